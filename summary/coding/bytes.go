@@ -42,41 +42,45 @@ func appendBytes(dst []byte, words []uint64, n int, c choice) []byte {
 	f.symbols(&symbols)
 	dst, buf := room(dst, c.maxBytes)
 	e := newEncoder(buf)
-	size := (n + 7) / 8
 	whole := n / 64
-	if whole < len(words) {
-		w := (words[whole] ^ c.flip) & (1<<(n%64) - 1)
-		for i := size - 1; i >= whole*8; i-- {
-			e.put(i%c.lanes, &symbols[byte(w>>(i%8*8))])
+	if rest := n % 64; rest > 0 {
+		w := (words[whole] ^ c.flip) & (1<<rest - 1)
+		for i := (rest - 1) / 8; i >= 0; i-- {
+			e.put(0, &symbols[byte(w>>(8*i))])
 		}
 	}
 	if c.lanes == maxLanes {
 		e.putWords(words[:whole], c.flip, &symbols)
 	} else {
-		for i := whole*8 - 1; i >= 0; i-- {
-			e.put(i%c.lanes, &symbols[byte((words[i/8]^c.flip)>>(i%8*8))])
+		for i := whole - 1; i >= 0; i-- {
+			for w, j := words[i]^c.flip, 0; j < 4; j++ {
+				e.putPair(0, &symbols[byte(w>>48)], &symbols[byte(w>>56)])
+				w <<= 16
+			}
 		}
 	}
 	return append(dst, e.finish(c.lanes)...)
 }
 
-// putWords puts whole words, last first, with four lanes.
+// putWords puts whole words, last first, a quarter in each of four lanes.
 func (e *encoder) putWords(words []uint64, flip uint64, symbols *[256]symbol) {
 	x0, x1, x2, x3 := e.state[0], e.state[1], e.state[2], e.state[3]
 	buf, pos := e.buf, e.pos
-	step := func(x uint64, b byte) uint64 {
-		s := &symbols[b]
-		if x >= s.limit {
-			pos -= 2
-			binary.LittleEndian.PutUint16(buf[pos:], uint16(x))
-			x >>= 16
+	step := func(x, pair uint64) uint64 {
+		first, second := &symbols[byte(pair)], &symbols[byte(pair>>8)]
+		if x >= uint64(first.freq)*uint64(second.freq)<<(stateBits-2*scaleBits) {
+			pos -= wordBytes
+			binary.LittleEndian.PutUint32(buf[pos:], uint32(x))
+			x >>= wordBits
 		}
-		return s.push(x)
+		return first.push(second.push(x))
 	}
 	for i := len(words) - 1; i >= 0; i-- {
 		w := words[i] ^ flip
-		x3, x2, x1, x0 = step(x3, byte(w>>56)), step(x2, byte(w>>48)), step(x1, byte(w>>40)), step(x0, byte(w>>32))
-		x3, x2, x1, x0 = step(x3, byte(w>>24)), step(x2, byte(w>>16)), step(x1, byte(w>>8)), step(x0, byte(w))
+		x3 = step(x3, w>>48)
+		x2 = step(x2, w>>32)
+		x1 = step(x1, w>>16)
+		x0 = step(x0, w)
 	}
 	e.state, e.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
 }
@@ -90,23 +94,28 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 	}
 	byteFrequencies(&f, c.p>>48)
 	f.table(&t)
+	whole := n / 64
 	i := 0
 	if c.lanes == maxLanes {
-		i = 8 * d.getWords(words[:n/64], c.flip, &t)
+		i = d.getWords(words[:whole], c.flip, &t)
 	}
-	for size := (n + 7) / 8; i < size; i += 8 {
+	for ; i < whole; i++ {
 		var w uint64
-		for j := range min(8, size-i) {
-			w |= uint64(d.get(j%c.lanes, &t)) << (8 * j)
+		for j := range 4 {
+			first, second := d.getPair(j%c.lanes, &t)
+			w |= (uint64(first) | uint64(second)<<8) << (16 * j)
 		}
-		words[i/8] = w ^ c.flip
+		words[i] = w ^ c.flip
 	}
-	if n%64 != 0 {
-		last := &words[len(words)-1]
-		if (*last^c.flip)>>(n%64) != 0 {
+	if rest := n % 64; rest > 0 {
+		var w uint64
+		for j := 0; j < rest; j += 8 {
+			w |= uint64(d.get(0, &t)) << j
+		}
+		if w>>rest != 0 {
 			return 0, fmt.Errorf("coding: bits set after the last: %w", ErrMalformed)
 		}
-		*last &= 1<<(n%64) - 1
+		words[whole] = (w ^ c.flip) & (1<<rest - 1)
 	}
 	if !d.done(c.lanes) {
 		return 0, fmt.Errorf("coding: states do not end where they start: %w", ErrMalformed)
@@ -118,45 +127,42 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 }
 
 // getWords gets whole words with four lanes while there is enough of src for the longest symbols; it returns how many.
+// Whether a lane takes from the stream is a coin toss, so it is masked, not branched on.
 func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	x0, x1, x2, x3 := d.state[0], d.state[1], d.state[2], d.state[3]
 	src, pos := d.src, d.pos
 	i := 0
-	for ; i < len(words) && pos+16 <= len(src); i++ {
-		var w uint64
-		for shift := 0; shift < 64; shift += 32 {
-			var b0, b1, b2, b3 byte
-			x0, b0 = t.pop(x0)
-			x1, b1 = t.pop(x1)
-			x2, b2 = t.pop(x2)
-			x3, b3 = t.pop(x3)
-			w |= (uint64(b0) | uint64(b1)<<8 | uint64(b2)<<16 | uint64(b3)<<24) << shift
-			if x0 < stateStart {
-				x0 = x0<<16 | uint64(binary.LittleEndian.Uint16(src[pos:]))
-				pos += 2
-			}
-			if x1 < stateStart {
-				x1 = x1<<16 | uint64(binary.LittleEndian.Uint16(src[pos:]))
-				pos += 2
-			}
-			if x2 < stateStart {
-				x2 = x2<<16 | uint64(binary.LittleEndian.Uint16(src[pos:]))
-				pos += 2
-			}
-			if x3 < stateStart {
-				x3 = x3<<16 | uint64(binary.LittleEndian.Uint16(src[pos:]))
-				pos += 2
-			}
-		}
-		words[i] = w ^ flip
+	for ; i < len(words) && pos+4*wordBytes <= len(src); i++ {
+		var w0, w1, w2, w3 uint64
+		var took int
+		x0, w0 = t.popPair(x0)
+		x1, w1 = t.popPair(x1)
+		x0, took = take(x0, src[pos:])
+		pos += took
+		x1, took = take(x1, src[pos:])
+		pos += took
+		w := w0 | w1<<16
+		x2, w2 = t.popPair(x2)
+		x3, w3 = t.popPair(x3)
+		x2, took = take(x2, src[pos:])
+		pos += took
+		x3, took = take(x3, src[pos:])
+		pos += took
+		words[i] = w ^ w2<<32 ^ w3<<48 ^ flip
 	}
 	d.state, d.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
 	return i
 }
 
-// pop returns the symbol on top of the state x and what the state was before it, less the 16 bits it may have given.
-func (t *table) pop(x uint64) (uint64, byte) {
-	slot := x % scale
-	s := t.symbol[slot]
-	return uint64(t.freq[s])*(x/scale) + slot - uint64(t.start[s]), s
+func (t *table) popPair(x uint64) (below, pair uint64) {
+	x, first := t.pop(x)
+	x, second := t.pop(x)
+	return x, uint64(first) | uint64(second)<<8
+}
+
+// take fills the state from src if it is low, and returns how many bytes that took.
+func take(x uint64, src []byte) (uint64, int) {
+	low := uint64(int64(x-stateStart) >> 63) // all ones or zero
+	full := x<<wordBits | uint64(binary.LittleEndian.Uint32(src))
+	return x ^ (x^full)&low, int(low & wordBytes)
 }

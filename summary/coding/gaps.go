@@ -101,10 +101,13 @@ func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 	return d.pos, nil
 }
 
+// pieceBits is how much of a low part is put at once.
+const pieceBits = 24
+
 // putLow puts the low n bits of v, in pieces that a state can take.
 func (e *encoder) putLow(lane int, v uint64, n int) {
-	for ; n > 0; n -= scaleBits {
-		size := min(n, scaleBits)
+	for ; n > 0; n -= pieceBits {
+		size := min(n, pieceBits)
 		e.putBits(lane, v&(1<<size-1), size)
 		v >>= size
 	}
@@ -113,7 +116,7 @@ func (e *encoder) putLow(lane int, v uint64, n int) {
 // getLow gets what putLow put: the highest piece was put last.
 func (d *decoder) getLow(lane, n int) (v uint64) {
 	for n > 0 {
-		size := (n-1)%scaleBits + 1
+		size := (n-1)%pieceBits + 1
 		v = v<<size | d.getBits(lane, size)
 		n -= size
 	}

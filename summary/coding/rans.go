@@ -7,44 +7,52 @@ import (
 
 // A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x to
 // about x*2^15/f, and the decoder takes it back, last symbol first; so encoding runs backwards. A state that would grow past
-// stateLimit gives its low 16 bits to the stream, one that falls below stateStart takes 16 bits from it: never more, for a
-// symbol is worth at most 15. All states start at stateStart, and the decoder demands to find them there again: together
-// with the ranges that makes the code a bijection. Several lanes, used in turn, keep the processor busy.
+// stateLimit gives its low 32 bits to the stream, one that falls below stateStart takes 32 bits from it: never more, for
+// the one or two symbols between two such looks are worth at most 30. All states start at stateStart, and the decoder
+// demands to find them there again: together with the ranges that makes the code a bijection. Several lanes keep the
+// processor busy.
 //
-// A code is the last state of each lane (5 bytes, little endian), then the stream.
+// A code is the last state of each lane (8 bytes, little endian), then the stream (little endian words of 32 bits).
 
 const (
 	scaleBits  = 15
 	scale      = 1 << scaleBits
-	stateBits  = 40
-	stateBytes = stateBits / 8
-	stateStart = uint64(1) << (stateBits - 16)
-	stateLimit = uint64(1) << stateBits
+	stateBits  = 63
+	wordBits   = 32
+	wordBytes  = wordBits / 8
+	stateBytes = 8
+	stateStart = uint64(1) << (stateBits - wordBits)
 	maxLanes   = 4
 )
 
 // symbol is what the encoder needs of one symbol to do without a division.
 type symbol struct {
-	reciprocal uint64 // 2^64/freq, rounded up
-	limit      uint64 // the state from which 16 bits must go before the symbol comes
-	rest       uint64 // scale - freq
+	reciprocal uint64 // 2^(64+shift)/freq, rounded up
 	start      uint64
+	freq       uint32
+	rest       uint16 // scale - freq
+	shift      uint8  // the number of bits of freq-1, less one
 }
 
 func newSymbol(start, freq uint64) symbol {
-	s := symbol{limit: freq << (stateBits - scaleBits), rest: scale - freq, start: start}
+	s := symbol{freq: uint32(freq), rest: uint16(scale - freq), start: start}
 	if freq == 1 { // 2^64 does not fit: take one less, which makes the quotient one too small, and add what that loses
 		s.reciprocal, s.start = ^uint64(0), start+scale-1
 		return s
 	}
-	s.reciprocal = ^uint64(0)/freq + 1
+	s.shift = uint8(bits.Len64(freq-1)) - 1
+	q, r := bits.Div64(1<<s.shift, 0, freq)
+	if r > 0 {
+		q++
+	}
+	s.reciprocal = q
 	return s
 }
 
-// push returns the state after the symbol: x/freq*scale + x%freq + start. x is below limit.
+// push returns the state after the symbol: x/freq*scale + x%freq + start, for x < freq<<(stateBits-scaleBits).
 func (s *symbol) push(x uint64) uint64 {
 	q, _ := bits.Mul64(x, s.reciprocal)
-	return x + s.start + q*s.rest
+	return x + s.start + q>>(s.shift&63)*uint64(s.rest)
 }
 
 // encoder writes a code from its end to its start: into buf, which is full at position 0.
@@ -59,19 +67,26 @@ func newEncoder(buf []byte) encoder {
 }
 
 func (e *encoder) put(lane int, s *symbol) {
-	e.state[lane] = s.push(e.shrink(e.state[lane], s.limit))
+	x := e.shrink(e.state[lane], uint64(s.freq)<<(stateBits-scaleBits))
+	e.state[lane] = s.push(x)
 }
 
-// putBits puts the low n bits of v, at most 15, each as likely as the other.
+// putPair puts two symbols, of which the decoder gets first the first, with one look at the state.
+func (e *encoder) putPair(lane int, first, second *symbol) {
+	x := e.shrink(e.state[lane], uint64(first.freq)*uint64(second.freq)<<(stateBits-2*scaleBits))
+	e.state[lane] = first.push(second.push(x))
+}
+
+// putBits puts the low n bits of v, at most 31, each as likely as the other.
 func (e *encoder) putBits(lane int, v uint64, n int) {
 	e.state[lane] = e.shrink(e.state[lane], 1<<(stateBits-n))<<n | v
 }
 
 func (e *encoder) shrink(x, limit uint64) uint64 {
 	if x >= limit {
-		e.pos -= 2
-		binary.LittleEndian.PutUint16(e.buf[e.pos:], uint16(x))
-		x >>= 16
+		e.pos -= wordBytes
+		binary.LittleEndian.PutUint32(e.buf[e.pos:], uint32(x))
+		x >>= wordBits
 	}
 	return x
 }
@@ -80,9 +95,7 @@ func (e *encoder) shrink(x, limit uint64) uint64 {
 func (e *encoder) finish(lanes int) []byte {
 	for lane := lanes - 1; lane >= 0; lane-- {
 		e.pos -= stateBytes
-		x := e.state[lane]
-		binary.LittleEndian.PutUint32(e.buf[e.pos:], uint32(x))
-		e.buf[e.pos+4] = byte(x >> 32)
+		binary.LittleEndian.PutUint64(e.buf[e.pos:], e.state[lane])
 	}
 	return e.buf[e.pos:]
 }
@@ -99,24 +112,28 @@ func newDecoder(src []byte, lanes int) (d decoder, ok bool) {
 	if len(src) < lanes*stateBytes {
 		return d, false
 	}
-	d.src = src
+	d.src, d.pos = src, lanes*stateBytes
 	for lane := range lanes {
-		s := src[lane*stateBytes:]
-		d.state[lane] = uint64(binary.LittleEndian.Uint32(s)) | uint64(s[4])<<32
-		if d.state[lane] < stateStart {
+		x := binary.LittleEndian.Uint64(src[lane*stateBytes:])
+		if x < stateStart || x>>stateBits != 0 {
 			return d, false
 		}
+		d.state[lane] = x
 	}
-	d.pos = lanes * stateBytes
 	return d, true
 }
 
 func (d *decoder) get(lane int, t *table) byte {
-	x := d.state[lane]
-	slot := x % scale
-	s := t.symbol[slot]
-	d.state[lane] = d.grow(uint64(t.freq[s])*(x/scale) + slot - uint64(t.start[s]))
+	x, s := t.pop(d.state[lane])
+	d.state[lane] = d.grow(x)
 	return s
+}
+
+func (d *decoder) getPair(lane int, t *table) (first, second byte) {
+	x, first := t.pop(d.state[lane])
+	x, second = t.pop(x)
+	d.state[lane] = d.grow(x)
+	return first, second
 }
 
 func (d *decoder) getBits(lane, n int) uint64 {
@@ -127,11 +144,11 @@ func (d *decoder) getBits(lane, n int) uint64 {
 
 func (d *decoder) grow(x uint64) uint64 {
 	if x < stateStart {
-		x <<= 16
-		if d.pos+2 <= len(d.src) {
-			x |= uint64(binary.LittleEndian.Uint16(d.src[d.pos:]))
+		x <<= wordBits
+		if d.pos+wordBytes <= len(d.src) {
+			x |= uint64(binary.LittleEndian.Uint32(d.src[d.pos:]))
 		}
-		d.pos += 2
+		d.pos += wordBytes
 	}
 	return x
 }
@@ -146,11 +163,19 @@ func (d *decoder) done(lanes int) bool {
 	return d.pos <= len(d.src)
 }
 
-// table is the decoder's view of the frequencies: which symbol a slot of the scale belongs to, and where its slots lie.
+// table is the decoder's view of the frequencies: which symbol a slot of the scale belongs to, how many slots that has, and what
+// leads from a slot to its number among them.
 type table struct {
 	symbol [scale]byte
-	freq   [256]uint16
-	start  [256]uint16
+	freq   [256]uint64
+	back   [256]uint64 // the first slot, negated
+}
+
+// pop returns the symbol on top of the state x and the state below it, less what the stream has of it.
+func (t *table) pop(x uint64) (uint64, byte) {
+	slot := x % scale
+	s := t.symbol[slot]
+	return t.freq[s]*(x/scale) + slot + t.back[s], s
 }
 
 // frequencies holds the slots of every symbol, scale in all, at least one for each that can occur; symbol s has
@@ -172,6 +197,6 @@ func (f *frequencies) table(t *table) {
 		for j := range slots {
 			slots[j] = byte(i)
 		}
-		t.start[i], t.freq[i] = f.start[i], f.start[i+1]-f.start[i]
+		t.freq[i], t.back[i] = uint64(f.start[i+1]-f.start[i]), -uint64(f.start[i])
 	}
 }

@@ -81,7 +81,7 @@ func PredictedBytes(n, ones int) int {
 	case exact:
 		return exactBytes(n, c.few)
 	default:
-		return int(entropy(n, c.few)>>(fraction+3)) + c.lanes*4
+		return int(entropy(n, c.few)>>(fraction+3)) + c.lanes*6
 	}
 }
 
