@@ -133,36 +133,33 @@ func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	src, pos := d.src, d.pos
 	i := 0
 	for ; i < len(words) && pos+4*wordBytes <= len(src); i++ {
-		var w0, w1, w2, w3 uint64
-		var took int
-		x0, w0 = t.popPair(x0)
-		x1, w1 = t.popPair(x1)
-		x0, took = take(x0, src[pos:])
-		pos += took
-		x1, took = take(x1, src[pos:])
-		pos += took
-		w := w0 | w1<<16
-		x2, w2 = t.popPair(x2)
-		x3, w3 = t.popPair(x3)
-		x2, took = take(x2, src[pos:])
-		pos += took
-		x3, took = take(x3, src[pos:])
-		pos += took
-		words[i] = w ^ w2<<32 ^ w3<<48 ^ flip
+		var a, b byte
+		x0, a = t.pop(x0)
+		x0, b = t.pop(x0)
+		w := uint64(a) | uint64(b)<<8
+		x1, a = t.pop(x1)
+		x1, b = t.pop(x1)
+		w |= uint64(a)<<16 | uint64(b)<<24
+		x0, pos = take(x0, src, pos)
+		x1, pos = take(x1, src, pos)
+		x2, a = t.pop(x2)
+		x2, b = t.pop(x2)
+		w |= uint64(a)<<32 | uint64(b)<<40
+		x3, a = t.pop(x3)
+		x3, b = t.pop(x3)
+		w |= uint64(a)<<48 | uint64(b)<<56
+		x2, pos = take(x2, src, pos)
+		x3, pos = take(x3, src, pos)
+		words[i] = w ^ flip
 	}
 	d.state, d.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
 	return i
 }
 
-func (t *table) popPair(x uint64) (below, pair uint64) {
-	x, first := t.pop(x)
-	x, second := t.pop(x)
-	return x, uint64(first) | uint64(second)<<8
-}
-
-// take fills the state from src if it is low, and returns how many bytes that took.
-func take(x uint64, src []byte) (uint64, int) {
+// take fills the state from src at pos if it is low, and returns where src goes on.
+func take(x uint64, src []byte, pos int) (uint64, int) {
+	_ = src[pos+3]
+	word := uint32(src[pos]) | uint32(src[pos+1])<<8 | uint32(src[pos+2])<<16 | uint32(src[pos+3])<<24
 	low := uint64(int64(x-stateStart) >> 63) // all ones or zero
-	full := x<<wordBits | uint64(binary.LittleEndian.Uint32(src))
-	return x ^ (x^full)&low, int(low & wordBytes)
+	return x ^ (x^(x<<wordBits|uint64(word)))&low, pos + int(low&wordBytes)
 }

@@ -194,8 +194,9 @@ func (f *frequencies) symbols(s *[256]symbol) {
 func (f *frequencies) table(t *table) {
 	for i := range f.n {
 		slots := t.symbol[f.start[i]:f.start[i+1]]
-		for j := range slots {
-			slots[j] = byte(i)
+		slots[0] = byte(i)
+		for filled := 1; filled < len(slots); filled *= 2 {
+			copy(slots[filled:], slots[:filled])
 		}
 		t.freq[i], t.back[i] = uint64(f.start[i+1]-f.start[i]), -uint64(f.start[i])
 	}
