@@ -124,10 +124,10 @@ func Tie(fingerprint uint64, peer string) uint64 {
 type Prior struct{ logit float64 }
 
 const (
-	learningRate      = 0.05
-	minPrior          = 1e-4
-	maxPrior          = 0.5
-	minRate           = 1e-12
+	learningRate       = 0.05
+	minPrior           = 1e-4
+	maxPrior           = 0.5
+	minRate            = 1e-12
 	logitMin, logitMax = -9.210240366975849, 0 // of minPrior and maxPrior
 )
 
