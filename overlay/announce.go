@@ -36,7 +36,7 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 		return nil
 	}
 	n := len(o.entries)
-	room := min(maxCatalogue, int(min(l.notices, o.up.tokens))/itemBytes)
+	room := min(maxCatalogue, int(min(l.notices, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead))/itemBytes)
 	var items []Item
 	for range n - 1 {
 		if len(items) >= room {

@@ -31,10 +31,19 @@ func (b *budget) refill(now time.Duration) {
 	b.last = now
 }
 
-// allows says whether n bytes may go now. What is larger than a whole burst goes when the bucket is full and is paid for
-// afterwards: otherwise it would never go.
-func (b *budget) allows(n int) bool {
-	return b.tokens >= min(float64(n), Burst(b.rate))
+// reserve is what is kept back of a burst for what is not asked for first: hellos, pubsub's own control messages.
+const reserve = 2 << 10
+
+// allows says whether n bytes may go now.
+func (b *budget) allows(n int) bool { return b.tokens-reserve >= float64(n) }
+
+// allowsWhole is allows for what cannot be split: when it is larger than a burst it goes from a full bucket and is paid for
+// afterwards, for otherwise it would never go.
+func (b *budget) allowsWhole(n int) bool {
+	return b.tokens-reserve >= min(float64(n), Burst(b.rate)-reserve)
 }
 
 func (b *budget) take(n int) { b.tokens -= float64(n) }
+
+// full says whether nothing has been taken for a while: the line is idle.
+func (b *budget) full() bool { return b.tokens >= 0.9*Burst(b.rate) }

@@ -169,9 +169,12 @@ func (o *Overlay) sayHello(now time.Duration, l *link, records bool) {
 	l.said, l.saidAt = h, now
 	if records {
 		h.Records = o.someRecords()
+		if n := HelloBytes(h); !l.out.allows(n) || !o.up.allows(n) {
+			h.Records = nil
+		}
 	}
 	o.emit(SayHello{To: l.peer, Hello: h})
-	o.charge(l, helloBytes(h))
+	o.charge(l, HelloBytes(h))
 }
 
 // refreshHello repeats the hello when something in it that a peer acts upon has changed.

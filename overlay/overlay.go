@@ -32,6 +32,8 @@ type Overlay struct {
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
 
+	firstCopies copies // of our own parts
+
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
 	nextChoice  time.Duration

@@ -33,7 +33,7 @@ const (
 	// maxDirect is how many direct fetches may be under way.
 	maxDirect = 2
 	// fetchAfter is how long the mesh may bring nothing more of an origin before its parts are fetched from it.
-	fetchAfter   = 8 * time.Second
+	fetchAfter   = 12 * time.Second
 	refetchAfter = 20 * time.Second
 	directWait   = 15 * time.Second
 	// firstValue puts the first part of an origin before every deeper part.
@@ -56,7 +56,7 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 	})
 	asks := map[PeerID][]Item{}
 	for _, of := range offers {
-		if !o.down.allows(of.bytes) {
+		if !o.down.allowsWhole(of.bytes) {
 			break
 		}
 		o.take(now, of, asks)
@@ -147,7 +147,7 @@ func (o *Overlay) take(now time.Duration, of offer, asks map[PeerID][]Item) {
 		return
 	}
 	e, t := of.e, l.trade(of.e.index)
-	if !l.out.allows(catalogueBytes(1)) {
+	if !l.out.allows(CatalogueBytes(1)) {
 		return
 	}
 	end := min(of.end, int(t.have))

@@ -33,7 +33,7 @@ func (o *Overlay) sendCatalogue(l *link, items []Item) {
 		batch := items[:min(len(items), maxCatalogue)]
 		items = items[len(batch):]
 		o.emit(SendCatalogue{To: l.peer, Items: batch})
-		o.charge(l, catalogueBytes(len(batch)))
+		o.charge(l, CatalogueBytes(len(batch)))
 	}
 }
 
@@ -53,10 +53,9 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.fault(l, FaultCatalogue)
 			return
 		}
-		t := l.trade(e.index)
-		before := t.have
-		t.claims(it.Group.Epoch(), it.Have)
-		if e.index == 0 && t.have > before {
+		l.trade(e.index).claims(it.Group.Epoch(), it.Have)
+		if ep, _ := e.epoch(); e.index == 0 && it.Group.Epoch() == ep && int(it.Have) > o.firstCopies.held {
+			o.firstCopies.held = int(it.Have)
 			e.grown = now // somebody takes our parts: no need to tell others
 		}
 		if it.Want > it.Have {
@@ -131,12 +130,22 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 		t.want = 0
 		return
 	}
-	run, env, rec, ok := o.cut(l, e, p, int(t.from), min(int(t.want), p.Parts()))
+	end := min(int(t.want), p.Parts())
+	if i == 0 {
+		end = o.firstCopies.until(o.now, l.peer, int(t.from), end, o.up.full())
+	}
+	if end <= int(t.from) {
+		return
+	}
+	run, env, rec, ok := o.cut(l, e, p, int(t.from), end)
 	if !ok {
 		return
 	}
+	if i == 0 {
+		o.firstCopies.sent(o.now, l.peer, run.First, run.End())
+	}
 	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
-	o.charge(l, runBytes(run, env, rec))
+	o.charge(l, RunBytes(run, env, rec))
 	t.from = uint16(run.End())
 	t.claims(t.wantOf, t.from)
 	if t.from >= t.want || int(t.from) >= p.Parts() {
@@ -154,7 +163,10 @@ func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run 
 	plan := p.Plan()
 	fits := func(to int) bool {
 		n := fixed + plan.Bytes(to) - plan.Bytes(from) + 3*(to-from)
-		return l.out.allows(n) && o.up.allows(n) && (to == from+1 || n <= maxRunBytes)
+		if to == from+1 {
+			return l.out.allowsWhole(n) && o.up.allowsWhole(n)
+		}
+		return n <= maxRunBytes && l.out.allows(n) && o.up.allows(n)
 	}
 	to := from + 1
 	if !fits(to) {
@@ -230,10 +242,10 @@ func (o *Overlay) answer(in PartsRequested) bool {
 		return false
 	}
 	run, env, rec, ok := o.cut(l, o.entries[i], p, in.First, min(in.End, p.Parts()))
-	if !ok {
+	if !ok || i == 0 && o.firstCopies.until(o.now, in.From, in.First, in.First+1, o.up.full()) == in.First {
 		return false
 	}
 	o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
-	o.charge(l, runBytes(run, env, rec))
+	o.charge(l, RunBytes(run, env, rec))
 	return true
 }

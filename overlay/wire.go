@@ -12,13 +12,16 @@ const (
 	maxCatalogue = 400      // items in one message
 )
 
-func catalogueBytes(items int) int { return rpcOverhead + items*itemBytes }
+// CatalogueBytes is what a catalogue of so many items counts against a budget.
+func CatalogueBytes(items int) int { return rpcOverhead + items*itemBytes }
 
-func runBytes(r summary.Run, envelope, record []byte) int {
+// RunBytes is what a run, with the header and the record that go with it, counts against a budget.
+func RunBytes(r summary.Run, envelope, record []byte) int {
 	return rpcOverhead + runOverhead + r.Bytes() + 3*len(r.Parts) + len(envelope) + len(record)
 }
 
-func helloBytes(h Hello) int {
+// HelloBytes is what a hello counts against a budget.
+func HelloBytes(h Hello) int {
 	n := helloBase
 	for _, r := range h.Records {
 		n += len(r.Peer) + len(r.Envelope) + 8

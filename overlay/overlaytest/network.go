@@ -20,16 +20,17 @@ type Network struct {
 	Latency time.Duration
 	Degree  int // mesh links that a peer looks for; it takes up to twice as many
 	Now     time.Duration
-	// Sent is told of every message between peers, in bytes as the overlay counts them; nil: nobody is.
+	// Sent is told of every message of the overlay between peers, in bytes as it counts them; nil: nobody is.
 	Sent func(now time.Duration, from, to int, bytes int)
 	// Trace is told of every effect; nil: nobody is.
 	Trace func(now time.Duration, peer int, e overlay.Effect)
 
-	events events
-	seq    int
-	index  map[overlay.PeerID]int
-	links  map[[2]int]bool
-	seed   summary.Seed
+	events   events
+	seq      int
+	index    map[overlay.PeerID]int
+	links    map[[2]int]bool
+	requests []summary.GroupID // direct requests so far
+	seed     summary.Seed
 }
 
 // Peer is one overlay in a [Network].
@@ -40,6 +41,7 @@ type Peer struct {
 	Pubsub    int // bytes of parts learned by pubsub
 	Faults    map[overlay.Fault]int
 	Served    map[overlay.PeerID]int // bytes of parts sent, by origin
+	Silent    bool                   // announces, but never delivers
 	keeps     map[int]bool           // peers that it wants to stay connected with
 	mesh      map[int]bool
 	wake      time.Duration
@@ -192,12 +194,15 @@ func (n *Network) do(i int, e overlay.Effect) {
 			})
 		}
 	case overlay.SayHello:
-		n.send(i, e.To, 64, overlay.HelloReceived{Peer: p.ID, Hello: e.Hello})
+		n.send(i, e.To, overlay.HelloBytes(e.Hello), overlay.HelloReceived{Peer: p.ID, Hello: e.Hello})
 	case overlay.SendCatalogue:
-		size := 80 + 20*len(e.Items)
+		size := overlay.CatalogueBytes(len(e.Items))
 		n.send(i, e.To, size, overlay.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
 	case overlay.SendParts:
-		size := 128 + e.Run.Bytes() + len(e.Envelope) + len(e.Record)
+		size := overlay.RunBytes(e.Run, e.Envelope, e.Record)
+		if p.Silent {
+			return
+		}
 		p.Served[n.originOf(e.Group)] += e.Run.Bytes()
 		n.send(i, e.To, size, overlay.PartsReceived{
 			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
@@ -205,7 +210,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 	case overlay.RequestParts:
 		j := n.index[e.From.Peer]
 		n.Connect(i, j)
-		n.send(i, e.From.Peer, 60, overlay.PartsRequested{From: p.ID, Request: uint64(i), Group: e.Group, First: e.First, End: e.End})
+		n.after(5*n.Latency, func() { n.request(i, j, e) })
 	case overlay.AnswerParts:
 		n.answer(i, e)
 	case overlay.Connect:
@@ -231,19 +236,30 @@ func (n *Network) do(i int, e overlay.Effect) {
 	}
 }
 
-func (n *Network) answer(i int, e overlay.AnswerParts) {
-	p := n.Peers[i]
-	if e.Refused {
+// request brings a direct request to peer j; a refused one fails.
+func (n *Network) request(i, j int, e overlay.RequestParts) {
+	if !n.links[pair(i, j)] || n.Peers[j].Silent {
+		n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
 		return
 	}
-	size := 128 + e.Run.Bytes() + len(e.Envelope) + len(e.Record)
-	p.Served[p.ID] += e.Run.Bytes()
-	n.send(i, e.To, size, overlay.PartsReceived{
-		From: p.ID, Way: overlay.Direct, Group: n.group(p), Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
+	n.requests = append(n.requests, e.Group)
+	n.step(j, overlay.PartsRequested{
+		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Group: e.Group, First: e.First, End: e.End,
 	})
 }
 
-func (n *Network) group(p *Peer) summary.GroupID { return p.Overlay.Own().Header().Group() }
+func (n *Network) answer(i int, e overlay.AnswerParts) {
+	p, group := n.Peers[i], n.requests[e.Request]
+	if e.Refused {
+		n.after(n.Latency, func() { n.step(n.index[e.To], overlay.FetchFailed{From: p.ID, Group: group}) })
+		return
+	}
+	size := overlay.RunBytes(e.Run, e.Envelope, e.Record)
+	p.Served[p.ID] += e.Run.Bytes()
+	n.send(i, e.To, size, overlay.PartsReceived{
+		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
+	})
+}
 
 func (n *Network) originOf(g summary.GroupID) overlay.PeerID {
 	for _, p := range n.Peers {
