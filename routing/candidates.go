@@ -96,10 +96,7 @@ func (r *Router) named(q *flight, a int, records []overlay.Record) {
 			continue
 		}
 		c.why = Named
-		c.p = match.Listed(q.asks[a].falseMatches, len(records), c.rate) * c.trust
-		if c.matched {
-			c.p = max(c.p, c.likely*c.trust)
-		}
+		c.p = max(match.Listed(q.asks[a].falseMatches, len(records), c.rate), c.likely) * c.trust
 	}
 	q.rank()
 }
@@ -127,11 +124,8 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false),
 		tie: match.Tie(uint64(q.Fingerprint), string(rec.Peer)), namedBy: -1,
 	}
-	if own, ok := r.view.Record(rec.Peer); ok {
-		c.rate = match.RuledOut
-		if len(own.Envelope) > 0 {
-			c.record = own
-		}
+	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
+		c.record = own
 	}
 	q.index[rec.Peer] = len(q.candidates)
 	q.candidates = append(q.candidates, c)

@@ -53,7 +53,7 @@ type candidate struct {
 	record  overlay.Record
 	why     Why
 	matched bool    // by its summary here
-	rate    float64 // of what is held of it; match.RuledOut when that says no, 1 when nothing is held
+	rate    float64 // of what matched; 1 when nothing did
 	likely  float64 // probability by the summary alone, before trust
 	trust   float64
 	p       float64 // probability that it holds the key

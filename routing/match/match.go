@@ -41,8 +41,7 @@ func Posterior(prior, rate float64) float64 {
 
 // Listed is the probability that a peer holds the key when an informant named it: one of n that it named, with
 // falseMatches false ones expected among all that it knows. own is the false-positive rate of what we hold of the peer
-// ourselves, if that matches too (1: nothing held), which is evidence of its own; a peer that our own summary rules out
-// has own > 1.
+// ourselves, if that matches too, which is evidence of its own; 1 otherwise.
 //
 // Of n names about falseMatches are wrong; and as a wanted key usually has one holder at least, one name in
 // 1+falseMatches is right even where n is small.
@@ -51,10 +50,6 @@ func Listed(falseMatches float64, n int, own float64) float64 {
 	p = min(max(p, 1e-6), 1-1e-6)
 	return p / (p + (1-p)*own)
 }
-
-// RuledOut is the own rate to give to [Listed] for a named peer whose summary here does not match: either the informant
-// was misled by a false match or the summary here is out of date, so the name loses weight, but not all of it.
-const RuledOut = 10
 
 // Trust is the factor, in (0, 1], by which a peer's record lowers belief in its claims: the mean of a Beta distribution
 // over the share of its sure matches that proved true, relative to that of a peer without a record.

@@ -186,7 +186,6 @@ func TestListed(t *testing.T) {
 		{4, 20, 1, 0.79, 0.81},   // four of twenty are wrong
 		{4, 4, 1, 0.19, 0.21},    // one of five is right
 		{4, 4, 0.01, 0.95, 0.97}, // and our own summary says so too
-		{0.1, 1, match.RuledOut, 0.4, 0.6},
 		{0, 0, 1, 0.99, 1},
 		{math.Inf(1), 3, 1, 0, 0.001},
 	} {
