@@ -1,8 +1,6 @@
 package summary
 
+import "github.com/venn-p2p/venn/summary/estimate"
+
 // Interval is an estimate with its bounds.
-type Interval struct {
-	Value, Low, High float64
-	Confidence       float64
-	Saturated        bool // nothing can be told: Value is +Inf
-}
+type Interval = estimate.Interval
