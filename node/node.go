@@ -112,6 +112,9 @@ func (n *Node) run(machine *core.Machine) error {
 	if err := n.watch(); err != nil {
 		return err
 	}
+	if n.cfg.gate != nil {
+		n.cfg.gate.node.Store(n)
+	}
 	l := newLoop(n, machine)
 	n.tasks.run(l.run)
 	n.changed.Store(n.keys.Len() > 0)

@@ -34,6 +34,7 @@ type config struct {
 	headers        *HeaderCache
 	random         uint64
 	keys           Keys
+	gate           *Gate
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
 
