@@ -197,3 +197,16 @@ func TestWithFaults(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkQuery is one find-all query of a well-informed peer among 121, the net included.
+func BenchmarkQuery(b *testing.B) {
+	const keys = 500
+	net, nodes := network(b, 1, keys)
+	n, id := nodes[2], routing.QueryID(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		id++
+		net.Start(n.ID, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: routing.All})
+		net.Run()
+	}
+}
