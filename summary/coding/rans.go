@@ -123,13 +123,13 @@ func newDecoder(src []byte, lanes int) (d decoder, ok bool) {
 	return d, true
 }
 
-func (d *decoder) get(lane int, t *table) byte {
+func (d *decoder) get(lane int, t *table) uint64 {
 	x, s := t.pop(d.state[lane])
 	d.state[lane] = d.grow(x)
 	return s
 }
 
-func (d *decoder) getPair(lane int, t *table) (first, second byte) {
+func (d *decoder) getPair(lane int, t *table) (first, second uint64) {
 	x, first := t.pop(d.state[lane])
 	x, second = t.pop(x)
 	d.state[lane] = d.grow(x)
@@ -172,9 +172,9 @@ type table struct {
 }
 
 // pop returns the symbol on top of the state x and the state below it, less what the stream has of it.
-func (t *table) pop(x uint64) (uint64, byte) {
+func (t *table) pop(x uint64) (below, s uint64) {
 	slot := x % scale
-	s := t.symbol[slot]
+	s = uint64(t.symbol[slot])
 	return uint64(t.freq[s])*(x/scale) + (slot - uint64(t.back[s])), s
 }
 
