@@ -82,6 +82,7 @@ func (e *encoder) putBits(lane int, v uint64, n int) {
 	e.state[lane] = e.shrink(e.state[lane], 1<<(stateBits-n))<<n | v
 }
 
+// shrink gives the low bits of a state to the stream if it is too high.
 func (e *encoder) shrink(x, limit uint64) uint64 {
 	if x >= limit {
 		e.pos -= wordBytes

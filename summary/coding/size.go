@@ -55,7 +55,7 @@ func choose(n, ones int) choice {
 	c.p, _ = bits.Div64(uint64(c.few), 0, uint64(n))
 	c.method = inBytes
 	symbols := size
-	if c.few < n/16 {
+	if c.few < n/14 {
 		c.method = inGaps
 		for c.few < n>>(7+c.low) {
 			c.low++
