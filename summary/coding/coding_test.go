@@ -62,3 +62,23 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+func TestSizes(t *testing.T) {
+	var over, under, same int
+	for n := 2; n < exactMax; n += 1 + n/9 {
+		for ones := 1; ones < n; ones += 1 + ones/5 {
+			got := len(AppendBits(nil, randomBits(n, ones), n, ones))
+			switch d := got - PredictedBytes(n, ones); {
+			case d == 0:
+				same++
+			case d == 1:
+				over++
+			case d == -1:
+				under++
+			default:
+				t.Errorf("n=%d ones=%d: %d bytes, predicted %d", n, ones, got, PredictedBytes(n, ones))
+			}
+		}
+	}
+	t.Log(over, under, same)
+}

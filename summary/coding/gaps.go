@@ -70,7 +70,7 @@ type gapEncoder struct {
 	encoder
 	symbols          [256]symbol
 	more, low, lanes int
-	ones             int // not yet put; the next one to put has this index, less one
+	ones             int // not yet put
 }
 
 func (g *gapEncoder) putGaps(gaps []int) {
@@ -126,44 +126,91 @@ func (g *gapEncoder) putFours(gaps []int) int {
 
 func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 	var f frequencies
-	var t table
 	d, ok := newDecoder(src, c.lanes)
 	if !ok {
 		return 0, fmt.Errorf("coding: states of %d lanes: %w", c.lanes, ErrMalformed)
 	}
 	gapFrequencies(&f, c.p, c.low)
-	f.table(&t)
+	g := gapDecoder{decoder: d, more: uint64(f.n - 1), low: c.low, lanes: c.lanes, end: uint64(n)}
+	f.table(&g.table)
 	fill(words, n, c.flip != 0)
-	more := f.n - 1
-	at, one := 0, 0 // the place after the last one so far, and the number of ones so far
-	for {
-		if c.lanes == maxLanes && c.low == 0 {
-			at, one = d.getGaps(words, n, at, one, c.few, uint64(more), &t)
+	for g.ones < c.few {
+		if g.lanes == maxLanes && g.low == 0 && g.ones%maxLanes == 0 {
+			g.getFours(words, c.few)
 		}
-		if one == c.few {
-			break
-		}
-		for range min(maxLanes, c.few-one) {
-			lane := one % c.lanes
-			s := int(d.get(lane, &t))
-			at += s << c.low
-			for s == more && at < n {
-				s = int(d.get(lane, &t))
-				at += s << c.low
-			}
-			at += int(d.getLow(lane, c.low))
-			if at >= n {
-				return 0, fmt.Errorf("coding: a bit after the last: %w", ErrMalformed)
-			}
-			words[at/64] ^= 1 << (at % 64)
-			at++
-			one++
+		if g.ones < c.few && !g.getOne(words) {
+			return 0, fmt.Errorf("coding: a bit after the last: %w", ErrMalformed)
 		}
 	}
-	if !d.done(c.lanes) {
+	if !g.done(c.lanes) {
 		return 0, fmt.Errorf("coding: states do not end where they start: %w", ErrMalformed)
 	}
-	return d.pos, nil
+	return g.pos, nil
+}
+
+type gapDecoder struct {
+	decoder
+	table      table
+	more       uint64
+	low, lanes int
+	ones       int    // got so far
+	at, end    uint64 // the place after the last of them, and after the last bit
+}
+
+// getOne gets a gap and flips the bit after it; it returns false if there is no such bit.
+func (g *gapDecoder) getOne(words []uint64) bool {
+	lane := g.ones % g.lanes
+	s := g.get(lane, &g.table)
+	for ; s == g.more && g.at < g.end; s = g.get(lane, &g.table) {
+		g.at += s << g.low
+	}
+	g.at += s<<g.low + g.getLow(lane, g.low)
+	if g.at >= g.end {
+		return false
+	}
+	words[g.at/64] ^= 1 << (g.at % 64)
+	g.at++
+	g.ones++
+	return true
+}
+
+// getFours gets ones by fours with four lanes, as long as no gap needs a symbol for more, all lie inside the array, and
+// there is enough of src.
+func (g *gapDecoder) getFours(words []uint64, few int) {
+	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
+	src, pos, t := g.src, g.pos, &g.table
+	at, ones := g.at, g.ones
+	for ; ones+maxLanes <= few && pos+maxLanes*wordBytes <= len(src); ones += maxLanes {
+		y0, s0 := t.pop(x0)
+		y1, s1 := t.pop(x1)
+		y2, s2 := t.pop(x2)
+		y3, s3 := t.pop(x3)
+		p0 := at + s0
+		p1 := p0 + 1 + s1
+		p2 := p1 + 1 + s2
+		p3 := p2 + 1 + s3
+		if max(s0, s1, s2, s3) == g.more || p3 >= g.end {
+			break
+		}
+		at = p3 + 1
+		words[p0/64] ^= 1 << (p0 % 64)
+		words[p1/64] ^= 1 << (p1 % 64)
+		words[p2/64] ^= 1 << (p2 % 64)
+		words[p3/64] ^= 1 << (p3 % 64)
+		var low uint64
+		next := binary.LittleEndian.Uint64(src[pos:])
+		x0, low = take(y0, next)
+		pos += int(low & wordBytes)
+		x1, low = take(y1, next>>(low&wordBits))
+		pos += int(low & wordBytes)
+		next = binary.LittleEndian.Uint64(src[pos:])
+		x2, low = take(y2, next)
+		pos += int(low & wordBytes)
+		x3, low = take(y3, next>>(low&wordBits))
+		pos += int(low & wordBytes)
+	}
+	g.state, g.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
+	g.at, g.ones = at, ones
 }
 
 // pieceBits is how much of a low part is put at once.
