@@ -84,3 +84,28 @@ func ExampleShared() {
 	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")))
 	// Output: true true
 }
+
+// A dynamic filter grows with its set, and is cut afterwards.
+func ExampleDynamic() {
+	p, err := bloom.OptimalDynamic(8*1024*8, 0.01, false) // batches of 8 KiB
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, _ := bloom.NewDynamic(p)
+	for i := range 20_000 {
+		d.Add(fmt.Append(nil, i))
+	}
+	fmt.Printf("%d keys in %d batches of %d blocks: rate %.3f\n", d.N(), d.Batches(), p.Batch.Blocks, p.Rate(d.N()))
+	d.Reduce(0.06)
+	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.Params().Rate(d.N()))
+	// Output:
+	// 20000 keys in 3 batches of 7 blocks: rate 0.027
+	// cut to 6 blocks: rate 0.052
+}
+
+func ExampleOptimalDynamic() {
+	p, _ := bloom.OptimalDynamic(1<<20, 0.0001, true)
+	fmt.Println(p.Batch.Blocks, p.Batch.BlockBits, p.Threshold)
+	// Output: 16 65536 54153
+}
