@@ -281,6 +281,31 @@ func (p *Plan) knowledge(block, parts int) []region {
 	return known
 }
 
+// lastSteps is what of a prefix decides what is known of a block: the sample, and the last step of each range.
+type lastSteps struct {
+	sample *step
+	ranges []*step
+}
+
+// last is the last steps of a block in a prefix of so many parts.
+func (p *Plan) last(block, parts int) lastSteps {
+	last := lastSteps{ranges: make([]*step, p.blocks[block].ranges)}
+	for i := range p.steps {
+		s := &p.steps[i]
+		if s.block != block || s.first >= parts {
+			continue
+		}
+		if s.sample {
+			last.sample = s
+			continue
+		}
+		for part := s.first; part < min(parts, s.first+s.parts); part++ {
+			last.ranges[s.lead+part-s.first] = s
+		}
+	}
+	return last
+}
+
 // refine replaces what regions, in order, say of the cells of r.
 func refine(regions []region, r region) []region {
 	var before, after []region

@@ -161,24 +161,17 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 // truncate is what the first parts say of block i.
 func (t *trie) truncate(p *Plan, i, parts int) *trie {
 	c := &trie{layout: t.layout, ranges: make([]*set, len(t.ranges))}
-	last := make([]*step, len(t.ranges)) // of each range, the last step held
-	for j := range p.steps {
-		s := &p.steps[j]
-		if s.block != i || s.first >= parts {
-			continue
-		}
-		if s.sample {
-			c.sample = newSet(t.appendNodes(nil, 0, t.layout.sample, s.to), 0, t.layout.sample, s.to-int(t.start))
-			continue
-		}
-		for part := s.first; part < min(parts, s.first+s.parts); part++ {
-			last[s.lead+part-s.first] = s
-		}
+	last := p.last(i, parts)
+	pack := func(begin, end, level int) *set {
+		return newSet(t.appendNodes(nil, begin, end, level), begin, end, level-int(t.start))
 	}
-	for r, s := range last {
+	if s := last.sample; s != nil {
+		c.sample = pack(0, t.layout.sample, s.to)
+	}
+	for r, s := range last.ranges {
 		if s != nil {
 			begin, end := p.cells(s, s.first+r-s.lead)
-			c.setRange(r, newSet(t.appendNodes(nil, begin, end, s.to), begin, end, s.to-int(t.start)))
+			c.setRange(r, pack(begin, end, s.to))
 		}
 	}
 	return c

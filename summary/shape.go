@@ -18,11 +18,11 @@ const (
 	MaxPartBytes   = 64 << 10 // bytes of a part
 )
 
-// Shape is what a summary is made of. The zero value stands for [DefaultShape] of the number of keys.
+// Shape is what a summary is made of. Without sample and levels it stands for [DefaultShape].
 type Shape struct {
-	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one
-	// shape; publishers keep it while [Shape.Fits], so that the parts of successive epochs line up and deltas are small.
-	// 0: the number of keys at hand.
+	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one shape, or
+	// shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so that the parts of
+	// successive epochs line up and deltas are small. 0: the number of keys at hand.
 	Keys int
 	// SampleBytes is the target size of part 0, at most MaxSampleBytes. 0: no sample.
 	SampleBytes int
@@ -67,11 +67,11 @@ func (s Shape) Equal(o Shape) bool {
 
 // normal is s for n keys, its zero values replaced by what they stand for.
 func (s Shape) normal(n int) Shape {
-	if s.Keys == 0 && s.SampleBytes == 0 && s.SampleLevel == 0 && len(s.Levels) == 0 {
-		return DefaultShape(n)
-	}
 	if s.Keys == 0 {
 		s.Keys = max(n, 1)
+	}
+	if s.SampleBytes == 0 && s.SampleLevel == 0 && len(s.Levels) == 0 {
+		return DefaultShape(s.Keys)
 	}
 	s.Levels = slices.Clone(s.Levels)
 	return s
@@ -82,7 +82,7 @@ func (s Shape) check(n int) error {
 	switch {
 	case n < 0 || n > MaxKeys || s.Keys < 1 || s.Keys > MaxKeys:
 		return fmt.Errorf("summary: %d keys, shape for %d, at most %d: %w", n, s.Keys, MaxKeys, ErrLimit)
-	case n > s.Keys+s.Keys/2+64:
+	case n > s.Keys+s.Keys/2+64 || s.Keys > 2*n+1024:
 		return fmt.Errorf("summary: %d keys in a shape for %d: %w", n, s.Keys, ErrShape)
 	case len(s.Levels) == 0 || len(s.Levels) > MaxBlocks:
 		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrShape)
