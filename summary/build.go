@@ -42,7 +42,7 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 			positions[i] = position(f, block)
 		}
 		slices.Sort(positions)
-		tries = append(tries, newTrie(plan, block, positions))
+		tries = append(tries, newTrie(plan, plan.parts, block, positions))
 	}
 	parts, err := encodeParts(plan, tries, plan.parts)
 	if err != nil {
@@ -55,30 +55,18 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	return &Stream{p}, nil
 }
 
-// newTrie is all that a stream says of a block with keys at sorted positions. Not even its deepest array is built.
-func newTrie(p *Plan, block int, positions []uint64) *trie {
-	last := p.last(block, p.parts)
-	t := &trie{layout: p.blocks[block], ranges: make([]*set, p.blocks[block].ranges)}
-	nodes := make([]uint64, 0, len(positions)/t.layout.ranges+len(positions)/8)
-	pack := func(begin, end, level int) *set {
-		nodes = nodes[:0]
-		for _, x := range positions[t.cut(positions, begin):t.cut(positions, end)] {
-			if v := x >> (64 - level); len(nodes) == 0 || nodes[len(nodes)-1] != v {
-				nodes = append(nodes, v)
+// newTrie is what the first parts say of a block with keys at sorted positions. Not even its deepest array is built.
+func newTrie(p *Plan, parts, block int, positions []uint64) *trie {
+	l := p.blocks[block]
+	return assemble(p, parts, block, func(dst []uint64, begin, end, level int) []uint64 {
+		first := len(dst)
+		for _, x := range positions[l.cut(positions, begin):l.cut(positions, end)] {
+			if v := x >> (64 - level); len(dst) == first || dst[len(dst)-1] != v {
+				dst = append(dst, v)
 			}
 		}
-		return newSet(nodes, begin, end, level-int(t.start))
-	}
-	if s := last.sample; s != nil {
-		t.sample = pack(0, t.layout.sample, s.to)
-	}
-	for r, s := range last.ranges {
-		if s != nil {
-			begin, end := p.cells(s, s.first+r-s.lead)
-			t.setRange(r, pack(begin, end, s.to))
-		}
-	}
-	return t
+		return dst
+	})
 }
 
 // cut is the index of the first position in a cell or a later one.

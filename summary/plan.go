@@ -31,7 +31,7 @@ type Plan struct {
 
 // layout is how a block is cut into ranges of hash space. Its start level has cells 0 to 2^start-1.
 type layout struct {
-	start  uint8 // the first level sent
+	start  uint8 // the first level sent: log2 of the keys, where an array has one to two keys a bit, or the final one if less
 	ranges int
 	sample int // part 0 covers cells 0 to sample-1 of block 0
 }
@@ -74,7 +74,7 @@ func (h *Header) Plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
 func (p *Plan) addBlock(i int) {
 	s := p.shape
 	final := int(s.Levels[i])
-	l := layout{start: startLevel(s.Keys, s.Levels[i]), ranges: 1}
+	l := layout{start: min(floorLog2(s.Keys), s.Levels[i]), ranges: 1}
 	if i == 0 && s.SampleBytes > 0 {
 		l.sample = sampleCells(s, int(l.start))
 	}

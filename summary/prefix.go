@@ -151,28 +151,9 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 	}
 	for i, t := range p.tries {
 		if known := p.plan.knowledge(i, parts); len(known) > 0 {
-			q.tries = append(q.tries, t.truncate(p.plan, i, parts))
+			q.tries = append(q.tries, assemble(p.plan, parts, i, t.appendNodes))
 		}
 	}
 	q.measure()
 	return q
-}
-
-// truncate is what the first parts say of block i.
-func (t *trie) truncate(p *Plan, i, parts int) *trie {
-	c := &trie{layout: t.layout, ranges: make([]*set, len(t.ranges))}
-	last := p.last(i, parts)
-	pack := func(begin, end, level int) *set {
-		return newSet(t.appendNodes(nil, begin, end, level), begin, end, level-int(t.start))
-	}
-	if s := last.sample; s != nil {
-		c.sample = pack(0, t.layout.sample, s.to)
-	}
-	for r, s := range last.ranges {
-		if s != nil {
-			begin, end := p.cells(s, s.first+r-s.lead)
-			c.setRange(r, pack(begin, end, s.to))
-		}
-	}
-	return c
 }

@@ -28,7 +28,8 @@ type Shape struct {
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to MaxSampleDepth below it; 0 without a sample.
 	SampleLevel uint8
-	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each.
+	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each, and at most MaxDepth below
+	// log2 of Keys. With a sample, the first is at least log2 of Keys.
 	Levels []uint8
 }
 
@@ -88,8 +89,8 @@ func (s Shape) check(n int) error {
 		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrShape)
 	case s.SampleBytes < 0 || s.SampleBytes > MaxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
 		return fmt.Errorf("summary: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrShape)
-	case s.SampleBytes > 0 && (int(s.SampleLevel) > min(MaxLevel, ceilLog2(s.Keys)+MaxSampleDepth) || s.SampleLevel < startLevel(s.Keys, s.Levels[0])):
-		return fmt.Errorf("summary: sample at level %d: %w", s.SampleLevel, ErrShape)
+	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+MaxSampleDepth):
+		return fmt.Errorf("summary: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrShape)
 	}
 	for i, l := range s.Levels {
 		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+MaxDepth {
@@ -102,8 +103,5 @@ func (s Shape) check(n int) error {
 // ceilLog2 is the binary logarithm of n, rounded up; 0 for n < 2.
 func ceilLog2(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
 
-// startLevel is the first level of a block in a stream for n keys: floor(log2 n), where an array has one to two keys a bit, or
-// the block's final level if that is less.
-func startLevel(n int, final uint8) uint8 {
-	return min(uint8(bits.Len(uint(max(n, 1)))-1), final)
-}
+// floorLog2 is the binary logarithm of n, rounded down; 0 for n < 1.
+func floorLog2(n int) uint8 { return uint8(bits.Len(uint(max(n, 1))) - 1) }

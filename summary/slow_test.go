@@ -40,6 +40,9 @@ func someShape(rng *rand.Rand, n int) Shape {
 	for range 1 + rng.IntN(3) {
 		s.Levels = append(s.Levels, uint8(1+rng.IntN(log+12)))
 	}
+	if s.SampleBytes > 0 {
+		s.Levels[0] = max(s.Levels[0], uint8(log))
+	}
 	return s
 }
 
