@@ -112,7 +112,7 @@ func exactBytes(n, ones int) int {
 		tau  = 2_780_297 // log2(2 pi)
 		half = 1 << (fraction - 1)
 	)
-	correction := tau + (log2(ones)+log2(n-ones)-log2(n))>>(logFraction-fraction)
+	correction := (tau<<(logFraction-fraction) + log2(ones) + log2(n-ones) - log2(n)) >> (logFraction - fraction) // the last three sum to -1 or more
 	return int((entropy(n, ones) - correction/2 + half + 8<<fraction - 1) >> (fraction + 3))
 }
 
