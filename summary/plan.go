@@ -13,7 +13,9 @@ const (
 	minStepBytes  = 512      // smaller steps go down more than one level
 	wholeBytes    = 4 << 10  // a block with a larger step is cut into ranges
 	minRanges     = 4        // ... at least so many
-	rangeBytes    = 40 << 10 // ... of at most so many bytes a step, so that half as many keys again stay below MaxPartBytes
+	usualRanges   = 8        // ... and up to so many, so that prefixes can be cut finely
+	usualBytes    = 3 << 9   // ... while their parts have so many bytes
+	rangeBytes    = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
 	unknownLevel  = -1       // the level of a block of which nothing has been sent
 	fullNumerator = 3        // a sample of more than 3/4 of hash space takes all of it
 )
@@ -84,7 +86,7 @@ func (p *Plan) addBlock(i int) {
 		largest = max(largest, stepBytes(s.Keys, l, from, to, 0, 1<<l.start))
 	}
 	if largest > wholeBytes {
-		l.ranges = max(minRanges, (largest+rangeBytes-1)/rangeBytes)
+		l.ranges = max(minRanges, min(usualRanges, largest/usualBytes), (largest+rangeBytes-1)/rangeBytes)
 	}
 	p.blocks = append(p.blocks, l)
 	if l.sample > 0 {

@@ -44,7 +44,8 @@ const (
 // 1/4096 to 1/2048: of 121 peers known in full, fewer than 0.06 match a key that nobody holds. The sample has 1 KiB and is
 // cut six levels below log2 n, where another level would cost more keys than it saves in false matches.
 //
-// One block is best at every budget: a bit a key spent on deepening it halves the rate, a further block costs 1.44.
+// One block is best from about three bits a key on: a bit a key spent on deepening it halves the rate, by a further block that
+// takes 1.39. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
 func DefaultShape(n int) Shape {
 	log := ceilLog2(n)
 	return Shape{
