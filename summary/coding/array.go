@@ -14,9 +14,9 @@ func AppendArray(dst []byte, words []uint64, n int) []byte {
 	return AppendBits(dst, words, n, ones)
 }
 
-// DecodeArray decodes what [AppendArray] wrote from the start of src and returns the n bits and the bytes consumed. It refuses
-// arrays of more than limit bits, and those for which src is far too short, before it allocates. An error wraps
-// [ErrMalformed].
+// DecodeArray decodes what [AppendArray] wrote from the start of src and returns the n bits and the bytes consumed.
+// It refuses arrays of more than limit bits, and those for which src is far too short, before it allocates. An error
+// wraps [ErrMalformed].
 func DecodeArray(src []byte, limit int) (words []uint64, n, consumed int, err error) {
 	length, a, err := uvarint(src, "length", min(uint64(max(limit, 0)), MaxBits))
 	if err != nil {
@@ -28,7 +28,8 @@ func DecodeArray(src []byte, limit int) (words []uint64, n, consumed int, err er
 	}
 	n, src = int(length), src[a+b:]
 	if least := minBytes(n, int(ones)); len(src) < least {
-		return nil, 0, 0, fmt.Errorf("coding: %d bytes, at least %d for %d ones in %d bits: %w", len(src), least, ones, n, ErrMalformed)
+		return nil, 0, 0, fmt.Errorf("coding: %d bytes, at least %d for %d ones in %d bits: %w",
+			len(src), least, ones, n, ErrMalformed)
 	}
 	words = make([]uint64, wordsFor(n))
 	consumed, err = DecodeBits(words, src, n, int(ones))

@@ -46,6 +46,21 @@ func TestEntropy(t *testing.T) {
 	}
 }
 
+// TestSmall holds the code of small arrays to the logarithm of their number: there are n over ones of them.
+func TestSmall(t *testing.T) {
+	for n := 1; n <= 2100; n += 1 + n/17 {
+		for ones := 0; ones <= n; ones++ {
+			got := len(AppendBits(nil, randomBits(n, ones), n, ones))
+			all, _ := math.Lgamma(float64(n + 1))
+			a, _ := math.Lgamma(float64(ones + 1))
+			b, _ := math.Lgamma(float64(n - ones + 1))
+			if bits := (all - a - b) / math.Ln2; float64(got) > math.Ceil((bits+1.001)/8) && got < (n+7)/8 || got > (n+7)/8 {
+				t.Errorf("n=%d ones=%d: %d bytes for %.2f bits", n, ones, got, bits)
+			}
+		}
+	}
+}
+
 // TestPredictedBytes checks the prediction for small arrays to a byte and for large ones to half a percent.
 func TestPredictedBytes(t *testing.T) {
 	for n := 2; n < 1<<18; n += 1 + n/7 {
@@ -74,8 +89,8 @@ func TestEntropyInteger(t *testing.T) {
 	}
 }
 
-// TestFrequencies checks for all probabilities that every symbol has slots, all have the scale together, and none less than a quarter of
-// what its probability asks for: MaxBytes counts on that.
+// TestFrequencies checks for all probabilities that every symbol has slots, all have the scale together, and none
+// less than a quarter of what its probability asks for: MaxBytes counts on that.
 func TestFrequencies(t *testing.T) {
 	var f frequencies
 	for p := uint64(1<<16) / 16; p < 31_600; p++ {
@@ -144,7 +159,9 @@ func TestDecodeBitsRefuses(t *testing.T) {
 // TestDecodeBitsEveryByte changes every byte of codes of all methods: what is still accepted is the canonical code of
 // other bits, and most changes are refused, for the count is off.
 func TestDecodeBitsEveryByte(t *testing.T) {
-	for _, c := range []struct{ n, ones int }{{20_000, 150}, {20_000, 19_000}, {17_000, 3000}, {100_000, 30_000}, {200_000, 10_000}} {
+	for _, c := range []struct{ n, ones int }{
+		{20_000, 150}, {20_000, 19_000}, {17_000, 3000}, {100_000, 30_000}, {200_000, 10_000},
+	} {
 		code := AppendBits(nil, randomBits(c.n, c.ones), c.n, c.ones)
 		words := make([]uint64, wordsFor(c.n))
 		for i := 0; i < len(code); i += 1 + len(code)/500 {
@@ -202,7 +219,9 @@ func TestAppendBitsPanics(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	for _, c := range []struct{ n, ones int }{{1000, 100}, {20_000, 100}, {20_000, 3000}, {1 << 20, 1 << 14}, {1 << 20, 1 << 18}, {1 << 20, 1 << 19}} {
+	for _, c := range []struct{ n, ones int }{
+		{1000, 100}, {20_000, 100}, {20_000, 3000}, {1 << 20, 1 << 14}, {1 << 20, 1 << 18}, {1 << 20, 1 << 19},
+	} {
 		words := randomBits(c.n, c.ones)
 		dst := make([]byte, 0, MaxBytes(c.n, c.ones)+8)
 		allocs := testing.AllocsPerRun(5, func() {

@@ -38,7 +38,7 @@ func FuzzDecodeBits(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src []byte, length, count uint32) {
-		n := int(length % (1 << 20))
+		n := int(length % (1 << 18))
 		ones := int(count) % (n + 1)
 		words := make([]uint64, wordsFor(n))
 		consumed, err := DecodeBits(words, slices.Clip(src), n, ones)

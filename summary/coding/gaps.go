@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A gap is cut into a
-// low part of c.low bits, so few that its values are as good as equally likely, and the rest, a geometric
-// variable again. That is coded as a symbol; the last symbol of the alphabet stands for "as much as this, and more", after
-// which, a geometric variable having no memory, the same alphabet serves again.
+// The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A
+// gap is cut into a low part of c.low bits, so few that its values are as good as equally likely, and the rest, a
+// geometric variable again. That is coded as a symbol; the last symbol of the alphabet stands for "as much as this,
+// and more", after which, a geometric variable having no memory, the same alphabet serves again.
 
-// gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The alphabet ends where
-// symbols get too rare for the scale.
+// gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
+// alphabet ends where symbols get too rare for the scale.
 func gapFrequencies(f *frequencies, p uint64, low int) {
 	q := -p // 2^64 times the probability that 2^low zeros follow
 	for range low {
@@ -36,7 +36,7 @@ func gapFrequencies(f *frequencies, p uint64, low int) {
 func appendGaps(dst []byte, words []uint64, n int, c choice) []byte {
 	var f frequencies
 	gapFrequencies(&f, c.p, c.low)
-	dst, buf := room(dst, c.maxBytes)
+	dst, buf := room(dst, c.most)
 	g := gapEncoder{encoder: newEncoder(buf), more: f.n - 1, low: c.low, lanes: c.lanes, ones: c.few}
 	f.symbols(&g.symbols)
 	var gaps [256]int // before the ones above, in falling order
@@ -235,8 +235,8 @@ func (d *decoder) getLow(lane, n int) (v uint64) {
 	return v
 }
 
-// getGaps gets ones by fours with four lanes, as long as they have no symbol for more, lie inside n bits, and there is enough of
-// src. It returns what at and one then are.
+// getGaps gets ones by fours with four lanes, as long as they have no symbol for more, lie inside n bits, and there
+// is enough of src. It returns what at and one then are.
 func (d *decoder) getGaps(words []uint64, n, at, one, few int, more uint64, t *table) (int, int) {
 	x0, x1, x2, x3 := d.state[0], d.state[1], d.state[2], d.state[3]
 	src, pos := d.src, d.pos
