@@ -20,13 +20,11 @@ func (s *Stream) Prefix() *Prefix { return s.prefix }
 // for what the header says, or ErrDensity when the fingerprints are not spread as those of a keyed hash are: decoders would
 // refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
 func Build(fps []Fingerprint, h Header) (*Stream, error) {
-	fps = slices.Clone(fps)
-	slices.Sort(fps)
-	fps = slices.Compact(fps)
-	if n := len(fps); n > 0 && fps[n-1]>>FingerprintBits != 0 {
-		return nil, fmt.Errorf("summary: fingerprint %#x of more than %d bits: %w", fps[n-1], FingerprintBits, ErrLimit)
+	positions, err := sortedPositions(nil, fps, 0)
+	if err != nil {
+		return nil, err
 	}
-	h.N, h.Chain = len(fps), Digest{}
+	h.N, h.Chain = len(positions), Digest{}
 	h.Shape = h.Shape.normal(h.N)
 	if err := h.check(); err != nil {
 		return nil, err
@@ -35,13 +33,11 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tries []*trie
-	positions := make([]uint64, len(fps))
-	for block := range plan.blocks {
-		for i, f := range fps {
-			positions[i] = position(f, block)
+	tries := []*trie{newTrie(plan, plan.parts, 0, positions)}
+	for block := 1; block < len(plan.blocks); block++ {
+		if positions, err = sortedPositions(positions, fps, block); err != nil {
+			return nil, err
 		}
-		slices.Sort(positions)
 		tries = append(tries, newTrie(plan, plan.parts, block, positions))
 	}
 	parts, err := encodeParts(plan, tries, plan.parts)
@@ -53,6 +49,19 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	p := &Prefix{header: &h, plan: plan, parts: parts, chain: chain, tries: tries}
 	p.measure()
 	return &Stream{p}, nil
+}
+
+// sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.
+func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, error) {
+	memory = slices.Grow(memory[:0], len(fps))
+	for _, f := range fps {
+		if f>>FingerprintBits != 0 {
+			return nil, fmt.Errorf("summary: fingerprint %#x of more than %d bits: %w", uint64(f), FingerprintBits, ErrLimit)
+		}
+		memory = append(memory, position(f, block))
+	}
+	slices.Sort(memory)
+	return slices.Compact(memory), nil
 }
 
 // newTrie is what the first parts say of a block with keys at sorted positions. Not even its deepest array is built.
