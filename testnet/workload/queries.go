@@ -2,9 +2,10 @@ package workload
 
 import "math/rand/v2"
 
-// Kind of a query.
+// Kind says what a query wants.
 type Kind uint8
 
+// The kinds of queries.
 const (
 	FindOne Kind = iota // any holder of the key is an answer
 	FindAll             // every holder of the key is wanted
