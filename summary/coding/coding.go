@@ -3,6 +3,7 @@ package coding
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of words[i/64].
@@ -12,13 +13,17 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	if got := count(words, n); got != ones {
 		panic(fmt.Sprintf("coding: %d bits set, told %d", got, ones))
 	}
-	switch methodFor(n, ones) {
+	switch c := choose(n, ones); c.method {
 	case empty:
 		return dst
 	case raw:
 		return appendRaw(dst, words, n)
-	default:
+	case exact:
 		return appendExact(dst, words, n, ones)
+	case inGaps:
+		return appendGaps(dst, words, n, c)
+	default:
+		return appendBytes(dst, words, n, c)
 	}
 }
 
@@ -27,18 +32,22 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 // writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads past src, and
 // panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || ones < 0 || ones > n {
+	if n < 0 || n > MaxBits || ones < 0 || ones > n {
 		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
 	}
 	words = words[:wordsFor(n)]
-	switch methodFor(n, ones) {
+	switch c := choose(n, ones); c.method {
 	case empty:
 		fill(words, n, ones > 0)
 		return 0, nil
 	case raw:
 		return decodeRaw(words, src, n, ones)
-	default:
+	case exact:
 		return decodeExact(words, src, n, ones)
+	case inGaps:
+		return decodeGaps(words, src, n, c)
+	default:
+		return decodeBytes(words, src, n, ones, c)
 	}
 }
 
@@ -69,4 +78,10 @@ func fill(words []uint64, n int, one bool) {
 	if n%64 != 0 {
 		words[len(words)-1] &= 1<<(n%64) - 1
 	}
+}
+
+// room makes room for size more bytes after dst and returns dst and that room.
+func room(dst []byte, size int) (_, space []byte) {
+	dst = slices.Grow(dst, size)
+	return dst, dst[len(dst) : len(dst)+size]
 }

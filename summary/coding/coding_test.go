@@ -59,7 +59,6 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("n=%d ones=%d: accepted a code cut short", n, ones)
 				}
 			}
-			t.Logf("n=%d ones=%d: %d bytes, predicted %d", n, ones, len(code), PredictedBytes(n, ones))
 		}
 	}
 }
