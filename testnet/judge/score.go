@@ -76,6 +76,24 @@ func (s *Score) Add(t *Truth, a Answer) {
 	s.latencies = append(s.latencies, a.Latency)
 }
 
+// Merge adds what o has judged to s.
+func (s *Score) Merge(o *Score) {
+	s.FindOne.merge(o.FindOne)
+	s.FindAll.merge(o.FindAll)
+	s.Wrong += o.Wrong
+	s.Probes += o.Probes
+	s.FalseProbes += o.FalseProbes
+	s.Messages += o.Messages
+	s.latencies = append(s.latencies, o.latencies...)
+}
+
+func (t *Tally) merge(o Tally) {
+	t.Queries += o.Queries
+	t.Answered += o.Answered
+	t.Found += o.Found
+	t.Findable += o.Findable
+}
+
 // Queries is the number of answers judged.
 func (s *Score) Queries() int { return s.FindOne.Queries + s.FindAll.Queries }
 

@@ -1,9 +1,11 @@
 package workload
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 )
 
 // DefaultChunk is the size in bytes of the chunks that files are held in.
@@ -21,6 +23,7 @@ type Config struct {
 type Data struct {
 	peers       []string
 	keys        keyTable
+	sorted      []uint32 // numbers of the keys in the keys' order
 	collections [][]uint32
 	holdings    int
 }
@@ -51,16 +54,16 @@ func Load(cfg Config) (*Data, error) {
 // data lays out the keys of all files, one file after the other, and every peer's list of them.
 func (c *catalog) data(chunk uint64) *Data {
 	sizes := make([]int, len(c.peers))
-	keys, bytes := 0, 0
+	keys, size := 0, 0
 	for i := range c.files {
 		n := int(c.files[i].keys(chunk))
-		keys, bytes = keys+n, bytes+n*len(c.files[i].key)
+		keys, size = keys+n, size+n*len(c.files[i].key)
 		for _, p := range c.files[i].holders {
 			sizes[p] += n
 		}
 	}
 	d := &Data{peers: c.peers, collections: make([][]uint32, len(c.peers))}
-	d.keys = keyTable{bytes: make([]byte, 0, bytes), ends: make([]uint64, 0, keys)}
+	d.keys = keyTable{bytes: make([]byte, 0, size), ends: make([]uint64, 0, keys)}
 	for p, n := range sizes {
 		d.collections[p] = make([]uint32, 0, n)
 		d.holdings += n
@@ -75,6 +78,7 @@ func (c *catalog) data(chunk uint64) *Data {
 			}
 		}
 	}
+	d.sort()
 	return d
 }
 
@@ -126,4 +130,22 @@ func (t *keyTable) at(i int) []byte {
 		start = t.ends[i-1]
 	}
 	return t.bytes[start:t.ends[i]:t.ends[i]]
+}
+
+// Lookup is the number of a key. It takes a binary search over all keys.
+func (d *Data) Lookup(key []byte) (number uint32, ok bool) {
+	i, ok := slices.BinarySearchFunc(d.sorted, key, func(n uint32, key []byte) int { return bytes.Compare(d.Key(n), key) })
+	if !ok {
+		return 0, false
+	}
+	return d.sorted[i], true
+}
+
+// sort makes Lookup ready.
+func (d *Data) sort() {
+	d.sorted = make([]uint32, d.Keys())
+	for i := range d.sorted {
+		d.sorted[i] = uint32(i)
+	}
+	slices.SortFunc(d.sorted, func(a, b uint32) int { return bytes.Compare(d.Key(a), d.Key(b)) })
 }
