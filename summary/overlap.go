@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Overlap is what two summaries, or a collection and a summary, tell about how much two collections share.
 type Overlap struct {
-	N1, N2       float64  // keys of the first and the second, exact
-	Intersection Interval // keys of both; Saturated when nothing can be told: then only 0 and min(N1, N2) bound it
-	Union        Interval // keys of either
-	Jaccard      float64  // share of the union that both have
-	Containment  float64  // share of the first that the second has
-	Method       string   // what the estimate comes from, for people
+	N1, N2       float64           // keys of the first and the second, exact
+	Intersection estimate.Interval // keys of both; Saturated when nothing can be told: then only 0 and min(N1, N2) bound it
+	Union        estimate.Interval // keys of either
+	Jaccard      float64           // share of the union that both have
+	Containment  float64           // share of the first that the second has
+	Method       string            // what the estimate comes from, for people
 }
 
 // EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an interval
@@ -28,8 +30,7 @@ func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
 	if a.header.Seed != b.header.Seed {
 		return Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", a.header.Seed, b.header.Seed, ErrSeed)
 	}
-	z, err := quantile(confidence)
-	if err != nil {
+	if err := checkConfidence(confidence); err != nil {
 		return Overlap{}, err
 	}
 	n1, n2 := float64(a.header.N), float64(b.header.N)
@@ -37,21 +38,26 @@ func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
 	if len(cuts) == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
 	}
-	pilot := bestCut(cuts, n1, n2, min(n1, n2)/10).measure(a, b, n1, n2)
-	best := bestCut(cuts, n1, n2, pilot.value)
-	e := best.measure(a, b, n1, n2)
-	return newOverlap(n1, n2, e.interval(z, confidence, min(n1, n2)), best.String()), nil
-}
-
-// quantile is how many standard deviations a normal interval of some confidence reaches to either side.
-func quantile(confidence float64) (float64, error) {
-	if !(confidence > 0 && confidence < 1) {
-		return 0, fmt.Errorf("summary: confidence %v is not between 0 and 1: %w", confidence, ErrLimit)
+	pilot, err := bestCut(cuts, n1, n2, min(n1, n2)/10).measure(a, b, n1, n2, confidence)
+	if err != nil {
+		return Overlap{}, err
 	}
-	return math.Sqrt2 * math.Erfinv(confidence), nil
+	best := bestCut(cuts, n1, n2, min(pilot.Value, n1, n2))
+	e, err := best.measure(a, b, n1, n2, confidence)
+	if err != nil {
+		return Overlap{}, err
+	}
+	return newOverlap(n1, n2, e.score(min(n1, n2)), best.String()), nil
 }
 
-func newOverlap(n1, n2 float64, i Interval, method string) Overlap {
+func checkConfidence(confidence float64) error {
+	if !(confidence > 0 && confidence < 1) {
+		return fmt.Errorf("summary: confidence %v is not between 0 and 1: %w", confidence, ErrLimit)
+	}
+	return nil
+}
+
+func newOverlap(n1, n2 float64, i estimate.Interval, method string) Overlap {
 	u := i
 	u.Value, u.Low, u.High = n1+n2-i.Value, n1+n2-i.High, n1+n2-i.Low
 	o := Overlap{N1: n1, N2: n2, Intersection: i, Union: u, Method: method}
@@ -69,11 +75,11 @@ func newOverlap(n1, n2 float64, i Interval, method string) Overlap {
 }
 
 // unknownInterval says that nothing is known but the sizes.
-func unknownInterval(n1, n2, confidence float64) Interval {
+func unknownInterval(n1, n2, confidence float64) estimate.Interval {
 	if n1 == 0 || n2 == 0 {
-		return Interval{Confidence: confidence}
+		return estimate.Interval{Confidence: confidence}
 	}
-	return Interval{Value: math.Inf(1), High: min(n1, n2), Confidence: confidence, Saturated: true}
+	return estimate.Interval{Value: math.Inf(1), High: min(n1, n2), Confidence: confidence, Saturated: true}
 }
 
 // cutting is a part of a block's hash space that two prefixes both know at least at some level.
@@ -81,14 +87,14 @@ type cutting struct {
 	block  int
 	level  int
 	pieces []piece
-	bits   float64 // of the pieces at that level
+	bits   int // of the pieces at that level
 }
 
 // piece is the nodes begin to end-1 of a level.
 type piece struct{ begin, end uint64 }
 
 func (c *cutting) String() string {
-	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, c.bits/math.Ldexp(1, c.level))
+	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
 }
 
 // commonCuts are the cuttings of the blocks that both prefixes know something of, one for each level.
@@ -133,7 +139,7 @@ func (c *cutting) align() {
 		p = piece{(p.begin + 1<<unit - 1) >> unit, p.end >> unit}
 		p.end = max(p.begin, p.end)
 		c.pieces[i] = p
-		c.bits += float64(p.end - p.begin)
+		c.bits += int(p.end - p.begin)
 	}
 }
 
@@ -171,78 +177,26 @@ func (t *trie) regions(start uint8) []region {
 func bestCut(cuts []cutting, n1, n2, c float64) *cutting {
 	best, least := &cuts[0], math.Inf(1)
 	for i := range cuts {
-		v := cuts[i].variance(n1, n2)
-		v.calibrate(c)
-		if sd := v.at(c); sd < least {
-			best, least = &cuts[i], sd
+		if d := cuts[i].array().IntersectionKnownDeviation(n1, n2, c); d < least {
+			best, least = &cuts[i], d
 		}
 	}
 	return best
 }
 
-// variance is the variance of an estimate from L of m bits, by the delta method: the covariance of the estimated sizes
-// of two sets that share x keys a bit is h(x) = m ((m/L)(e^x-1) - x).
-type variance struct {
-	m, l   float64
-	n1, n2 float64
-	a, b   float64 // weights of the errors of the estimates of n1 and n2
-}
-
-func (c *cutting) variance(n1, n2 float64) variance {
-	return variance{m: math.Ldexp(1, c.level), l: c.bits, n1: n1, n2: n2}
-}
-
-// h is the covariance for sets that share n keys.
-func (v *variance) h(n float64) float64 {
-	x := max(n, 0) / v.m
-	return v.m * (v.m/v.l*math.Expm1(x) - x)
-}
-
-// calibrate sets the weights that give the least variance for an intersection of c keys: those that solve a h1 + b h12 = h1
-// and a h12 + b h2 = h2. Without an intersection both are 1.
-func (v *variance) calibrate(c float64) {
-	h1, h2, h12 := v.h(v.n1), v.h(v.n2), v.h(c)
-	det := h1*h2 - h12*h12
-	if det <= 1e-9*h1*h2 {
-		v.a, v.b = 0.5, 0.5 // the same set twice
-		return
-	}
-	v.a, v.b = h2*(h1-h12)/det, h1*(h2-h12)/det
-}
-
-// at is the variance for an intersection of c keys.
-func (v *variance) at(c float64) float64 {
-	h1, h2 := v.h(v.n1), v.h(v.n2)
-	return max(0, v.h(v.n1+v.n2-c)+v.a*v.a*h1+v.b*v.b*h2+2*v.a*v.b*v.h(c)-2*v.a*h1-2*v.b*h2)
-}
-
-// estimated is an estimate of an intersection and its variance.
-type estimated struct {
-	value     float64
-	variance  func(c float64) float64
-	saturated bool
+// array is the filter that is counted.
+func (c *cutting) array() estimate.Array {
+	return estimate.Array{Bits: 1 << c.level, Sample: c.bits}
 }
 
 // measure counts the ones of both sides and their AND and estimates.
-func (c *cutting) measure(a, b *Prefix, n1, n2 float64) estimated {
-	t1, t2, both := c.count(a.tries[c.block], b.tries[c.block])
-	v := c.variance(n1, n2)
-	either := t1 + t2 - both
-	if either >= c.bits {
-		return estimated{saturated: true}
-	}
-	size := func(ones float64) float64 { return -v.m * math.Log1p(-ones/v.l) }
-	e1, e2 := size(t1)-n1, size(t2)-n2
-	value := e1 + e2 + n1 + n2 - size(either)
-	for range 4 { // the weights depend on the estimate
-		v.calibrate(min(max(value, 0), n1, n2))
-		value = n1 + n2 - size(either) + v.a*e1 + v.b*e2
-	}
-	return estimated{value: min(max(value, 0), n1, n2), variance: v.at}
+func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
+	i, err := c.array().IntersectionKnown(c.count(a.tries[c.block], b.tries[c.block]), n1, n2, confidence)
+	return estimated{i, func(n12 float64) float64 { return c.array().IntersectionKnownDeviation(n1, n2, n12) }}, err
 }
 
 // count is the ones of two tries and of their AND, where c says.
-func (c *cutting) count(a, b *trie) (t1, t2, both float64) {
+func (c *cutting) count(a, b *trie) (counts estimate.Counts) {
 	var n1, n2, n12 int
 	for _, p := range c.pieces {
 		x, y := a.walk(p, c.level), b.walk(p, c.level)
@@ -269,18 +223,27 @@ func (c *cutting) count(a, b *trie) (t1, t2, both float64) {
 			n2++
 		}
 	}
-	return float64(n1), float64(n2), float64(n12)
+	return estimate.Counts{First: n1, Second: n2, Both: n12}
 }
 
-// interval is the score interval of an estimate: all c that lie within z standard deviations, as they are at c, of the value.
-// For few keys it covers better than one of fixed width.
-func (e estimated) interval(z, confidence, most float64) Interval {
-	if e.saturated {
-		return Interval{Value: math.Inf(1), High: most, Confidence: confidence, Saturated: true}
+// estimated is an estimate of an intersection, and its standard deviation if c keys are in it.
+type estimated struct {
+	estimate.Interval
+	deviation func(c float64) float64
+}
+
+// score gives an estimate its score interval: all c, up to a number, that lie within as many standard deviations of the value, as
+// they are at c, as the confidence asks for. For few keys it covers better than the normal interval, which takes them as
+// they are at the value.
+func (e estimated) score(most float64) estimate.Interval {
+	if e.Saturated {
+		e.High = most
+		return e.Interval
 	}
-	low := bisect(0, e.value, func(c float64) bool { return c+z*math.Sqrt(e.variance(c)) >= e.value })
-	high := bisect(e.value, most, func(c float64) bool { return c-z*math.Sqrt(e.variance(c)) > e.value })
-	return Interval{Value: e.value, Low: low, High: high, Confidence: confidence}
+	z := math.Sqrt2 * math.Erfinv(e.Confidence)
+	e.Low = bisect(0, e.Value, func(c float64) bool { return c+z*e.deviation(c) >= e.Value })
+	e.High = bisect(e.Value, most, func(c float64) bool { return c-z*e.deviation(c) > e.Value })
+	return e.Interval
 }
 
 // bisect is the least value from low to high that is beyond, high if none is.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing them:
@@ -11,8 +13,7 @@ import (
 // EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the fingerprints are of the prefix's
 // seed. O(n1).
 func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (Overlap, error) {
-	z, err := quantile(confidence)
-	if err != nil {
+	if err := checkConfidence(confidence); err != nil {
 		return Overlap{}, err
 	}
 	n1, n2 := float64(len(own)), float64(p.header.N)
@@ -22,9 +23,9 @@ func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (Overl
 	}
 	most := min(n1, n2)
 	best := bestTest(tests, n1, most/10)
-	best = bestTest(tests, n1, best.estimate(n1, most).value)
+	best = bestTest(tests, n1, best.estimate(n1, most, confidence).Value)
 	method := fmt.Sprintf("own keys tested in %.3g of hash space", best.share)
-	return newOverlap(n1, n2, best.estimate(n1, most).interval(z, confidence, most), method), nil
+	return newOverlap(n1, n2, best.estimate(n1, most, confidence).score(most), method), nil
 }
 
 // ownTest is how own keys fared in a part of hash space.
@@ -106,10 +107,11 @@ func (t ownTest) variance(n1, c float64) float64 {
 	return scale*scale*t.noise*(1-c/n1) + c*(1-c/n1)*max(0, 1-t.share)/t.share
 }
 
-func (t ownTest) estimate(n1, most float64) estimated {
+func (t ownTest) estimate(n1, most, confidence float64) estimated {
+	value := min(max(0, t.found*n1/t.tested), most)
 	return estimated{
-		value:    min(max(0, t.found*n1/t.tested), most),
-		variance: func(c float64) float64 { return t.variance(n1, c) },
+		estimate.Interval{Value: value, Confidence: confidence},
+		func(c float64) float64 { return math.Sqrt(t.variance(n1, c)) },
 	}
 }
 
