@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/link"
@@ -79,8 +78,8 @@ func (c *Config) check() error {
 	if c.Queries < 0 {
 		fault("%d queries, want 1 or more", c.Queries)
 	}
-	if !slices.Contains(Transports, c.Transport) {
-		fault("unknown transport %q, want %s", c.Transport, transportNames())
+	if err := c.Transport.Check(); err != nil {
+		faults = append(faults, err)
 	}
 	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
 		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
@@ -99,12 +98,12 @@ func or[T comparable](value, otherwise T) T {
 	return value
 }
 
-func transportNames() string {
-	names := make([]string, len(Transports))
-	for i, t := range Transports {
-		names[i] = string(t)
+// Check refuses a transport that there is not. The error matches ErrConfig.
+func (t Transport) Check() error {
+	if slices.Contains(Transports, t) {
+		return nil
 	}
-	return strings.Join(names, ", ")
+	return fmt.Errorf("%w: unknown transport %q, want one of %v", ErrConfig, string(t), Transports)
 }
 
 // random is the source of randomness for one purpose: what one purpose draws does not shift what another does.

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// networkName is the name under which the nodes of a testnet meet.
-const networkName = "testnet"
+// Network is the name under which the nodes of a testnet meet.
+const Network = "testnet"
 
 // member is one peer of the testnet: a node on its host, and what is known of it from outside.
 type member struct {
@@ -33,7 +33,7 @@ type member struct {
 // start starts the node of a member, which knows its collection, its link and where to begin.
 func (m *member) start(c *Config, class link.Class, keys node.Keys, shared []node.Option, random uint64, begin []peer.AddrInfo) error {
 	options := append([]node.Option{
-		node.WithNetwork(networkName, 0),
+		node.WithNetwork(Network, 0),
 		node.WithBandwidth(class.Rate, class.Rate),
 		node.WithSummaryShare(c.SummaryShare),
 		node.WithKeys(keys),

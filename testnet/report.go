@@ -122,7 +122,8 @@ func reason(cause error) string {
 		return ""
 	case errors.Is(cause, context.DeadlineExceeded):
 		return "timeout"
-	case errors.Is(cause, context.Canceled):
+	case cause == context.Canceled: //nolint:errorlint // a cause that wraps it says more
+
 		return "cancelled"
 	}
 	return cause.Error()

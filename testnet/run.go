@@ -110,7 +110,7 @@ func newRun(cfg Config) (*run, error) {
 	if len(data.Peers()) < 2 {
 		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
 	}
-	r.ring = newKeyring(data, summary.Seed{Network: networkName}.Hasher())
+	r.ring = newKeyring(data, summary.Seed{Network: Network}.Hasher())
 	r.truth = judge.New(data.Keys(), data.Collections())
 	r.classes = cfg.Links.Assign(len(data.Peers()), cfg.random(linking))
 	r.scores = make([]judge.Score, len(cfg.Links))
@@ -263,16 +263,21 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ask runs the queries of both kinds, mixed.
-func (r *run) ask(ctx context.Context) error {
+// queries draws the queries of both kinds, mixed.
+func (r *run) queries() []workload.Query {
 	rng := r.cfg.random(asking)
 	queries := r.ring.Queries(workload.FindOne, r.cfg.Queries, rng)
 	queries = append(queries, r.ring.Queries(workload.FindAll, r.cfg.Queries, rng)...)
+	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+	return queries
+}
+
+// ask runs the queries.
+func (r *run) ask(ctx context.Context) error {
+	queries := r.queries()
 	if len(queries) == 0 {
 		r.notes = append(r.notes, "no queries: every peer holds every key")
 	}
-	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
-
 	done := make(chan struct{}, len(queries))
 	began := time.Now()
 	go r.feed(ctx, queries, done)

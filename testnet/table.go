@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // WriteTable writes the report for people, within 80 columns.
@@ -23,7 +22,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 func (r *Report) writeOutcome(b *strings.Builder) {
 	fmt.Fprintf(b, "%d peers over %s, %d keys, %d holdings, seed %d\n", r.Peers, r.Transport, r.Keys, r.Holdings, r.Seed)
 	if r.Interrupted != "" {
-		fmt.Fprintf(b, "ended early (%s) while %s: what follows is what was known by then\n", r.Interrupted, r.Phase)
+		fmt.Fprintf(b, "ended early while %s: %s\nwhat follows is what was known by then\n", r.Phase, r.Interrupted)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
@@ -48,7 +47,7 @@ func (r *Report) writeOutcome(b *strings.Builder) {
 // rows writes names and figures in two columns.
 func rows(b *strings.Builder, of [][2]string) {
 	for _, row := range of {
-		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-36s%s", row[0], row[1]), " ") + "\n")
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-37s%s", row[0], row[1]), " ") + "\n")
 	}
 }
 
@@ -59,18 +58,39 @@ func ratio(v *float64) string {
 	return fmt.Sprintf("%.4f", *v)
 }
 
-// writeClasses writes a table with a line for each link class and one for all.
+// writeClasses writes a line for each link class, the slowest first, and one for all.
 func (r *Report) writeClasses(b *strings.Builder) {
-	b.WriteString("\n")
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tholds of others\texpects\trecall\tper query\t")
-	fmt.Fprintln(t, "link\tpeers\tparts\tkB\tfalse\tone\tall\tprobes\tfalse\tfound\tmsgs\t")
-	t.Init(b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_ = t.Flush()
+	b.WriteString("\n                   ---- held of others ----  --- recall ---  ----- per query ----\n")
+	fmt.Fprintf(b, "  %-10s%6s%7s%9s%8s%8s%8s%8s%7s%7s\n", "link", "peers", "parts", "kB", "false", "one", "all", "probes", "false", "found")
+	names := slices.SortedFunc(maps.Keys(r.Classes), func(a, b string) int {
+		return cmp.Compare(r.Classes[a].Rate, r.Classes[b].Rate)
+	})
+	for _, name := range names {
+		c := r.Classes[name]
+		fmt.Fprintf(b, "  %-10s%6d%7.0f%9.1f%8.2f%8s%8s%s\n", name, c.Peers, c.PartsHeld, c.BytesHeld/1000, c.FalseMatches,
+			ratio(c.FindOneRecall), ratio(c.FindAllRecall), c.columns())
+	}
+	fmt.Fprintf(b, "  %-10s%6d%24s%8s%8s%s\n", "all", r.Peers, "", ratio(r.FindOne.Recall), ratio(r.FindAll.Recall), r.columns())
 }
 
-func (r *Report) writeTraffic(b *strings.Builder) {}
+func (c Costs) columns() string {
+	return fmt.Sprintf("%8.2f%7.2f%7.2f", c.ProbesPerQuery, c.FalseProbes, c.HoldersPerQuery)
+}
 
-var _ = cmp.Compare[int]
-var _ = maps.Keys[map[int]int]
-var _ = slices.Sort[[]int]
+func (r *Report) writeTraffic(b *strings.Builder) {
+	left := "not counted: the peers still run"
+	if r.GoroutinesLeft != nil {
+		left = fmt.Sprint(*r.GoroutinesLeft)
+	}
+	b.WriteString("\n")
+	rows(b, [][2]string{
+		{"messages per query", fmt.Sprintf("%.2f", r.MessagesPerQuery)},
+		{"summaries sent per peer", fmt.Sprintf("%.1f kB", r.SummaryBytes/1000)},
+		{"parts by pubsub, directly", fmt.Sprintf("%.1f MB, %.1f MB", float64(r.PubsubBytes)/1e6, float64(r.DirectBytes)/1e6)},
+		{"most of a link's budget used", fmt.Sprintf("%.2f", r.LinkBudgetUse)},
+		{"most connections of a peer", fmt.Sprint(r.ConnectionsMax)},
+		{"neighbours' share of own keys", fmt.Sprintf("%.3f (by chance %.3f, at best %.3f)", r.Neighbours.Mean, r.Neighbours.Random, r.Neighbours.Best)},
+		{"memory", fmt.Sprintf("%.0f MB", float64(r.MemoryBytes)/1e6)},
+		{"goroutines left", left},
+	})
+}
