@@ -74,6 +74,8 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		pubsub.WithSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(m.topic)),
 		pubsub.WithAppSpecificRpcInspector(m.inspect),
 		pubsub.WithPeerScore(scores(m.topic)),
+		pubsub.WithPeerExchange(true), // who is pruned for want of room hears of others
+		pubsub.WithGossipSubParams(gossipParams()),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("node: pubsub: %w", err)
@@ -89,6 +91,15 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 	n.tasks.run(m.deliver)
 	n.tasks.run(m.read)
 	return m, nil
+}
+
+// gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
+// known peers prunes many at first (default: a minute); and it hears of 6 others (default: 16).
+func gossipParams() pubsub.GossipSubParams {
+	p := pubsub.DefaultGossipSubParams()
+	p.PruneBackoff = 10 * time.Second
+	p.PrunePeers = 6
+	return p
 }
 
 // scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing else
@@ -180,6 +191,9 @@ func (m *mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct
 // or over the limits, so that no state is kept for that.
 func (m *mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.n.counters.count(from, pubsubID, 0, sizeRPC(rpc))
+	if len(rpc.GetControl().GetGraft()) > 0 {
+		m.n.conns.link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
+	}
 	p := rpc.GetPartial()
 	if p == nil {
 		return nil

@@ -23,13 +23,13 @@ type entry struct {
 	expires time.Duration // lifetime counted from first receipt
 	grown   time.Duration // when the newest prefix last grew
 	ask     ask           // the one outstanding ask
+	step    step          // what to ask for next
 	depth   int           // parts to hold at most, once memory ran short; 0: no limit
 	fetchAt time.Duration // no direct fetch before then
 	banned  bool          // signed two summaries under one epoch
 
 	share      estimate.Interval // of our collection that the peer holds
 	shareParts int               // the depth it was estimated at; -1: never
-	shareOf    summary.Epoch     // the peer's epoch it was estimated for
 
 	hits, misses int
 	rtt          time.Duration
@@ -105,7 +105,7 @@ func (o *Overlay) add(tag uint64) *entry {
 	} else {
 		o.entries = append(o.entries, nil)
 	}
-	e := &entry{index: i, tag: tag, shareParts: -1}
+	e := &entry{index: i, tag: tag}
 	o.entries[i] = e
 	o.byTag[tag] = i
 	o.unverified++
@@ -168,20 +168,25 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 	}
 }
 
-// someRecords picks records to hand to a new link: our own, and others at random.
-func (o *Overlay) someRecords() []Record {
-	var all []Record
+// someRecords picks records to hand to a new link: our own, and others at random as far as they fit.
+func (o *Overlay) someRecords(room int) []Record {
+	var others, out []Record
 	for _, e := range o.entries[1:] {
 		if e != nil && e.record.Envelope != nil && e.dialFails == 0 {
-			all = append(all, e.record)
+			others = append(others, e.record)
 		}
 	}
-	o.cfg.Rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	all = all[:min(len(all), MaxHelloRecords/2-1)]
+	o.cfg.Rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	if own := o.entries[0].record; own.Envelope != nil {
-		all = append(all, own)
+		out = append(out, own)
 	}
-	return all
+	for _, r := range others {
+		if room -= recordBytes(r); room < 0 || len(out) >= MaxHelloRecords/2 {
+			break
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // expire forgets summaries whose lifetime is over, and peers that are gone.
@@ -201,7 +206,7 @@ func prefixMemory(p *summary.Prefix) int {
 	if p == nil {
 		return 0
 	}
-	return p.Bytes() * 5 / 2
+	return p.Memory()
 }
 
 // shed keeps the directory within its memory: the last part of least value goes first, and is not asked for again.

@@ -39,6 +39,7 @@ type trade struct {
 
 	wantOf     summary.Epoch // what the peer asks of us: parts from..want-1 of this epoch
 	from, want uint16
+	wantAt     time.Duration // when it asked, or was last sent something
 
 	told     summary.Epoch // what we last told the peer that we hold
 	toldHave uint16
@@ -51,8 +52,12 @@ type trade struct {
 const (
 	// maxAsks is the most origins that one link may ask for at a time.
 	maxAsks = 1024
+	// helloShare of a line's burst may go to the records in one hello.
+	helloShare = 1.0 / 32
 	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
 	shunFor = 5 * time.Second
+	// staleAsk is when an ask that could not be served is forgotten: the asker has turned to somebody else by then.
+	staleAsk = 8 * time.Second
 )
 
 // ready says whether parts may be traded on the link.
@@ -168,10 +173,7 @@ func (o *Overlay) sayHello(now time.Duration, l *link, records bool) {
 	}
 	l.said, l.saidAt = h, now
 	if records {
-		h.Records = o.someRecords()
-		if n := HelloBytes(h); !l.out.allows(n) || !o.up.allows(n) {
-			h.Records = nil
-		}
+		h.Records = o.someRecords(int(helloShare * min(Burst(o.up.rate), o.up.tokens-reserve)))
 	}
 	o.emit(SayHello{To: l.peer, Hello: h})
 	o.charge(l, HelloBytes(h))

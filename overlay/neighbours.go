@@ -33,13 +33,14 @@ type neighbour struct {
 }
 
 const (
-	redialAfter    = 15 * time.Second // after a failed dial, times the failures in a row
-	refusedFor     = time.Minute      // a peer that is full is not asked again for so long
-	connectsATime  = 2                // new neighbours in one round
-	settledOrigins = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
-	latestChoice   = 20 * time.Second // and if new ones keep coming, after so long
-	estimatesARun  = 64               // overlap estimates in one round
-	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least so long
+	redialAfter      = 15 * time.Second // after a failed dial, times the failures in a row
+	refusedFor       = time.Minute      // a peer that is full is not asked again for so long
+	connectsATime    = 2                // new neighbours in one round
+	settledOrigins   = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
+	latestChoice     = 20 * time.Second // and if new ones keep coming, after so long
+	firstEstimates   = 64               // overlap estimates in one round, of peers without one
+	furtherEstimates = 3                // and of peers with one
+	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
 )
 
 // chooseNeighbours fills the slots and swaps neighbours by overlap whose intervals separate.
@@ -222,34 +223,37 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 	}
 }
 
-// estimateShares estimates how much of our collection the peers hold, where a sample has come or knowledge has
-// doubled since the last estimate. Peers without an estimate come first.
+// estimateShares estimates how much of our collection the peers hold: of every peer once its sample has come, and
+// again, a few in each round, of those that may be chosen, as more is known of them.
 func (o *Overlay) estimateShares() {
 	own := o.Own()
 	if own == nil {
 		return
 	}
-	left := estimatesARun
-	for _, again := range []bool{false, true} {
-		for _, e := range o.entries[1:] {
-			if left == 0 {
-				return
-			}
-			if e == nil || e.cur == nil || e.cur.Parts() == 0 || (e.shareParts > 0) != again {
-				continue
-			}
-			if again && e.cur.Parts() < 2*e.shareParts && e.shareOf == e.cur.Header().Epoch {
-				continue
-			}
+	first, again := firstEstimates, 0
+	var known []rank.Candidate
+	for _, e := range o.entries[1:] {
+		switch {
+		case e == nil || e.cur == nil || e.cur.Parts() == 0:
+		case e.shareParts <= 0 && first > 0:
 			o.estimateShare(own, e)
-			left--
+			first--
+		case e.shareParts > 0:
+			known = append(known, o.candidate(e))
+		}
+	}
+	for _, c := range rank.Similar(known, 3*o.cfg.OverlapSlots) {
+		e := o.entries[c.Index]
+		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
+			o.estimateShare(own, e)
+			again++
 		}
 	}
 }
 
 // estimateShare sets an entry's share by the AND-merge of both summaries.
 func (o *Overlay) estimateShare(own *summary.Prefix, e *entry) {
-	e.shareParts, e.shareOf = e.cur.Parts(), e.cur.Header().Epoch
+	e.shareParts = e.cur.Parts()
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
 	if n := float64(own.Header().N); err == nil && n > 0 {
 		e.share = ov.Intersection

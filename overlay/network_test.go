@@ -65,8 +65,8 @@ func mixed(n int) []uint64 {
 }
 
 func TestEverybodyLearnsEverySample(t *testing.T) {
-	net := build(t, mixed(30), 3000, 1)
-	net.Run(30 * time.Second)
+	net := build(t, mixed(30), 20000, 1)
+	net.Run(25 * time.Second)
 	for i, p := range net.Peers {
 		if got := p.Overlay.Origins(); got != 29 {
 			t.Errorf("peer %d knows %d of 29 peers", i, got)
@@ -217,7 +217,7 @@ func TestEpochChange(t *testing.T) {
 	net := build(t, mixed(6), 5000, 4)
 	net.Run(30 * time.Second)
 	kept := fingerprints(5000, 2500, 0)[0]
-	fresh := fingerprints(6000, 2500, 77)
+	fresh := fingerprints(5200, 2500, 77)
 	fresh[0] = kept
 	if err := net.Publish(0, fresh); err != nil {
 		t.Fatal(err)
@@ -258,12 +258,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	net.Run(40 * time.Second)
 	for i, p := range net.Peers {
-		bytes := 0
-		for _, d := range p.Overlay.Directory() {
-			bytes += d.Bytes
-		}
-		if 5*bytes/2 > limit {
-			t.Errorf("peer %d holds %d bytes of parts under a limit of %d for them and their decoded form", i, bytes, limit)
+		if got := p.Overlay.Memory(); got > limit {
+			t.Errorf("peer %d holds %d bytes under a limit of %d", i, got, limit)
 		}
 		if p.Overlay.Origins() != 11 {
 			t.Errorf("peer %d knows %d of 11 peers: samples go last", i, p.Overlay.Origins())

@@ -113,27 +113,48 @@ func (o *Overlay) size(of *offer, most int) bool {
 		}
 		return true
 	}
-	plan := p.Plan()
-	most = min(most, plan.Parts())
+	most = min(most, p.Plan().Parts())
 	if most <= of.from {
 		return false
 	}
-	limit := min(maxRunBytes, int(o.down.rate))
-	of.end = of.from + 1
-	for of.end < most && plan.Bytes(of.end+1)-plan.Bytes(of.from) <= limit {
-		of.end++
+	m := &of.e.step
+	if m.prefix != p || m.most != most {
+		*m = o.nextStep(p, most)
 	}
-	of.bytes = plan.Bytes(of.end) - plan.Bytes(of.from) + rpcOverhead + runOverhead
-	of.value = o.value(of.e, p, of.from, of.end)
+	of.end, of.bytes = m.end, m.bytes+rpcOverhead+runOverhead
+	of.value = o.weight(of.e) * m.fall / float64(m.bytes)
 	return true
+}
+
+// step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to find
+// than the rest of planning.
+type step struct {
+	prefix *summary.Prefix
+	most   int
+	end    int
+	bytes  int
+	fall   float64 // of the false-positive rate
+}
+
+func (o *Overlay) nextStep(p *summary.Prefix, most int) step {
+	plan, from := p.Plan(), p.Parts()
+	end, limit := from+1, min(maxRunBytes, int(o.down.rate))
+	for end < most && plan.Bytes(end+1)-plan.Bytes(from) <= limit {
+		end++
+	}
+	return step{p, most, end, max(1, plan.Bytes(end)-plan.Bytes(from)), plan.Rate(from) - plan.Rate(end)}
+}
+
+// weight is how much a fall of a peer's false-positive rate matters.
+func (o *Overlay) weight(e *entry) float64 {
+	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
+	return (1 + e.share.Value) * kept
 }
 
 // value is what parts from..end-1 of a peer's stream are worth, per byte.
 func (o *Overlay) value(e *entry, p *summary.Prefix, from, end int) float64 {
 	plan := p.Plan()
-	fall := plan.Rate(from) - plan.Rate(end)
-	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
-	return fall * (1 + e.share.Value) * kept / float64(max(1, plan.Bytes(end)-plan.Bytes(from)))
+	return o.weight(e) * (plan.Rate(from) - plan.Rate(end)) / float64(max(1, plan.Bytes(end)-plan.Bytes(from)))
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.

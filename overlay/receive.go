@@ -17,7 +17,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	o.firstCopies = copies{}
 	for _, other := range o.entries[1:] {
 		if other != nil {
-			other.shareParts = -1 // overlap with the old epoch
+			other.shareParts = 0 // overlap with the old epoch
 		}
 	}
 }
@@ -160,14 +160,14 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.oldEnvelope, e.envelope = e.envelope, in.Envelope
 		e.record = Record{Peer: e.peer, Envelope: in.Record}
 		e.dialFails, e.expires = 0, now+h.Lifetime
-		e.shareParts = -1
+		e.shareParts = 0
 	}
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	switch {
 	case e.cur == nil || old == e.cur && old != nil && e.next == nil:
 		e.cur = p
-	case p.Rate() <= e.cur.Rate():
+	case p.Rate() <= e.cur.Rate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
 		e.cur, e.next = p, nil
 	default:
 		e.next = p

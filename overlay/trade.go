@@ -22,7 +22,12 @@ func (o *Overlay) trade(now time.Duration) {
 		}
 		items = append(items, o.announcements(now, l)...)
 		o.sendCatalogue(l, items)
-		o.serve(l)
+		o.serve(l, 0, 0)
+	}
+	for k := range n {
+		if l := o.order[(o.turn+k)%n]; l.ready() {
+			o.serve(l, 1, 2)
+		}
 	}
 	o.answerRequests(now)
 	o.turn++
@@ -62,8 +67,8 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.enqueue(l, e, it)
 		}
 	}
-	if l.ready() {
-		o.serve(l)
+	if l.ready() && o.up.full() {
+		o.serve(l, 0, 2)
 	}
 }
 
@@ -87,13 +92,13 @@ func (o *Overlay) enqueue(l *link, e *entry, it Item) {
 		}
 		l.queue = append(l.queue, e.index)
 	}
-	t.wantOf, t.from, t.want = it.Group.Epoch(), it.Have, it.Want
+	t.wantOf, t.from, t.want, t.wantAt = it.Group.Epoch(), it.Have, it.Want, o.now
 }
 
-// serve sends a link the parts that it asked for, as far as its budget and the line's carry: our own first, which
-// nobody else can send, then samples of others, then deeper parts, otherwise in the order of asking.
-func (o *Overlay) serve(l *link) {
-	for class := range 3 {
+// serve sends a link the parts that it asked for, as far as its budget and the line's carry: class by class, in the order of
+// asking within a class.
+func (o *Overlay) serve(l *link, first, last int) {
+	for class := first; class <= last; class++ {
 		kept := l.queue[:0]
 		for _, i := range l.queue {
 			t := l.trade(i)
@@ -108,7 +113,7 @@ func (o *Overlay) serve(l *link) {
 	}
 }
 
-// class ranks what is asked: 0 our own summary, 1 a sample, 2 deeper parts.
+// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's, 2 deeper parts.
 func (t *trade) class(index int) int {
 	switch {
 	case index == 0:
@@ -126,7 +131,7 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 	if e != nil {
 		p = e.at(t.wantOf)
 	}
-	if p == nil || int(t.from) >= p.Parts() {
+	if p == nil || int(t.from) >= p.Parts() || o.now-t.wantAt >= staleAsk {
 		t.want = 0
 		return
 	}
@@ -146,7 +151,7 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 	}
 	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
-	t.from = uint16(run.End())
+	t.from, t.wantAt = uint16(run.End()), o.now
 	t.claims(t.wantOf, t.from)
 	if t.from >= t.want || int(t.from) >= p.Parts() {
 		t.want = 0

@@ -47,6 +47,9 @@ func (o *Overlay) FalseMatches() float64 {
 	return sum
 }
 
+// Memory returns the bytes that the prefixes held of others take: parts and decoded form.
+func (o *Overlay) Memory() int { return o.held }
+
 // Origins returns of how many peers at least a part is held.
 func (o *Overlay) Origins() int { return o.origins }
 

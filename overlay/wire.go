@@ -24,7 +24,9 @@ func RunBytes(r summary.Run, envelope, record []byte) int {
 func HelloBytes(h Hello) int {
 	n := helloBase
 	for _, r := range h.Records {
-		n += len(r.Peer) + len(r.Envelope) + 8
+		n += recordBytes(r)
 	}
 	return n
 }
+
+func recordBytes(r Record) int { return len(r.Peer) + len(r.Envelope) + 8 }

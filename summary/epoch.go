@@ -32,14 +32,17 @@ func OriginTag(origin string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// Group names the summary that h heads.
-func (h *Header) Group() GroupID {
+// NewGroupID names an epoch of the origin with a tag.
+func NewGroupID(tag uint64, e Epoch) GroupID {
 	var g GroupID
-	binary.BigEndian.PutUint64(g[0:], OriginTag(h.Origin))
-	binary.BigEndian.PutUint32(g[8:], h.Epoch.Generation)
-	binary.BigEndian.PutUint32(g[12:], h.Epoch.Sequence)
+	binary.BigEndian.PutUint64(g[0:], tag)
+	binary.BigEndian.PutUint32(g[8:], e.Generation)
+	binary.BigEndian.PutUint32(g[12:], e.Sequence)
 	return g
 }
+
+// Group names the summary that h heads.
+func (h *Header) Group() GroupID { return NewGroupID(OriginTag(h.Origin), h.Epoch) }
 
 // OriginTag is the tag of the origin, see [OriginTag].
 func (g GroupID) OriginTag() uint64 { return binary.BigEndian.Uint64(g[:8]) }
