@@ -60,7 +60,7 @@ func ratio(v *float64) string {
 
 // writeClasses writes a line for each link class, the slowest first, and one for all.
 func (r *Report) writeClasses(b *strings.Builder) {
-	b.WriteString("\n                   ---- held of others ----  --- recall ---  ----- per query ----\n")
+	b.WriteString("\n                   ---- held of others ---  --- recall ---  ----- per query ----\n")
 	fmt.Fprintf(b, "  %-10s%6s%7s%9s%8s%8s%8s%8s%7s%7s\n", "link", "peers", "parts", "kB", "false", "one", "all", "probes", "false", "found")
 	names := slices.SortedFunc(maps.Keys(r.Classes), func(a, b string) int {
 		return cmp.Compare(r.Classes[a].Rate, r.Classes[b].Rate)
