@@ -17,7 +17,6 @@ type conns struct {
 	most    int
 	peers   map[peer.ID]*conn
 	dialing map[peer.ID]bool      // true: only to confirm
-	pending int                   // dials under way
 	coming  map[peer.ID]time.Time // admitted, but not yet opened
 	peak    int
 }
@@ -74,7 +73,7 @@ func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > openTime })
-	if c.peers[p] == nil && len(c.peers)+len(c.coming) >= c.most {
+	if c.full(p) {
 		if evict, ok = c.least(p); !ok {
 			return "", false
 		}
@@ -82,6 +81,23 @@ func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	}
 	c.coming[p] = now
 	return evict, true
+}
+
+// spare is how many connections below the limit count as full: some may not have ended yet when others begin.
+const spare = 2
+
+// full says whether there is no room for one more connection, to p: those that are being made count.
+func (c *conns) full(p peer.ID) bool {
+	if c.peers[p] != nil {
+		return false
+	}
+	taken := len(c.peers) + len(c.coming)
+	for q := range c.dialing {
+		if c.peers[q] == nil {
+			taken++
+		}
+	}
+	return taken >= max(1, c.most-spare)
 }
 
 // closed takes in that no connection to p is left.
@@ -96,13 +112,12 @@ func (c *conns) closed(p peer.ID) {
 func (c *conns) dial(p peer.ID, passing bool) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.peers[p] == nil && len(c.peers)+c.pending >= c.most-2 {
+	if c.full(p) {
 		if evict, ok = c.least(p); !ok {
 			return "", false
 		}
 		delete(c.peers, evict)
 	}
-	c.pending++
 	c.dialing[p] = passing
 	return evict, true
 }
@@ -110,7 +125,6 @@ func (c *conns) dial(p peer.ID, passing bool) (evict peer.ID, ok bool) {
 func (c *conns) dialed(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending--
 	delete(c.dialing, p)
 }
 
