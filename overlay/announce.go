@@ -16,7 +16,7 @@ import (
 //
 // Our own summary is announced to one link at a time (see ownTurns).
 const (
-	announceEvery  = 2 * time.Second
+	announceEvery  = time.Second
 	announceLazily = 8 * time.Second
 	settledAfter   = 4 * time.Second
 	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
@@ -88,22 +88,27 @@ func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) b
 const (
 	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
 	ownTurnMost = 2 * time.Second
+	// ownTakes is how lately a part must have been sent for those told to count as taking it.
+	ownTakes = 3 * time.Second
 	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell.
-	ownSlowAfter = 4 * time.Second
-	// ownStalled is how long nobody may have taken more of it before another link is told all the same.
-	ownStalled = 6 * time.Second
+	ownSlowAfter = 10 * time.Second
+	// copyingMost is how long the first copy of our own summary goes before all else.
+	copyingMost = time.Minute
 )
 
-// announceOwn tells one more link of our own summary: the fastest first. The mesh brings it to the others, so that a
-// slow line sends one copy. The next link is told when the line can have sent it once; on a slow line, only one
-// that has not heard of it from elsewhere, unless those told take nothing.
+// announceOwn tells one more link of our own summary: the fastest first, and the next one when the line can have sent it
+// once. The mesh brings it to the others. On a slow line the next one is told while nobody takes the first copy, and
+// when that is out, but not one that has heard of it from elsewhere.
 func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	own := o.entries[0]
 	if own.cur == nil || now < o.ownTurn {
 		return nil, nil
 	}
 	ep, all := own.epoch()
-	slow, stalled := o.slowLine(), now-own.grown >= ownStalled
+	slow, copying := o.slowLine(), o.copying()
+	if copying && o.copies.last > 0 && now-o.copies.last < ownTakes {
+		return nil, nil
+	}
 	for _, l := range o.order {
 		if !l.ready() {
 			continue
@@ -113,7 +118,7 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 		if t.theirs == ep {
 			has = int(t.have)
 		}
-		if t.told == ep || has >= all || has > 0 && slow && !stalled {
+		if t.told == ep || has >= all || has > 0 && slow && !copying {
 			continue
 		}
 		if slow && l.hello.Up <= o.cfg.Up && now-own.since < ownSlowAfter {
@@ -125,9 +130,6 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	}
 	if to == nil {
 		return nil, nil
-	}
-	if stalled {
-		own.grown = now
 	}
 	o.ownTurn = now + min(o.ownCopy(), ownTurnMost)
 	return to, []Item{o.tell(now, to, own, own.cur)}
@@ -141,15 +143,9 @@ func (o *Overlay) ownCopy() time.Duration {
 // slowLine says whether the line is too slow to send our own summary to every neighbour.
 func (o *Overlay) slowLine() bool { return o.ownCopy() >= ownTurnMost/2 }
 
-// lostTold makes up for the loss of a link that was told of our own summary and had not taken all of it: another one is
-// told at once.
-func (o *Overlay) lostTold(now time.Duration, l *link) {
+// copying says whether a slow line is still sending the first copy of our own summary: nobody else can send that, so what
+// others can relay waits.
+func (o *Overlay) copying() bool {
 	own := o.entries[0]
-	if own.cur == nil {
-		return
-	}
-	ep, all := own.epoch()
-	if t := l.trade(0); t.told == ep && (t.theirs != ep || int(t.have) < all) {
-		o.ownTurn, own.grown = now, now-ownStalled
-	}
+	return own.cur != nil && o.now-own.since < copyingMost && o.slowLine() && o.copies.end < own.cur.Parts()
 }

@@ -22,7 +22,7 @@ type entry struct {
 
 	expires time.Duration // lifetime counted from first receipt
 	since   time.Duration // when the newest epoch was first held
-	grown   time.Duration // when the newest prefix last grew; of our own, when others last took of it
+	grown   time.Duration // when the newest prefix last grew
 	ask     ask           // the one outstanding ask
 	step    step          // what to ask for next
 	depth   int           // parts to hold at most, once memory ran short; 0: no limit

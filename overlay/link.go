@@ -99,7 +99,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	o.sayHello(now, l, true)
 }
 
-func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
+func (o *Overlay) closeLink(in LinkClosed) {
 	l, ok := o.links[in.Peer]
 	if !ok {
 		return
@@ -113,7 +113,6 @@ func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 			o.endAsk(e)
 		}
 	}
-	o.lostTold(now, l)
 	o.loseNeighbour(in.Peer)
 }
 
