@@ -241,20 +241,17 @@ func (r *run) budgetUse(from int) float64 {
 // neighbours scores the neighbours that the nodes have chosen by overlap.
 func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 	chosen := make([][]int, len(r.ring.Peers()))
-	for i, m := range r.members {
-		if m.node == nil {
-			continue
-		}
+	r.each(func(i int, m *member) {
 		ids, err := m.similar(ctx)
 		if err != nil {
-			continue
+			return
 		}
 		for _, p := range ids {
 			if n, ok := r.number[p]; ok {
 				chosen[i] = append(chosen[i], n)
 			}
 		}
-	}
+	})
 	return r.truth.Neighbours(chosen)
 }
 
