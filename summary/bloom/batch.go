@@ -8,13 +8,23 @@ const batch = 256
 // of the accesses for absent keys, enough that hardly an absent key is left.
 const early = 3
 
+// cached is the number of words up to which a filter stays in a processor's second-level cache. There is nothing to wait for
+// then, and one key after the other is faster.
+const cached = 1 << 17
+
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys).
 //
-// It hashes many keys first, and then takes no branch that depends on what is in memory, so that the processor has many
-// loads under way instead of waiting for each: faster than Contains for filters larger than its caches. In filters of many megabytes
-// it is the accesses that count, so few hash functions there are worth more bits. No allocation.
+// For filters larger than the processor's caches it hashes many keys first, and then lets no load from the filter wait
+// for another, nor any branch depend on one. Such filters live by the number of accesses: few hash functions and more
+// bits are faster there. No allocation.
 func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
+	if f.oneByOne() {
+		for i, key := range keys {
+			found[i] = f.Contains(key)
+		}
+		return
+	}
 	var hashes [batch]Hash
 	for len(keys) > 0 {
 		n := min(batch, len(keys))
@@ -29,6 +39,12 @@ func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 // ContainsAllHashes is ContainsAll for hashes under the filter's Key.
 func (f *Filter) ContainsAllHashes(hashes []Hash, found []bool) {
 	found = found[:len(hashes)]
+	if f.oneByOne() {
+		for i, h := range hashes {
+			found[i] = f.ContainsHash(h)
+		}
+		return
+	}
 	var some [batch]Hash
 	for len(hashes) > 0 {
 		n := copy(some[:], hashes)
@@ -37,34 +53,43 @@ func (f *Filter) ContainsAllHashes(hashes []Hash, found []bool) {
 	}
 }
 
+func (f *Filter) oneByOne() bool {
+	return len(f.words) <= cached || f.params.Scheme != Independent
+}
+
 // containsBatch answers for the first len(found) hashes.
 func (f *Filter) containsBatch(hashes *[batch]Hash, found []bool) {
-	if f.params.Scheme != Independent {
-		for i := range found {
-			found[i] = f.containsProgression(hashes[i])
-		}
-		return
+	var live [batch]uint8 // the keys that passed so far
+	for i := range live {
+		live[i] = uint8(i)
 	}
 	first := min(early, len(f.probes))
-	var live [batch]uint8 // the keys that passed so far
-	left := 0
-	for i := range found {
-		live[uint8(left)] = uint8(i)
-		left += int(f.all(f.probes[:first], hashes[uint8(i)]))
-	}
+	left := f.pass(f.probes[:first], hashes, &live, len(found))
+	left = f.pass(f.probes[first:], hashes, &live, left)
 	clear(found)
 	for _, i := range live[:left] {
-		found[i] = f.all(f.probes[first:], hashes[i]) != 0
+		found[i] = true
 	}
 }
 
-// all is 1 if the bits of all probes are set, else 0. It asks them all.
-func (f *Filter) all(probes []probe, h Hash) uint64 {
+// pass asks the probes of the first n live keys, keeps those that pass, and returns how many they are. Positions are computed
+// in a loop of their own: the shorter the loop that loads, the more of its turns a processor has under way.
+func (f *Filter) pass(probes []probe, hashes *[batch]Hash, live *[batch]uint8, n int) int {
 	words, m := f.words, f.params.BlockBits
-	bit := uint64(1)
+	var at [batch]uint64
+	var fail [batch]uint8
 	for _, p := range probes {
-		at := p.at(h, m)
-		bit &= words[at/64] >> (at % 64)
+		for j, i := range live[:n] {
+			at[uint8(j)] = p.at(hashes[i], m)
+		}
+		for j, at := range at[:n] {
+			fail[uint8(j)] |= uint8(^words[at/64] >> (at % 64))
+		}
 	}
-	return bit
+	left := 0
+	for j, i := range live[:n] {
+		live[uint8(left)] = i
+		left += int(^fail[uint8(j)] & 1)
+	}
+	return left
 }
