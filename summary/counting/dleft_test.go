@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// slow is the d-left filter as the paper tells it: lists of (remainder, count) in a map of buckets.
+// slow is the d-left filter as the paper tells it: subtables of buckets, which are lists of (remainder, count).
 type slow struct {
 	p       Params
 	perms   []permutation
-	buckets map[[2]uint64][]slowCell
+	buckets [][][]slowCell // by subtable and bucket
 }
 
 type slowCell struct {
@@ -22,22 +22,36 @@ type slowCell struct {
 
 func newSlow(p Params) *slow {
 	p = p.withDefaults()
-	return &slow{p: p, perms: newPermutations(p), buckets: map[[2]uint64][]slowCell{}}
+	return &slow{p: p, perms: newPermutations(p), buckets: emptyBuckets(p)}
 }
 
-func (s *slow) at(i int, f uint64) (key [2]uint64, remainder uint64) {
+func emptyBuckets(p Params) [][][]slowCell {
+	buckets := make([][][]slowCell, p.Subtables)
+	for i := range buckets {
+		buckets[i] = make([][]slowCell, p.Buckets)
+	}
+	return buckets
+}
+
+// at is f's bucket in subtable i, and its remainder there.
+func (s *slow) at(i int, f uint64) (bucket *[]slowCell, remainder uint64) {
 	y := f * s.perms[i].multiplier
 	if q := uint(log2(s.p.Buckets) + s.p.RemainderBits); q < 64 {
 		y %= 1 << q
 	}
-	return [2]uint64{uint64(i), y >> s.p.RemainderBits}, y % (1 << s.p.RemainderBits)
+	return &s.buckets[i][y>>s.p.RemainderBits], y % (1 << s.p.RemainderBits)
+}
+
+// fingerprint of a cell.
+func (s *slow) fingerprint(i, bucket int, c slowCell) uint64 {
+	return (uint64(bucket)<<s.p.RemainderBits | c.remainder) * s.perms[i].inverse
 }
 
 func (s *slow) find(f uint64) *slowCell {
 	for i := range s.perms {
-		key, r := s.at(i, f)
-		for j := range s.buckets[key] {
-			if c := &s.buckets[key][j]; c.remainder == r {
+		b, r := s.at(i, f)
+		for j := range *b {
+			if c := &(*b)[j]; c.remainder == r {
 				return c
 			}
 		}
@@ -56,16 +70,16 @@ func (s *slow) highest(r uint64) int {
 func (s *slow) put(f uint64, count, from int) bool {
 	best, load := -1, s.p.Cells
 	for i := from; i < s.p.Subtables; i++ {
-		key, r := s.at(i, f)
-		if n := len(s.buckets[key]); n < load && count <= s.highest(r) {
-			best, load = i, n
+		b, r := s.at(i, f)
+		if len(*b) < load && count <= s.highest(r) {
+			best, load = i, len(*b)
 		}
 	}
 	if best < 0 {
 		return false
 	}
-	key, r := s.at(best, f)
-	s.buckets[key] = append(s.buckets[key], slowCell{r, count})
+	b, r := s.at(best, f)
+	*b = append(*b, slowCell{r, count})
 	return true
 }
 
@@ -81,10 +95,10 @@ func (s *slow) add(f uint64) error {
 		return nil
 	}
 	home, r := s.at(0, f)
-	for j, c := range s.buckets[home] {
-		y := home[1]<<s.p.RemainderBits | c.remainder
-		if s.put(y*s.perms[0].inverse, c.count, 1) {
-			s.buckets[home][j] = slowCell{r, 1}
+	for j, c := range *home {
+		number := slices.IndexFunc(s.buckets[0], func(b []slowCell) bool { return len(b) > 0 && &b[0] == &(*home)[0] })
+		if s.put(s.fingerprint(0, number, c), c.count, 1) {
+			(*home)[j] = slowCell{r, 1}
 			return nil
 		}
 	}
@@ -100,12 +114,12 @@ func (s *slow) remove(f uint64) bool {
 		return true
 	}
 	for i := range s.perms {
-		key, _ := s.at(i, f)
-		b := s.buckets[key]
+		at, _ := s.at(i, f)
+		b := *at
 		for j := range b {
 			if b[j].count == 0 { // the last cell takes the free place
 				b[j] = b[len(b)-1]
-				s.buckets[key] = b[:len(b)-1]
+				*at = b[:len(b)-1]
 				return true
 			}
 		}
@@ -118,19 +132,18 @@ func (s *slow) compare(t *testing.T, f *DLeft) {
 	t.Helper()
 	members, distinct := 0, 0
 	loads := make([]int, s.p.Cells+1)
-	loads[0] = s.p.Subtables * s.p.Buckets
-	for key, b := range s.buckets {
-		loads[0]--
+	s.each(func(i, bucket int) {
+		b := s.buckets[i][bucket]
 		loads[len(b)]++
 		for _, c := range b {
 			members += c.count
 			distinct++
-			y := (key[1]<<s.p.RemainderBits | c.remainder) * s.perms[key[0]].inverse
-			if got := f.Count(y); got != c.count || !f.Contains(y) {
-				t.Fatalf("count of %#x is %d, want %d", y, got, c.count)
+			x := s.fingerprint(i, bucket, c)
+			if got := f.Count(x); got != c.count || !f.Contains(x) {
+				t.Fatalf("count of %#x is %d, want %d", x, got, c.count)
 			}
 		}
-	}
+	})
 	if f.Len() != members || f.Distinct() != distinct {
 		t.Fatalf("%d members, %d distinct; want %d, %d", f.Len(), f.Distinct(), members, distinct)
 	}
@@ -202,24 +215,28 @@ func FuzzDLeft(f *testing.F) {
 	})
 }
 
-// grow re-inserts every fingerprint in the doubled table, in its subtable.
+func (s *slow) each(do func(subtable, bucket int)) {
+	for i := range s.buckets {
+		for bucket := range s.buckets[i] {
+			do(i, bucket)
+		}
+	}
+}
+
+// grow puts every fingerprint into the doubled table, in its subtable.
 func (s *slow) grow(t *testing.T, f *DLeft) {
-	old := s.buckets
-	r := s.p.RemainderBits
+	old := *s
 	s.p = f.Params()
-	s.buckets = map[[2]uint64][]slowCell{}
-	for key, b := range old {
-		for _, c := range b {
-			x := (key[1]<<r | c.remainder) * s.perms[key[0]].inverse
-			now, remainder := s.at(int(key[0]), x)
-			s.buckets[now] = append(s.buckets[now], slowCell{remainder, c.count})
+	s.buckets = emptyBuckets(s.p)
+	old.each(func(i, bucket int) {
+		for _, c := range old.buckets[i][bucket] {
+			b, r := s.at(i, old.fingerprint(i, bucket, c))
+			*b = append(*b, slowCell{r, c.count})
+			if len(*b) > s.p.Cells {
+				t.Fatal("a bucket overflows by growing")
+			}
 		}
-	}
-	for _, b := range s.buckets {
-		if len(b) > s.p.Cells {
-			t.Fatal("a bucket overflows by growing")
-		}
-	}
+	})
 }
 
 func TestGrowKeepsFingerprints(t *testing.T) {
