@@ -20,7 +20,7 @@ func mustBloom(t testing.TB, m, k int) *Bloom {
 func FuzzBloom(f *testing.F) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for m := range uint8(3) {
-		script := make([]byte, 400)
+		script := make([]byte, 150)
 		for i := range script {
 			script[i] = byte(rng.Uint32())
 		}

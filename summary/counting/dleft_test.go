@@ -166,7 +166,7 @@ func (s *slow) compare(t *testing.T, f *DLeft) {
 func FuzzDLeft(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for form := range uint8(5) {
-		script := make([]byte, 600)
+		script := make([]byte, 200)
 		for i := range script {
 			script[i] = byte(rng.Uint32())
 		}
