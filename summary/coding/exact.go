@@ -1,0 +1,114 @@
+package coding
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// The exact code: an arithmetic coder takes the bits one by one, each as a one with probability (ones left)/(bits left). All arrays
+// with the same number of ones are equally likely under it, so the code is about log2 of their number, and the
+// count needs no check. It ends in the fewest bytes that stay inside the last interval whatever follows them.
+
+// interval is what the arithmetic coder has narrowed the code value to: [low, low+width) in units of 2^-64 of the
+// window that starts after the bytes already fixed. width is at least 2^56 between bits.
+type interval struct{ low, width uint64 }
+
+// ones returns the part of the interval that stands for a one, the lower one. 0 < one < total < 2^56.
+func (v interval) ones(one, total int) uint64 { return v.width / uint64(total) * uint64(one) }
+
+// end returns the fewest bytes whose every continuation lies in the interval, and how far their value lies above low.
+func (v interval) end() (size int, above uint64) {
+	for size = 1; ; size++ {
+		unit := uint64(1) << (64 - 8*size)
+		if above = -v.low & (unit - 1); above <= v.width && v.width-above >= unit {
+			return size, above
+		}
+	}
+}
+
+func appendExact(dst []byte, words []uint64, n, ones int) []byte {
+	v := interval{0, ^uint64(0)}
+	for i := 0; ones > 0 && ones < n-i; i++ {
+		part := v.ones(ones, n-i)
+		if words[i/64]>>(i%64)&1 == 1 {
+			v.width = part
+			ones--
+		} else {
+			dst = v.raise(dst, part)
+			v.width -= part
+		}
+		for v.width < 1<<56 {
+			dst = append(dst, byte(v.low>>56))
+			v.low, v.width = v.low<<8, v.width<<8
+		}
+	}
+	size, above := v.end()
+	dst = v.raise(dst, above)
+	var last [8]byte
+	binary.BigEndian.PutUint64(last[:], v.low)
+	return append(dst, last[:size]...)
+}
+
+// raise adds to low and carries into the bytes already written. The code value stays below one, so a carry always ends.
+func (v *interval) raise(dst []byte, by uint64) []byte {
+	low, carry := bits.Add64(v.low, by, 0)
+	v.low = low
+	for i := len(dst) - 1; carry != 0; i-- {
+		dst[i]++
+		if dst[i] != 0 {
+			break
+		}
+	}
+	return dst
+}
+
+func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
+	fill(words, n, false)
+	v := interval{0, ^uint64(0)}
+	read := 0
+	next := func() uint64 { // beyond src the code value goes on with zeros; whether too much was read shows at the end
+		read++
+		if read <= len(src) {
+			return uint64(src[read-1])
+		}
+		return 0
+	}
+	var above uint64 // the code value less low
+	for range 8 {
+		above = above<<8 | next()
+	}
+	if above >= v.width {
+		return 0, fmt.Errorf("coding: outside the code: %w", ErrMalformed)
+	}
+	i := 0
+	for ; ones > 0 && ones < n-i; i++ {
+		part := v.ones(ones, n-i)
+		if above < part {
+			words[i/64] |= 1 << (i % 64)
+			v.width = part
+			ones--
+		} else {
+			v.low += part
+			v.width -= part
+			above -= part
+		}
+		for v.width < 1<<56 {
+			above = above<<8 | next()
+			v.low, v.width = v.low<<8, v.width<<8
+		}
+	}
+	for ; ones > 0; i++ {
+		words[i/64] |= 1 << (i % 64)
+		ones--
+	}
+	size, first := v.end()
+	consumed := read - 8 + size
+	if consumed > len(src) {
+		return 0, fmt.Errorf("coding: %d bytes of %d: %w", len(src), consumed, ErrMalformed)
+	}
+	if above < first || above-first >= 1<<(64-8*size) {
+		return 0, fmt.Errorf("coding: not the shortest ending: %w", ErrMalformed)
+	}
+	return consumed, nil
+}

@@ -1,0 +1,203 @@
+package coding
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x to
+// about x*2^15/f, and the decoder takes it back, last symbol first; so encoding runs backwards. A state that would grow past
+// stateLimit gives its low 32 bits to the stream, one that falls below stateStart takes 32 bits from it: never more, for
+// the one or two symbols between two such looks are worth at most 30. All states start at stateStart, and the decoder
+// demands to find them there again: together with the ranges that makes the code a bijection. Several lanes keep the
+// processor busy.
+//
+// A code is the last state of each lane (8 bytes, little endian), then the stream (little endian words of 32 bits).
+
+const (
+	scaleBits  = 15
+	scale      = 1 << scaleBits
+	stateBits  = 63
+	wordBits   = 32
+	wordBytes  = wordBits / 8
+	stateBytes = 8
+	stateStart = uint64(1) << (stateBits - wordBits)
+	maxLanes   = 4
+)
+
+// symbol is what the encoder needs of one symbol to do without a division.
+type symbol struct {
+	reciprocal uint64 // 2^(64+shift)/freq, rounded up
+	start      uint64
+	freq       uint32
+	rest       uint16 // scale - freq
+	shift      uint8  // the number of bits of freq-1, less one
+}
+
+func newSymbol(start, freq uint64) symbol {
+	s := symbol{freq: uint32(freq), rest: uint16(scale - freq), start: start}
+	if freq == 1 { // 2^64 does not fit: take one less, which makes the quotient one too small, and add what that loses
+		s.reciprocal, s.start = ^uint64(0), start+scale-1
+		return s
+	}
+	s.shift = uint8(bits.Len64(freq-1)) - 1
+	q, r := bits.Div64(1<<s.shift, 0, freq)
+	if r > 0 {
+		q++
+	}
+	s.reciprocal = q
+	return s
+}
+
+// push returns the state after the symbol: x/freq*scale + x%freq + start, for x < freq<<(stateBits-scaleBits).
+func (s *symbol) push(x uint64) uint64 {
+	q, _ := bits.Mul64(x, s.reciprocal)
+	return x + s.start + q>>(s.shift&63)*uint64(s.rest)
+}
+
+// encoder writes a code from its end to its start: into buf, which is full at position 0.
+type encoder struct {
+	state [maxLanes]uint64
+	buf   []byte
+	pos   int
+}
+
+func newEncoder(buf []byte) encoder {
+	return encoder{[maxLanes]uint64{stateStart, stateStart, stateStart, stateStart}, buf, len(buf)}
+}
+
+func (e *encoder) put(lane int, s *symbol) {
+	x := e.shrink(e.state[lane], uint64(s.freq)<<(stateBits-scaleBits))
+	e.state[lane] = s.push(x)
+}
+
+// putPair puts two symbols, of which the decoder gets first the first, with one look at the state.
+func (e *encoder) putPair(lane int, first, second *symbol) {
+	x := e.shrink(e.state[lane], uint64(first.freq)*uint64(second.freq)<<(stateBits-2*scaleBits))
+	e.state[lane] = first.push(second.push(x))
+}
+
+// putBits puts the low n bits of v, at most 31, each as likely as the other.
+func (e *encoder) putBits(lane int, v uint64, n int) {
+	e.state[lane] = e.shrink(e.state[lane], 1<<(stateBits-n))<<n | v
+}
+
+func (e *encoder) shrink(x, limit uint64) uint64 {
+	if x >= limit {
+		e.pos -= wordBytes
+		binary.LittleEndian.PutUint32(e.buf[e.pos:], uint32(x))
+		x >>= wordBits
+	}
+	return x
+}
+
+// finish writes the states in front and returns the code.
+func (e *encoder) finish(lanes int) []byte {
+	for lane := lanes - 1; lane >= 0; lane-- {
+		e.pos -= stateBytes
+		binary.LittleEndian.PutUint64(e.buf[e.pos:], e.state[lane])
+	}
+	return e.buf[e.pos:]
+}
+
+// decoder reads a code. Past the end of src it reads zeros, and pos shows it.
+type decoder struct {
+	state [maxLanes]uint64
+	src   []byte
+	pos   int
+}
+
+// newDecoder reads the states; ok is false if they are not all there and in range.
+func newDecoder(src []byte, lanes int) (d decoder, ok bool) {
+	if len(src) < lanes*stateBytes {
+		return d, false
+	}
+	d.src, d.pos = src, lanes*stateBytes
+	for lane := range lanes {
+		x := binary.LittleEndian.Uint64(src[lane*stateBytes:])
+		if x < stateStart || x>>stateBits != 0 {
+			return d, false
+		}
+		d.state[lane] = x
+	}
+	return d, true
+}
+
+func (d *decoder) get(lane int, t *table) uint64 {
+	x, s := t.pop(d.state[lane])
+	d.state[lane] = d.grow(x)
+	return s
+}
+
+func (d *decoder) getPair(lane int, t *table) (first, second uint64) {
+	x, first := t.pop(d.state[lane])
+	x, second = t.pop(x)
+	d.state[lane] = d.grow(x)
+	return first, second
+}
+
+func (d *decoder) getBits(lane, n int) uint64 {
+	x := d.state[lane]
+	d.state[lane] = d.grow(x >> n)
+	return x & (1<<n - 1)
+}
+
+func (d *decoder) grow(x uint64) uint64 {
+	if x < stateStart {
+		x <<= wordBits
+		if d.pos+wordBytes <= len(d.src) {
+			x |= uint64(binary.LittleEndian.Uint32(d.src[d.pos:]))
+		}
+		d.pos += wordBytes
+	}
+	return x
+}
+
+// done tells whether all went as an encoder would have it: nothing read past the end, all lanes back where they start.
+func (d *decoder) done(lanes int) bool {
+	for _, x := range d.state[:lanes] {
+		if x != stateStart {
+			return false
+		}
+	}
+	return d.pos <= len(d.src)
+}
+
+// table is the decoder's view of the frequencies: which symbol a slot of the scale belongs to, how many slots that has, and what
+// leads from a slot to its number among them.
+type table struct {
+	symbol [scale]byte
+	freq   [256]uint16
+	back   [256]uint16 // the first slot, negated
+}
+
+// pop returns the symbol on top of the state x and the state below it, less what the stream has of it.
+func (t *table) pop(x uint64) (below, s uint64) {
+	slot := x % scale
+	s = uint64(t.symbol[slot])
+	return uint64(t.freq[s])*(x/scale) + (slot - uint64(t.back[s])), s
+}
+
+// frequencies holds the slots of every symbol, scale in all, at least one for each that can occur; symbol s has
+// start[s+1]-start[s] of them.
+type frequencies struct {
+	start [257]uint16
+	n     int // symbols
+}
+
+func (f *frequencies) symbols(s *[256]symbol) {
+	for i := range f.n {
+		s[i] = newSymbol(uint64(f.start[i]), uint64(f.start[i+1]-f.start[i]))
+	}
+}
+
+func (f *frequencies) table(t *table) {
+	for i := range f.n {
+		slots := t.symbol[f.start[i]:f.start[i+1]]
+		slots[0] = byte(i)
+		for filled := 1; filled < len(slots); filled *= 2 {
+			copy(slots[filled:], slots[:filled])
+		}
+		t.freq[i], t.back[i] = f.start[i+1]-f.start[i], f.start[i]
+	}
+}

@@ -1,0 +1,80 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Array describes the filter whose bits were counted. A standard Bloom filter has one block and k hash functions.
+type Array struct {
+	Bits   int // of one block (m, m_b); at least 2
+	Blocks int // all counted together (λ); 0 means 1
+	Hashes int // hash functions of one block (k, k_b); 0 means 1
+	Sample int // bits counted of every block, any fixed ones; 0 means all
+}
+
+// Check returns an error that names the field that is out of its range.
+func (a Array) Check() error {
+	switch {
+	case a.Bits < 2:
+		return fmt.Errorf("estimate: Bits %d: %w, at least 2", a.Bits, ErrRange)
+	case a.Blocks < 0:
+		return fmt.Errorf("estimate: Blocks %d: %w, at least 0", a.Blocks, ErrRange)
+	case a.Hashes < 0:
+		return fmt.Errorf("estimate: Hashes %d: %w, at least 0", a.Hashes, ErrRange)
+	case a.Sample < 0 || a.Sample > a.Bits:
+		return fmt.Errorf("estimate: Sample %d: %w, 0 to Bits = %d", a.Sample, ErrRange, a.Bits)
+	}
+	return nil
+}
+
+func (a Array) checkCount(name string, t int) error {
+	if t < 0 || float64(t) > a.counted() {
+		return fmt.Errorf("estimate: %s %d: %w, 0 to %.0f bits", name, t, ErrRange, a.counted())
+	}
+	return nil
+}
+
+// Ones is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+func (a Array) Ones(n float64) float64 {
+	return -a.counted() * math.Expm1(n*a.perElement())
+}
+
+// Elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf when all
+// bits are ones.
+func (a Array) Elements(t float64) float64 {
+	if t >= a.counted() {
+		return math.Inf(1)
+	}
+	return math.Log1p(-t/a.counted()) / a.perElement()
+}
+
+// perElement is the logarithm of the probability that an element leaves a bit as it is.
+func (a Array) perElement() float64 {
+	return float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits))
+}
+
+// counted is the number of bits that a count runs over.
+func (a Array) counted() float64 {
+	l := a.Sample
+	if l == 0 {
+		l = a.Bits
+	}
+	return float64(l) * float64(max(a.Blocks, 1))
+}
+
+// load is x = k n/m, the mean number of times that n elements hit a bit.
+func (a Array) load(n float64) float64 {
+	return float64(max(a.Hashes, 1)) * n / float64(a.Bits)
+}
+
+// loadOf is the load at which t ones are expected.
+func (a Array) loadOf(t float64) float64 { return -math.Log1p(-t / a.counted()) }
+
+// covariance is that of the estimates of two cardinalities, by the delta method, where x is the load of what the two sets have in
+// common; so it is the variance of one estimate at load x. With all bits counted it is m/(k² blocks) (e^x-1-x).
+func (a Array) covariance(x float64) float64 {
+	m, k, blocks := float64(a.Bits), float64(max(a.Hashes, 1)), float64(max(a.Blocks, 1))
+	part := m * blocks / a.counted()
+	return m / (k * k * blocks) * (part*math.Expm1(x) - x)
+}

@@ -1,0 +1,57 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Cardinality estimates the number of elements from the number of ones counted (Theorems 1 and 3).
+// confidence is between 0 and 1. For the union of sets, count the ones of the OR of their filters.
+func (a Array) Cardinality(ones int, kind Kind, confidence float64) (Interval, error) {
+	if err := a.check(confidence, "ones", ones); err != nil {
+		return Interval{}, err
+	}
+	return a.cardinality(float64(ones), kind, confidence)
+}
+
+func (a Array) cardinality(t float64, kind Kind, confidence float64) (Interval, error) {
+	if t >= a.counted() {
+		return saturated(a.fullBelow(1-confidence), confidence), nil
+	}
+	n := a.Elements(t)
+	i := Interval{Value: n, Confidence: confidence}
+	switch kind {
+	case Normal:
+		i = around(n, a.covariance(a.loadOf(t)), confidence)
+	case Theorem:
+		tail := math.Log(2 / (1 - confidence))
+		i.Low, i.High = a.Elements(fewerOnes(t, tail)), a.Elements(moreOnes(t, tail))
+	case Printed:
+		d := a.printedHalfWidth(t, 1-confidence)
+		i.Low, i.High = n-d, n+d
+	default:
+		return Interval{}, fmt.Errorf("estimate: %v: %w", kind, ErrRange)
+	}
+	return i.clip(n, math.Inf(1)), nil
+}
+
+// CardinalityDeviation is the standard deviation of [Array.Cardinality]'s value for a set of n elements (delta method).
+func (a Array) CardinalityDeviation(n float64) float64 {
+	return math.Sqrt(a.covariance(a.load(n)))
+}
+
+// fullBelow is the number of elements with which all bits counted are ones with probability alpha.
+func (a Array) fullBelow(alpha float64) float64 {
+	perBit := float64(a.Bits) / float64(max(a.Hashes, 1))
+	return max(0, perBit*math.Log(a.counted()/-math.Log(alpha)))
+}
+
+func (a Array) check(confidence float64, name string, t int) error {
+	if err := a.Check(); err != nil {
+		return err
+	}
+	if err := checkConfidence(confidence); err != nil {
+		return err
+	}
+	return a.checkCount(name, t)
+}

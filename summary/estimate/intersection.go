@@ -1,0 +1,99 @@
+package estimate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Counts are the ones counted in two filters of one make: in each, and in their AND.
+type Counts struct {
+	First, Second, Both int // t1, t2, t_and
+}
+
+// either is the number of ones in the OR of the two filters.
+func (c Counts) either() int { return c.First + c.Second - c.Both }
+
+// Union estimates the number of elements in either set.
+func (a Array) Union(c Counts, kind Kind, confidence float64) (Interval, error) {
+	if err := a.checkCounts(c, confidence); err != nil {
+		return Interval{}, err
+	}
+	return a.cardinality(float64(c.either()), kind, confidence)
+}
+
+// Intersection estimates the number of elements in both sets (equation 6 and Theorem 2 of the paper; the theorem is for
+// one block, but its proof counts bits of any number of blocks alike). Nothing is below 0, and nothing above what
+// the smaller set may have. When the two filters together are full it is saturated, with Low 0.
+func (a Array) Intersection(c Counts, kind Kind, confidence float64) (Interval, error) {
+	if err := a.checkCounts(c, confidence); err != nil {
+		return Interval{}, err
+	}
+	if float64(c.either()) >= a.counted() {
+		return saturated(0, confidence), nil
+	}
+	t := float64(c.Both)
+	n := a.common(c, t)
+	i := Interval{Value: n, Confidence: confidence}
+	switch kind {
+	case Normal:
+		i = around(n, a.intersectionVariance(a.loads(c)), confidence)
+	case Theorem:
+		tail := math.Log(2 / (1 - confidence))
+		i.Low, i.High = a.common(c, fewerOnes(t, tail)), a.common(c, moreOnes(t, tail))
+	case Printed:
+		i.High = a.common(c, moreOnes(t, math.Log(2/(1-confidence))))
+		i.Low = 2*n - i.High
+	default:
+		return Interval{}, fmt.Errorf("estimate: %v: %w", kind, ErrRange)
+	}
+	one, _ := a.cardinality(float64(c.First), kind, confidence)
+	other, _ := a.cardinality(float64(c.Second), kind, confidence)
+	return i.clip(min(one.Value, other.Value), min(one.High, other.High)), nil
+}
+
+// BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in common
+// (Lemma 3).
+func (a Array) BothOnes(t1, t2, n float64) float64 {
+	s, m := a.Ones(n), a.counted()
+	return (t1*t2 + s*(m-t1-t2)) / (m - s)
+}
+
+// common is the size of the intersection for which t ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation 6).
+func (a Array) common(c Counts, t float64) float64 {
+	t1, t2 := float64(c.First), float64(c.Second)
+	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
+}
+
+// IntersectionDeviation is the standard deviation of the value of [Array.Intersection] for sets of n1 and n2 elements, n12 of them
+// common (delta method).
+func (a Array) IntersectionDeviation(n1, n2, n12 float64) float64 {
+	return math.Sqrt(a.intersectionVariance(loads{a.load(n1), a.load(n2), a.load(n12)}))
+}
+
+// loads are the loads of two sets and of what they have in common.
+type loads struct{ first, second, both float64 }
+
+func (x loads) either() float64 { return x.first + x.second - x.both }
+
+func (a Array) loads(c Counts) loads {
+	x1, x2 := a.loadOf(float64(c.First)), a.loadOf(float64(c.Second))
+	both := x1 + x2 - a.loadOf(float64(c.either()))
+	return loads{x1, x2, min(max(both, 0), x1, x2)}
+}
+
+func (a Array) intersectionVariance(x loads) float64 {
+	return a.covariance(x.either()) - a.covariance(x.first) - a.covariance(x.second) + 2*a.covariance(x.both)
+}
+
+func (a Array) checkCounts(c Counts, confidence float64) error {
+	if err := a.check(confidence, "First", c.First); err != nil {
+		return err
+	}
+	if err := a.checkCount("Second", c.Second); err != nil {
+		return err
+	}
+	if c.Both < 0 || c.Both > min(c.First, c.Second) {
+		return fmt.Errorf("estimate: Both %d: %w, 0 to %d", c.Both, ErrRange, min(c.First, c.Second))
+	}
+	return a.checkCount("First+Second-Both", c.either())
+}

@@ -1,0 +1,171 @@
+package estimate
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// vector is one checked number; testdata says where each comes from.
+type vector struct {
+	Name       string
+	Source     string
+	Kind       string
+	Inputs     inputs
+	Expected   json.RawMessage
+	Tolerance  struct{ Abs, Rel float64 }
+	Oracle     json.RawMessage
+	Reproduces *bool
+	Note       string
+}
+
+type inputs struct {
+	M, K, Blocks            int
+	BlockBits               int `json:"block_bits"`
+	KB                      int `json:"k_b"`
+	SliceBits               int `json:"slice_bits"`
+	N, N1, N2, N12          float64
+	T, T1, T2               int
+	TAnd                    int     `json:"t_and"`
+	TTotal                  int     `json:"t_total"`
+	NL                      float64 `json:"n_l"`
+	NR                      float64 `json:"n_r"`
+	Confidence, Alpha       float64
+	Rule, Quantity, Formula string
+}
+
+func (in inputs) array() Array {
+	return Array{Bits: max(in.M, in.BlockBits), Blocks: in.Blocks, Hashes: max(in.K, in.KB), Sample: in.SliceBits}
+}
+
+func (in inputs) counts() Counts { return Counts{in.T1, in.T2, in.TAnd} }
+
+// compute returns what this package says for a vector, by the first matching name.
+func compute(t *testing.T, v vector) []float64 {
+	t.Helper()
+	in, a := v.Inputs, v.Inputs.array()
+	pair := func(i Interval, err error) []float64 {
+		if err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		return []float64{i.Low, i.High}
+	}
+	is := func(prefix string) bool { return strings.HasPrefix(v.Name, prefix) }
+	has := func(part string) bool { return strings.Contains(v.Name, part) }
+	switch {
+	case is("T3_density"):
+		return []float64{a.Ones(in.N) / float64(in.M)}
+	case is("T3_bounds"):
+		if in.T == 0 {
+			in.T = int(a.Ones(in.N))
+		}
+		return pair(a.Cardinality(in.T, Printed, in.Confidence))
+	case is("T6_bounds"):
+		return pair(a.Cardinality(in.TTotal, Printed, in.Confidence))
+	case is("T3_avgrelerr"):
+		return []float64{math.Sqrt(2/math.Pi) * a.CardinalityDeviation(in.N) / in.N}
+	case is("Sinv_"):
+		return []float64{a.Elements(float64(in.T))}
+	case is("S_n"):
+		return []float64{a.Ones(in.N)}
+	case is("thm1_equal"):
+		return pair(a.Cardinality(in.T, Theorem, in.Confidence))
+	case is("thm1_prob"):
+		return []float64{a.Theorem1(float64(in.T), in.NL, in.NR)}
+	case is("thm3"):
+		i, err := a.Cardinality(in.T, Theorem, in.Confidence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []float64{i.Value, i.Low, i.High}
+	case is("delta_sd"):
+		return []float64{math.Sqrt(a.covariance(a.loadOf(float64(in.T))))}
+	case is("saturated"):
+		i, err := a.Cardinality(in.M, Normal, 1-in.Alpha)
+		if err != nil || !i.Saturated || !math.IsInf(i.Value, 1) || !math.IsInf(i.High, 1) {
+			t.Errorf("%s: %+v, %v", v.Name, i, err)
+		}
+		return []float64{i.Low}
+	case has("_density"):
+		t1, t2 := a.Ones(in.N1), a.Ones(in.N2)
+		return []float64{a.BothOnes(t1, t2, in.N12) / float64(in.M)}
+	case has("_bounds"):
+		return pair(a.Intersection(in.counts(), Printed, in.Confidence))
+	case has("_rbits"):
+		t1, t2 := a.Ones(in.N1), a.Ones(in.N2)
+		return []float64{1 - a.Ones(in.N12)/a.BothOnes(t1, t2, in.N12)}
+	case is("T45_avgrelerr"):
+		return []float64{math.Sqrt(2/math.Pi) * a.IntersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
+	case is("T45_std"):
+		return []float64{math.Sqrt(1-2/math.Pi) * a.IntersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
+	case is("sigma_known"):
+		return []float64{a.IntersectionKnownDeviation(in.N1, in.N2, in.N12)}
+	case is("sigma_"), is("slice_sigma"):
+		return []float64{a.IntersectionDeviation(in.N1, in.N2, in.N12)}
+	case is("S_and"):
+		return []float64{a.BothOnes(float64(in.T1), float64(in.T2), in.N12)}
+	case is("estimate_"):
+		return []float64{a.common(in.counts(), float64(in.TAnd))}
+	}
+	t.Fatalf("%s: no rule for this vector", v.Name)
+	return nil
+}
+
+// expected decodes a number, a pair, or the triple of theorem 3.
+func expected(t *testing.T, raw json.RawMessage) []float64 {
+	t.Helper()
+	var one float64
+	var many []float64
+	var named struct {
+		Nhat float64 `json:"nhat"`
+		NL   float64 `json:"n_l"`
+		NR   float64 `json:"n_r"`
+	}
+	switch {
+	case json.Unmarshal(raw, &one) == nil:
+		return []float64{one}
+	case json.Unmarshal(raw, &many) == nil:
+		return many
+	case json.Unmarshal(raw, &named) == nil:
+		return []float64{named.Nhat, named.NL, named.NR}
+	}
+	t.Fatalf("cannot read %s", raw)
+	return nil
+}
+
+func within(got, want []float64, abs, rel float64) bool {
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > abs+rel*math.Abs(want[i]) {
+			return false
+		}
+	}
+	return len(got) == len(want)
+}
+
+func TestVectors(t *testing.T) {
+	for _, file := range []string{"cardinality", "intersection"} {
+		data, err := os.ReadFile("testdata/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all struct{ Vectors []vector }
+		if err := json.Unmarshal(data, &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range all.Vectors {
+			got, want := compute(t, v), expected(t, v.Expected)
+			agrees := within(got, want, v.Tolerance.Abs, v.Tolerance.Rel)
+			if misprint := v.Reproduces != nil && !*v.Reproduces; agrees == misprint {
+				t.Errorf("%s (%s): got %v, want %v (misprint: %v %s)", v.Name, v.Source, got, want, misprint, v.Note)
+			}
+			if v.Oracle != nil { // our own independent computation of the same number, also where the paper misprints
+				if oracle := expected(t, v.Oracle); !within(got, oracle, 1e-6, 1e-6) {
+					t.Errorf("%s: got %v, oracle %v", v.Name, got, oracle)
+				}
+			}
+		}
+		t.Logf("%s: %d vectors", file, len(all.Vectors))
+	}
+}
