@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -39,7 +38,7 @@ func compressedTasks(s *session) []task {
 		case strings.HasSuffix(p.Name, "_z"):
 			tasks = append(tasks, task{c / 20, func() {
 				s.formula(p.Name, bloom.CompressedBitsPerKey(c, float64(k)))
-				s.size(p.Name, s.bitsPerKey(c, k))
+				s.bitsPerKey(p.Name, s.messageBytes(int(c*mitzenmacherKeys), k, 30), mitzenmacherKeys)
 			}})
 		case strings.HasSuffix(p.Name, "_f"):
 			tasks = append(tasks, task{0.3, func() {
@@ -51,13 +50,12 @@ func compressedTasks(s *session) []task {
 	return append(tasks, task{2, func() { s.sizes(70000, 1) }})
 }
 
-// bitsPerKey measures the message of a filter of c bits a key, as a codec sends it.
-func (s *session) bitsPerKey(c float64, k int) sample {
-	p := standard(int(c*mitzenmacherKeys), k)
+// messageBytes measures the messages of filters of m bits, as a codec sends them.
+func (s *session) messageBytes(m, k, n int) sample {
+	p := standard(m, k)
 	codec := must(bloom.NewCodec(p))
-	return sampleOf(trials(s, fmt.Sprint("bits ", c, k), 30, func(rng *rand.Rand) float64 {
-		message := must(codec.Append(nil, randomFilter(rng, p, mitzenmacherKeys)))
-		return float64(8*len(message)) / mitzenmacherKeys
+	return sampleOf(trials(s, fmt.Sprint("message ", m, k), n, func(rng *rand.Rand) float64 {
+		return float64(len(must(codec.Append(nil, randomFilter(rng, p, mitzenmacherKeys)))))
 	}))
 }
 
@@ -72,17 +70,15 @@ func (s *session) measuredRate(c float64, k int) sample {
 // took the maximum of 100,000 trials; ours is what so many of the same mean and deviation would be expected to give.
 func (s *session) sizes(m, k int) {
 	const deviationsOfGreatest = 4.38 // expected maximum of 100,000 normal variables
-	p := standard(m, k)
-	codec := must(bloom.NewCodec(p))
-	x := sampleOf(trials(s, fmt.Sprint("sizes ", m, k), 2000, func(rng *rand.Rand) float64 {
-		return float64(len(must(codec.Append(nil, randomFilter(rng, p, mitzenmacherKeys)))))
-	}))
-	n := float64(s.scaled(2000))
-	spread := sample{x.deviation, x.deviation / math.Sqrt(2*n), 0}
-	greatest := sample{x.mean + deviationsOfGreatest*x.deviation, deviationsOfGreatest * spread.err, 0}
-	for quantity, y := range map[string]sample{"avg": x, "sd": spread, "max": greatest} {
-		if name := fmt.Sprintf("sim_%s_bytes_m%d", quantity, m); isPrinted(name) {
-			s.measured(name, y)
+	x := s.messageBytes(m, k, 2000)
+	spread := x.spread(normalKurtosis)
+	greatest := sample{mean: x.mean + deviationsOfGreatest*spread.mean, margin: deviationsOfGreatest * spread.margin}
+	for _, y := range []struct {
+		quantity string
+		sample
+	}{{"avg", x}, {"sd", spread}, {"max", greatest}} {
+		if name := fmt.Sprintf("sim_%s_bytes_m%d", y.quantity, m); isPrinted(name) {
+			s.measured(name, y.sample)
 		}
 	}
 }

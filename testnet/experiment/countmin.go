@@ -61,7 +61,7 @@ func (s *session) countMin(eps float64) {
 	x := sampleOf(exceeded)
 	s.note(Row{Paper: s.Paper, Table: "Theorem 9.1", Row: row, Quantity: "estimates too low, measured", Printed: 0, Measured: low})
 	s.atMost(row, "probability of an error above eps (at most)", eps, p.Exceeds(eps), 0)
-	s.atMost(row, "part of the errors above eps (at most the bound), measured", p.Exceeds(eps), x.mean, 3*x.err)
+	s.atMost(row, "part of the errors above eps (at most the bound), measured", p.Exceeds(eps), x.mean, x.margin)
 }
 
 // atMost adds a row for a bound: it agrees when the measured number is not above it.

@@ -30,9 +30,7 @@ func deltaTasks(s *session) []task {
 		case strings.HasSuffix(p.Name, "_z"):
 			tasks = append(tasks, task{c / 10, func() {
 				s.formula(p.Name, bloom.DeltaBitsPerKey(c, float64(k), change))
-				x := s.deltaBytes(int(c*mitzenmacherKeys), k, change, 100)
-				const perKey = 8.0 / mitzenmacherKeys
-				s.size(p.Name, sample{x.mean * perKey, x.err * perKey, x.deviation * perKey})
+				s.bitsPerKey(p.Name, s.deltaBytes(int(c*mitzenmacherKeys), k, change, 100), mitzenmacherKeys)
 			}})
 		case strings.HasSuffix(p.Name, "_f"):
 			tasks = append(tasks, task{0.3, func() {

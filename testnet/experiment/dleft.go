@@ -109,7 +109,7 @@ func churnTrial(rng *rand.Rand, n, steps int) churned {
 }
 
 func (s *session) churnDLeft() {
-	all := trials(s, "churn", 150, func(rng *rand.Rand) churned { return churnTrial(rng, dleftKeys, dleftSteps) })
+	all := trials(s, "churn", 100, func(rng *rand.Rand) churned { return churnTrial(rng, dleftKeys, dleftSteps) })
 	if s.ctx.Err() != nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (s *session) churnDLeft() {
 
 // failsafe repeats section 5.2: at average load 6.75 overflows are resolved by moving, 40 to 100 times a trial.
 func (s *session) failsafe() {
-	all := trials(s, "failsafe", 60, func(rng *rand.Rand) churned { return churnTrial(rng, 55296, dleftSteps) })
+	all := trials(s, "failsafe", 40, func(rng *rand.Rand) churned { return churnTrial(rng, 55296, dleftSteps) })
 	if s.ctx.Err() != nil {
 		return
 	}
@@ -168,11 +168,12 @@ func (s *session) failsafe() {
 
 // countingRates measures the counting Bloom filters that the paper compares with.
 func (s *session) countingRates() {
-	for name, form := range map[string]struct {
+	for _, form := range []struct {
+		name   string
 		perKey float64
 		k      int
-	}{"cbf_13.5_9": {13.5, 9}, "cbf_9_6": {9, 6}} {
-		s.measured(name, sampleOf(trials(s, name, 40, func(rng *rand.Rand) float64 {
+	}{{"cbf_13.5_9", 13.5, 9}, {"cbf_9_6", 9, 6}} {
+		s.measured(form.name, sampleOf(trials(s, form.name, 40, func(rng *rand.Rand) float64 {
 			c := must(counting.NewBloom(int(form.perKey*dleftKeys), form.k))
 			for range dleftKeys {
 				if err := c.Add(rng.Uint64()); err != nil {

@@ -14,7 +14,7 @@ import (
 // runFew runs with few trials: the tolerances follow the standard errors.
 func runFew(t *testing.T, names ...string) Result {
 	t.Helper()
-	r, err := Run(t.Context(), names, Options{Trials: 2, Seed: 1, Out: t.TempDir()})
+	r, err := Run(t.Context(), names, Options{Trials: 5, Seed: 1, Out: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	last := 0.0
-	r, err := Run(ctx, []string{"countmin", "dleft"}, Options{Trials: 2, Progress: func(p Progress) {
+	r, err := Run(ctx, []string{"countmin", "dleft"}, Options{Trials: 5, Progress: func(p Progress) {
 		if p.Done < last || p.Done > 1 {
 			t.Errorf("progress %v after %v", p.Done, last)
 		}

@@ -81,7 +81,7 @@ func (s *session) compareSchemes(c, n int) {
 	k, p := hashesFor(c)
 	m := n * c / k * k // whole blocks for the partition scheme
 	for _, h := range hashSchemes {
-		x := s.schemeRate(h, n, m, k, 200, 20*int(math.Ceil(10/p)))
+		x := s.schemeRate(h, n, m, k, 200, 5*int(math.Ceil(10/p)))
 		points := s.curve(fmt.Sprintf("%s, c=%d", h.name, c))
 		points.dots = true
 		points.add(float64(n), x.mean)
@@ -89,7 +89,7 @@ func (s *session) compareSchemes(c, n int) {
 			s.note(Row{
 				Paper: s.Paper, Table: "Figure 1", Row: fmt.Sprintf("c=%d, n=%d, %s", c, n, h.name),
 				Quantity: "false-positive rate, close to p, measured",
-				Printed:  p, Measured: x.mean, Tolerance: 0.02*p + 3*x.err,
+				Printed:  p, Measured: x.mean, Tolerance: 0.02*p + x.margin,
 			})
 		}
 	}
@@ -127,11 +127,11 @@ func (s *session) againstSimulation(h hashScheme, n, m, k int) {
 		if n == 500 {
 			probes = 20_000
 		}
-		x := s.schemeRate(h, n, m, k, 4000, probes)
+		x := s.schemeRate(h, n, m, k, 3000, probes)
 		s.note(Row{
 			Paper: s.Paper, Table: "section 8, simulated", Row: fmt.Sprintf("n=%d, m=%d, k=%d, %s", n, m, k, h.name),
 			Quantity: "false-positive rate, measured",
-			Printed:  v.rate, Measured: x.mean, Tolerance: v.tolerance + 3*x.err,
+			Printed:  v.rate, Measured: x.mean, Tolerance: v.tolerance + x.margin,
 		})
 	}
 }
@@ -165,12 +165,12 @@ func (s *session) distribution(h hashScheme) {
 	row := fmt.Sprintf("n=%d, c=%d, %s", distributionKeys, distributionRatio, h.name)
 	s.note(Row{
 		Paper: s.Paper, Table: "Figure 2", Row: row, Quantity: "mean of Q, measured",
-		Printed: mean, Measured: x.mean, Tolerance: 0.02*mean + 3*x.err,
+		Printed: mean, Measured: x.mean, Tolerance: 0.02*mean + x.margin,
 	})
 	deviation := math.Sqrt(mean * (1 - p))
 	s.note(Row{
 		Paper: s.Paper, Table: "Figure 2", Row: row, Quantity: "standard deviation of Q, measured",
-		Printed: deviation, Measured: x.deviation, Tolerance: 0.05*deviation + 3*deviation/math.Sqrt(2*float64(len(qs))),
+		Printed: deviation, Measured: x.deviation, Tolerance: 0.05*deviation + x.spread(normalKurtosis).margin,
 	})
 }
 

@@ -60,7 +60,6 @@ func (s *session) estimateCommon(p printed) {
 	})
 	x := sampleOf(errors)
 	s.measured(p.Name, x)
-	// The standard error of a deviation, for the half-normal law of an absolute error (kurtosis 3.87).
-	deviation := strings.Replace(p.Name, "avgrelerr", "std", 1)
-	s.measured(deviation, sample{mean: x.deviation, err: x.err * math.Sqrt((3.87-1)/4)})
+	const halfNormalKurtosis = 3.87 // an absolute error's
+	s.measured(strings.Replace(p.Name, "avgrelerr", "std", 1), x.spread(halfNormalKurtosis))
 }

@@ -70,13 +70,13 @@ func (s *session) progress(part float64) {
 	s.options.Progress(Progress{Experiment: s.Name, Done: (s.done + part*s.current) / s.total})
 }
 
-// scaled is a number of trials, by Options.Trials percent, at least 2.
-func (s *session) scaled(trials int) int { return max(2, trials*s.options.Trials/100) }
-
-// trials runs do n times (scaled) on all processors and returns the results in order. Each trial has a source of its own, that
+// trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a source of its own, that
 // follows from the seed, the label and the trial's number.
 func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) []T {
-	n = s.scaled(n)
+	const least = 5 // a standard error from fewer says nothing
+	if s.options.Trials > 0 {
+		n = max(least, s.options.Trials)
+	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s %d", s.Name, label, s.options.Seed)
 	stream := h.Sum64()
@@ -105,17 +105,21 @@ func (s *session) formula(name string, values ...float64) {
 	}
 }
 
-// measured adds a row for the mean of trials, whose standard error adds to the tolerance.
+// measured adds a row for the mean of trials, whose margin adds to the tolerance.
 func (s *session) measured(name string, x sample) {
 	p := printedByName(name)
-	s.rows = append(s.rows, p.row(0, x.mean, p.tolerance(0)+3*x.err, "measured"))
+	s.rows = append(s.rows, p.row(0, x.mean, p.tolerance(0)+x.margin, "measured"))
 }
 
-// size adds a row for the mean of measured sizes.
-func (s *session) size(name string, x sample) {
-	const besides = 0.005 // checksum and header of a message of about 10 kB, and what the coder loses
+// bitsPerKey adds a row for the mean of measured sizes, in bytes for so many keys, as bits a key.
+func (s *session) bitsPerKey(name string, bytes sample, keys float64) {
+	const (
+		besides = 16    // bytes of a message besides the code, as in the paper's simulation
+		loss    = 0.002 // what the coder may lose against the entropy
+	)
 	p := printedByName(name)
-	s.rows = append(s.rows, p.row(0, x.mean, p.tolerance(0)+3*x.err+besides*p.Printed[0], "measured"))
+	tolerance := p.tolerance(0) + 8*(besides+bytes.margin)/keys + loss*p.Printed[0]
+	s.rows = append(s.rows, p.row(0, 8*bytes.mean/keys, tolerance, "measured"))
 }
 
 // note adds a row for a number that a theorem or another simulation gives.
@@ -130,8 +134,12 @@ func (s *session) note(r Row) {
 	s.rows = append(s.rows, r)
 }
 
-// sample is the mean of trials, its standard error, and the standard deviation of one.
-type sample struct{ mean, err, deviation float64 }
+// sample is the mean of trials, the margin within which the true mean lies (four standard errors, more for few trials), and
+// the standard deviation of one trial.
+type sample struct {
+	mean, margin, deviation float64
+	trials                  int
+}
 
 func sampleOf(xs []float64) sample {
 	var sum, squares float64
@@ -144,5 +152,20 @@ func sampleOf(xs []float64) sample {
 		squares += (x - mean) * (x - mean)
 	}
 	deviation := math.Sqrt(squares / (n - 1))
-	return sample{mean, deviation / math.Sqrt(n), deviation}
+	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
+}
+
+// spread is the sample's standard deviation as a sample: its relative standard error is √((kurtosis-1)/4n).
+func (x sample) spread(kurtosis float64) sample {
+	n := float64(x.trials)
+	return sample{mean: x.deviation, margin: fourErrors(n-1) * x.deviation * math.Sqrt((kurtosis-1)/(4*n)), trials: x.trials}
+}
+
+const normalKurtosis = 3
+
+// fourErrors is what four standard errors are for Student's distribution with so many degrees of freedom (the Cornish–Fisher
+// expansion): the standard error itself is only known from the trials.
+func fourErrors(freedom float64) float64 {
+	const z = 4.0
+	return z + (z*z*z+z)/(4*freedom) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*freedom*freedom)
 }
