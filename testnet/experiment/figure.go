@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // figure is a figure of a paper, with its axes.
@@ -71,28 +73,72 @@ func (s *session) write() (files []string, err error) {
 	return files, nil
 }
 
+// The size of a figure: the plot, and beside it the legend, so that it never hides a point.
+const (
+	plotWidth   = 6 * vg.Inch
+	plotHeight  = 4.2 * vg.Inch
+	legendWidth = 2.8 * vg.Inch
+)
+
 func (f figure) writeSVG(path string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.title, f.x, f.y
 	p.Title.Padding = vg.Points(6)
-	p.Legend.Top = true
 	p.Add(plotter.NewGrid())
 	if f.logX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
 	}
 	if f.logY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
 	}
+	legend := plot.NewLegend()
+	legend.Top, legend.Left = true, true
 	for i, l := range f.lines {
-		if err := addLine(p, i, l, f.logY); err != nil {
+		if err := addLine(p, &legend, i, l, f.logY); err != nil {
 			return err
 		}
 	}
-	return p.Save(6*vg.Inch, 4*vg.Inch, path)
+	canvas := vgsvg.New(plotWidth+legendWidth, plotHeight)
+	whole := draw.New(canvas)
+	p.Draw(draw.Crop(whole, 0, -legendWidth-vg.Points(8), 0, -vg.Points(4)))
+	legend.Draw(draw.Crop(whole, plotWidth, 0, 0, -vg.Points(30)))
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := canvas.WriteTo(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// logTicks labels the powers of ten, every third of them when there are many, and 2 and 5 times them when there are few.
+func logTicks(low, high float64) []plot.Tick {
+	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
+	many, few := last-first > 9, last-first <= 2
+	var ticks []plot.Tick
+	for e := first; e <= last; e++ {
+		for digit := 1.0; digit < 10; digit++ {
+			x := digit * math.Pow10(e)
+			if x < low*0.999 || x > high*1.001 || many && digit > 1 {
+				continue
+			}
+			t := plot.Tick{Value: x}
+			if digit == 1 && !(many && e%3 != 0) || few && (digit == 2 || digit == 5) {
+				t.Label = strconv.FormatFloat(x, 'g', 3, 64)
+				if x >= 1000 {
+					t.Label = strconv.FormatFloat(x, 'f', 0, 64)
+				}
+			}
+			ticks = append(ticks, t)
+		}
+	}
+	return ticks
 }
 
 // addLine draws a line or dots. On a logarithmic axis there is no place for 0.
-func addLine(p *plot.Plot, i int, l line, logY bool) error {
+func addLine(p *plot.Plot, legend *plot.Legend, i int, l line, logY bool) error {
 	var xys plotter.XYs
 	for _, at := range l.points {
 		if !logY || at.y > 0 {
@@ -107,9 +153,9 @@ func addLine(p *plot.Plot, i int, l line, logY bool) error {
 		if err != nil {
 			return err
 		}
-		scatter.Color, scatter.Shape = plotutil.Color(i), plotutil.Shape(i)
+		scatter.Color, scatter.Shape, scatter.Radius = plotutil.Color(i), plotutil.Shape(i), vg.Points(3)
 		p.Add(scatter)
-		p.Legend.Add(l.name, scatter)
+		legend.Add(l.name, scatter)
 		return nil
 	}
 	drawn, err := plotter.NewLine(xys)
@@ -118,7 +164,7 @@ func addLine(p *plot.Plot, i int, l line, logY bool) error {
 	}
 	drawn.Color, drawn.Dashes, drawn.Width = plotutil.Color(i), plotutil.Dashes(i), vg.Points(1.5)
 	p.Add(drawn)
-	p.Legend.Add(l.name, drawn)
+	legend.Add(l.name, drawn)
 	return nil
 }
 
