@@ -77,7 +77,7 @@ func (s *session) write() (files []string, err error) {
 const (
 	plotWidth   = 6 * vg.Inch
 	plotHeight  = 4.2 * vg.Inch
-	legendWidth = 2.8 * vg.Inch
+	legendWidth = 3.4 * vg.Inch
 )
 
 func (f figure) writeSVG(path string) error {
