@@ -87,7 +87,11 @@ func (t *table) highest(remainder uint64) int { return t.count(t.cell(remainder,
 // scan looks for a remainder in a bucket: its cell, or -1 and how many cells are taken.
 func (t *table) scan(bucket, remainder uint64) (cell, load int) {
 	if t.words {
-		return t.scanWords(bucket, remainder<<t.counterBits)
+		low, high := t.pair(bucket)
+		if cell := t.matchWords(low, high, remainder<<t.counterBits); cell >= 0 {
+			return cell, 0
+		}
+		return -1, loadOfWords(low, high)
 	}
 	bit := bucket * uint64(t.cells) * uint64(t.cellBits)
 	for cell := range t.cells {
@@ -107,7 +111,7 @@ func (t *table) scan(bucket, remainder uint64) (cell, load int) {
 func (t *table) load(bucket uint64) int {
 	if t.words {
 		low, high := t.pair(bucket)
-		return bits.OnesCount64(taken(low)>>1 | taken(high))
+		return loadOfWords(low, high)
 	}
 	for cell := range t.cells {
 		if t.get(bucket, cell) == 0 {
@@ -131,19 +135,25 @@ func (t *table) pair(bucket uint64) (low, high uint64) {
 // taken returns the top bit of every lane that is not 0. No carry leaves a lane.
 func taken(x uint64) uint64 { return (x&^laneTops + ^uint64(laneTops) | x) & laneTops }
 
-// scanWords is scan for eight cells of 16 bits: four at a time. The pattern is the remainder in place.
-func (t *table) scanWords(bucket, pattern uint64) (cell, load int) {
-	low, high := t.pair(bucket)
-	inLow, inHigh := taken(low), taken(high)
-	pattern *= lanes
+// zeros returns the top bit of the lowest lane that is 0; bits above that one mean nothing.
+func zeros(x uint64) uint64 { return (x - lanes) &^ x & laneTops }
+
+// matchWords is the cell of a remainder, in place in the pattern, among eight cells of 16 bits, or -1.
+func (t *table) matchWords(low, high, pattern uint64) int {
+	all := pattern * lanes
 	remainders := ^(t.counterMask * lanes)
-	low = inLow &^ taken((low^pattern)&remainders)
-	high = inHigh &^ taken((high^pattern)&remainders)
-	switch {
-	case low != 0:
-		return bits.TrailingZeros64(low) / 16, 0
-	case high != 0:
-		return bits.TrailingZeros64(high)/16 + 4, 0
+	inLow, inHigh := zeros((low^all)&remainders), zeros((high^all)&remainders)
+	if inLow|inHigh == 0 {
+		return -1
 	}
-	return -1, bits.OnesCount64(inLow>>1 | inHigh)
+	cell := bits.TrailingZeros64(inLow) / 16 // 4 when there is none
+	if inLow == 0 {
+		cell += bits.TrailingZeros64(inHigh) / 16
+	}
+	if pattern == 0 && cell >= loadOfWords(low, high) {
+		return -1 // free cells look like the remainder 0
+	}
+	return cell
 }
+
+func loadOfWords(low, high uint64) int { return bits.OnesCount64(taken(low)>>1 | taken(high)) }

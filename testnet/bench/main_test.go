@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"runtime"
 	"testing"
 )
 
 func TestMergeArea(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var out bytes.Buffer
 	if code := run([]string{"merge", "--json"}, &out, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)

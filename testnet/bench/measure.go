@@ -41,9 +41,9 @@ type side func() time.Duration
 // timed is a side that needs no preparation.
 func timed(work func()) side {
 	return func() time.Duration {
-		start := time.Now()
+		start := now()
 		work()
-		return time.Since(start)
+		return now() - start
 	}
 }
 
