@@ -1,0 +1,144 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+const (
+	candidatesTime = 5 * time.Second  // for a peer to name candidates
+	maxWithin      = 60 * time.Second // for a query of others, whatever they say
+)
+
+// reply is where a stream waits for the core's answers. The loop closes answers behind the last one.
+type reply struct {
+	answers chan any
+	gone    context.Context // ends when the stream no longer waits
+}
+
+func (r reply) gave() bool { return r.gone.Err() != nil }
+
+// asked is a query that a peer asks us to name candidates for, or to forward.
+type asked struct {
+	from  peer.ID
+	query wire.Query
+	reply reply
+}
+
+func (n *Node) serveQuery(s *stream) error {
+	b, err := s.receive(wire.MaxQuery, ioTime)
+	if err != nil {
+		return err
+	}
+	q, err := wire.ParseQuery(b)
+	if err != nil {
+		return err
+	}
+	q.Within = min(q.Within, maxWithin)
+	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
+	defer cancel()
+	r := reply{make(chan any, 16), ctx}
+	if !offer(n.in.requests, asked{s.peer, q, r}) {
+		return errBusy
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case a, ok := <-r.answers:
+			if !ok {
+				return nil
+			}
+			if err := sendAnswer(s, a.(wire.Answer)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sendAnswer sends an answer in as many messages as its records need.
+func sendAnswer(s *stream, a wire.Answer) error {
+	for len(a.Records) > wire.MaxAnswerRecords {
+		first := wire.Answer{Records: a.Records[:wire.MaxAnswerRecords], Messages: a.Messages}
+		a.Records = a.Records[wire.MaxAnswerRecords:]
+		if err := s.send(wire.AppendAnswer(nil, first)); err != nil {
+			return err
+		}
+	}
+	return s.send(wire.AppendAnswer(nil, a))
+}
+
+// askCandidates asks a linked peer who probably holds a key.
+func (n *Node) askCandidates(e routing.AskCandidates) {
+	all := routing.CandidatesReceived{ID: e.ID, From: e.To}
+	q := wire.Query{Kind: routing.Candidates, Mode: e.Mode, Key: e.Key, Origin: overlay.PeerID(n.host.ID()), Within: candidatesTime}
+	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
+		all.Records = append(all.Records, a.Records...)
+		all.Messages = a.Messages
+	})
+	if err != nil {
+		n.askFailed(e.ID, e.To, err)
+		return
+	}
+	n.in.result(n.ctx, all)
+}
+
+// forward hands a query on to a linked peer.
+func (n *Node) forward(e routing.Forward, within time.Duration) {
+	q := wire.Query{
+		Kind: routing.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
+		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops,
+	}
+	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
+		n.in.result(n.ctx, routing.ForwardReturned{ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final})
+	})
+	if err != nil {
+		n.askFailed(e.ID, e.To, err)
+	}
+}
+
+func (n *Node) askFailed(id routing.QueryID, to overlay.PeerID, err error) {
+	n.log.Debug("query failed", "peer", peer.ID(to), "err", err)
+	n.in.result(n.ctx, routing.AskFailed{ID: id, Peer: to})
+}
+
+// maxAnswers bounds the messages of one answer.
+const maxAnswers = 256
+
+// query sends a query and reads answers until the final one.
+func (n *Node) query(p peer.ID, q wire.Query, take func(wire.Answer)) (err error) {
+	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
+	defer cancel()
+	s, err := n.open(ctx, p, QueryID)
+	if err != nil {
+		return err
+	}
+	defer func() { s.end(err) }()
+	if err = s.send(wire.AppendQuery(nil, q)); err != nil {
+		return err
+	}
+	until := time.Now().Add(q.Within)
+	for range maxAnswers {
+		b, err := s.receive(wire.MaxAnswer, time.Until(until))
+		if err != nil {
+			return err
+		}
+		a, err := wire.ParseAnswer(b)
+		if err != nil {
+			n.refuse(p, string(QueryID)+" answer", err)
+			return err
+		}
+		take(a)
+		if a.Final {
+			return nil
+		}
+	}
+	return fmt.Errorf("node: more than %d answers", maxAnswers)
+}

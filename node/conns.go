@@ -1,0 +1,206 @@
+package node
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// conns decides which connections to keep. It is told of every connection and of every use of one, and names the peers to
+// disconnect. Neighbours are kept. Others go when there are too many: first those that are no links, made to confirm or
+// accepted without a hello, then links, then links of pubsub's mesh; and before that, unless they are of the mesh, when they
+// have been idle for idleLife. It is safe for concurrent use.
+type conns struct {
+	mu      sync.Mutex
+	most    int
+	peers   map[peer.ID]*conn
+	dialing map[peer.ID]bool      // true: only to confirm
+	pending int                   // dials under way
+	coming  map[peer.ID]time.Time // admitted, but not yet opened
+	peak    int
+}
+
+type conn struct {
+	passing bool // we dialled, only to confirm
+	link    bool // said hello
+	needed  bool // of a neighbour
+	mesh    bool // in pubsub's mesh
+	busy    int  // streams open on it
+	used    time.Time
+}
+
+// idleLife is how long a connection that nothing needs may be idle.
+const idleLife = 30 * time.Second
+
+func newConns(most int) *conns {
+	return &conns{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool), coming: make(map[peer.ID]time.Time)}
+}
+
+// worth ranks connections: of less worth go first, those in use or of a neighbour not at all.
+func (c *conn) worth() (worth int, mayGo bool) {
+	switch {
+	case c.needed || c.busy > 0:
+		return 0, false
+	case c.mesh:
+		return 2, true
+	case c.link:
+		return 1, true
+	}
+	return 0, true
+}
+
+// opened takes in a new connection and returns whom to disconnect for it: nobody, another, or p itself.
+func (c *conns) opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.coming, p)
+	if c.peers[p] == nil {
+		c.peers[p] = &conn{passing: c.dialing[p], used: now}
+	}
+	c.peak = max(c.peak, len(c.peers))
+	if len(c.peers) <= c.most {
+		return "", false
+	}
+	if victim, ok := c.least(p); ok {
+		return victim, true
+	}
+	return p, true
+}
+
+// admit asks whether a peer may connect. It returns whom to disconnect first, if anybody, and whether there is room then.
+func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > openTime })
+	if c.peers[p] == nil && len(c.peers)+len(c.coming) >= c.most {
+		if evict, ok = c.least(p); !ok {
+			return "", false
+		}
+		delete(c.peers, evict)
+	}
+	c.coming[p] = now
+	return evict, true
+}
+
+// closed takes in that no connection to p is left.
+func (c *conns) closed(p peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.peers, p)
+}
+
+// dial asks for room for one more connection. It returns whom to disconnect first, if anybody, and whether there is room
+// then. If so, dialed must be called when the dial has ended.
+func (c *conns) dial(p peer.ID, passing bool) (evict peer.ID, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.peers[p] == nil && len(c.peers)+c.pending >= c.most-2 {
+		if evict, ok = c.least(p); !ok {
+			return "", false
+		}
+		delete(c.peers, evict)
+	}
+	c.pending++
+	c.dialing[p] = passing
+	return evict, true
+}
+
+func (c *conns) dialed(p peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending--
+	delete(c.dialing, p)
+}
+
+// passing says whether the connection to p was made, by us, only to confirm.
+func (c *conns) passing(p peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.peers[p]
+	return c.dialing[p] || x != nil && x.passing
+}
+
+// link makes the connection to p one of a link. It returns false if there is none to p.
+func (c *conns) link(p peer.ID) bool {
+	return c.set(p, func(x *conn) { x.link, x.passing = true, false })
+}
+
+// need says whether the connection to p is that of a neighbour.
+func (c *conns) need(p peer.ID, needed bool) {
+	c.set(p, func(x *conn) { x.needed = needed })
+}
+
+// meshed says whether the connection to p is in pubsub's mesh.
+func (c *conns) meshed(p peer.ID, mesh bool) {
+	c.set(p, func(x *conn) { x.mesh = mesh })
+}
+
+func (c *conns) set(p peer.ID, f func(*conn)) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.peers[p]
+	if x != nil {
+		f(x)
+	}
+	return x != nil
+}
+
+func (c *conns) linked(p peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.peers[p]
+	return x != nil && x.link
+}
+
+// use notes that the connection to p is in use until the function returned is called.
+func (c *conns) use(p peer.ID) (done func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.peers[p]
+	if x == nil {
+		return func() {}
+	}
+	x.busy++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		x.busy--
+		x.used = time.Now()
+	}
+}
+
+// stale returns the peers whose connections nothing needs and that have been idle for too long.
+func (c *conns) stale(now time.Time) (out []peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p, x := range c.peers {
+		if worth, mayGo := x.worth(); mayGo && worth < 2 && now.Sub(x.used) > idleLife {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// least is the peer other than p whose connection may go: of the least worth, and of those the longest idle.
+func (c *conns) least(p peer.ID) (best peer.ID, ok bool) {
+	least := 0
+	for q, x := range c.peers {
+		worth, mayGo := x.worth()
+		if q == p || !mayGo || ok && worth > least {
+			continue
+		}
+		if !ok || worth < least || x.used.Before(c.peers[best].used) || x.used.Equal(c.peers[best].used) && q < best {
+			best, least, ok = q, worth, true
+		}
+	}
+	return best, ok
+}
+
+// mostAtOnce is the largest number of peers connected so far.
+func (c *conns) mostAtOnce() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.peak
+}

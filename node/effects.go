@@ -1,0 +1,97 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// carryOut does what the core wants done, or has it done by another goroutine.
+func (l *loop) carryOut(e core.Effect) {
+	switch e := e.(type) {
+	case overlay.SendCatalogue:
+		l.sendCatalogue(e)
+	case overlay.SendParts:
+		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run})
+		l.n.mesh.send(outgoing{to: peer.ID(e.To), group: string(e.Group[:]), parts: msg})
+	case overlay.SayHello:
+		l.sayHello(peer.ID(e.To), e.Hello)
+	case overlay.RequestParts:
+		l.n.tasks.run(func() { l.n.fetch(e) })
+	case overlay.AnswerParts:
+		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run}, true)
+	case overlay.Connect:
+		l.n.tasks.run(func() { l.n.connect(e.To) })
+	case overlay.Protect:
+		l.protect(peer.ID(e.Peer))
+	case overlay.Disconnect:
+		l.unprotect(peer.ID(e.Peer))
+	case overlay.Report:
+		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
+	case overlay.Learned:
+		l.learned[e.Way] += e.Bytes
+		l.n.events.emit(Learned{peer.ID(e.Origin), e.Epoch, e.Parts})
+	case routing.Confirm:
+		l.confirm(e)
+	case routing.AskCandidates:
+		l.n.tasks.run(func() { l.n.askCandidates(e) })
+	case routing.Forward:
+		within := e.Deadline - l.n.now()
+		l.n.tasks.run(func() { l.n.forward(e, within) })
+	case routing.Answer:
+		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final}, e.Final)
+	case routing.Found:
+		l.found(e)
+	case routing.Done:
+		l.finish(e.ID, e.Stats, e.Err)
+	case core.Wake:
+		l.wake.Reset(e.At - l.n.now())
+	default:
+		panic(fmt.Sprintf("node: effect of type %T", e))
+	}
+}
+
+func (l *loop) sendCatalogue(e overlay.SendCatalogue) {
+	for items := e.Items; len(items) > 0; {
+		k := min(len(items), wire.MaxItems)
+		l.n.mesh.send(outgoing{to: peer.ID(e.To), group: wire.CatalogueGroup, metadata: wire.AppendCatalogue(nil, items[:k])})
+		items = items[k:]
+	}
+}
+
+// found streams a holder to whoever asked.
+func (l *loop) found(e routing.Found) {
+	r := l.queries[e.ID]
+	if r == nil {
+		return
+	}
+	info := peer.AddrInfo{ID: peer.ID(e.Provider.Peer)}
+	if signed, err := l.n.cfg.headers.Record(e.Provider.Envelope); err == nil && signed.ID == info.ID {
+		info = signed
+	}
+	r.add(info)
+}
+
+// answer hands the core's answer to the stream that waits for it.
+func (l *loop) answer(request uint64, a any, final bool) {
+	r, ok := l.replies[request]
+	if !ok {
+		return
+	}
+	select {
+	case r.answers <- a:
+	default:
+		l.n.counters.drop("answers")
+		final = true
+	}
+	if final {
+		close(r.answers)
+		delete(l.replies, request)
+	}
+}

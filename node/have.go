@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// confirming is a batch of confirmations under way to a peer, and what has come up since.
+type confirming struct{ next []routing.Confirm }
+
+type confirmed struct {
+	peer  peer.ID
+	asked []routing.Confirm
+	has   []bool
+	rtt   time.Duration
+	err   error
+}
+
+// confirm asks a peer for a key, together with what else it is to be asked for.
+func (l *loop) confirm(c routing.Confirm) {
+	p := peer.ID(c.To.Peer)
+	if under := l.asks[p]; under != nil {
+		under.next = append(under.next, c)
+		return
+	}
+	l.asks[p] = &confirming{}
+	l.ask(p, []routing.Confirm{c})
+}
+
+// ask sends one batch.
+func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
+	keys := make([][]byte, len(batch))
+	for i, c := range batch {
+		keys[i] = c.Key
+	}
+	l.n.tasks.run(func() {
+		has, rtt, err := l.n.have(batch[0].To, keys)
+		l.n.in.result(l.n.ctx, confirmed{p, batch, has, rtt, err})
+	})
+}
+
+func (l *loop) confirmed(r confirmed) {
+	for i, c := range r.asked {
+		if r.err != nil {
+			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer)})
+			continue
+		}
+		l.step(routing.Confirmed{ID: c.ID, Peer: overlay.PeerID(r.peer), Has: r.has[i], RTT: r.rtt})
+	}
+	if r.err != nil {
+		l.n.log.Debug("confirm failed", "peer", r.peer, "err", r.err)
+	}
+	next := l.asks[r.peer].next
+	if len(next) == 0 {
+		delete(l.asks, r.peer)
+		return
+	}
+	keys := make([][]byte, len(next))
+	for i, c := range next {
+		keys[i] = c.Key
+	}
+	k := wire.HaveFits(keys)
+	l.asks[r.peer].next = next[k:]
+	l.ask(r.peer, next[:k])
+}
+
+// have asks the peer of a record which of the keys it holds. If that fails on a connection that there was, which the other
+// end may just have closed, it tries once more.
+func (n *Node) have(to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
+	for range 2 {
+		if has, rtt, err = n.haveOnce(to, keys); err == nil || n.ctx.Err() != nil {
+			return has, rtt, err
+		}
+	}
+	return nil, 0, err
+}
+
+func (n *Node) haveOnce(to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(n.ctx, openTime)
+	defer cancel()
+	if err := n.reach(ctx, to, true); err != nil {
+		return nil, 0, err
+	}
+	s, err := n.open(ctx, peer.ID(to.Peer), HaveID)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { s.end(err) }()
+	begun := time.Now()
+	if err = s.send(wire.AppendHaveRequest(nil, keys)); err != nil {
+		return nil, 0, err
+	}
+	b, err := s.receive(wire.MaxHaveAnswer, ioTime)
+	if err != nil {
+		return nil, 0, err
+	}
+	has, err = wire.ParseHaveAnswer(b, len(keys))
+	return has, time.Since(begun), err
+}
+
+func (n *Node) serveHave(s *stream) error {
+	b, err := s.receive(wire.MaxHave, ioTime)
+	if err != nil {
+		return err
+	}
+	keys, err := wire.ParseHaveRequest(b)
+	if err != nil {
+		return err
+	}
+	has := make([]bool, len(keys))
+	for i, k := range keys {
+		has[i] = n.keys.Has(k)
+	}
+	return s.send(wire.AppendHaveAnswer(nil, has))
+}

@@ -1,0 +1,88 @@
+package node
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// helloing is a hello under way to a peer. While it is, only the latest of further ones is kept.
+type helloing struct{ next *overlay.Hello }
+
+type saidHello struct {
+	peer peer.ID
+	rtt  time.Duration
+	err  error
+}
+
+type gotHello struct {
+	from  peer.ID
+	hello overlay.Hello
+}
+
+// sayHello sends a hello when the one before has arrived.
+func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
+	if under := l.hellos[p]; under != nil {
+		under.next = &h
+		return
+	}
+	l.hellos[p] = &helloing{}
+	msg := wire.AppendHello(nil, h)
+	l.n.tasks.run(func() {
+		rtt, err := l.n.hello(p, msg)
+		l.n.in.result(l.n.ctx, saidHello{p, rtt, err})
+	})
+}
+
+func (l *loop) saidHello(s saidHello) {
+	under := l.hellos[s.peer]
+	delete(l.hellos, s.peer)
+	if s.err != nil {
+		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
+	} else {
+		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.rtt})
+	}
+	if under != nil && under.next != nil && l.links[s.peer] {
+		l.sayHello(s.peer, *under.next)
+	}
+}
+
+// hello sends a hello and waits for the other end to close the stream, which takes one round trip.
+func (n *Node) hello(p peer.ID, msg []byte) (rtt time.Duration, err error) {
+	s, err := n.open(n.ctx, p, HelloID)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { s.end(err) }()
+	begun := time.Now()
+	if err = s.send(msg); err != nil {
+		return 0, err
+	}
+	if err = s.CloseWrite(); err != nil {
+		return 0, err
+	}
+	if _, err := s.receive(0, ioTime); err != io.EOF {
+		return 0, fmt.Errorf("node: hello not taken: %w", err)
+	}
+	return time.Since(begun), nil
+}
+
+func (n *Node) serveHello(s *stream) error {
+	b, err := s.receive(wire.MaxHello, ioTime)
+	if err != nil {
+		return err
+	}
+	h, err := wire.ParseHello(b)
+	if err != nil {
+		return err
+	}
+	if !offer(n.in.requests, gotHello{s.peer, h}) {
+		return errBusy
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+)
+
+// newHost returns a cheap host on loopback, which is closed with the test.
+func newHost(t testing.TB) host.Host {
+	t.Helper()
+	return hostWith(t, libp2p.ResourceManager(&network.NullResourceManager{}))
+}
+
+// hostLike returns a host with the identity of another.
+func hostLike(t testing.TB, h host.Host) host.Host {
+	t.Helper()
+	return hostWith(t, libp2p.Identity(h.Peerstore().PrivKey(h.ID())), libp2p.ResourceManager(&network.NullResourceManager{}))
+}
+
+func hostWith(t testing.TB, opts ...libp2p.Option) host.Host {
+	t.Helper()
+	h, err := libp2p.New(append(opts,
+		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"),
+		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
+		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
+		libp2p.Transport(tcp.NewTCPTransport), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+	)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// newNode returns a node on a host of its own; both are closed with the test.
+func newNode(t testing.TB, opts ...Option) *Node {
+	t.Helper()
+	return nodeOn(t, newHost(t), opts...)
+}
+
+func nodeOn(t testing.TB, h host.Host, opts ...Option) *Node {
+	t.Helper()
+	if os.Getenv("VENN_TEST_LOG") != "" {
+		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		opts = append([]Option{WithLogger(log)}, opts...)
+	}
+	n, err := New(h, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	return n
+}
+
+func info(n *Node) peer.AddrInfo { return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()} }
+
+func connect(t testing.TB, a, b *Node) {
+	t.Helper()
+	if err := a.host.Connect(t.Context(), info(b)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keysOf names so many keys.
+func keysOf(name string, n int) [][]byte {
+	out := make([][]byte, n)
+	for i := range out {
+		out[i] = fmt.Appendf(nil, "%s/%d", name, i)
+	}
+	return out
+}
+
+func add(t testing.TB, n *Node, keys ...[]byte) {
+	t.Helper()
+	if err := n.AddKeys(t.Context(), keys...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually waits until ok returns true, which is looked at often.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("not within 15 s: %s", what)
+}
+
+// knows says whether n holds a part of p's summary at least.
+func knows(n, p *Node) bool {
+	held, err := n.Held(context.Background(), p.ID())
+	return err == nil && held.Parts() > 0
+}
+
+// find returns who a query for one holder finds.
+func find(t testing.TB, n *Node, key []byte, o QueryOptions) []peer.ID {
+	t.Helper()
+	r, err := n.Query(t.Context(), key, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []peer.ID
+	for p := range r.Providers() {
+		out = append(out, p.ID)
+	}
+	if _, err := r.Stats(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package node
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Keys is where a node keeps its keys. A node calls it from many goroutines.
+type Keys interface {
+	// Add takes in a key with its fingerprint and says whether it is new. It keeps no reference to key.
+	Add(key []byte, f summary.Fingerprint) (added bool, err error)
+	// Remove says whether the key was there.
+	Remove(key []byte) (removed bool, err error)
+	Has(key []byte) bool
+	Len() int
+	// Fingerprints are those of all keys, in any order; keys added or removed meanwhile may or may not be among them.
+	Fingerprints() iter.Seq[summary.Fingerprint]
+}
+
+// MemoryKeys keeps keys in memory, at about 60 bytes and their length each. The zero value is empty and ready.
+type MemoryKeys struct {
+	mu   sync.RWMutex
+	keys map[string]summary.Fingerprint
+}
+
+// Add takes in a key; the error is always nil.
+func (m *MemoryKeys) Add(key []byte, f summary.Fingerprint) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.keys[string(key)]; ok {
+		return false, nil
+	}
+	if m.keys == nil {
+		m.keys = make(map[string]summary.Fingerprint)
+	}
+	m.keys[string(key)] = f
+	return true, nil
+}
+
+// Remove drops a key; the error is always nil.
+func (m *MemoryKeys) Remove(key []byte) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.keys[string(key)]
+	delete(m.keys, string(key))
+	return ok, nil
+}
+
+// Has says whether key is held.
+func (m *MemoryKeys) Has(key []byte) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	_, ok := m.keys[string(key)]
+	return ok
+}
+
+// Len is the number of keys.
+func (m *MemoryKeys) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.keys)
+}
+
+// Fingerprints are those of a snapshot, taken when the iteration begins.
+func (m *MemoryKeys) Fingerprints() iter.Seq[summary.Fingerprint] {
+	return func(yield func(summary.Fingerprint) bool) {
+		m.mu.RLock()
+		fps := make([]summary.Fingerprint, 0, len(m.keys))
+		for _, f := range m.keys {
+			fps = append(fps, f)
+		}
+		m.mu.RUnlock()
+		for _, f := range fps {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package node
+
+import (
+	"github.com/libp2p/go-libp2p/core/protocol"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+// ServiceName names the node's streams to the resource manager.
+const ServiceName = "venn"
+
+// The protocols of streams.
+const (
+	HelloID protocol.ID = "/venn/hello/1.0.0"
+	HaveID  protocol.ID = "/venn/have/1.0.0"
+	QueryID protocol.ID = "/venn/query/1.0.0"
+	PartsID protocol.ID = "/venn/parts/1.0.0"
+)
+
+// SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager: 512 streams
+// and 64 MiB in all, 32 streams and 4 MiB with one peer; streams and memory in all grow with the machine.
+func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
+	c.AddServiceLimit(ServiceName,
+		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
+		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256, Memory: 32 << 20})
+	c.AddServicePeerLimit(ServiceName,
+		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
+		rcmgr.BaseLimitIncrease{})
+	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID} {
+		c.AddProtocolPeerLimit(id,
+			rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
+			rcmgr.BaseLimitIncrease{})
+	}
+}

@@ -1,0 +1,278 @@
+package node
+
+import (
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// tick is how often the loop does what is its own: the core asks to be woken.
+const tick = 250 * time.Millisecond
+
+// loop owns the core. All its fields and methods belong to one goroutine.
+type loop struct {
+	n    *Node
+	core *core.Machine
+	todo []any // inputs that the core has not been given yet
+	busy bool  // the core is being stepped
+
+	wake *time.Timer
+
+	links   map[peer.ID]bool
+	queries map[routing.QueryID]*Results
+	lastID  routing.QueryID
+	replies map[uint64]reply // streams that wait for an answer of the core
+	lastReq uint64
+	hellos  map[peer.ID]*helloing
+	asks    map[peer.ID]*confirming
+	learned map[overlay.Way]int // bytes of parts, by the way they came
+
+	publisher publisher
+	ticks     int
+}
+
+func newLoop(n *Node, m *core.Machine) *loop {
+	l := &loop{
+		n:       n,
+		core:    m,
+		wake:    time.NewTimer(time.Hour),
+		links:   make(map[peer.ID]bool),
+		queries: make(map[routing.QueryID]*Results),
+		replies: make(map[uint64]reply),
+		hellos:  make(map[peer.ID]*helloing),
+		asks:    make(map[peer.ID]*confirming),
+		learned: make(map[overlay.Way]int),
+	}
+	l.publisher = newPublisher(n)
+	return l
+}
+
+func (l *loop) run() {
+	defer l.end()
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	l.bootstrap()
+	for {
+		select {
+		case <-l.n.ctx.Done():
+			return
+		case c := <-l.n.in.commands:
+			l.command(c)
+		case r := <-l.n.in.results:
+			l.result(r)
+		case r := <-l.n.in.requests:
+			l.request(r)
+		case m := <-l.n.in.partials:
+			l.partial(m)
+		case <-l.n.in.stir:
+			l.stirred()
+		case <-l.wake.C:
+			l.step(core.Tick{})
+		case <-ticker.C:
+			l.tick()
+		}
+	}
+}
+
+// end tells everybody who still waits that the node is closed.
+func (l *loop) end() {
+	l.wake.Stop()
+	for _, r := range l.queries {
+		r.finish(routing.Stats{}, ErrClosed)
+	}
+}
+
+// step gives the core an input and carries out the effects. Inputs that come up meanwhile are given to it afterwards.
+func (l *loop) step(in any) {
+	l.todo = append(l.todo, in)
+	if l.busy {
+		return
+	}
+	l.busy = true
+	for len(l.todo) > 0 {
+		in := l.todo[0]
+		l.todo = l.todo[1:]
+		for _, e := range l.core.Step(l.n.now(), in) {
+			l.carryOut(e)
+		}
+	}
+	l.todo, l.busy = nil, false
+}
+
+func (l *loop) tick() {
+	l.ticks++
+	l.stirred()
+	if l.ticks%4 == 1 {
+		s := l.status()
+		l.n.gauges.Store(&s)
+	}
+	if l.ticks%20 == 0 {
+		l.closeStale()
+		if len(l.links) == 0 {
+			l.bootstrap()
+		}
+	}
+}
+
+// stirred looks at what others have left for the loop without a message.
+func (l *loop) stirred() {
+	l.n.in.take(l.stateChanged)
+	l.publisher.look()
+}
+
+func (l *loop) stateChanged(p peer.ID, s peerState) {
+	gone := s.link == ended || s.link == endedAndBegun
+	if gone && l.links[p] && (s.link == endedAndBegun || !l.connected(p)) {
+		l.unlink(p)
+	}
+	if s.link == begun || s.link == endedAndBegun {
+		l.link(p, true)
+	}
+	if s.charged > 0 {
+		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.charged})
+	}
+	if s.mesh == ended || s.mesh == endedAndBegun {
+		l.n.conns.meshed(p, false)
+		l.step(overlay.Pruned{Peer: overlay.PeerID(p)})
+	}
+	if (s.mesh == begun || s.mesh == endedAndBegun) && l.link(p, false) {
+		l.n.conns.meshed(p, true)
+		l.step(overlay.Grafted{Peer: overlay.PeerID(p)})
+	}
+}
+
+func (l *loop) connected(p peer.ID) bool {
+	return l.n.host.Network().Connectedness(p) == network.Connected
+}
+
+// link makes a link of the connection to p, if it is none yet, and says whether it is one now.
+func (l *loop) link(p peer.ID, outbound bool) bool {
+	if l.links[p] || !l.n.conns.link(p) {
+		return l.links[p]
+	}
+	l.links[p] = true
+	l.step(overlay.LinkOpened{Peer: overlay.PeerID(p), Outbound: outbound})
+	l.n.events.emit(LinkOpened{p})
+	return true
+}
+
+func (l *loop) unlink(p peer.ID) {
+	delete(l.links, p)
+	delete(l.hellos, p)
+	l.step(overlay.LinkClosed{Peer: overlay.PeerID(p)})
+	l.n.events.emit(LinkClosed{p})
+}
+
+// partial takes in a message of pubsub.
+func (l *loop) partial(p partial) {
+	l.n.in.took(p)
+	switch {
+	case !l.link(p.from, false):
+	case p.parts == nil:
+		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.from), Items: p.catalogue, Bytes: p.bytes})
+	default:
+		l.step(overlay.PartsReceived{
+			From: overlay.PeerID(p.from), Way: overlay.Pubsub, Group: p.group,
+			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Bytes: p.bytes,
+		})
+	}
+}
+
+// request takes in what a peer asks on a stream.
+func (l *loop) request(r any) {
+	switch r := r.(type) {
+	case gotHello:
+		if l.link(r.from, false) {
+			l.step(overlay.HelloReceived{Peer: overlay.PeerID(r.from), Hello: r.hello})
+		}
+	case asked:
+		q := r.query
+		l.step(routing.Asked{
+			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
+			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
+			Deadline: l.n.now() + q.Within, Hops: q.Hops,
+		})
+	case partsAsked:
+		l.step(overlay.PartsRequested{
+			From: overlay.PeerID(r.from), Request: l.expect(r.reply), Group: r.request.Group,
+			First: r.request.First, End: r.request.End,
+		})
+	}
+}
+
+// expect notes that a stream waits for the core's answer.
+func (l *loop) expect(r reply) uint64 {
+	l.lastReq++
+	l.replies[l.lastReq] = r
+	return l.lastReq
+}
+
+// result takes in what has become of something that the core ordered.
+func (l *loop) result(r any) {
+	switch r := r.(type) {
+	case overlay.Input:
+		l.step(r)
+	case routing.Input:
+		l.step(r)
+	case dialed:
+		l.dialed(r)
+	case saidHello:
+		l.saidHello(r)
+	case confirmed:
+		l.confirmed(r)
+	case built:
+		l.publisher.built(l, r)
+	}
+}
+
+func (l *loop) command(c any) {
+	switch c := c.(type) {
+	case startQuery:
+		l.lastID++
+		c.results.id, c.query.ID = l.lastID, l.lastID
+		l.queries[l.lastID] = c.results
+		l.step(routing.Start{Query: c.query})
+	case cancelQuery:
+		if l.queries[c.results.id] == c.results {
+			l.step(routing.Cancel{ID: c.results.id})
+		}
+	case view:
+		c.look(l)
+		close(c.done)
+	}
+}
+
+func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
+	if r := l.queries[id]; r != nil {
+		delete(l.queries, id)
+		r.finish(s, queryError(err))
+	}
+}
+
+// The commands of the API.
+type (
+	startQuery struct {
+		query   routing.Query
+		results *Results
+	}
+	cancelQuery struct{ results *Results }
+	// view reads the core in the loop.
+	view struct {
+		look func(*loop)
+		done chan struct{}
+	}
+)
+
+// forgetReplies drops streams that no longer wait, now and then, lest those that the core never answers add up.
+func (l *loop) forgetReplies() {
+	for id, r := range l.replies {
+		if r.gave() {
+			delete(l.replies, id)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/canonicallog"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+var (
+	// ErrClosed says that the node is closed.
+	ErrClosed = errors.New("node: closed")
+	// ErrKey says that a key is empty or longer than wire.MaxKey.
+	ErrKey = errors.New("node: key must have 1 to 1024 bytes")
+	// ErrUnknown says that no summary of the peer is held.
+	ErrUnknown = errors.New("node: no summary of the peer")
+)
+
+// Node is a peer of the network. It is safe for concurrent use.
+type Node struct {
+	host   host.Host
+	cfg    config
+	log    *slog.Logger
+	key    crypto.PrivKey
+	hasher summary.Hasher
+	keys   Keys
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	start  time.Time
+
+	tasks    tasks
+	in       *inbox
+	conns    *conns
+	counters *counters
+	events   *events
+	mesh     *mesh
+	dials    chan struct{} // one token for each connection that is being made
+	gauges   atomic.Pointer[Status]
+	changed  atomic.Bool // keys were added or removed since the loop last looked
+}
+
+// New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
+// key. Errors: options out of range, all of them; no private key; what package overlay or pubsub refuse.
+func New(h host.Host, opts ...Option) (*Node, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	key := h.Peerstore().PrivKey(h.ID())
+	if key == nil {
+		return nil, fmt.Errorf("node: no private key of %s in the peerstore", h.ID())
+	}
+	n := &Node{
+		host:     h,
+		cfg:      cfg,
+		log:      cfg.log.With("id", h.ID()),
+		key:      key,
+		hasher:   cfg.seed.Hasher(),
+		keys:     cfg.keys,
+		start:    time.Now(),
+		in:       newInbox(),
+		conns:    newConns(cfg.maxConnections),
+		counters: newCounters(),
+		dials:    make(chan struct{}, cfg.dials),
+	}
+	n.events = newEvents(n.counters)
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	machine, err := core.New(n.overlayConfig(), n.routingConfig())
+	if err != nil {
+		n.cancel()
+		return nil, err
+	}
+	if err := n.run(machine); err != nil {
+		_ = n.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// run starts what listens, and the loop.
+func (n *Node) run(machine *core.Machine) error {
+	if n.cfg.registerer != nil {
+		if err := n.cfg.registerer.Register(collector{n}); err != nil {
+			n.cfg.registerer = nil
+			return fmt.Errorf("node: metrics: %w", err)
+		}
+	}
+	var err error
+	if n.mesh, err = newMesh(n.ctx, n); err != nil {
+		return err
+	}
+	for id, handle := range n.handlers() {
+		n.host.SetStreamHandler(id, n.served(id, handle))
+	}
+	if err := n.watch(); err != nil {
+		return err
+	}
+	if n.cfg.gate != nil {
+		n.cfg.gate.node.Store(n)
+	}
+	l := newLoop(n, machine)
+	n.tasks.run(l.run)
+	n.changed.Store(n.keys.Len() > 0)
+	return nil
+}
+
+func (n *Node) handlers() map[protocol.ID]func(*stream) error {
+	return map[protocol.ID]func(*stream) error{
+		HelloID: n.serveHello,
+		HaveID:  n.serveHave,
+		QueryID: n.serveQuery,
+		PartsID: n.serveParts,
+	}
+}
+
+func (n *Node) overlayConfig() overlay.Config {
+	extend := (*summary.Prefix).Extend
+	if n.cfg.cache != nil {
+		extend = n.cfg.cache.Extend
+	}
+	return overlay.Config{
+		Self:         overlay.PeerID(n.host.ID()),
+		Seed:         n.cfg.seed.Tag(),
+		Up:           n.cfg.up,
+		Down:         n.cfg.down,
+		Share:        n.cfg.share,
+		Memory:       n.cfg.memory,
+		OverlapSlots: n.cfg.overlapSlots,
+		NearSlots:    n.cfg.nearSlots,
+		RandomSlots:  n.cfg.randomSlots,
+		MaxLinks:     n.cfg.maxConnections * 7 / 8,
+		OpenHeader:   n.cfg.headers.Header,
+		OpenRecord:   n.cfg.headers.recordPeer,
+		Extend:       extend,
+		Rand:         rand.New(rand.NewPCG(n.cfg.random, 1)),
+	}
+}
+
+func (n *Node) routingConfig() routing.Config {
+	return routing.Config{
+		Self: overlay.PeerID(n.host.ID()),
+		Has:  n.keys.Has,
+		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
+	}
+}
+
+// Close ends the node and everything it started. It closes no connection, and not the host.
+func (n *Node) Close() error {
+	if !n.tasks.close() {
+		n.tasks.wg.Wait()
+		return nil
+	}
+	for id := range n.handlers() {
+		n.host.RemoveStreamHandler(id)
+	}
+	if n.mesh != nil {
+		n.mesh.close()
+	}
+	n.cancel()
+	n.tasks.wg.Wait()
+	n.events.close()
+	if n.cfg.registerer != nil {
+		n.cfg.registerer.Unregister(collector{n})
+	}
+	return nil
+}
+
+// now is the instant on the core's clock.
+func (n *Node) now() time.Duration { return time.Since(n.start) }
+
+// refuse counts a refusal, and reports the peer that caused it to the log for firewalls and to pubsub.
+func (n *Node) refuse(p peer.ID, reason string, err error) {
+	n.counters.refuse(reason)
+	var from = n.host.Peerstore().Addrs(p)
+	if c := n.host.Network().ConnsToPeer(p); len(c) > 0 {
+		canonicallog.LogMisbehavingPeer(p, c[0].RemoteMultiaddr(), ServiceName, err, reason)
+	} else if len(from) > 0 {
+		canonicallog.LogMisbehavingPeer(p, from[0], ServiceName, err, reason)
+	}
+	n.mesh.send(outgoing{to: p})
+}
+
+// ID is the host's peer id.
+func (n *Node) ID() peer.ID { return n.host.ID() }
+
+// AddKeys takes in keys, each of 1 to wire.MaxKey bytes; those that are held already are skipped. It hashes in the caller's
+// goroutine. The summary that tells others of them is made in the background: within a second after a quiet time, else
+// within 20 seconds. On error, of the key store or of ctx, the keys before are held.
+func (n *Node) AddKeys(ctx context.Context, keys ...[]byte) error {
+	return n.change(ctx, keys, func(k []byte) (bool, error) { return n.keys.Add(k, n.hasher.Fingerprint(k)) })
+}
+
+// RemoveKeys drops keys; those that are not held are skipped. It is told to others as AddKeys is.
+func (n *Node) RemoveKeys(ctx context.Context, keys ...[]byte) error {
+	return n.change(ctx, keys, n.keys.Remove)
+}
+
+func (n *Node) change(ctx context.Context, keys [][]byte, f func([]byte) (bool, error)) error {
+	for i, k := range keys {
+		if len(k) < 1 || len(k) > wire.MaxKey {
+			return fmt.Errorf("%w: number %d has %d", ErrKey, i, len(k))
+		}
+	}
+	changed := false
+	defer func() {
+		if changed {
+			n.changed.Store(true)
+			n.in.poke()
+		}
+	}()
+	for i, k := range keys {
+		if i%1024 == 0 {
+			if err := n.alive(ctx); err != nil {
+				return err
+			}
+		}
+		did, err := f(k)
+		if err != nil {
+			return fmt.Errorf("node: key store: %w", err)
+		}
+		changed = changed || did
+	}
+	return nil
+}
+
+func (n *Node) alive(ctx context.Context) error {
+	if n.ctx.Err() != nil {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// Has says whether the node holds key.
+func (n *Node) Has(key []byte) bool { return n.keys.Has(key) }
+
+// Len is the number of keys held.
+func (n *Node) Len() int { return n.keys.Len() }
+
+// Fingerprints are those of the keys held.
+func (n *Node) Fingerprints() iter.Seq[summary.Fingerprint] { return n.keys.Fingerprints() }

@@ -1,0 +1,175 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/gologshim"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Option sets one thing of a node. All have a default.
+type Option func(*config) error
+
+type config struct {
+	seed           summary.Seed
+	up, down       uint64
+	share          float64
+	maxConnections int
+	overlapSlots   int
+	nearSlots      int
+	randomSlots    int
+	memory         int
+	dials          int
+	log            *slog.Logger
+	registerer     prometheus.Registerer
+	bootstrap      []peer.AddrInfo
+	cache          *summary.Cache
+	headers        *HeaderCache
+	random         uint64
+	keys           Keys
+	gate           *Gate
+	pubsub         []pubsub.Option // besides the node's own; for tests
+}
+
+func newConfig(opts []Option) (config, error) {
+	c := config{
+		seed:           summary.Seed{Network: "venn"},
+		share:          1.0 / 3,
+		maxConnections: 32,
+		dials:          8,
+		random:         rand.Uint64(),
+	}
+	var errs []error
+	for _, o := range opts {
+		errs = append(errs, o(&c))
+	}
+	if c.log == nil {
+		c.log = gologshim.Logger("venn")
+	}
+	if c.headers == nil {
+		c.headers = NewHeaderCache(1024)
+	}
+	if c.keys == nil {
+		c.keys = &MemoryKeys{}
+	}
+	return c, errors.Join(errs...)
+}
+
+// WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each other's
+// summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes.
+func WithNetwork(name string, number uint32) Option {
+	return func(c *config) error {
+		if len(name) < 1 || len(name) > 64 {
+			return fmt.Errorf("node: network name of %d bytes, must have 1 to 64", len(name))
+		}
+		c.seed = summary.Seed{Network: name, Number: number}
+		return nil
+	}
+}
+
+// WithBandwidth declares what this peer can send and receive, in bit/s. Default 0, 0: not declared, which counts as
+// overlay.UndeclaredRate.
+func WithBandwidth(up, down uint64) Option {
+	return func(c *config) error { c.up, c.down = up, down; return nil }
+}
+
+// WithSummaryShare sets the share of the slower end's declared rate that summaries may use on a link, above 0 and at most 1.
+// Default 1/3.
+func WithSummaryShare(share float64) Option {
+	return func(c *config) error {
+		if !(share > 0 && share <= 1) {
+			return fmt.Errorf("node: summary share %v, must be above 0 and at most 1", share)
+		}
+		c.share = share
+		return nil
+	}
+}
+
+// WithMaxConnections limits the peers that the host is connected to in steady state. Default 32. Three quarters of them,
+// at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
+func WithMaxConnections(n int) Option {
+	return func(c *config) error {
+		if n < 4 {
+			return fmt.Errorf("node: at most %d connections, must be 4 or more", n)
+		}
+		c.maxConnections = n
+		return nil
+	}
+}
+
+// WithNeighbours sets how many neighbours the node chooses by overlap, by round trip and at random; 0 of a kind stands for
+// its default. Default 4, 1, 3. Those by overlap may be half of all.
+func WithNeighbours(overlap, near, random int) Option {
+	return func(c *config) error {
+		if overlap < 0 || near < 0 || random < 0 {
+			return fmt.Errorf("node: %d, %d, %d neighbours, must be 0 or more", overlap, near, random)
+		}
+		c.overlapSlots, c.nearSlots, c.randomSlots = overlap, near, random
+		return nil
+	}
+}
+
+// WithMemory limits the bytes of summaries kept of others. Default 64 MiB.
+func WithMemory(bytes int) Option {
+	return func(c *config) error {
+		if bytes < 1 {
+			return fmt.Errorf("node: memory of %d bytes, must be 1 or more", bytes)
+		}
+		c.memory = bytes
+		return nil
+	}
+}
+
+// WithParallelDials limits the connections that are being made at one time, 1 or more. Default 8.
+func WithParallelDials(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("node: %d parallel dials, must be 1 or more", n)
+		}
+		c.dials = n
+		return nil
+	}
+}
+
+// WithLogger sets the logger. Default: go-libp2p's gologshim.Logger("venn"), which obeys GOLOG_LOG_LEVEL.
+func WithLogger(l *slog.Logger) Option {
+	return func(c *config) error { c.log = l; return nil }
+}
+
+// WithRegisterer registers the node's metrics, namespace venn, until Close. Default: none.
+func WithRegisterer(r prometheus.Registerer) Option {
+	return func(c *config) error { c.registerer = r; return nil }
+}
+
+// WithBootstrap names peers to connect to at the start, and again whenever no other is left. Default: none.
+func WithBootstrap(peers ...peer.AddrInfo) Option {
+	return func(c *config) error { c.bootstrap = append(c.bootstrap, peers...); return nil }
+}
+
+// WithSummaryCache shares decoded, verified summaries with other nodes of the process. It changes no byte sent. Default: none.
+func WithSummaryCache(cache *summary.Cache) Option {
+	return func(c *config) error { c.cache = cache; return nil }
+}
+
+// WithHeaderCache shares the verification of signed headers and records with other nodes of the process. Default: one of
+// the node's own.
+func WithHeaderCache(cache *HeaderCache) Option {
+	return func(c *config) error { c.headers = cache; return nil }
+}
+
+// WithRandomness sets the seed of the node's random decisions. Default: a random one.
+func WithRandomness(seed uint64) Option {
+	return func(c *config) error { c.random = seed; return nil }
+}
+
+// WithKeys sets where keys are kept. Default: in memory (MemoryKeys).
+func WithKeys(k Keys) Option {
+	return func(c *config) error { c.keys = k; return nil }
+}

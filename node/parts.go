@@ -1,0 +1,87 @@
+package node
+
+import (
+	"context"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// partsAsked is a direct fetch that a peer asks of us.
+type partsAsked struct {
+	from    peer.ID
+	request wire.PartsRequest
+	reply   reply
+}
+
+// fetch gets parts directly from the peer of a record.
+func (n *Node) fetch(e overlay.RequestParts) {
+	p, size, err := n.fetchOnce(e)
+	if err != nil || p.Refused {
+		n.log.Debug("fetch failed", "peer", peer.ID(e.From.Peer), "refused", p.Refused, "err", err)
+		n.in.result(n.ctx, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+		return
+	}
+	n.in.result(n.ctx, overlay.PartsReceived{
+		From: e.From.Peer, Way: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Bytes: size,
+	})
+}
+
+// fetchOnce asks on a link, which it makes if there is none: the budget is that of the link.
+func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err error) {
+	ctx, cancel := context.WithTimeout(n.ctx, openTime)
+	defer cancel()
+	if err := n.reach(ctx, e.From, false); err != nil {
+		n.in.result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
+		return p, 0, err
+	}
+	n.in.linkChanged(peer.ID(e.From.Peer), begun)
+	s, err := n.open(ctx, peer.ID(e.From.Peer), PartsID)
+	if err != nil {
+		return p, 0, err
+	}
+	defer func() { s.end(err) }()
+	req := wire.AppendPartsRequest(nil, wire.PartsRequest{Group: e.Group, First: e.First, End: e.End})
+	n.in.charged(s.peer, len(req)+requestOverhead)
+	if err = s.send(req); err != nil {
+		return p, 0, err
+	}
+	b, err := s.receive(wire.MaxParts, transferTime)
+	if err != nil {
+		return p, 0, err
+	}
+	p, err = wire.ParseParts(b, wire.MaxParts)
+	if reason, bad := misbehaviour(err); bad {
+		n.refuse(s.peer, string(PartsID)+" answer "+reason, err)
+	}
+	return p, len(b), err
+}
+
+// requestOverhead is what opening a stream sends: the names of the protocols, and the length of the request.
+const requestOverhead = 48
+
+func (n *Node) serveParts(s *stream) error {
+	b, err := s.receive(wire.MaxPartsRequest, ioTime)
+	if err != nil {
+		return err
+	}
+	req, err := wire.ParsePartsRequest(b)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, transferTime)
+	defer cancel()
+	r := reply{make(chan any, 1), ctx}
+	if !offer(n.in.requests, partsAsked{s.peer, req, r}) {
+		return errBusy
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case a := <-r.answers:
+		p, _ := a.(wire.Parts)
+		return s.sendWithin(wire.AppendParts(nil, p), transferTime)
+	}
+}

@@ -1,0 +1,98 @@
+package node
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	settle   = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
+	spacing  = 20 * time.Second       // between epochs at least
+	lifetime = time.Hour              // of a summary, from its first receipt
+	renewal  = lifetime / 2           // between epochs at most, once there is one
+)
+
+// publisher makes the node's own summaries: it decides when, in the loop, and builds them in a goroutine of its own.
+type publisher struct {
+	n        *Node
+	building bool
+	dirty    bool          // keys have changed since the last build began
+	since    time.Duration // since when
+	last     time.Duration // when the last build began
+	epoch    summary.Epoch // of the last build; Sequence 0: there was none
+	n0       int           // number of keys for which shape was chosen
+	shape    summary.Shape
+}
+
+// built is a new epoch, ready to be published.
+type built struct {
+	stream           *summary.Stream
+	envelope, record []byte
+	n0               int
+	shape            summary.Shape
+	err              error
+}
+
+func newPublisher(n *Node) publisher {
+	// Without a disk every start is a new generation; the clock makes it a later one.
+	return publisher{n: n, epoch: summary.Epoch{Generation: uint32(n.start.Unix())}}
+}
+
+// look begins a new epoch if it is time.
+func (p *publisher) look() {
+	now := p.n.now()
+	if p.n.changed.Swap(false) && !p.dirty {
+		p.dirty, p.since = true, now
+	}
+	first := p.epoch.Sequence == 0
+	changed := p.dirty && now >= p.since+settle && (first || now >= p.last+spacing)
+	if p.building || !changed && (first || now < p.last+renewal) {
+		return
+	}
+	p.building, p.dirty, p.last = true, false, now
+	p.epoch.Sequence++
+	h := summary.Header{Seed: p.n.cfg.seed.Tag(), Origin: string(p.n.host.ID()), Epoch: p.epoch, Lifetime: lifetime, Shape: p.shape}
+	n0 := p.n0
+	p.n.tasks.run(func() { p.n.in.result(p.n.ctx, p.n.build(h, n0)) })
+}
+
+// build makes and signs a summary of the keys held, in the shape of h if it still fits: while the number of keys is within
+// a factor √2 of n0, so that the parts of successive epochs line up.
+func (n *Node) build(h summary.Header, n0 int) (b built) {
+	fps := slices.Collect(n.keys.Fingerprints())
+	if r := float64(len(fps)) / float64(n0); !(r >= math.Sqrt2/2 && r <= math.Sqrt2) {
+		n0, h.Shape = len(fps), summary.DefaultShape(len(fps))
+	}
+	b.n0, b.shape = n0, h.Shape
+	if b.stream, b.err = summary.Build(fps, h); b.err != nil {
+		return b
+	}
+	payload, err := b.stream.Header().AppendBinary(nil)
+	if err != nil {
+		b.err = err
+		return b
+	}
+	if b.envelope, b.err = signer(n.key)(payload); b.err != nil {
+		return b
+	}
+	b.record, b.err = ownRecord(n.host, n.key)
+	return b
+}
+
+// built publishes what was built.
+func (p *publisher) built(l *loop, b built) {
+	p.building = false
+	if b.err != nil {
+		p.n.log.Error("no summary", "err", b.err)
+		p.dirty, p.since = true, p.n.now() // try again
+		return
+	}
+	p.n0, p.shape = b.n0, b.shape
+	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
+	h, all := b.stream.Header(), b.stream.Prefix()
+	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})
+}

@@ -1,0 +1,140 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// QueryOptions say what a query is to find. The zero value: one holder.
+type QueryOptions struct {
+	All     bool          // every holder
+	Want    int           // how many holders are enough, if not All; 0: 1
+	Budget  int           // messages that may be spent, requests and answers; 0: what package routing says
+	Timeout time.Duration // 0: 10 s; at most what is left of the context
+}
+
+const queryTime = 10 * time.Second
+
+// Results are the answers to a query, as they come in. They are safe for concurrent use.
+type Results struct {
+	id    routing.QueryID
+	mu    sync.Mutex
+	found []peer.AddrInfo
+	stats routing.Stats
+	err   error
+	more  chan struct{} // closed, and replaced, when there is more
+	done  chan struct{}
+	over  bool
+	stop  func() bool // no longer watch the context
+}
+
+// Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx ends.
+// The errors: ErrKey, ErrClosed, that of ctx.
+func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
+	if len(key) < 1 || len(key) > wire.MaxKey {
+		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
+	}
+	q := routing.Query{Key: key, Fingerprint: n.hasher.Fingerprint(key), Mode: routing.Any, Want: max(1, o.Want), Budget: max(0, o.Budget)}
+	if o.All {
+		q.Mode = routing.All
+	}
+	timeout := o.Timeout
+	if timeout <= 0 {
+		timeout = queryTime
+	}
+	if t, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(t))
+	}
+	q.Deadline = n.now() + timeout
+	r := &Results{more: make(chan struct{}), done: make(chan struct{})}
+	if err := n.in.command(ctx, n.ctx, startQuery{q, r}); err != nil {
+		return nil, err
+	}
+	r.watch(context.AfterFunc(ctx, func() { _ = n.in.command(context.Background(), n.ctx, cancelQuery{r}) }))
+	return r, nil
+}
+
+// Providers yields every holder found, waiting for the next, until the query is over.
+func (r *Results) Providers() iter.Seq[peer.AddrInfo] {
+	return func(yield func(peer.AddrInfo) bool) {
+		for i := 0; ; i++ {
+			p, ok := r.nth(i)
+			if !ok || !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Results) nth(i int) (peer.AddrInfo, bool) {
+	for {
+		r.mu.Lock()
+		if i < len(r.found) {
+			defer r.mu.Unlock()
+			return r.found[i], true
+		}
+		over, more := r.over, r.more
+		r.mu.Unlock()
+		if over {
+			return peer.AddrInfo{}, false
+		}
+		<-more
+	}
+}
+
+// Stats waits until the query is over and says what it took. The error says why it ended early, if it did.
+func (r *Results) Stats() (routing.Stats, error) {
+	<-r.done
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stats, r.err
+}
+
+func (r *Results) add(p peer.AddrInfo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found = append(r.found, p)
+	close(r.more)
+	r.more = make(chan struct{})
+}
+
+func (r *Results) finish(s routing.Stats, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	r.over, r.stats, r.err = true, s, err
+	close(r.more)
+	close(r.done)
+	if r.stop != nil {
+		r.stop()
+	}
+}
+
+// watch keeps stop, which ends the watch over the query's context, until the query is over.
+func (r *Results) watch(stop func() bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stop = stop
+	if r.over {
+		stop()
+	}
+}
+
+// queryError is what Done says as an error.
+func queryError(s string) error {
+	if s == "" {
+		return nil
+	}
+	return errors.New("node: query: " + s)
+}

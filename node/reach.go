@@ -1,0 +1,203 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// tag marks neighbours for the host's connection manager.
+const (
+	tag       = "venn"
+	tagWeight = 50
+)
+
+var errFull = errors.New("node: too many connections")
+
+// reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says that
+// the connection is only to confirm.
+func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error {
+	if n.host.Network().Connectedness(peer.ID(r.Peer)) == network.Connected {
+		return nil
+	}
+	info, err := n.cfg.headers.Record(r.Envelope)
+	if err != nil {
+		return err
+	}
+	if info.ID != peer.ID(r.Peer) {
+		return fmt.Errorf("%w: record of %s, not of %s", errSignature, info.ID, peer.ID(r.Peer))
+	}
+	return n.dial(ctx, info, passing)
+}
+
+// dial connects when there is room for one more connection, for which it may close an idle one.
+func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error {
+	select {
+	case n.dials <- struct{}{}:
+		defer func() { <-n.dials }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		evict, ok := n.conns.dial(info.ID, passing)
+		if ok {
+			defer n.conns.dialed(info.ID)
+			if evict != "" {
+				_ = n.host.Network().ClosePeer(evict)
+			}
+			return n.host.Connect(ctx, info)
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return errFull
+		}
+	}
+}
+
+// dialed is what has become of a Connect.
+type dialed struct {
+	peer peer.ID
+	err  error
+}
+
+// connect makes a connection that is to be a link.
+func (n *Node) connect(r overlay.Record) {
+	ctx, cancel := context.WithTimeout(n.ctx, openTime)
+	defer cancel()
+	n.in.result(n.ctx, dialed{peer.ID(r.Peer), n.reach(ctx, r, false)})
+}
+
+func (l *loop) dialed(d dialed) {
+	if d.err == nil && l.link(d.peer, true) {
+		l.protect(d.peer)
+		return
+	}
+	l.n.log.Debug("no connection", "peer", d.peer, "err", d.err)
+	l.step(overlay.DialFailed{Peer: overlay.PeerID(d.peer)})
+}
+
+// protect keeps the connection of a neighbour.
+func (l *loop) protect(p peer.ID) {
+	l.n.conns.need(p, true)
+	l.n.host.ConnManager().Protect(p, tag)
+	l.n.host.ConnManager().TagPeer(p, tag, tagWeight)
+}
+
+// unprotect lets the connection of a former neighbour go when nothing else needs it.
+func (l *loop) unprotect(p peer.ID) {
+	l.n.conns.need(p, false)
+	l.n.host.ConnManager().Unprotect(p, tag)
+	l.n.host.ConnManager().UntagPeer(p, tag)
+}
+
+func (l *loop) closeStale() {
+	for _, p := range l.n.conns.stale(time.Now()) {
+		l.n.tasks.run(func() { _ = l.n.host.Network().ClosePeer(p) })
+	}
+	l.forgetReplies()
+}
+
+// bootstrap connects to the peers named for that. What follows is as with every other connection.
+func (l *loop) bootstrap() {
+	for _, info := range l.n.cfg.bootstrap {
+		if info.ID == l.n.host.ID() {
+			continue
+		}
+		l.n.tasks.run(func() {
+			ctx, cancel := context.WithTimeout(l.n.ctx, openTime)
+			defer cancel()
+			if err := l.n.dial(ctx, info, false); err != nil {
+				l.n.log.Debug("bootstrap", "peer", info.ID, "err", err)
+				return
+			}
+			l.n.in.linkChanged(info.ID, begun)
+		})
+	}
+}
+
+// watch begins to watch the host's connections, and takes in those that there are.
+func (n *Node) watch() error {
+	sub, err := n.host.EventBus().Subscribe([]any{new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated)})
+	if err != nil {
+		return fmt.Errorf("node: events: %w", err)
+	}
+	notifiee := &notifiee{n}
+	n.host.Network().Notify(notifiee)
+	for _, c := range n.host.Network().Conns() {
+		n.connected(c)
+		if got, err := n.host.Peerstore().SupportsProtocols(c.RemotePeer(), HelloID); err == nil && len(got) > 0 {
+			n.identified(c.RemotePeer())
+		}
+	}
+	n.tasks.run(func() {
+		defer func() { _ = sub.Close() }()
+		defer n.host.Network().StopNotify(notifiee)
+		for {
+			select {
+			case <-n.ctx.Done():
+				return
+			case ev := <-sub.Out():
+				switch ev := ev.(type) {
+				case event.EvtPeerIdentificationCompleted:
+					if slices.Contains(ev.Protocols, HelloID) {
+						n.identified(ev.Peer)
+					}
+				case event.EvtPeerProtocolsUpdated:
+					if slices.Contains(ev.Added, HelloID) {
+						n.identified(ev.Peer)
+					}
+				}
+			}
+		}
+	})
+	return nil
+}
+
+// identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On
+// connections that the other end opened, it says hello first, if the connection is to be a link.
+func (n *Node) identified(p peer.ID) {
+	if n.conns.passing(p) {
+		return
+	}
+	for _, c := range n.host.Network().ConnsToPeer(p) {
+		if c.Stat().Direction == network.DirOutbound {
+			n.in.linkChanged(p, begun)
+			return
+		}
+	}
+}
+
+func (n *Node) connected(c network.Conn) {
+	if evict, ok := n.conns.opened(c.RemotePeer(), time.Now()); ok {
+		n.counters.drop("connections")
+		n.tasks.run(func() { _ = n.host.Network().ClosePeer(evict) })
+	}
+}
+
+// notifiee tells the node of connections.
+type notifiee struct{ n *Node }
+
+func (f *notifiee) Connected(_ network.Network, c network.Conn) { f.n.connected(c) }
+
+func (f *notifiee) Disconnected(nw network.Network, c network.Conn) {
+	p := c.RemotePeer()
+	if nw.Connectedness(p) == network.Connected {
+		return
+	}
+	f.n.conns.closed(p)
+	f.n.counters.forget(p)
+	f.n.in.linkChanged(p, ended)
+}
+
+func (f *notifiee) Listen(network.Network, ma.Multiaddr)      {}
+func (f *notifiee) ListenClose(network.Network, ma.Multiaddr) {}

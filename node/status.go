@@ -1,0 +1,99 @@
+package node
+
+import (
+	"context"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Status is what a node holds and has done.
+type Status struct {
+	Keys            int
+	Connections     int           // peers connected now
+	ConnectionsPeak int           // at most, at one time
+	Links           int           // peers that hello was said with
+	Epoch           summary.Epoch // of the own summary; Sequence 0: there is none yet
+
+	Origins      int     // others whose summary is held
+	PartsHeld    int     // of their summaries
+	BytesHeld    int     // of these parts, on the wire
+	FalseMatches float64 // expected of a query
+	PubsubBytes  int     // of parts learned so far by pubsub, those replaced since included
+	DirectBytes  int     // and by direct fetch
+
+	Refused map[string]uint64 // messages, by reason
+	Dropped map[string]uint64 // messages, by the queue that was full
+}
+
+// Status returns what the node holds and has done. The errors: ErrClosed, that of ctx.
+func (n *Node) Status(ctx context.Context) (Status, error) {
+	var s Status
+	err := n.view(ctx, func(l *loop) { s = l.status() })
+	s.Refused, s.Dropped = n.counters.maps()
+	return s, err
+}
+
+// Traffic returns what went over streams, by peer and protocol.
+func (n *Node) Traffic() []Traffic { return n.counters.byPeer() }
+
+// Neighbours returns the neighbours and what is known of their overlap. The errors: ErrClosed, that of ctx.
+func (n *Node) Neighbours(ctx context.Context) (out []overlay.Neighbour, err error) {
+	err = n.view(ctx, func(l *loop) { out = slices.Clone(l.core.Overlay.Neighbours()) })
+	return out, err
+}
+
+// Held returns the prefix of a peer's summary that the node holds. The errors: ErrUnknown, ErrClosed, that of ctx.
+func (n *Node) Held(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
+	ok := false
+	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(overlay.PeerID(p)) }); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, ErrUnknown
+	}
+	return held, nil
+}
+
+// Overlap estimates what the node's keys and those of a peer have in common, at 95 % confidence. The errors: those of Held.
+func (n *Node) Overlap(ctx context.Context, p peer.ID) (summary.Overlap, error) {
+	held, err := n.Held(ctx, p)
+	if err != nil {
+		return summary.Overlap{}, err
+	}
+	return summary.EstimateOwnOverlap(slices.Collect(n.keys.Fingerprints()), held, 0.95)
+}
+
+// view runs look in the loop and waits for it.
+func (n *Node) view(ctx context.Context, look func(*loop)) error {
+	v := view{look, make(chan struct{})}
+	if err := n.in.command(ctx, n.ctx, v); err != nil {
+		return err
+	}
+	<-v.done
+	return nil
+}
+
+// status is Status without the counters.
+func (l *loop) status() Status {
+	s := Status{
+		Keys:         l.n.keys.Len(),
+		Connections:  len(l.n.host.Network().Peers()),
+		Links:        len(l.links),
+		Epoch:        l.publisher.epoch,
+		FalseMatches: l.core.Overlay.FalseMatches(),
+		PubsubBytes:  l.learned[overlay.Pubsub],
+		DirectBytes:  l.learned[overlay.Direct],
+
+		ConnectionsPeak: l.n.conns.mostAtOnce(),
+	}
+	for _, d := range l.core.Overlay.Directory() {
+		s.Origins++
+		s.PartsHeld += d.Parts
+		s.BytesHeld += d.Bytes
+	}
+	return s
+}

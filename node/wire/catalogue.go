@@ -1,0 +1,102 @@
+package wire
+
+import (
+	"iter"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+const (
+	MaxItems     = 4096                           // items in a catalogue
+	MaxCatalogue = MaxItems*(groupBytes+3+3) + 32 // bytes of a catalogue
+)
+
+// CatalogueGroup is the group id of the partial messages that carry catalogues.
+const CatalogueGroup = "c"
+
+// AppendCatalogue appends at most MaxItems items to b, in 18 to 22 bytes each.
+func AppendCatalogue(b []byte, items []overlay.Item) []byte {
+	groups := make([]byte, 0, groupBytes*len(items))
+	var have, want []byte
+	wanted := false
+	for _, it := range items {
+		groups = append(groups, it.Group[:]...)
+		have = protowire.AppendVarint(have, uint64(it.Have))
+		want = protowire.AppendVarint(want, uint64(it.Want))
+		wanted = wanted || it.Want > 0
+	}
+	b = appendBytes(b, 1, groups)
+	b = appendBytes(b, 2, have)
+	if wanted {
+		b = appendBytes(b, 3, want)
+	}
+	return b
+}
+
+// ParseCatalogue reads a whole message.
+func ParseCatalogue(b []byte) ([]overlay.Item, error) {
+	var groups, have, want []byte
+	d := decode("catalogue", b, MaxCatalogue)
+	for d.next() {
+		switch d.num {
+		case 1:
+			groups = d.bytes(0, MaxItems*groupBytes)
+		case 2:
+			have = d.bytes(0, MaxItems*3)
+		case 3:
+			want = d.bytes(0, MaxItems*3)
+		}
+	}
+	n := len(groups) / groupBytes
+	if len(groups)%groupBytes != 0 {
+		d.malformed("groups of %d bytes", len(groups))
+	}
+	if d.err == nil && (len(have) < n || want != nil && len(want) < n) {
+		d.malformed("%d groups, but %d and %d bytes of numbers", n, len(have), len(want))
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	items := make([]overlay.Item, n)
+	for i := range items {
+		copy(items[i].Group[:], groups[i*groupBytes:])
+	}
+	for i, v := range d.packed(have, n) {
+		items[i].Have = v
+	}
+	for i, v := range d.packed(want, n) {
+		items[i].Want = v
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return items, nil
+}
+
+// packed yields the n numbers of a packed field that are in b, or none of a field that was missing.
+func (d *decoder) packed(b []byte, n int) iter.Seq2[int, uint16] {
+	return func(yield func(int, uint16) bool) {
+		if b == nil {
+			return
+		}
+		in := decoder{name: d.name, rest: b}
+		for i := range n {
+			v := in.varint()
+			if v > math.MaxUint16 {
+				in.fail(ErrLimit, "number of parts %d", v)
+			}
+			if in.err != nil || !yield(i, uint16(v)) {
+				break
+			}
+		}
+		if len(in.rest) > 0 {
+			in.malformed("more numbers than groups")
+		}
+		if d.err == nil {
+			d.err = in.err
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+var (
+	// ErrMalformed says that bytes are not a message of the kind expected.
+	ErrMalformed = errors.New("wire: malformed")
+	// ErrLimit says that a message, or a field of it, is longer or larger than the limit that its Max constant states.
+	ErrLimit = errors.New("wire: over the limit")
+)
+
+// decoder walks the fields of one message. Its first error sticks: next then returns false and every value is zero.
+type decoder struct {
+	name string // of the message, for errors
+	rest []byte
+	err  error
+
+	num  protowire.Number
+	typ  protowire.Type
+	v    uint64 // value of a varint or fixed64 field
+	data []byte // value of a field of bytes
+	seen uint64 // numbers, below 64, of the singular fields read
+}
+
+// decode begins to read a message of at most limit bytes.
+func decode(name string, b []byte, limit int) decoder {
+	d := decoder{name: name, rest: b}
+	if len(b) > limit {
+		d.err = fmt.Errorf("%w: %s of %d bytes, at most %d", ErrLimit, name, len(b), limit)
+	}
+	return d
+}
+
+// next moves to the next field.
+func (d *decoder) next() bool {
+	if d.err != nil || len(d.rest) == 0 {
+		return false
+	}
+	tag := d.varint()
+	num, typ := protowire.DecodeTag(tag)
+	if d.err == nil && num < protowire.MinValidNumber {
+		d.malformed("field number %d", num)
+	}
+	d.num, d.typ = num, typ
+	switch typ {
+	case protowire.VarintType:
+		d.v = d.varint()
+	case protowire.Fixed64Type:
+		d.v = consume(d, protowire.ConsumeFixed64)
+	case protowire.Fixed32Type:
+		consume(d, protowire.ConsumeFixed32)
+	case protowire.BytesType:
+		d.data = d.lengthDelimited()
+	default:
+		d.malformed("field %d of wire type %d", num, typ)
+	}
+	return d.err == nil
+}
+
+func (d *decoder) varint() uint64 {
+	if d.err != nil {
+		return 0
+	}
+	v, n := protowire.ConsumeVarint(d.rest)
+	if n < 0 || n != protowire.SizeVarint(v) {
+		d.malformed("varint")
+		return 0
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+func (d *decoder) lengthDelimited() []byte {
+	n := d.varint()
+	if d.err == nil && n > uint64(len(d.rest)) {
+		d.malformed("field %d of %d bytes, %d left", d.num, n, len(d.rest))
+	}
+	if d.err != nil {
+		return nil
+	}
+	b := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func consume[T any](d *decoder, f func([]byte) (T, int)) (v T) {
+	if d.err != nil {
+		return v
+	}
+	v, n := f(d.rest)
+	if n < 0 {
+		d.malformed("field %d cut short", d.num)
+		return v
+	}
+	d.rest = d.rest[n:]
+	return v
+}
+
+func (d *decoder) malformed(format string, args ...any) {
+	d.fail(ErrMalformed, format, args...)
+}
+
+func (d *decoder) fail(kind error, format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: %s: %s", kind, d.name, fmt.Sprintf(format, args...))
+	}
+}
+
+// is checks the type of the current field.
+func (d *decoder) is(typ protowire.Type) bool {
+	if d.err == nil && d.typ != typ {
+		d.malformed("field %d has wire type %d", d.num, d.typ)
+	}
+	return d.err == nil
+}
+
+// once checks the type of the current field and that it stands here for the first time.
+func (d *decoder) once(typ protowire.Type) bool {
+	if !d.is(typ) {
+		return false
+	}
+	if d.seen&(1<<d.num) != 0 {
+		d.malformed("field %d twice", d.num)
+		return false
+	}
+	d.seen |= 1 << d.num
+	return true
+}
+
+// uint is the value of a singular varint field of at most limit.
+func (d *decoder) uint(limit uint64) uint64 {
+	if !d.once(protowire.VarintType) {
+		return 0
+	}
+	if d.v > limit {
+		d.fail(ErrLimit, "field %d is %d, at most %d", d.num, d.v, limit)
+		return 0
+	}
+	return d.v
+}
+
+func (d *decoder) int(limit int) int { return int(d.uint(uint64(limit))) }
+
+func (d *decoder) bool() bool { return d.uint(1) == 1 }
+
+func (d *decoder) fixed64() uint64 {
+	if !d.once(protowire.Fixed64Type) {
+		return 0
+	}
+	return d.v
+}
+
+// double is the value of a singular field that holds a finite number of at least zero.
+func (d *decoder) double() float64 {
+	f := math.Float64frombits(d.fixed64())
+	if !(f >= 0 && f <= math.MaxFloat64) {
+		d.malformed("field %d is %v", d.num, f)
+		return 0
+	}
+	return f
+}
+
+// bytes is the value of a singular field of least to most bytes.
+func (d *decoder) bytes(least, most int) []byte {
+	if !d.once(protowire.BytesType) {
+		return nil
+	}
+	return d.sized(least, most)
+}
+
+// element is the value of one of a repeated field of which have are read and most are allowed.
+func (d *decoder) element(have, allowed, least, most int) []byte {
+	if !d.is(protowire.BytesType) {
+		return nil
+	}
+	if have >= allowed {
+		d.fail(ErrLimit, "field %d more than %d times", d.num, allowed)
+		return nil
+	}
+	return d.sized(least, most)
+}
+
+func (d *decoder) sized(least, most int) []byte {
+	switch {
+	case len(d.data) > most:
+		d.fail(ErrLimit, "field %d of %d bytes, at most %d", d.num, len(d.data), most)
+		return nil
+	case len(d.data) < least:
+		d.malformed("field %d of %d bytes, at least %d", d.num, len(d.data), least)
+		return nil
+	}
+	return d.data
+}
+
+// required checks, at the end of a message, that the singular fields with the given numbers were there.
+func (d *decoder) required(nums ...protowire.Number) {
+	for _, n := range nums {
+		if d.seen&(1<<n) == 0 {
+			d.malformed("field %d missing", n)
+		}
+	}
+}
+
+// The writers leave out what has its zero value.
+
+func appendUint(b []byte, num protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
+}
+
+func appendBool(b []byte, num protowire.Number, v bool) []byte {
+	return appendUint(b, num, protowire.EncodeBool(v))
+}
+
+func appendFixed64(b []byte, num protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendFixed64(protowire.AppendTag(b, num, protowire.Fixed64Type), v)
+}
+
+func appendBytes(b []byte, num protowire.Number, v []byte) []byte {
+	if len(v) == 0 {
+		return b
+	}
+	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
+}
+
+// sizeBytes is what appendBytes appends for n bytes behind a tag of one byte.
+func sizeBytes(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return 1 + protowire.SizeBytes(n)
+}

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+const (
+	MaxHello        = 36 << 10                // bytes of a Hello
+	MaxHelloRecords = overlay.MaxHelloRecords // records in it
+)
+
+// AppendHello appends the message to b.
+func AppendHello(b []byte, h overlay.Hello) []byte {
+	b = appendUint(b, 1, h.Up)
+	b = appendUint(b, 2, h.Down)
+	b = appendFixed64(b, 3, math.Float64bits(h.FalseMatches))
+	b = appendUint(b, 4, uint64(h.Origins))
+	b = appendBool(b, 5, h.Neighbour)
+	b = appendFixed64(b, 6, h.Session)
+	b = appendRecords(b, 7, h.Records)
+	return appendBool(b, 8, h.Full)
+}
+
+// ParseHello reads a whole message.
+func ParseHello(b []byte) (overlay.Hello, error) {
+	var h overlay.Hello
+	d := decode("hello", b, MaxHello)
+	for d.next() {
+		switch d.num {
+		case 1:
+			h.Up = d.uint(math.MaxUint64)
+		case 2:
+			h.Down = d.uint(math.MaxUint64)
+		case 3:
+			h.FalseMatches = d.double()
+		case 4:
+			h.Origins = d.int(math.MaxInt32)
+		case 5:
+			h.Neighbour = d.bool()
+		case 6:
+			h.Session = d.fixed64()
+		case 7:
+			h.Records = append(h.Records, d.record(len(h.Records), MaxHelloRecords))
+		case 8:
+			h.Full = d.bool()
+		}
+	}
+	if d.err != nil {
+		return overlay.Hello{}, d.err
+	}
+	return h, nil
+}

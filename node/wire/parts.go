@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	MaxPartsRequest = 64        // bytes of a PartsRequest
+	MaxParts        = 512 << 10 // bytes of a Parts on a stream
+	MaxPartsRPC     = 136 << 10 // bytes of a Parts in pubsub
+	MaxPart         = 1<<16 - 1 // number of a part, and of parts
+	groupBytes      = len(summary.GroupID{})
+)
+
+// PartsRequest asks for parts First to End-1 of a group; fewer may come.
+type PartsRequest struct {
+	Group      summary.GroupID
+	First, End int
+}
+
+// AppendPartsRequest appends the message to b.
+func AppendPartsRequest(b []byte, r PartsRequest) []byte {
+	b = appendBytes(b, 1, r.Group[:])
+	b = appendUint(b, 2, uint64(r.First))
+	return appendUint(b, 3, uint64(r.End))
+}
+
+// ParsePartsRequest reads a whole message.
+func ParsePartsRequest(b []byte) (PartsRequest, error) {
+	var r PartsRequest
+	d := decode("parts request", b, MaxPartsRequest)
+	for d.next() {
+		switch d.num {
+		case 1:
+			copy(r.Group[:], d.bytes(groupBytes, groupBytes))
+		case 2:
+			r.First = d.int(MaxPart)
+		case 3:
+			r.End = d.int(MaxPart)
+		}
+	}
+	d.required(1)
+	if r.First >= r.End {
+		d.malformed("parts %d to %d", r.First, r.End)
+	}
+	if d.err != nil {
+		return PartsRequest{}, d.err
+	}
+	return r, nil
+}
+
+// Parts is a run of parts; with part 0 also the origin's signed header and PeerRecord. Or the word that nothing is sent.
+type Parts struct {
+	Refused          bool
+	Envelope, Record []byte
+	Run              summary.Run
+}
+
+// AppendParts appends the message to b.
+func AppendParts(b []byte, p Parts) []byte {
+	if p.Refused {
+		return appendBool(b, 1, true)
+	}
+	b = appendBytes(b, 2, p.Envelope)
+	b = appendBytes(b, 3, p.Record)
+	return appendBytes(b, 4, p.Run.AppendBinary(nil))
+}
+
+// ParseParts reads a whole message of at most limit bytes (MaxParts or MaxPartsRPC).
+func ParseParts(b []byte, limit int) (Parts, error) {
+	var p Parts
+	var run []byte
+	d := decode("parts", b, limit)
+	for d.next() {
+		switch d.num {
+		case 1:
+			p.Refused = d.bool()
+		case 2:
+			p.Envelope = d.bytes(1, summary.MaxEnvelope)
+		case 3:
+			p.Record = d.bytes(1, MaxRecord)
+		case 4:
+			run = d.bytes(1, limit)
+		}
+	}
+	if d.err == nil && !p.Refused {
+		p.Run, d.err = summary.ParseRun(run)
+	}
+	if d.err != nil {
+		return Parts{}, d.err
+	}
+	return p, nil
+}

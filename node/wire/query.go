@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"math"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+const (
+	MaxQuery         = 1280                              // bytes of a Query
+	MaxAnswerRecords = 64                                // records in an Answer
+	MaxAnswer        = 136 << 10                         // bytes of an Answer
+	MaxHops          = 255                               // forwardings of a query
+	MaxWithin        = math.MaxUint32 * time.Millisecond // time that a query may have
+)
+
+// Query asks for candidates, or to be forwarded.
+type Query struct {
+	Kind         routing.Kind
+	Mode         routing.Mode
+	Nonce        uint64
+	Origin       overlay.PeerID
+	Key          []byte
+	Want, Budget int
+	Within       time.Duration // time left, in whole milliseconds on the wire
+	Hops         int
+}
+
+// AppendQuery appends the message to b.
+func AppendQuery(b []byte, q Query) []byte {
+	b = appendUint(b, 1, uint64(q.Kind)+1)
+	b = appendUint(b, 2, uint64(q.Mode)+1)
+	b = appendFixed64(b, 3, q.Nonce)
+	b = appendBytes(b, 4, []byte(q.Origin))
+	b = appendBytes(b, 5, q.Key)
+	b = appendUint(b, 6, uint64(max(q.Want, 0)))
+	b = appendUint(b, 7, uint64(max(q.Budget, 0)))
+	b = appendUint(b, 8, uint64(min(max(q.Within, 0), MaxWithin)/time.Millisecond))
+	return appendUint(b, 9, uint64(q.Hops))
+}
+
+// ParseQuery reads a whole message.
+func ParseQuery(b []byte) (Query, error) {
+	var q Query
+	d := decode("query", b, MaxQuery)
+	for d.next() {
+		switch d.num {
+		case 1:
+			q.Kind = routing.Kind(d.oneOf(2))
+		case 2:
+			q.Mode = routing.Mode(d.oneOf(2))
+		case 3:
+			q.Nonce = d.fixed64()
+		case 4:
+			q.Origin = overlay.PeerID(d.bytes(1, MaxPeer))
+		case 5:
+			q.Key = d.bytes(1, MaxKey)
+		case 6:
+			q.Want = d.int(math.MaxInt32)
+		case 7:
+			q.Budget = d.int(math.MaxInt32)
+		case 8:
+			q.Within = time.Duration(d.uint(math.MaxUint32)) * time.Millisecond
+		case 9:
+			q.Hops = d.int(MaxHops)
+		}
+	}
+	d.required(1, 2, 5)
+	if d.err != nil {
+		return Query{}, d.err
+	}
+	return q, nil
+}
+
+// oneOf is the value, counted from 0, of a singular enumeration of so many valid values, which are 1 and up.
+func (d *decoder) oneOf(values uint64) uint64 {
+	v := d.uint(math.MaxUint64)
+	if d.err == nil && (v < 1 || v > values) {
+		d.malformed("field %d is %d", d.num, v)
+	}
+	if d.err != nil {
+		return 0
+	}
+	return v - 1
+}
+
+// Answer is one message of the answer to a query.
+type Answer struct {
+	Records  []overlay.Record
+	Messages int // that the request has cost so far, all told
+	Final    bool
+}
+
+// AppendAnswer appends the message to b: at most MaxAnswerRecords records.
+func AppendAnswer(b []byte, a Answer) []byte {
+	b = appendRecords(b, 1, a.Records)
+	b = appendUint(b, 2, uint64(max(a.Messages, 0)))
+	return appendBool(b, 3, a.Final)
+}
+
+// ParseAnswer reads a whole message.
+func ParseAnswer(b []byte) (Answer, error) {
+	var a Answer
+	d := decode("answer", b, MaxAnswer)
+	for d.next() {
+		switch d.num {
+		case 1:
+			a.Records = append(a.Records, d.record(len(a.Records), MaxAnswerRecords))
+		case 2:
+			a.Messages = d.int(math.MaxInt32)
+		case 3:
+			a.Final = d.bool()
+		}
+	}
+	if d.err != nil {
+		return Answer{}, d.err
+	}
+	return a, nil
+}

@@ -1,0 +1,155 @@
+package overlay
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// An announcement tells a mesh peer which epoch of an origin we hold, and how deep. Each costs its line of a catalogue,
+// so one is made only where it can change what the peer does:
+//
+//   - the first time for an epoch, unless the peer is known to hold as much;
+//   - again when what we hold has doubled since (or is all there is, or has stopped growing) and the peer has taken what
+//     it was told of, at most every announceEvery; to a peer that has not, at most every announceLazily;
+//   - to the origin itself, so that it knows that somebody else serves its parts.
+//
+// Our own summary is announced to one link at a time (see ownTurns).
+const (
+	announceEvery  = 2 * time.Second
+	announceLazily = 8 * time.Second
+	settledAfter   = 4 * time.Second
+	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
+	// many links, and each of them may be quicker than its line.
+	noticeShare = 0.03
+	noticeBurst = 40 * itemBytes
+	// noticeOverhead of a link's rate may go to the messages around them: on a slow line they wait for each other.
+	noticeOverhead = 0.01
+)
+
+// announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
+// stopped, so that a peer hears of different origins from different neighbours.
+func (o *Overlay) announcements(now time.Duration, l *link) []Item {
+	l.notices = min(noticeBurst, l.notices+noticeShare*l.out.rate*(now-l.noticed).Seconds())
+	l.noticed = now
+	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
+		return nil
+	}
+	n := len(o.entries)
+	room := min(maxCatalogue, int(min(l.notices, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead))/itemBytes)
+	var items []Item
+	for range n - 1 {
+		if len(items) >= room {
+			break
+		}
+		l.cursor = l.cursor%(n-1) + 1
+		e := o.entries[l.cursor]
+		if e == nil || e.banned {
+			continue
+		}
+		if p := e.newest(); p != nil && p.Parts() > 0 && o.due(now, l, e, p) {
+			items = append(items, o.tell(now, l, e, p))
+		}
+	}
+	if len(items) > 0 {
+		l.notices -= float64(len(items) * itemBytes)
+		l.announced = now
+	}
+	return items
+}
+
+func (o *Overlay) tell(now time.Duration, l *link, e *entry, p *summary.Prefix) Item {
+	l.trade(e.index).tells(p.Header().Epoch, p.Parts(), now)
+	return Item{Group: p.Header().Group(), Have: uint16(p.Parts())}
+}
+
+// due says whether a link should hear how much we hold of an origin.
+func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) bool {
+	t, ep, have := l.trade(e.index), p.Header().Epoch, p.Parts()
+	first := t.told != ep
+	if !first && int(t.toldHave) >= have {
+		return false
+	}
+	if e.peer != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have) {
+		return false
+	}
+	if first {
+		return true
+	}
+	plan := p.Plan()
+	grown := p.Bytes() >= 2*plan.Bytes(int(t.toldHave)) || have == plan.Parts() || now-e.grown >= settledAfter
+	wait := announceLazily
+	if t.have >= t.toldHave || have == plan.Parts() {
+		wait = announceEvery
+	}
+	return grown && now-t.toldAt >= wait
+}
+
+const (
+	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
+	ownTurnMost = 2 * time.Second
+	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell.
+	ownSlowAfter = 4 * time.Second
+	// ownStalled is how long nobody may have taken more of it before another link is told all the same.
+	ownStalled = 6 * time.Second
+)
+
+// announceOwn tells one more link of our own summary: the fastest first. The mesh brings it to the others, so that a
+// slow line sends one copy. The next link is told when the line can have sent it once; on a slow line, only one
+// that has not heard of it from elsewhere, unless those told take nothing.
+func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
+	own := o.entries[0]
+	if own.cur == nil || now < o.ownTurn {
+		return nil, nil
+	}
+	ep, all := own.epoch()
+	slow, stalled := o.slowLine(), now-own.grown >= ownStalled
+	for _, l := range o.order {
+		if !l.ready() {
+			continue
+		}
+		t := l.trade(0)
+		has := 0
+		if t.theirs == ep {
+			has = int(t.have)
+		}
+		if t.told == ep || has >= all || has > 0 && slow && !stalled {
+			continue
+		}
+		if slow && l.hello.Up <= o.cfg.Up && now-own.since < ownSlowAfter {
+			continue // it could not pass on what it takes
+		}
+		if to == nil || l.hello.Up > to.hello.Up {
+			to = l
+		}
+	}
+	if to == nil {
+		return nil, nil
+	}
+	if stalled {
+		own.grown = now
+	}
+	o.ownTurn = now + min(o.ownCopy(), ownTurnMost)
+	return to, []Item{o.tell(now, to, own, own.cur)}
+}
+
+// ownCopy is the time that the line takes to send our own summary once.
+func (o *Overlay) ownCopy() time.Duration {
+	return time.Duration(float64(o.entries[0].cur.Bytes()) / o.up.rate * float64(time.Second))
+}
+
+// slowLine says whether the line is too slow to send our own summary to every neighbour.
+func (o *Overlay) slowLine() bool { return o.ownCopy() >= ownTurnMost/2 }
+
+// lostTold makes up for the loss of a link that was told of our own summary and had not taken all of it: another one is
+// told at once.
+func (o *Overlay) lostTold(now time.Duration, l *link) {
+	own := o.entries[0]
+	if own.cur == nil {
+		return
+	}
+	ep, all := own.epoch()
+	if t := l.trade(0); t.told == ep && (t.theirs != ep || int(t.have) < all) {
+		o.ownTurn, own.grown = now, now-ownStalled
+	}
+}

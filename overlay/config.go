@@ -1,0 +1,91 @@
+package overlay
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Config holds the parameters of an [Overlay]. Zero values mean the stated defaults.
+type Config struct {
+	Self PeerID          // this node; required
+	Seed summary.SeedTag // summaries of other seeds are refused
+
+	Up, Down uint64  // declared rates of the own line, bit/s; 0: [UndeclaredRate]
+	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
+
+	Memory int // bytes of prefixes held of others, at most; 0: 64 MiB
+
+	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
+	NearSlots    int // neighbours chosen by round trip; 0: 1
+	RandomSlots  int // outbound neighbours chosen at random; 0: 3
+	MaxLinks     int // neighbours in all, those that chose this node included; 0: 28
+
+	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
+	OpenHeader func(envelope []byte) (summary.Header, error)
+	// OpenRecord verifies a signed address record and says whose it is; required.
+	OpenRecord func(envelope []byte) (PeerID, error)
+	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache here.
+	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
+
+	Rand *rand.Rand // the only source of randomness; required
+}
+
+// UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
+const UndeclaredRate = 10_000_000
+
+// Confidence is the level at which overlap intervals are compared.
+const Confidence = 0.95
+
+const (
+	tickEvery      = 200 * time.Millisecond
+	neighbourEvery = time.Second
+	helloEvery     = 4 * time.Second
+)
+
+func (c *Config) defaults() {
+	setDefault(&c.Up, UndeclaredRate)
+	setDefault(&c.Down, UndeclaredRate)
+	setDefault(&c.Share, 1.0/3)
+	setDefault(&c.Memory, 64<<20)
+	setDefault(&c.OverlapSlots, 4)
+	setDefault(&c.NearSlots, 1)
+	setDefault(&c.RandomSlots, 3)
+	setDefault(&c.MaxLinks, 28)
+	if c.Extend == nil {
+		c.Extend = (*summary.Prefix).Extend
+	}
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// check returns every fault of the configuration.
+func (c *Config) check() error {
+	var errs []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf("overlay: "+format, args...))
+		}
+	}
+	fault(c.Self == "", "Self is empty")
+	fault(c.Share <= 0 || c.Share > 1, "Share is %v, not in (0, 1]", c.Share)
+	fault(c.Memory < 0, "Memory is %d, below 0", c.Memory)
+	fault(c.OverlapSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
+	fault(c.OverlapSlots > c.NearSlots+c.RandomSlots,
+		"OverlapSlots is %d, more than half of all %d slots", c.OverlapSlots, c.slots())
+	fault(c.MaxLinks < c.slots(), "MaxLinks is %d, below the %d slots", c.MaxLinks, c.slots())
+	fault(c.OpenHeader == nil, "OpenHeader is missing")
+	fault(c.OpenRecord == nil, "OpenRecord is missing")
+	fault(c.Rand == nil, "Rand is missing")
+	return errors.Join(errs...)
+}
+
+func (c *Config) slots() int { return c.OverlapSlots + c.NearSlots + c.RandomSlots }

@@ -1,0 +1,23 @@
+// Package overlay is what a peer knows of the others and how it comes to know it: a directory of summaries, a byte
+// budget for every link, the exchange of parts with linked peers, and the choice of neighbours by estimated overlap.
+//
+// It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
+// must carry out, in order; there are no goroutines, clocks, files or sockets here, and the only randomness is the
+// source in [Config]. The same inputs at the same times give the same effects.
+//
+// What the driver owes: one goroutine (or event loop) calls Step; time never goes back; every effect is carried out or
+// answered by the input that reports its failure; a [Wake] is followed by a [Tick] at that time or later.
+//
+// What it guarantees:
+//   - no link carries more than its rate times the time plus its burst (see [Config.Share] and [Burst]); the same holds
+//     for all links together against the declared rates of the peer's own line;
+//   - nothing is believed before it is verified: headers by their signature, parts by the hash chain, addresses by the
+//     origin's own signed record;
+//   - an epoch never answers less well than the one before it: the old verified prefix answers until the new one is as deep.
+//
+// It costs, per peer known, the prefix held of its summary and about 200 bytes, and per link about 40 bytes for every
+// peer known; a tick looks at every (link, peer) pair once.
+//
+// The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample
+// that opens every summary.
+package overlay

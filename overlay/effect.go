@@ -1,0 +1,107 @@
+package overlay
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Effect is something that the driver must do. The set is sealed: the types of this file.
+type Effect interface{ effect() }
+
+// SayHello sends a hello to a linked peer.
+type SayHello struct {
+	To    PeerID
+	Hello Hello
+}
+
+// SendCatalogue sends announcements and asks to a mesh peer, by pubsub.
+type SendCatalogue struct {
+	To    PeerID
+	Items []Item
+}
+
+// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
+type SendParts struct {
+	To       PeerID
+	Group    summary.GroupID
+	Envelope []byte
+	Record   []byte
+	Run      summary.Run
+}
+
+// RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
+// it is not linked. It is answered by [PartsReceived] or [FetchFailed].
+type RequestParts struct {
+	From       Record
+	Group      summary.GroupID
+	First, End int
+}
+
+// AnswerParts answers a [PartsRequested]; Refused when there is nothing to send or no budget to send it.
+type AnswerParts struct {
+	To       PeerID
+	Request  uint64
+	Envelope []byte
+	Record   []byte
+	Run      summary.Run
+	Refused  bool
+}
+
+// Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection.
+// It is answered by [LinkOpened] (if it was not linked) or [DialFailed].
+type Connect struct{ To Record }
+
+// Protect keeps the connection of a linked peer that chose this node as its neighbour.
+type Protect struct{ Peer PeerID }
+
+// Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs it.
+type Disconnect struct{ Peer PeerID }
+
+// Report is a peer's misbehaviour: feedback for pubsub's scoring, and for metrics.
+type Report struct {
+	Peer  PeerID
+	Fault Fault
+}
+
+// Learned says that more is known of a peer's collection.
+type Learned struct {
+	Origin PeerID
+	Epoch  summary.Epoch
+	Parts  int
+	Way    Way
+	Bytes  int // of the parts that were new
+}
+
+// Wake asks for a [Tick] at a time, replacing any earlier Wake.
+type Wake struct{ At time.Duration }
+
+func (SayHello) effect()      {}
+func (SendCatalogue) effect() {}
+func (SendParts) effect()     {}
+func (RequestParts) effect()  {}
+func (AnswerParts) effect()   {}
+func (Connect) effect()       {}
+func (Protect) effect()       {}
+func (Disconnect) effect()    {}
+func (Report) effect()        {}
+func (Learned) effect()       {}
+func (Wake) effect()          {}
+
+// Fault names what a peer did wrong.
+type Fault string
+
+// The faults that are reported. Their texts are the labels of the refusal counters.
+const (
+	FaultHeader     Fault = "header"    // no valid signature, or not canonical
+	FaultRecord     Fault = "record"    // the origin's address record is not its own
+	FaultGroup      Fault = "group"     // the header belongs to another group
+	FaultSeed       Fault = "seed"      // another network or seed number
+	FaultChain      Fault = "chain"     // parts that do not match the hash chain, or are not canonical
+	FaultReplay     Fault = "replay"    // an epoch older than one already verified
+	FaultTwin       Fault = "twin"      // two summaries signed under one epoch: the origin's fault
+	FaultUnasked    Fault = "unasked"   // parts nobody asked for
+	FaultClaim      Fault = "claim"     // parts announced and then not delivered, again and again
+	FaultCatalogue  Fault = "catalogue" // too many items, or items of this node's own summary that do not exist
+	FaultTooManyAsk Fault = "asks"      // more outstanding asks than a link may have
+)

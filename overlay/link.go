@@ -1,0 +1,198 @@
+package overlay
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// link is what is known of a connected peer, and what it and this node owe each other.
+type link struct {
+	peer     PeerID
+	outbound bool
+	mesh     bool  // in the pubsub mesh: parts are traded
+	heard    bool  // it has said hello: its rates are known
+	hello    Hello // the last one, without records
+
+	out      budget  // summary bytes to the peer
+	inRate   float64 // summary bytes a second that the peer may send us
+	inFlight int     // predicted bytes asked of the peer and not yet come
+
+	notices   float64       // bytes that may go to announcements now
+	noticed   time.Duration // when that was last credited
+	announced time.Duration // when something was last announced
+	cursor    int           // directory index last looked at for announcements
+
+	trades []trade // by directory index
+	queue  []int   // directory indexes that the peer asked for, in order of arrival
+
+	said   Hello // what we last told it, without records
+	saidAt time.Duration
+}
+
+// trade is what one link and this node exchange about one origin.
+type trade struct {
+	theirs summary.Epoch // the newest epoch that the peer says it holds
+	have   uint16        // and how many parts of it
+
+	wantOf     summary.Epoch // what the peer asks of us: parts from..want-1 of this epoch
+	from, want uint16
+	wantAt     time.Duration // when it asked, or was last sent something
+
+	told     summary.Epoch // what we last told the peer that we hold
+	toldHave uint16
+	toldAt   time.Duration
+
+	shunned time.Duration // not asked about this origin before then
+	asked   bool          // we have asked the peer about this origin at least once
+}
+
+const (
+	// maxAsks is the most origins that one link may ask for at a time.
+	maxAsks = 1024
+	// helloShare of a line's burst may go to the records in one hello.
+	helloShare = 1.0 / 32
+	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
+	shunFor = 5 * time.Second
+	// staleAsk is when an ask that could not be served is forgotten: the asker has turned to somebody else by then.
+	staleAsk = 8 * time.Second
+)
+
+// ready says whether parts may be traded on the link.
+func (l *link) ready() bool { return l.mesh && l.heard }
+
+// trade returns the link's trade about directory index i, growing the table as needed.
+func (l *link) trade(i int) *trade {
+	if i >= len(l.trades) {
+		l.trades = append(l.trades, make([]trade, i+1-len(l.trades))...)
+	}
+	return &l.trades[i]
+}
+
+// claims notes that the peer says it holds parts of an epoch.
+func (t *trade) claims(e summary.Epoch, have uint16) {
+	switch e.Compare(t.theirs) {
+	case 1:
+		t.theirs, t.have = e, have
+	case 0:
+		t.have = max(t.have, have)
+	}
+}
+
+// tells notes that we told the peer what we hold.
+func (t *trade) tells(e summary.Epoch, have int, now time.Duration) {
+	t.told, t.toldHave, t.toldAt = e, uint16(have), now
+}
+
+func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
+	if _, ok := o.links[in.Peer]; ok || in.Peer == o.cfg.Self {
+		return
+	}
+	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer]}
+	l.out = newBudget(0, now)
+	l.notices, l.noticed, l.cursor = noticeBurst, now, o.cfg.Rand.IntN(len(o.entries))
+	o.links[in.Peer] = l
+	at, _ := slices.BinarySearchFunc(o.order, l, byPeer)
+	o.order = slices.Insert(o.order, at, l)
+	o.sayHello(now, l, true)
+}
+
+func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
+	l, ok := o.links[in.Peer]
+	if !ok {
+		return
+	}
+	delete(o.links, in.Peer)
+	delete(o.meshed, in.Peer)
+	at, _ := slices.BinarySearchFunc(o.order, l, byPeer)
+	o.order = slices.Delete(o.order, at, at+1)
+	for _, e := range o.entries {
+		if e != nil && e.ask.peer == in.Peer && e.ask.way == Pubsub {
+			o.endAsk(e)
+		}
+	}
+	o.lostTold(now, l)
+	o.loseNeighbour(in.Peer)
+}
+
+func byPeer(a, b *link) int { return cmp.Compare(a.peer, b.peer) }
+
+// mesh notes that a peer entered or left the pubsub mesh. Pubsub may say so before the connection is known here.
+func (o *Overlay) mesh(p PeerID, in bool) {
+	if in {
+		o.meshed[p] = true
+	} else {
+		delete(o.meshed, p)
+	}
+	if l, ok := o.links[p]; ok {
+		l.mesh = in
+		if !in {
+			l.queue = l.queue[:0]
+		}
+	}
+}
+
+// onHello takes in what a peer says of itself.
+func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
+	l, ok := o.links[in.Peer]
+	if !ok {
+		return
+	}
+	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
+		o.learnRecord(l, r)
+	}
+	restarted := l.heard && l.hello.Session != in.Hello.Session
+	if restarted {
+		l.trades = nil
+		l.queue = l.queue[:0]
+	}
+	l.hello = in.Hello
+	l.hello.Records = nil
+	rate := LinkRate(o.cfg.Up, l.hello.Down, o.cfg.Share)
+	switch {
+	case !l.heard: // what was said before the rate was known counts
+		spent := Burst(0) - l.out.tokens
+		l.out = newBudget(rate, now)
+		l.out.tokens -= spent
+	case rate != l.out.rate:
+		l.out.refill(now)
+		l.out.rate = rate
+	}
+	l.inRate = LinkRate(l.hello.Up, o.cfg.Down, o.cfg.Share)
+	l.heard = true
+	o.heardNeighbour(now, l)
+}
+
+// sayHello tells a peer who we are, with records of some other peers the first time.
+func (o *Overlay) sayHello(now time.Duration, l *link, records bool) {
+	_, chosen := o.neighbours[l.peer]
+	h := Hello{
+		Up: o.cfg.Up, Down: o.cfg.Down, FalseMatches: o.FalseMatches(), Origins: o.origins,
+		Neighbour: chosen, Full: o.full(), Session: o.session,
+	}
+	l.said, l.saidAt = h, now
+	if records {
+		h.Records = o.someRecords(int(helloShare * min(Burst(o.up.rate), o.up.tokens-reserve)))
+	}
+	o.emit(SayHello{To: l.peer, Hello: h})
+	o.charge(l, HelloBytes(h))
+}
+
+// refreshHello repeats the hello when something in it that a peer acts upon has changed.
+func (o *Overlay) refreshHello(now time.Duration, l *link) {
+	if now-l.saidAt < helloEvery {
+		return
+	}
+	f := o.FalseMatches()
+	if f < 0.5*l.said.FalseMatches || f > 2*l.said.FalseMatches || o.origins > 2*l.said.Origins {
+		o.sayHello(now, l, false)
+	}
+}
+
+// charge counts bytes that go to a peer against the link's budget and the line's.
+func (o *Overlay) charge(l *link, n int) {
+	l.out.take(n)
+	o.up.take(n)
+}

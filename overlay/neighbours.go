@@ -1,0 +1,258 @@
+package overlay
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Kind says why a peer is a neighbour.
+type Kind uint8
+
+const (
+	// Random neighbours are drawn from all peers known: they keep the network connected and cannot be chosen by an attacker.
+	Random Kind = iota
+	// Similar neighbours hold the most of our collection, by estimate.
+	Similar
+	// Near neighbours have the shortest round trips.
+	Near
+	// Inbound neighbours chose us.
+	Inbound
+)
+
+// String returns the name of the kind.
+func (k Kind) String() string { return [...]string{"random", "overlap", "near", "inbound"}[k] }
+
+// neighbour is a peer that we keep, or are about to keep, a connection with.
+type neighbour struct {
+	kind     Kind
+	since    time.Duration
+	accepted bool // it has said that we are its neighbour too
+}
+
+const (
+	redialAfter      = 15 * time.Second // after a failed dial, times the failures in a row
+	refusedFor       = time.Minute      // a peer that is full is not asked again for so long
+	connectsATime    = 2                // new neighbours in one round
+	settledOrigins   = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
+	latestChoice     = 20 * time.Second // and if new ones keep coming, after so long
+	firstEstimates   = 64               // overlap estimates in one round, of peers without one
+	furtherEstimates = 3                // and of peers with one
+	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
+)
+
+// chooseNeighbours fills the slots and swaps neighbours by overlap whose intervals separate.
+func (o *Overlay) chooseNeighbours(now time.Duration) {
+	o.estimateShares()
+	room := connectsATime
+	if o.comparable(now) {
+		room = o.fillSimilar(now, room)
+		o.swapSimilar(now)
+		room = o.fill(now, Near, o.cfg.NearSlots, room, rank.Near)
+		o.dropExtra()
+	}
+	random := o.cfg.slots() - o.count(Similar) - o.count(Near)
+	o.fill(now, Random, random, room, func(c []rank.Candidate, n int) []rank.Candidate {
+		return rank.Random(c, n, o.cfg.Rand)
+	})
+}
+
+// comparable says whether the samples of most peers are in: neighbours chosen by overlap before that would soon be
+// found wanting, but stay because a swap needs intervals that separate.
+func (o *Overlay) comparable(now time.Duration) bool {
+	return o.origins > 0 && o.Own() != nil &&
+		(now-o.lastLearned >= settledOrigins && now-o.started >= settledOrigins || now-o.started >= latestChoice)
+}
+
+func (o *Overlay) count(k Kind) int {
+	n := 0
+	for _, nb := range o.neighbours {
+		if nb.kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
+// may says so.
+func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
+	var out []rank.Candidate
+	for _, e := range o.entries[1:] {
+		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt {
+			continue
+		}
+		if nb, is := o.neighbours[e.peer]; is && !may(nb) {
+			continue
+		}
+		out = append(out, o.candidate(e))
+	}
+	return out
+}
+
+func (o *Overlay) candidate(e *entry) rank.Candidate {
+	return rank.Candidate{Index: e.index, Share: e.share, Known: e.shareParts > 0, RTT: e.rtt}
+}
+
+// fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
+func (o *Overlay) fillSimilar(now time.Duration, room int) int {
+	free := o.cfg.OverlapSlots - o.count(Similar)
+	if free <= 0 {
+		return room
+	}
+	cands := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar })
+	for _, c := range rank.Similar(cands, free) {
+		if room == 0 {
+			break
+		}
+		if o.choose(now, o.entries[c.Index], Similar) {
+			room--
+		}
+	}
+	return room
+}
+
+// swapSimilar gives up the weakest neighbour by overlap for a peer that is better beyond doubt.
+func (o *Overlay) swapSimilar(now time.Duration) {
+	var incumbents []rank.Candidate
+	for _, e := range o.entries[1:] {
+		if e == nil {
+			continue
+		}
+		if nb, is := o.neighbours[e.peer]; is && nb.kind == Similar && now-nb.since >= keepFor && e.shareParts > 0 {
+			incumbents = append(incumbents, o.candidate(e))
+		}
+	}
+	challengers := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar })
+	if out, in, ok := rank.Swap(incumbents, challengers); ok {
+		o.giveUp(o.entries[out.Index].peer)
+		o.choose(now, o.entries[in.Index], Similar)
+	}
+}
+
+// fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet.
+func (o *Overlay) fill(now time.Duration, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
+	n := min(room, slots-o.count(k))
+	if n <= 0 {
+		return room
+	}
+	for _, c := range rule(o.candidates(now, func(*neighbour) bool { return false }), n) {
+		if o.choose(now, o.entries[c.Index], k) {
+			room--
+		}
+	}
+	return room
+}
+
+// choose makes a peer a neighbour; it says whether that needs a new connection.
+func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
+	if nb, is := o.neighbours[e.peer]; is {
+		nb.kind, nb.since = k, now
+		return false
+	}
+	o.neighbours[e.peer] = &neighbour{kind: k, since: now}
+	o.emit(Connect{To: e.record})
+	l, linked := o.links[e.peer]
+	if linked {
+		o.sayHello(now, l, false)
+	}
+	return !linked
+}
+
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted.
+func (o *Overlay) dropExtra() {
+	accepted := 0
+	for _, nb := range o.neighbours {
+		if nb.kind == Similar && nb.accepted {
+			accepted++
+		}
+	}
+	if o.count(Random) <= o.cfg.slots()-accepted-o.count(Near) {
+		return
+	}
+	for _, l := range slices.Backward(o.order) {
+		if nb, is := o.neighbours[l.peer]; is && nb.kind == Random {
+			o.giveUp(l.peer)
+			return
+		}
+	}
+}
+
+// giveUp ends a neighbourhood from our side.
+func (o *Overlay) giveUp(p PeerID) {
+	delete(o.neighbours, p)
+	if l, ok := o.links[p]; ok {
+		o.sayHello(o.now, l, false)
+	}
+	o.emit(Disconnect{Peer: p})
+}
+
+// loseNeighbour forgets a neighbour whose connection is gone.
+func (o *Overlay) loseNeighbour(p PeerID) { delete(o.neighbours, p) }
+
+// full says whether no more peers may choose us: room for our own choices is kept.
+func (o *Overlay) full() bool { return o.count(Inbound) >= o.cfg.MaxLinks-o.cfg.slots() }
+
+// heardNeighbour acts on what a hello says about neighbourhood.
+func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
+	nb, is := o.neighbours[l.peer]
+	h := l.hello
+	switch {
+	case !is && h.Neighbour:
+		if !o.full() {
+			o.neighbours[l.peer] = &neighbour{kind: Inbound, since: now, accepted: true}
+			o.emit(Protect{Peer: l.peer})
+		}
+		o.sayHello(now, l, false) // accepted, or full
+	case is && h.Neighbour:
+		nb.accepted = true
+	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
+		delete(o.neighbours, l.peer)
+		o.emit(Disconnect{Peer: l.peer})
+		if e, ok := o.lookup(l.peer); ok {
+			e.retryAt = now + refusedFor
+		}
+	}
+}
+
+// estimateShares estimates how much of our collection the peers hold: of every peer once its sample has come, and
+// again, a few in each round, of those that may be chosen, as more is known of them.
+func (o *Overlay) estimateShares() {
+	own := o.Own()
+	if own == nil {
+		return
+	}
+	first, again := firstEstimates, 0
+	var known []rank.Candidate
+	for _, e := range o.entries[1:] {
+		switch {
+		case e == nil || e.cur == nil || e.cur.Parts() == 0:
+		case e.shareParts <= 0 && first > 0:
+			o.estimateShare(own, e)
+			first--
+		case e.shareParts > 0:
+			known = append(known, o.candidate(e))
+		}
+	}
+	for _, c := range rank.Similar(known, 3*o.cfg.OverlapSlots) {
+		e := o.entries[c.Index]
+		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
+			o.estimateShare(own, e)
+			again++
+		}
+	}
+}
+
+// estimateShare sets an entry's share by the AND-merge of both summaries.
+func (o *Overlay) estimateShare(own *summary.Prefix, e *entry) {
+	e.shareParts = e.cur.Parts()
+	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
+	if n := float64(own.Header().N); err == nil && n > 0 {
+		e.share = ov.Intersection
+		e.share.Value = min(1, e.share.Value/n)
+		e.share.Low = min(1, e.share.Low/n)
+		e.share.High = min(1, e.share.High/n)
+	}
+}

@@ -1,0 +1,268 @@
+package overlay_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	slow   = 256_000
+	medium = 2_000_000
+	fast   = 10_000_000
+)
+
+// fingerprints draws n fingerprints; the first shared ones are the same for every peer.
+func fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
+	out := make([]summary.Fingerprint, 0, n)
+	all, own := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, peer))
+	for i := range n {
+		r := own
+		if i < shared {
+			r = all
+		}
+		out = append(out, summary.Fingerprint(r.Uint64()>>16))
+	}
+	return out
+}
+
+// build connects peers of the given line rates at random, each with n keys of which half are shared by all.
+func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaytest.Network {
+	t.Helper()
+	var configs []overlay.Config
+	for _, r := range rates {
+		configs = append(configs, overlay.Config{Up: r, Down: r})
+	}
+	net, err := overlaytest.New(configs, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(seed, 99))
+	for i := range rates {
+		if err := net.Publish(i, fingerprints(n, n/2, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+		for range min(i, 2) {
+			net.Connect(i, rng.IntN(i))
+		}
+	}
+	return net
+}
+
+func mixed(n int) []uint64 {
+	rates := make([]uint64, n)
+	for i := range rates {
+		rates[i] = []uint64{slow, medium, fast}[i%3]
+	}
+	return rates
+}
+
+func TestEverybodyLearnsEverySample(t *testing.T) {
+	net := build(t, mixed(30), 20000, 1)
+	net.Run(25 * time.Second)
+	for i, p := range net.Peers {
+		if got := p.Overlay.Origins(); got != 29 {
+			t.Errorf("peer %d knows %d of 29 peers", i, got)
+		}
+		if len(p.Faults) > 0 {
+			t.Errorf("peer %d reported %v of honest peers", i, p.Faults)
+		}
+	}
+	// Who has more bandwidth knows more.
+	var f [3]float64
+	for i, p := range net.Peers {
+		f[i%3] += p.Overlay.FalseMatches() / 10
+	}
+	if f[2] > 0.1 || f[0] < f[1] || f[1] < f[2] {
+		t.Errorf("expected false matches by class are %.2f, want falling, the last at most 0.1", f)
+	}
+}
+
+func TestSameSeedSameTrace(t *testing.T) {
+	trace := func(seed uint64) [32]byte {
+		h := sha256.New()
+		net := build(t, mixed(15), 500, seed)
+		record(net, h)
+		net.Run(20 * time.Second)
+		return [32]byte(h.Sum(nil))
+	}
+	if trace(3) != trace(3) {
+		t.Error("the same seed gave two traces")
+	}
+	if trace(3) == trace(4) {
+		t.Error("two seeds gave the same trace")
+	}
+}
+
+func record(net *overlaytest.Network, h hash.Hash) {
+	net.Trace = func(now time.Duration, peer int, e overlay.Effect) {
+		fmt.Fprintf(h, "%d %d %T", now, peer, e)
+		switch e := e.(type) {
+		case overlay.SendParts:
+			fmt.Fprintf(h, " %s %s %d-%d", e.To, e.Group, e.Run.First, e.Run.End())
+		case overlay.SayHello, overlay.SendCatalogue, overlay.Report, overlay.Connect, overlay.Learned, overlay.Wake:
+			fmt.Fprintf(h, " %v", e)
+		}
+	}
+}
+
+// Every link and every line stays within rate × time + burst, at every instant.
+func TestBudgets(t *testing.T) {
+	rates := mixed(24)
+	net := build(t, rates, 20000, 5)
+	links, lines := map[[2]int]*meter{}, map[int]*meter{}
+	net.Sent = func(now time.Duration, from, to, bytes int) {
+		k := [2]int{from, to}
+		if links[k] == nil {
+			links[k] = &meter{rate: overlay.LinkRate(rates[from], rates[to], 1.0/3)}
+		}
+		if lines[from] == nil {
+			lines[from] = &meter{rate: overlay.LinkRate(rates[from], 0, 1.0/3)}
+		}
+		links[k].add(now, bytes)
+		lines[from].add(now, bytes)
+	}
+	net.Run(40 * time.Second)
+	for k, m := range links {
+		if over := m.worst - overlay.Burst(m.rate); over > 0 {
+			t.Errorf("link %v sent %.0f bytes more than its budget of %.0f B/s", k, over, m.rate)
+		}
+	}
+	for i, m := range lines {
+		if over := m.worst - overlay.Burst(m.rate); over > 0 {
+			t.Errorf("peer %d sent %.0f bytes more than its line's budget of %.0f B/s", i, over, m.rate)
+		}
+	}
+}
+
+// meter is a leaky bucket that remembers how full it was.
+type meter struct {
+	rate, level, worst float64
+	last               time.Duration
+}
+
+func (m *meter) add(now time.Duration, bytes int) {
+	m.level = max(0, m.level-m.rate*(now-m.last).Seconds()) + float64(bytes)
+	m.last = now
+	m.worst = max(m.worst, m.level)
+}
+
+// A slow origin's parts leave it about once; the mesh brings them to everybody.
+func TestSlowOriginServesOnce(t *testing.T) {
+	rates := append([]uint64{slow}, mixed(36)[0:0]...)
+	for range 20 {
+		rates = append(rates, fast)
+	}
+	net := build(t, rates, 20000, 8)
+	net.Run(60 * time.Second)
+	p := net.Peers[0]
+	copies := float64(p.Served[p.ID]) / float64(p.Overlay.Own().Bytes())
+	if copies > 1.5 {
+		t.Errorf("the slow origin sent its summary %.2f times", copies)
+	}
+	for i, q := range net.Peers[1:] {
+		held, ok := q.Overlay.Held(p.ID)
+		if !ok || held.Parts() < held.Plan().Parts() {
+			t.Errorf("peer %d does not hold the slow origin's whole summary", i+1)
+		}
+	}
+}
+
+func TestLateJoiner(t *testing.T) {
+	net := build(t, mixed(20), 2000, 2)
+	late := 19
+	for i := range 19 {
+		net.Disconnect(late, i)
+	}
+	net.Run(30 * time.Second)
+	net.Connect(late, 2)
+	net.Run(45 * time.Second)
+	if got := net.Peers[late].Overlay.Origins(); got != 19 {
+		t.Errorf("the late joiner knows %d of 19 peers", got)
+	}
+	for i, p := range net.Peers[:19] {
+		if p.Overlay.Origins() != 19 {
+			t.Errorf("peer %d does not know the late joiner", i)
+		}
+	}
+}
+
+// A neighbour that announces and never delivers is not asked for ever.
+func TestSilentNeighbour(t *testing.T) {
+	net := build(t, mixed(20), 2000, 3)
+	for i := range 3 {
+		net.Peers[5*i+2].Silent = true
+	}
+	net.Run(50 * time.Second)
+	for i, p := range net.Peers {
+		want := 19 - 3 // nobody but themselves sends what silent peers hold
+		if p.Silent {
+			want++
+		}
+		if got := p.Overlay.Origins(); got < want {
+			t.Errorf("peer %d knows %d peers, want at least %d", i, got, want)
+		}
+	}
+}
+
+// The old epoch answers until the new one is as deep, and then the new one does.
+func TestEpochChange(t *testing.T) {
+	net := build(t, mixed(6), 5000, 4)
+	net.Run(30 * time.Second)
+	kept := fingerprints(5000, 2500, 0)[0]
+	fresh := fingerprints(5200, 2500, 77)
+	fresh[0] = kept
+	if err := net.Publish(0, fresh); err != nil {
+		t.Fatal(err)
+	}
+	p, id := net.Peers[3], net.Peers[0].ID
+	before, _ := p.Overlay.Held(id)
+	for at := 31 * time.Second; at < 70*time.Second; at += time.Second {
+		net.Run(at)
+		held, ok := p.Overlay.Held(id)
+		if !ok || !held.Contains(kept) {
+			t.Fatalf("after %v a key of both epochs is not found", at)
+		}
+		if held.Rate() > 1.1*before.Rate() {
+			t.Fatalf("after %v the rate is %v, was %v", at, held.Rate(), before.Rate())
+		}
+	}
+	if held, _ := p.Overlay.Held(id); held.Header().Epoch.Sequence != 2 {
+		t.Errorf("the epoch held at the end is %v", held.Header().Epoch)
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	const limit = 300_000
+	configs := make([]overlay.Config, 12)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast, Memory: limit}
+	}
+	net, err := overlaytest.New(configs, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range configs {
+		if err := net.Publish(i, fingerprints(20000, 10000, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+		net.Connect(i, max(0, i-1))
+		net.Connect(i, i/2)
+	}
+	net.Run(40 * time.Second)
+	for i, p := range net.Peers {
+		if got := p.Overlay.Memory(); got > limit {
+			t.Errorf("peer %d holds %d bytes under a limit of %d", i, got, limit)
+		}
+		if p.Overlay.Origins() != 11 {
+			t.Errorf("peer %d knows %d of 11 peers: samples go last", i, p.Overlay.Origins())
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package overlay
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Overlay is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
+type Overlay struct {
+	cfg     Config
+	now     time.Duration
+	session uint64
+	effects []Effect
+
+	entries    []*entry       // by index; nil: free. 0 is this node's own
+	byTag      map[uint64]int // origin tag → index
+	free       []int
+	unverified int // entries without a peer
+	origins    int // entries with at least a sample, without our own
+	held       int // bytes of prefixes of others
+	dropped    int // announcements ignored for want of room
+
+	links  map[PeerID]*link
+	order  []*link // by peer, so that map order never reaches an effect
+	meshed map[PeerID]bool
+
+	up, down budget // the node's own line, all links together
+	requests []request
+	turn     int // which link is served first, in turn
+	direct   int // direct fetches under way
+	ownTurn  time.Duration
+
+	firstCopies copies // of our own parts
+
+	neighbours  map[PeerID]*neighbour
+	nextTick    time.Duration
+	nextChoice  time.Duration
+	lastLearned time.Duration // when a new origin was last learned
+	started     time.Duration
+	begun       bool
+}
+
+// New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
+func New(cfg Config) (*Overlay, error) {
+	cfg.defaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self}
+	return &Overlay{
+		cfg: cfg, session: cfg.Rand.Uint64(),
+		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
+		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{},
+		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
+		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
+	}, nil
+}
+
+// Step takes an input at a time (since an origin of the driver's choice; it never goes back) and returns what the
+// driver must do. The effects are valid until the next Step. It panics on an input of an unknown type.
+func (o *Overlay) Step(now time.Duration, in Input) []Effect {
+	o.effects = o.effects[:0]
+	o.now = max(o.now, now)
+	now = o.now
+	if !o.begun {
+		o.begun, o.started, o.lastLearned = true, now, now
+		o.up.last, o.down.last = now, now
+	}
+	switch in := in.(type) {
+	case Published:
+		o.publish(now, in)
+	case LinkOpened:
+		o.openLink(now, in)
+	case LinkClosed:
+		o.closeLink(now, in)
+	case Grafted:
+		o.mesh(in.Peer, true)
+	case Pruned:
+		o.mesh(in.Peer, false)
+	case HelloReceived:
+		o.onHello(now, in)
+	case CatalogueReceived:
+		o.onCatalogue(now, in)
+	case PartsReceived:
+		o.onParts(now, in)
+	case PartsRequested:
+		o.onRequest(now, in)
+	case FetchFailed:
+		o.onFetchFailed(now, in)
+	case DialFailed:
+		o.onDialFailed(now, in)
+	case Charged:
+		o.onCharged(in)
+	case Outcome:
+		o.onOutcome(in)
+	case RoundTrip:
+		o.onRoundTrip(in)
+	case Tick:
+	default:
+		panic(fmt.Sprintf("overlay: unknown input %T", in))
+	}
+	o.tick(now)
+	return o.effects
+}
+
+// tick does what time brings, at most every tickEvery.
+func (o *Overlay) tick(now time.Duration) {
+	if now < o.nextTick {
+		o.emit(Wake{At: o.nextTick})
+		return
+	}
+	o.nextTick = now + tickEvery
+	o.up.refill(now)
+	o.down.refill(now)
+	for _, l := range o.order {
+		l.out.refill(now)
+	}
+	o.timeOut(now)
+	if now >= o.nextChoice {
+		o.nextChoice = now + neighbourEvery
+		o.expire(now)
+		o.chooseNeighbours(now)
+		for _, l := range o.order {
+			o.refreshHello(now, l)
+		}
+	}
+	o.trade(now)
+	o.emit(Wake{At: o.nextTick})
+}
+
+func (o *Overlay) emit(e Effect) { o.effects = append(o.effects, e) }
+
+// fault reports a linked peer's misbehaviour.
+func (o *Overlay) fault(l *link, f Fault) { o.emit(Report{Peer: l.peer, Fault: f}) }
+
+func (o *Overlay) onCharged(in Charged) {
+	if l, ok := o.links[in.Peer]; ok {
+		o.charge(l, in.Bytes)
+	}
+}
+
+func (o *Overlay) onOutcome(in Outcome) {
+	if e, ok := o.lookup(in.Peer); ok {
+		e.hits += in.Hits
+		e.misses += in.Misses
+	}
+}
+
+func (o *Overlay) onRoundTrip(in RoundTrip) {
+	if e, ok := o.lookup(in.Peer); ok {
+		e.rtt = in.RTT
+	}
+}
+
+func (o *Overlay) onDialFailed(now time.Duration, in DialFailed) {
+	if e, ok := o.lookup(in.Peer); ok {
+		e.dialFails++
+		e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
+	}
+	if _, linked := o.links[in.Peer]; !linked {
+		o.loseNeighbour(in.Peer)
+	}
+}

@@ -1,0 +1,313 @@
+// Package overlaytest runs many overlays against each other in virtual time, for tests.
+//
+// It is no model of a real network: links have one latency, no loss and no bandwidth of their own (the overlays' own
+// budgets are what is tested), and the pubsub mesh is each peer's first few links. The same seed gives the same run.
+package overlaytest
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Network is a set of overlays and what is under way between them.
+type Network struct {
+	Peers   []*Peer
+	Latency time.Duration
+	Degree  int // mesh links that a peer looks for; it takes up to twice as many
+	Now     time.Duration
+	// Sent is told of every message of the overlay between peers, in bytes as it counts them; nil: nobody is.
+	Sent func(now time.Duration, from, to int, bytes int)
+	// Trace is told of every effect; nil: nobody is.
+	Trace func(now time.Duration, peer int, e overlay.Effect)
+
+	events   events
+	seq      int
+	index    map[overlay.PeerID]int
+	links    map[[2]int]bool
+	requests []summary.GroupID // direct requests so far
+	seed     summary.Seed
+}
+
+// Peer is one overlay in a [Network].
+type Peer struct {
+	Overlay   *overlay.Overlay
+	ID        overlay.PeerID
+	Direct    int // bytes of parts learned directly
+	Pubsub    int // bytes of parts learned by pubsub
+	Faults    map[overlay.Fault]int
+	Served    map[overlay.PeerID]int // bytes of parts sent, by origin
+	Silent    bool                   // announces, but never delivers
+	keeps     map[int]bool           // peers that it wants to stay connected with
+	mesh      map[int]bool
+	wake      time.Duration
+	fps       []summary.Fingerprint
+	published int
+}
+
+// New returns a network of peers with the given configurations; Self, Seed, Rand and the functions are set here.
+func New(configs []overlay.Config, seed uint64) (*Network, error) {
+	n := &Network{
+		Latency: 20 * time.Millisecond, Degree: 6,
+		index: map[overlay.PeerID]int{}, links: map[[2]int]bool{}, seed: summary.Seed{Network: "test"},
+	}
+	for i, cfg := range configs {
+		cfg.Self = overlay.PeerID(fmt.Sprintf("peer-%04d", i))
+		cfg.Seed = n.seed.Tag()
+		cfg.Rand = rand.New(rand.NewPCG(seed, uint64(i)))
+		cfg.OpenHeader = OpenHeader
+		cfg.OpenRecord = OpenRecord
+		o, err := overlay.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		n.index[cfg.Self] = i
+		n.Peers = append(n.Peers, &Peer{
+			Overlay: o, ID: cfg.Self, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
+			keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1,
+		})
+	}
+	return n, nil
+}
+
+const signature = "signed:"
+
+// Sign makes the envelopes of a [Network]: anybody can.
+func Sign(payload []byte) []byte { return append([]byte(signature), payload...) }
+
+// OpenHeader opens an envelope made by [Sign].
+func OpenHeader(envelope []byte) (summary.Header, error) {
+	if len(envelope) < len(signature) || string(envelope[:len(signature)]) != signature {
+		return summary.Header{}, fmt.Errorf("overlaytest: no signature")
+	}
+	return summary.ParseHeader(envelope[len(signature):])
+}
+
+// OpenRecord opens an address record made by [Record].
+func OpenRecord(envelope []byte) (overlay.PeerID, error) {
+	if len(envelope) < 200 {
+		return "", fmt.Errorf("overlaytest: no record")
+	}
+	return overlay.PeerID(envelope[200:]), nil
+}
+
+// Record makes a record of the usual size.
+func Record(p overlay.PeerID) []byte { return append(make([]byte, 200), p...) }
+
+// Publish gives a peer a collection and makes it publish a summary of it.
+func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
+	p := n.Peers[i]
+	p.published++
+	p.fps = fps
+	s, err := summary.Build(fps, summary.Header{
+		Seed: n.seed.Tag(), Origin: string(p.ID), Lifetime: time.Hour,
+		Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
+	})
+	if err != nil {
+		return err
+	}
+	payload, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	n.step(i, overlay.Published{Envelope: Sign(payload), Record: Record(p.ID), Stream: s})
+	return nil
+}
+
+// Connect opens a connection from peer a to peer b.
+func (n *Network) Connect(a, b int) {
+	k := pair(a, b)
+	if a == b || n.links[k] {
+		return
+	}
+	n.links[k] = true
+	n.step(a, overlay.LinkOpened{Peer: n.Peers[b].ID, Outbound: true})
+	n.step(b, overlay.LinkOpened{Peer: n.Peers[a].ID})
+	n.after(time.Second, func() { n.graft(a, b) })
+}
+
+// Disconnect closes the connection between two peers.
+func (n *Network) Disconnect(a, b int) {
+	if !n.links[pair(a, b)] {
+		return
+	}
+	delete(n.links, pair(a, b))
+	for _, ab := range [][2]int{{a, b}, {b, a}} {
+		delete(n.Peers[ab[0]].mesh, ab[1])
+		n.step(ab[0], overlay.LinkClosed{Peer: n.Peers[ab[1]].ID})
+	}
+}
+
+func pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
+
+// graft puts a link into the mesh while one end looks for more and the other has room.
+func (n *Network) graft(a, b int) {
+	pa, pb := n.Peers[a], n.Peers[b]
+	wanted := len(pa.mesh) < n.Degree || len(pb.mesh) < n.Degree
+	if !n.links[pair(a, b)] || !wanted || max(len(pa.mesh), len(pb.mesh)) >= 2*n.Degree {
+		return
+	}
+	pa.mesh[b], pb.mesh[a] = true, true
+	n.step(a, overlay.Grafted{Peer: pb.ID})
+	n.step(b, overlay.Grafted{Peer: pa.ID})
+}
+
+// Run lets time pass until an instant.
+func (n *Network) Run(until time.Duration) {
+	for len(n.events) > 0 && n.events[0].at <= until {
+		e := heap.Pop(&n.events).(event)
+		n.Now = e.at
+		e.do()
+	}
+	n.Now = until
+}
+
+// Step gives a peer an input now.
+func (n *Network) Step(i int, in overlay.Input) { n.step(i, in) }
+
+func (n *Network) step(i int, in overlay.Input) {
+	effects := append([]overlay.Effect(nil), n.Peers[i].Overlay.Step(n.Now, in)...)
+	for _, e := range effects {
+		if n.Trace != nil {
+			n.Trace(n.Now, i, e)
+		}
+		n.do(i, e)
+	}
+}
+
+// do carries out one effect of peer i.
+func (n *Network) do(i int, e overlay.Effect) {
+	p := n.Peers[i]
+	switch e := e.(type) {
+	case overlay.Wake:
+		if p.wake != e.At {
+			p.wake = e.At
+			n.after(e.At-n.Now, func() {
+				if p.wake <= n.Now {
+					p.wake = -1
+					n.step(i, overlay.Tick{})
+				}
+			})
+		}
+	case overlay.SayHello:
+		n.send(i, e.To, overlay.HelloBytes(e.Hello), overlay.HelloReceived{Peer: p.ID, Hello: e.Hello})
+	case overlay.SendCatalogue:
+		size := overlay.CatalogueBytes(len(e.Items))
+		n.send(i, e.To, size, overlay.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
+	case overlay.SendParts:
+		size := overlay.RunBytes(e.Run, e.Envelope, e.Record)
+		if p.Silent {
+			return
+		}
+		p.Served[n.originOf(e.Group)] += e.Run.Bytes()
+		n.send(i, e.To, size, overlay.PartsReceived{
+			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
+		})
+	case overlay.RequestParts:
+		j := n.index[e.From.Peer]
+		n.Connect(i, j)
+		n.after(5*n.Latency, func() { n.request(i, j, e) })
+	case overlay.AnswerParts:
+		n.answer(i, e)
+	case overlay.Connect:
+		j := n.index[e.To.Peer]
+		p.keeps[j] = true
+		n.after(2*n.Latency, func() { n.Connect(i, j) })
+	case overlay.Protect:
+		p.keeps[n.index[e.Peer]] = true
+	case overlay.Disconnect:
+		j := n.index[e.Peer]
+		delete(p.keeps, j)
+		if !n.Peers[j].keeps[i] {
+			n.after(n.Latency, func() { n.Disconnect(i, j) })
+		}
+	case overlay.Report:
+		p.Faults[e.Fault]++
+	case overlay.Learned:
+		if e.Way == overlay.Direct {
+			p.Direct += e.Bytes
+		} else {
+			p.Pubsub += e.Bytes
+		}
+	}
+}
+
+// request brings a direct request to peer j; a refused one fails.
+func (n *Network) request(i, j int, e overlay.RequestParts) {
+	if !n.links[pair(i, j)] || n.Peers[j].Silent {
+		n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+		return
+	}
+	n.requests = append(n.requests, e.Group)
+	n.step(j, overlay.PartsRequested{
+		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Group: e.Group, First: e.First, End: e.End,
+	})
+}
+
+func (n *Network) answer(i int, e overlay.AnswerParts) {
+	p, group := n.Peers[i], n.requests[e.Request]
+	if e.Refused {
+		n.after(n.Latency, func() { n.step(n.index[e.To], overlay.FetchFailed{From: p.ID, Group: group}) })
+		return
+	}
+	size := overlay.RunBytes(e.Run, e.Envelope, e.Record)
+	p.Served[p.ID] += e.Run.Bytes()
+	n.send(i, e.To, size, overlay.PartsReceived{
+		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
+	})
+}
+
+func (n *Network) originOf(g summary.GroupID) overlay.PeerID {
+	for _, p := range n.Peers {
+		if summary.OriginTag(string(p.ID)) == g.OriginTag() {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+// send delivers an input to a peer after the latency, if the two are still connected then.
+func (n *Network) send(from int, to overlay.PeerID, size int, in overlay.Input) {
+	j, ok := n.index[to]
+	if !ok {
+		return
+	}
+	if n.Sent != nil {
+		n.Sent(n.Now, from, j, size)
+	}
+	n.after(n.Latency, func() {
+		if n.links[pair(from, j)] {
+			n.step(j, in)
+		}
+	})
+}
+
+func (n *Network) after(d time.Duration, do func()) {
+	n.seq++
+	heap.Push(&n.events, event{n.Now + max(d, 0), n.seq, do})
+}
+
+// event is something that will happen; those of one instant happen in the order in which they were planned.
+type event struct {
+	at  time.Duration
+	seq int
+	do  func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}

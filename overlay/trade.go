@@ -1,0 +1,269 @@
+package overlay
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// trade is one round of the exchange with all links: what we ask for, what we announce, what we send.
+func (o *Overlay) trade(now time.Duration) {
+	asks := o.planAsks(now)
+	ownTo, own := o.announceOwn(now)
+	n := len(o.order)
+	for k := range n {
+		l := o.order[(o.turn+k)%n]
+		if !l.ready() {
+			continue
+		}
+		items := asks[l.peer]
+		if l == ownTo {
+			items = append(items, own...)
+		}
+		items = append(items, o.announcements(now, l)...)
+		o.sendCatalogue(l, items)
+		o.serve(l, 0, 0)
+	}
+	for k := range n {
+		if l := o.order[(o.turn+k)%n]; l.ready() {
+			o.serve(l, 1, 2)
+		}
+	}
+	o.answerRequests(now)
+	o.turn++
+}
+
+func (o *Overlay) sendCatalogue(l *link, items []Item) {
+	for len(items) > 0 {
+		batch := items[:min(len(items), maxCatalogue)]
+		items = items[len(batch):]
+		o.emit(SendCatalogue{To: l.peer, Items: batch})
+		o.charge(l, CatalogueBytes(len(batch)))
+	}
+}
+
+// onCatalogue takes in what a mesh peer holds and asks for.
+func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
+	l, ok := o.links[in.From]
+	if !ok {
+		return
+	}
+	o.down.take(in.Bytes)
+	for _, it := range in.Items {
+		e := o.add(it.Group.OriginTag())
+		if e == nil || e.banned {
+			continue
+		}
+		if e.index == 0 && o.ownUnknown(it) {
+			o.fault(l, FaultCatalogue)
+			return
+		}
+		l.trade(e.index).claims(it.Group.Epoch(), it.Have)
+		if e.index == 0 {
+			o.ownTaken(now, l, it)
+		}
+		if it.Want > it.Have {
+			o.enqueue(l, e, it)
+		}
+	}
+	if l.ready() && o.up.spare() {
+		o.serve(l, 0, 2)
+	}
+}
+
+// ownTaken notes that a peer holds parts of our own summary: nobody else need be told as long as parts are taken, and what a
+// peer with a faster line holds need not leave ours again.
+func (o *Overlay) ownTaken(now time.Duration, l *link, it Item) {
+	if ep, _ := o.entries[0].epoch(); it.Group.Epoch() != ep {
+		return
+	}
+	if int(it.Have) > o.firstCopies.held {
+		o.entries[0].grown = now
+		if l.hello.Up > o.cfg.Up {
+			o.firstCopies.held = int(it.Have)
+		}
+	}
+}
+
+// ownUnknown says whether an item speaks of an epoch of our own that we never published.
+func (o *Overlay) ownUnknown(it Item) bool {
+	ep, parts := o.entries[0].epoch()
+	e := it.Group.Epoch()
+	return e.After(ep) || e == ep && int(max(it.Have, it.Want)) > parts
+}
+
+// enqueue notes an ask. An ask for an epoch that is no longer held is forgotten: the peer will hear of the newer one.
+func (o *Overlay) enqueue(l *link, e *entry, it Item) {
+	if e.at(it.Group.Epoch()) == nil {
+		return
+	}
+	t := l.trade(e.index)
+	if t.want == 0 {
+		if len(l.queue) >= maxAsks {
+			o.fault(l, FaultTooManyAsk)
+			return
+		}
+		l.queue = append(l.queue, e.index)
+	}
+	t.wantOf, t.from, t.want, t.wantAt = it.Group.Epoch(), it.Have, it.Want, o.now
+}
+
+// serve sends a link the parts that it asked for, as far as its budget and the line's carry: class by class, in the order of
+// asking within a class.
+func (o *Overlay) serve(l *link, first, last int) {
+	for class := first; class <= last; class++ {
+		kept := l.queue[:0]
+		for _, i := range l.queue {
+			t := l.trade(i)
+			if t.class(i) == class {
+				o.servePart(l, i, t)
+			}
+			if t.want > 0 {
+				kept = append(kept, i)
+			}
+		}
+		l.queue = kept
+	}
+}
+
+// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's, 2 deeper parts.
+func (t *trade) class(index int) int {
+	switch {
+	case index == 0:
+		return 0
+	case t.from == 0:
+		return 1
+	}
+	return 2
+}
+
+// servePart sends one run of what a link wants of one origin, and clears the want when nothing is left of it.
+func (o *Overlay) servePart(l *link, i int, t *trade) {
+	var p *summary.Prefix
+	e := o.entries[i]
+	if e != nil {
+		p = e.at(t.wantOf)
+	}
+	if p == nil || int(t.from) >= p.Parts() || o.now-t.wantAt >= staleAsk {
+		t.want = 0
+		return
+	}
+	end := min(int(t.want), p.Parts())
+	if i == 0 && o.slowLine() {
+		end = o.firstCopies.until(o.now, l.peer, int(t.from), end)
+	}
+	if end <= int(t.from) {
+		return
+	}
+	run, env, rec, ok := o.cut(l, e, p, int(t.from), end)
+	if !ok {
+		return
+	}
+	if i == 0 {
+		o.firstCopies.sent(o.now, l.peer, run.First, run.End())
+	}
+	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
+	o.charge(l, RunBytes(run, env, rec))
+	t.from, t.wantAt = uint16(run.End()), o.now
+	t.claims(t.wantOf, t.from)
+	if t.from >= t.want || int(t.from) >= p.Parts() {
+		t.want = 0
+	}
+}
+
+// cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.
+// A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits now.
+func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run summary.Run, env, rec []byte, ok bool) {
+	if from == 0 {
+		env, rec = o.envelopeOf(e, p), e.record.Envelope
+	}
+	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
+	plan := p.Plan()
+	fits := func(to int) bool {
+		n := fixed + plan.Bytes(to) - plan.Bytes(from) + 3*(to-from)
+		if to == from+1 {
+			return l.out.allowsWhole(n) && o.up.allowsWhole(n)
+		}
+		return n <= maxRunBytes && l.out.allows(n) && o.up.allows(n)
+	}
+	to := from + 1
+	if !fits(to) {
+		return run, nil, nil, false
+	}
+	for to < end && fits(to+1) {
+		to++
+	}
+	run, err := p.Run(from, to)
+	return run, env, rec, err == nil
+}
+
+// envelopeOf returns the signed header of a prefix: only the newest epoch's is kept beside the prefixes themselves.
+func (o *Overlay) envelopeOf(e *entry, p *summary.Prefix) []byte {
+	if p == e.newest() {
+		return e.envelope
+	}
+	return e.oldEnvelope
+}
+
+// request is a direct request that waits for budget.
+type request struct {
+	in    PartsRequested
+	until time.Duration
+}
+
+const (
+	maxRequests = 64              // direct requests that wait at a time
+	requestWait = 5 * time.Second // how long one may wait for budget
+)
+
+func (o *Overlay) onRequest(now time.Duration, in PartsRequested) {
+	if len(o.requests) >= maxRequests || in.First < 0 || in.End <= in.First {
+		o.refuse(in)
+		return
+	}
+	o.requests = append(o.requests, request{in, now + requestWait})
+	o.answerRequests(now)
+}
+
+func (o *Overlay) refuse(in PartsRequested) {
+	o.emit(AnswerParts{To: in.From, Request: in.Request, Refused: true})
+}
+
+// answerRequests answers the direct requests that the budgets allow, and refuses those that have waited too long.
+func (o *Overlay) answerRequests(now time.Duration) {
+	kept := o.requests[:0]
+	for _, r := range o.requests {
+		switch done := o.answer(r.in); {
+		case done:
+		case now >= r.until:
+			o.refuse(r.in)
+		default:
+			kept = append(kept, r)
+		}
+	}
+	o.requests = kept
+}
+
+// answer tries to answer one direct request; false when it must wait for the peer's hello or for budget.
+func (o *Overlay) answer(in PartsRequested) bool {
+	var p *summary.Prefix
+	i, known := o.byTag[in.Group.OriginTag()]
+	if known {
+		p = o.entries[i].at(in.Group.Epoch())
+	}
+	if p == nil || in.First >= p.Parts() {
+		o.refuse(in)
+		return true
+	}
+	l, ok := o.links[in.From]
+	if !ok || !l.heard {
+		return false
+	}
+	run, env, rec, ok := o.cut(l, o.entries[i], p, in.First, min(in.End, p.Parts()))
+	if !ok || i == 0 && o.slowLine() && o.firstCopies.until(o.now, in.From, in.First, in.First+1) == in.First {
+		return false
+	}
+	o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
+	o.charge(l, RunBytes(run, env, rec))
+	return true
+}

@@ -1,0 +1,143 @@
+package overlay
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+// Candidate is a peer that may hold a key, with what a query weighs.
+type Candidate struct {
+	Peer         PeerID
+	Record       Record
+	Rate         float64 // false-positive rate of what is held of its summary
+	N            int     // size of its collection
+	Hits, Misses int     // of earlier confirmations
+	RTT          time.Duration
+	Connected    bool
+}
+
+// Candidates returns the peers whose held prefix contains f, in the order of the directory. A peer of which no part is
+// held is not among them. It costs one look into every prefix held.
+func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
+	var out []Candidate
+	for _, e := range o.entries[1:] {
+		if e == nil || e.cur == nil || !e.cur.Contains(f) {
+			continue
+		}
+		_, connected := o.links[e.peer]
+		out = append(out, Candidate{
+			Peer: e.peer, Record: e.record, Rate: e.cur.Rate(), N: e.cur.Header().N,
+			Hits: e.hits, Misses: e.misses, RTT: e.rtt, Connected: connected,
+		})
+	}
+	return out
+}
+
+// FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
+// false-positive rates of all peers known, 1 for those of which no part is held.
+func (o *Overlay) FalseMatches() float64 {
+	sum := 0.0
+	for _, e := range o.entries[1:] {
+		if e != nil && !e.banned {
+			sum += e.rate()
+		}
+	}
+	return sum
+}
+
+// Memory returns the bytes that the prefixes held of others take: parts and decoded form.
+func (o *Overlay) Memory() int { return o.held }
+
+// Origins returns of how many peers at least a part is held.
+func (o *Overlay) Origins() int { return o.origins }
+
+// BestInformed returns the linked peer that expects the fewest false matches among those that know of at least
+// nine tenths as many peers as the best; ok is false when no linked peer has said hello.
+func (o *Overlay) BestInformed() (p PeerID, falseMatches float64, ok bool) {
+	most := 0
+	for _, l := range o.order {
+		most = max(most, l.hello.Origins)
+	}
+	for _, l := range o.order {
+		if !l.heard || 10*l.hello.Origins < 9*most || ok && l.hello.FalseMatches >= falseMatches {
+			continue
+		}
+		p, falseMatches, ok = l.peer, l.hello.FalseMatches, true
+	}
+	return p, falseMatches, ok
+}
+
+// Linked returns the peers with an open connection, sorted.
+func (o *Overlay) Linked() []PeerID {
+	out := make([]PeerID, len(o.order))
+	for i, l := range o.order {
+		out[i] = l.peer
+	}
+	return out
+}
+
+// Record returns the certified addresses of a peer.
+func (o *Overlay) Record(p PeerID) (Record, bool) {
+	e, ok := o.lookup(p)
+	if !ok || e.record.Envelope == nil {
+		return Record{}, false
+	}
+	return e.record, true
+}
+
+// Held returns the prefix that answers queries about a peer.
+func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
+	e, ok := o.lookup(p)
+	if !ok || e.cur == nil {
+		return nil, false
+	}
+	return e.cur, true
+}
+
+// Own returns this node's own summary, nil before the first [Published].
+func (o *Overlay) Own() *summary.Prefix { return o.entries[0].cur }
+
+// Neighbour is a peer that this node keeps a connection with.
+type Neighbour struct {
+	Peer  PeerID
+	Kind  Kind
+	Share estimate.Interval // of our collection that it holds, as estimated; zero when not known
+}
+
+// Neighbours returns the neighbours in the order of their ids.
+func (o *Overlay) Neighbours() []Neighbour {
+	out := make([]Neighbour, 0, len(o.neighbours))
+	for _, l := range o.order {
+		n, ok := o.neighbours[l.peer]
+		if !ok {
+			continue
+		}
+		nb := Neighbour{Peer: l.peer, Kind: n.kind}
+		if e, ok := o.lookup(l.peer); ok {
+			nb.Share = e.share
+		}
+		out = append(out, nb)
+	}
+	return out
+}
+
+// Depth is how much is held of one peer's summary.
+type Depth struct {
+	Peer  PeerID
+	Parts int
+	Bytes int
+	Rate  float64
+}
+
+// Directory returns how much is held of every peer known, in the order of the directory.
+func (o *Overlay) Directory() []Depth {
+	var out []Depth
+	for _, e := range o.entries[1:] {
+		if e != nil && e.cur != nil {
+			out = append(out, Depth{Peer: e.peer, Parts: e.cur.Parts(), Bytes: e.cur.Bytes(), Rate: e.cur.Rate()})
+		}
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package routing
+
+import (
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+// candidateIn finds the candidate that a confirmation is about, if it was ever asked.
+func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*flight, *candidate) {
+	q := r.open[id]
+	if q == nil {
+		return nil, nil
+	}
+	i, ok := q.index[p]
+	if !ok || q.candidates[i].tries == 0 {
+		return nil, nil
+	}
+	return q, &q.candidates[i]
+}
+
+// confirmed takes in a peer's word. One that comes late, after the machine gave it up, counts as well.
+func (r *Router) confirmed(in Confirmed) {
+	q, c := r.candidateIn(in.ID, in.Peer)
+	if q == nil || c.state == answered || c.state == lacking {
+		return
+	}
+	if c.state == asking {
+		q.probing--
+	}
+	c.state = lacking
+	if in.Has {
+		c.state = answered
+	}
+	r.score(q, c, in.Has)
+	if in.Has {
+		r.provide(q, c.record)
+	}
+	r.advance(q)
+}
+
+// score lets the answer of a candidate count: for the query, for the peer's reputation, for the prior, and for who named it.
+func (r *Router) score(q *flight, c *candidate, has bool) {
+	reason := &q.stats.Explain[c.reason]
+	if has {
+		reason.Result = Holds
+		r.emit(Outcome{Peer: c.record.Peer, Hits: 1})
+	} else {
+		reason.Result = Lacks
+		q.stats.FalseProbes++
+		q.extra = min(q.extra+1, r.cfg.Parallel)
+		if c.matched && c.likely >= match.SureMiss {
+			r.emit(Outcome{Peer: c.record.Peer, Misses: 1})
+		}
+	}
+	if c.why == Matched && c.trust >= match.MinTrust {
+		r.prior.Learn(c.rate, has)
+	}
+	if has && c.namedBy >= 0 {
+		q.asks[c.namedBy].hits++
+	}
+	if !has {
+		q.wrongName(c)
+	}
+}
+
+// provide hands a confirmed provider to whoever asked.
+func (r *Router) provide(q *flight, rec overlay.Record) {
+	if q.serves != nil {
+		r.pass(q, rec)
+		return
+	}
+	q.found++
+	q.stats.Found++
+	r.emit(Found{ID: q.ID, Provider: rec})
+}
+
+func (r *Router) confirmFailed(in ConfirmFailed) {
+	q, c := r.candidateIn(in.ID, in.Peer)
+	if q == nil || c.state != asking {
+		return
+	}
+	q.fail(c)
+	r.advance(q)
+}
+
+// fail notes that a confirmation brought no answer.
+func (q *flight) fail(c *candidate) {
+	c.state = failed
+	q.probing--
+	q.stats.Explain[c.reason].Result = Failed
+	if c.tries == 1 {
+		q.wrongName(c)
+	}
+}
+
+func (r *Router) candidatesReceived(in CandidatesReceived) {
+	q := r.open[in.ID]
+	if q == nil {
+		return
+	}
+	for i := range q.asks {
+		a := &q.asks[i]
+		if a.peer != in.From || a.state == answered {
+			continue
+		}
+		a.state = answered
+		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
+		reason := &q.stats.Explain[a.reason]
+		reason.Result, reason.Names = Answered, len(in.Records)
+		r.named(q, i, in.Records)
+		r.advance(q)
+		return
+	}
+}
+
+func (r *Router) askFailed(in AskFailed) {
+	q := r.open[in.ID]
+	if q == nil {
+		return
+	}
+	if a := q.askOf(in.Peer); a != nil && a.state == asking {
+		a.state = failed
+		q.stats.Explain[a.reason].Result = Failed
+		r.advance(q)
+		return
+	}
+	if c := q.childOf(in.Peer); c != nil && c.state == asking {
+		c.state = failed // what was set aside for it stays spent: nobody knows
+		q.stats.Explain[c.reason].Result = Failed
+		r.advance(q)
+	}
+}

@@ -1,0 +1,177 @@
+package routing
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+const (
+	// MaxCandidates is the most candidates of one query. Matches of the own directory take at most half of it, the
+	// likeliest first; names beyond it are ignored.
+	MaxCandidates = 2048
+	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
+	// Of a longer answer only so many are read.
+	MaxNamesAny = 64
+	MaxNamesAll = 256
+
+	// discredit is what is left of the probability of a name when the list it is from is given up.
+	discredit = 0.02
+	// confirmedElsewhere is the probability given to a provider that another peer says it has confirmed.
+	confirmedElsewhere = 0.9
+)
+
+// MaxNames is the most names in an answer to a query of this mode.
+func MaxNames(m Mode) int {
+	if m == All {
+		return MaxNamesAll
+	}
+	return MaxNamesAny
+}
+
+// matched takes in what the own directory says.
+func (r *Router) matched(q *flight) {
+	prior := r.prior.Share()
+	for _, v := range r.view.Candidates(q.Fingerprint) {
+		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
+			continue
+		}
+		c := known(v, q)
+		c.likely = match.Posterior(prior, v.Rate)
+		c.p = c.likely * c.trust
+		q.index[v.Peer] = len(q.candidates)
+		q.candidates = append(q.candidates, c)
+	}
+	if len(q.candidates) > MaxCandidates/2 {
+		q.keepLikeliest(MaxCandidates / 2)
+	}
+	q.rank()
+}
+
+func known(v overlay.Candidate, q *flight) candidate {
+	v.Record.Peer = v.Peer
+	return candidate{
+		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: match.Trust(v.Hits, v.Misses),
+		cost: match.Cost(v.RTT, v.Connected), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
+	}
+}
+
+func (q *flight) keepLikeliest(n int) {
+	slices.SortFunc(q.candidates, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.tie, b.tie)) })
+	q.candidates = slices.Clone(q.candidates[:n])
+	clear(q.index)
+	for i := range q.candidates {
+		q.index[q.candidates[i].record.Peer] = i
+	}
+}
+
+// rank puts all that wait into the order of asking.
+func (q *flight) rank() {
+	entries := make([]match.Entry, 0, len(q.candidates))
+	for i, c := range q.candidates {
+		if c.state == waiting {
+			entries = append(entries, match.Entry{Index: i, Probability: c.p, Cost: c.cost, Tie: c.tie})
+		}
+	}
+	match.Rank(entries)
+	q.order = q.order[:0]
+	for _, e := range entries {
+		q.order = append(q.order, e.Index)
+	}
+}
+
+// named takes in the names that informant number a gave.
+func (r *Router) named(q *flight, a int, records []overlay.Record) {
+	records = records[:min(len(records), MaxNames(q.Mode))]
+	falseMatches := min(q.asks[a].falseMatches, r.cfg.Useless) // as many as an answer may bring
+	for _, rec := range records {
+		c := r.learn(q, rec)
+		if c == nil || c.namedBy >= 0 && q.asks[c.namedBy].state != failed {
+			continue
+		}
+		c.namedBy = a
+		if c.state == passed {
+			c.state = waiting // a better voice than the one that was given up
+		}
+		if c.state == answered {
+			q.asks[a].hits++
+		}
+		if c.state != waiting {
+			continue
+		}
+		c.why = Named
+		c.p = max(match.Listed(falseMatches, len(records), c.rate), c.likely) * c.trust
+	}
+	q.rank()
+}
+
+// returned takes in providers that a forwarded query found.
+func (r *Router) returned(q *flight, records []overlay.Record) {
+	for _, rec := range records[:min(len(records), MaxNames(q.Mode))] {
+		if c := r.learn(q, rec); c != nil && c.state == waiting {
+			c.why, c.p = Returned, max(c.p, confirmedElsewhere*c.trust)
+		}
+	}
+	q.rank()
+}
+
+// learn finds or makes the candidate for a record that another peer sent; nil when it is not to be asked. A record that
+// the own directory has is preferred.
+func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
+	if i, ok := q.index[rec.Peer]; ok {
+		return &q.candidates[i]
+	}
+	if q.excluded(r.cfg.Self, rec.Peer) || len(q.candidates) >= MaxCandidates {
+		return nil
+	}
+	c := candidate{
+		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false),
+		tie: match.Tie(uint64(q.Fingerprint), string(rec.Peer)), namedBy: -1,
+	}
+	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
+		c.record = own
+	}
+	q.index[rec.Peer] = len(q.candidates)
+	q.candidates = append(q.candidates, c)
+	return &q.candidates[len(q.candidates)-1]
+}
+
+// wrongName counts against who named a candidate that didn't hold the key or couldn't be reached. When the first few
+// names were all wrong, the others are given up.
+func (q *flight) wrongName(c *candidate) {
+	if c.namedBy < 0 {
+		return
+	}
+	a := &q.asks[c.namedBy]
+	a.misses++
+	if a.misses >= wrongNames && a.hits == 0 && a.state == answered {
+		a.state = failed
+		q.dropNames(c.namedBy)
+	}
+}
+
+// dropNames gives up what informant number a named: it counts for no more than what the own directory says of it. Names
+// that only the informant knew end here with All, which would ask them all; with Any they come last, for the informant may
+// have been deceived by others, and one of its names be right.
+func (q *flight) dropNames(a int) {
+	for i := range q.candidates {
+		c := &q.candidates[i]
+		switch {
+		case c.namedBy != a || c.why != Named || c.state != waiting && c.state != failed:
+		case c.matched:
+			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
+		case q.Mode == All:
+			c.state = passed
+		default:
+			c.p *= discredit
+		}
+	}
+	q.rank()
+}
+
+// discredited says whether only a list that was given up spoke for a candidate.
+func (q *flight) discredited(c *candidate) bool {
+	return !c.matched && c.namedBy >= 0 && q.asks[c.namedBy].state == failed
+}

@@ -1,0 +1,124 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// View is what routing reads of the overlay; *overlay.Overlay is one. It is read during Step only.
+type View interface {
+	// Candidates are the peers whose summaries match f, in a fixed order.
+	Candidates(f summary.Fingerprint) []overlay.Candidate
+	// FalseMatches is Σf, how many false candidates a query has on average.
+	FalseMatches() float64
+	// BestInformed is the linked peer with the least Σf, and that.
+	BestInformed() (peer overlay.PeerID, falseMatches float64, ok bool)
+	// Linked are the peers with an open link, sorted.
+	Linked() []overlay.PeerID
+	// Record is what to dial a peer by.
+	Record(p overlay.PeerID) (overlay.Record, bool)
+}
+
+// Config holds the parameters of a [Router]. Zero values mean the stated defaults.
+type Config struct {
+	Self overlay.PeerID        // this node; required
+	Has  func(key []byte) bool // whether this node holds a key; required
+	Rand *rand.Rand            // the only source of randomness; required
+
+	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by outcomes.
+	Prior float64
+	// Poor is the Σf above which a query asks an informant for candidates; 0: 4.
+	Poor float64
+	// Useless is the Σf above which an informant's answer doesn't replace own probing, and the false matches expected
+	// at most among the names given to a peer that asks; 0: 16.
+	Useless float64
+	// Incomplete says that there are peers of which the directory has nothing at all, not even their header: then All
+	// queries are forwarded too. nil: never.
+	Incomplete func() bool
+
+	Parallel int // confirmations of a query at a time; 0: 16
+	Fanout   int // children of a forwarded query; 0: 3
+	Hops     int // that a forwarded query may travel; 0: 4
+
+	BudgetAny int // messages of an Any query; 0: 128
+	BudgetAll int // messages of an All query; 0: 640
+
+	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
+	HedgeAfter     time.Duration // an Any query without an answer for so long asks one more; 0: 400 ms
+	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
+	AskTimeout     time.Duration // an informant without answer has failed; 0: 4 s
+
+	MaxQueries       int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
+	MaxServed        int // searches of others open at a time; more are answered empty at once; 0: 256
+	MaxServedPerPeer int // of these, from one peer; 0: 32
+	MaxServedBudget  int // messages spent on a search of others, whatever it asks for; 0: 128
+}
+
+func (c *Config) defaults() {
+	setDefault(&c.Prior, 0.045)
+	setDefault(&c.Poor, 4)
+	setDefault(&c.Useless, 16)
+	setDefault(&c.Parallel, 16)
+	setDefault(&c.Fanout, 3)
+	setDefault(&c.Hops, 4)
+	setDefault(&c.BudgetAny, 128)
+	setDefault(&c.BudgetAll, 640)
+	setDefault(&c.Timeout, 30*time.Second)
+	setDefault(&c.HedgeAfter, 400*time.Millisecond)
+	setDefault(&c.ConfirmTimeout, 5*time.Second)
+	setDefault(&c.AskTimeout, 4*time.Second)
+	setDefault(&c.MaxQueries, 1024)
+	setDefault(&c.MaxServed, 256)
+	setDefault(&c.MaxServedPerPeer, 32)
+	setDefault(&c.MaxServedBudget, 128)
+	if c.Incomplete == nil {
+		c.Incomplete = func() bool { return false }
+	}
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// ErrConfig is matched by every error of [New].
+var ErrConfig = errors.New("routing: bad configuration")
+
+// check returns every fault.
+func (c *Config) check() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+		}
+	}
+	fault(c.Self == "", "Self is missing")
+	fault(c.Has == nil, "Has is missing")
+	fault(c.Rand == nil, "Rand is missing")
+	fault(!(c.Prior > 0 && c.Prior < 1), "Prior %g is not in (0, 1)", c.Prior)
+	fault(!(c.Poor > 0), "Poor %g is not positive", c.Poor)
+	fault(!(c.Useless >= c.Poor), "Useless %g is below Poor %g", c.Useless, c.Poor)
+	for name, v := range c.counts() {
+		fault(v < 0, "%s %d is negative", name, v)
+	}
+	return errors.Join(faults...)
+}
+
+// counts iterates over the parameters that must not be negative.
+func (c *Config) counts() func(yield func(string, int64) bool) {
+	return func(yield func(string, int64) bool) {
+		_ = yield("Parallel", int64(c.Parallel)) && yield("Fanout", int64(c.Fanout)) && yield("Hops", int64(c.Hops)) &&
+			yield("BudgetAny", int64(c.BudgetAny)) && yield("BudgetAll", int64(c.BudgetAll)) &&
+			yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
+			yield("ConfirmTimeout", int64(c.ConfirmTimeout)) && yield("AskTimeout", int64(c.AskTimeout)) &&
+			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServed", int64(c.MaxServed)) &&
+			yield("MaxServedPerPeer", int64(c.MaxServedPerPeer)) && yield("MaxServedBudget", int64(c.MaxServedBudget))
+	}
+}

@@ -1,0 +1,118 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Effect is something that the driver must do. The set is sealed: the types of this file.
+type Effect interface{ effect() }
+
+// Confirm asks a peer whether it holds the key; it dials when need be, by the record's certified addresses. A record
+// without an envelope is of a peer that the driver may or may not be able to reach.
+type Confirm struct {
+	ID  QueryID
+	To  overlay.Record
+	Key []byte
+}
+
+// AskCandidates asks a linked peer who may hold the key.
+type AskCandidates struct {
+	ID          QueryID
+	To          overlay.PeerID
+	Key         []byte
+	Fingerprint summary.Fingerprint
+	Mode        Mode
+}
+
+// Forward hands the query to a linked peer, which may spend Budget messages on it besides its own first answer.
+type Forward struct {
+	ID          QueryID
+	To          overlay.PeerID
+	Key         []byte
+	Fingerprint summary.Fingerprint
+	Mode        Mode
+	Want        int
+	Budget      int
+	Nonce       uint64
+	Origin      overlay.PeerID
+	Deadline    time.Duration
+	Hops        int
+}
+
+// Found streams a confirmed provider to the caller; each one once.
+type Found struct {
+	ID       QueryID
+	Provider overlay.Record
+}
+
+// Done ends a query. Err is empty unless Stats.End is Refused.
+type Done struct {
+	ID    QueryID
+	Stats Stats
+	Err   string
+}
+
+// Answer answers an [Asked]. Messages is what the request has cost here so far, all told, this answer not included
+// when it is the first.
+type Answer struct {
+	Request  uint64
+	Records  []overlay.Record
+	Messages int
+	Final    bool
+}
+
+// Outcome tells the overlay how a peer's claim to hold a key fared. Misses count only where the match was so sure that
+// an honest summary is rarely wrong (match.SureMiss).
+type Outcome struct {
+	Peer         overlay.PeerID
+	Hits, Misses int
+}
+
+// Wake asks for a [Tick] at that time or soon after. It replaces earlier ones.
+type Wake struct{ At time.Duration }
+
+func (Confirm) effect()       {}
+func (AskCandidates) effect() {}
+func (Forward) effect()       {}
+func (Found) effect()         {}
+func (Done) effect()          {}
+func (Answer) effect()        {}
+func (Outcome) effect()       {}
+func (Wake) effect()          {}
+
+func (e Confirm) String() string { return fmt.Sprintf("Confirm %s %s %q", e.ID, e.To.Peer, e.Key) }
+
+func (e AskCandidates) String() string {
+	return fmt.Sprintf("AskCandidates %s %s %q %s", e.ID, e.To, e.Key, e.Mode)
+}
+
+func (e Forward) String() string {
+	return fmt.Sprintf("Forward %s %s %q %s want=%d budget=%d origin=%s nonce=%x deadline=%v hops=%d",
+		e.ID, e.To, e.Key, e.Mode, e.Want, e.Budget, e.Origin, e.Nonce, e.Deadline, e.Hops)
+}
+
+func (e Found) String() string { return fmt.Sprintf("Found %s %s", e.ID, e.Provider.Peer) }
+
+func (e Done) String() string {
+	s := e.Stats
+	out := fmt.Sprintf("Done %s %s found=%d probes=%d false=%d messages=%d elapsed=%v",
+		e.ID, s.End, s.Found, s.Probes, s.FalseProbes, s.Messages, s.Elapsed)
+	if e.Err != "" {
+		out += " err=" + e.Err
+	}
+	return out
+}
+
+func (e Answer) String() string {
+	return fmt.Sprintf("Answer #%d %s messages=%d%s", e.Request, peers(e.Records), e.Messages, final(e.Final))
+}
+
+func (e Outcome) String() string {
+	return fmt.Sprintf("Outcome %s hits=%d misses=%d", e.Peer, e.Hits, e.Misses)
+}
+
+func (e Wake) String() string { return fmt.Sprintf("Wake %v", e.At) }

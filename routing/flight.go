@@ -1,0 +1,143 @@
+package routing
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// flight is an open query: the caller's, or one that serves a peer's search.
+type flight struct {
+	Query
+	origin overlay.PeerID // whose query it is
+	nonce  uint64         // names it among the origin's
+	hops   int            // it may still travel
+	serves *request       // nil: the caller's own
+
+	started time.Duration
+	poor    bool // the directory is too poor to go by alone
+
+	candidates []candidate
+	index      map[overlay.PeerID]int // into candidates
+	order      []int                  // of candidates, best first; those no longer waiting are passed over
+	asks       []ask
+	children   []child
+	retried    bool // failures were given their second chance
+	forwarded  bool
+
+	found    int
+	probing  int           // confirmations under way
+	extra    int           // confirmations at a time beyond those that could suffice (Any)
+	patience time.Duration // before the next hedge
+	hedgeAt  time.Duration
+	spent    int  // messages, with what is set aside for children
+	short    bool // the budget kept something from being asked
+	stats    Stats
+	wake     time.Duration // when to look again
+	timer    int           // index in timers
+}
+
+type state uint8
+
+const (
+	waiting state = iota
+	asking
+	answered // an informant or child: an answer came. A candidate: it holds the key
+	lacking
+	failed
+	passed // not to be asked any more
+)
+
+// candidate is a peer that may hold the key.
+type candidate struct {
+	record  overlay.Record
+	why     Why
+	matched bool    // by its summary here
+	rate    float64 // of what matched; 1 when nothing did
+	likely  float64 // probability by the summary alone, before trust
+	trust   float64
+	p       float64 // probability that it holds the key
+	cost    float64
+	tie     uint64
+	namedBy int // index in asks; -1: nobody
+	state   state
+	tries   int
+	since   time.Duration
+	reason  int // index in Stats.Explain
+}
+
+// ask is a question to an informant.
+type ask struct {
+	peer         overlay.PeerID
+	falseMatches float64 // its Σf; +Inf: not known
+	hits, misses int     // of those that it named
+	state        state
+	since        time.Duration
+	reason       int
+}
+
+// child is a linked peer that the query was forwarded to.
+type child struct {
+	peer     overlay.PeerID
+	reserved int // messages set aside for it
+	reported int // messages that it says it used, at most reserved
+	state    state
+	until    time.Duration
+	reason   int
+}
+
+// afford takes n messages off the budget, or says that it can't.
+func (q *flight) afford(n int) bool {
+	if q.spent+n > q.Budget {
+		q.short = true
+		return false
+	}
+	q.spent += n
+	return true
+}
+
+// enough says that nothing more is wanted.
+func (q *flight) enough() bool { return q.Mode == Any && q.found >= q.Want }
+
+// excluded says that a peer must not be asked: it asked itself.
+func (q *flight) excluded(self, p overlay.PeerID) bool {
+	return p == "" || p == self || p == q.origin || q.serves != nil && p == q.serves.from
+}
+
+func (q *flight) explain(r Reason) int {
+	q.stats.Explain = append(q.stats.Explain, r)
+	return len(q.stats.Explain) - 1
+}
+
+func (q *flight) askOf(p overlay.PeerID) *ask {
+	for i := range q.asks {
+		if q.asks[i].peer == p {
+			return &q.asks[i]
+		}
+	}
+	return nil
+}
+
+func (q *flight) childOf(p overlay.PeerID) *child {
+	for i := range q.children {
+		if q.children[i].peer == p {
+			return &q.children[i]
+		}
+	}
+	return nil
+}
+
+// waitingFor says whether an informant's or a child's answer is still to come.
+func (q *flight) waitingFor() bool {
+	for i := range q.asks {
+		if q.asks[i].state == asking {
+			return true
+		}
+	}
+	for i := range q.children {
+		if q.children[i].state == asking {
+			return true
+		}
+	}
+	return false
+}

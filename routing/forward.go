@@ -1,0 +1,90 @@
+package routing
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+// keepBack is the part of what is left of a budget that is not handed to children: it pays for confirming what they find.
+const keepBack = 4
+
+// worthForwarding says whether too few answered: with Any when nobody did; with All when there are peers of which the
+// directory knows nothing.
+func (r *Router) worthForwarding(q *flight) bool {
+	if q.hops <= 0 {
+		return false
+	}
+	return q.Mode == Any && q.found == 0 || q.Mode == All && r.cfg.Incomplete()
+}
+
+// strangers are the linked peers that the query has not been to, in the key's own order.
+func (r *Router) strangers(q *flight) []overlay.PeerID {
+	var out []overlay.PeerID
+	for _, p := range r.view.Linked() {
+		if !q.excluded(r.cfg.Self, p) && q.askOf(p) == nil && q.childOf(p) == nil {
+			out = append(out, p)
+		}
+	}
+	tie := func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint), string(p)) }
+	slices.SortFunc(out, func(a, b overlay.PeerID) int { return cmp.Or(cmp.Compare(tie(a), tie(b)), cmp.Compare(a, b)) })
+	return out
+}
+
+// forward splits three quarters of what is left of the budget among linked peers; false when there is nobody, or nothing
+// left. A child has seven eighths of the time left, for its answer must travel.
+func (r *Router) forward(q *flight) bool {
+	to := r.strangers(q)
+	left := q.Budget - q.spent
+	share := left - left/keepBack
+	n := min(r.cfg.Fanout, len(to), share/forwardCost)
+	if n == 0 {
+		q.short = q.short || len(to) > 0
+		return false
+	}
+	r.seen.Add(r.now, q.origin, q.nonce)
+	until := r.now + (q.Deadline-r.now)/8*7
+	for _, p := range to[:n] {
+		r.forwardTo(q, p, share/n-forwardCost, until)
+	}
+	return true
+}
+
+func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.Duration) {
+	q.spent += forwardCost + budget
+	reason := q.explain(Reason{Peer: p, Why: Forwarded})
+	q.children = append(q.children, child{peer: p, reserved: budget, state: asking, until: until, reason: reason})
+	r.emit(Forward{
+		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
+		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1,
+	})
+}
+
+// forwardReturned takes in what a child found. What it reports to have spent is believed up to what was set aside, the
+// rest is given back.
+func (r *Router) forwardReturned(in ForwardReturned) {
+	q := r.open[in.ID]
+	if q == nil {
+		return
+	}
+	c := q.childOf(in.From)
+	if c == nil || c.state == answered || c.state == failed {
+		return
+	}
+	c.reported = min(max(c.reported, in.Messages), c.reserved)
+	reason := &q.stats.Explain[c.reason]
+	reason.Names += len(in.Providers)
+	if in.Final {
+		c.state, reason.Result = answered, Answered
+		q.spent -= c.reserved - c.reported
+	}
+	if q.serves != nil {
+		r.passOn(q, in.Providers)
+	} else {
+		r.returned(q, in.Providers)
+	}
+	r.advance(q)
+}

@@ -1,0 +1,141 @@
+package routing
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Input is something that happened. The set is sealed: the types of this file.
+type Input interface{ input() }
+
+// Start opens a query.
+type Start struct{ Query Query }
+
+// Cancel ends a query with what it has. Unknown IDs are ignored, here and in all other inputs: the query may have ended.
+type Cancel struct{ ID QueryID }
+
+// Confirmed is a peer's own word on whether it holds the key. RTT is the time that the question took.
+type Confirmed struct {
+	ID   QueryID
+	Peer overlay.PeerID
+	Has  bool
+	RTT  time.Duration
+}
+
+// ConfirmFailed says that a [Confirm] brought no answer.
+type ConfirmFailed struct {
+	ID   QueryID
+	Peer overlay.PeerID
+}
+
+// CandidatesReceived is an informant's answer, likeliest holders first. Messages is what the answer cost the informant.
+type CandidatesReceived struct {
+	ID       QueryID
+	From     overlay.PeerID
+	Records  []overlay.Record
+	Messages int
+}
+
+// AskFailed says that an [AskCandidates] or a [Forward] brought no (further) answer.
+type AskFailed struct {
+	ID   QueryID
+	Peer overlay.PeerID
+}
+
+// ForwardReturned is an answer, one of any number, to a forwarded query. Messages is the cost so far, all told.
+type ForwardReturned struct {
+	ID        QueryID
+	From      overlay.PeerID
+	Providers []overlay.Record
+	Messages  int
+	Final     bool
+}
+
+// Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin, Want,
+// Budget, Deadline and Hops matter to searches only.
+type Asked struct {
+	Request     uint64
+	From        overlay.PeerID
+	Kind        Kind
+	Nonce       uint64
+	Origin      overlay.PeerID
+	Key         []byte
+	Fingerprint summary.Fingerprint
+	Mode        Mode
+	Want        int
+	Budget      int
+	Deadline    time.Duration
+	Hops        int // that the query may still travel from here
+}
+
+// Tick says that time has passed.
+type Tick struct{}
+
+func (Start) input()              {}
+func (Cancel) input()             {}
+func (Confirmed) input()          {}
+func (ConfirmFailed) input()      {}
+func (CandidatesReceived) input() {}
+func (AskFailed) input()          {}
+func (ForwardReturned) input()    {}
+func (Asked) input()              {}
+func (Tick) input()               {}
+
+func (i Start) String() string {
+	q := i.Query
+	return fmt.Sprintf("Start %s %q %s want=%d budget=%d deadline=%v", q.ID, q.Key, q.Mode, q.Want, q.Budget, q.Deadline)
+}
+
+func (i Cancel) String() string { return fmt.Sprintf("Cancel %s", i.ID) }
+
+func (i Confirmed) String() string {
+	return fmt.Sprintf("Confirmed %s %s %s", i.ID, i.Peer, map[bool]string{true: "holds", false: "lacks"}[i.Has])
+}
+
+func (i ConfirmFailed) String() string { return fmt.Sprintf("ConfirmFailed %s %s", i.ID, i.Peer) }
+
+func (i CandidatesReceived) String() string {
+	return fmt.Sprintf("CandidatesReceived %s from=%s %s", i.ID, i.From, peers(i.Records))
+}
+
+func (i AskFailed) String() string { return fmt.Sprintf("AskFailed %s %s", i.ID, i.Peer) }
+
+func (i ForwardReturned) String() string {
+	return fmt.Sprintf("ForwardReturned %s from=%s %s messages=%d%s", i.ID, i.From, peers(i.Providers), i.Messages, final(i.Final))
+}
+
+func (i Asked) String() string {
+	s := fmt.Sprintf("Asked #%d %s by %s %q %s", i.Request, i.Kind, i.From, i.Key, i.Mode)
+	if i.Kind == Search {
+		s += fmt.Sprintf(" origin=%s nonce=%x want=%d budget=%d hops=%d deadline=%v", i.Origin, i.Nonce, i.Want, i.Budget, i.Hops, i.Deadline)
+	}
+	return s
+}
+
+func (Tick) String() string { return "Tick" }
+
+func (id QueryID) String() string {
+	if id >= MaxQueryID {
+		return fmt.Sprintf("s%d", uint64(id-MaxQueryID))
+	}
+	return fmt.Sprintf("q%d", uint64(id))
+}
+
+func peers(rs []overlay.Record) string {
+	names := make([]string, len(rs))
+	for i, r := range rs {
+		names[i] = string(r.Peer)
+	}
+	return "[" + strings.Join(names, " ") + "]"
+}
+
+func final(f bool) string {
+	if f {
+		return " final"
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+// Package match says how likely a candidate holds a key and in which order candidates are asked. It is pure: values in,
+// values out, no state but [Prior].
+//
+// The rule. A summary of false-positive rate f matches every key that its origin holds and a share f of the others. With
+// π the share of peers that hold a wanted key, a match is true with probability π/(π+(1-π)f) ([Posterior]; Bayes, as in
+// Papapetrou, Siberski and Nejdl 2010, section 6, where summaries choose the peers that a query goes to). Reputation
+// multiplies it ([Trust]). When candidates are asked one after the other until one has the key, the order that ends
+// soonest on average is that of falling probability per cost ([Rank]): swapping two neighbours of that order can only
+// lengthen the wait.
+//
+// Ranking n candidates costs O(n log n) and no allocation.
+package match
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// SureMiss is the probability from which a match that proves false counts against the peer's reputation: below it
+	// an honest filter is wrong too often. Six such misses in a row happen to an honest peer once in 10^6.
+	SureMiss = 0.9
+	// MinTrust is the trust under which a peer is passed over: six misses that count, in a row, bring a peer there.
+	MinTrust = 0.15
+
+	unknownRTT = 100 * time.Millisecond
+	dialRTTs   = 3                     // round trips to connect and secure, and then to ask
+	askCost    = 50 * time.Millisecond // what a question costs besides its time
+)
+
+// Posterior is the probability that a match is true, given the share prior of peers that hold a random wanted key and
+// the false-positive rate of what matched, both in [0, 1]. At rate 1 a match says nothing and the prior is left.
+func Posterior(prior, rate float64) float64 {
+	if prior <= 0 {
+		return 0
+	}
+	return prior / (prior + (1-prior)*rate)
+}
+
+// Listed is the probability that a peer holds the key when an informant named it: one of n that it named, with
+// falseMatches false ones expected among all that it knows. own is the false-positive rate of what we hold of the peer
+// ourselves, if that matches too, which is evidence of its own; 1 otherwise.
+//
+// Of n names about falseMatches are wrong; and as a wanted key usually has one holder at least, one name in
+// 1+falseMatches is right even where n is small.
+func Listed(falseMatches float64, n int, own float64) float64 {
+	p := max(1-falseMatches/float64(max(n, 1)), 1/(1+falseMatches))
+	p = min(max(p, 1e-6), 1-1e-6)
+	return p / (p + (1-p)*own)
+}
+
+// Trust is the factor, in (0, 1], by which a peer's record lowers belief in its claims: the mean of a Beta distribution
+// over the share of its sure matches that proved true, relative to that of a peer without a record.
+func Trust(hits, misses int) float64 {
+	h, m := float64(max(hits, 0)), float64(max(misses, 0))
+	return (h + 1) / (h + m + 1)
+}
+
+// Cost is what asking a peer costs, in seconds: its round trips (rtt 0: unknown, taken as 100 ms), tripled when a
+// connection must be made first, and a constant for the messages.
+func Cost(rtt time.Duration, connected bool) float64 {
+	if rtt <= 0 {
+		rtt = unknownRTT
+	}
+	if !connected {
+		rtt *= dialRTTs
+	}
+	return (askCost + rtt).Seconds()
+}
+
+// Entry is a candidate to be ranked.
+type Entry struct {
+	Index       int     // the caller's name for it
+	Probability float64 // that it holds the key
+	Cost        float64 // of asking; positive
+	Tie         uint64  // decides between equals; different for different peers and keys, to spread the load
+}
+
+// Value is what [Rank] sorts by: probability per cost.
+func (e Entry) Value() float64 { return e.Probability / e.Cost }
+
+// Rank sorts candidates into the order in which to ask: falling value, then rising tie, then index.
+func Rank(entries []Entry) {
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(b.Value(), a.Value()), cmp.Compare(a.Tie, b.Tie), cmp.Compare(a.Index, b.Index))
+	})
+}
+
+// Cut says how many of the candidates, given by the rates of what is held of them in the order of ranking, to name to a
+// peer that asks: as many as bring no more than allowance false matches, at most limit.
+func Cut(rates []float64, allowance float64, limit int) int {
+	sum := 0.0
+	for i, f := range rates {
+		sum += f
+		if i >= limit || sum > allowance {
+			return i
+		}
+	}
+	return len(rates)
+}
+
+// Tie mixes a key's fingerprint and a peer's name into the tie of an [Entry] (rendezvous hashing: every key has its own
+// order of the peers). FNV-1a, finished by a multiplication.
+func Tie(fingerprint uint64, peer string) uint64 {
+	h := uint64(14695981039346656037) ^ fingerprint
+	for i := range len(peer) {
+		h = (h ^ uint64(peer[i])) * 1099511628211
+	}
+	h ^= h >> 32
+	h *= 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
+
+// Prior estimates the share of peers that hold a wanted key from what confirmations bring. By [Posterior], the log-odds
+// of a hit are logit(π) - ln f: a logistic regression with one unknown and a known offset, of which Learn makes one step
+// of gradient ascent. The zero value is not usable; see [NewPrior].
+type Prior struct{ logit float64 }
+
+const (
+	learningRate       = 0.05
+	minPrior           = 1e-4
+	maxPrior           = 0.5
+	minRate            = 1e-12
+	logitMin, logitMax = -9.210240366975849, 0 // of minPrior and maxPrior
+)
+
+// NewPrior starts at share, which is brought into [1e-4, 0.5].
+func NewPrior(share float64) Prior {
+	share = min(max(share, minPrior), maxPrior)
+	return Prior{logit: math.Log(share / (1 - share))}
+}
+
+// Share is the estimate, in [1e-4, 0.5].
+func (p *Prior) Share() float64 { return 1 / (1 + math.Exp(-p.logit)) }
+
+// Learn takes in that a match of the given rate proved true or false.
+func (p *Prior) Learn(rate float64, has bool) {
+	expected := Posterior(p.Share(), max(rate, minRate))
+	if has {
+		p.logit += learningRate * (1 - expected)
+	} else {
+		p.logit -= learningRate * expected
+	}
+	p.logit = min(max(p.logit, logitMin), logitMax)
+}

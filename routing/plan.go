@@ -1,0 +1,283 @@
+package routing
+
+import (
+	"math"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+const (
+	// sureRate is the false-positive rate up to which a poor directory's own matches are gone by: at the prior of one
+	// holder in twenty, such a match is as likely true as not.
+	sureRate = 0.05
+	// maxAsks is the most informants of a query, maxAnswers the most of them that answer.
+	maxAsks    = 4
+	maxAnswers = 2
+	// clearlyBetter is how much less an informant's Σf must be than ours.
+	clearlyBetter = 0.5
+	// wrongNames is how many names of an informant may be wrong, and none right, before the others are given up.
+	wrongNames = 8
+	// worthRepeating is the probability from which a confirmation that failed is tried once more.
+	worthRepeating = 0.1
+	// evenOdds is the probability of the best candidate below which an Any query asks two at once.
+	evenOdds = 0.5
+
+	// maxPatience is the longest wait before a hedge.
+	maxPatience = time.Minute
+
+	confirmCost = 2 // a question and its answer
+	askCost     = 2
+	forwardCost = 2 // besides what the child spends
+)
+
+// advance does what can be done now, and ends the query when nothing is left to do or to wait for.
+//
+// The plan, for both modes: confirm who matches; in a poor directory only sure matches, until an informant was asked (All:
+// at once; Any: when the sure matches failed) and its names were confirmed; if informants don't help, all matches. Then
+// failures once more; then forwarding.
+func (r *Router) advance(q *flight) {
+	if q.enough() {
+		r.end(q, Enough)
+		return
+	}
+	if r.now >= q.Deadline {
+		r.end(q, OutOfTime)
+		return
+	}
+	r.expire(q)
+	r.hedge(q)
+	for {
+		r.consult(q)
+		r.probe(q)
+		if q.probing > 0 || q.waitingFor() {
+			q.wake = r.nextLook(q)
+			r.timers.moved(q)
+			return
+		}
+		if !r.escalate(q) {
+			break
+		}
+	}
+	if q.short {
+		r.end(q, OutOfBudget)
+		return
+	}
+	r.end(q, Exhausted)
+}
+
+// expire gives up answers that took too long.
+func (r *Router) expire(q *flight) {
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking && r.now >= c.since+r.cfg.ConfirmTimeout {
+			q.fail(c)
+		}
+	}
+	for i := range q.asks {
+		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.cfg.AskTimeout {
+			a.state = failed
+			q.stats.Explain[a.reason].Result = Failed
+		}
+	}
+	for i := range q.children {
+		if c := &q.children[i]; c.state == asking && r.now >= c.until {
+			c.state = failed
+			q.stats.Explain[c.reason].Result = Failed
+		}
+	}
+}
+
+// nextLook is when time alone changes something.
+func (r *Router) nextLook(q *flight) time.Duration {
+	at := q.Deadline
+	if q.Mode == Any && q.probing > 0 {
+		at = min(at, q.hedgeAt)
+	}
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking {
+			at = min(at, c.since+r.cfg.ConfirmTimeout)
+		}
+	}
+	for i := range q.asks {
+		if a := &q.asks[i]; a.state == asking {
+			at = min(at, a.since+r.cfg.AskTimeout)
+		}
+	}
+	for i := range q.children {
+		if c := &q.children[i]; c.state == asking {
+			at = min(at, c.until)
+		}
+	}
+	return at
+}
+
+// consult asks an informant when the plan says so.
+func (r *Router) consult(q *flight) {
+	if q.Mode == Any && (q.probing > 0 || q.next(r.bound(q)) >= 0) {
+		return
+	}
+	peer, falseMatches, ok := r.informant(q)
+	if !ok || !q.afford(askCost) {
+		return
+	}
+	reason := q.explain(Reason{Peer: peer, Why: Informant})
+	q.asks = append(q.asks, ask{peer: peer, falseMatches: falseMatches, state: asking, since: r.now, reason: reason})
+	r.emit(AskCandidates{ID: q.ID, To: peer, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
+}
+
+// informant chooses whom to ask next: the best-informed linked peer if it knows clearly more than we; when it fails or
+// is poor itself, another linked peer, of which we know nothing.
+func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64, ok bool) {
+	if !q.poor || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) {
+		return "", 0, false
+	}
+	answers := 0
+	for _, a := range q.asks {
+		if a.state == asking {
+			return "", 0, false
+		}
+		if q.stats.Explain[a.reason].Result == Answered {
+			answers++
+		}
+	}
+	if answers >= maxAnswers {
+		return "", 0, false
+	}
+	best, f, ok := r.view.BestInformed()
+	if ok && f <= clearlyBetter*r.view.FalseMatches() && q.askOf(best) == nil && !q.excluded(r.cfg.Self, best) {
+		return best, f, true
+	}
+	if len(q.asks) == 0 {
+		return "", 0, false
+	}
+	for _, p := range r.strangers(q) {
+		return p, math.Inf(1), true
+	}
+	return "", 0, false
+}
+
+// informed says whether an informant of at most so many false matches has answered.
+func (q *flight) informed(falseMatches float64) bool {
+	for _, a := range q.asks {
+		if a.state == answered && a.falseMatches <= falseMatches {
+			return true
+		}
+	}
+	return false
+}
+
+// bound is the false-positive rate up to which the own directory's matches are gone by.
+func (r *Router) bound(q *flight) float64 {
+	if !q.poor {
+		return 1
+	}
+	if q.informed(r.cfg.Useless) {
+		return sureRate
+	}
+	for _, a := range q.asks {
+		if a.state == asking {
+			return sureRate
+		}
+	}
+	if _, _, more := r.informant(q); more && q.spent+askCost <= q.Budget {
+		return sureRate
+	}
+	return 1
+}
+
+// next is the index of the best candidate to confirm, -1 for none.
+func (q *flight) next(bound float64) int {
+	for len(q.order) > 0 && q.candidates[q.order[0]].state != waiting {
+		q.order = q.order[1:]
+	}
+	for _, i := range q.order {
+		c := &q.candidates[i]
+		sure := c.why != Matched || c.rate <= bound
+		trusted := c.trust >= match.MinTrust || q.Mode == Any
+		if c.state == waiting && sure && trusted {
+			return i
+		}
+	}
+	return -1
+}
+
+// width is how many confirmations may be under way: with All many; with Any as many as could suffice, more after every
+// miss and every hedge, and one more when the best candidate is unlikely.
+func (r *Router) width(q *flight, best *candidate) int {
+	if q.Mode == All {
+		return r.cfg.Parallel
+	}
+	w := q.Want - q.found + q.extra
+	if best.p < evenOdds {
+		w++
+	}
+	return min(w, r.cfg.Parallel)
+}
+
+// probe asks candidates for confirmation.
+func (r *Router) probe(q *flight) {
+	bound := r.bound(q)
+	for {
+		i := q.next(bound)
+		if i < 0 {
+			return
+		}
+		c := &q.candidates[i]
+		if q.probing >= r.width(q, c) || !q.afford(confirmCost) {
+			return
+		}
+		c.state, c.since = asking, r.now
+		c.tries++
+		c.reason = q.explain(Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
+		q.probing++
+		q.stats.Probes++
+		if q.probing == 1 {
+			q.patience = r.cfg.HedgeAfter
+			q.hedgeAt = r.now + q.patience
+		}
+		r.emit(Confirm{ID: q.ID, To: c.record, Key: q.Key})
+	}
+}
+
+// hedge lets an Any query that waits too long ask more at a time: one more, then three, seven and so on, each wait twice
+// the one before.
+func (r *Router) hedge(q *flight) {
+	if q.Mode != Any || q.probing == 0 || r.now < q.hedgeAt {
+		return
+	}
+	q.extra = min(2*q.extra+1, r.cfg.Parallel)
+	q.patience = min(2*q.patience, maxPatience)
+	q.hedgeAt = r.now + q.patience
+}
+
+// escalate tries what comes after the candidates, one thing a call; false when nothing is left.
+func (r *Router) escalate(q *flight) bool {
+	if !q.retried {
+		q.retried = true
+		if q.retry() {
+			return true
+		}
+	}
+	if !q.poor && q.Mode == Any && q.found == 0 && len(q.asks) == 0 {
+		q.poor = true // whatever Σf says, it didn't help
+		return true
+	}
+	if !q.forwarded && r.worthForwarding(q) {
+		q.forwarded = true
+		return r.forward(q)
+	}
+	return false
+}
+
+// retry gives likely candidates that failed their second chance.
+func (q *flight) retry() bool {
+	again := false
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.p >= worthRepeating && !q.discredited(c) {
+			c.state, again = waiting, true
+		}
+	}
+	q.rank()
+	return again
+}

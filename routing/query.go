@@ -1,0 +1,152 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries; the machine uses those
+// above for requests that it serves, and they appear in its Confirm, AskCandidates and Forward effects.
+type QueryID uint64
+
+// MaxQueryID is the first ID that callers may not use.
+const MaxQueryID QueryID = 1 << 63
+
+// Mode says what ends a query.
+type Mode uint8
+
+const (
+	// Any ends with the wanted number of providers.
+	Any Mode = iota
+	// All looks for every provider.
+	All
+)
+
+func (m Mode) String() string { return name(int(m), "any", "all") }
+
+// Query is what a caller wants to know. Keys that the caller holds itself are the caller's business: a query looks for
+// others.
+type Query struct {
+	ID          QueryID
+	Key         []byte // at most [MaxKey] bytes; must not change while the query is open
+	Fingerprint summary.Fingerprint
+	Mode        Mode
+	Want        int           // Any: providers wanted; 0: 1. All: ignored
+	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll]
+	Deadline    time.Duration // on the core's clock; 0: [Config.Timeout] from now
+}
+
+// MaxKey is the longest key, in bytes.
+const MaxKey = 1024
+
+// End says why a query ended.
+type End uint8
+
+const (
+	// Enough: the wanted number was found.
+	Enough End = iota
+	// Exhausted: everybody worth asking was asked.
+	Exhausted
+	// OutOfBudget: more could have been asked, but for the budget.
+	OutOfBudget
+	// OutOfTime: the deadline came.
+	OutOfTime
+	// Cancelled by the caller.
+	Cancelled
+	// Refused: the query never ran; Done.Err says why.
+	Refused
+)
+
+func (e End) String() string {
+	return name(int(e), "enough", "exhausted", "out of budget", "out of time", "cancelled", "refused")
+}
+
+// Stats is what a query cost and brought.
+type Stats struct {
+	End         End
+	Found       int // providers
+	Probes      int // confirmations asked, repeats after a failure included
+	FalseProbes int // confirmations answered with no
+	Messages    int // requests and answers, those that forwarding caused elsewhere included
+	Elapsed     time.Duration
+	Explain     []Reason // who was asked, in the order of asking
+}
+
+// Why says what a peer was asked for.
+type Why uint8
+
+const (
+	// Matched: its summary here matches the key.
+	Matched Why = iota
+	// Named: an informant named it.
+	Named
+	// Returned: a forwarded query found it.
+	Returned
+	// Informant: it was asked for candidates.
+	Informant
+	// Forwarded: the query was forwarded to it.
+	Forwarded
+)
+
+func (w Why) String() string {
+	return name(int(w), "matched", "named", "returned", "informant", "forwarded")
+}
+
+// Result is what came back.
+type Result uint8
+
+const (
+	// Pending: nothing yet, when the query ended.
+	Pending Result = iota
+	// Holds the key.
+	Holds
+	// Lacks the key.
+	Lacks
+	// Failed to answer.
+	Failed
+	// Answered, of an informant or a forwarded query.
+	Answered
+)
+
+func (r Result) String() string {
+	return name(int(r), "pending", "holds", "lacks", "failed", "answered")
+}
+
+// Reason explains one question: who was asked, why, the probability given to its having the key (0 for informants and
+// forwarding), what came back, and how many names an informant or a forwarded query brought.
+type Reason struct {
+	Peer        overlay.PeerID
+	Why         Why
+	Probability float64
+	Result      Result
+	Names       int
+}
+
+func (r Reason) String() string {
+	if r.Why == Informant || r.Why == Forwarded {
+		return fmt.Sprintf("%s %s: %s, %d names", r.Peer, r.Why, r.Result, r.Names)
+	}
+	return fmt.Sprintf("%s %s p=%.3f: %s", r.Peer, r.Why, r.Probability, r.Result)
+}
+
+// Kind is what a peer asks of another on the query protocol.
+type Kind uint8
+
+const (
+	// Candidates: who may hold the key, from the directory alone.
+	Candidates Kind = iota
+	// Search: look for holders, forwarding further within the budget.
+	Search
+)
+
+func (k Kind) String() string { return name(int(k), "candidates", "search") }
+
+func name(i int, names ...string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("?%d", i)
+}

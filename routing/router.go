@@ -1,0 +1,150 @@
+package routing
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+// Router is the query machine of one node. See the package comment for what its driver owes. Not safe for concurrent use.
+type Router struct {
+	cfg   Config
+	view  View
+	prior match.Prior
+
+	now      time.Duration
+	open     map[QueryID]*flight // own queries and those that serve a request
+	timers   timers
+	woken    time.Duration // the Wake in force; negative: none
+	own      int           // own queries among open
+	serving  map[overlay.PeerID]int
+	requests QueryID // IDs given to searches of others
+	seen     seen
+	out      []Effect
+}
+
+// New makes a Router that reads view. Its errors match [ErrConfig] and name every fault.
+func New(cfg Config, view View) (*Router, error) {
+	cfg.defaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	return &Router{
+		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
+		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{}, seen: &batches{},
+	}, nil
+}
+
+// Step takes an input at an instant of the core's clock and returns what to do, in order. The slice is valid until the
+// next Step. Step panics when time goes back and on a nil Input.
+func (r *Router) Step(now time.Duration, in Input) []Effect {
+	if now < r.now {
+		panic(fmt.Sprintf("routing: time goes back from %v to %v", r.now, now))
+	}
+	r.now, r.out = now, r.out[:0]
+	switch in := in.(type) {
+	case Start:
+		r.start(in.Query)
+	case Cancel:
+		r.cancel(in)
+	case Confirmed:
+		r.confirmed(in)
+	case ConfirmFailed:
+		r.confirmFailed(in)
+	case CandidatesReceived:
+		r.candidatesReceived(in)
+	case AskFailed:
+		r.askFailed(in)
+	case ForwardReturned:
+		r.forwardReturned(in)
+	case Asked:
+		r.asked(in)
+	case Tick:
+	default:
+		panic(fmt.Sprintf("routing: unknown input %T", in))
+	}
+	r.runTimers()
+	return r.out
+}
+
+func (r *Router) emit(e Effect) { r.out = append(r.out, e) }
+
+// runTimers advances the queries whose time has come and asks to be woken for the next.
+func (r *Router) runTimers() {
+	for len(r.timers) > 0 && r.timers[0].wake <= r.now {
+		r.advance(r.timers[0])
+	}
+	if r.woken <= r.now {
+		r.woken = -1
+	}
+	if len(r.timers) > 0 && r.timers[0].wake != r.woken {
+		r.woken = r.timers[0].wake
+		r.emit(Wake{r.woken})
+	}
+}
+
+func (r *Router) start(q Query) {
+	switch {
+	case q.ID >= MaxQueryID:
+		r.refuse(q.ID, "query ID out of range")
+	case r.open[q.ID] != nil:
+		r.refuse(q.ID, "query ID in use")
+	case len(q.Key) == 0 || len(q.Key) > MaxKey:
+		r.refuse(q.ID, fmt.Sprintf("key of %d bytes, want 1 to %d", len(q.Key), MaxKey))
+	case q.Mode > All:
+		r.refuse(q.ID, fmt.Sprintf("unknown mode %d", q.Mode))
+	case r.own >= r.cfg.MaxQueries:
+		r.refuse(q.ID, fmt.Sprintf("%d queries open already", r.own))
+	default:
+		r.own++
+		r.launch(&flight{Query: r.filled(q), origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops})
+	}
+}
+
+func (r *Router) refuse(id QueryID, why string) {
+	r.emit(Done{ID: id, Stats: Stats{End: Refused}, Err: "routing: " + why})
+}
+
+// filled puts the defaults in.
+func (r *Router) filled(q Query) Query {
+	q.Want = max(q.Want, 1)
+	if q.Budget <= 0 {
+		q.Budget = map[Mode]int{Any: r.cfg.BudgetAny, All: r.cfg.BudgetAll}[q.Mode]
+	}
+	if q.Deadline == 0 {
+		q.Deadline = r.now + r.cfg.Timeout
+	}
+	return q
+}
+
+// launch opens a query and does what can be done at once.
+func (r *Router) launch(q *flight) {
+	q.started = r.now
+	q.poor = r.view.FalseMatches() > r.cfg.Poor
+	q.index = map[overlay.PeerID]int{}
+	r.open[q.ID] = q
+	r.timers.add(q)
+	r.matched(q)
+	r.advance(q)
+}
+
+func (r *Router) cancel(in Cancel) {
+	if q := r.open[in.ID]; q != nil && q.serves == nil {
+		r.end(q, Cancelled)
+	}
+}
+
+// end closes a query and says so to whoever asked.
+func (r *Router) end(q *flight, why End) {
+	delete(r.open, q.ID)
+	r.timers.remove(q)
+	if q.serves != nil {
+		r.finishServing(q)
+		return
+	}
+	r.own--
+	q.stats.End, q.stats.Messages, q.stats.Elapsed = why, q.spent, r.now-q.started
+	r.emit(Done{ID: q.ID, Stats: q.stats})
+}

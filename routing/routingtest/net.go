@@ -1,0 +1,323 @@
+// Package routingtest runs routing machines against each other in virtual time, for tests: a [Net] of nodes with given
+// collections, links and knowledge of each other, and a script language for transcripts ([Run]).
+//
+// Summaries are modelled: what a node holds of another matches every key that the other holds, and another key when a
+// hash of peer and key falls below the false-positive rate. So deeper knowledge has a subset of the false matches, as
+// with prefixes of one summary.
+package routingtest
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Net is a set of nodes on one virtual clock. Events at one instant happen in the order in which they were scheduled.
+type Net struct {
+	RTT   time.Duration // between any two nodes
+	Trace func(line string)
+
+	nodes    map[overlay.PeerID]*Node
+	now      time.Duration
+	seq      uint64
+	events   events
+	requests []pending                      // indexed by request number
+	keys     map[summary.Fingerprint]string // a View sees fingerprints only
+	rand     *rand.Rand
+}
+
+// pending is a request under way: whose, and for which query.
+type pending struct {
+	asker *Node
+	id    routing.QueryID
+	to    overlay.PeerID
+	kind  routing.Kind
+}
+
+// NewNet makes an empty net whose randomness follows from seed.
+func NewNet(seed uint64) *Net {
+	return &Net{
+		RTT: 20 * time.Millisecond, nodes: map[overlay.PeerID]*Node{}, keys: map[summary.Fingerprint]string{},
+		rand: rand.New(rand.NewPCG(seed, 0)),
+	}
+}
+
+// Node is a peer of a Net. Its fields may be set until the net runs, and faults while it does.
+type Node struct {
+	ID     overlay.PeerID
+	Holds  map[string]bool
+	Claims map[string]bool            // keys that its summary matches though it doesn't hold them
+	Knows  map[overlay.PeerID]float64 // false-positive rate of what it holds of others; no entry: the peer is unknown to it
+	Links  []overlay.PeerID           // sorted
+	Down   bool                       // can't be reached
+	Mute   bool                       // never answers
+	Router *routing.Router
+	Done   []routing.Done
+	Found  map[routing.QueryID][]overlay.PeerID
+
+	net    *Net
+	record map[overlay.PeerID]routing.Outcome
+	wake   time.Duration
+	peers  []overlay.PeerID // keys of Knows, sorted, once asked for
+}
+
+// Add makes a node; cfg's Self, Has and Rand are set here.
+func (n *Net) Add(id overlay.PeerID, cfg routing.Config) (*Node, error) {
+	node := &Node{
+		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[overlay.PeerID]float64{},
+		Found: map[routing.QueryID][]overlay.PeerID{}, record: map[overlay.PeerID]routing.Outcome{}, wake: -1,
+	}
+	cfg.Self = id
+	cfg.Has = func(key []byte) bool { return node.Holds[string(key)] }
+	cfg.Rand = rand.New(rand.NewPCG(n.rand.Uint64(), 0))
+	r, err := routing.New(cfg, (*view)(node))
+	if err != nil {
+		return nil, err
+	}
+	node.Router = r
+	n.nodes[id] = node
+	return node, nil
+}
+
+// Node finds a node; nil if there is none.
+func (n *Net) Node(id overlay.PeerID) *Node { return n.nodes[id] }
+
+// Now is the virtual time.
+func (n *Net) Now() time.Duration { return n.now }
+
+// Fingerprint is the one that the net uses for a key.
+func Fingerprint(key []byte) summary.Fingerprint {
+	h := fnv.New64a()
+	_, _ = h.Write(key)
+	return summary.Fingerprint(h.Sum64() & (1<<48 - 1))
+}
+
+// view is a node's knowledge as routing.View.
+type view Node
+
+func (v *view) known() []overlay.PeerID {
+	if len(v.peers) != len(v.Knows) {
+		v.peers = v.peers[:0]
+		for p := range v.Knows {
+			v.peers = append(v.peers, p)
+		}
+		slices.Sort(v.peers)
+	}
+	return v.peers
+}
+
+// Candidates finds the key by its fingerprint among those that the net's nodes hold or claim.
+func (v *view) Candidates(f summary.Fingerprint) []overlay.Candidate {
+	var out []overlay.Candidate
+	for _, p := range v.known() {
+		peer, rate := v.net.nodes[p], v.Knows[p]
+		if !peer.matches(f, rate) {
+			continue
+		}
+		rec, _ := v.Record(p)
+		o := v.record[p]
+		out = append(out, overlay.Candidate{
+			Peer: p, Record: rec, Rate: rate, Hits: o.Hits, Misses: o.Misses, RTT: v.net.RTT,
+			Connected: slices.Contains(v.Links, p), N: len(peer.Holds),
+		})
+	}
+	return out
+}
+
+func (n *Node) matches(f summary.Fingerprint, rate float64) bool {
+	key := n.net.keys[f]
+	if n.Holds[key] || n.Claims[key] {
+		return true
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%x %s", uint64(f), n.ID)
+	// FNV's high bits vary little between short inputs that end alike: mix them.
+	return float64(h.Sum64()*0x9e3779b97f4a7c15>>11)/(1<<53) < rate
+}
+
+func (v *view) FalseMatches() float64 {
+	sum := 0.0
+	for _, p := range v.known() {
+		sum += v.Knows[p]
+	}
+	return sum
+}
+
+func (v *view) BestInformed() (best overlay.PeerID, least float64, ok bool) {
+	for _, p := range v.Links {
+		if f := (*view)(v.net.nodes[p]).FalseMatches(); !ok || f < least {
+			best, least, ok = p, f, true
+		}
+	}
+	return best, least, ok
+}
+
+func (v *view) Linked() []overlay.PeerID { return v.Links }
+
+func (v *view) Record(p overlay.PeerID) (overlay.Record, bool) {
+	if _, ok := v.Knows[p]; !ok && p != v.ID {
+		return overlay.Record{}, false
+	}
+	return overlay.Record{Peer: p, Envelope: []byte("record of " + p)}, true
+}
+
+// Start opens a query at a node now. Its fingerprint is filled in.
+func (n *Net) Start(at overlay.PeerID, q routing.Query) {
+	q.Fingerprint = Fingerprint(q.Key)
+	n.keys[q.Fingerprint] = string(q.Key)
+	n.Step(at, routing.Start{Query: q})
+}
+
+// Step gives a node an input now and carries out what it wants.
+func (n *Net) Step(at overlay.PeerID, in routing.Input) {
+	node := n.nodes[at]
+	n.trace(node, "<", in)
+	for _, e := range slices.Clone(node.Router.Step(n.now, in)) {
+		n.trace(node, ">", e)
+		node.do(e)
+	}
+}
+
+func (n *Net) trace(node *Node, way string, what any) {
+	if n.Trace != nil {
+		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.now, node.ID, way, what))
+	}
+}
+
+// do carries out an effect.
+func (n *Node) do(e routing.Effect) {
+	net := n.net
+	switch e := e.(type) {
+	case routing.Confirm:
+		n.confirm(e)
+	case routing.AskCandidates:
+		n.request(e.ID, e.To, routing.Asked{Kind: routing.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode})
+	case routing.Forward:
+		n.request(e.ID, e.To, routing.Asked{
+			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops,
+		})
+	case routing.Answer:
+		n.answer(e)
+	case routing.Found:
+		n.Found[e.ID] = append(n.Found[e.ID], e.Provider.Peer)
+	case routing.Done:
+		n.Done = append(n.Done, e)
+	case routing.Outcome:
+		o := n.record[e.Peer]
+		n.record[e.Peer] = routing.Outcome{Peer: e.Peer, Hits: o.Hits + e.Hits, Misses: o.Misses + e.Misses}
+	case routing.Wake:
+		n.wake = e.At
+		net.at(e.At-net.now, func() {
+			if n.wake == e.At {
+				net.Step(n.ID, routing.Tick{})
+			}
+		})
+	default:
+		panic(fmt.Sprintf("routingtest: unknown effect %T", e))
+	}
+}
+
+func (n *Node) confirm(e routing.Confirm) {
+	net, peer := n.net, n.net.nodes[e.To.Peer]
+	rtt := net.RTT
+	if !slices.Contains(n.Links, e.To.Peer) {
+		rtt *= 3
+	}
+	net.at(rtt, func() {
+		switch {
+		case peer == nil || peer.Down:
+			net.Step(n.ID, routing.ConfirmFailed{ID: e.ID, Peer: e.To.Peer})
+		case !peer.Mute:
+			net.Step(n.ID, routing.Confirmed{ID: e.ID, Peer: e.To.Peer, Has: peer.Holds[string(e.Key)], RTT: rtt})
+		}
+	})
+}
+
+func (n *Node) request(id routing.QueryID, to overlay.PeerID, a routing.Asked) {
+	net, peer := n.net, n.net.nodes[to]
+	a.Request, a.From = uint64(len(net.requests)), n.ID
+	net.requests = append(net.requests, pending{n, id, to, a.Kind})
+	net.at(net.RTT/2, func() {
+		switch {
+		case peer == nil || peer.Down:
+			net.at(net.RTT/2, func() { net.Step(n.ID, routing.AskFailed{ID: id, Peer: to}) })
+		case !peer.Mute:
+			net.Step(to, a)
+		}
+	})
+}
+
+func (n *Node) answer(e routing.Answer) {
+	net := n.net
+	if e.Request >= uint64(len(net.requests)) {
+		return // asked by the script, which reads the trace
+	}
+	p := net.requests[e.Request]
+	net.at(net.RTT/2, func() {
+		if p.kind == routing.Candidates {
+			net.Step(p.asker.ID, routing.CandidatesReceived{ID: p.id, From: p.to, Records: e.Records})
+			return
+		}
+		net.Step(p.asker.ID, routing.ForwardReturned{
+			ID: p.id, From: p.to, Providers: e.Records, Messages: e.Messages, Final: e.Final,
+		})
+	})
+}
+
+// at schedules what happens after a delay.
+func (n *Net) at(delay time.Duration, do func()) {
+	n.seq++
+	heap.Push(&n.events, event{n.now + max(delay, 0), n.seq, do})
+}
+
+// RunUntil lets everything happen that is due by then, and brings the clock there.
+func (n *Net) RunUntil(until time.Duration) {
+	for len(n.events) > 0 && n.events[0].at <= until {
+		e := heap.Pop(&n.events).(event)
+		n.now = e.at
+		e.do()
+	}
+	n.now = max(n.now, until)
+}
+
+// Run lets everything happen until nothing is left to.
+func (n *Net) Run() {
+	for len(n.events) > 0 {
+		n.RunUntil(n.events[0].at)
+	}
+}
+
+type event struct {
+	at  time.Duration
+	seq uint64
+	do  func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+
+func (e events) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(e[i].at, e[j].at), cmp.Compare(e[i].seq, e[j].seq)) < 0
+}
+
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+
+// Push is for package heap.
+func (e *events) Push(x any) { *e = append(*e, x.(event)) }
+
+// Pop is for package heap.
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}

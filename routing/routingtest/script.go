@@ -1,0 +1,257 @@
+package routingtest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// Script interprets the commands of a transcript against one [Net]. The output of a command is the trace of what it
+// caused: "<" before inputs, ">" before effects.
+//
+//	net [seed=N] [rtt=20ms]               a new, empty net
+//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [max-served=N] [incomplete]
+//	knows P [Q=rate …] [rest=rate]        what P holds of others; rest: of all others that exist
+//	fault P [down] [mute] [up] [claims=(k,…)] [forgets=(k,…)]
+//	start P ID any|all KEY [want=N] [budget=N] [for=duration]
+//	run [for=duration]                    let things happen; without for, until nothing is left to happen
+//	input P KIND …                        one raw input: confirmed ID Q holds|lacks; failed ID Q; named ID Q [peers=(…)];
+//	                                      ask-failed ID Q; returned ID Q [peers=(…)] [messages=N] [final]; cancel ID; tick;
+//	                                      asked NUMBER Q candidates|search any|all KEY [origin=Q] [nonce=N] [budget=N]
+//	                                      [want=N] [hops=N] [for=duration]
+//	explain P                             whom P's last query asked, why, and what came back
+type Script struct {
+	net   *Net
+	lines []string
+}
+
+// Run interprets one command; it panics on a malformed script, as its author's mistake.
+func (s *Script) Run(d *datadriven.TestData) string {
+	s.lines = nil
+	if d.Cmd == "net" {
+		s.newNet(d)
+		return "ok\n"
+	}
+	switch d.Cmd {
+	case "peer":
+		s.peer(d)
+	case "knows":
+		s.knows(d)
+	case "fault":
+		s.fault(d)
+	case "start":
+		s.start(d)
+	case "run":
+		if wait := duration(d, "for", 0); wait > 0 {
+			s.net.RunUntil(s.net.now + wait)
+		} else {
+			s.net.Run()
+		}
+	case "input":
+		s.net.Step(s.node(d, 0).ID, s.input(d))
+	case "explain":
+		s.explain(d)
+	default:
+		panic(fmt.Sprintf("unknown command %q", d.Cmd))
+	}
+	if len(s.lines) == 0 {
+		return "ok\n"
+	}
+	return strings.Join(s.lines, "\n") + "\n"
+}
+
+func (s *Script) newNet(d *datadriven.TestData) {
+	s.net = NewNet(uint64(number(d, "seed", 1)))
+	s.net.RTT = duration(d, "rtt", s.net.RTT)
+	s.net.Trace = func(line string) { s.lines = append(s.lines, line) }
+}
+
+func (s *Script) peer(d *datadriven.TestData) {
+	cfg := routing.Config{
+		BudgetAny: number(d, "budget-any", 0), Hops: number(d, "hops", 0),
+		MaxQueries: number(d, "max-queries", 0), MaxServed: number(d, "max-served", 0),
+	}
+	if d.HasArg("incomplete") {
+		cfg.Incomplete = func() bool { return true }
+	}
+	n, err := s.net.Add(overlay.PeerID(word(d, 0)), cfg)
+	if err != nil {
+		panic(err)
+	}
+	for _, k := range list(d, "holds") {
+		n.Holds[k] = true
+	}
+	for _, p := range list(d, "links") {
+		n.Links = append(n.Links, overlay.PeerID(p))
+	}
+	slices.Sort(n.Links)
+}
+
+func (s *Script) knows(d *datadriven.TestData) {
+	n := s.node(d, 0)
+	for _, a := range d.CmdArgs[1:] {
+		rate, err := strconv.ParseFloat(a.Vals[0], 64)
+		if err != nil {
+			panic(err)
+		}
+		if a.Key != "rest" {
+			n.Knows[overlay.PeerID(a.Key)] = rate
+			continue
+		}
+		for p := range s.net.nodes {
+			if _, ok := n.Knows[p]; !ok && p != n.ID {
+				n.Knows[p] = rate
+			}
+		}
+	}
+}
+
+func (s *Script) fault(d *datadriven.TestData) {
+	n := s.node(d, 0)
+	switch {
+	case d.HasArg("down"):
+		n.Down = true
+	case d.HasArg("mute"):
+		n.Mute = true
+	case d.HasArg("up"):
+		n.Down, n.Mute = false, false
+	}
+	for _, k := range list(d, "claims") {
+		n.Claims[k] = true
+	}
+	for _, k := range list(d, "forgets") {
+		delete(n.Holds, k)
+		n.Claims[k] = true
+	}
+}
+
+func (s *Script) start(d *datadriven.TestData) {
+	q := routing.Query{
+		ID: id(d, 1), Mode: mode(d, 2), Key: []byte(word(d, 3)), Want: number(d, "want", 0), Budget: number(d, "budget", 0),
+	}
+	if wait := duration(d, "for", 0); wait > 0 {
+		q.Deadline = s.net.now + wait
+	}
+	s.net.Start(s.node(d, 0).ID, q)
+}
+
+func (s *Script) input(d *datadriven.TestData) routing.Input {
+	kind := word(d, 1)
+	switch kind {
+	case "tick":
+		return routing.Tick{}
+	case "cancel":
+		return routing.Cancel{ID: id(d, 2)}
+	case "asked":
+		return s.asked(d)
+	}
+	q, p := id(d, 2), overlay.PeerID(word(d, 3))
+	switch kind {
+	case "confirmed":
+		return routing.Confirmed{ID: q, Peer: p, Has: word(d, 4) == "holds", RTT: s.net.RTT}
+	case "failed":
+		return routing.ConfirmFailed{ID: q, Peer: p}
+	case "named":
+		return routing.CandidatesReceived{ID: q, From: p, Records: records(d)}
+	case "ask-failed":
+		return routing.AskFailed{ID: q, Peer: p}
+	case "returned":
+		return routing.ForwardReturned{
+			ID: q, From: p, Providers: records(d), Messages: number(d, "messages", 0), Final: d.HasArg("final"),
+		}
+	}
+	panic(fmt.Sprintf("unknown input %q", kind))
+}
+
+// asked makes a request with a number of the script's own, out of the net's range, so that answers only show in the trace.
+func (s *Script) asked(d *datadriven.TestData) routing.Input {
+	key := []byte(word(d, 6))
+	a := routing.Asked{
+		Request: uint64(id(d, 2)), From: overlay.PeerID(word(d, 3)), Mode: mode(d, 5), Key: key, Fingerprint: Fingerprint(key),
+		Nonce: uint64(number(d, "nonce", 1)), Origin: overlay.PeerID(strings.Join(list(d, "origin"), "")),
+		Want: number(d, "want", 1), Budget: number(d, "budget", 20), Hops: number(d, "hops", 3),
+		Deadline: s.net.now + duration(d, "for", 10*time.Second),
+	}
+	s.net.keys[a.Fingerprint] = string(key)
+	if word(d, 4) == "search" {
+		a.Kind = routing.Search
+	}
+	return a
+}
+
+func (s *Script) explain(d *datadriven.TestData) {
+	done := s.node(d, 0).Done
+	for _, r := range done[len(done)-1].Stats.Explain {
+		s.lines = append(s.lines, r.String())
+	}
+}
+
+func (s *Script) node(d *datadriven.TestData, i int) *Node {
+	n := s.net.nodes[overlay.PeerID(word(d, i))]
+	if n == nil {
+		panic(fmt.Sprintf("no peer %q", word(d, i)))
+	}
+	return n
+}
+
+func word(d *datadriven.TestData, i int) string { return d.CmdArgs[i].Key }
+
+func id(d *datadriven.TestData, i int) routing.QueryID {
+	n, err := strconv.ParseUint(word(d, i), 0, 64)
+	if err != nil {
+		panic(err)
+	}
+	return routing.QueryID(n)
+}
+
+func mode(d *datadriven.TestData, i int) routing.Mode {
+	if word(d, i) == "all" {
+		return routing.All
+	}
+	return routing.Any
+}
+
+func list(d *datadriven.TestData, key string) []string {
+	for _, a := range d.CmdArgs {
+		if a.Key == key {
+			return a.Vals
+		}
+	}
+	return nil
+}
+
+func number(d *datadriven.TestData, key string, otherwise int) int {
+	if v := list(d, key); len(v) > 0 {
+		n, err := strconv.Atoi(v[0])
+		if err != nil {
+			panic(err)
+		}
+		return n
+	}
+	return otherwise
+}
+
+func duration(d *datadriven.TestData, key string, otherwise time.Duration) time.Duration {
+	if v := list(d, key); len(v) > 0 {
+		t, err := time.ParseDuration(v[0])
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}
+	return otherwise
+}
+
+func records(d *datadriven.TestData) []overlay.Record {
+	var out []overlay.Record
+	for _, p := range list(d, "peers") {
+		out = append(out, overlay.Record{Peer: overlay.PeerID(p)})
+	}
+	return out
+}

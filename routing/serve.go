@@ -1,0 +1,138 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+// request is the search of a peer that a query serves.
+type request struct {
+	number uint64 // the driver's name for the stream
+	from   overlay.PeerID
+	passed map[overlay.PeerID]bool // providers told or about to be
+	queue  []overlay.Record        // providers not yet told
+}
+
+// asked serves a peer. What is malformed or too much is answered empty at once.
+func (r *Router) asked(in Asked) {
+	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= All
+	switch {
+	case ok && in.Kind == Candidates:
+		r.emit(Answer{Request: in.Request, Records: r.candidatesFor(in), Final: true})
+	case ok && in.Kind == Search && r.admit(in):
+		r.search(in)
+	default:
+		r.emit(Answer{Request: in.Request, Final: true})
+	}
+}
+
+// candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first, as
+// many as bring [Config.Useless] false matches at most and fit [MaxNames].
+func (r *Router) candidatesFor(in Asked) []overlay.Record {
+	var out []overlay.Record
+	if r.cfg.Has(in.Key) {
+		out = append(out, r.self())
+	}
+	found, rates := r.likely(in)
+	n := match.Cut(rates, r.cfg.Useless, MaxNames(in.Mode)-len(out))
+	return append(out, found[:n]...)
+}
+
+// likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
+func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
+	prior := r.prior.Share()
+	all := r.view.Candidates(in.Fingerprint)
+	entries := make([]match.Entry, 0, len(all))
+	for i, v := range all {
+		trust := match.Trust(v.Hits, v.Misses)
+		if v.Peer == in.From || v.Peer == r.cfg.Self || trust < match.MinTrust {
+			continue
+		}
+		tie := match.Tie(uint64(in.Fingerprint), string(v.Peer))
+		entries = append(entries, match.Entry{Index: i, Probability: match.Posterior(prior, v.Rate) * trust, Cost: 1, Tie: tie})
+	}
+	match.Rank(entries)
+	for _, e := range entries {
+		v := all[e.Index]
+		v.Record.Peer = v.Peer
+		records, rates = append(records, v.Record), append(rates, v.Rate)
+	}
+	return records, rates
+}
+
+// self is this node's record; without an envelope when the view has none.
+func (r *Router) self() overlay.Record {
+	if rec, ok := r.view.Record(r.cfg.Self); ok {
+		rec.Peer = r.cfg.Self
+		return rec
+	}
+	return overlay.Record{Peer: r.cfg.Self}
+}
+
+// admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many.
+func (r *Router) admit(in Asked) bool {
+	return in.Origin != r.cfg.Self && in.Deadline > r.now && len(r.open)-r.own < r.cfg.MaxServed &&
+		r.serving[in.From] < r.cfg.MaxServedPerPeer && r.seen.Add(r.now, in.Origin, in.Nonce)
+}
+
+// search opens a query on a peer's behalf, within its budget and ours.
+func (r *Router) search(in Asked) {
+	id := MaxQueryID + r.requests
+	r.requests++
+	r.serving[in.From]++
+	q := &flight{
+		Query: Query{
+			ID: id, Key: slices.Clone(in.Key), Fingerprint: in.Fingerprint, Mode: in.Mode, Want: max(in.Want, 1),
+			Budget:   min(max(in.Budget, 0), r.cfg.MaxServedBudget),
+			Deadline: min(in.Deadline, r.now+r.cfg.Timeout),
+		},
+		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1),
+		serves: &request{number: in.Request, from: in.From, passed: map[overlay.PeerID]bool{}},
+	}
+	if r.cfg.Has(in.Key) {
+		r.pass(q, r.self())
+	}
+	r.launch(q)
+}
+
+// pass sends a provider on to the peer that asked: at once, or with the last answer when this one satisfies it or when an
+// answer before the last would take the place of a confirmation.
+func (r *Router) pass(q *flight, rec overlay.Record) {
+	s := q.serves
+	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
+		return
+	}
+	s.passed[rec.Peer] = true
+	q.found++
+	s.queue = append(s.queue, rec)
+	if q.enough() || q.spent+1+confirmCost > q.Budget {
+		return
+	}
+	q.spent++
+	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent})
+	s.queue = nil
+}
+
+// passOn sends on what a child found. It counts as found, though only the origin confirms it.
+func (r *Router) passOn(q *flight, records []overlay.Record) {
+	for _, rec := range records[:min(len(records), MaxNames(q.Mode))] {
+		if q.excluded(r.cfg.Self, rec.Peer) {
+			continue
+		}
+		if i, ok := q.index[rec.Peer]; ok && q.candidates[i].state == waiting {
+			q.candidates[i].state = passed
+		}
+		r.pass(q, rec)
+	}
+}
+
+// finishServing sends the last answer.
+func (r *Router) finishServing(q *flight) {
+	s := q.serves
+	if r.serving[s.from]--; r.serving[s.from] == 0 {
+		delete(r.serving, s.from)
+	}
+	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent, Final: true})
+}

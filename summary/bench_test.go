@@ -1,0 +1,77 @@
+package summary
+
+import (
+	"fmt"
+	"testing"
+)
+
+var benchSizes = []int{12_000, 100_000, 1_000_000}
+
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range benchSizes {
+		fps := someKeys(1, n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				mustBuild(b, fps, Shape{})
+			}
+		})
+	}
+}
+
+func BenchmarkExtend(b *testing.B) {
+	for _, n := range benchSizes {
+		full := mustBuild(b, someKeys(1, n), Shape{}).Prefix()
+		none, _ := NewPrefix(full.Header())
+		r, _ := full.Run(0, full.Parts())
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := none.Extend(r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkContains(b *testing.B) {
+	for _, n := range benchSizes {
+		fps := someKeys(1, n)
+		p := mustBuild(b, fps[:n/2], Shape{}).Prefix()
+		b.Run(fmt.Sprint(n/2), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				p.Contains(fps[i])
+				if i++; i == n {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkOverlap(b *testing.B) {
+	for _, n := range benchSizes {
+		fps := someKeys(1, n)
+		p, q := mustBuild(b, fps[:n*2/3], Shape{}).Prefix(), mustBuild(b, fps[n/3:], Shape{}).Prefix()
+		b.Run(fmt.Sprint(n*2/3), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := EstimateOverlap(p, q, 0.95); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	h := Seed{Network: "test"}.Hasher()
+	key := make([]byte, 36)
+	b.ReportAllocs()
+	for b.Loop() {
+		key[0]++
+		h.Fingerprint(key)
+	}
+}

@@ -1,0 +1,168 @@
+package summary
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Stream is a built summary at full depth.
+type Stream struct{ prefix *Prefix }
+
+// Header is what is to be signed.
+func (s *Stream) Header() *Header { return s.prefix.header }
+
+// Prefix is all parts of the stream.
+func (s *Stream) Prefix() *Prefix { return s.prefix }
+
+// Build makes the summary of a collection. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero shape
+// stands for DefaultShape; N and Chain are set. Duplicates are removed; fps stays as it is. An error is ErrLimit or ErrShape
+// for what the header says, or ErrDensity when the fingerprints are not spread as those of a keyed hash are: decoders would
+// refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
+func Build(fps []Fingerprint, h Header) (*Stream, error) {
+	positions, err := sortedPositions(nil, fps, 0)
+	if err != nil {
+		return nil, err
+	}
+	h.N, h.Chain = len(positions), Digest{}
+	h.Shape = h.Shape.normal(h.N)
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	plan, err := h.Plan()
+	if err != nil {
+		return nil, err
+	}
+	tries := []*trie{newTrie(plan, plan.parts, 0, positions)}
+	for block := 1; block < len(plan.blocks); block++ {
+		if positions, err = sortedPositions(positions, fps, block); err != nil {
+			return nil, err
+		}
+		tries = append(tries, newTrie(plan, plan.parts, block, positions))
+	}
+	parts, err := encodeParts(plan, tries, plan.parts)
+	if err != nil {
+		return nil, err
+	}
+	chain := chainOf(Run{Parts: parts})
+	h.Chain = chain[0]
+	p := &Prefix{header: &h, plan: plan, parts: parts, chain: chain, tries: tries}
+	p.measure()
+	return &Stream{p}, nil
+}
+
+// sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.
+func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, error) {
+	memory = slices.Grow(memory[:0], len(fps))
+	for _, f := range fps {
+		if f>>FingerprintBits != 0 {
+			return nil, fmt.Errorf("summary: fingerprint %#x of more than %d bits: %w", uint64(f), FingerprintBits, ErrLimit)
+		}
+		memory = append(memory, position(f, block))
+	}
+	slices.Sort(memory)
+	return slices.Compact(memory), nil
+}
+
+// newTrie is what the first parts say of a block with keys at sorted positions. Not even its deepest array is built.
+func newTrie(p *Plan, parts, block int, positions []uint64) *trie {
+	l := p.blocks[block]
+	return assemble(p, parts, block, func(dst []uint64, begin, end, level int) []uint64 {
+		first := len(dst)
+		for _, x := range positions[l.cut(positions, begin):l.cut(positions, end)] {
+			if v := x >> (64 - level); len(dst) == first || dst[len(dst)-1] != v {
+				dst = append(dst, v)
+			}
+		}
+		return dst
+	})
+}
+
+// cut is the index of the first position in a cell or a later one.
+func (l layout) cut(positions []uint64, cell int) int {
+	if cell >= 1<<l.start {
+		return len(positions)
+	}
+	i, _ := slices.BinarySearch(positions, uint64(cell)<<(64-l.start))
+	return i
+}
+
+// encodeParts is the first parts of what tries hold, ErrDensity if decoders would refuse one of them.
+func encodeParts(p *Plan, tries []*trie, parts int) ([][]byte, error) {
+	e := &encoder{plan: p, parts: make([][]byte, parts)}
+	for block, t := range tries {
+		e.block(block, t)
+	}
+	for k, part := range e.parts {
+		if most := p.MaxPartBytes(k); len(part) > most {
+			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrDensity))
+		}
+	}
+	return e.parts, e.err
+}
+
+// encoder turns tries into the first parts of a plan.
+type encoder struct {
+	plan  *Plan
+	parts [][]byte
+	err   error
+}
+
+// block encodes the steps of a block, every range from its deepest level up.
+func (e *encoder) block(block int, t *trie) {
+	last := e.plan.last(block, len(e.parts))
+	if s := last.sample; s != nil {
+		nodes := t.appendNodes(nil, 0, t.layout.sample, s.to)
+		e.check(s, 0, t.layout.sample, s.to, len(nodes))
+		e.parts[s.first] = appendArray(nil, nodes, 0, t.layout.sample<<(s.to-int(t.start)))
+	}
+	var nodes []uint64
+	for r, s := range last.ranges {
+		if s != nil {
+			begin, end := e.plan.cells(s, s.first+r-s.lead)
+			nodes = t.appendNodes(nodes[:0], begin, end, s.to)
+			e.climb(block, r, nodes)
+		}
+	}
+}
+
+// climb encodes what every step says of range r, the last step first. Nodes are those of the range after that.
+func (e *encoder) climb(block, r int, nodes []uint64) {
+	start := int(e.plan.blocks[block].start)
+	for i := len(e.plan.steps) - 1; i >= 0; i-- {
+		s := &e.plan.steps[i]
+		part := s.first + r - s.lead
+		if s.block != block || s.sample || r < s.lead || part >= len(e.parts) {
+			continue
+		}
+		begin, end := e.plan.cells(s, part)
+		known, _ := slices.BinarySearch(nodes, uint64(begin)<<(s.to-start)) // from the sample
+		e.parts[part], nodes = e.part(s, begin, end, nodes[known:])
+	}
+}
+
+// part encodes one part of a step and returns the nodes of the level it starts from, in the memory of nodes.
+func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, parents []uint64) {
+	start := int(e.plan.blocks[s.block].start)
+	var sections [][]byte
+	for level := s.to; level > max(s.from, start); level-- {
+		e.check(s, begin, end, level, len(nodes))
+		var b []byte
+		b, nodes = appendDescent(nil, nodes)
+		sections = append(sections, b)
+	}
+	if s.from < start {
+		e.check(s, begin, end, start, len(nodes))
+		sections = append(sections, appendArray(nil, nodes, uint64(begin), end-begin))
+	}
+	slices.Reverse(sections)
+	return slices.Concat(sections...), nodes
+}
+
+// check notes if a decoder would refuse so many nodes.
+func (e *encoder) check(s *step, begin, end, level, nodes int) {
+	if low, high := e.plan.limits(s.block, begin, end, level); nodes < low || nodes > high {
+		e.err = errors.Join(e.err, fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",
+			s.block, nodes, level, begin, end-1, low, high, ErrDensity))
+	}
+}

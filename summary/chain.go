@@ -1,0 +1,51 @@
+package summary
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// Digest is a SHA-256 hash: a value of the chain that binds parts to a header.
+type Digest [sha256.Size]byte
+
+// partDigest is d_k: what part k is.
+func partDigest(k int, part []byte) Digest {
+	h := sha256.New()
+	var b [16]byte
+	copy(b[:], "venn/part/1\x00")
+	binary.BigEndian.PutUint32(b[12:], uint32(k))
+	h.Write(b[:])
+	h.Write(part)
+	var d Digest
+	h.Sum(d[:0])
+	return d
+}
+
+// link is h_k: part k, and what follows it.
+func link(d, next Digest) Digest {
+	var b [12 + 2*sha256.Size]byte
+	copy(b[:], "venn/link/1\x00")
+	copy(b[12:], d[:])
+	copy(b[12+sha256.Size:], next[:])
+	return sha256.Sum256(b[:])
+}
+
+// chainOf are h_first to h_end of the parts of r: the last of them is r.Next.
+func chainOf(r Run) []Digest {
+	chain := make([]Digest, len(r.Parts)+1)
+	chain[len(r.Parts)] = r.Next
+	for i := len(r.Parts) - 1; i >= 0; i-- {
+		chain[i] = link(partDigest(r.First+i, r.Parts[i]), chain[i+1])
+	}
+	return chain
+}
+
+// verify returns the chain of r if it ends in want, the known h_first.
+func verify(r Run, want Digest) ([]Digest, error) {
+	chain := chainOf(r)
+	if chain[0] != want {
+		return nil, fmt.Errorf("summary: parts %d to %d: %w", r.First, r.End()-1, ErrChain)
+	}
+	return chain, nil
+}

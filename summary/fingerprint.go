@@ -1,0 +1,62 @@
+package summary
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/dchest/siphash"
+)
+
+// FingerprintBits is the width of a fingerprint.
+const FingerprintBits = 48
+
+// Fingerprint is a 48-bit keyed hash of a key, in the low bits. Two keys of a collection of n share one with probability
+// about n²/2^49; no summary can tell them apart.
+type Fingerprint uint64
+
+// Seed names the hash function of a network. Peers can compare summaries only under one seed. It keeps outsiders from
+// computing colliding keys beforehand; whoever is in the network knows it.
+type Seed struct {
+	Network string // name of the network
+	Number  uint32 // rotated by configuration
+}
+
+// SeedTag is how a header names a seed: the number in clear, the network as a hash of its name.
+type SeedTag struct {
+	Network [8]byte
+	Number  uint32
+}
+
+// Tag is the name of s in headers.
+func (s Seed) Tag() SeedTag {
+	t := SeedTag{Number: s.Number}
+	sum := sha256.Sum256([]byte("venn/network/1\x00" + s.Network))
+	copy(t.Network[:], sum[:])
+	return t
+}
+
+// Hasher is the keyed hash of one seed: SipHash-2-4-128. The zero value is a hasher under an all-zero key, of no seed.
+type Hasher struct{ k0, k1 uint64 }
+
+// Hasher derives the 128-bit key of s.
+func (s Seed) Hasher() Hasher {
+	b := []byte("venn/seed/1\x00")
+	b = binary.BigEndian.AppendUint32(b, s.Number)
+	sum := sha256.Sum256(append(b, s.Network...))
+	return Hasher{binary.LittleEndian.Uint64(sum[0:]), binary.LittleEndian.Uint64(sum[8:])}
+}
+
+// Fingerprint hashes a key to the low 48 bits of the first word of its 128-bit hash. It does not allocate.
+func (h Hasher) Fingerprint(key []byte) Fingerprint {
+	lo, _ := siphash.Hash128(h.k0, h.k1, key)
+	return Fingerprint(lo & (1<<FingerprintBits - 1))
+}
+
+// position is x_i(f): the place of f in the hash space of block i, whose top l bits are its node at level l. Stafford's
+// thirteenth mix of f, offset by a multiple of the golden ratio: independent from block to block.
+func position(f Fingerprint, block int) uint64 {
+	z := uint64(f) + uint64(block+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}

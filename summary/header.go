@@ -1,0 +1,128 @@
+package summary
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Version is the version of all formats of this package, the first byte of a header.
+const Version = 1
+
+// Limits of a header.
+const (
+	MaxEnvelope = 1024 // bytes of a signed header
+	MaxOrigin   = 128  // bytes of an origin's id
+)
+
+// Header is what the origin of a summary signs.
+type Header struct {
+	Seed     SeedTag       // what the fingerprints were made with
+	Origin   string        // the origin's peer id, raw bytes, 1 to MaxOrigin
+	Epoch    Epoch         // orders the summaries of the origin
+	Lifetime time.Duration // whole seconds, below 2^32, counted from the first receipt
+	N        int           // number of distinct fingerprints
+	Shape    Shape         // nothing left to default
+	Chain    Digest        // h_0, which all parts hang on
+}
+
+// check says what is wrong with h.
+func (h *Header) check() error {
+	switch {
+	case len(h.Origin) == 0 || len(h.Origin) > MaxOrigin:
+		return fmt.Errorf("summary: header: origin of %d bytes: %w", len(h.Origin), ErrLimit)
+	case h.Lifetime < 0 || h.Lifetime%time.Second != 0 || h.Lifetime/time.Second > math.MaxUint32:
+		return fmt.Errorf("summary: header: lifetime %v: %w", h.Lifetime, ErrLimit)
+	}
+	return h.Shape.check(h.N)
+}
+
+// AppendBinary appends the canonical form of h, at most MaxEnvelope/2 bytes.
+func (h *Header) AppendBinary(b []byte) ([]byte, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	b = append(b, Version)
+	b = append(b, h.Seed.Network[:]...)
+	b = binary.BigEndian.AppendUint32(b, h.Seed.Number)
+	b = append(b, byte(len(h.Origin)))
+	b = append(b, h.Origin...)
+	b = binary.BigEndian.AppendUint32(b, h.Epoch.Generation)
+	b = binary.BigEndian.AppendUint32(b, h.Epoch.Sequence)
+	b = binary.BigEndian.AppendUint32(b, uint32(h.Lifetime/time.Second))
+	b = binary.BigEndian.AppendUint32(b, uint32(h.N))
+	b = binary.BigEndian.AppendUint32(b, uint32(h.Shape.Keys))
+	b = binary.BigEndian.AppendUint32(b, uint32(h.Shape.SampleBytes))
+	b = append(b, h.Shape.SampleLevel, byte(len(h.Shape.Levels)))
+	b = append(b, h.Shape.Levels...)
+	return append(b, h.Chain[:]...), nil
+}
+
+// ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed, ErrLimit or ErrShape
+// otherwise. It allocates only the origin and the levels.
+func ParseHeader(b []byte) (Header, error) {
+	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + len(Digest{})
+	if len(b) > 0 && b[0] != Version {
+		return Header{}, fmt.Errorf("summary: header: version %d: %w", b[0], ErrVersion)
+	}
+	if len(b) < fixed {
+		return Header{}, fmt.Errorf("summary: header of %d bytes: %w", len(b), ErrMalformed)
+	}
+	origin := int(b[13])
+	if len(b) < fixed+origin {
+		return Header{}, fmt.Errorf("summary: header of %d bytes, origin of %d: %w", len(b), origin, ErrMalformed)
+	}
+	f := b[14+origin:] // what follows the origin
+	levels := int(f[25])
+	if len(b) != fixed+origin+levels {
+		return Header{}, fmt.Errorf("summary: header of %d bytes, not %d: %w", len(b), fixed+origin+levels, ErrMalformed)
+	}
+	if levels > MaxBlocks || origin > MaxOrigin {
+		return Header{}, fmt.Errorf("summary: header: origin of %d bytes, %d blocks: %w", origin, levels, ErrLimit)
+	}
+	h := Header{
+		Seed:     SeedTag{Network: [8]byte(b[1:9]), Number: binary.BigEndian.Uint32(b[9:])},
+		Origin:   string(b[14 : 14+origin]),
+		Epoch:    Epoch{binary.BigEndian.Uint32(f), binary.BigEndian.Uint32(f[4:])},
+		Lifetime: time.Duration(binary.BigEndian.Uint32(f[8:])) * time.Second,
+		N:        int(binary.BigEndian.Uint32(f[12:])),
+		Shape: Shape{
+			Keys:        int(binary.BigEndian.Uint32(f[16:])),
+			SampleBytes: int(binary.BigEndian.Uint32(f[20:])),
+			SampleLevel: f[24],
+			Levels:      append([]uint8(nil), f[26:26+levels]...),
+		},
+		Chain: Digest(f[26+levels:]),
+	}
+	if err := h.check(); err != nil {
+		return Header{}, err
+	}
+	return h, nil
+}
+
+// Sign wraps a header's bytes into a signed envelope. The driver supplies it.
+type Sign func(payload []byte) (envelope []byte, err error)
+
+// Verify opens a signed envelope: the bytes that were signed and the raw peer id of who did. The driver supplies it.
+type Verify func(envelope []byte) (payload []byte, signer string, err error)
+
+// OpenHeader verifies and parses a signed header: ErrLimit for more than MaxEnvelope bytes, ErrSigner when another than the
+// origin has signed, the error of v, or one of ParseHeader's.
+func OpenHeader(envelope []byte, v Verify) (Header, error) {
+	if len(envelope) > MaxEnvelope {
+		return Header{}, fmt.Errorf("summary: envelope of %d bytes, at most %d: %w", len(envelope), MaxEnvelope, ErrLimit)
+	}
+	payload, signer, err := v(envelope)
+	if err != nil {
+		return Header{}, fmt.Errorf("summary: envelope: %w", err)
+	}
+	h, err := ParseHeader(payload)
+	if err != nil {
+		return Header{}, err
+	}
+	if h.Origin != signer {
+		return Header{}, fmt.Errorf("summary: header of %x: %w", h.Origin, ErrSigner)
+	}
+	return h, nil
+}

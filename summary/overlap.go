@@ -1,0 +1,342 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+// Overlap is what two summaries, or a collection and a summary, tell about how much two collections share.
+type Overlap struct {
+	N1, N2       float64           // keys of the first and the second, exact
+	Intersection estimate.Interval // keys of both; Saturated when nothing can be told: then only 0 and min(N1, N2) bound it
+	Union        estimate.Interval // keys of either
+	Jaccard      float64           // share of the union that both have
+	Containment  float64           // share of the first that the second has
+	Method       string            // what the estimate comes from, for people
+}
+
+// EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an interval
+// of the given confidence (above 0, below 1). ErrSeed when they were made under different seeds.
+//
+// Both are brought to a common level, in all of hash space or where both are known deeper: whichever of these
+// predicts the least variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
+// ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers say
+// n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known, and what of the error of the rest goes with them
+// is taken out. O(n1+n2).
+func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
+	if a.header.Seed != b.header.Seed {
+		return Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", a.header.Seed, b.header.Seed, ErrSeed)
+	}
+	if err := checkConfidence(confidence); err != nil {
+		return Overlap{}, err
+	}
+	n1, n2 := float64(a.header.N), float64(b.header.N)
+	cuts := commonCuts(a, b)
+	if len(cuts) == 0 {
+		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
+	}
+	best := bestCut(cuts, n1, n2, min(n1, n2)/10)
+	e, err := best.measure(a, b, n1, n2, confidence)
+	if err != nil {
+		return Overlap{}, err
+	}
+	if better := bestCut(cuts, n1, n2, min(e.Value, n1, n2)); better != best {
+		best = better
+		if e, err = best.measure(a, b, n1, n2, confidence); err != nil {
+			return Overlap{}, err
+		}
+	}
+	return newOverlap(n1, n2, e.score(min(n1, n2)), best.String()), nil
+}
+
+func checkConfidence(confidence float64) error {
+	if !(confidence > 0 && confidence < 1) {
+		return fmt.Errorf("summary: confidence %v is not between 0 and 1: %w", confidence, ErrLimit)
+	}
+	return nil
+}
+
+func newOverlap(n1, n2 float64, i estimate.Interval, method string) Overlap {
+	u := i
+	u.Value, u.Low, u.High = n1+n2-i.Value, n1+n2-i.High, n1+n2-i.Low
+	o := Overlap{N1: n1, N2: n2, Intersection: i, Union: u, Method: method}
+	if i.Saturated {
+		o.Union.Value = i.Value
+		return o
+	}
+	if u.Value > 0 {
+		o.Jaccard = i.Value / u.Value
+	}
+	if n1 > 0 {
+		o.Containment = i.Value / n1
+	}
+	return o
+}
+
+// unknownInterval says that nothing is known but the sizes.
+func unknownInterval(n1, n2, confidence float64) estimate.Interval {
+	if n1 == 0 || n2 == 0 {
+		return estimate.Interval{Confidence: confidence}
+	}
+	return estimate.Interval{Value: math.Inf(1), High: min(n1, n2), Confidence: confidence, Saturated: true}
+}
+
+// cutting is a part of a block's hash space that two prefixes both know at least at some level.
+type cutting struct {
+	block  int
+	level  int
+	pieces []piece
+	bits   int // of the pieces at that level
+}
+
+// piece is the nodes begin to end-1 of a level.
+type piece struct{ begin, end uint64 }
+
+func (c *cutting) String() string {
+	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
+}
+
+// commonCuts are the cuttings of the blocks that both prefixes know something of, one for each level.
+func commonCuts(a, b *Prefix) []cutting {
+	var cuts []cutting
+	for block := range min(len(a.tries), len(b.tries)) {
+		regions := commonRegions(a.tries[block], b.tries[block])
+		var levels []int
+		for _, r := range regions {
+			levels = append(levels, r.level)
+		}
+		slices.Sort(levels)
+		for _, level := range slices.Compact(levels) {
+			c := cutting{block: block, level: level}
+			for _, r := range regions {
+				if r.level >= level {
+					c.add(r, max(a.tries[block].start, b.tries[block].start))
+				}
+			}
+			if c.align(); c.bits > 0 {
+				cuts = append(cuts, c)
+			}
+		}
+	}
+	return cuts
+}
+
+// add appends a region of cells, in units of a start level, to the pieces, in units of 2^-64 of hash space.
+func (c *cutting) add(r region, start uint8) {
+	begin, end := uint64(r.begin)<<(63-start), uint64(r.end)<<(63-start) // halves, so that the end of all fits
+	if n := len(c.pieces); n > 0 && c.pieces[n-1].end == begin {
+		c.pieces[n-1].end = end
+		return
+	}
+	c.pieces = append(c.pieces, piece{begin, end})
+}
+
+// align turns the pieces into whole nodes of the level.
+func (c *cutting) align() {
+	unit := 63 - c.level
+	for i, p := range c.pieces {
+		p = piece{(p.begin + 1<<unit - 1) >> unit, p.end >> unit}
+		p.end = max(p.begin, p.end)
+		c.pieces[i] = p
+		c.bits += int(p.end - p.begin)
+	}
+}
+
+// commonRegions is what two tries both know, in cells of the later start level, at the lower of their levels.
+func commonRegions(a, b *trie) []region {
+	start := max(a.start, b.start)
+	ra, rb := a.regions(start), b.regions(start)
+	var out []region
+	for len(ra) > 0 && len(rb) > 0 {
+		begin, end := max(ra[0].begin, rb[0].begin), min(ra[0].end, rb[0].end)
+		if begin < end {
+			out = append(out, region{begin, end, min(ra[0].level, rb[0].level)})
+		}
+		if ra[0].end <= end {
+			ra = ra[1:]
+		}
+		if rb[0].end <= end {
+			rb = rb[1:]
+		}
+	}
+	return out
+}
+
+// regions is what t knows, in cells of a level not above its start.
+func (t *trie) regions(start uint8) []region {
+	var out []region
+	finer := start - t.start
+	t.each(func(s *set, begin, end int) {
+		out = append(out, region{begin << finer, end << finer, s.level(t.start)})
+	})
+	return out
+}
+
+// bestCut is the cutting of least variance if the intersection has c keys.
+func bestCut(cuts []cutting, n1, n2, c float64) *cutting {
+	best, least := &cuts[0], math.Inf(1)
+	for i := range cuts {
+		if d := cuts[i].array().IntersectionKnownDeviation(n1, n2, c); d < least {
+			best, least = &cuts[i], d
+		}
+	}
+	return best
+}
+
+// array is the filter that is counted.
+func (c *cutting) array() estimate.Array {
+	return estimate.Array{Bits: 1 << c.level, Sample: c.bits}
+}
+
+// measure counts the ones of both sides and their AND and estimates.
+func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
+	i, err := c.array().IntersectionKnown(c.count(a.tries[c.block], b.tries[c.block]), n1, n2, confidence)
+	return estimated{i, func(n12 float64) float64 { return c.array().IntersectionKnownDeviation(n1, n2, n12) }}, err
+}
+
+// count is the ones of two tries and of their AND, where c says.
+func (c *cutting) count(a, b *trie) (counts estimate.Counts) {
+	for _, p := range c.pieces {
+		x, y := a.walk(p, c.level), b.walk(p, c.level)
+		v, w := x.next(), y.next()
+		for len(v) > 0 && len(w) > 0 {
+			i, j, both := matches(v, w)
+			counts.First, counts.Second, counts.Both = counts.First+i, counts.Second+j, counts.Both+both
+			if v = v[i:]; len(v) == 0 {
+				v = x.next()
+			}
+			if w = w[j:]; len(w) == 0 {
+				w = y.next()
+			}
+		}
+		for ; len(v) > 0; v = x.next() {
+			counts.First += len(v)
+		}
+		for ; len(w) > 0; w = y.next() {
+			counts.Second += len(w)
+		}
+	}
+	return counts
+}
+
+// matches merges v and w until one is used up: how much of each, and how many were in both. Written so that it compiles
+// without a jump that depends on the nodes.
+func matches(v, w []uint64) (i, j, both int) {
+	for i < len(v) && j < len(w) {
+		a, b := v[i], w[j]
+		_, less := bits.Sub64(a, b, 0)
+		_, more := bits.Sub64(b, a, 0)
+		i += 1 - int(more)
+		j += 1 - int(less)
+		both += 1 - int(less|more)
+	}
+	return i, j, both
+}
+
+// estimated is an estimate of an intersection, and its standard deviation if c keys are in it.
+type estimated struct {
+	estimate.Interval
+	deviation func(c float64) float64
+}
+
+// score gives an estimate its score interval: all c, up to a number, that lie within as many standard deviations of the value, as
+// they are at c, as the confidence asks for. For few keys it covers better than the normal interval, which takes them as
+// they are at the value.
+func (e estimated) score(most float64) estimate.Interval {
+	if e.Saturated {
+		e.High = most
+		return e.Interval
+	}
+	z := math.Sqrt2 * math.Erfinv(e.Confidence)
+	e.Low = bisect(0, e.Value, func(c float64) bool { return c+z*e.deviation(c) >= e.Value })
+	e.High = bisect(e.Value, most, func(c float64) bool { return c-z*e.deviation(c) > e.Value })
+	return e.Interval
+}
+
+// bisect is the least value from low to high that is beyond, high if none is.
+func bisect(low, high float64, beyond func(float64) bool) float64 {
+	if beyond(low) {
+		return low
+	}
+	for range 60 {
+		if mid := low + (high-low)/2; beyond(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
+// walk goes through the nodes of a trie in a piece of a level, which is not below what the trie knows there.
+func (t *trie) walk(p piece, level int) *walker {
+	w := &walker{t: t, piece: p, level: level, last: ^uint64(0)}
+	t.each(func(s *set, begin, end int) { w.sets = append(w.sets, cellsOf{s, begin, end}) })
+	return w
+}
+
+// walker walks through folded nodes in order.
+type walker struct {
+	t      *trie
+	piece  piece
+	level  int
+	sets   []cellsOf // not yet opened
+	it     setIterator
+	left   int    // nodes of the open set
+	lower  int    // levels that its nodes are folded by
+	last   uint64 // node
+	buffer [chunk]uint64
+}
+
+// cellsOf is some cells of a set.
+type cellsOf struct {
+	set        *set
+	begin, end int
+}
+
+// next is the nodes that come next, none at the end.
+func (w *walker) next() []uint64 {
+	for w.left > 0 || w.open() {
+		nodes := w.buffer[:w.it.fill(w.buffer[:min(chunk, w.left)])]
+		w.left -= len(nodes)
+		if nodes = w.fold(nodes); len(nodes) > 0 {
+			return nodes
+		}
+	}
+	return nil
+}
+
+// open goes to the next set that has nodes in the piece, false if there is none.
+func (w *walker) open() bool {
+	for len(w.sets) > 0 {
+		c := w.sets[0]
+		w.sets = w.sets[1:]
+		begin, end := c.begin, c.end
+		if up := w.level - int(w.t.start); up >= 0 {
+			begin, end = max(begin, int(w.piece.begin>>up)), min(end, int((w.piece.end+1<<up-1)>>up))
+		} else {
+			begin, end = max(begin, int(w.piece.begin<<-up)), min(end, int(w.piece.end<<-up))
+		}
+		if begin < end && c.set.countCells(begin, end) > 0 {
+			w.it, w.left, w.lower = c.set.from(begin), c.set.countCells(begin, end), c.set.level(w.t.start)-w.level
+			return true
+		}
+	}
+	return false
+}
+
+// fold lowers nodes to the level and drops those outside the piece, in place.
+func (w *walker) fold(nodes []uint64) []uint64 {
+	out := nodes[:0]
+	for _, v := range nodes {
+		if v >>= w.lower; v != w.last && v >= w.piece.begin && v < w.piece.end {
+			out = append(out, v)
+			w.last = v
+		}
+	}
+	return out
+}

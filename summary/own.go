@@ -1,0 +1,126 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+// EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing them:
+// of n1 tested where the prefix has a false-positive rate f, hits says n12 = (hits - f n1)/(1-f). Better than
+// EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the fingerprints are of the prefix's
+// seed. O(n1).
+func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (Overlap, error) {
+	if err := checkConfidence(confidence); err != nil {
+		return Overlap{}, err
+	}
+	n1, n2 := float64(len(own)), float64(p.header.N)
+	tests := testOwn(own, p)
+	if len(tests) == 0 || n1 == 0 {
+		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
+	}
+	most := min(n1, n2)
+	best := bestTest(tests, n1, most/10)
+	best = bestTest(tests, n1, best.estimate(n1, most, confidence).Value)
+	method := fmt.Sprintf("own keys tested in %.3g of hash space", best.share)
+	return newOverlap(n1, n2, best.estimate(n1, most, confidence).score(most), method), nil
+}
+
+// ownTest is how own keys fared in a part of hash space.
+type ownTest struct {
+	share  float64 // of hash space
+	tested float64
+	found  float64 // estimated to be held: the hits without what are false positives
+	noise  float64 // sum of tested f/(1-f)
+}
+
+// testOwn tests all fingerprints and sums up where the prefix is known at least at each of its levels.
+func testOwn(own []Fingerprint, p *Prefix) []ownTest {
+	if len(p.tries) == 0 {
+		return nil
+	}
+	t := p.tries[0]
+	regions := t.regions(t.start)
+	tested, hits := make([]float64, len(regions)), make([]float64, len(regions))
+	for _, f := range own {
+		cell := int(position(f, 0) >> (64 - t.start))
+		r, exact := slices.BinarySearchFunc(regions, cell, func(r region, cell int) int { return r.begin - cell })
+		if !exact {
+			r--
+		}
+		if r >= 0 && cell < regions[r].end {
+			tested[r]++
+			if p.Contains(f) {
+				hits[r]++
+			}
+		}
+	}
+	fills := t.fills()
+	for i := range p.tries[1:] {
+		for r := range fills {
+			fills[r] *= p.tries[i+1].falsePositives()
+		}
+	}
+	return sumTests(regions, tested, hits, fills, float64(int(1)<<t.start))
+}
+
+// sumTests adds up the regions of each level or deeper, leaving out those that are full.
+func sumTests(regions []region, tested, hits, fills []float64, cells float64) []ownTest {
+	var levels []int
+	for _, r := range regions {
+		levels = append(levels, r.level)
+	}
+	slices.Sort(levels)
+	var tests []ownTest
+	for _, level := range slices.Compact(levels) {
+		var sum ownTest
+		for i, r := range regions {
+			if f := fills[i]; r.level >= level && f < 1 {
+				sum.share += float64(r.end-r.begin) / cells
+				sum.tested += tested[i]
+				sum.found += (hits[i] - f*tested[i]) / (1 - f)
+				sum.noise += tested[i] * f / (1 - f)
+			}
+		}
+		if sum.tested > 0 {
+			tests = append(tests, sum)
+		}
+	}
+	return tests
+}
+
+// fills are the shares of ones in the regions of t.
+func (t *trie) fills() []float64 {
+	var out []float64
+	t.each(func(s *set, begin, end int) {
+		out = append(out, float64(s.countCells(begin, end))/math.Ldexp(float64(end-begin), s.depth))
+	})
+	return out
+}
+
+// variance is that of the estimate if c of n1 keys are held: false positives among the others, and what the part of hash
+// space not tested may hold.
+func (t ownTest) variance(n1, c float64) float64 {
+	scale := n1 / t.tested
+	return scale*scale*t.noise*(1-c/n1) + c*(1-c/n1)*max(0, 1-t.share)/t.share
+}
+
+func (t ownTest) estimate(n1, most, confidence float64) estimated {
+	value := min(max(0, t.found*n1/t.tested), most)
+	return estimated{
+		estimate.Interval{Value: value, Confidence: confidence},
+		func(c float64) float64 { return math.Sqrt(t.variance(n1, c)) },
+	}
+}
+
+// bestTest is the test of least variance if c keys are held.
+func bestTest(tests []ownTest, n1, c float64) ownTest {
+	return slices.MinFunc(tests, func(a, b ownTest) int {
+		if a.variance(n1, c) < b.variance(n1, c) {
+			return -1
+		}
+		return 1
+	})
+}

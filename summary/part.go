@@ -1,0 +1,133 @@
+package summary
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/venn-p2p/venn/summary/coding"
+)
+
+// appendArray appends the nodes, which are those of the n places from base on: how many there are, and which.
+func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
+	words := make([]uint64, (n+63)/64)
+	for _, v := range nodes {
+		at := v - base
+		words[at/64] |= 1 << (at % 64)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(nodes)))
+	return coding.AppendBits(dst, words, n, len(nodes))
+}
+
+// decodeArray is the inverse of appendArray. At most limit nodes.
+func decodeArray(src []byte, base uint64, n, limit int) (nodes []uint64, rest []byte, err error) {
+	ones, src, err := decodeCount(src, min(n, limit))
+	if err != nil {
+		return nil, nil, err
+	}
+	words := make([]uint64, (n+63)/64)
+	used, err := coding.DecodeBits(words, src, n, ones)
+	if err != nil {
+		return nil, nil, fmt.Errorf("summary: array: %w: %w", ErrMalformed, err)
+	}
+	nodes = make([]uint64, 0, ones)
+	for i, w := range words {
+		for ; w != 0; w &= w - 1 {
+			nodes = append(nodes, base+uint64(i*64+bits.TrailingZeros64(w)))
+		}
+	}
+	return nodes, src[used:], nil
+}
+
+// appendDescent appends how the parents of nodes become nodes: how many parents have both children, which ones, and which
+// child the others have. It returns the parents, in the memory of nodes.
+func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
+	flags := make([]uint64, (len(nodes)+63)/64)
+	sides := make([]byte, 0, len(nodes)/8+1)
+	parents = nodes[:0]
+	both := 0
+	var side bitWriter
+	side.b = sides
+	for i := 0; i < len(nodes); i++ {
+		v := nodes[i]
+		if i+1 < len(nodes) && nodes[i+1]>>1 == v>>1 {
+			flags[len(parents)/64] |= 1 << (len(parents) % 64)
+			both++
+			i++
+		} else {
+			side.put(v & 1)
+		}
+		parents = append(parents, v>>1)
+	}
+	dst = binary.AppendUvarint(dst, uint64(both))
+	dst = coding.AppendBits(dst, flags, len(parents), both)
+	return append(dst, side.bytes()...), parents
+}
+
+// decodeDescent is the inverse of appendDescent: the children of parents, at most limit.
+func decodeDescent(src []byte, parents []uint64, limit int) (nodes []uint64, rest []byte, err error) {
+	both, src, err := decodeCount(src, min(len(parents), limit-len(parents)))
+	if err != nil {
+		return nil, nil, err
+	}
+	flags := make([]uint64, (len(parents)+63)/64)
+	used, err := coding.DecodeBits(flags, src, len(parents), both)
+	if err != nil {
+		return nil, nil, fmt.Errorf("summary: flags: %w: %w", ErrMalformed, err)
+	}
+	src = src[used:]
+	single := len(parents) - both
+	if len(src) < (single+7)/8 {
+		return nil, nil, fmt.Errorf("summary: %d bytes of sides, %d nodes need more: %w", len(src), single, ErrMalformed)
+	}
+	if single%8 != 0 && src[single/8]>>(single%8) != 0 {
+		return nil, nil, fmt.Errorf("summary: sides padded with ones: %w", ErrMalformed)
+	}
+	nodes = make([]uint64, len(parents)+both+1)
+	at, bit := 0, 0
+	for i, v := range parents {
+		if flags[i/64]>>(i%64)&1 == 1 {
+			nodes[at], nodes[at+1] = 2*v, 2*v+1
+			at += 2
+		} else {
+			nodes[at] = 2*v + uint64(src[bit/8]>>(bit%8)&1)
+			at++
+			bit++
+		}
+	}
+	return nodes[:at], src[(single+7)/8:], nil
+}
+
+// decodeCount reads a number in the shortest form.
+func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
+	u, used := binary.Uvarint(src)
+	switch {
+	case used <= 0 || used > 1 && src[used-1] == 0:
+		return 0, nil, fmt.Errorf("summary: bad number: %w", ErrMalformed)
+	case limit < 0 || u > uint64(limit):
+		return 0, nil, fmt.Errorf("summary: %d of at most %d: %w", u, limit, ErrDensity)
+	}
+	return int(u), src[used:], nil
+}
+
+// bitWriter packs bits, the first in the lowest bit of the first byte.
+type bitWriter struct {
+	b    []byte
+	word byte
+	n    int
+}
+
+func (w *bitWriter) put(bit uint64) {
+	w.word |= byte(bit) << w.n
+	if w.n++; w.n == 8 {
+		w.b = append(w.b, w.word)
+		w.word, w.n = 0, 0
+	}
+}
+
+func (w *bitWriter) bytes() []byte {
+	if w.n > 0 {
+		return append(w.b, w.word)
+	}
+	return w.b
+}

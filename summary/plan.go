@@ -1,0 +1,323 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/venn-p2p/venn/summary/coding"
+)
+
+// How steps are made and cut.
+const (
+	minStepBytes  = 512      // smaller steps go down more than one level
+	wholeBytes    = 4 << 10  // a block with a larger step is cut into ranges
+	minRanges     = 4        // ... at least so many
+	usualRanges   = 8        // ... and up to so many, so that prefixes can be cut finely
+	usualBytes    = 3 << 9   // ... while their parts have so many bytes
+	rangeBytes    = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
+	unknownLevel  = -1       // the level of a block of which nothing has been sent
+	fullNumerator = 3        // a sample of more than 3/4 of hash space takes all of it
+)
+
+// Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It follows
+// from the number of keys and the shape alone, in integer arithmetic.
+type Plan struct {
+	n      int
+	shape  Shape
+	blocks []layout
+	steps  []step
+	parts  int
+	bytes  int
+}
+
+// layout is how a block is cut into ranges of hash space. Its start level has cells 0 to 2^start-1.
+type layout struct {
+	start  uint8 // the first level sent: log2 of the keys, where an array has one to two keys a bit, or the final one if less
+	ranges int
+	sample int // part 0 covers cells 0 to sample-1 of block 0
+}
+
+// step brings a block from one level to another. Each part of it does so for one range.
+type step struct {
+	block    int
+	from, to int  // levels; from is unknownLevel in the first step
+	sample   bool // the step is the sample: from nothing to the sample level, cells 0 to sample-1
+	skip     int  // the sample already said what is in cells 0 to skip-1
+	first    int  // number of the step's first part
+	lead     int  // first range that has cells left after skip
+	parts    int
+	offset   int // predicted bytes of the steps before
+	bytes    int // predicted bytes of this step
+}
+
+// NewPlan is the plan of n keys in a shape, ErrShape or ErrLimit if there can be none. It takes time and memory
+// proportional to the sum of the levels.
+func NewPlan(n int, s Shape) (*Plan, error) {
+	s = s.normal(n)
+	if err := s.check(n); err != nil {
+		return nil, err
+	}
+	p := &Plan{n: n, shape: s}
+	for i := range s.Levels {
+		p.addBlock(i)
+	}
+	if p.parts > MaxParts {
+		return nil, fmt.Errorf("summary: %d parts, at most %d: %w", p.parts, MaxParts, ErrLimit)
+	}
+	return p, nil
+}
+
+// Plan is the plan of the stream that h heads.
+func (h *Header) Plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
+
+// addBlock appends the steps of block i. Where steps and parts end follows from the keys the shape is laid out for, their
+// sizes from those there are.
+func (p *Plan) addBlock(i int) {
+	s := p.shape
+	final := int(s.Levels[i])
+	l := layout{start: min(floorLog2(s.Keys), s.Levels[i]), ranges: 1}
+	if i == 0 && s.SampleBytes > 0 {
+		l.sample = sampleCells(s, int(l.start))
+	}
+	largest := 0
+	for from, to := unknownLevel, 0; from < final; from = to {
+		to = nextLevel(s.Keys, int(l.start), from, final)
+		largest = max(largest, stepBytes(s.Keys, l, from, to, 0, 1<<l.start))
+	}
+	if largest > wholeBytes {
+		l.ranges = max(minRanges, min(usualRanges, largest/usualBytes), (largest+rangeBytes-1)/rangeBytes)
+	}
+	p.blocks = append(p.blocks, l)
+	if l.sample > 0 {
+		p.addStep(l, step{block: i, from: unknownLevel, to: int(s.SampleLevel), sample: true, parts: 1})
+	}
+	for from, to := unknownLevel, 0; from < final; from = to {
+		to = nextLevel(s.Keys, int(l.start), from, final)
+		skip := 0
+		if l.sample > 0 {
+			if from < int(s.SampleLevel) {
+				to = min(to, int(s.SampleLevel)) // so that a step lies on one side of it
+				skip = l.sample
+			}
+		}
+		lead := l.rangeOf(skip)
+		if lead < l.ranges {
+			p.addStep(l, step{block: i, from: from, to: to, skip: skip, lead: lead, parts: l.ranges - lead})
+		}
+	}
+}
+
+func (p *Plan) addStep(l layout, s step) {
+	s.first, s.offset = p.parts, p.bytes
+	if s.sample {
+		s.bytes = sampleBytes(p.n, l, s.to, l.sample)
+	} else {
+		s.bytes = stepBytes(p.n, l, s.from, s.to, s.skip, 1<<l.start)
+	}
+	p.steps = append(p.steps, s)
+	p.parts += s.parts
+	p.bytes += s.bytes
+}
+
+// nextLevel is where the step from a level ends: at least minStepBytes later.
+func nextLevel(n, start, from, final int) int {
+	l := layout{start: uint8(start)}
+	to := max(from+1, start)
+	for to < final && stepBytes(n, l, from, to, 0, 1<<start) < minStepBytes {
+		to++
+	}
+	return to
+}
+
+// sampleCells is how many cells fill the sample of a shape.
+func sampleCells(s Shape, start int) int {
+	all := 1 << start
+	some := min(all, 1<<16) // enough to know the bytes a cell takes
+	l := layout{start: uint8(start)}
+	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
+	cells := max(1, s.SampleBytes*some/max(bytes, 1))
+	if cells > all/4*fullNumerator {
+		return all
+	}
+	return cells
+}
+
+// sampleBytes predicts the size of a sample of the first cells.
+func sampleBytes(n int, l layout, level, cells int) int {
+	ones := scale(occupied(n, level), cells, 1<<l.start)
+	return countBytes(ones) + coding.PredictedBytes(cells<<(level-int(l.start)), ones)
+}
+
+// stepBytes predicts the size of a step from one level to another for cells skip to end-1.
+func stepBytes(n int, l layout, from, to, skip, end int) int {
+	cells, all := end-skip, 1<<l.start
+	bytes := 0
+	if from < int(l.start) {
+		ones := min(cells, scale(occupied(n, int(l.start)), cells, all))
+		bytes = countBytes(ones) + coding.PredictedBytes(cells, ones)
+		from = int(l.start)
+	}
+	for ; from < to; from++ {
+		nodes := scale(occupied(n, from), cells, all)
+		both := max(0, scale(occupied(n, from+1), cells, all)-nodes)
+		both = min(both, nodes)
+		bytes += countBytes(both) + coding.PredictedBytes(nodes, both) + (nodes-both+7)/8
+	}
+	return bytes
+}
+
+// countBytes is the size of a count as a varint.
+func countBytes(v int) int {
+	size := 1
+	for ; v >= 0x80; v >>= 7 {
+		size++
+	}
+	return size
+}
+
+// bound is the first cell of a range.
+func (l layout) bound(r int) int { return scale(1<<l.start, r, l.ranges) }
+
+// rangeOf is the range that a cell is in; the number of ranges for the first cell past the last.
+func (l layout) rangeOf(cell int) int {
+	r := scale(cell, l.ranges, 1<<l.start) // right, or one too low because bounds are rounded down
+	if r < l.ranges && l.bound(r+1) <= cell {
+		r++
+	}
+	return r
+}
+
+// Parts is the number of parts of the whole stream, at least 1.
+func (p *Plan) Parts() int { return p.parts }
+
+// N is the number of keys planned for.
+func (p *Plan) N() int { return p.n }
+
+// Shape is the shape planned for, nothing in it left to default.
+func (p *Plan) Shape() Shape { return p.shape }
+
+// stepOf is the index of the step that a part belongs to.
+func (p *Plan) stepOf(part int) int {
+	return sort.Search(len(p.steps), func(i int) bool { return p.steps[i].first+p.steps[i].parts > part })
+}
+
+// cells is the range of cells that a part of step s covers.
+func (p *Plan) cells(s *step, part int) (from, to int) {
+	l := p.blocks[s.block]
+	if s.sample {
+		return 0, l.sample
+	}
+	r := s.lead + part - s.first
+	return max(l.bound(r), s.skip), l.bound(r + 1)
+}
+
+// Bytes predicts the size of the first parts, without header and chain, to about 1 %.
+func (p *Plan) Bytes(parts int) int {
+	if parts <= 0 {
+		return 0
+	}
+	if parts >= p.parts {
+		return p.bytes
+	}
+	s := &p.steps[p.stepOf(parts)]
+	if parts == s.first {
+		return s.offset
+	}
+	_, to := p.cells(s, parts-1)
+	all := 1 << p.blocks[s.block].start
+	return s.offset + scale(s.bytes, to-s.skip, all-s.skip)
+}
+
+// PartsWithin is the most parts that are predicted to take at most so many bytes.
+func (p *Plan) PartsWithin(bytes int) int {
+	return sort.Search(p.parts, func(i int) bool { return p.Bytes(i+1) > bytes })
+}
+
+// MaxPartBytes is the most bytes that a decoder accepts for a part, at most [MaxPartBytes].
+func (p *Plan) MaxPartBytes(part int) int {
+	predicted := p.Bytes(part+1) - p.Bytes(part)
+	return min(MaxPartBytes, predicted+predicted/4+256)
+}
+
+// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the steps.
+func (p *Plan) Rate(parts int) float64 {
+	rate := 1.0
+	for i := range p.blocks {
+		known := p.knowledge(i, parts)
+		if len(known) == 0 {
+			break
+		}
+		rate *= p.expectedFill(i, known)
+	}
+	return rate
+}
+
+// expectedFill is the share of a block's hash space that hits a one, where some regions are known.
+func (p *Plan) expectedFill(block int, known []region) float64 {
+	cells := float64(int(1) << p.blocks[block].start)
+	hit := 1.0
+	for _, r := range known {
+		fill := -math.Expm1(-math.Ldexp(float64(p.n), -r.level))
+		hit -= float64(r.end-r.begin) / cells * (1 - fill)
+	}
+	return hit
+}
+
+// region is a range of cells of a block that is known at a level.
+type region struct {
+	begin, end int
+	level      int
+}
+
+// knowledge is what a prefix of so many parts knows of a block, in the order of hash space.
+func (p *Plan) knowledge(block, parts int) []region {
+	var known []region
+	for i := range p.steps {
+		s := &p.steps[i]
+		if s.block == block && s.first < parts {
+			_, end := p.cells(s, min(parts, s.first+s.parts)-1)
+			known = refine(known, region{s.skip, end, s.to})
+		}
+	}
+	return known
+}
+
+// lastSteps is what of a prefix decides what is known of a block: the sample, and the last step of each range.
+type lastSteps struct {
+	sample *step
+	ranges []*step
+}
+
+// last is the last steps of a block in a prefix of so many parts.
+func (p *Plan) last(block, parts int) lastSteps {
+	last := lastSteps{ranges: make([]*step, p.blocks[block].ranges)}
+	for i := range p.steps {
+		s := &p.steps[i]
+		if s.block != block || s.first >= parts {
+			continue
+		}
+		if s.sample {
+			last.sample = s
+			continue
+		}
+		for part := s.first; part < min(parts, s.first+s.parts); part++ {
+			last.ranges[s.lead+part-s.first] = s
+		}
+	}
+	return last
+}
+
+// refine replaces what regions, in order, say of the cells of r.
+func refine(regions []region, r region) []region {
+	var before, after []region
+	for _, o := range regions {
+		if o.begin < r.begin {
+			before = append(before, region{o.begin, min(o.end, r.begin), o.level})
+		}
+		if o.end > r.end {
+			after = append(after, region{max(o.begin, r.end), o.end, o.level})
+		}
+	}
+	return append(append(before, r), after...)
+}

@@ -1,0 +1,159 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Prefix is the verified first parts of a stream: an approximation of the origin's collection, better with each part. It is
+// immutable; Extend returns another that shares memory with it.
+type Prefix struct {
+	header *Header
+	plan   *Plan
+	parts  [][]byte
+	chain  []Digest // h_0 to h_len(parts)
+	tries  []*trie  // of the blocks begun
+	bytes  int
+	rate   float64
+}
+
+// NewPrefix is the prefix of no parts: all it knows is the header. The caller has verified the header's signature.
+func NewPrefix(h *Header) (*Prefix, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	plan, err := h.Plan()
+	if err != nil {
+		return nil, err
+	}
+	p := &Prefix{header: h, plan: plan, chain: []Digest{h.Chain}}
+	p.measure()
+	return p, nil
+}
+
+// measure sets what is derived from the parts.
+func (p *Prefix) measure() {
+	p.bytes = Run{Parts: p.parts}.Bytes()
+	p.rate = 1
+	for _, t := range p.tries {
+		p.rate *= t.falsePositives()
+	}
+}
+
+// Header is the header that the parts are verified against. Not to be changed.
+func (p *Prefix) Header() *Header { return p.header }
+
+// Plan is the plan of the whole stream.
+func (p *Prefix) Plan() *Plan { return p.plan }
+
+// Parts is the number of parts held.
+func (p *Prefix) Parts() int { return len(p.parts) }
+
+// Bytes is the size of the parts held.
+func (p *Prefix) Bytes() int { return p.bytes }
+
+// Memory is about the bytes that p takes, including what it shares with other prefixes.
+func (p *Prefix) Memory() int {
+	size := p.bytes + 24*len(p.parts) + 32*len(p.chain) + 80*len(p.plan.steps) + 256
+	for _, t := range p.tries {
+		size += t.bytes()
+	}
+	return size
+}
+
+// Rate is the probability that Contains is true of a random fingerprint: measured from what is held, not predicted. 1 when
+// nothing is known.
+func (p *Prefix) Rate() float64 { return p.rate }
+
+// Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability Rate
+// if it does not. O(blocks), no allocation.
+func (p *Prefix) Contains(f Fingerprint) bool {
+	for i, t := range p.tries {
+		if !t.contains(position(f, i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them.
+func (p *Prefix) Run(from, to int) (Run, error) {
+	if from < 0 || from > to || to > len(p.parts) {
+		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, len(p.parts), ErrLimit)
+	}
+	return Run{First: from, Parts: p.parts[from:to:to], Next: p.chain[to]}, nil
+}
+
+// Extend verifies a run against the chain, decodes its parts and returns the longer prefix. The run may start at or
+// before the first part missing: the parts already held are then verified to be the same. Without new parts it returns p. What it keeps of
+// the run it copies. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan; ErrChain: not the origin's
+// parts; ErrMalformed and ErrDensity: the origin signed for what no summary can be.
+func (p *Prefix) Extend(r Run) (*Prefix, error) {
+	if r.First < 0 || r.First > len(p.parts) || r.End() > p.plan.parts {
+		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, len(p.parts), p.plan.parts, ErrLimit)
+	}
+	for i, part := range r.Parts {
+		if most := p.plan.MaxPartBytes(r.First + i); len(part) > most {
+			return nil, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", r.First+i, len(part), most, ErrLimit)
+		}
+	}
+	if r.End() == p.plan.parts && r.Next != (Digest{}) {
+		return nil, fmt.Errorf("summary: more follows the last part: %w", ErrChain)
+	}
+	chain, err := verify(r, p.chain[r.First])
+	if err != nil {
+		return nil, err
+	}
+	if r.End() <= len(p.parts) {
+		return p, nil
+	}
+	held := len(p.parts)
+	fresh := cloneParts(r.Parts[held-r.First:])
+	d := decoder{plan: p.plan, tries: p.tries}
+	if err := d.decode(held, fresh); err != nil {
+		return nil, err
+	}
+	q := &Prefix{
+		header: p.header,
+		plan:   p.plan,
+		parts:  slices.Concat(p.parts, fresh),
+		chain:  slices.Concat(p.chain[:held], chain[held-r.First:]),
+		tries:  d.tries,
+	}
+	q.measure()
+	return q, nil
+}
+
+// cloneParts copies parts into one piece of memory.
+func cloneParts(parts [][]byte) [][]byte {
+	memory := make([]byte, 0, Run{Parts: parts}.Bytes())
+	out := make([][]byte, len(parts))
+	for i, part := range parts {
+		at := len(memory)
+		memory = append(memory, part...)
+		out[i] = memory[at:len(memory):len(memory)]
+	}
+	return out
+}
+
+// Truncate is p cut to its first parts; p itself if it has no more. It keeps no memory of the parts dropped, except that the
+// runs they came with are freed as a whole. O(n).
+func (p *Prefix) Truncate(parts int) *Prefix {
+	parts = max(parts, 0)
+	if parts >= len(p.parts) {
+		return p
+	}
+	q := &Prefix{
+		header: p.header,
+		plan:   p.plan,
+		parts:  cloneParts(p.parts[:parts]),
+		chain:  slices.Clone(p.chain[:parts+1]),
+	}
+	for i, t := range p.tries {
+		if known := p.plan.knowledge(i, parts); len(known) > 0 {
+			q.tries = append(q.tries, assemble(p.plan, parts, i, t.appendNodes))
+		}
+	}
+	q.measure()
+	return q
+}

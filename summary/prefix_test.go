@@ -1,0 +1,102 @@
+package summary
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// someKeys are n distinct random fingerprints.
+func someKeys(seed uint64, n int) []Fingerprint {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	fps := make([]Fingerprint, n)
+	for i := range fps {
+		fps[i] = Fingerprint(rng.Uint64() >> (64 - FingerprintBits))
+	}
+	return fps
+}
+
+func testHeader(s Shape) Header {
+	return Header{Seed: Seed{Network: "test"}.Tag(), Origin: "origin", Epoch: Epoch{1, 2}, Lifetime: time.Hour, Shape: s}
+}
+
+func mustBuild(t testing.TB, fps []Fingerprint, s Shape) *Stream {
+	t.Helper()
+	st, err := Build(fps, testHeader(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 3, 10, 100, 1000, 1400, 3000, 12123, 40000, 100000} {
+		for _, s := range []Shape{
+			{},
+			{Levels: []uint8{uint8(ceilLog2(n) + 1), uint8(ceilLog2(n) + 1), uint8(ceilLog2(n) + 2)}},
+			{SampleBytes: 30000, SampleLevel: uint8(ceilLog2(n) + 4), Levels: []uint8{uint8(ceilLog2(n) + 7)}},
+			{SampleBytes: 2000, SampleLevel: uint8(ceilLog2(n) + 7), Levels: []uint8{uint8(ceilLog2(n) + 3), 3}},
+		} {
+			t.Run(fmt.Sprint(n, s), func(t *testing.T) {
+				fps := someKeys(uint64(n), n)
+				full := mustBuild(t, fps, s).Prefix()
+				p, err := NewPrefix(full.Header())
+				if err != nil {
+					t.Fatal(err)
+				}
+				rng := rand.New(rand.NewPCG(1, 2))
+				for p.Parts() < full.Parts() {
+					to := min(full.Parts(), p.Parts()+1+rng.IntN(3))
+					r, err := full.Run(p.Parts(), to)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p, err = p.Extend(r); err != nil {
+						t.Fatal(err)
+					}
+					for _, f := range fps {
+						if !p.Contains(f) {
+							t.Fatalf("%d parts: false negative", p.Parts())
+						}
+					}
+					cut := full.Truncate(p.Parts())
+					if cut.Rate() != p.Rate() || cut.Bytes() != p.Bytes() {
+						t.Fatalf("%d parts: truncated has rate %v, extended %v", p.Parts(), cut.Rate(), p.Rate())
+					}
+					if testing.Verbose() {
+						t.Logf("%d parts, %d bytes (predicted %d), rate %.4g (predicted %.4g), memory %d", p.Parts(), p.Bytes(), p.Plan().Bytes(p.Parts()), p.Rate(), p.Plan().Rate(p.Parts()), p.Memory())
+					}
+				}
+				all, _ := full.Run(0, full.Parts())
+				q, _ := NewPrefix(full.Header())
+				if q, err = q.Extend(all); err != nil {
+					t.Fatal(err)
+				}
+				if q.Rate() != full.Rate() || p.Rate() != full.Rate() {
+					t.Fatalf("rates %v %v %v", full.Rate(), p.Rate(), q.Rate())
+				}
+			})
+		}
+	}
+}
+
+func TestExtendRefuses(t *testing.T) {
+	full := mustBuild(t, someKeys(1, 3000), Shape{}).Prefix()
+	p, _ := NewPrefix(full.Header())
+	r, _ := full.Run(0, full.Parts())
+	for i := range r.Parts {
+		for j := 0; j < len(r.Parts[i]); j += 37 {
+			c := Run{First: 0, Parts: cloneParts(r.Parts), Next: r.Next}
+			c.Parts[i][j] ^= 1
+			if _, err := p.Extend(c); !errors.Is(err, ErrChain) {
+				t.Fatalf("part %d byte %d: %v", i, j, err)
+			}
+		}
+	}
+	r, _ = full.Run(1, 2)
+	if _, err := p.Extend(r); !errors.Is(err, ErrLimit) {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,82 @@
+package summary
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Run is consecutive parts of a stream, with the chain value that follows them: what a message carries. Whoever knows
+// the chain value at First, from the header or from earlier parts, can verify it.
+type Run struct {
+	First int      // number of the first part
+	Parts [][]byte // the parts First to First+len(Parts)-1
+	Next  Digest   // h_End; zero after the last part of the stream
+}
+
+// End is the number of the first part after r.
+func (r Run) End() int { return r.First + len(r.Parts) }
+
+// Bytes is the size of the parts of r.
+func (r Run) Bytes() int {
+	n := 0
+	for _, p := range r.Parts {
+		n += len(p)
+	}
+	return n
+}
+
+// AppendBinary appends the canonical form of r: First, the number of parts, for each part its size and bytes, Next. Numbers are
+// varints.
+func (r Run) AppendBinary(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(r.First))
+	b = binary.AppendUvarint(b, uint64(len(r.Parts)))
+	for _, p := range r.Parts {
+		b = binary.AppendUvarint(b, uint64(len(p)))
+		b = append(b, p...)
+	}
+	return append(b, r.Next[:]...)
+}
+
+// ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have written and runs
+// beyond MaxParts or MaxPartBytes; whether the parts are genuine only [Prefix.Extend] can tell.
+func ParseRun(b []byte) (Run, error) {
+	first, rest, err := decodeSize(b, MaxParts)
+	if err != nil {
+		return Run{}, fmt.Errorf("summary: first part of run: %w", err)
+	}
+	count, rest, err := decodeSize(rest, MaxParts-first)
+	if err != nil {
+		return Run{}, fmt.Errorf("summary: parts of run: %w", err)
+	}
+	if count > len(rest) { // each has at least its size, so the slice below is bounded by what came
+		return Run{}, fmt.Errorf("summary: run of %d parts in %d bytes: %w", count, len(rest), ErrMalformed)
+	}
+	r := Run{First: first, Parts: make([][]byte, count)}
+	for i := range r.Parts {
+		var size int
+		if size, rest, err = decodeSize(rest, min(MaxPartBytes, len(rest))); err != nil {
+			return Run{}, fmt.Errorf("summary: part %d: %w", first+i, err)
+		}
+		if size > len(rest) {
+			return Run{}, fmt.Errorf("summary: part %d of %d bytes, %d left: %w", first+i, size, len(rest), ErrMalformed)
+		}
+		r.Parts[i], rest = rest[:size:size], rest[size:]
+	}
+	if len(rest) != len(r.Next) {
+		return Run{}, fmt.Errorf("summary: %d bytes after the parts, not %d: %w", len(rest), len(r.Next), ErrMalformed)
+	}
+	r.Next = Digest(rest)
+	return r, nil
+}
+
+// decodeSize reads a number in the shortest form, ErrLimit if it is above the limit.
+func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
+	u, used := binary.Uvarint(src)
+	switch {
+	case used <= 0 || used > 1 && src[used-1] == 0:
+		return 0, nil, ErrMalformed
+	case limit < 0 || u > uint64(limit):
+		return 0, nil, ErrLimit
+	}
+	return int(u), src[used:], nil
+}

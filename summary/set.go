@@ -1,0 +1,175 @@
+package summary
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// set is the nodes of a block at one level in a range of cells, compactly: the numbers of nodes in the cells in unary, the rest
+// of each node, depth bits, packed (Elias and Fano's code). It takes depth+2 bits a node and a little. Immutable.
+type set struct {
+	begin, end int // cells
+	depth      int // levels below the cells
+	count      int // nodes
+	unary      []uint64
+	starts     []uint32 // bit in unary where every cellsPerStart-th cell begins
+	low        []byte   // with eight bytes more, so that eight can be read anywhere
+}
+
+const cellsPerStart = 64
+
+// newSet packs the sorted, distinct nodes of cells begin to end-1, depth levels below them.
+func newSet(nodes []uint64, begin, end, depth int) *set {
+	s := &set{begin: begin, end: end, depth: depth, count: len(nodes)}
+	cells := end - begin
+	s.unary = make([]uint64, (len(nodes)+cells+63)/64)
+	s.starts = make([]uint32, (cells+cellsPerStart-1)/cellsPerStart)
+	s.low = make([]byte, (len(nodes)*depth+7)/8+8)
+	mask := uint64(1)<<depth - 1
+	cell, started := -1, 0
+	for i, v := range nodes {
+		for cell = int(v>>depth) - begin; started <= cell/cellsPerStart; started++ {
+			s.starts[started] = uint32(i + started*cellsPerStart)
+		}
+		at := i + cell
+		s.unary[at/64] |= 1 << (at % 64)
+		at = i * depth
+		word := s.low[at/8:][:8]
+		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v&mask<<(at%8))
+	}
+	for ; started < len(s.starts); started++ {
+		s.starts[started] = uint32(len(nodes) + started*cellsPerStart)
+	}
+	return s
+}
+
+// level is the level of the nodes of s in a block that starts at a level.
+func (s *set) level(start uint8) int { return int(start) + s.depth }
+
+// bytes is about what s takes in memory.
+func (s *set) bytes() int { return 8*len(s.unary) + len(s.low) + 4*len(s.starts) + 120 }
+
+// lowBits are the lower bits of node i.
+func (s *set) lowBits(i int) uint64 {
+	at := i * s.depth
+	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8) & (1<<s.depth - 1)
+}
+
+// contains reports whether a node is in s. Its cell must be in the range.
+func (s *set) contains(node uint64) bool {
+	cell := int(node>>s.depth) - s.begin
+	at := s.cellStart(cell)
+	low := node & (1<<s.depth - 1)
+	for ; at/64 < len(s.unary) && s.unary[at/64]>>(at%64)&1 == 1; at++ {
+		if s.lowBits(at-cell) == low {
+			return true
+		}
+	}
+	return false
+}
+
+// cellStart is the bit in unary where a cell begins: after as many zeros as there are cells before.
+func (s *set) cellStart(cell int) int {
+	at := int(s.starts[cell/cellsPerStart])
+	zeros := cell % cellsPerStart
+	if zeros == 0 {
+		return at
+	}
+	i := at / 64
+	w := ^s.unary[i] >> (at % 64) << (at % 64)
+	for c := bits.OnesCount64(w); c < zeros; c = bits.OnesCount64(w) {
+		zeros -= c
+		i++
+		w = ^s.unary[i]
+	}
+	return i*64 + selectBit(w, zeros-1) + 1
+}
+
+// selectBit is the place of the k-th one of w, counted from 0.
+func selectBit(w uint64, k int) int {
+	at := 0
+	for half := 32; half > 0; half /= 2 {
+		if c := bits.OnesCount64(w & (1<<half - 1)); k >= c {
+			k -= c
+			w >>= half
+			at += half
+		}
+	}
+	return at
+}
+
+// appendCells appends the nodes of cells begin to end-1 in order, lowered by some levels.
+func (s *set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
+	it := s.from(begin)
+	var buffer [chunk]uint64
+	last := ^uint64(0)
+	for count := s.rank(end) - it.i; count > 0; {
+		nodes := buffer[:it.fill(buffer[:min(chunk, count)])]
+		count -= len(nodes)
+		if lower == 0 {
+			dst = append(dst, nodes...)
+			continue
+		}
+		for _, v := range nodes {
+			if v >>= lower; v != last {
+				dst = append(dst, v)
+				last = v
+			}
+		}
+	}
+	return dst
+}
+
+// countCells is the number of nodes in cells begin to end-1.
+func (s *set) countCells(begin, end int) int { return s.rank(end) - s.rank(begin) }
+
+// rank is the number of nodes before a cell.
+func (s *set) rank(cell int) int {
+	if cell -= s.begin; cell < s.end-s.begin {
+		return s.cellStart(cell) - cell
+	}
+	return s.count
+}
+
+// from walks through the nodes of s in order, from a cell on.
+func (s *set) from(cell int) setIterator {
+	it := setIterator{s: s, i: s.rank(cell)}
+	if it.i < s.count {
+		bit := it.i + cell - s.begin
+		it.at = bit / 64
+		it.word = s.unary[it.at] >> (bit % 64) << (bit % 64)
+	}
+	return it
+}
+
+// setIterator walks through a set.
+type setIterator struct {
+	s    *set
+	i    int    // number of the next node
+	at   int    // word of unary that its bit is in, or an earlier one
+	word uint64 // bits of that word not yet passed
+}
+
+// chunk is how many nodes are best unpacked at a time.
+const chunk = 256
+
+// fill unpacks as many nodes as fit in dst, and says how many there were.
+func (it *setIterator) fill(dst []uint64) int {
+	s := it.s
+	dst = dst[:min(len(dst), s.count-it.i)]
+	word, mask := it.word, uint64(1)<<s.depth-1
+	at := it.i * s.depth
+	for i := range dst {
+		for word == 0 {
+			it.at++
+			word = s.unary[it.at]
+		}
+		cell := it.at*64 + bits.TrailingZeros64(word) - it.i + s.begin
+		word &= word - 1
+		dst[i] = uint64(cell)<<s.depth | binary.LittleEndian.Uint64(s.low[at/8:])>>(at%8)&mask
+		at += s.depth
+		it.i++
+	}
+	it.word = word
+	return len(dst)
+}

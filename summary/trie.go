@@ -1,0 +1,148 @@
+package summary
+
+// trie is what is known of one block: the nodes of each range of cells at the level sent so far. Immutable.
+type trie struct {
+	layout
+	ranges []*set // nil where nothing is known, or only what the sample says
+	sample *set   // part 0, until every range it lies in is deeper
+}
+
+// find is the set that knows a cell, nil if none does.
+func (t *trie) find(cell int) *set {
+	if s := t.ranges[t.rangeOf(cell)]; s != nil && cell >= s.begin {
+		return s
+	}
+	if t.sample != nil && cell < t.sample.end {
+		return t.sample
+	}
+	return nil
+}
+
+// contains reports whether the block may hold what is at position x.
+func (t *trie) contains(x uint64) bool {
+	s := t.find(int(x >> (64 - t.start)))
+	return s == nil || s.contains(x>>(64-int(t.start)-s.depth))
+}
+
+// each calls f for the sets that together are all that is known, in the order of hash space; begin and end say which
+// cells to take from each.
+func (t *trie) each(f func(s *set, begin, end int)) {
+	done := 0
+	emit := func(s *set, end int) {
+		if begin := max(done, s.begin); begin < end {
+			f(s, begin, end)
+			done = end
+		}
+	}
+	for _, s := range t.ranges {
+		if s == nil {
+			continue
+		}
+		if t.sample != nil && done < s.begin {
+			emit(t.sample, min(t.sample.end, s.begin))
+		}
+		emit(s, s.end)
+	}
+	if t.sample != nil {
+		emit(t.sample, t.sample.end)
+	}
+}
+
+// appendNodes appends the nodes of cells begin to end-1 at a level, at least as deep as which is known.
+func (t *trie) appendNodes(dst []uint64, begin, end, level int) []uint64 {
+	t.each(func(s *set, from, to int) {
+		from, to = max(from, begin), min(to, end)
+		if from < to {
+			dst = s.appendCells(dst, from, to, s.level(t.start)-level)
+		}
+	})
+	return dst
+}
+
+// falsePositives is the share of hash space that the block cannot rule out.
+func (t *trie) falsePositives() float64 {
+	cells := float64(int(1) << t.start)
+	unknown := cells
+	hit := 0.0
+	t.each(func(s *set, begin, end int) {
+		unknown -= float64(end - begin)
+		hit += float64(s.countCells(begin, end)) / float64(uint64(1)<<s.depth)
+	})
+	return (unknown + hit) / cells
+}
+
+// setRange puts a set in place of what is known of a range; the sample is dropped once no range needs it.
+func (t *trie) setRange(r int, s *set) {
+	t.ranges[r] = s
+	t.dropSample()
+}
+
+// dropSample forgets the sample if the ranges say all of it.
+func (t *trie) dropSample() {
+	if t.sample == nil {
+		return
+	}
+	for cell := 0; cell < t.sample.end; {
+		at := t.rangeOf(cell)
+		if have := t.ranges[at]; have == nil || have.begin > cell {
+			return
+		}
+		cell = t.bound(at + 1)
+	}
+	t.sample = nil
+}
+
+// assemble is what the first parts say of a block, where nodes appends what there is in some cells at a level.
+func assemble(p *Plan, parts, block int, nodes func(dst []uint64, begin, end, level int) []uint64) *trie {
+	l := p.blocks[block]
+	t := &trie{layout: l, ranges: make([]*set, l.ranges)}
+	last := p.last(block, parts)
+	var memory []uint64
+	pack := func(begin, end, level int) *set {
+		memory = nodes(memory[:0], begin, end, level)
+		return newSet(memory, begin, end, level-int(l.start))
+	}
+	for r, s := range last.ranges {
+		if s != nil {
+			begin, end := p.cells(s, s.first+r-s.lead)
+			t.ranges[r] = pack(begin, end, s.to)
+		}
+	}
+	if last.sample != nil {
+		t.sample = pack(0, l.sample, last.sample.to)
+		t.dropSample()
+	}
+	return t
+}
+
+// clone copies t, not its sets.
+func (t *trie) clone() *trie {
+	c := *t
+	c.ranges = append([]*set(nil), t.ranges...)
+	return &c
+}
+
+// bytes is about what the sets of t take in memory.
+func (t *trie) bytes() int {
+	size := 8*len(t.ranges) + 64
+	for _, s := range t.ranges {
+		if s != nil {
+			size += s.bytes()
+		}
+	}
+	if t.sample != nil {
+		size += t.sample.bytes()
+	}
+	return size
+}
+
+// fold lowers sorted nodes by some levels, in place.
+func fold(nodes []uint64, levels int) []uint64 {
+	out := nodes[:0]
+	for i, v := range nodes {
+		if i == 0 || v>>levels != out[len(out)-1] {
+			out = append(out, v>>levels)
+		}
+	}
+	return out
+}
