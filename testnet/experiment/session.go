@@ -17,9 +17,11 @@ type run struct {
 	options  Options
 	sessions []*session
 
-	mu    sync.Mutex
 	total float64 // cost of all tasks
 	done  float64 // cost of those finished
+
+	mu   sync.Mutex
+	told float64 // last progress reported: trials end in any order
 }
 
 // session is one experiment being run.
@@ -67,7 +69,8 @@ func (s *session) progress(part float64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.options.Progress(Progress{Experiment: s.Name, Done: (s.done + part*s.current) / s.total})
+	s.told = max(s.told, min(1, (s.done+part*s.current)/s.total))
+	s.options.Progress(Progress{Experiment: s.Name, Done: s.told})
 }
 
 // trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a source of its own, that
