@@ -43,6 +43,9 @@ func TestSketches(t *testing.T) {
 	for _, bytes := range []int{4 << 10, 16 << 10, 60 << 10} {
 		shape := DefaultShape(n)
 		shape.SampleBytes = bytes
+		if bytes > 32<<10 { // it takes in so much of hash space that a lower level would add false matches, not keys
+			shape.SampleLevel = uint8(ceilLog2(n) + MaxSampleDepth)
+		}
 		for _, c := range []struct{ share, most float64 }{{0.01, 0.6}, {0.1, 0.6}, {0.5, 1}} {
 			both := int(c.share * n)
 			var ours, theta float64
