@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"lukechampine.com/blake3"
 )
 
@@ -62,12 +61,6 @@ func BenchmarkForm(b *testing.B) {
 	b.Run("set", func(b *testing.B) { look(b, s.bytes(), s.contains) })
 	b.Run("sorted", func(b *testing.B) {
 		look(b, 4*n, func(v uint64) bool { _, ok := slices.BinarySearch(nodes, v); return ok })
-	})
-	b.Run("roaring", func(b *testing.B) {
-		m := roaring64.New()
-		m.AddMany(nodes)
-		m.RunOptimize()
-		look(b, int(m.GetSizeInBytes()), m.Contains)
 	})
 }
 
