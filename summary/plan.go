@@ -10,14 +10,15 @@ import (
 
 // How steps are made and cut.
 const (
-	minStepBytes  = 512      // smaller steps go down more than one level
-	wholeBytes    = 4 << 10  // a block with a larger step is cut into ranges
-	minRanges     = 4        // ... at least so many
-	usualRanges   = 8        // ... and up to so many, so that prefixes can be cut finely
-	usualBytes    = 3 << 9   // ... while their parts have so many bytes
-	rangeBytes    = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
-	unknownLevel  = -1       // the level of a block of which nothing has been sent
-	fullNumerator = 3        // a sample of more than 3/4 of hash space takes all of it
+	minStepBytes = 512      // smaller steps go down more than one level
+	wholeBytes   = 4 << 10  // a block with a larger step is cut into ranges
+	minRanges    = 4        // ... at least so many
+	usualRanges  = 8        // ... and up to so many, so that prefixes can be cut finely
+	usualBytes   = 3 << 9   // ... while their parts have so many bytes
+	rangeBytes   = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
+	maxSample    = 62 << 10 // predicted, so that six standard deviations more stay below MaxPartBytes
+	unknownLevel = -1       // the level of a block of which nothing has been sent
+	fullQuarters = 3        // a sample of more than so many quarters of hash space takes all of it
 )
 
 // Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It follows
@@ -61,6 +62,9 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	p := &Plan{n: n, shape: s}
 	for i := range s.Levels {
 		p.addBlock(i)
+	}
+	if most := p.steps[0].bytes; p.steps[0].sample && most > maxSample {
+		return nil, fmt.Errorf("summary: %d keys make the sample %d bytes, at most %d: %w", n, most, maxSample, ErrShape)
 	}
 	if p.parts > MaxParts {
 		return nil, fmt.Errorf("summary: %d parts, at most %d: %w", p.parts, MaxParts, ErrLimit)
@@ -137,7 +141,7 @@ func sampleCells(s Shape, start int) int {
 	l := layout{start: uint8(start)}
 	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
 	cells := max(1, s.SampleBytes*some/max(bytes, 1))
-	if cells > all/4*fullNumerator {
+	if cells > all/4*fullQuarters {
 		return all
 	}
 	return cells

@@ -11,7 +11,7 @@ const (
 	MaxKeys        = 1 << 26 // keys of a collection
 	MaxLevel       = FingerprintBits
 	MaxBlocks      = 64
-	MaxSampleBytes = 40 << 10 // so that part 0 stays below MaxPartBytes when the collection grows
+	MaxSampleBytes = 60 << 10 // target size of a sample
 	MaxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
 	MaxSampleDepth = 8        // levels of the sample below log2 of the keys
 	MaxParts       = 1 << 14  // parts of a stream
@@ -24,7 +24,8 @@ type Shape struct {
 	// shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so that the parts of
 	// successive epochs line up and deltas are small. 0: the number of keys at hand.
 	Keys int
-	// SampleBytes is the target size of part 0, at most MaxSampleBytes. 0: no sample.
+	// SampleBytes is the target size of part 0, at most MaxSampleBytes, which bounds how far a collection may grow. 0: no
+	// sample.
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to MaxSampleDepth below it; 0 without a sample.
 	SampleLevel uint8

@@ -55,7 +55,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 // TestCutsOfDeep cuts one deep stream to several budgets, header and all, and compares its rate with what was predicted and with that of
 // an ideal plain Bloom filter of the same bytes.
 func TestCutsOfDeep(t *testing.T) {
-	const n, header, queries = 100_000, 240, 4_000_000
+	const n, header, queries = 100_000, 240, 1_000_000
 	want, err := SizeForRate(n, 1e-6)
 	if err != nil {
 		t.Fatal(err)
