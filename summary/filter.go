@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// Filter is what a prefix knows, free of its parts and chain: it can be reduced and united without the keys, but no longer be
-// verified or sent. Immutable.
+// Filter is what a prefix knows, free of its parts and chain: it can be reduced and united without the keys, but no
+// longer be verified or sent. Immutable.
 type Filter struct {
 	seed   SeedTag
 	blocks []band
@@ -34,7 +34,8 @@ func (p *Prefix) Filter() *Filter {
 	return f
 }
 
-// Contains reports whether the collection, or one of those united, may hold a key of fingerprint x: always true if it does. O(blocks).
+// Contains reports whether the collection, or one of those united, may hold a key of fingerprint x: always true if it
+// does. O(blocks).
 func (f *Filter) Contains(x Fingerprint) bool {
 	for i := range f.blocks {
 		if b := &f.blocks[i]; !b.contains(position(x, i)) {
@@ -101,8 +102,8 @@ func (f *Filter) Drop(blocks int) *Filter {
 	return &Filter{seed: f.seed, blocks: f.blocks[:min(max(blocks, 0), len(f.blocks))]}
 }
 
-// Sample is f where every block is known only in the first share of hash space, rounded down to whole cells; elsewhere it contains
-// everything. The share is from 0 to 1. O(n).
+// Sample is f where every block is known only in the first share of hash space, rounded down to whole cells; elsewhere
+// it contains everything. The share is from 0 to 1. O(n).
 func (f *Filter) Sample(share float64) *Filter {
 	out := &Filter{seed: f.seed}
 	for _, b := range f.blocks {
@@ -122,8 +123,8 @@ func (f *Filter) Sample(share float64) *Filter {
 	return out
 }
 
-// Union is the filter of what either collection holds: known where both are, at the lower of their levels. ErrSeed if they are
-// of different seeds. O(n1+n2).
+// Union is the filter of what either collection holds: known where both are, at the lower of their levels. ErrSeed if
+// they are of different seeds. O(n1+n2).
 func Union(a, b *Filter) (*Filter, error) {
 	if a.seed != b.seed {
 		return nil, fmt.Errorf("summary: union of %v and %v: %w", a.seed, b.seed, ErrSeed)

@@ -21,8 +21,8 @@ const (
 	fullQuarters = 3        // a sample of more than so many quarters of hash space takes all of it
 )
 
-// Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It follows
-// from the number of keys and the shape alone, in integer arithmetic.
+// Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It
+// follows from the number of keys and the shape alone, in integer arithmetic.
 type Plan struct {
 	n      int
 	shape  Shape
@@ -244,7 +244,8 @@ func (p *Plan) MaxPartBytes(part int) int {
 	return min(MaxPartBytes, predicted+predicted/4+256)
 }
 
-// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the steps.
+// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
+// steps.
 func (p *Plan) Rate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {
