@@ -84,7 +84,7 @@ func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 }
 
 // spare is how many connections below the limit count as full: some may not have ended yet when others begin.
-const spare = 2
+const spare = 4
 
 // full says whether there is no room for one more connection, to p: those that are being made count.
 func (c *conns) full(p peer.ID) bool {

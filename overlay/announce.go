@@ -23,20 +23,35 @@ const (
 	// many links, and each of them may be quicker than its line.
 	noticeShare = 0.03
 	noticeBurst = 40 * itemBytes
+	// lineNoticeShare is the same for the whole line, all links together.
+	lineNoticeShare = 0.1
 	// noticeOverhead of a link's rate may go to the messages around them: on a slow line they wait for each other.
 	noticeOverhead = 0.01
 )
 
+// notices is what may go to announcements now.
+type notices struct {
+	bytes float64
+	last  time.Duration
+}
+
+// credit adds what a rate, in bytes a second, brought since the last call.
+func (n *notices) credit(now time.Duration, rate float64) {
+	n.bytes = min(max(noticeBurst, rate), n.bytes+rate*(now-n.last).Seconds())
+	n.last = now
+}
+
 // announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
 // stopped, so that a peer hears of different origins from different neighbours.
 func (o *Overlay) announcements(now time.Duration, l *link) []Item {
-	l.notices = min(noticeBurst, l.notices+noticeShare*l.out.rate*(now-l.noticed).Seconds())
-	l.noticed = now
+	l.notices.credit(now, noticeShare*l.out.rate)
+	o.notices.credit(now, lineNoticeShare*o.up.rate)
 	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
 		return nil
 	}
 	n := len(o.entries)
-	room := min(maxCatalogue, int(min(l.notices, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead))/itemBytes)
+	tokens := min(l.notices.bytes, o.notices.bytes, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead)
+	room := min(maxCatalogue, int(tokens)/itemBytes)
 	var items []Item
 	for range n - 1 {
 		if len(items) >= room {
@@ -52,7 +67,8 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 		}
 	}
 	if len(items) > 0 {
-		l.notices -= float64(len(items) * itemBytes)
+		l.notices.bytes -= float64(len(items) * itemBytes)
+		o.notices.bytes -= float64(len(items) * itemBytes)
 		l.announced = now
 	}
 	return items

@@ -20,8 +20,7 @@ type link struct {
 	inRate   float64 // summary bytes a second that the peer may send us
 	inFlight int     // predicted bytes asked of the peer and not yet come
 
-	notices   float64       // bytes that may go to announcements now
-	noticed   time.Duration // when that was last credited
+	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
 
@@ -92,7 +91,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	}
 	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer]}
 	l.out = newBudget(0, now)
-	l.notices, l.noticed, l.cursor = noticeBurst, now, o.cfg.Rand.IntN(len(o.entries))
+	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
 	o.links[in.Peer] = l
 	at, _ := slices.BinarySearchFunc(o.order, l, byPeer)
 	o.order = slices.Insert(o.order, at, l)
@@ -179,14 +178,16 @@ func (o *Overlay) sayHello(now time.Duration, l *link, records bool) {
 	o.charge(l, HelloBytes(h))
 }
 
-// refreshHello repeats the hello when something in it that a peer acts upon has changed.
+// refreshHello repeats the hello when something in it that a peer acts upon has changed. A peer that knows far fewer peers
+// than we is given records again: it may have met us when neither knew anybody.
 func (o *Overlay) refreshHello(now time.Duration, l *link) {
 	if now-l.saidAt < helloEvery {
 		return
 	}
 	f := o.FalseMatches()
-	if f < 0.5*l.said.FalseMatches || f > 2*l.said.FalseMatches || o.origins > 2*l.said.Origins {
-		o.sayHello(now, l, false)
+	stranger := l.heard && 4*l.hello.Origins < o.origins
+	if stranger || f < 0.5*l.said.FalseMatches || f > 2*l.said.FalseMatches || o.origins > 2*l.said.Origins {
+		o.sayHello(now, l, stranger)
 	}
 }
 

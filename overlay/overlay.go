@@ -32,7 +32,8 @@ type Overlay struct {
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
 
-	copies copies // of our own parts
+	copies  copies  // of our own parts
+	notices notices // of the whole line
 
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
