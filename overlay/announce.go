@@ -126,7 +126,7 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 		return nil, nil
 	}
 	for _, l := range o.order {
-		if !l.ready() {
+		if !l.heard {
 			continue
 		}
 		t := l.trade(0)

@@ -13,19 +13,21 @@ func (o *Overlay) trade(now time.Duration) {
 	n := len(o.order)
 	for k := range n {
 		l := o.order[(o.turn+k)%n]
-		if !l.ready() {
+		if !l.heard {
 			continue
 		}
 		items := asks[l.peer]
 		if l == ownTo {
 			items = append(items, own...)
 		}
-		items = append(items, o.announcements(now, l)...)
+		if l.mesh {
+			items = append(items, o.announcements(now, l)...)
+		}
 		o.sendCatalogue(l, items)
 		o.serve(l, 0, 0)
 	}
 	for k := range n {
-		if l := o.order[(o.turn+k)%n]; l.ready() && (!o.copying() || o.up.spare()) {
+		if l := o.order[(o.turn+k)%n]; l.heard && (!o.copying() || o.up.spare()) {
 			o.serve(l, 1, 2)
 		}
 	}
@@ -63,7 +65,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.enqueue(l, e, it)
 		}
 	}
-	if l.ready() && o.up.spare() {
+	if l.heard && o.up.spare() {
 		o.serve(l, 0, 2)
 	}
 }
