@@ -44,11 +44,18 @@ func mask(n uint) uint64 { return 1<<n - 1 }
 func (t *table) buckets() uint64 { return uint64(t.subtables) << t.bucketBits }
 
 func (t *table) get(bucket uint64, cell int) uint64 {
+	if t.words {
+		return uint64(binary.LittleEndian.Uint16(t.bytes[bucket*16+uint64(cell)*2:]))
+	}
 	bit := (bucket*uint64(t.cells) + uint64(cell)) * uint64(t.cellBits)
 	return binary.LittleEndian.Uint64(t.bytes[bit/8:]) >> (bit % 8) & t.cellMask
 }
 
 func (t *table) set(bucket uint64, cell int, v uint64) {
+	if t.words {
+		binary.LittleEndian.PutUint16(t.bytes[bucket*16+uint64(cell)*2:], uint16(v))
+		return
+	}
 	bit := (bucket*uint64(t.cells) + uint64(cell)) * uint64(t.cellBits)
 	word := t.bytes[bit/8:]
 	old := binary.LittleEndian.Uint64(word)
