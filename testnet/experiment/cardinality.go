@@ -51,7 +51,7 @@ func (s *session) cardinalityFormulas() {
 }
 
 // trialsFor is how many filters of n keys are filled in a few seconds.
-func trialsFor(n int) int { return max(16, min(1000, 100_000_000/n)) }
+func trialsFor(n int) int { return max(40, min(1000, 100_000_000/n)) }
 
 // estimateElements fills filters and estimates: the mean relative error, and the density.
 func (s *session) estimateElements(p printed) {

@@ -158,10 +158,12 @@ func sampleOf(xs []float64) sample {
 	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
 }
 
-// spread is the sample's standard deviation as a sample: its relative standard error is √((kurtosis-1)/4n).
+// spread is the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as that is a part of
+// the true deviation, not of ours, the margin is wider than it says.
 func (x sample) spread(kurtosis float64) sample {
 	n := float64(x.trials)
-	return sample{mean: x.deviation, margin: fourErrors(n-1) * x.deviation * math.Sqrt((kurtosis-1)/(4*n)), trials: x.trials}
+	off := min(0.9, fourErrors(n-1)*math.Sqrt((kurtosis-1)/(4*n)))
+	return sample{mean: x.deviation, margin: x.deviation * off / (1 - off), trials: x.trials}
 }
 
 const normalKurtosis = 3
