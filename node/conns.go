@@ -83,8 +83,9 @@ func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	return evict, true
 }
 
-// spare is how many connections below the limit count as full: some may not have ended yet when others begin.
-const spare = 4
+// spareOneIn says how many connections below the limit count as full, one in so many: some may not have ended yet when others
+// begin, and two peers that dial each other have two for a while.
+const spareOneIn = 5
 
 // full says whether there is no room for one more connection, to p: those that are being made count.
 func (c *conns) full(p peer.ID) bool {
@@ -97,7 +98,7 @@ func (c *conns) full(p peer.ID) bool {
 			taken++
 		}
 	}
-	return taken >= max(1, c.most-spare)
+	return taken >= c.most-c.most/spareOneIn
 }
 
 // closed takes in that no connection to p is left.

@@ -10,7 +10,7 @@ import (
 
 // TestGate has many peers connect at once: there are never more connections than allowed.
 func TestGate(t *testing.T) {
-	const most = 12
+	const most = 16
 	var gate Gate
 	n := nodeOn(t, hostWith(t, libp2p.ConnectionGater(&gate), libp2p.ResourceManager(&network.NullResourceManager{})),
 		WithGate(&gate), WithMaxConnections(most))

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -66,7 +67,7 @@ func (n *Node) hello(p peer.ID, msg []byte) (rtt time.Duration, err error) {
 	if err = s.CloseWrite(); err != nil {
 		return 0, err
 	}
-	if _, err := s.receive(0, ioTime); err != io.EOF {
+	if _, err := s.receive(0, ioTime); !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("node: hello not taken: %w", err)
 	}
 	return time.Since(begun), nil

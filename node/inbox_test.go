@@ -105,14 +105,14 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 }
 
 func TestDialsLeaveRoom(t *testing.T) {
-	c := newConns(5)
-	for _, p := range []peer.ID{"a", "b", "c"} {
+	c := newConns(5) // one of them spare
+	for _, p := range []peer.ID{"a", "b", "c", "e"} {
 		c.opened(p, time.Now())
 		c.link(p)
 		c.need(p, true)
 	}
 	if _, ok := c.dial("d", true); ok {
-		t.Error("a dial at max-2 although nobody may go")
+		t.Error("a dial without room although nobody may go")
 	}
 	c.need("b", false)
 	if evict, ok := c.dial("d", true); !ok || evict != "b" {

@@ -92,7 +92,7 @@ func WithSummaryShare(share float64) Option {
 	}
 }
 
-// WithMaxConnections limits the peers that the host is connected to in steady state. Default 32. Three quarters of them,
+// WithMaxConnections limits the peers that the host is connected to in steady state. Default 32. Five eighths of them,
 // at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error {

@@ -103,22 +103,22 @@ func gossipParams() pubsub.GossipSubParams {
 // counts; in particular many peers may share an address.
 func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
 	return &pubsub.PeerScoreParams{
-			AppSpecificScore: func(peer.ID) float64 { return 0 },
-			DecayInterval:    time.Second,
-			DecayToZero:      0.1,
-			RetainScore:      10 * time.Minute,
-			Topics: map[string]*pubsub.TopicScoreParams{topic: {
-				TopicWeight:                    1,
-				TimeInMeshQuantum:              time.Second,
-				InvalidMessageDeliveriesWeight: -1,
-				InvalidMessageDeliveriesDecay:  0.995,
-				SkipAtomicValidation:           true,
-			}},
-		}, &pubsub.PeerScoreThresholds{
-			GossipThreshold:   -20,
-			PublishThreshold:  -50,
-			GraylistThreshold: -100,
-		}
+		AppSpecificScore: func(peer.ID) float64 { return 0 },
+		DecayInterval:    time.Second,
+		DecayToZero:      0.1,
+		RetainScore:      10 * time.Minute,
+		Topics: map[string]*pubsub.TopicScoreParams{topic: {
+			TopicWeight:                    1,
+			TimeInMeshQuantum:              time.Second,
+			InvalidMessageDeliveriesWeight: -1,
+			InvalidMessageDeliveriesDecay:  0.995,
+			SkipAtomicValidation:           true,
+		}},
+	}, &pubsub.PeerScoreThresholds{
+		GossipThreshold:   -20,
+		PublishThreshold:  -50,
+		GraylistThreshold: -100,
+	}
 }
 
 // close leaves the topic.

@@ -113,8 +113,8 @@ const (
 )
 
 // announceOwn tells one more link of our own summary: the fastest first, and the next one when the line can have sent it
-// once. The mesh brings it to the others. On a slow line the next one is told while nobody takes the first copy, and
-// when that is out, but not one that has heard of it from elsewhere.
+// once; of equally fast ones, that which has most of it. The mesh brings it to the others. On a slow line the next one is
+// told while nobody takes the first copy, and when that is out, but not one that has heard of it from elsewhere.
 func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	own := o.entries[0]
 	if own.cur == nil || now < o.ownTurn {
@@ -125,6 +125,7 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	if copying && o.copies.last > 0 && now-o.copies.last < ownTakes {
 		return nil, nil
 	}
+	best := 0
 	for _, l := range o.order {
 		if !l.heard {
 			continue
@@ -140,8 +141,8 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 		if slow && l.hello.Up <= o.cfg.Up && now-own.since < ownSlowAfter {
 			continue // it could not pass on what it takes
 		}
-		if to == nil || l.hello.Up > to.hello.Up {
-			to = l
+		if to == nil || l.hello.Up > to.hello.Up || l.hello.Up == to.hello.Up && has > best {
+			to, best = l, has
 		}
 	}
 	if to == nil {

@@ -161,7 +161,8 @@ func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
 	return !linked
 }
 
-// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted.
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted; not one that is
+// about to send something.
 func (o *Overlay) dropExtra() {
 	accepted := 0
 	for _, nb := range o.neighbours {
@@ -173,7 +174,7 @@ func (o *Overlay) dropExtra() {
 		return
 	}
 	for _, l := range slices.Backward(o.order) {
-		if nb, is := o.neighbours[l.peer]; is && nb.kind == Random {
+		if nb, is := o.neighbours[l.peer]; is && nb.kind == Random && l.inFlight == 0 {
 			o.giveUp(l.peer)
 			return
 		}

@@ -33,10 +33,10 @@ func TestDeltaSize(t *testing.T) {
 		changed int
 		most    float64
 	}{{1000, 0.28}, {100, 0.06}} {
-		old, new := epochs(t, keys, changed(1, keys, c.changed, c.changed), Shape{})
+		old, next := epochs(t, keys, changed(1, keys, c.changed, c.changed), Shape{})
 		parts := old.plan.PartsWithin(n)
 		old = old.Truncate(parts)
-		d, err := EncodeDelta(old, new)
+		d, err := EncodeDelta(old, next)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,12 +45,12 @@ func TestDeltaSize(t *testing.T) {
 		if got > c.most {
 			t.Errorf("%d changed: %.4f bits a key, at most %v", c.changed, got, c.most)
 		}
-		q, err := ApplyDelta(old, new.Header(), d)
+		q, err := ApplyDelta(old, next.Header(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := new.Truncate(parts); !slices.EqualFunc(q.parts, want.parts, slices.Equal) || q.Rate() != want.Rate() || !slices.Equal(q.chain, want.chain) {
-			t.Errorf("%d changed: not the parts of the new epoch", c.changed)
+		if want := next.Truncate(parts); !slices.EqualFunc(q.parts, want.parts, slices.Equal) || q.Rate() != want.Rate() || !slices.Equal(q.chain, want.chain) {
+			t.Errorf("%d changed: not the parts of the next epoch", c.changed)
 		}
 	}
 }
@@ -66,9 +66,9 @@ func FuzzDelta(f *testing.F) {
 		keys := someKeys(seed, n)
 		shape := someShape(rng, n)
 		removed, added := rng.IntN(n/10+1), rng.IntN(n/10+1)
-		old, new := epochs(t, keys, changed(seed, keys, removed, added), shape)
-		oldParts, newParts := 1+rng.IntN(old.Parts()), 1+rng.IntN(new.Parts())
-		d, err := EncodeDelta(old.Truncate(oldParts), new.Truncate(newParts))
+		old, next := epochs(t, keys, changed(seed, keys, removed, added), shape)
+		oldParts, newParts := 1+rng.IntN(old.Parts()), 1+rng.IntN(next.Parts())
+		d, err := EncodeDelta(old.Truncate(oldParts), next.Truncate(newParts))
 		if err != nil {
 			if !errors.Is(err, ErrNoDelta) {
 				t.Fatal(err)
@@ -76,19 +76,19 @@ func FuzzDelta(f *testing.F) {
 			return
 		}
 		old = old.Truncate(oldParts + rng.IntN(3))
-		want := new.Truncate(min(oldParts, newParts))
-		q, err := ApplyDelta(old, new.Header(), d)
+		want := next.Truncate(min(oldParts, newParts))
+		q, err := ApplyDelta(old, next.Header(), d)
 		if err != nil {
-			t.Fatalf("%d keys, -%d +%d, shape %v, parts %d of %d: %v", n, removed, added, shape, min(oldParts, newParts), new.Parts(), err)
+			t.Fatalf("%d keys, -%d +%d, shape %v, parts %d of %d: %v", n, removed, added, shape, min(oldParts, newParts), next.Parts(), err)
 		}
 		if !slices.EqualFunc(q.parts, want.parts, slices.Equal) || !slices.Equal(q.chain, want.chain) || q.Rate() != want.Rate() {
-			t.Fatal("not the parts of the new epoch")
+			t.Fatal("not the parts of the next epoch")
 		}
 		if flip == 0 {
 			return
 		}
 		d[int(where)%len(d)] ^= flip
-		if q, err := ApplyDelta(old, new.Header(), d); err == nil {
+		if q, err := ApplyDelta(old, next.Header(), d); err == nil {
 			t.Fatalf("byte %d of a delta changed: accepted, %d parts", int(where)%len(d), q.Parts())
 		}
 	})
@@ -96,60 +96,60 @@ func FuzzDelta(f *testing.F) {
 
 func TestDeltaAnyByte(t *testing.T) {
 	keys := someKeys(3, 2000)
-	old, new := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
-	d, err := EncodeDelta(old, new)
+	old, next := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
+	d, err := EncodeDelta(old, next)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range d {
 		for _, x := range []byte{1, 0x80, 0xff} {
 			d[i] ^= x
-			if _, err := ApplyDelta(old, new.Header(), d); err == nil {
+			if _, err := ApplyDelta(old, next.Header(), d); err == nil {
 				t.Fatalf("byte %d changed by %#x: accepted", i, x)
 			}
 			d[i] ^= x
 		}
 	}
-	if _, err := ApplyDelta(old, new.Header(), append(d, 0)); err == nil {
+	if _, err := ApplyDelta(old, next.Header(), append(d, 0)); err == nil {
 		t.Fatal("a byte too many: accepted")
 	}
-	if _, err := ApplyDelta(new, new.Header(), d); !errors.Is(err, ErrBase) {
+	if _, err := ApplyDelta(next, next.Header(), d); !errors.Is(err, ErrBase) {
 		t.Fatal(err)
 	}
-	if _, err := ApplyDelta(old.Truncate(2), new.Header(), d); !errors.Is(err, ErrBase) {
+	if _, err := ApplyDelta(old.Truncate(2), next.Header(), d); !errors.Is(err, ErrBase) {
 		t.Fatal(err)
 	}
 }
 
 func TestNoDelta(t *testing.T) {
 	keys := someKeys(4, 2000)
-	old, new := epochs(t, keys, someKeys(5, 2000), Shape{})
-	if _, err := EncodeDelta(old, new); !errors.Is(err, ErrNoDelta) {
+	old, next := epochs(t, keys, someKeys(5, 2000), Shape{})
+	if _, err := EncodeDelta(old, next); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
 	other := mustBuild(t, keys, Shape{Levels: []uint8{20}}).Prefix()
 	if _, err := EncodeDelta(old, other); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
-	if _, err := EncodeDelta(old.Truncate(0), new); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old.Truncate(0), next); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
 }
 
 func BenchmarkDelta(b *testing.B) {
 	keys := someKeys(1, 100_000)
-	old, new := epochs(b, keys, changed(1, keys, 1000, 1000), Shape{})
+	old, next := epochs(b, keys, changed(1, keys, 1000, 1000), Shape{})
 	var d []byte
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d, _ = EncodeDelta(old, new)
+			d, _ = EncodeDelta(old, next)
 		}
 	})
 	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ApplyDelta(old, new.Header(), d); err != nil {
+			if _, err := ApplyDelta(old, next.Header(), d); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -59,9 +59,9 @@ func TestGolden(t *testing.T) {
 					fewer = append(fewer, f)
 				}
 			}
-			old, new := epochs(t, fps, fewer, s)
+			old, next := epochs(t, fps, fewer, s)
 			all := bytes.Join(old.parts, nil)
-			d, err := EncodeDelta(old, new)
+			d, err := EncodeDelta(old, next)
 			if err != nil {
 				d = nil
 			}

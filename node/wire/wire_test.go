@@ -236,7 +236,7 @@ func TestFrame(t *testing.T) {
 			t.Errorf("frame of %d: %d bytes, %d reserved, %v", n, len(got), reserved, err)
 		}
 	}
-	if _, err := ReadFrame(&b, 1, nil); err != io.EOF {
+	if _, err := ReadFrame(&b, 1, nil); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)
 	}
 	for _, c := range []struct {
@@ -257,7 +257,7 @@ func TestFrame(t *testing.T) {
 		}
 	}
 	full := errors.New("full")
-	if _, err := ReadFrame(bytes.NewReader([]byte{1, 1}), 100, func(int) error { return full }); err != full {
+	if _, err := ReadFrame(bytes.NewReader([]byte{1, 1}), 100, func(int) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error of reserve: %v", err)
 	}
 }
