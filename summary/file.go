@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// ErrNoFile: bytes that do not begin as the kind of file asked for.
-var ErrNoFile = errors.New("not a file of this kind")
+// ErrFile: bytes that do not begin as the kind of file asked for.
+var ErrFile = errors.New("wrong kind of file")
 
 // MaxFile is the most bytes that a file can have.
 const MaxFile = MaxEnvelope + MaxParts*(MaxPartBytes+4)
@@ -22,21 +22,32 @@ const (
 	DeltaFile   FileKind = 'D'
 )
 
+// String is "summary" or "delta".
+func (k FileKind) String() string {
+	switch k {
+	case SummaryFile:
+		return "summary"
+	case DeltaFile:
+		return "delta"
+	}
+	return fmt.Sprintf("file of kind %q", byte(k))
+}
+
 // fileMagic is how every file begins; its kind and Version follow.
 const fileMagic = "venn"
 
 // FileHead is how many bytes [KindOf] needs.
 const FileHead = len(fileMagic) + 2
 
-// KindOf is what a file that begins with b holds: ErrNoFile if it is none of ours, ErrVersion if it is of a later version.
+// KindOf is what a file that begins with b holds: ErrFile if it is none of ours, ErrVersion if it is of a later version.
 func KindOf(b []byte) (FileKind, error) {
 	if len(b) < FileHead || string(b[:len(fileMagic)]) != fileMagic {
-		return 0, fmt.Errorf("summary: neither a summary nor a delta: %w", ErrNoFile)
+		return 0, fmt.Errorf("summary: neither a summary nor a delta: %w", ErrFile)
 	}
 	kind, version := FileKind(b[4]), b[5]
 	switch {
 	case kind != SummaryFile && kind != DeltaFile:
-		return 0, fmt.Errorf("summary: file of kind %q: %w", byte(kind), ErrNoFile)
+		return 0, fmt.Errorf("summary: a %v: %w", kind, ErrFile)
 	case version != Version:
 		return 0, fmt.Errorf("summary: file of version %d: %w", version, ErrVersion)
 	}
@@ -67,7 +78,19 @@ func (f File) Sizes() []int {
 	return sizes
 }
 
-// ParseFile is the inverse of AppendBinary; the result shares memory with b. ErrNoFile, ErrVersion, ErrLimit or ErrMalformed.
+// Offsets are where in the file the bytes of each part begin. O(parts).
+func (f File) Offsets() []int {
+	at := len(appendFileHead(nil, SummaryFile, f.Envelope)) + countBytes(f.Run.First) + countBytes(len(f.Run.Parts))
+	var offsets []int
+	for _, p := range f.Run.Parts {
+		at += countBytes(len(p))
+		offsets = append(offsets, at)
+		at += len(p)
+	}
+	return offsets
+}
+
+// ParseFile is the inverse of AppendBinary; the result shares memory with b. ErrFile, ErrVersion, ErrLimit or ErrMalformed.
 func ParseFile(b []byte) (File, error) {
 	envelope, rest, err := parseFileHead(b, SummaryFile)
 	if err != nil {
@@ -94,7 +117,7 @@ func (d Delta) AppendBinary(b []byte) []byte {
 	return append(appendFileHead(b, DeltaFile, d.Envelope), d.Changes...)
 }
 
-// ParseDelta is the inverse of AppendBinary; the result shares memory with b. ErrNoFile, ErrVersion, ErrLimit or ErrMalformed. Only
+// ParseDelta is the inverse of AppendBinary; the result shares memory with b. ErrFile, ErrVersion, ErrLimit or ErrMalformed. Only
 // [ApplyDelta] can tell whether the changes are any.
 func ParseDelta(b []byte) (Delta, error) {
 	envelope, rest, err := parseFileHead(b, DeltaFile)
@@ -118,7 +141,7 @@ func parseFileHead(b []byte, want FileKind) (envelope, rest []byte, err error) {
 		return nil, nil, err
 	}
 	if kind != want {
-		return nil, nil, fmt.Errorf("summary: file of kind %q, not %q: %w", byte(kind), byte(want), ErrNoFile)
+		return nil, nil, fmt.Errorf("summary: a %v, not a %v: %w", kind, want, ErrFile)
 	}
 	size, rest, err := decodeSize(b[FileHead:], MaxEnvelope)
 	if err != nil {

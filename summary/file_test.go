@@ -24,6 +24,12 @@ func TestFileSizes(t *testing.T) {
 		if len(sizes) != p.Parts()+1 {
 			t.Fatalf("%d sizes of %d parts", len(sizes), p.Parts())
 		}
+		b := f.AppendBinary(nil)
+		for k, at := range f.Offsets() {
+			if part := f.Run.Parts[k]; !bytes.Equal(b[at:at+len(part)], part) {
+				t.Errorf("n %d: part %d is not at %d", n, k, at)
+			}
+		}
 		for k, size := range sizes {
 			r, _ := p.Run(0, k)
 			if got := len(File{f.Envelope, r}.AppendBinary(nil)); got != size {
@@ -42,12 +48,12 @@ func TestFileKinds(t *testing.T) {
 	for _, c := range []struct {
 		b    []byte
 		want error
-	}{{nil, ErrNoFile}, {[]byte("venn"), ErrNoFile}, {[]byte("%PDF-1.4"), ErrNoFile}, {[]byte("vennX\x01"), ErrNoFile}, {d, ErrNoFile}, {later, ErrVersion}, {b[:20], ErrMalformed}} {
+	}{{nil, ErrFile}, {[]byte("venn"), ErrFile}, {[]byte("%PDF-1.4"), ErrFile}, {[]byte("vennX\x01"), ErrFile}, {d, ErrFile}, {later, ErrVersion}, {b[:20], ErrMalformed}} {
 		if _, err := ParseFile(c.b); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, not %v", c.b, err, c.want)
 		}
 	}
-	if _, err := ParseDelta(b); !errors.Is(err, ErrNoFile) {
+	if _, err := ParseDelta(b); !errors.Is(err, ErrFile) {
 		t.Error("a summary taken for a delta:", err)
 	}
 	if kind, err := KindOf(d); kind != DeltaFile || err != nil {
