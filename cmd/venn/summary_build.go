@@ -34,7 +34,9 @@ entropy.
 
 Without --identity it is signed by a development key that everybody knows: good for trying out, proof of nothing. An
 identity is a file with a libp2p private key: its protobuf form, as "ipfs key export" writes it, or that in base64.
-Whoever publishes gives each new summary a later --epoch.`
+
+Whoever publishes gives each new summary a later --epoch, and keeps the shape while the number of keys is about the same,
+so that deltas are small: --after OLD does both.`
 
 func buildCommand() *cli.Command {
 	return &cli.Command{
@@ -47,6 +49,7 @@ func buildCommand() *cli.Command {
 			&cli.IntFlag{Name: "budget", Usage: "the best shape for a file of at most `BYTES`", HideDefault: true, Validator: within(1, math.MaxInt)},
 			&cli.FloatFlag{Name: "rate", Usage: "the least bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
 			&cli.StringFlag{Name: "identity", Usage: "sign with the private key in `FILE` (default: a published development key)", HideDefault: true},
+			&cli.StringFlag{Name: "after", Usage: "the next epoch after the summary in `OLD`, in its shape while that fits"},
 			&cli.StringFlag{Name: "epoch", Usage: "`GENERATION.SEQUENCE`, later in every summary that is published", Value: "0.0", Validator: goodEpoch},
 			outFlag(),
 		),
@@ -65,6 +68,9 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	if c.String("shape") != "auto" && c.IsSet("rate") {
 		return usageError{errors.New("summary build wants --shape or --rate, not both")}
 	}
+	if c.IsSet("after") && (c.IsSet("shape") || c.IsSet("rate") || c.IsSet("epoch")) {
+		return usageError{errors.New("summary build --after takes shape and epoch from OLD: not with --shape, --rate or --epoch")}
+	}
 	seed, err := parseSeed(c)
 	if err != nil {
 		return usageError{err}
@@ -81,14 +87,26 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	levels, err := parseLevels(c.String("shape"))
+	if err != nil {
+		return usageError{err}
+	}
+	shape := shapeOf(len(fps), levels)
+	if old := c.String("after"); old != "" {
+		if err := b.follow(c, old, &shape); err != nil {
+			return err
+		}
+	}
 	var f *openedSummary
 	switch {
 	case c.IsSet("rate"):
 		f, err = b.forRate(fps, c.Float("rate"))
+	case c.IsSet("budget") && levels == nil && !c.IsSet("after"):
+		f, err = b.forBudget(fps, c.Int("budget"))
 	case c.IsSet("budget"):
-		f, err = b.within(fps, c.Int("budget"), c.String("shape"))
+		f, err = b.within(fps, shape, c.Int("budget"))
 	default:
-		f, err = b.build(fps, shapeOf(len(fps), c.String("shape")))
+		f, err = b.build(fps, shape)
 	}
 	if err != nil {
 		return err
@@ -157,33 +175,37 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}, err
 }
 
-// forRate is the summary of least size with at most a false-positive rate.
+// forRate is the summary of least size with at most a false-positive rate: that of the keys at hand, which differs a little from
+// what is predicted.
 func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSummary, error) {
-	s, err := summary.SizeForRate(len(fps), rate)
-	if err != nil {
-		return nil, err
-	}
-	f, err := b.build(fps, s.Shape)
-	if err != nil {
-		return nil, err
-	}
-	cut := f.cut(s.Parts)
-	for cut.prefix.Rate() > rate && cut.prefix.Parts() < f.prefix.Parts() { // what came out differs a little from what was predicted
-		cut = f.cut(cut.prefix.Parts() + 1)
-	}
-	return cut, nil
-}
-
-// within is the summary of least false-positive rate in a file of at most so many bytes, in a shape if it is given.
-func (b *builder) within(fps []summary.Fingerprint, bytes int, shape string) (*openedSummary, error) {
-	s := shapeOf(len(fps), shape)
-	if shape == "auto" {
-		best, err := b.sizeFor(len(fps), bytes)
+	for target := rate; ; target *= 0.8 {
+		s, err := summary.SizeForRate(len(fps), target)
 		if err != nil {
 			return nil, err
 		}
-		s = best.Shape
+		f, err := b.build(fps, s.Shape)
+		if err != nil {
+			return nil, err
+		}
+		for parts := s.Parts; parts <= f.prefix.Parts(); parts++ {
+			if cut := f.cut(parts); cut.prefix.Rate() <= rate {
+				return cut, nil
+			}
+		}
 	}
+}
+
+// forBudget is the summary of least false-positive rate in a file of at most so many bytes.
+func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummary, error) {
+	best, err := b.sizeFor(len(fps), bytes)
+	if err != nil {
+		return nil, err
+	}
+	return b.within(fps, best.Shape, bytes)
+}
+
+// within is what fits of the summary in a shape in a file of at most so many bytes.
+func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) (*openedSummary, error) {
 	f, err := b.build(fps, s)
 	if err != nil {
 		return nil, err
@@ -203,7 +225,7 @@ func (b *builder) sizeFor(n, bytes int) (summary.Sizing, error) {
 	}
 	s, err := summary.SizeForBytes(n, bytes-head)
 	if err != nil {
-		return s, fmt.Errorf("%d bytes are too few for %d keys, the header alone takes %d", bytes, n, head)
+		return s, fmt.Errorf("%d bytes are too few for %d keys: the header takes %d, and parts need some more", bytes, n, head)
 	}
 	if framed, err := summary.SizeForBytes(n, bytes-head-3*s.Parts-len(s.Shape.Levels)); err == nil { // up to 3 bytes for the size of each part
 		return framed, nil
@@ -226,11 +248,31 @@ func (b *builder) headBytes(n int) (int, error) {
 	return summary.File{Envelope: envelope}.Sizes()[0], nil
 }
 
-// shapeOf is a shape for n keys by the text of --shape: levels get the usual sample, unless the first is above where one begins.
-func shapeOf(n int, text string) summary.Shape {
+// follow makes b's epoch the next after that of an old summary, of the same signer and seed, and the shape its shape if that fits.
+func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) error {
+	old, err := openSummary(c, name)
+	if err != nil {
+		return err
+	}
+	h := old.prefix.Header()
+	if err := sameOrigin(name, h, "the new summary", &b.header); err != nil {
+		return err
+	}
+	b.header.Epoch = h.Epoch
+	if b.header.Epoch.Sequence++; b.header.Epoch.Sequence == 0 {
+		b.header.Epoch.Generation++
+	}
+	if h.Shape.Fits(shape.Keys) {
+		*shape = h.Shape
+	}
+	return nil
+}
+
+// shapeOf is a shape for n keys: the default one, or blocks to given levels, with the usual sample unless the first is above where
+// one begins.
+func shapeOf(n int, levels []uint8) summary.Shape {
 	s := summary.DefaultShape(n)
-	levels, err := parseLevels(text)
-	if err != nil || len(levels) == 0 {
+	if levels == nil {
 		return s
 	}
 	s.Levels = levels
