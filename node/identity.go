@@ -52,6 +52,9 @@ func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	if !bytes.Equal(e.PayloadType, headerCodec) {
 		return nil, "", fmt.Errorf("%w: header of type %q", errSignature, e.PayloadType)
 	}
+	if again, err := e.Marshal(); err != nil || !bytes.Equal(again, envelope) { // fields that nobody signed, for one
+		return nil, "", fmt.Errorf("%w: header in an envelope not of the canonical form", errSignature)
+	}
 	id, err := peer.IDFromPublicKey(e.PublicKey)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: header: %w", errSignature, err)

@@ -54,7 +54,7 @@ func ParseRun(b []byte) (Run, error) {
 	r := Run{First: first, Parts: make([][]byte, count)}
 	for i := range r.Parts {
 		var size int
-		if size, rest, err = decodeSize(rest, min(MaxPartBytes, len(rest))); err != nil {
+		if size, rest, err = decodeSize(rest, MaxPartBytes); err != nil {
 			return Run{}, fmt.Errorf("summary: part %d: %w", first+i, err)
 		}
 		if size > len(rest) {

@@ -61,7 +61,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		ErrWriter:             stderr,
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
 		Action:                noSuchCommand,
-		Commands:              []*cli.Command{testnetCommand(), experimentCommand(), versionCommand()},
+		Commands:              []*cli.Command{testnetCommand(), summaryCommand(), experimentCommand(), versionCommand()},
 	}
 	for _, c := range append(root.Commands, root) {
 		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }

@@ -16,8 +16,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status,
-			"sleep":  sleep,
+			"status":   status,
+			"sleep":    sleep,
+			"truncate": truncate,
 		},
 	})
 }

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+const summaryHelp = `A summary is a small signed file that stands for a collection of keys: it tells of any key whether the collection may
+hold it, never denies one that it does, and two of them tell how much their collections have in common. Cut after any
+part it is a smaller, coarser summary, as valid as the whole.
+
+   venn summary build -o all.venn keys.txt          one key a line; or from a pipe
+   venn summary build --rate 1e-6 < keys.txt | venn summary inspect -
+   venn summary cut --bytes 50000 all.venn -o small.venn
+   venn summary test small.venn < asked.txt         the keys that it may hold
+   venn summary overlap mine.venn theirs.venn       how many keys both have
+   venn summary delta old.venn new.venn -o change.venn
+   venn summary apply old.venn change.venn -o new.venn
+   venn summary sizes --keys 100000                 what so many bytes buy
+
+FILE is "-" for stdin or stdout, where summaries and deltas go without -o. Keys are lines of any bytes; blank lines are
+skipped. A file that is no summary, is corrupt, or of another seed or signer than the command needs ends it with exit
+code 1, and nothing is written.`
+
+const (
+	seedHelp = "number of the hash `SEED` in hexadecimal digits; more than 8 of them are a seed of their own"
+	outHelp  = "write to `FILE`, whole or not at all"
+)
+
+func summaryCommand() *cli.Command {
+	commands := []*cli.Command{
+		buildCommand(), inspectCommand(), cutCommand(), testCommand(), overlapCommand(), deltaCommand(), applyCommand(), sizesCommand(),
+	}
+	for _, c := range commands {
+		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+		c.Flags = append(c.Flags, &cli.BoolFlag{Name: "json", Usage: "report as JSON"})
+	}
+	return &cli.Command{
+		Name:        "summary",
+		Usage:       "make, cut, ask and compare summaries of collections",
+		Description: summaryHelp,
+		Commands:    commands,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if name := c.Args().First(); name != "" {
+				return usageError{fmt.Errorf("no command %q; `venn summary --help` lists them", "summary "+name)}
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+}
+
+func outFlag() cli.Flag {
+	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: outHelp, Value: "-", DefaultText: "stdout"}
+}
+
+func seedFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "seed", Usage: seedHelp, Value: "0"},
+		&cli.StringFlag{Name: "network", Usage: "`NAME` of the network that the seed is of", Value: "venn"},
+	}
+}
+
+// arguments are what the command was given besides flags: as many as names, of which those in brackets may be missing.
+func arguments(c *cli.Command, names ...string) ([]string, error) {
+	args := c.Args().Slice()
+	least := 0
+	for _, n := range names {
+		if !strings.HasPrefix(n, "[") {
+			least++
+		}
+	}
+	if len(args) < least || len(args) > len(names) {
+		return nil, usageError{fmt.Errorf("summary %s takes %s, got %d arguments", c.Name, strings.Join(names, " "), len(args))}
+	}
+	inputs := 0
+	for _, a := range args {
+		if a == "-" {
+			inputs++
+		}
+	}
+	if inputs > 1 {
+		return nil, usageError{fmt.Errorf("summary %s: only one argument can be - for stdin", c.Name)}
+	}
+	return append(args, make([]string, len(names)-len(args))...), nil
+}
+
+// cutCommand makes a shorter file of a summary.
+func cutCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "cut",
+		Usage:     "keep the first parts of a summary",
+		ArgsUsage: "FILE",
+		Description: "What is left is as valid as the whole, only coarser. --bytes counts everything: the file that is written has\n" +
+			"never more than so many.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "bytes", Usage: "as many parts as fit in `BYTES`, header included", HideDefault: true, Validator: within(1, math.MaxInt)},
+			&cli.IntFlag{Name: "parts", Usage: "the first `PARTS`", HideDefault: true, Validator: within(1, summary.MaxParts)},
+			outFlag(),
+		},
+		Action: runCut,
+	}
+}
+
+func runCut(_ context.Context, c *cli.Command) error {
+	args, err := arguments(c, "FILE")
+	if err != nil {
+		return err
+	}
+	if c.IsSet("bytes") == c.IsSet("parts") {
+		return usageError{errors.New("summary cut wants either --bytes or --parts")}
+	}
+	f, err := openSummary(c, args[0])
+	if err != nil {
+		return err
+	}
+	parts := c.Int("parts")
+	if c.IsSet("bytes") {
+		if parts, err = f.partsWithin(c.Int("bytes")); err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+	}
+	if parts > f.prefix.Parts() {
+		return fmt.Errorf("%s: it has %d parts, not %d", args[0], f.prefix.Parts(), parts)
+	}
+	return writeSummary(c, f.cut(parts))
+}
+
+// report prints what became of a command that writes a file: to stdout, or to stderr when the file itself goes there.
+func report(c *cli.Command, out string, asJSON any, format string, args ...any) error {
+	w := c.Root().Writer
+	if out == "-" {
+		w = c.Root().ErrWriter
+	}
+	if c.Bool("json") {
+		return writeJSON(w, asJSON)
+	}
+	if out == "-" {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, format+"\n", args...)
+	return err
+}
+
+// written is the report on a summary written to a file.
+type written struct {
+	N          int     `json:"n"`
+	Parts      int     `json:"parts"`
+	Bytes      int     `json:"bytes"`
+	BitsPerKey maybe   `json:"bits_per_key"`
+	Rate       float64 `json:"fp_rate"`
+}
+
+// writeSummary writes f to where -o says and reports it.
+func writeSummary(c *cli.Command, f *openedSummary) error {
+	out := c.String("out")
+	b := f.file.AppendBinary(nil)
+	if err := writeOut(c, out, b); err != nil {
+		return err
+	}
+	n := f.prefix.Header().N
+	w := written{N: n, Parts: f.prefix.Parts(), Bytes: len(b), BitsPerKey: perKey(len(b), n), Rate: f.prefix.Rate()}
+	return report(c, out, w, "%s: %d keys, %d of %d parts, %d bytes, %s bits a key, false-positive rate %.3g",
+		out, n, w.Parts, f.prefix.Plan().Parts(), w.Bytes, w.BitsPerKey, w.Rate)
+}
+
+// plain writes lines of a report for people, the labels aligned.
+func plain(w io.Writer, rows [][2]string) error {
+	for _, r := range rows {
+		if _, err := fmt.Fprintf(w, "%-16s %s\n", r[0], r[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,382 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const buildHelp = `Reads keys, one a line, from a file or stdin, and writes their summary, signed. The same keys, seed, shape, epoch and
+identity give the same bytes on every machine.
+
+By default it is one block of 12 to 13 bits a key, with a false-positive rate of 1/2048 to 1/4096. --rate and --budget
+choose the shape that needs the fewest bytes for a rate, or gives the lowest rate in so many bytes, the header included.
+--shape says at which level each block ends: one at L is a filter of 2^L bits with one hash function, coded near its
+entropy.
+
+Without --identity it is signed by a development key that everybody knows: good for trying out, proof of nothing. An
+identity is a file with a libp2p private key: its protobuf form, as "ipfs key export" writes it, or that in base64.
+
+Whoever publishes gives each new summary a later --epoch, and keeps the shape while the number of keys is about the same,
+so that deltas are small: --after OLD does both.`
+
+func buildCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "build",
+		Usage:       "make the summary of the keys in a file or on stdin",
+		ArgsUsage:   "[KEYS]",
+		Description: buildHelp,
+		Flags: append(seedFlags(),
+			&cli.StringFlag{Name: "shape", Usage: "final `LEVELS` of the blocks, as L0,L1,…, or auto", Value: "auto", Validator: goodShape},
+			&cli.IntFlag{Name: "budget", Usage: "the best shape for a file of at most `BYTES`", HideDefault: true, Validator: within(1, math.MaxInt)},
+			&cli.FloatFlag{Name: "rate", Usage: "the least bytes for a false-positive `RATE`", HideDefault: true, Validator: goodRate},
+			&cli.StringFlag{Name: "identity", Usage: "sign with the private key in `FILE` (default: a published development key)", HideDefault: true},
+			&cli.StringFlag{Name: "after", Usage: "the next epoch after the summary in `OLD`, in its shape while that fits"},
+			&cli.StringFlag{Name: "epoch", Usage: "`GENERATION.SEQUENCE`, later in every summary that is published", Value: "0.0", Validator: goodEpoch},
+			outFlag(),
+		),
+		Action: runBuild,
+	}
+}
+
+func runBuild(_ context.Context, c *cli.Command) error {
+	args, err := arguments(c, "[KEYS]")
+	if err != nil {
+		return err
+	}
+	if c.IsSet("budget") && c.IsSet("rate") {
+		return usageError{errors.New("summary build wants --budget or --rate, not both")}
+	}
+	if c.String("shape") != "auto" && c.IsSet("rate") {
+		return usageError{errors.New("summary build wants --shape or --rate, not both")}
+	}
+	if c.IsSet("after") && (c.IsSet("shape") || c.IsSet("rate") || c.IsSet("epoch")) {
+		return usageError{errors.New("summary build --after takes shape and epoch from OLD: not with --shape, --rate or --epoch")}
+	}
+	seed, err := parseSeed(c)
+	if err != nil {
+		return usageError{err}
+	}
+	key, err := loadIdentity(c.String("identity"))
+	if err != nil {
+		return err
+	}
+	fps, err := readFingerprints(c, args[0], seed.Hasher())
+	if err != nil {
+		return err
+	}
+	b, err := newBuilder(key, seed, c.String("epoch"))
+	if err != nil {
+		return err
+	}
+	levels, err := parseLevels(c.String("shape"))
+	if err != nil {
+		return usageError{err}
+	}
+	shape := shapeOf(len(fps), levels)
+	if old := c.String("after"); old != "" {
+		if err := b.follow(c, old, &shape); err != nil {
+			return err
+		}
+	}
+	var f *openedSummary
+	switch {
+	case c.IsSet("rate"):
+		f, err = b.forRate(fps, c.Float("rate"))
+	case c.IsSet("budget") && levels == nil && !c.IsSet("after"):
+		f, err = b.forBudget(fps, c.Int("budget"))
+	case c.IsSet("budget"):
+		f, err = b.within(fps, shape, c.Int("budget"))
+	default:
+		f, err = b.build(fps, shape)
+	}
+	if err != nil {
+		return err
+	}
+	return writeSummary(c, f)
+}
+
+// readFingerprints are those of the keys in a file, or on stdin, sorted and distinct.
+func readFingerprints(c *cli.Command, name string, h summary.Hasher) ([]summary.Fingerprint, error) {
+	if name == "" {
+		name = "-"
+	}
+	r, end, err := input(c, name)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	var fps []summary.Fingerprint
+	if err := eachKey(name, r, func(key []byte) error { fps = append(fps, h.Fingerprint(key)); return nil }); err != nil {
+		return nil, err
+	}
+	slices.Sort(fps)
+	return slices.Compact(fps), nil
+}
+
+// builder makes and signs summaries.
+type builder struct {
+	header summary.Header
+	sign   summary.Sign
+}
+
+// summaryLifetime is how long others may use a summary after its first receipt.
+const summaryLifetime = time.Hour
+
+func newBuilder(key crypto.PrivKey, seed summary.Seed, epoch string) (*builder, error) {
+	id, err := peer.IDFromPublicKey(key.GetPublic())
+	if err != nil {
+		return nil, err
+	}
+	e, err := parseEpoch(epoch)
+	if err != nil {
+		return nil, err
+	}
+	h := summary.Header{Seed: seed.Tag(), Origin: string(id), Epoch: e, Lifetime: summaryLifetime}
+	return &builder{h, node.HeaderSigner(key)}, nil
+}
+
+// build makes the whole summary of distinct fingerprints in a shape.
+func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSummary, error) {
+	h := b.header
+	h.Shape = s
+	stream, err := summary.Build(fps, h)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := stream.Header().AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := b.sign(payload)
+	if err != nil {
+		return nil, err
+	}
+	p := stream.Prefix()
+	r, err := p.Run(0, p.Parts())
+	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}, err
+}
+
+// forRate is the summary of least size with at most a false-positive rate: that of the keys at hand, which differs a little from
+// what is predicted.
+func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSummary, error) {
+	for target := rate; ; target *= 0.8 {
+		s, err := summary.SizeForRate(len(fps), target)
+		if err != nil {
+			return nil, err
+		}
+		f, err := b.build(fps, s.Shape)
+		if err != nil {
+			return nil, err
+		}
+		for parts := s.Parts; parts <= f.prefix.Parts(); parts++ {
+			if cut := f.cut(parts); cut.prefix.Rate() <= rate {
+				return cut, nil
+			}
+		}
+	}
+}
+
+// forBudget is the summary of least false-positive rate in a file of at most so many bytes.
+func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummary, error) {
+	best, err := b.sizeFor(len(fps), bytes)
+	if err != nil {
+		return nil, err
+	}
+	return b.within(fps, best.Shape, bytes)
+}
+
+// within is what fits of the summary in a shape in a file of at most so many bytes.
+func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) (*openedSummary, error) {
+	f, err := b.build(fps, s)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := f.partsWithin(bytes)
+	if err != nil {
+		return nil, err
+	}
+	return f.cut(parts), nil
+}
+
+// sizeFor is the best shape for a file of at most so many bytes, the header and what frames the parts included.
+func (b *builder) sizeFor(n, bytes int) (summary.Sizing, error) {
+	head, err := b.headBytes(n)
+	if err != nil {
+		return summary.Sizing{}, err
+	}
+	s, err := summary.SizeForBytes(n, bytes-head)
+	if err != nil {
+		return s, fmt.Errorf("%d bytes are too few for %d keys: the header takes %d, and parts need some more", bytes, n, head)
+	}
+	if framed, err := summary.SizeForBytes(n, bytes-head-3*s.Parts-len(s.Shape.Levels)); err == nil { // up to 3 bytes for the size of each part
+		return framed, nil
+	}
+	return s, nil
+}
+
+// headBytes is the size of a file with a header for n keys and no part.
+func (b *builder) headBytes(n int) (int, error) {
+	h := b.header
+	h.N, h.Shape = n, summary.DefaultShape(n)
+	payload, err := h.AppendBinary(nil)
+	if err != nil {
+		return 0, err
+	}
+	envelope, err := b.sign(payload)
+	if err != nil {
+		return 0, err
+	}
+	return summary.File{Envelope: envelope}.Sizes()[0], nil
+}
+
+// follow makes b's epoch the next after that of an old summary, of the same signer and seed, and the shape its shape if that fits.
+func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) error {
+	old, err := openSummary(c, name)
+	if err != nil {
+		return err
+	}
+	h := old.prefix.Header()
+	if err := sameOrigin(name, h, "the new summary", &b.header); err != nil {
+		return err
+	}
+	b.header.Epoch = h.Epoch
+	if b.header.Epoch.Sequence++; b.header.Epoch.Sequence == 0 {
+		b.header.Epoch.Generation++
+	}
+	if h.Shape.Fits(shape.Keys) {
+		*shape = h.Shape
+	}
+	return nil
+}
+
+// shapeOf is a shape for n keys: the default one, or blocks to given levels, with the usual sample unless the first is above where
+// one begins.
+func shapeOf(n int, levels []uint8) summary.Shape {
+	s := summary.DefaultShape(n)
+	if levels == nil {
+		return s
+	}
+	s.Levels = levels
+	if _, err := summary.NewPlan(n, s); err != nil {
+		s.SampleBytes, s.SampleLevel = 0, 0
+	}
+	return s
+}
+
+// parseLevels reads L0,L1,…; auto is none.
+func parseLevels(text string) ([]uint8, error) {
+	if text == "auto" {
+		return nil, nil
+	}
+	var levels []uint8
+	for l := range strings.SplitSeq(text, ",") {
+		level, err := strconv.ParseUint(strings.TrimSpace(l), 10, 8)
+		if err != nil || level < 1 || level > summary.MaxLevel {
+			return nil, fmt.Errorf("level %q, want 1 to %d", l, summary.MaxLevel)
+		}
+		levels = append(levels, uint8(level))
+	}
+	if len(levels) > summary.MaxBlocks {
+		return nil, fmt.Errorf("%d levels, want at most %d", len(levels), summary.MaxBlocks)
+	}
+	return levels, nil
+}
+
+func goodShape(text string) error {
+	_, err := parseLevels(text)
+	return err
+}
+
+func goodRate(rate float64) error {
+	if !(rate > 0 && rate < 1) {
+		return errors.New("want above 0 and below 1")
+	}
+	return nil
+}
+
+func parseEpoch(text string) (summary.Epoch, error) {
+	generation, sequence, ok := strings.Cut(text, ".")
+	g, err1 := strconv.ParseUint(generation, 10, 32)
+	s, err2 := strconv.ParseUint(sequence, 10, 32)
+	if !ok || err1 != nil || err2 != nil {
+		return summary.Epoch{}, fmt.Errorf("epoch %q, want two numbers below 2^32 with a dot between", text)
+	}
+	return summary.Epoch{Generation: uint32(g), Sequence: uint32(s)}, nil
+}
+
+func goodEpoch(text string) error {
+	_, err := parseEpoch(text)
+	return err
+}
+
+// parseSeed is the seed that the flags name: up to eight digits are a number in the network, more name a network within it.
+func parseSeed(c *cli.Command) (summary.Seed, error) {
+	text, network := strings.ToLower(c.String("seed")), c.String("network")
+	if len(text) < 1 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
+		return summary.Seed{}, fmt.Errorf("flag -seed: %q, want 1 to 64 hexadecimal digits", c.String("seed"))
+	}
+	if network == "" || len(network) > 64 {
+		return summary.Seed{}, fmt.Errorf("flag -network: name of %d bytes, want 1 to 64", len(network))
+	}
+	if len(text) > 8 {
+		return summary.Seed{Network: network + "/" + text}, nil
+	}
+	number, err := strconv.ParseUint(text, 16, 32)
+	return summary.Seed{Network: network, Number: uint32(number)}, err
+}
+
+// loadIdentity reads a libp2p private key; without a name it is the development key.
+func loadIdentity(name string) (crypto.PrivKey, error) {
+	if name == "" {
+		return developmentKey()
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if key, err := crypto.UnmarshalPrivateKey(b); err == nil {
+		return key, nil
+	}
+	text := bytes.TrimSpace(b)
+	raw := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	if n, err := base64.StdEncoding.Decode(raw, text); err == nil {
+		if key, err := crypto.UnmarshalPrivateKey(raw[:n]); err == nil {
+			return key, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: no libp2p private key, in protobuf or base64", name)
+}
+
+// developmentKey is the Ed25519 key whose seed is the SHA-256 of "venn development key". Everybody knows it.
+func developmentKey() (crypto.PrivKey, error) {
+	seed := sha256.Sum256([]byte("venn development key"))
+	return crypto.UnmarshalEd25519PrivateKey(ed25519.NewKeyFromSeed(seed[:]))
+}
+
+// seedName is how people name the seed in a header.
+func seedName(t summary.SeedTag) string {
+	name := hex.EncodeToString(t.Network[:])
+	if t == (summary.Seed{Network: "venn", Number: t.Number}).Tag() {
+		name = `"venn"`
+	}
+	return fmt.Sprintf("%x of network %s", t.Number, name)
+}

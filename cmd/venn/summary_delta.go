@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+func deltaCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "delta",
+		Usage:     "write what makes a new summary of an old one",
+		ArgsUsage: "OLD NEW",
+		Description: "The two must be of one signer and seed. As many parts as both have come out when the delta is applied. Where a\n" +
+			"delta would be no smaller, or the shapes differ, the file is NEW itself; apply takes that as well.",
+		Flags:  []cli.Flag{outFlag()},
+		Action: runDelta,
+	}
+}
+
+func runDelta(_ context.Context, c *cli.Command) error {
+	args, err := arguments(c, "OLD", "NEW")
+	if err != nil {
+		return err
+	}
+	old, err := openSummary(c, args[0])
+	if err != nil {
+		return err
+	}
+	new, err := openSummary(c, args[1])
+	if err != nil {
+		return err
+	}
+	if err := sameOrigin(args[0], old.prefix.Header(), args[1], new.prefix.Header()); err != nil {
+		return err
+	}
+	parts, full := min(old.prefix.Parts(), new.prefix.Parts()), false
+	changes, err := summary.EncodeDelta(old.prefix, new.prefix)
+	b := summary.Delta{Envelope: new.file.Envelope, Changes: changes}.AppendBinary(nil)
+	if errors.Is(err, summary.ErrNoDelta) {
+		b, err = new.file.AppendBinary(nil), nil
+		parts, full = new.prefix.Parts(), true
+	}
+	if err != nil {
+		return err
+	}
+	out := c.String("out")
+	if err := writeOut(c, out, b); err != nil {
+		return err
+	}
+	kind := "delta"
+	if full {
+		kind = "full summary, no larger than a delta"
+	}
+	return reportDelta(c, out, kind, full, parts, len(b), new.prefix.Header().N)
+}
+
+func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n int) error {
+	return report(c, out, struct {
+		N          int   `json:"n"`
+		Parts      int   `json:"parts"`
+		Bytes      int   `json:"bytes"`
+		BitsPerKey maybe `json:"bits_per_key"`
+		Full       bool  `json:"full"`
+	}{n, parts, bytes, perKey(bytes, n), full},
+		"%s: %s of %d parts, %d bytes, %s bits a key", out, kind, parts, bytes, perKey(bytes, n))
+}
+
+// sameOrigin says why a summary cannot follow another.
+func sameOrigin(oldName string, old *summary.Header, newName string, new *summary.Header) error {
+	if old.Origin != new.Origin {
+		return fmt.Errorf("%s is signed by %s, %s by %s: %w", oldName, peer.ID(old.Origin), newName, peer.ID(new.Origin), errSigners)
+	}
+	if old.Seed != new.Seed {
+		return fmt.Errorf("%s is made with seed %s, %s with %s: %w", oldName, seedName(old.Seed), newName, seedName(new.Seed), summary.ErrSeed)
+	}
+	return nil
+}
+
+var errSigners = errors.New("different signers")
+
+func applyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "make the new summary of the old one and a delta",
+		ArgsUsage: "OLD DELTA",
+		Description: "What comes out is what the signer of OLD signed, part by part, or an error: a delta needs no trust.\n" +
+			"It may be shorter than the new summary was, if OLD had fewer parts.",
+		Flags:  []cli.Flag{outFlag()},
+		Action: runApply,
+	}
+}
+
+func runApply(_ context.Context, c *cli.Command) error {
+	args, err := arguments(c, "OLD", "DELTA")
+	if err != nil {
+		return err
+	}
+	old, err := openSummary(c, args[0])
+	if err != nil {
+		return err
+	}
+	b, err := readInput(c, args[1])
+	if err != nil {
+		return err
+	}
+	new, err := applyDelta(args, old, b)
+	if err != nil {
+		return err
+	}
+	return writeSummary(c, new)
+}
+
+// applyDelta is what the bytes of a delta, or of a full summary, make of an old one.
+func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, error) {
+	fail := func(err error) (*openedSummary, error) { return nil, fmt.Errorf("%s: %w", names[1], err) }
+	if kind, _ := summary.KindOf(b); kind == summary.SummaryFile {
+		new, err := parseSummary(b)
+		if err != nil {
+			return fail(err)
+		}
+		return new, sameOrigin(names[0], old.prefix.Header(), names[1], new.prefix.Header())
+	}
+	d, err := summary.ParseDelta(b)
+	if err != nil {
+		return fail(err)
+	}
+	h, err := summary.OpenHeader(d.Envelope, node.VerifyHeader)
+	if err != nil {
+		return fail(err)
+	}
+	if err := sameOrigin(names[0], old.prefix.Header(), names[1], &h); err != nil {
+		return nil, err
+	}
+	p, err := summary.ApplyDelta(old.prefix, &h, d.Changes)
+	if err != nil {
+		return nil, fmt.Errorf("%s does not apply to %s: %w", names[1], names[0], err)
+	}
+	r, err := p.Run(0, p.Parts())
+	return &openedSummary{summary.File{Envelope: d.Envelope, Run: r}, p}, err
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// openedSummary is a summary from a file, verified.
+type openedSummary struct {
+	file   summary.File
+	prefix *summary.Prefix
+}
+
+// readInput is all of a file of ours, or of stdin. What is none is not read further than its first bytes.
+func readInput(c *cli.Command, name string) ([]byte, error) {
+	r, end, err := input(c, name)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	buffered := bufio.NewReader(r)
+	head, err := buffered.Peek(summary.FileHead)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if _, err := summary.KindOf(head); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	b, err := io.ReadAll(io.LimitReader(buffered, summary.MaxFile+1))
+	if err == nil && len(b) > summary.MaxFile {
+		err = fmt.Errorf("%s: more than %d bytes", name, summary.MaxFile)
+	}
+	return b, err
+}
+
+// input opens a file, or stdin for "-".
+func input(c *cli.Command, name string) (r io.Reader, end func() error, err error) {
+	if name == "-" {
+		return c.Root().Reader, func() error { return nil }, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
+}
+
+// openSummary reads a summary, its signature and chain verified.
+func openSummary(c *cli.Command, name string) (*openedSummary, error) {
+	b, err := readInput(c, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseSummary(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+func parseSummary(b []byte) (*openedSummary, error) {
+	f, err := summary.ParseFile(b)
+	if err != nil {
+		return nil, err
+	}
+	h, err := summary.OpenHeader(f.Envelope, node.VerifyHeader)
+	if err != nil {
+		return nil, err
+	}
+	return newOpened(f, &h)
+}
+
+// newOpened holds the parts of f against its header.
+func newOpened(f summary.File, h *summary.Header) (*openedSummary, error) {
+	p, err := summary.NewPrefix(h)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = p.Extend(f.Run); err != nil {
+		return nil, err
+	}
+	return &openedSummary{f, p}, nil
+}
+
+// cut is f with its first parts only.
+func (f *openedSummary) cut(parts int) *openedSummary {
+	p := f.prefix.Truncate(parts)
+	r, _ := p.Run(0, p.Parts()) // it holds them
+	return &openedSummary{summary.File{Envelope: f.file.Envelope, Run: r}, p}
+}
+
+// partsWithin is how many parts fit in a file of so many bytes, at least one.
+func (f *openedSummary) partsWithin(bytes int) (int, error) {
+	sizes := f.file.Sizes()
+	parts := sort.SearchInts(sizes, bytes+1) - 1
+	if parts < 1 && len(sizes) > 1 {
+		return 0, fmt.Errorf("%d bytes do not hold the header and the first part: they take %d", bytes, sizes[1])
+	}
+	return max(parts, 0), nil
+}
+
+// writeOut writes to stdout, or to a file: whole or not at all.
+func writeOut(c *cli.Command, name string, b []byte) error {
+	if name != "-" {
+		return writeWhole(name, b)
+	}
+	w := c.Root().Writer
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return usageError{errors.New("a terminal is no place for these bytes: use -o FILE, or a pipe")}
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// writeWhole puts b in the place of a file by renaming. What is no plain file, like a pipe, it writes to.
+func writeWhole(name string, b []byte) error {
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		name = to
+	}
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(name); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(name, b, 0)
+		}
+		mode = info.Mode().Perm()
+	}
+	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+strconv.Itoa(os.Getpid()))
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return named(err, name)
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(temporary, name)
+	}
+	if err != nil {
+		_ = os.Remove(temporary)
+	}
+	return named(err, name)
+}
+
+// named is an error about a file by the name that the user gave it.
+func named(err error, name string) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		p.Path = name
+	}
+	return err
+}
+
+// eachKey calls f for every line that is not empty, without its end, \n or \r\n. The key is valid until f returns.
+func eachKey(name string, r io.Reader, f func(key []byte) error) error {
+	const longest = 1 << 20
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longest)
+	number := 0
+	for lines.Scan() {
+		number++
+		if key := lines.Bytes(); len(key) > 0 {
+			if err := f(key); err != nil {
+				return err
+			}
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("%s:%d: key of more than %d bytes", name, number+1, longest)
+	}
+	return lines.Err()
+}
+
+// maybe is a number that may be none: null in JSON, a dash for people.
+type maybe float64
+
+func (m maybe) missing() bool { return math.IsNaN(float64(m)) || math.IsInf(float64(m), 0) }
+
+func (m maybe) MarshalJSON() ([]byte, error) {
+	if m.missing() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(m))
+}
+
+func (m maybe) String() string { return m.digits(3) }
+
+// digits is m with so many digits after the point.
+func (m maybe) digits(n int) string {
+	if m.missing() {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(m), 'f', n, 64)
+}
+
+// perKey is the bits a key of so many bytes for n keys.
+func perKey(bytes, n int) maybe { return maybe(8 * float64(bytes) / float64(n)) }
+
+func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

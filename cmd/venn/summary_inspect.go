@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const inspectHelp = `Tells what a summary is: how many keys it stands for, its shape, what it takes and what it tells, after each part. Bytes and
+bits a key are those of the file cut after the part, header included; "offset" is where the part's own bytes begin. The
+rate is the share of foreign keys that it cannot tell from its own, measured. "entropy ratio" is the size of all parts
+against the entropy of what they say. Ends with exit code 1 if the signature is not valid.`
+
+func inspectCommand() *cli.Command {
+	return &cli.Command{Name: "inspect", Usage: "tell what a summary is, part by part", ArgsUsage: "FILE", Description: inspectHelp, Action: runInspect}
+}
+
+// inspected is the report on a summary.
+type inspected struct {
+	N            int             `json:"n"`
+	Shape        inspectedShape  `json:"shape"`
+	Bytes        int             `json:"bytes"`
+	BitsPerKey   maybe           `json:"bits_per_key"`
+	Rate         float64         `json:"fp_rate"`
+	EntropyRatio maybe           `json:"entropy_ratio"`
+	Parts        []inspectedPart `json:"parts"`
+	Signature    string          `json:"signature"`
+}
+
+type inspectedShape struct {
+	Keys        int   `json:"keys"`
+	SampleBytes int   `json:"sample_bytes"`
+	SampleLevel int   `json:"sample_level"`
+	Levels      []int `json:"levels"`
+}
+
+// inspectedPart is the file as if it were cut after the part.
+type inspectedPart struct {
+	Offset     int     `json:"offset"`
+	Bytes      int     `json:"bytes"`
+	BitsPerKey maybe   `json:"bits_per_key"`
+	Rate       float64 `json:"fp_rate"`
+}
+
+func runInspect(_ context.Context, c *cli.Command) error {
+	args, err := arguments(c, "FILE")
+	if err != nil {
+		return err
+	}
+	b, err := readInput(c, args[0])
+	if err != nil {
+		return err
+	}
+	f, signature, err := openUnsigned(b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	r, err := inspect(f, len(b))
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	r.Signature = "valid"
+	if signature != nil {
+		r.Signature = signature.Error()
+	}
+	if c.Bool("json") {
+		err = writeJSON(c.Root().Writer, r)
+	} else {
+		err = r.print(c.Root().Writer, f)
+	}
+	if err == nil && signature != nil {
+		err = fmt.Errorf("%s: %w", args[0], signature)
+	}
+	return err
+}
+
+// openUnsigned is parseSummary, but a header that is not validly signed is read all the same; signature says why it is not.
+func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
+	if f, err = parseSummary(b); err == nil {
+		return f, nil, nil
+	}
+	file, parseErr := summary.ParseFile(b)
+	if parseErr != nil {
+		return nil, nil, err
+	}
+	if _, signature = summary.OpenHeader(file.Envelope, node.VerifyHeader); signature == nil {
+		return nil, nil, err // signed, so the parts are at fault
+	}
+	e, envelopeErr := record.UnmarshalEnvelope(file.Envelope)
+	if envelopeErr != nil {
+		return nil, nil, err
+	}
+	h, headerErr := summary.ParseHeader(e.RawPayload)
+	if headerErr != nil {
+		return nil, nil, err
+	}
+	f, err = newOpened(file, &h)
+	return f, signature, err
+}
+
+// inspect measures a file of so many bytes after each of its parts.
+func inspect(f *openedSummary, bytes int) (*inspected, error) {
+	h := f.prefix.Header()
+	r := &inspected{
+		N:     h.N,
+		Shape: *newInspectedShape(h.Shape),
+		Bytes: bytes, BitsPerKey: perKey(bytes, h.N), Rate: f.prefix.Rate(),
+		EntropyRatio: maybe(8 * float64(f.prefix.Bytes()) / f.prefix.Entropy()),
+		Parts:        []inspectedPart{},
+	}
+	sizes, offsets := f.file.Sizes(), f.file.Offsets()
+	p, err := summary.NewPrefix(h)
+	if err != nil {
+		return nil, err
+	}
+	for k := range f.prefix.Parts() { // one after the other is quicker than to cut for each
+		next, _ := f.prefix.Run(k, k+1)
+		if p, err = p.Extend(next); err != nil {
+			return nil, err
+		}
+		r.Parts = append(r.Parts, inspectedPart{offsets[k], sizes[k+1], perKey(sizes[k+1], h.N), p.Rate()})
+	}
+	return r, nil
+}
+
+func (r *inspected) print(w io.Writer, f *openedSummary) error {
+	h := f.prefix.Header()
+	if err := plain(w, [][2]string{
+		{"keys", fmt.Sprint(r.N)},
+		{"shape", r.Shape.String()},
+		{"parts", fmt.Sprintf("%d of %d", len(r.Parts), f.prefix.Plan().Parts())},
+		{"bytes", fmt.Sprintf("%d, %s bits a key", r.Bytes, r.BitsPerKey)},
+		{"rate", fmt.Sprintf("%.4g", r.Rate)},
+		{"entropy ratio", r.EntropyRatio.digits(4)},
+		{"epoch", h.Epoch.String()},
+		{"seed", seedName(h.Seed)},
+		{"signer", peer.ID(h.Origin).String()},
+		{"signature", r.Signature},
+	}); err != nil || len(r.Parts) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 8, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "part\toffset\tbytes\tbits a key\trate\t")
+	for k, p := range r.Parts {
+		fmt.Fprintf(t, "%d\t%d\t%d\t%s\t%.4g\t\n", k+1, p.Offset, p.Bytes, p.BitsPerKey, p.Rate)
+	}
+	return t.Flush()
+}
+
+func (s inspectedShape) String() string {
+	text := fmt.Sprintf("levels %s for %d keys", s.levels(), s.Keys)
+	if s.SampleBytes > 0 {
+		text += fmt.Sprintf(", sample of %d bytes at level %d", s.SampleBytes, s.SampleLevel)
+	}
+	return text
+}
+
+func (s inspectedShape) levels() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Levels), " ", ","), "[]")
+}
+
+func newInspectedShape(s summary.Shape) *inspectedShape {
+	out := inspectedShape{Keys: s.Keys, SampleBytes: s.SampleBytes, SampleLevel: int(s.SampleLevel)}
+	for _, l := range s.Levels {
+		out.Levels = append(out.Levels, int(l))
+	}
+	return &out
+}

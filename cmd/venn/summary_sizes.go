@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+const sizesHelp = `For budgets of so many bits a key, in all, header and signature included: the best shape of a summary, how much of it fits,
+and its predicted false-positive rate. Beside it, at as many bytes and without any header: a plain Bloom filter
+with the best number of hash functions, and a block-partitioned filter (Papapetrou et al. 2010) cut to whole blocks, each
+of one hash function and half full. A dash: the budget is too small.`
+
+func sizesCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "sizes",
+		Usage:       "show what false-positive rate so many bytes buy",
+		Description: sizesHelp,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "keys", Usage: "for a collection of `N` keys", Required: true, Validator: within(1, summary.MaxKeys)},
+			&cli.StringFlag{Name: "plot", Usage: "draw rates over budgets into `FILE`, an SVG"},
+		},
+		Action: runSizes,
+	}
+}
+
+// budgets are the rows of the table, in bits a key.
+var budgets = []float64{0.5, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 30}
+
+// size is what a budget buys.
+type size struct {
+	Budget      int             `json:"budget"` // bytes
+	Bits        float64         `json:"-"`      // a key, of the budget
+	Shape       *inspectedShape `json:"shape"`  // nil if nothing fits
+	Parts       int             `json:"parts"`
+	Bytes       int             `json:"bytes"` // predicted, header included
+	BitsPerKey  maybe           `json:"bits_per_key"`
+	Rate        maybe           `json:"fp_rate"`
+	Plain       maybe           `json:"bloom_fp_rate"`
+	Partitioned maybe           `json:"partitioned_fp_rate"`
+}
+
+func runSizes(_ context.Context, c *cli.Command) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	n := c.Int("keys")
+	rows, err := sizesFor(n, budgets)
+	if err != nil {
+		return err
+	}
+	if file := c.String("plot"); file != "" {
+		var svg bytes.Buffer
+		if err := plotSizes(&svg, n); err != nil {
+			return err
+		}
+		if err := writeOut(c, file, svg.Bytes()); err != nil {
+			return err
+		}
+		if file == "-" {
+			return nil
+		}
+	}
+	w := c.Root().Writer
+	if c.Bool("json") {
+		return writeJSON(w, struct {
+			Keys  int    `json:"keys"`
+			Sizes []size `json:"sizes"`
+		}{n, rows})
+	}
+	return printSizes(w, rows)
+}
+
+// sizesFor is what budgets of so many bits a key buy for n keys.
+func sizesFor(n int, bits []float64) ([]size, error) {
+	key, err := developmentKey()
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBuilder(key, summary.Seed{}, "0.0")
+	if err != nil {
+		return nil, err
+	}
+	head, err := b.headBytes(n)
+	if err != nil {
+		return nil, err
+	}
+	var rows []size
+	for _, z := range bits {
+		s, err := b.size(n, int(z*float64(n)/8), head)
+		if err != nil {
+			return nil, err
+		}
+		s.Bits = z
+		rows = append(rows, s)
+	}
+	return rows, nil
+}
+
+// size is what a budget of bytes buys for n keys, where a file has so many bytes before its parts.
+func (b *builder) size(n, budget, head int) (size, error) {
+	none := maybe(math.NaN())
+	s := size{Budget: budget, Rate: none, BitsPerKey: none, Plain: none, Partitioned: none}
+	if p, err := bloom.Optimal(n, uint64(8*budget)); err == nil {
+		s.Plain = maybe(p.Rate(n))
+	}
+	half := uint64(math.Ceil(float64(n) / math.Ln2)) // bits of a block that n keys fill to one half
+	if blocks := uint64(8*budget) / half; blocks > 0 {
+		s.Partitioned = maybe(bloom.Params{Blocks: int(blocks), BlockBits: half, Hashes: 1}.Rate(n))
+	}
+	best, err := b.sizeFor(n, budget)
+	if errors.Is(err, summary.ErrLimit) {
+		return s, nil
+	}
+	s.Shape = newInspectedShape(best.Shape)
+	s.Parts, s.Bytes, s.Rate = best.Parts, min(budget, head+best.Bytes+2*best.Parts), maybe(best.Rate)
+	s.BitsPerKey = perKey(s.Bytes, n)
+	return s, err
+}
+
+func printSizes(w io.Writer, rows []size) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "bits a key\tbytes\tparts\tused\trate\tBloom\tpartitioned\tlevels\t")
+	for _, r := range rows {
+		levels := "-"
+		if r.Shape != nil {
+			levels = r.Shape.levels()
+		}
+		fmt.Fprintf(t, "%g\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n",
+			r.Bits, r.Budget, r.Parts, r.BitsPerKey, rateText(r.Rate), rateText(r.Plain), rateText(r.Partitioned), levels)
+	}
+	return t.Flush()
+}
+
+func rateText(rate maybe) string {
+	if rate.missing() {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", float64(rate))
+}
+
+// plotSizes draws the rates of n keys over the budget, on a logarithmic axis.
+func plotSizes(w io.Writer, n int) error {
+	const most, steps = 24, 4 // bits a key, points in each
+	var bits []float64
+	for i := range most*steps + 1 {
+		bits = append(bits, float64(i)/steps)
+	}
+	rows, err := sizesFor(n, bits[1:])
+	if err != nil {
+		return err
+	}
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("False-positive rate of a summary of %d keys", n)
+	p.Title.Padding = vg.Points(8)
+	p.X.Label.Text, p.Y.Label.Text = "bits a key, in all", "false-positive rate"
+	p.X.Min, p.X.Max = 0, most
+	p.X.Tick.Marker = plot.TickerFunc(fours)
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
+	p.Add(plotter.NewGrid())
+	p.Legend.Left, p.Legend.XOffs, p.Legend.YOffs = true, vg.Points(8), vg.Points(8) // below the lines, which fall
+	p.Legend.Padding = vg.Points(3)
+	for i, l := range []struct {
+		name string
+		rate func(size) maybe
+	}{
+		{"summary", func(s size) maybe { return s.Rate }},
+		{"plain Bloom filter", func(s size) maybe { return s.Plain }},
+		{"block-partitioned filter, truncated", func(s size) maybe { return s.Partitioned }},
+	} {
+		var xys plotter.XYs
+		for _, r := range rows {
+			if rate := l.rate(r); !rate.missing() {
+				xys = append(xys, plotter.XY{X: r.Bits, Y: float64(rate)})
+			}
+		}
+		if len(xys) == 0 {
+			continue
+		}
+		line, err := plotter.NewLine(xys)
+		if err != nil {
+			return err
+		}
+		line.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Dashes(i), vg.Points(1.5)
+		p.Add(line)
+		p.Legend.Add(l.name, line)
+	}
+	p.Y.Max = 1
+	canvas := vgsvg.New(7*vg.Inch, 4.5*vg.Inch)
+	p.Draw(draw.Crop(draw.New(canvas), vg.Points(4), -vg.Points(12), vg.Points(4), -vg.Points(4)))
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+// fours marks the multiples of four.
+func fours(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for v := 4 * math.Ceil(low/4); v <= high; v += 4 {
+		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+	}
+	return ticks
+}
+
+// decades marks the powers of ten.
+func decades(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+		if v := math.Pow(10, e); v >= low*0.999 && v <= high*1.001 {
+			label := fmt.Sprintf("%g", v)
+			if e < -3 {
+				label = fmt.Sprintf("1e%g", e)
+			}
+			ticks = append(ticks, plot.Tick{Value: v, Label: label})
+		}
+	}
+	return ticks
+}
