@@ -103,14 +103,14 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 		var w uint64
 		for j := range 4 {
 			first, second := d.getPair(j%c.lanes, &t)
-			w |= (uint64(first) | uint64(second)<<8) << (16 * j)
+			w |= (first | second<<8) << (16 * j)
 		}
 		words[i] = w ^ c.flip
 	}
 	if rest := n % 64; rest > 0 {
 		var w uint64
 		for j := 0; j < rest; j += 8 {
-			w |= uint64(d.get(0, &t)) << j
+			w |= d.get(0, &t) << j
 		}
 		if w>>rest != 0 {
 			return 0, fmt.Errorf("coding: bits set after the last: %w", ErrMalformed)
@@ -132,34 +132,38 @@ func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	x0, x1, x2, x3 := d.state[0], d.state[1], d.state[2], d.state[3]
 	src, pos := d.src, d.pos
 	i := 0
-	for ; i < len(words) && pos+4*wordBytes <= len(src); i++ {
-		var a, b byte
+	for ; i < len(words) && pos+maxLanes*wordBytes <= len(src); i++ {
+		var a, b, next, low uint64
 		x0, a = t.pop(x0)
 		x0, b = t.pop(x0)
-		w := uint64(a) | uint64(b)<<8
+		w := a | b<<8
 		x1, a = t.pop(x1)
 		x1, b = t.pop(x1)
-		w |= uint64(a)<<16 | uint64(b)<<24
-		x0, pos = take(x0, src, pos)
-		x1, pos = take(x1, src, pos)
+		w |= a<<16 | b<<24
+		next = binary.LittleEndian.Uint64(src[pos:])
+		x0, low = take(x0, next)
+		pos += int(low & wordBytes)
+		x1, low = take(x1, next>>(low&wordBits))
+		pos += int(low & wordBytes)
 		x2, a = t.pop(x2)
 		x2, b = t.pop(x2)
-		w |= uint64(a)<<32 | uint64(b)<<40
+		w |= a<<32 | b<<40
 		x3, a = t.pop(x3)
 		x3, b = t.pop(x3)
-		w |= uint64(a)<<48 | uint64(b)<<56
-		x2, pos = take(x2, src, pos)
-		x3, pos = take(x3, src, pos)
+		w |= a<<48 | b<<56
+		next = binary.LittleEndian.Uint64(src[pos:])
+		x2, low = take(x2, next)
+		pos += int(low & wordBytes)
+		x3, low = take(x3, next>>(low&wordBits))
+		pos += int(low & wordBytes)
 		words[i] = w ^ flip
 	}
 	d.state, d.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
 	return i
 }
 
-// take fills the state from src at pos if it is low, and returns where src goes on.
-func take(x uint64, src []byte, pos int) (uint64, int) {
-	_ = src[pos+3]
-	word := uint32(src[pos]) | uint32(src[pos+1])<<8 | uint32(src[pos+2])<<16 | uint32(src[pos+3])<<24
-	low := uint64(int64(x-stateStart) >> 63) // all ones or zero
-	return x ^ (x^(x<<wordBits|uint64(word)))&low, pos + int(low&wordBytes)
+// take fills the state from the low half of next if it is low: then low is all ones, else zero.
+func take(x, next uint64) (filled, low uint64) {
+	low = uint64(int64(x-stateStart) >> 63)
+	return x ^ (x^(x<<wordBits|uint64(uint32(next))))&low, low
 }

@@ -123,13 +123,13 @@ func newDecoder(src []byte, lanes int) (d decoder, ok bool) {
 	return d, true
 }
 
-func (d *decoder) get(lane int, t *table) byte {
+func (d *decoder) get(lane int, t *table) uint64 {
 	x, s := t.pop(d.state[lane])
 	d.state[lane] = d.grow(x)
 	return s
 }
 
-func (d *decoder) getPair(lane int, t *table) (first, second byte) {
+func (d *decoder) getPair(lane int, t *table) (first, second uint64) {
 	x, first := t.pop(d.state[lane])
 	x, second = t.pop(x)
 	d.state[lane] = d.grow(x)
@@ -167,15 +167,15 @@ func (d *decoder) done(lanes int) bool {
 // leads from a slot to its number among them.
 type table struct {
 	symbol [scale]byte
-	freq   [256]uint64
-	back   [256]uint64 // the first slot, negated
+	freq   [256]uint16
+	back   [256]uint16 // the first slot, negated
 }
 
 // pop returns the symbol on top of the state x and the state below it, less what the stream has of it.
-func (t *table) pop(x uint64) (uint64, byte) {
+func (t *table) pop(x uint64) (below, s uint64) {
 	slot := x % scale
-	s := t.symbol[slot]
-	return t.freq[s]*(x/scale) + slot + t.back[s], s
+	s = uint64(t.symbol[slot])
+	return uint64(t.freq[s])*(x/scale) + (slot - uint64(t.back[s])), s
 }
 
 // frequencies holds the slots of every symbol, scale in all, at least one for each that can occur; symbol s has
@@ -198,6 +198,6 @@ func (f *frequencies) table(t *table) {
 		for filled := 1; filled < len(slots); filled *= 2 {
 			copy(slots[filled:], slots[:filled])
 		}
-		t.freq[i], t.back[i] = uint64(f.start[i+1]-f.start[i]), -uint64(f.start[i])
+		t.freq[i], t.back[i] = f.start[i+1]-f.start[i], f.start[i]
 	}
 }

@@ -1,0 +1,141 @@
+package bloom
+
+import (
+	"math"
+	"slices"
+)
+
+// Dynamic is a dynamic block-partitioned Bloom filter, D-BBF (Papapetrou et al., section 4): a row of batches, each a
+// block-partitioned filter. Keys go into the last batch; at Threshold keys it is frozen and a new one begun. A key is in the
+// set if any batch says so. So it grows with a set of unknown size, and can be cut to fewer blocks in all batches.
+//
+// It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys. The zero value
+// is only good for UnmarshalBinary.
+type Dynamic struct {
+	params  DynamicParams
+	batches []*Filter // oldest first, never empty
+	last    int       // keys in the last batch
+}
+
+// NewDynamic returns an empty filter of one batch, or an error matched by ErrParams.
+func NewDynamic(p DynamicParams) (*Dynamic, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	d := &Dynamic{params: p}
+	d.begin()
+	return d, nil
+}
+
+// begin adds an empty batch.
+func (d *Dynamic) begin() {
+	words := make([]uint64, wordsFor(d.params.Batch.Bits()))
+	if len(d.batches) == 0 {
+		d.batches = []*Filter{newFilter(d.params.Batch, words)}
+	} else {
+		next := *d.batches[0]
+		next.words = words
+		d.batches = append(d.batches, &next)
+	}
+	d.last = 0
+}
+
+// Params returns the filter's parameters; Batch.Blocks is what Truncate left.
+func (d *Dynamic) Params() DynamicParams { return d.params }
+
+// Batches is the number of batches, λ.
+func (d *Dynamic) Batches() int { return len(d.batches) }
+
+// Batch returns a batch, 0 <= i < Batches(), oldest first: to be read, not changed.
+func (d *Dynamic) Batch(i int) *Filter { return d.batches[i] }
+
+// N is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains first.
+func (d *Dynamic) N() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
+
+// Bits is the length of all batches.
+func (d *Dynamic) Bits() uint64 { return uint64(len(d.batches)) * d.params.Batch.Bits() }
+
+// Add adds a key.
+func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Key.Hash(key)) }
+
+// AddHash adds a key by its hash under the filter's Key.
+func (d *Dynamic) AddHash(h Hash) {
+	if d.last == d.params.Threshold {
+		d.begin()
+	}
+	d.batches[len(d.batches)-1].AddHash(h)
+	d.last++
+}
+
+// Contains reports whether the key may have been added.
+func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Key.Hash(key)) }
+
+// ContainsHash is Contains for a key's hash under the filter's Key.
+func (d *Dynamic) ContainsHash(h Hash) bool {
+	for _, b := range slices.Backward(d.batches) { // what came last is asked for most
+		if b.ContainsHash(h) {
+			return true
+		}
+	}
+	return false
+}
+
+// Rate is the false-positive rate of the filter as its bits are: Filter.Rate of all batches together. What to expect
+// from n alone is Params().Rate(N()).
+func (d *Dynamic) Rate() float64 {
+	var log float64
+	for _, b := range d.batches {
+		log += math.Log1p(-b.Rate())
+	}
+	return -math.Expm1(log)
+}
+
+// Truncate drops all but the first blocks of every batch, also of those to come. 1 <= blocks <= Params().Batch.Blocks,
+// else it panics.
+func (d *Dynamic) Truncate(blocks int) {
+	for _, b := range d.batches {
+		b.Truncate(blocks)
+	}
+	d.params.Batch.Blocks = blocks
+}
+
+// Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate, and reports
+// whether there are so few. If not it changes nothing.
+func (d *Dynamic) Reduce(rate float64) bool {
+	blocks, reached := d.params.BlocksFor(d.N(), rate)
+	if reached {
+		d.Truncate(blocks)
+	}
+	return reached
+}
+
+// DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It allocates nothing.
+func (d *Dynamic) DropOldest() {
+	if len(d.batches) == 1 {
+		d.batches[0].Clear()
+		d.last = 0
+		return
+	}
+	d.batches = slices.Delete(d.batches, 0, 1)
+}
+
+// Clear removes all keys and all batches but one.
+func (d *Dynamic) Clear() {
+	d.batches = slices.Delete(d.batches, 1, len(d.batches))
+	d.DropOldest()
+}
+
+// Clone returns a copy that shares nothing that is ever written.
+func (d *Dynamic) Clone() *Dynamic {
+	c := *d
+	c.batches = make([]*Filter, len(d.batches))
+	for i, b := range d.batches {
+		c.batches[i] = b.Clone()
+	}
+	return &c
+}
+
+// Equal reports whether parameters, number of keys and all bits are equal.
+func (d *Dynamic) Equal(e *Dynamic) bool {
+	return d.params == e.params && d.last == e.last && slices.EqualFunc(d.batches, e.batches, (*Filter).Equal)
+}

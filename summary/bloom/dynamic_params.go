@@ -1,0 +1,105 @@
+package bloom
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// MaxThreshold is the greatest number of keys a batch of a dynamic filter may be frozen at.
+const MaxThreshold = 1 << 40
+
+// DynamicParams describe a dynamic block-partitioned filter.
+type DynamicParams struct {
+	Batch     Params // of every batch
+	Threshold int    // n_thres, the number of keys after which a batch is frozen: 1 to MaxThreshold
+}
+
+// Check reports every parameter that is out of its range.
+func (p DynamicParams) Check() error {
+	err := p.Batch.Check()
+	if p.Threshold < 1 || p.Threshold > MaxThreshold {
+		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(MaxThreshold)))
+	}
+	return err
+}
+
+// Batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
+func (p DynamicParams) Batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
+
+// Rate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about linearly with the
+// number of batches.
+func (p DynamicParams) Rate(n int) float64 {
+	frozen := p.Batches(n) - 1
+	last := p.Batch.Rate(n - frozen*p.Threshold)
+	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
+	return -math.Expm1(math.Log1p(-last) + float64(frozen)*math.Log1p(-p.Batch.Rate(p.Threshold)))
+}
+
+// RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ full
+// batches (section 4). As in the paper it takes e^(-x/m_b) for (1-1/m_b)^x, so for one batch just full it falls short of
+// Rate by about one part in m_b.
+func (p DynamicParams) RateBound(n int) float64 {
+	b := p.Batch
+	c := float64(b.BlockBits) / float64(p.Threshold)
+	block := AsymptoticRate(c, float64(b.Hashes))
+	return float64(p.Batches(n)) * math.Pow(block, float64(b.Blocks))
+}
+
+// BlocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if even those
+// don't reach it.
+func (p DynamicParams) BlocksFor(n int, rate float64) (blocks int, reached bool) {
+	all := p.Batch.Blocks
+	for p.Batch.Blocks = 1; p.Batch.Blocks <= all; p.Batch.Blocks++ {
+		if p.Rate(n) <= rate {
+			return p.Batch.Blocks, true
+		}
+	}
+	return all, false
+}
+
+// OptimalDynamic searches the configuration (section 4) whose batches of at most the given number of bits hold the most keys at a
+// false-positive rate of at most rate a batch, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash function. Starting at one block it
+// adds blocks for as long as that helps.
+//
+// With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.
+func OptimalDynamic(bits uint64, rate float64, divisorsOnly bool) (DynamicParams, error) {
+	if err := checkSize(0, bits); err != nil {
+		return DynamicParams{}, err
+	}
+	if err := checkRate(0, rate); err != nil {
+		return DynamicParams{}, err
+	}
+	var best DynamicParams
+	for mu := uint64(1); mu <= min(bits, MaxHashes); mu++ {
+		if divisorsOnly && bits%mu != 0 {
+			continue
+		}
+		batch := Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}
+		n := batch.capacity(rate)
+		if n < best.Threshold {
+			break // the capacity is concave in mu
+		}
+		if n > best.Threshold {
+			best = DynamicParams{Batch: batch, Threshold: n}
+		}
+	}
+	if best.Threshold == 0 {
+		return best, fmt.Errorf("%w: %d bits hold not one key at rate %v", ErrParams, bits, rate)
+	}
+	return best, nil
+}
+
+// capacity is the greatest number of keys at which the rate of a filter with one hash function a block is at most rate.
+func (p Params) capacity(rate float64) int {
+	perBlock := math.Pow(rate, 1/float64(p.Blocks))
+	real := math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits)) // (1-(1-1/m_b)^n) = perBlock
+	n := int(min(real, MaxThreshold-1))
+	for n > 0 && p.Rate(n) > rate { // rounding may be off by one
+		n--
+	}
+	for n < MaxThreshold && p.Rate(n+1) <= rate {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,241 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+var (
+	_ encoding.BinaryMarshaler   = (*Dynamic)(nil)
+	_ encoding.BinaryAppender    = (*Dynamic)(nil)
+	_ encoding.BinaryUnmarshaler = (*Dynamic)(nil)
+)
+
+func TestVectorsDynamic(t *testing.T) {
+	for _, v := range readVectors(t, "dbbf") {
+		n, target := v.int("n"), v.num("target")
+		p := DynamicParams{
+			Batch:     Params{Blocks: v.int("mu_full"), BlockBits: uint64(v.num("block_bits")), Hashes: 1},
+			Threshold: v.int("n_thres"),
+		}
+		switch {
+		case strings.HasPrefix(v.Name, "T2_bf_len"):
+			standard, err := OptimalRate(v.int("c"), target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.near(t, "", float64(standard.Bits())/1024)
+		case strings.HasPrefix(v.Name, "T2_bfprob"):
+			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.Rate(n))
+		case strings.Contains(v.Name, "config_"):
+			divisors, _ := v.Inputs["divisors_only"].(bool)
+			got, err := OptimalDynamic(uint64(v.num("m")), target, divisors)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.near(t, "mu", float64(got.Batch.Blocks))
+			v.near(t, "block_bits", float64(got.Batch.BlockBits))
+			v.near(t, "n_thres", float64(got.Threshold))
+		case strings.HasPrefix(v.Name, "eq2_"):
+			blocks, _ := p.BlocksFor(n, target)
+			v.near(t, "mu_reduced", float64(blocks))
+			p.Batch.Blocks = blocks
+			v.near(t, "lambda", float64(p.Batches(n)))
+			v.near(t, "fp", p.Rate(n))
+			v.near(t, "union_bound", p.RateBound(n))
+		default:
+			p.Batch.Blocks, _ = p.BlocksFor(n, target)
+			if strings.HasPrefix(v.Name, "T2_prob") {
+				v.near(t, "", p.Rate(n))
+			} else {
+				v.near(t, "", float64(p.Batches(n))*float64(p.Batch.Bits())/1024)
+			}
+		}
+	}
+}
+
+// The search stops at the first number of blocks that is worse; no other is better.
+func TestOptimalDynamicIsExhaustive(t *testing.T) {
+	for _, bits := range []uint64{100, 1023, 12_000, 65_536, 624_698} {
+		for _, rate := range []float64{0.3, 0.05, 0.005, 1e-5} {
+			for _, divisors := range []bool{false, true} {
+				best := 0
+				for mu := uint64(1); mu <= min(bits, 100); mu++ {
+					if !divisors || bits%mu == 0 {
+						best = max(best, Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}.capacity(rate))
+					}
+				}
+				got, err := OptimalDynamic(bits, rate, divisors)
+				if best == 0 && !errors.Is(err, ErrParams) || best > 0 && got.Threshold != best {
+					t.Errorf("OptimalDynamic(%d, %v, %v) = %+v, %v; best %d", bits, rate, divisors, got, err, best)
+				}
+			}
+		}
+	}
+	for _, err := range []error{
+		second(OptimalDynamic(0, 0.1, false)), second(OptimalDynamic(10, 0, false)), second(OptimalDynamic(1, 0.1, false)),
+		DynamicParams{Batch: Params{Blocks: 1, BlockBits: 1, Hashes: 1}}.Check(), DynamicParams{Threshold: 1}.Check(),
+		second(NewDynamic(DynamicParams{})),
+	} {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("%v is not ErrParams", err)
+		}
+	}
+}
+
+func smallDynamic(t testing.TB, keys [][]byte) *Dynamic {
+	t.Helper()
+	d, err := NewDynamic(DynamicParams{Batch: Params{Blocks: 5, BlockBits: 101, Hashes: 1}, Threshold: 70})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		d.Add(k)
+	}
+	return d
+}
+
+// The slow twin: one slow filter for every 70 keys.
+func TestDynamicIsItsBatches(t *testing.T) {
+	for _, n := range []int{0, 1, 69, 70, 71, 140, 500} {
+		keys := testKeys(n, 1)
+		d := smallDynamic(t, keys)
+		p := d.Params()
+		if d.N() != n || d.Batches() != p.Batches(n) || d.Bits() != uint64(d.Batches())*505 {
+			t.Errorf("%d keys: N %d, %d batches, %d bits", n, d.N(), d.Batches(), d.Bits())
+		}
+		for _, blocks := range []int{5, 3, 1} {
+			d.Truncate(blocks)
+			p.Batch.Blocks = blocks
+			for i := range d.Batches() {
+				slow := newSlow(p.Batch)
+				for _, k := range keys[min(n, i*70):min(n, i*70+70)] {
+					slow.add(k)
+				}
+				if !slow.equal(d.Batch(i)) {
+					t.Errorf("%d keys, %d blocks: batch %d differs", n, blocks, i)
+				}
+			}
+			for _, k := range keys {
+				if !d.Contains(k) {
+					t.Fatal("forgets")
+				}
+			}
+			any := false
+			other := []byte("another")
+			for i := range d.Batches() {
+				any = any || d.Batch(i).Contains(other)
+			}
+			if d.Contains(other) != any {
+				t.Error("Contains is not the OR of the batches")
+			}
+		}
+	}
+}
+
+func TestDynamicReduce(t *testing.T) {
+	p, err := OptimalDynamic(624_698, 0.05, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewDynamic(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := testKeys(25_000, 1)
+	for _, k := range keys {
+		d.Add(k)
+	}
+	if !d.Reduce(0.05) || d.Params().Batch.Blocks != 2 {
+		t.Errorf("cut to %d blocks, the paper's table 2 says 2", d.Params().Batch.Blocks)
+	}
+	want := d.Params().Rate(d.N())
+	if got := d.Rate(); math.Abs(got/want-1) > 0.03 {
+		t.Errorf("rate from bits %v, expected %v", got, want)
+	}
+	if d.Reduce(1e-9) || d.Params().Batch.Blocks != 2 {
+		t.Error("Reduce to an impossible rate changed the filter")
+	}
+	for i := range 2 * p.Threshold { // it still grows
+		if i%1000 == 0 {
+			d.Add(keys[i%len(keys)])
+		}
+	}
+	if !d.Contains(keys[0]) {
+		t.Error("forgets")
+	}
+}
+
+func TestDynamicWindow(t *testing.T) {
+	keys := testKeys(200, 1)
+	d := smallDynamic(t, keys)
+	d.DropOldest()
+	if d.N() != 130 || d.Batches() != 2 || !d.Equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
+		t.Errorf("after DropOldest %d keys in %d batches", d.N(), d.Batches())
+	}
+	c := d.Clone()
+	d.Clear()
+	if d.N() != 0 || d.Batches() != 1 || d.Contains(keys[199]) || !c.Contains(keys[199]) {
+		t.Error("Clear or Clone")
+	}
+	c.DropOldest()
+	c.DropOldest()
+	if c.N() != 0 || !c.Equal(d) {
+		t.Error("dropping all batches is not clearing")
+	}
+}
+
+func TestDynamicBinary(t *testing.T) {
+	for _, n := range []int{0, 70, 200} {
+		d := smallDynamic(t, testKeys(n, 1))
+		d.Truncate(4)
+		b, err := d.MarshalBinary()
+		if err != nil || len(b) != d.BinarySize() {
+			t.Fatal(err)
+		}
+		var e Dynamic
+		if err := e.UnmarshalBinary(b); err != nil || !e.Equal(d) {
+			t.Errorf("%d keys: %v", n, err)
+		}
+		e.Add([]byte("decoded filters work"))
+		before := e.Clone()
+		for i := range b {
+			bad := bytes.Clone(b)
+			bad[i] ^= 1 << (i % 8)
+			for _, bad := range [][]byte{bad, b[:i]} {
+				if err := e.UnmarshalBinary(bad); !errors.Is(err, ErrMalformed) || !e.Equal(before) {
+					t.Fatalf("byte %d changed or cut: %v", i, err)
+				}
+			}
+		}
+	}
+	b, _ := smallDynamic(t, testKeys(100, 1)).MarshalBinary()
+	golden(t, "dynamic.golden", b)
+}
+
+func FuzzUnmarshalDynamic(f *testing.F) {
+	good, _ := smallDynamic(f, testKeys(100, 1)).MarshalBinary()
+	f.Add(good[:len(good)-crcBytes])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var d Dynamic
+		_ = d.UnmarshalBinary(data)
+		data = appendCRC(bytes.Clone(data), 0)
+		if err := d.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Errorf("%v is not ErrMalformed", err)
+			}
+			return
+		}
+		if again, _ := d.MarshalBinary(); !bytes.Equal(again, data) {
+			t.Error("decoding and encoding changes the bytes")
+		}
+		d.Contains(data)
+		if d.params.Batch.Bits() < 1<<20 { // a batch of the claimed length may follow
+			d.Add(data)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package bloom_test
+
+import (
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+func ExampleFilter() {
+	p, err := bloom.OptimalRate(1000, 0.01)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := bloom.New(p)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f.Add([]byte("apple"))
+	fmt.Println(f.Contains([]byte("apple")), f.Contains([]byte("pear")))
+	fmt.Printf("%d bits, %d hash functions, a rate of %.4f when full\n", p.Bits(), p.Hashes, p.Rate(1000))
+	// Output:
+	// true false
+	// 9594 bits, 7 hash functions, a rate of 0.0100 when full
+}
+
+// A block-partitioned filter is cut to what a link can bear; it goes on working.
+func ExampleFilter_Truncate() {
+	p, _ := bloom.Partitioned(1000, 14_430)
+	f, _ := bloom.New(p)
+	f.Add([]byte("apple"))
+	for blocks := p.Blocks; blocks > 0; blocks -= 3 {
+		f.Truncate(blocks)
+		cut := f.Params()
+		fmt.Printf("%2d blocks, %5d bits, rate %.4f, apple %v\n",
+			cut.Blocks, cut.Bits(), cut.Rate(1000), f.Contains([]byte("apple")))
+	}
+	// Output:
+	// 10 blocks, 14430 bits, rate 0.0010, apple true
+	//  7 blocks, 10101 bits, rate 0.0078, apple true
+	//  4 blocks,  5772 bits, rate 0.0625, apple true
+	//  1 blocks,  1443 bits, rate 0.5000, apple true
+}
+
+func ExampleParams() {
+	p := bloom.Params{Blocks: 8, BlockBits: 1443, Hashes: 1, Scheme: bloom.Double}
+	fmt.Printf("%s hashing: rate %.5f, of which %.5f is the scheme's\n", p.Scheme, p.Rate(1000), p.Floor(1000))
+	p.Scheme = bloom.Independent
+	fmt.Printf("%s: rate %.5f\n", p.Scheme, p.Rate(1000))
+	// Output:
+	// double hashing: rate 0.00439, of which 0.00048 is the scheme's
+	// independent: rate 0.00391
+}
+
+func ExampleKey() {
+	key := bloom.KeyFromBytes([16]byte([]byte("of this network.")))
+	p := bloom.Params{Blocks: 1, BlockBits: 100, Hashes: 3, Key: key}
+	f, _ := bloom.New(p)
+	g, _ := bloom.New(p)
+	h := key.Hash([]byte("apple")) // hashed once
+	f.AddHash(h)
+	fmt.Println(f.ContainsHash(h), g.ContainsHash(h))
+	// Output: true false
+}
+
+func ExampleParseScheme() {
+	s, err := bloom.ParseScheme("triple")
+	fmt.Println(s, err)
+	// Output: triple <nil>
+}
+
+func ExampleShared() {
+	s, _ := bloom.NewShared(bloom.Params{Blocks: 1, BlockBits: 1000, Hashes: 4})
+	done := make(chan bool)
+	for _, fruit := range []string{"apple", "pear"} {
+		go func() {
+			s.Add([]byte(fruit))
+			done <- true
+		}()
+	}
+	<-done
+	<-done
+	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")))
+	// Output: true true
+}
+
+// A dynamic filter grows with its set, and is cut afterwards.
+func ExampleDynamic() {
+	p, err := bloom.OptimalDynamic(8*1024*8, 0.01, false) // batches of 8 KiB
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, _ := bloom.NewDynamic(p)
+	for i := range 20_000 {
+		d.Add(fmt.Append(nil, i))
+	}
+	fmt.Printf("%d keys in %d batches of %d blocks: rate %.3f\n", d.N(), d.Batches(), p.Batch.Blocks, p.Rate(d.N()))
+	d.Reduce(0.06)
+	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.Params().Rate(d.N()))
+	// Output:
+	// 20000 keys in 3 batches of 7 blocks: rate 0.027
+	// cut to 6 blocks: rate 0.052
+}
+
+func ExampleOptimalDynamic() {
+	p, _ := bloom.OptimalDynamic(1<<20, 0.0001, true)
+	fmt.Println(p.Batch.Blocks, p.Batch.BlockBits, p.Threshold)
+	// Output: 16 65536 54153
+}

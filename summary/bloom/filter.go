@@ -1,0 +1,156 @@
+package bloom
+
+import (
+	"math"
+	"slices"
+)
+
+// Filter is a Bloom filter: standard with one block, block-partitioned with more. Add never fails and Contains never
+// forgets: it is true for every key added, and for others with the false-positive rate.
+//
+// The zero value is only good for UnmarshalBinary and ReadFrom. A Filter may be read by many goroutines at once, but not
+// while one writes; for that there is Shared.
+type Filter struct {
+	params Params
+	probes []probe  // the hash functions of the independent scheme; nil in other schemes. Never written, so shared by clones.
+	words  []uint64 // bit i of the filter is bit i%64 of word i/64; block b is bits b*m_b to (b+1)*m_b-1; the rest of the last word is 0
+}
+
+// New returns an empty filter of Bits()/8 bytes, or an error matched by ErrParams.
+func New(p Params) (*Filter, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return newFilter(p, make([]uint64, wordsFor(p.Bits()))), nil
+}
+
+// newFilter takes words over. p has been checked.
+func newFilter(p Params, words []uint64) *Filter {
+	f := &Filter{params: p, words: words}
+	if p.Scheme == Independent {
+		f.probes = make([]probe, p.hashes())
+		for i := range f.probes {
+			f.probes[i] = probe{multipliers[i], uint64(i/p.Hashes) * p.BlockBits}
+		}
+	}
+	return f
+}
+
+// Params returns the filter's parameters.
+func (f *Filter) Params() Params { return f.params }
+
+// Words returns the bits of the filter, bit i in bit i%64 of word i/64; block b begins at bit b*BlockBits. The
+// slice is the filter's own: who writes to it answers for the result.
+func (f *Filter) Words() []uint64 { return f.words }
+
+// Add adds a key: O(k), no allocation.
+func (f *Filter) Add(key []byte) { f.AddHash(f.params.Key.Hash(key)) }
+
+// AddHash adds a key by its hash under the filter's Key.
+func (f *Filter) AddHash(h Hash) {
+	if f.params.Scheme != Independent {
+		f.addProgression(h)
+		return
+	}
+	words, m := f.words, f.params.BlockBits
+	for _, p := range f.probes {
+		at := p.at(h, m)
+		words[at/64] |= 1 << (at % 64)
+	}
+}
+
+func (f *Filter) addProgression(h Hash) {
+	p := newProgression(f.params.Scheme, h, f.params.BlockBits)
+	for b := range f.params.Blocks {
+		for range f.params.Hashes {
+			at := uint64(b)*f.params.BlockBits + p.next()
+			f.words[at/64] |= 1 << (at % 64)
+		}
+	}
+}
+
+// Contains reports whether the key may have been added: O(k), no allocation.
+func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.params.Key.Hash(key)) }
+
+// ContainsHash is Contains for a key's hash under the filter's Key.
+func (f *Filter) ContainsHash(h Hash) bool {
+	if f.params.Scheme != Independent {
+		return f.containsProgression(h)
+	}
+	words, m := f.words, f.params.BlockBits
+	probes := f.probes
+	// A key that is absent fails at a random one of the first few probes, which no branch predictor can foresee: ask four
+	// at once. A key that passes four is most likely present, and the rest is predictable.
+	if len(probes) >= 4 {
+		a, b, c, d := probes[0].at(h, m), probes[1].at(h, m), probes[2].at(h, m), probes[3].at(h, m)
+		if words[a/64]>>(a%64)&(words[b/64]>>(b%64))&(words[c/64]>>(c%64))&(words[d/64]>>(d%64))&1 == 0 {
+			return false
+		}
+		probes = probes[4:]
+	}
+	for _, p := range probes {
+		at := p.at(h, m)
+		if words[at/64]&(1<<(at%64)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Filter) containsProgression(h Hash) bool {
+	p := newProgression(f.params.Scheme, h, f.params.BlockBits)
+	for b := range f.params.Blocks {
+		for range f.params.Hashes {
+			at := uint64(b)*f.params.BlockBits + p.next()
+			if f.words[at/64]&(1<<(at%64)) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Clear removes all keys.
+func (f *Filter) Clear() { clear(f.words) }
+
+// Clone returns a copy that shares nothing that is ever written.
+func (f *Filter) Clone() *Filter {
+	c := *f
+	c.words = slices.Clone(f.words)
+	return &c
+}
+
+// Equal reports whether two filters have equal parameters and bits.
+func (f *Filter) Equal(g *Filter) bool {
+	return f.params == g.params && slices.Equal(f.words, g.words)
+}
+
+// Ones is the number of bits set.
+func (f *Filter) Ones() int { return countOnes(f.words) }
+
+// BlockOnes is the number of bits set in a block, 0 <= block < Blocks.
+func (f *Filter) BlockOnes(block int) int {
+	f.checkBlock(block)
+	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)
+}
+
+// Fill is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best.
+func (f *Filter) Fill() float64 { return float64(f.Ones()) / float64(f.params.Bits()) }
+
+// Rate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard filter (Papapetrou et
+// al., section 2), the product of the blocks' rates in a partitioned one. The floor of the scheme (Params.Floor) is not
+// in it, for bits don't tell n.
+func (f *Filter) Rate() float64 {
+	rate := 1.0
+	for b := range f.params.Blocks {
+		fill := float64(f.BlockOnes(b)) / float64(f.params.BlockBits)
+		rate *= math.Pow(fill, float64(f.params.Hashes))
+	}
+	return rate
+}
+
+func (f *Filter) checkBlock(block int) {
+	if block < 0 || block >= f.params.Blocks {
+		panic("bloom: no such block")
+	}
+}

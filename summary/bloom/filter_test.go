@@ -1,0 +1,404 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// testKeys returns n distinct keys of 20 bytes; different salts give different keys.
+func testKeys(n int, salt uint64) [][]byte {
+	r := rand.New(rand.NewPCG(salt, 20))
+	keys := make([][]byte, n)
+	for i := range keys {
+		k := binary.LittleEndian.AppendUint64(nil, salt)
+		k = binary.LittleEndian.AppendUint32(k, uint32(i))
+		keys[i] = binary.LittleEndian.AppendUint64(k, r.Uint64())
+	}
+	return keys
+}
+
+func mustNew(t testing.TB, p Params) *Filter {
+	t.Helper()
+	f, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func filled(t testing.TB, p Params, keys [][]byte) *Filter {
+	t.Helper()
+	f := mustNew(t, p)
+	for _, k := range keys {
+		f.Add(k)
+	}
+	return f
+}
+
+// someParams are shapes of all kinds: odd and tiny lengths, many blocks, many hashes, all schemes.
+func someParams() []Params {
+	var all []Params
+	for s := range schemes {
+		for _, p := range []Params{
+			{Blocks: 1, BlockBits: 1, Hashes: 1},
+			{Blocks: 1, BlockBits: 64, Hashes: 3},
+			{Blocks: 1, BlockBits: 1000, Hashes: 7},
+			{Blocks: 3, BlockBits: 2, Hashes: 1},
+			{Blocks: 5, BlockBits: 33, Hashes: 2},
+			{Blocks: 8, BlockBits: 4096, Hashes: 1},
+			{Blocks: 7, BlockBits: 1022, Hashes: 4},
+			{Blocks: MaxHashes, BlockBits: 30, Hashes: 1},
+		} {
+			p.Scheme = s
+			p.Key = Key{uint64(s), 7}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func TestFilterIsItsSlowTwin(t *testing.T) {
+	for _, p := range someParams() {
+		f, slow := mustNew(t, p), newSlow(p)
+		for _, k := range testKeys(20, 1) {
+			f.Add(k)
+			slow.add(k)
+		}
+		if !slow.equal(f) {
+			t.Fatalf("%+v: bits differ", p)
+		}
+		keys := append(testKeys(40, 2), testKeys(20, 1)...)
+		found := make([]bool, len(keys))
+		f.ContainsAll(keys, found)
+		for i, k := range keys {
+			if want := slow.contains(k); f.Contains(k) != want || found[i] != want {
+				t.Fatalf("%+v: Contains %v, ContainsAll %v, want %v", p, f.Contains(k), found[i], want)
+			}
+		}
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	f.Add(uint16(3), uint16(100), uint8(2), uint8(0), uint8(1), []byte("one two three four"))
+	f.Fuzz(func(t *testing.T, blocks, blockBits uint16, hashes, scheme, cut uint8, data []byte) {
+		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Scheme(scheme) % schemes, Key{1, 2}}
+		fast, slow := mustNew(t, p), newSlow(p)
+		for i := 0; i+3 <= len(data); i += 3 {
+			fast.Add(data[i : i+3])
+			slow.add(data[i : i+3])
+		}
+		if !slow.equal(fast) {
+			t.Fatal("bits differ")
+		}
+		for i := 0; i+2 <= len(data); i += 2 {
+			if fast.Contains(data[i:i+2]) != slow.contains(data[i:i+2]) {
+				t.Fatal("Contains differs")
+			}
+		}
+		// Reducing is the same as building small.
+		small := p
+		small.Blocks = int(cut)%p.Blocks + 1
+		fast.Truncate(small.Blocks)
+		if small.BlockBits%2 == 0 {
+			small.BlockBits /= 2
+			if err := fast.Fold(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slow = newSlow(small)
+		for i := 0; i+3 <= len(data); i += 3 {
+			slow.add(data[i : i+3])
+		}
+		if !slow.equal(fast) {
+			t.Fatal("bits differ after Truncate and Fold")
+		}
+	})
+}
+
+func TestBatchEndsAndSizes(t *testing.T) {
+	keys := testKeys(3*batch+1, 1)
+	f := filled(t, Params{Blocks: 4, BlockBits: 3000, Hashes: 2}, keys[:2*batch])
+	hashes := make([]Hash, len(keys))
+	for i, k := range keys {
+		hashes[i] = f.Params().Key.Hash(k)
+	}
+	for _, n := range []int{0, 1, batch - 1, batch, batch + 1, len(keys)} {
+		found, again := make([]bool, n), make([]bool, n)
+		for i := range found { // whatever was there is overwritten
+			found[i], again[i] = i%2 == 0, i%2 == 1
+		}
+		f.ContainsAll(keys[:n], found)
+		f.ContainsAllHashes(hashes[:n], again)
+		for i, k := range keys[:n] {
+			if want := f.Contains(k); found[i] != want || again[i] != want {
+				t.Fatalf("of %d keys, key %d: %v, %v, want %v", n, i, found[i], again[i], want)
+			}
+		}
+	}
+}
+
+func TestTruncateIsBuiltWithFewer(t *testing.T) {
+	keys := testKeys(50, 3)
+	for _, p := range someParams() {
+		for _, blocks := range []int{1, (p.Blocks + 1) / 2, p.Blocks} {
+			small := p
+			small.Blocks = blocks
+			f := filled(t, p, keys)
+			f.Truncate(blocks)
+			if want := filled(t, small, keys); !f.Equal(want) {
+				t.Errorf("%+v cut to %d blocks differs from the filter built so", p, blocks)
+			}
+			f.Add([]byte("it still works"))
+			if !f.Contains([]byte("it still works")) {
+				t.Errorf("%+v cut to %d blocks forgets", p, blocks)
+			}
+		}
+	}
+}
+
+func TestFoldIsBuiltShorter(t *testing.T) {
+	keys := testKeys(50, 3)
+	for _, p := range someParams() {
+		f := filled(t, p, keys)
+		before := f.Clone()
+		err := f.Fold()
+		if p.BlockBits%2 == 1 {
+			if !errors.Is(err, ErrParams) || !f.Equal(before) {
+				t.Errorf("%+v: Fold of odd blocks: %v", p, err)
+			}
+			continue
+		}
+		p.BlockBits /= 2
+		if want := filled(t, p, keys); err != nil || !f.Equal(want) {
+			t.Errorf("%+v: folded filter differs from the one built so: %v", p, err)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	one, two, both := testKeys(300, 1), testKeys(300, 2), testKeys(100, 3)
+	for _, p := range someParams() {
+		q := p
+		q.Blocks = (p.Blocks + 1) / 2
+		f := filled(t, p, slices.Concat(one, both))
+		g := filled(t, q, slices.Concat(two, both))
+		union := filled(t, q, slices.Concat(one, two, both))
+
+		for _, pair := range [][2]*Filter{{f, g}, {g, f}} {
+			or, and := pair[0].Clone(), pair[0].Clone()
+			if err := or.Or(pair[1]); err != nil || !or.Equal(union) {
+				t.Errorf("%+v: Or is not the filter of the union: %v", p, err)
+			}
+			if err := and.And(pair[1]); err != nil {
+				t.Error(err)
+			}
+			for _, k := range both {
+				if !and.Contains(k) {
+					t.Fatalf("%+v: And forgets", p)
+				}
+			}
+			ones, err := pair[0].AndOnes(pair[1])
+			if err != nil || ones != and.Ones() {
+				t.Errorf("%+v: AndOnes = %d, %v, want %d", p, ones, err, and.Ones())
+			}
+			sum := 0
+			for b := range q.Blocks {
+				n, err := pair[0].AndBlockOnes(pair[1], b)
+				if err != nil || n != and.BlockOnes(b) {
+					t.Errorf("%+v: AndBlockOnes(%d) = %d, %v", p, b, n, err)
+				}
+				sum += n
+			}
+			if sum != ones {
+				t.Errorf("%+v: blocks sum to %d, not %d", p, sum, ones)
+			}
+		}
+		if u, err := Union(f, g); err != nil || !u.Equal(union) {
+			t.Errorf("%+v: Union: %v", p, err)
+		}
+		if i, err := Intersection(f, g, f); err != nil || !i.Contains(both[0]) || i.Params() != q {
+			t.Errorf("%+v: Intersection: %v", p, err)
+		}
+	}
+	if _, err := Union(); !errors.Is(err, ErrParams) {
+		t.Errorf("Union of nothing: %v", err)
+	}
+}
+
+func TestMergeMismatch(t *testing.T) {
+	p := Params{Blocks: 2, BlockBits: 100, Hashes: 2}
+	f := filled(t, p, testKeys(10, 1))
+	before := f.Clone()
+	for name, q := range map[string]Params{
+		"bloom: filters do not match: schemes independent and double": {Blocks: 2, BlockBits: 100, Hashes: 2, Scheme: Double},
+		"bloom: filters do not match: keys differ":                    {Blocks: 2, BlockBits: 100, Hashes: 2, Key: Key{1, 0}},
+		"bloom: filters do not match: blocks of 100 and 50 bits":      {Blocks: 2, BlockBits: 50, Hashes: 2},
+		"bloom: filters do not match: 2 and 1 hash functions a block": {Blocks: 2, BlockBits: 100, Hashes: 1},
+	} {
+		g := mustNew(t, q)
+		_, err := f.AndOnes(g)
+		_, err2 := f.AndBlockOnes(g, 0)
+		_, err3 := Union(f, g)
+		for _, err := range []error{err, err2, err3, f.Or(g), f.And(g)} {
+			if !errors.Is(err, ErrMismatch) || err.Error() != name {
+				t.Errorf("%v, want %s", err, name)
+			}
+		}
+	}
+	if !f.Equal(before) {
+		t.Error("a failed merge changed the filter")
+	}
+}
+
+func TestClearCloneFill(t *testing.T) {
+	f := filled(t, Params{Blocks: 3, BlockBits: 70, Hashes: 1}, testKeys(5, 1))
+	c := f.Clone()
+	f.Clear()
+	if f.Ones() != 0 || f.Fill() != 0 || f.Rate() != 0 || c.Ones() == 0 || f.Equal(c) {
+		t.Error("Clear and Clone")
+	}
+	want := 1.0
+	for b := range 3 {
+		want *= float64(c.BlockOnes(b)) / 70
+	}
+	if math.Abs(c.Rate()-want) > 1e-12 {
+		t.Errorf("Rate = %v, want %v", c.Rate(), want)
+	}
+}
+
+func TestParamsCheck(t *testing.T) {
+	good := Params{Blocks: 1, BlockBits: 1, Hashes: 1}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []Params{
+		{}, {BlockBits: 1, Hashes: 1}, {Blocks: 1, Hashes: 1}, {Blocks: 1, BlockBits: 1},
+		{Blocks: -1, BlockBits: 1, Hashes: 1}, {Blocks: 1, BlockBits: MaxBits + 1, Hashes: 1},
+		{Blocks: 2, BlockBits: MaxBits, Hashes: 1}, {Blocks: 2, BlockBits: 1, Hashes: MaxHashes},
+		{Blocks: 1, BlockBits: 1, Hashes: 1, Scheme: schemes}, {Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
+	} {
+		if _, err := New(p); !errors.Is(err, ErrParams) {
+			t.Errorf("New(%+v): %v", p, err)
+		}
+	}
+	for _, err := range []error{
+		second(Optimal(-1, 10)), second(Optimal(10, 0)), second(OptimalRate(-1, 0.1)), second(OptimalRate(1, 0)),
+		second(OptimalRate(1, 1)), second(OptimalRate(1, math.NaN())), second(OptimalRate(1<<40, 0.01)),
+		second(Partitioned(1, MaxBits+1)), second(PartitionedRate(3, -1)), second(PartitionedRate(1<<40, 0.01)),
+		second(PartitionedRate(1, 1e-320)), second(PartitionedBlocks(1, 10, 11)), second(PartitionedBlocks(1, 10, 0)), second(ParseScheme("none")),
+	} {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("%v is not ErrParams", err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestConfigurations(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 1000, 123456} {
+		for _, rate := range []float64{0.9, 0.5, 0.1, 0.01, 1e-6} {
+			for name, config := range map[string]func(int, float64) (Params, error){"OptimalRate": OptimalRate, "PartitionedRate": PartitionedRate} {
+				p, err := config(n, rate)
+				if err != nil || p.Rate(n) > rate*(1+1e-9) {
+					t.Errorf("%s(%d, %v) = %+v, rate %v, %v", name, n, rate, p, p.Rate(n), err)
+				}
+				if p.BlockBits > 1 {
+					p.BlockBits--
+					if p.Rate(n) <= rate {
+						t.Errorf("%s(%d, %v) = %+v is not the shortest", name, n, rate, p)
+					}
+				}
+			}
+		}
+		for _, bits := range []uint64{1, 100, 1 << 20} {
+			for name, config := range map[string]func(int, uint64) (Params, error){"Optimal": Optimal, "Partitioned": Partitioned} {
+				p, err := config(n, bits)
+				if err != nil || p.Check() != nil || p.Bits() > bits {
+					t.Errorf("%s(%d, %v) = %+v, %v", name, n, bits, p, err)
+				}
+			}
+		}
+	}
+	for s := range schemes {
+		if got, err := ParseScheme(s.String()); got != s || err != nil {
+			t.Errorf("ParseScheme(%v) = %v, %v", s, got, err)
+		}
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	f := filled(t, Params{Blocks: 5, BlockBits: 1000, Hashes: 2}, testKeys(100, 1))
+	g, keys, found := f.Clone(), testKeys(300, 1), make([]bool, 300)
+	double := mustNew(t, Params{Blocks: 5, BlockBits: 1000, Hashes: 2, Scheme: Double})
+	for name, op := range map[string]func(){
+		"Add":         func() { f.Add(keys[0]); double.Add(keys[0]) },
+		"Contains":    func() { f.Contains(keys[0]); double.Contains(keys[0]) },
+		"ContainsAll": func() { f.ContainsAll(keys, found) },
+		"AndOnes":     func() { _, _ = f.AndOnes(g) },
+		"Ones":        func() { f.Ones(); f.Rate() },
+		"Or":          func() { _ = f.Or(g) },
+	} {
+		if n := testing.AllocsPerRun(10, op); n != 0 {
+			t.Errorf("%s allocates %v times", name, n)
+		}
+	}
+}
+
+func FuzzCount(f *testing.F) {
+	f.Add([]byte("some bytes"), []byte("more bytes"), uint16(3), uint16(40))
+	f.Fuzz(func(t *testing.T, x, y []byte, at, n uint16) {
+		bits := uint64(min(len(x), len(y))) * 8
+		if bits == 0 {
+			return
+		}
+		a, b := toWords(x), toWords(y)
+		from := uint64(at) % bits
+		count := uint64(n)%(bits-from) + 1
+		and, ones := 0, 0
+		for i := from; i < from+count; i++ {
+			bit := a[i/64] >> (i % 64) & 1
+			ones += int(bit)
+			and += int(bit & (b[i/64] >> (i % 64)))
+		}
+		if got := countRange(a, from, count); got != ones {
+			t.Errorf("countRange = %d, want %d", got, ones)
+		}
+		if got := countAndRange(a, b, from, count); got != and {
+			t.Errorf("countAndRange = %d, want %d", got, and)
+		}
+	})
+}
+
+func toWords(b []byte) []uint64 {
+	words := make([]uint64, (len(b)+7)/8)
+	for i, c := range b {
+		words[i/8] |= uint64(c) << (i % 8 * 8)
+	}
+	return words
+}
+
+func TestCountLong(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 300 {
+		a, b := make([]uint64, n), make([]uint64, n)
+		ones, and := 0, 0
+		for i := range a {
+			a[i], b[i] = r.Uint64(), r.Uint64()|r.Uint64()
+			for j := range 64 {
+				ones += int(a[i] >> j & 1)
+				and += int(a[i] & b[i] >> j & 1)
+			}
+		}
+		if got := countOnes(a); got != ones {
+			t.Fatalf("countOnes of %d words = %d, want %d", n, got, ones)
+		}
+		if got := countAnd(a, b); got != and {
+			t.Fatalf("countAnd of %d words = %d, want %d", n, got, and)
+		}
+	}
+}

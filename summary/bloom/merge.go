@@ -1,0 +1,153 @@
+package bloom
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Or makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is left with
+// the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error matched by
+// ErrMismatch that says in what, and f is unchanged; block lengths that differ by a power of two can be brought together with Fold.
+func (f *Filter) Or(g *Filter) error {
+	return f.merge(g, func(dst, src []uint64) {
+		for i, w := range src {
+			dst[i] |= w
+		}
+	})
+}
+
+// And makes f a filter that contains the intersection of both sets, and as false positives more than a filter built
+// from the intersection. Otherwise like Or.
+func (f *Filter) And(g *Filter) error {
+	return f.merge(g, func(dst, src []uint64) {
+		for i, w := range src {
+			dst[i] &= w
+		}
+	})
+}
+
+func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
+	if err := f.matches(g); err != nil {
+		return err
+	}
+	blocks := min(f.params.Blocks, g.params.Blocks)
+	f.Truncate(blocks)
+	op(f.words, g.words[:len(f.words)])
+	clearFrom(f.words, f.params.Bits()) // g may go on within the last word
+	return nil
+}
+
+// AndOnes is the number of bits that are set in both filters: Ones after And, without changing or allocating anything. With Ones of
+// both it is what the intersection is estimated from (Papapetrou et al., section 5.3). Errors as in Or.
+func (f *Filter) AndOnes(g *Filter) (int, error) {
+	if err := f.matches(g); err != nil {
+		return 0, err
+	}
+	n := min(f.params.Bits(), g.params.Bits())
+	return countAndRange(f.words, g.words, 0, n), nil
+}
+
+// AndBlockOnes is AndOnes of one block, 0 <= block < both numbers of blocks.
+func (f *Filter) AndBlockOnes(g *Filter, block int) (int, error) {
+	if err := f.matches(g); err != nil {
+		return 0, err
+	}
+	f.checkBlock(block)
+	g.checkBlock(block)
+	m := f.params.BlockBits
+	return countAndRange(f.words, g.words, uint64(block)*m, m), nil
+}
+
+// matches says in what two filters differ besides the number of blocks.
+func (f *Filter) matches(g *Filter) error {
+	p, q := f.params, g.params
+	q.Blocks = p.Blocks
+	if p == q {
+		return nil
+	}
+	return mismatch(p, q)
+}
+
+func mismatch(p, q Params) error {
+	switch {
+	case p.Scheme != q.Scheme:
+		return fmt.Errorf("%w: schemes %v and %v", ErrMismatch, p.Scheme, q.Scheme)
+	case p.Key != q.Key:
+		return fmt.Errorf("%w: keys differ", ErrMismatch)
+	case p.BlockBits != q.BlockBits:
+		return fmt.Errorf("%w: blocks of %d and %d bits", ErrMismatch, p.BlockBits, q.BlockBits)
+	case p.Hashes != q.Hashes:
+		return fmt.Errorf("%w: %d and %d hash functions a block", ErrMismatch, p.Hashes, q.Hashes)
+	default:
+		return fmt.Errorf("%w: %d and %d blocks", ErrMismatch, p.Blocks, q.Blocks)
+	}
+}
+
+// Truncate drops all but the first blocks: the filter that would have been built with so many blocks (Papapetrou et al.,
+// section 3.2). 1 <= blocks <= Blocks, else it panics. O(1); memory is kept, Clone gives it back.
+func (f *Filter) Truncate(blocks int) {
+	if blocks < 1 || blocks > f.params.Blocks {
+		panic("bloom: Truncate to a number of blocks that is not in 1…Blocks")
+	}
+	f.params.Blocks = blocks
+	f.words = f.words[:wordsFor(f.params.Bits())]
+	clearFrom(f.words, f.params.Bits())
+	f.probes = f.probes[:min(len(f.probes), f.params.hashes())]
+}
+
+// Fold halves the length of every block: the filter that would have been built with blocks of half the length. BlockBits must
+// be even, else Fold returns an error matched by ErrParams and changes nothing. The number of hash functions stays, so
+// the rate rises more than by Truncate (Papapetrou et al., section 3.1): Fold is for sparse filters.
+//
+// In the independent scheme a position is the top of a number, so neighbours are ORed; in the others it is a
+// remainder, so the halves of a block are.
+func (f *Filter) Fold() error {
+	if f.params.BlockBits%2 != 0 {
+		return fmt.Errorf("%w: BlockBits %d is odd and cannot be folded", ErrParams, f.params.BlockBits)
+	}
+	p := f.params
+	p.BlockBits /= 2
+	words := make([]uint64, wordsFor(p.Bits()))
+	if p.Scheme == Independent {
+		foldNeighbours(words, f.words)
+	} else {
+		foldHalves(words, f.words, p)
+	}
+	*f = *newFilter(p, words)
+	return nil
+}
+
+// foldNeighbours works on all blocks at once: a block begins at an even bit.
+func foldNeighbours(dst, src []uint64) {
+	for i, w := range src {
+		dst[i/2] |= evenBits(w|w>>1) << (i % 2 * 32)
+	}
+}
+
+func foldHalves(dst, src []uint64, p Params) {
+	for b := range uint64(p.Blocks) {
+		to, from := b*p.BlockBits, 2*b*p.BlockBits
+		orRange(dst, to, src, from, p.BlockBits)
+		orRange(dst, to, src, from+p.BlockBits, p.BlockBits)
+	}
+}
+
+// Union returns the filter of the union of all sets, of the lowest number of blocks. Errors as in Or.
+func Union(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Or) }
+
+// Intersection returns the AND of all filters, of the lowest number of blocks. Errors as in And.
+func Intersection(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).And) }
+
+func mergeAll(filters []*Filter, merge func(f, g *Filter) error) (*Filter, error) {
+	if len(filters) == 0 {
+		return nil, fmt.Errorf("%w: no filter to merge", ErrParams)
+	}
+	first := slices.MinFunc(filters, func(a, b *Filter) int { return a.params.Blocks - b.params.Blocks })
+	result := first.Clone()
+	for _, f := range filters {
+		if err := merge(result, f); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,216 @@
+package bloom
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// MaxBits is the greatest length of a filter: 2^36 bits, 8 GiB.
+const MaxBits = 1 << 36
+
+// Errors matched by errors.Is.
+var (
+	// ErrParams: a parameter is out of its range.
+	ErrParams = errors.New("bloom: parameter out of range")
+	// ErrMismatch: two filters differ in what must be equal.
+	ErrMismatch = errors.New("bloom: filters do not match")
+	// ErrMalformed: bytes that are no filter, or are truncated or changed.
+	ErrMalformed = errors.New("bloom: malformed")
+)
+
+// Params describe a filter. Two filters with equal Params have the same bit for the same key.
+//
+// A standard filter (Mitzenmacher 2002, section II.A) has one block; a block-partitioned filter (Papapetrou et al.
+// 2010, section 3.2) has mu blocks, each a filter of its own.
+type Params struct {
+	Blocks    int    // mu, the number of blocks: 1 or more
+	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most MaxBits
+	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most MaxHashes
+	Scheme    Scheme // how positions follow from a hash; zero is Independent
+	Key       Key    // keys the hash; zero is valid and known to everybody
+}
+
+// Bits is the length of the filter, m.
+func (p Params) Bits() uint64 { return uint64(p.Blocks) * p.BlockBits }
+
+// hashes is the number of hash functions in all blocks, k.
+func (p Params) hashes() int { return p.Blocks * p.Hashes }
+
+// Check reports every parameter that is out of its range.
+func (p Params) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrParams}, args...)...))
+	}
+	if p.Blocks < 1 || p.Blocks > MaxHashes {
+		fault("Blocks %d is not in 1…%d", p.Blocks, MaxHashes)
+	}
+	if p.Hashes < 1 || p.Hashes > MaxHashes {
+		fault("Hashes %d is not in 1…%d", p.Hashes, MaxHashes)
+	}
+	if p.BlockBits < 1 || p.BlockBits > MaxBits {
+		fault("BlockBits %d is not in 1…%d", p.BlockBits, uint64(MaxBits))
+	}
+	if p.Scheme >= schemes {
+		fault("Scheme %d is not in 0…%d", p.Scheme, schemes-1)
+	}
+	if faults == nil && p.hashes() > MaxHashes {
+		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
+	}
+	if faults == nil && p.Bits() > MaxBits {
+		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, uint64(MaxBits))
+	}
+	return errors.Join(faults...)
+}
+
+// Rate is the expected false-positive rate of the filter with n keys in it, n >= 0:
+// (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2; for a standard filter that
+// is (1-(1-1/m)^(kn))^k. To this the scheme adds its Floor.
+func (p Params) Rate(n int) float64 {
+	f := math.Pow(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
+	return f + (1-f)*p.Floor(n)
+}
+
+// Floor is the part of the false-positive rate that no number of hash functions takes away, because a key shares with
+// one of n keys all numbers the scheme makes positions of: n/m_b² for Double and the enhanced schemes, n/m_b³ for Triple, 0
+// (less than n/2^128) for Independent.
+func (p Params) Floor(n int) float64 {
+	r := p.Scheme.independentNumbers()
+	if r == 0 {
+		return 0
+	}
+	return -math.Expm1(float64(n) * math.Log1p(-math.Pow(float64(p.BlockBits), -float64(r))))
+}
+
+// FillExpected is the expected part of set bits among m after so many positions were set at random: 1-(1-1/m)^positions.
+func FillExpected(m uint64, positions float64) float64 {
+	if positions <= 0 {
+		return 0
+	}
+	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
+}
+
+// Optimal returns the parameters of a standard filter of the given number of bits with the number of hash functions
+// that makes the false-positive rate of n keys least: the better of the two integers beside m/n ln 2 (Mitzenmacher, section II.A).
+func Optimal(n int, bits uint64) (Params, error) {
+	if err := checkSize(n, bits); err != nil {
+		return Params{}, err
+	}
+	c := float64(bits) / float64(max(n, 1))
+	return Params{Blocks: 1, BlockBits: bits, Hashes: bestHashes(c)}, nil
+}
+
+// OptimalRate returns the parameters of the shortest standard filter whose false-positive rate is at most rate
+// (0 < rate < 1) with n keys in it.
+func OptimalRate(n int, rate float64) (Params, error) {
+	if err := checkRate(n, rate); err != nil {
+		return Params{}, err
+	}
+	k := max(1, int(-math.Log2(rate)))
+	best := Params{}
+	for _, k := range []int{k, k + 1} {
+		if k > MaxHashes {
+			continue
+		}
+		m := bitsForFill(math.Pow(rate, 1/float64(k)), float64(k)*float64(n))
+		if best.Blocks == 0 || m < best.Bits() {
+			best = Params{Blocks: 1, BlockBits: m, Hashes: k}
+		}
+	}
+	return best, best.Check()
+}
+
+// Partitioned returns the parameters of a block-partitioned filter of at most the given number of bits for n keys
+// (Papapetrou et al., section 3.2): one hash function a block, and blocks of ⌈n/ln 2⌉ bits, which are half full with n
+// keys. A filter shorter than that is one block.
+func Partitioned(n int, bits uint64) (Params, error) {
+	if err := checkSize(n, bits); err != nil {
+		return Params{}, err
+	}
+	m := min(halfFull(n), bits)
+	return Params{Blocks: int(min(bits/m, MaxHashes)), BlockBits: m, Hashes: 1}, nil
+}
+
+// PartitionedRate returns the parameters of a block-partitioned filter, one hash function a block, that has a
+// false-positive rate of at most rate (0 < rate < 1) with n keys in it, and the least number of bits.
+func PartitionedRate(n int, rate float64) (Params, error) {
+	if err := checkRate(n, rate); err != nil {
+		return Params{}, err
+	}
+	mu := max(1, int(-math.Log2(rate)))
+	best := Params{}
+	for _, mu := range []int{mu, mu + 1} {
+		m := bitsForFill(math.Pow(rate, 1/float64(mu)), float64(n))
+		p := Params{Blocks: mu, BlockBits: m, Hashes: 1}
+		if mu <= MaxHashes && (best.Blocks == 0 || p.Bits() < best.Bits()) {
+			best = p
+		}
+	}
+	return best, best.Check()
+}
+
+// PartitionedBlocks returns the parameters of a block-partitioned filter of at most the given number of bits for n keys, when
+// the length of a block is fixed by something else, a cache or a packet: as many blocks as fit, each with
+// k_b = max(1, ⌊m_b/n ln 2⌋) hash functions (Papapetrou et al., section 3.2).
+func PartitionedBlocks(n int, bits, blockBits uint64) (Params, error) {
+	if err := checkSize(n, bits); err != nil {
+		return Params{}, err
+	}
+	if blockBits < 1 || blockBits > bits {
+		return Params{}, fmt.Errorf("%w: blockBits %d is not in 1…%d", ErrParams, blockBits, bits)
+	}
+	k := int(min(float64(blockBits)/float64(max(n, 1))*math.Ln2, MaxHashes))
+	k = max(1, k)
+	mu := min(bits/blockBits, uint64(MaxHashes/k))
+	return Params{Blocks: int(mu), BlockBits: blockBits, Hashes: k}, nil
+}
+
+func checkSize(n int, bits uint64) error {
+	if n < 0 {
+		return fmt.Errorf("%w: n %d is below 0", ErrParams, n)
+	}
+	if bits < 1 || bits > MaxBits {
+		return fmt.Errorf("%w: bits %d is not in 1…%d", ErrParams, bits, uint64(MaxBits))
+	}
+	return nil
+}
+
+func checkRate(n int, rate float64) error {
+	if n < 0 {
+		return fmt.Errorf("%w: n %d is below 0", ErrParams, n)
+	}
+	if !(rate > 0 && rate < 1) {
+		return fmt.Errorf("%w: rate %v is not between 0 and 1", ErrParams, rate)
+	}
+	return nil
+}
+
+// bestHashes is the integer k that makes the asymptotic rate least at c bits a key.
+func bestHashes(c float64) int {
+	k := max(1, min(int(c*math.Ln2), MaxHashes-1))
+	if AsymptoticRate(c, float64(k+1)) < AsymptoticRate(c, float64(k)) {
+		k++
+	}
+	return k
+}
+
+// AsymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash functions as
+// n grows (Mitzenmacher, section II.A). k need not be an integer, as in the figures of that paper.
+func AsymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
+
+// halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.
+func halfFull(n int) uint64 { return uint64(math.Ceil(float64(max(n, 1)) / math.Ln2)) }
+
+// bitsForFill is the least number of bits of which at most the given part is expected to be set by so many positions.
+func bitsForFill(fill, positions float64) uint64 {
+	if positions <= 0 {
+		return 1
+	}
+	// 1-(1-1/m)^positions = fill, solved for m.
+	m := -1 / math.Expm1(math.Log1p(-fill)/positions)
+	if !(m < MaxBits) {
+		return MaxBits + 1 // refused by Check
+	}
+	return max(1, uint64(math.Ceil(m)))
+}

@@ -1,0 +1,66 @@
+package bloom
+
+import "math/bits"
+
+// A bit array is a []uint64 with bit i in bit i%64 of word i/64.
+
+// wordsFor is the number of words that n bits take.
+func wordsFor(n uint64) int { return int((n + 63) / 64) }
+
+// lowMask has the lowest n%64 bits set, all of them when n%64 is 0.
+func lowMask(n uint64) uint64 { return ^uint64(0) >> (-n % 64) }
+
+// clearFrom clears all bits from bit n on in the word that holds bit n-1, n >= 1.
+func clearFrom(words []uint64, n uint64) { words[(n-1)/64] &= lowMask(n) }
+
+// word64 returns the 64 bits from bit at on; bits past the end are 0.
+func word64(words []uint64, at uint64) uint64 {
+	i, shift := at/64, at%64
+	w := words[i] >> shift
+	if shift != 0 && i+1 < uint64(len(words)) {
+		w |= words[i+1] << (64 - shift)
+	}
+	return w
+}
+
+// orRange ORs n bits of src, from bit srcAt on, into dst, from bit dstAt on. The ranges don't overlap, or dst's comes first.
+func orRange(dst []uint64, dstAt uint64, src []uint64, srcAt, n uint64) {
+	for n > 0 {
+		room := min(n, 64-dstAt%64)
+		w := word64(src, srcAt) & lowMask(room)
+		dst[dstAt/64] |= w << (dstAt % 64)
+		dstAt, srcAt, n = dstAt+room, srcAt+room, n-room
+	}
+}
+
+// countRange counts the bits set among n bits from bit at on, n >= 1.
+func countRange(words []uint64, at, n uint64) int {
+	first, last := at/64, (at+n-1)/64
+	head, tail := ^uint64(0)<<(at%64), lowMask(at+n)
+	if first == last {
+		return bits.OnesCount64(words[first] & head & tail)
+	}
+	return bits.OnesCount64(words[first]&head) + countOnes(words[first+1:last]) + bits.OnesCount64(words[last]&tail)
+}
+
+// countAndRange counts the bits set in both arrays among n bits from bit at on, n >= 1.
+func countAndRange(a, b []uint64, at, n uint64) int {
+	first, last := at/64, (at+n-1)/64
+	head, tail := ^uint64(0)<<(at%64), lowMask(at+n)
+	if first == last {
+		return bits.OnesCount64(a[first] & b[first] & head & tail)
+	}
+	return bits.OnesCount64(a[first]&b[first]&head) +
+		countAnd(a[first+1:last], b[first+1:last]) +
+		bits.OnesCount64(a[last]&b[last]&tail)
+}
+
+// evenBits gathers the bits at even places of w in its lower half.
+func evenBits(w uint64) uint64 {
+	w &= 0x5555555555555555
+	w = (w | w>>1) & 0x3333333333333333
+	w = (w | w>>2) & 0x0f0f0f0f0f0f0f0f
+	w = (w | w>>4) & 0x00ff00ff00ff00ff
+	w = (w | w>>8) & 0x0000ffff0000ffff
+	return (w | w>>16) & 0x00000000ffffffff
+}

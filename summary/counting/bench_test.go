@@ -1,0 +1,112 @@
+package counting
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+const benchMembers = 786_432
+
+// filled filters at the paper's load, with their members.
+func filled(b *testing.B, f interface{ Add(uint64) error }) []uint64 {
+	b.Helper()
+	rng := rand.New(rand.NewPCG(17, 18))
+	members := make([]uint64, benchMembers)
+	for i := range members {
+		members[i] = rng.Uint64()
+		if err := f.Add(members[i]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return members
+}
+
+type benched interface {
+	Add(uint64) error
+	Remove(uint64) bool
+	Contains(uint64) bool
+}
+
+func benchForms(b *testing.B, run func(b *testing.B, f benched, members []uint64)) {
+	for name, p := range map[string]Params{"r14": ForRemainder(benchMembers, 14), "q48": ForFingerprint(benchMembers, 48)} {
+		b.Run(name, func(b *testing.B) {
+			f, err := New(p)
+			if err != nil {
+				b.Fatal(err)
+			}
+			run(b, f, filled(b, f))
+		})
+	}
+	b.Run("bloom", func(b *testing.B) {
+		c, err := NewBloom(benchMembers*27/2, 9)
+		if err != nil {
+			b.Fatal(err)
+		}
+		run(b, c, filled(b, c))
+	})
+}
+
+func BenchmarkContainsMember(b *testing.B) {
+	benchForms(b, func(b *testing.B, f benched, members []uint64) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			f.Contains(members[i%benchMembers])
+		}
+	})
+}
+
+func BenchmarkContainsOther(b *testing.B) {
+	benchForms(b, func(b *testing.B, f benched, _ []uint64) {
+		b.ReportAllocs()
+		x := uint64(1)
+		for b.Loop() {
+			x *= 0x9e3779b97f4a7c15
+			f.Contains(x)
+		}
+	})
+}
+
+// A step of the paper's simulation: one member out, another in.
+func BenchmarkRemoveAdd(b *testing.B) {
+	benchForms(b, func(b *testing.B, f benched, members []uint64) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			x := &members[i%benchMembers]
+			f.Remove(*x)
+			*x += 0x9e3779b97f4a7c15
+			_ = f.Add(*x)
+		}
+	})
+}
+
+func BenchmarkFingerprints(b *testing.B) {
+	f, err := New(ForFingerprint(benchMembers, 48))
+	if err != nil {
+		b.Fatal(err)
+	}
+	filled(b, f)
+	b.ReportAllocs()
+	b.SetBytes(benchMembers) // MB/s reads as million fingerprints a second
+	var sum uint64
+	for b.Loop() {
+		for x := range f.Fingerprints {
+			sum += x
+		}
+	}
+	_ = sum
+}
+
+func BenchmarkGrow(b *testing.B) {
+	f, err := New(ForFingerprint(benchMembers, 48))
+	if err != nil {
+		b.Fatal(err)
+	}
+	filled(b, f)
+	b.ReportAllocs()
+	for b.Loop() {
+		g := *f
+		if err := g.Grow(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

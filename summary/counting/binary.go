@@ -1,0 +1,96 @@
+package counting
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrMalformed is matched by every error about bytes that no filter of this package encodes to.
+var ErrMalformed = errors.New("counting: malformed bytes")
+
+const (
+	dleftMagic  = "vdl1"
+	dleftHeader = 20
+)
+
+// AppendBinary appends the filter's binary form, seed included: it is for its owner's disk, not for others. Layout,
+// little-endian: "vdl1"; a byte each for d, log2 of the buckets, cells, r, c; three zero bytes; the seed (8 bytes); the
+// cells, packed as in memory, with zero bits to the end of the last byte. The error is always nil.
+func (t *DLeft) AppendBinary(b []byte) ([]byte, error) {
+	b = append(b, dleftMagic...)
+	b = append(b, byte(t.subtables), byte(t.bucketBits), byte(t.cells), byte(t.remainderBits), byte(t.counterBits), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint64(b, t.seed)
+	return append(b, t.bytes[:len(t.bytes)-padding]...), nil
+}
+
+// MarshalBinary is AppendBinary to a new slice.
+func (t *DLeft) MarshalBinary() ([]byte, error) {
+	return t.AppendBinary(make([]byte, 0, dleftHeader+t.Bytes()))
+}
+
+// UnmarshalBinary replaces the filter by the one encoded in b, all of which must be used. It allocates no more than about
+// len(b), checks that no fingerprint is there twice (one lookup each), and returns an error that matches ErrMalformed,
+// with the filter unchanged, for anything that Add and Remove could not have left.
+func (t *DLeft) UnmarshalBinary(b []byte) error {
+	p, err := parseDLeftHeader(b)
+	if err != nil {
+		return err
+	}
+	cells := b[dleftHeader:]
+	if uint64(len(cells)) != p.tableBytes() {
+		return fmt.Errorf("%w: %d bytes of cells, want %d", ErrMalformed, len(cells), p.tableBytes())
+	}
+	read := DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed}
+	copy(read.bytes, cells)
+	if err := read.recount(); err != nil {
+		return err
+	}
+	*t = read
+	return nil
+}
+
+func parseDLeftHeader(b []byte) (Params, error) {
+	if len(b) < dleftHeader || string(b[:4]) != dleftMagic {
+		return Params{}, fmt.Errorf("%w: no d-left header", ErrMalformed)
+	}
+	if b[5] > 32 || b[9]|b[10]|b[11] != 0 {
+		return Params{}, fmt.Errorf("%w: d-left header out of range", ErrMalformed)
+	}
+	p := Params{
+		Subtables: int(b[4]), Buckets: 1 << b[5], Cells: int(b[6]), RemainderBits: int(b[7]), CounterBits: int(b[8]),
+		Seed: binary.LittleEndian.Uint64(b[12:]),
+	}
+	if err := p.check(); err != nil {
+		return Params{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return p, nil
+}
+
+// recount sets the counts from the cells and refuses what breaks the table's rules.
+func (t *DLeft) recount() error {
+	cells := t.buckets() * uint64(t.cells)
+	if used := cells * uint64(t.cellBits) % 8; used != 0 && t.bytes[t.Bytes()-1]>>used != 0 {
+		return fmt.Errorf("%w: bits after the last cell", ErrMalformed)
+	}
+	for b := range t.buckets() {
+		free := false
+		for cell := range t.cells {
+			v := t.get(b, cell)
+			if v == 0 {
+				free = true
+				continue
+			}
+			if free {
+				return fmt.Errorf("%w: bucket %d: a cell taken after a free one", ErrMalformed, b)
+			}
+			f := t.fingerprint(int(b>>t.bucketBits), b, v)
+			if first, at := t.find(f); first != b || at != cell {
+				return fmt.Errorf("%w: bucket %d: fingerprint %#x is there twice", ErrMalformed, b, f)
+			}
+			t.distinct++
+			t.members += t.count(v)
+		}
+	}
+	return nil
+}

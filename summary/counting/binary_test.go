@@ -1,0 +1,144 @@
+package counting
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+
+type filter interface {
+	encoding.BinaryMarshaler
+	encoding.BinaryAppender
+	encoding.BinaryUnmarshaler
+	Add(uint64) error
+	Len() int
+}
+
+// fixtures are one small filter of each form, with the name of its golden file.
+func fixtures(t testing.TB) map[string]filter {
+	words, err := New(Params{Buckets: 2, RemainderBits: 14, Seed: 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := New(Params{Subtables: 3, Buckets: 4, Cells: 3, RemainderBits: 16, CounterBits: 3, Seed: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bloom, err := NewBloom(100, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]filter{"words": words, "packed": packed, "bloom": bloom}
+	for _, f := range all {
+		for i := range uint64(9) {
+			if err := f.Add(i / 2 * 0x9e3779b97f4a7c15); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+func TestGolden(t *testing.T) {
+	for name, f := range fixtures(t) {
+		got, err := f.AppendBinary(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := "testdata/" + name + ".hex"
+		if *rewrite {
+			if err := os.WriteFile(file, []byte(hex.EncodeToString(got)+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hex.EncodeToString(got)+"\n" != string(want) {
+			t.Errorf("%s: %x", name, got)
+		}
+	}
+}
+
+func TestUnmarshalRefuses(t *testing.T) {
+	for name, f := range fixtures(t) {
+		good, _ := f.MarshalBinary()
+		refuses := func(what string, b []byte) {
+			if err := f.UnmarshalBinary(b); !errors.Is(err, ErrMalformed) {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+			if now, _ := f.MarshalBinary(); !bytes.Equal(now, good) {
+				t.Fatalf("%s, %s: the filter changed", name, what)
+			}
+		}
+		for n := range good {
+			refuses("cut", good[:n])
+		}
+		refuses("longer", append(bytes.Clone(good), 0))
+		refuses("nothing there", append(bytes.Clone(good[:12]), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff))
+		for i := range 8 {
+			b := bytes.Clone(good)
+			b[i] = 0xff
+			refuses("header", b)
+		}
+	}
+}
+
+func TestUnmarshalRefusesImpossibleTables(t *testing.T) {
+	make := func() *DLeft {
+		f, err := New(Params{Subtables: 2, Buckets: 4, Cells: 3, RemainderBits: 10, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	twice := make()
+	for i := range 2 {
+		b, r := twice.place(i, 1234)
+		twice.set(b, 0, twice.cell(r, 1))
+	}
+	gap := make()
+	b, r := gap.place(1, 1234)
+	gap.set(b, 1, gap.cell(r, 1))
+	for name, f := range map[string]*DLeft{"a fingerprint twice": twice, "a gap": gap} {
+		data, _ := f.MarshalBinary()
+		if err := make().UnmarshalBinary(data); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	data, _ := mustBloom(t, 33, 4).MarshalBinary()
+	data[len(data)-1] = 1 // a counter that does not exist
+	if err := new(Bloom).UnmarshalBinary(data); !errors.Is(err, ErrMalformed) {
+		t.Errorf("counter after the last: %v", err)
+	}
+}
+
+func fuzzUnmarshal(f *testing.F, empty func() filter) {
+	for _, fixture := range fixtures(f) {
+		data, _ := fixture.MarshalBinary()
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		back := empty()
+		if err := back.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrMalformed) || back.Len() != 0 {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, _ := back.MarshalBinary()
+		if !bytes.Equal(again, data) {
+			t.Fatalf("%x was accepted, but is written as %x", data, again)
+		}
+	})
+}
+
+func FuzzUnmarshalDLeft(f *testing.F) { fuzzUnmarshal(f, func() filter { return new(DLeft) }) }
+func FuzzUnmarshalBloom(f *testing.F) { fuzzUnmarshal(f, func() filter { return new(Bloom) }) }

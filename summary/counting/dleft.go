@@ -1,0 +1,266 @@
+package counting
+
+import (
+	"errors"
+	"math"
+)
+
+// Errors of Add and Grow. Nothing has changed when one is returned.
+var (
+	// ErrBucketOverflow: all cells of the member's buckets are taken, and the failsafe found none to free.
+	ErrBucketOverflow = errors.New("counting: bucket overflow")
+	// ErrCounterOverflow: the member's counter is at its highest value.
+	ErrCounterOverflow = errors.New("counting: counter overflow")
+)
+
+// DLeft is a d-left counting Bloom filter (section 3.2 of the paper): d subtables of buckets of cells, where a cell keeps
+// the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, given by one
+// permutation of the fingerprints a subtable, and is kept in the least loaded of them, the leftmost of equals. As the
+// permutations are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of fingerprints.
+//
+// Make one with New. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
+type DLeft struct {
+	table
+	perms    []permutation // one a subtable
+	seed     uint64
+	members  int // with repetitions
+	distinct int // cells taken
+	moves    int
+}
+
+// New returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at fault.
+func New(p Params) (*DLeft, error) {
+	p = p.withDefaults()
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return &DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed}, nil
+}
+
+// Params returns the form of the filter, secret seed included.
+func (t *DLeft) Params() Params {
+	return Params{
+		Subtables: t.subtables, Buckets: 1 << t.bucketBits, Cells: t.cells,
+		RemainderBits: int(t.remainderBits), CounterBits: int(t.counterBits), Seed: t.seed,
+	}
+}
+
+// Len is the number of members, repetitions included.
+func (t *DLeft) Len() int { return t.members }
+
+// Distinct is the number of different fingerprints.
+func (t *DLeft) Distinct() int { return t.distinct }
+
+// FingerprintBits is q: the number of low bits of a fingerprint that count.
+func (t *DLeft) FingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
+
+// Bytes is the memory of the cells.
+func (t *DLeft) Bytes() int { return len(t.bytes) - padding }
+
+// Target is the number of different fingerprints up to which an overflow need not be expected: an average load of three
+// quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow before
+// going beyond it.
+func (t *DLeft) Target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
+
+// Moves is how often Add had to move a member of the first subtable to make room.
+func (t *DLeft) Moves() int { return t.moves }
+
+// FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
+// 1-(1-2^-q)^n for n different fingerprints (section 3.2).
+func (t *DLeft) FalsePositiveRate() float64 {
+	return -math.Expm1(float64(t.distinct) * math.Log1p(-math.Ldexp(1, -t.FingerprintBits())))
+}
+
+// Contains reports whether f is a member. It takes at most d bucket reads.
+func (t *DLeft) Contains(f uint64) bool {
+	for i := range t.perms {
+		b, r := t.place(i, f)
+		if cell, _ := t.scan(b, r); cell >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Count returns how many times f is a member.
+func (t *DLeft) Count(f uint64) int {
+	b, cell := t.find(f)
+	if cell < 0 {
+		return 0
+	}
+	return t.count(t.get(b, cell))
+}
+
+// Add adds f once more. When its counter is full it returns ErrCounterOverflow; when no cell can be had, even by moving a
+// member of its first bucket, ErrBucketOverflow; nothing has then changed.
+func (t *DLeft) Add(f uint64) error {
+	var bucket, remainder uint64
+	least := t.cells
+	for i := range t.perms {
+		b, r := t.place(i, f)
+		cell, load := t.scan(b, r)
+		if cell >= 0 {
+			return t.increment(b, cell)
+		}
+		if load < least {
+			bucket, remainder, least = b, r, load
+		}
+	}
+	if least == t.cells {
+		return t.addByMoving(f)
+	}
+	t.set(bucket, least, t.cell(remainder, 1))
+	t.members++
+	t.distinct++
+	return nil
+}
+
+func (t *DLeft) increment(bucket uint64, cell int) error {
+	v := t.get(bucket, cell)
+	if t.full(v) {
+		return ErrCounterOverflow
+	}
+	t.set(bucket, cell, v+1)
+	t.members++
+	return nil
+}
+
+// Remove takes f away once, and reports whether it was there.
+func (t *DLeft) Remove(f uint64) bool {
+	b, cell := t.find(f)
+	if cell < 0 {
+		return false
+	}
+	t.members--
+	if v := t.get(b, cell); t.count(v) > 1 {
+		t.set(b, cell, v-1)
+		return true
+	}
+	t.clear(b, cell)
+	t.distinct--
+	return true
+}
+
+// addByMoving is the failsafe of section 5.2: f's buckets are all full; if a fingerprint in the first of them can go to
+// another of its own buckets, f takes its cell.
+func (t *DLeft) addByMoving(f uint64) error {
+	home, remainder := t.place(0, f)
+	for cell := range t.cells {
+		v := t.get(home, cell)
+		if t.move(t.fingerprint(0, home, v), t.count(v)) {
+			t.set(home, cell, t.cell(remainder, 1))
+			t.members++
+			t.distinct++
+			t.moves++
+			return nil
+		}
+	}
+	return ErrBucketOverflow
+}
+
+// move writes f into the least loaded of its buckets to the right of the first subtable.
+func (t *DLeft) move(f uint64, count int) bool {
+	var bucket, remainder uint64
+	least := t.cells
+	for i := 1; i < t.subtables; i++ {
+		b, r := t.place(i, f)
+		if load := t.load(b); load < least && count <= t.highest(r) {
+			bucket, remainder, least = b, r, load
+		}
+	}
+	if least == t.cells {
+		return false
+	}
+	t.set(bucket, least, t.cell(remainder, count))
+	return true
+}
+
+// Grow doubles the number of buckets: the top bit of every remainder becomes the lowest bit of its bucket's number, in the
+// same subtable, so no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells become one
+// bit narrower. It needs the memory of both tables while it works. It returns ErrParams when remainders have one bit
+// only, and ErrCounterOverflow when a count of 2^c meets a remainder that becomes 0, where counts end one lower.
+func (t *DLeft) Grow() error {
+	p := t.Params()
+	p.Buckets *= 2
+	p.RemainderBits--
+	if err := p.check(); err != nil {
+		return err
+	}
+	grown := newTable(p)
+	for b := range t.buckets() {
+		var loads [2]int
+		for cell := range t.cells {
+			v := t.get(b, cell)
+			if v == 0 {
+				break
+			}
+			r, count := t.remainder(v), t.count(v)
+			top, low := r>>grown.remainderBits, r&grown.remainderMask
+			if count > grown.highest(low) {
+				return ErrCounterOverflow
+			}
+			grown.set(b<<1|top, loads[top], grown.cell(low, count))
+			loads[top]++
+		}
+	}
+	t.table = grown
+	return nil
+}
+
+// Fingerprints calls yield for each different fingerprint (its low q bits), in the order of the table, until yield
+// returns false. The filter must not be changed meanwhile. Use it as `for f := range t.Fingerprints`.
+func (t *DLeft) Fingerprints(yield func(f uint64) bool) {
+	for i := range t.subtables {
+		inverse, first := t.perms[i].inverse, uint64(i)<<t.bucketBits
+		for b := range uint64(1) << t.bucketBits {
+			for cell := range t.cells {
+				v := t.get(first|b, cell)
+				if v == 0 {
+					break
+				}
+				y := b<<t.remainderBits | t.remainder(v)
+				if !yield(y * inverse & t.fingerprintMask) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Loads returns how many buckets hold 0, 1, 2, … cells' worth of fingerprints.
+func (t *DLeft) Loads() []int {
+	loads := make([]int, t.cells+1)
+	for b := range t.buckets() {
+		loads[t.load(b)]++
+	}
+	return loads
+}
+
+// Reset removes every member.
+func (t *DLeft) Reset() {
+	clear(t.bytes)
+	t.members, t.distinct, t.moves = 0, 0, 0
+}
+
+// place returns f's bucket in subtable i, counted over all subtables, and its remainder there.
+func (t *DLeft) place(i int, f uint64) (bucket, remainder uint64) {
+	y := f * t.perms[i].multiplier & t.fingerprintMask
+	return uint64(i)<<t.bucketBits | y>>t.remainderBits, y & t.remainderMask
+}
+
+// fingerprint is the inverse of place: what cell v in a bucket of subtable i stands for.
+func (t *DLeft) fingerprint(i int, bucket, v uint64) uint64 {
+	y := bucket<<t.remainderBits | t.remainder(v) // the subtable's number lies above the mask
+	return y * t.perms[i].inverse & t.fingerprintMask
+}
+
+// find returns f's bucket and cell; the cell is -1 when f is no member.
+func (t *DLeft) find(f uint64) (bucket uint64, cell int) {
+	for i := range t.perms {
+		b, r := t.place(i, f)
+		if cell, _ := t.scan(b, r); cell >= 0 {
+			return b, cell
+		}
+	}
+	return 0, -1
+}

@@ -1,0 +1,68 @@
+package counting_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/venn-p2p/venn/summary/counting"
+)
+
+// A mirror of a collection that grows: whole 48-bit fingerprints are kept and can be listed.
+func ExampleDLeft() {
+	p := counting.ForFingerprint(1000, 48)
+	p.Seed = 42 // in earnest: random, and kept secret
+	mirror, err := counting.New(p)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for key := range uint64(5000) {
+		if mirror.Distinct() >= mirror.Target() {
+			if err := mirror.Grow(); err != nil {
+				log.Fatal(err)
+			}
+		}
+		if err := mirror.Add(key * 0x9e3779b97f4a >> 1); err != nil {
+			log.Fatal(err)
+		}
+	}
+	mirror.Remove(0)
+	listed := 0
+	for range mirror.Fingerprints {
+		listed++
+	}
+	fmt.Println(mirror.Len(), listed, mirror.Contains(0), mirror.Params().Buckets)
+	// Output: 4999 4999 false 256
+}
+
+// The filter of the paper's section 5: 14-bit remainders, two words a bucket.
+func ExampleForRemainder() {
+	f, err := counting.New(counting.ForRemainder(49152, 14))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(8*f.Bytes(), "bits,", f.Target(), "members")
+	// Output: 1048576 bits, 49152 members
+}
+
+func ExampleBloom() {
+	m, k := counting.BloomFor(1000, 0.01)
+	c, err := counting.NewBloom(m, k)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = c.Add(7)
+	_ = c.Add(7)
+	c.Remove(7)
+	fmt.Println(m, k, c.Contains(7), c.Count(7), c.Contains(8))
+	// Output: 9593 7 true 1 false
+}
+
+// How likely a bucket of 8 cells is to overflow at two average loads, four subtables, after long adding and removing.
+func ExampleFluidLimit() {
+	for _, load := range []float64{6, 6.5} {
+		fmt.Printf("%.3g\n", counting.FluidLimit(4, 9, load, true)[9])
+	}
+	// Output:
+	// 1.68e-27
+	// 2.2e-08
+}

@@ -1,0 +1,95 @@
+package counting
+
+// FluidLimit returns the fraction of buckets that hold at least 0, 1, 2, … up to depth fingerprints in the limit of many
+// buckets of unbounded size, at an average load (fingerprints a bucket) and d subtables (section 2.3 of the paper). The
+// tail at one more than the cells of a bucket says how likely an overflow is. Steady is the state after long removing and
+// adding at random at this load (table 1); without it, only additions have led to the load.
+//
+// The family of differential equations, with s(i,j) the fraction of the buckets of subtable j that hold at least i:
+//
+//	ds(i,j)/dt = d (s(i-1,j)-s(i,j)) Π(l<j) s(i,l) Π(l>j) s(i-1,l)  -  i (s(i,j)-s(i+1,j)) / load
+//
+// where the second term is left out for additions only. It takes some tens of milliseconds.
+func FluidLimit(d, depth int, load float64, steady bool) []float64 {
+	f := fluid{d: d, levels: depth + 4} // beyond depth the tails no longer act on those before
+	if steady {
+		f.load = load
+		f.integrate(f.start(load), 40*load)
+	} else {
+		f.integrate(f.start(0), load)
+	}
+	tails := make([]float64, depth+1)
+	for i := range tails {
+		for _, s := range f.s[i] {
+			tails[i] += s / float64(d)
+		}
+	}
+	return tails
+}
+
+type fluid struct {
+	d, levels int
+	load      float64 // 0: no removals
+	s         [][]float64
+}
+
+// start gives every bucket the same whole load, as far as it goes, and a fraction of them one more.
+func (f *fluid) start(load float64) [][]float64 {
+	s := make([][]float64, f.levels+2)
+	for i := range s {
+		s[i] = make([]float64, f.d)
+		for j := range s[i] {
+			s[i][j] = min(1, max(0, load-float64(i-1)))
+		}
+	}
+	return s
+}
+
+// integrate goes on from s for a time, by the classical Runge–Kutta method.
+func (f *fluid) integrate(s [][]float64, time float64) {
+	steps := int(time*128) + 1
+	h := time / float64(steps)
+	f.s = s
+	at := f.start(0)
+	var slopes [4][][]float64
+	for i := range slopes {
+		slopes[i] = f.start(0)
+	}
+	for range steps {
+		f.slope(slopes[0], s)
+		for i, part := range []float64{h / 2, h / 2, h} {
+			f.each(func(l, j int) { at[l][j] = s[l][j] + part*slopes[i][l][j] })
+			f.slope(slopes[i+1], at)
+		}
+		f.each(func(l, j int) {
+			s[l][j] += h / 6 * (slopes[0][l][j] + 2*slopes[1][l][j] + 2*slopes[2][l][j] + slopes[3][l][j])
+		})
+	}
+}
+
+func (f *fluid) slope(out, s [][]float64) {
+	f.each(func(i, j int) {
+		v := float64(f.d) * (s[i-1][j] - s[i][j])
+		for l := range f.d {
+			switch {
+			case l < j:
+				v *= s[i][l]
+			case l > j:
+				v *= s[i-1][l]
+			}
+		}
+		if f.load > 0 {
+			v -= float64(i) * (s[i][j] - s[i+1][j]) / f.load
+		}
+		out[i][j] = v
+	})
+}
+
+// each calls do for every level and subtable that changes: level 0 is always 1, the one past the last always 0.
+func (f *fluid) each(do func(level, subtable int)) {
+	for i := 1; i <= f.levels; i++ {
+		for j := range f.d {
+			do(i, j)
+		}
+	}
+}

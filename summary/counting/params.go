@@ -1,0 +1,105 @@
+package counting
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// Defaults of the paper (section 5.1), used where Params has a zero.
+const (
+	DefaultSubtables   = 4
+	DefaultCells       = 8
+	DefaultCounterBits = 2
+)
+
+// Bounds of Params.
+const (
+	MaxSubtables   = 16
+	MaxCells       = 64
+	MaxBuckets     = 1 << 32
+	MaxCounterBits = 16
+	MaxCellBits    = 57      // remainder and counter together: a cell is read with one unaligned 64-bit load
+	MaxTableBytes  = 1 << 37 // 128 GiB
+)
+
+// ErrParams is matched by every error about parameters out of range.
+var ErrParams = errors.New("counting: bad parameters")
+
+// Params is the form of a [DLeft] filter. ForRemainder and ForFingerprint choose one from the number of members.
+type Params struct {
+	Subtables     int    // d: 1 to MaxSubtables; 0 means 4
+	Buckets       int    // of each subtable: a power of two, 1 to MaxBuckets
+	Cells         int    // of each bucket: 1 to MaxCells; 0 means 8
+	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 64
+	CounterBits   int    // c: 1 to MaxCounterBits, r+c at most MaxCellBits; 0 means 2, which counts to 4
+	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
+}
+
+// ForRemainder returns parameters for n members with remainders of r bits: the default form with the fewest buckets that
+// keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r (section 4). With r = 14
+// a bucket is two machine words and is compared as such.
+func ForRemainder(n, r int) Params {
+	return Params{Buckets: bucketsFor(n), RemainderBits: r}.withDefaults()
+}
+
+// ForFingerprint returns parameters for n members, kept as whole fingerprints of q bits: the default form with the
+// fewest buckets that keep the average load at 6 of 8 cells or less, and remainders of the bits that the bucket's number
+// leaves.
+func ForFingerprint(n, q int) Params {
+	b := bucketsFor(n)
+	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()
+}
+
+// bucketsFor is the least power of two B with 4·B·8·3/4 >= n.
+func bucketsFor(n int) int {
+	perRow := DefaultSubtables * DefaultCells * 3 / 4
+	rows := max(1, (n+perRow-1)/perRow)
+	return 1 << bits.Len(uint(rows-1))
+}
+
+func log2(b int) int { return bits.Len(uint(b)) - 1 }
+
+func (p Params) withDefaults() Params {
+	if p.Subtables == 0 {
+		p.Subtables = DefaultSubtables
+	}
+	if p.Cells == 0 {
+		p.Cells = DefaultCells
+	}
+	if p.CounterBits == 0 {
+		p.CounterBits = DefaultCounterBits
+	}
+	return p
+}
+
+// check names every parameter that is out of range.
+func (p Params) check() error {
+	var faults []error
+	within := func(name string, v, low, high int) {
+		if v < low || v > high {
+			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
+		}
+	}
+	within("Subtables", p.Subtables, 1, MaxSubtables)
+	within("Buckets", p.Buckets, 1, MaxBuckets)
+	within("Cells", p.Cells, 1, MaxCells)
+	within("CounterBits", p.CounterBits, 1, MaxCounterBits)
+	if p.Buckets > 0 && p.Buckets&(p.Buckets-1) != 0 {
+		faults = append(faults, fmt.Errorf("%w: Buckets is %d, want a power of two", ErrParams, p.Buckets))
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	within("RemainderBits", p.RemainderBits, 1, min(64-log2(p.Buckets), MaxCellBits-p.CounterBits))
+	if len(faults) == 0 && p.tableBytes() > MaxTableBytes {
+		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), int64(MaxTableBytes))
+	}
+	return errors.Join(faults...)
+}
+
+// tableBytes cannot overflow for parameters that are each in range: 2^4 · 2^32 · 2^6 · 57 bits.
+func (p Params) tableBytes() uint64 {
+	cells := uint64(p.Subtables) * uint64(p.Buckets) * uint64(p.Cells)
+	return (cells*uint64(p.RemainderBits+p.CounterBits) + 7) / 8
+}

@@ -1,0 +1,149 @@
+package counting
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// padding after the cells lets the last of them be read as a whole word.
+const padding = 8
+
+// table is the cells of all subtables, packed without gaps, little-endian.
+//
+// A cell is remainder<<c | field. An empty cell is 0 (the paper's sentinel). Where the remainder is not 0 the field is the
+// count less one, so that c bits count to 2^c; where it is 0 the field is the count itself, to 2^c-1, and nothing is lost
+// to the sentinel. The cells taken of a bucket are its first ones.
+type table struct {
+	bytes []byte
+
+	subtables, cells           int
+	bucketBits, remainderBits  uint
+	counterBits, cellBits      uint
+	fingerprintMask            uint64
+	remainderMask, counterMask uint64
+	cellMask                   uint64
+	words                      bool // a bucket is two words of four cells, compared in parallel
+}
+
+func newTable(p Params) table {
+	t := table{
+		subtables: p.Subtables, cells: p.Cells,
+		bucketBits: uint(log2(p.Buckets)), remainderBits: uint(p.RemainderBits), counterBits: uint(p.CounterBits),
+	}
+	t.cellBits = t.remainderBits + t.counterBits
+	t.fingerprintMask = mask(t.bucketBits + t.remainderBits)
+	t.remainderMask, t.counterMask, t.cellMask = mask(t.remainderBits), mask(t.counterBits), mask(t.cellBits)
+	t.words = t.cellBits == 16 && t.cells == 8
+	t.bytes = make([]byte, p.tableBytes()+padding)
+	return t
+}
+
+// mask of the n lowest bits, n from 0 to 64.
+func mask(n uint) uint64 { return 1<<n - 1 }
+
+func (t *table) buckets() uint64 { return uint64(t.subtables) << t.bucketBits }
+
+func (t *table) get(bucket uint64, cell int) uint64 {
+	bit := (bucket*uint64(t.cells) + uint64(cell)) * uint64(t.cellBits)
+	return binary.LittleEndian.Uint64(t.bytes[bit/8:]) >> (bit % 8) & t.cellMask
+}
+
+func (t *table) set(bucket uint64, cell int, v uint64) {
+	bit := (bucket*uint64(t.cells) + uint64(cell)) * uint64(t.cellBits)
+	word := t.bytes[bit/8:]
+	old := binary.LittleEndian.Uint64(word)
+	binary.LittleEndian.PutUint64(word, old&^(t.cellMask<<(bit%8))|v<<(bit%8))
+}
+
+// clear frees a cell; the bucket's last one takes its place.
+func (t *table) clear(bucket uint64, cell int) {
+	last := t.load(bucket) - 1
+	t.set(bucket, cell, t.get(bucket, last))
+	t.set(bucket, last, 0)
+}
+
+func (t *table) cell(remainder uint64, count int) uint64 {
+	if remainder == 0 {
+		return uint64(count)
+	}
+	return remainder<<t.counterBits | uint64(count-1)
+}
+
+func (t *table) remainder(v uint64) uint64 { return v >> t.counterBits }
+
+func (t *table) count(v uint64) int {
+	if t.remainder(v) == 0 {
+		return int(v)
+	}
+	return int(v&t.counterMask) + 1
+}
+
+// full reports whether the cell can count no further.
+func (t *table) full(v uint64) bool { return v&t.counterMask == t.counterMask }
+
+// highest count of a cell with this remainder.
+func (t *table) highest(remainder uint64) int { return t.count(t.cell(remainder, 1) | t.counterMask) }
+
+// scan looks for a remainder in a bucket: its cell, or -1 and how many cells are taken.
+func (t *table) scan(bucket, remainder uint64) (cell, load int) {
+	if t.words {
+		return t.scanWords(bucket, remainder<<t.counterBits)
+	}
+	bit := bucket * uint64(t.cells) * uint64(t.cellBits)
+	for cell := range t.cells {
+		v := binary.LittleEndian.Uint64(t.bytes[bit/8:]) >> (bit % 8) & t.cellMask
+		if v == 0 {
+			return -1, cell
+		}
+		if v>>t.counterBits == remainder {
+			return cell, 0
+		}
+		bit += uint64(t.cellBits)
+	}
+	return -1, t.cells
+}
+
+// load is the number of cells taken in a bucket.
+func (t *table) load(bucket uint64) int {
+	if t.words {
+		low, high := t.pair(bucket)
+		return bits.OnesCount64(taken(low)>>1 | taken(high))
+	}
+	for cell := range t.cells {
+		if t.get(bucket, cell) == 0 {
+			return cell
+		}
+	}
+	return t.cells
+}
+
+// Four cells of 16 bits in a word.
+const (
+	lanes    = 0x0001_0001_0001_0001
+	laneTops = 0x8000_8000_8000_8000
+)
+
+func (t *table) pair(bucket uint64) (low, high uint64) {
+	b := t.bytes[bucket*16:][:16]
+	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+}
+
+// taken returns the top bit of every lane that is not 0. No carry leaves a lane.
+func taken(x uint64) uint64 { return (x&^laneTops + ^uint64(laneTops) | x) & laneTops }
+
+// scanWords is scan for eight cells of 16 bits: four at a time. The pattern is the remainder in place.
+func (t *table) scanWords(bucket, pattern uint64) (cell, load int) {
+	low, high := t.pair(bucket)
+	inLow, inHigh := taken(low), taken(high)
+	pattern *= lanes
+	remainders := ^(t.counterMask * lanes)
+	low = inLow &^ taken((low^pattern)&remainders)
+	high = inHigh &^ taken((high^pattern)&remainders)
+	switch {
+	case low != 0:
+		return bits.TrailingZeros64(low) / 16, 0
+	case high != 0:
+		return bits.TrailingZeros64(high)/16 + 4, 0
+	}
+	return -1, bits.OnesCount64(inLow>>1 | inHigh)
+}

@@ -1,0 +1,67 @@
+package frequency
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrMalformed is matched by every error about bytes that no Sketch encodes to.
+var ErrMalformed = errors.New("frequency: malformed bytes")
+
+const (
+	magic  = "vcm1"
+	header = 28
+)
+
+// AppendBinary appends the binary form, seed included. Layout, little-endian: "vcm1"; width (4 bytes); depth and copies (2
+// bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row. The error is always nil.
+func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(s.p.Width))
+	b = binary.LittleEndian.AppendUint16(b, uint16(s.p.Depth))
+	b = binary.LittleEndian.AppendUint16(b, uint16(s.p.Copies))
+	b = binary.LittleEndian.AppendUint64(b, s.p.Seed)
+	b = binary.LittleEndian.AppendUint64(b, s.total)
+	for _, c := range s.counts {
+		b = binary.LittleEndian.AppendUint32(b, c)
+	}
+	return b, nil
+}
+
+// MarshalBinary is AppendBinary to a new slice.
+func (s *Sketch) MarshalBinary() ([]byte, error) {
+	return s.AppendBinary(make([]byte, 0, header+s.Bytes()))
+}
+
+// UnmarshalBinary replaces the sketch by the one encoded in b, all of which must be used. It allocates no more than about
+// len(b); an error matches ErrMalformed and leaves the sketch unchanged.
+func (s *Sketch) UnmarshalBinary(b []byte) error {
+	if len(b) < header || string(b[:4]) != magic {
+		return fmt.Errorf("%w: no count-min header", ErrMalformed)
+	}
+	p := Params{
+		Width:  int(binary.LittleEndian.Uint32(b[4:])),
+		Depth:  int(binary.LittleEndian.Uint16(b[8:])),
+		Copies: int(binary.LittleEndian.Uint16(b[10:])),
+		Seed:   binary.LittleEndian.Uint64(b[12:]),
+	}
+	total := binary.LittleEndian.Uint64(b[20:])
+	b = b[header:]
+	if err := p.check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if want := 4 * p.Width * p.Depth * p.Copies; want != len(b) {
+		return fmt.Errorf("%w: %d bytes of counters, want %d", ErrMalformed, len(b), want)
+	}
+	read, err := New(p)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	for i := range read.counts {
+		read.counts[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	read.total = total
+	*s = *read
+	return nil
+}

@@ -1,0 +1,31 @@
+package frequency_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/venn-p2p/venn/summary/frequency"
+)
+
+// Who asks most? Estimates are never too low, and fade by halving.
+func ExampleSketch() {
+	p, err := frequency.ForError(0.01, 0.01)
+	if err != nil {
+		log.Fatal(err)
+	}
+	asks, err := frequency.New(p)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const greedy, modest = 0xdecafbad, 0xc0ffee
+	for range 1000 {
+		asks.Add(greedy, 1)
+	}
+	asks.Add(modest, 3)
+	fmt.Println(asks.Estimate(greedy), asks.Estimate(modest), asks.Estimate(1))
+	asks.Halve()
+	fmt.Println(asks.Estimate(greedy), asks.Bytes(), "bytes")
+	// Output:
+	// 1000 3 0
+	// 500 10940 bytes
+}

@@ -1,0 +1,262 @@
+// Package frequency estimates how often each of many keys has been seen, in little memory: a count-min sketch (Cormode and
+// Muthukrishnan) that needs two hash functions only, section 9 of Kirsch and Mitzenmacher, "Less Hashing, Same
+// Performance: Building a Better Bloom Filter" (2008).
+//
+// An estimate is never too low. It is too high by more than ε times the sum of all counts with probability at most δ, over
+// the choice of hash functions: so an estimate of a rare key among many frequent ones means little, and a limit that acts
+// on estimates can hit an innocent key with probability δ. Who knows the seed can choose keys that collide with another.
+//
+// Keys are fingerprints: already hashed by the caller to a uint64. Memory is 4 bytes for each of width · depth · copies
+// counters; adding and estimating touch depth · copies of them and allocate nothing. A Sketch is not safe for concurrent use.
+package frequency
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Bounds of Params.
+const (
+	MaxWidth    = 1 << 28
+	MaxDepth    = 64
+	MaxCopies   = 64
+	MaxCounters = 1 << 30
+)
+
+var (
+	// ErrParams is matched by every error about parameters out of range.
+	ErrParams = errors.New("frequency: bad parameters")
+	// ErrMismatch is matched when sketches of different form or seed are merged.
+	ErrMismatch = errors.New("frequency: sketches differ")
+)
+
+// Params is the form of a Sketch. ForError chooses one.
+type Params struct {
+	Width  int    // w: counters in a row; a prime up to MaxWidth
+	Depth  int    // d: rows that share two hash functions, 1 to MaxDepth, at most w
+	Copies int    // independent sets of rows, each with its own two hash functions: 1 to MaxCopies; 0 means 1
+	Seed   uint64 // draws the hash functions
+}
+
+// ForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts with
+// probability at most delta. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
+// d = ln(1/(eps(1-1/2e²))) rounded up, with which the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded
+// up, bring it to delta. The error matches ErrParams.
+func ForError(eps, delta float64) (Params, error) {
+	if !(eps > 0 && eps < 1) {
+		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", ErrParams, eps)
+	}
+	if !(delta > 0 && delta < 1) {
+		return Params{}, fmt.Errorf("%w: delta is %v, want between 0 and 1", ErrParams, delta)
+	}
+	if 2*math.E/eps > MaxWidth/2 {
+		return Params{}, fmt.Errorf("%w: eps is %v, want at least %.3g", ErrParams, eps, 4*math.E/MaxWidth)
+	}
+	p := Params{
+		Width:  nextPrime(int(math.Ceil(2 * math.E / eps))),
+		Depth:  max(1, int(math.Ceil(math.Log(1/(eps*(1-1/(2*math.E*math.E))))))),
+		Copies: max(1, int(math.Ceil(math.Log(1/delta)/math.Log(1/eps)-1e-9))), // 1e-9: for delta a power of eps
+	}
+	return p, p.check()
+}
+
+// Hashes is the number of hash functions evaluated for a key.
+func (p Params) Hashes() int { return 2 * max(1, p.Copies) }
+
+// Exceeds bounds the probability that an estimate is too high by more than eps times the sum of all counts:
+// 2/(eps·w²) + (2/(eps·w))^d (Theorem 9.1), to the power of the copies.
+func (p Params) Exceeds(eps float64) float64 {
+	w := float64(p.Width)
+	one := 2/(eps*w*w) + math.Pow(2/(eps*w), float64(p.Depth))
+	return math.Pow(min(1, one), float64(max(1, p.Copies)))
+}
+
+func (p Params) check() error {
+	var faults []error
+	within := func(name string, v, low, high int) {
+		if v < low || v > high {
+			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
+		}
+	}
+	within("Width", p.Width, 2, MaxWidth)
+	within("Depth", p.Depth, 1, MaxDepth)
+	within("Copies", p.Copies, 1, MaxCopies)
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	if !isPrime(p.Width) {
+		faults = append(faults, fmt.Errorf("%w: Width is %d, want a prime", ErrParams, p.Width))
+	}
+	if p.Depth > p.Width { // beyond it rows repeat
+		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", ErrParams, p.Depth, p.Width))
+	}
+	if n := p.Width * p.Depth * p.Copies; n > MaxCounters {
+		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, MaxCounters))
+	}
+	return errors.Join(faults...)
+}
+
+// Sketch is a count-min sketch with two hash functions a copy. Make one with New.
+type Sketch struct {
+	p      Params
+	hashes []pair // one a copy
+	counts []uint32
+	total  uint64
+}
+
+// New returns an empty sketch, or an error that matches ErrParams and names the parameters at fault.
+func New(p Params) (*Sketch, error) {
+	if p.Copies == 0 {
+		p.Copies = 1
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return &Sketch{p: p, hashes: newPairs(p), counts: make([]uint32, p.Width*p.Depth*p.Copies)}, nil
+}
+
+// Params returns the form of the sketch, seed included.
+func (s *Sketch) Params() Params { return s.p }
+
+// Total is the sum of all counts added (the norm that the error is measured by), halved by Halve.
+func (s *Sketch) Total() uint64 { return s.total }
+
+// Bytes is the memory of the counters.
+func (s *Sketch) Bytes() int { return 4 * len(s.counts) }
+
+// Add counts key n more times. Counters end at 2³²-1 and stay there.
+func (s *Sketch) Add(key uint64, n uint32) {
+	s.total += uint64(n)
+	s.each(key, func(c *uint32) { *c = addSaturated(*c, n) })
+}
+
+// AddConservative counts key n more times by raising only those counters that its new estimate needs (Estan and Varghese).
+// Estimates stay upper bounds and get closer; Add and AddConservative may be mixed.
+func (s *Sketch) AddConservative(key uint64, n uint32) {
+	s.total += uint64(n)
+	want := addSaturated(s.Estimate(key), n)
+	s.each(key, func(c *uint32) { *c = max(*c, want) })
+}
+
+// Estimate is how often key was counted: never less (up to 2³²-1), and more than eps·Total above it with at most the
+// probability Params.Exceeds(eps).
+func (s *Sketch) Estimate(key uint64) uint32 {
+	least := uint32(math.MaxUint32)
+	s.each(key, func(c *uint32) { least = min(least, *c) })
+	return least
+}
+
+// each visits the counters of a key: g_j = h1 + j·h2 mod w in row j.
+func (s *Sketch) each(key uint64, visit func(*uint32)) {
+	w := uint64(s.p.Width)
+	row := 0
+	for i := range s.hashes {
+		g, step := s.hashes[i].at(key, w)
+		for range s.p.Depth {
+			visit(&s.counts[row+int(g)])
+			row += s.p.Width
+			if g += step; g >= w {
+				g -= w
+			}
+		}
+	}
+}
+
+// Merge adds the counts of o, which must have the same form and seed: the result is as if all had been added here. The
+// error matches ErrMismatch and says what differs.
+func (s *Sketch) Merge(o *Sketch) error {
+	if s.p != o.p {
+		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))
+	}
+	for i, c := range o.counts {
+		s.counts[i] = addSaturated(s.counts[i], c)
+	}
+	s.total += o.total
+	return nil
+}
+
+func difference(a, b Params) string {
+	switch {
+	case a.Width != b.Width:
+		return fmt.Sprintf("width %d and %d", a.Width, b.Width)
+	case a.Depth != b.Depth:
+		return fmt.Sprintf("depth %d and %d", a.Depth, b.Depth)
+	case a.Copies != b.Copies:
+		return fmt.Sprintf("copies %d and %d", a.Copies, b.Copies)
+	default:
+		return "seeds"
+	}
+}
+
+// Halve ages the sketch: every count is halved, rounded down, so that what is no longer seen fades. Called once in a
+// period T by a rate limiter, the estimate of a key seen at a steady rate of r in T lies between r and 2r.
+func (s *Sketch) Halve() {
+	for i := range s.counts {
+		s.counts[i] /= 2
+	}
+	s.total -= s.total / 2
+}
+
+// Reset forgets everything.
+func (s *Sketch) Reset() {
+	clear(s.counts)
+	s.total = 0
+}
+
+func addSaturated(a, b uint32) uint32 {
+	sum, carry := bits.Add32(a, b, 0)
+	return sum | -carry
+}
+
+// pair is two hash functions drawn from the pairwise independent family (a·x+b mod 2⁶¹-1) mod w.
+type pair struct{ a1, b1, a2, b2 uint64 }
+
+const mersenne = 1<<61 - 1
+
+func newPairs(p Params) []pair {
+	const stream = 0x636f756e74 // keeps the draws apart from other uses of the same seed
+	rng := rand.New(rand.NewPCG(p.Seed, stream))
+	pairs := make([]pair, p.Copies)
+	for i := range pairs {
+		pairs[i] = pair{rng.Uint64N(mersenne), rng.Uint64N(mersenne), rng.Uint64N(mersenne), rng.Uint64N(mersenne)}
+	}
+	return pairs
+}
+
+func (p *pair) at(key, w uint64) (h1, h2 uint64) {
+	x := key&mersenne + key>>61
+	return affine(p.a1, p.b1, x) % w, affine(p.a2, p.b2, x) % w
+}
+
+// affine is a·x+b mod 2⁶¹-1 for a, b below it and x < 2⁶¹+7.
+func affine(a, b, x uint64) uint64 {
+	high, low := bits.Mul64(a, x)
+	sum := low&mersenne + (low>>61 | high<<3) + b // below 3·2⁶¹+8
+	sum = sum&mersenne + sum>>61
+	if sum >= mersenne {
+		sum -= mersenne
+	}
+	return sum
+}
+
+func nextPrime(n int) int {
+	for !isPrime(n) {
+		n++
+	}
+	return n
+}
+
+func isPrime(n int) bool {
+	if n < 2 {
+		return false
+	}
+	for i := 2; i*i <= n; i++ {
+		if n%i == 0 {
+			return false
+		}
+	}
+	return true
+}

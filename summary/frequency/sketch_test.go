@@ -1,0 +1,350 @@
+package frequency
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden file anew")
+
+func TestVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/countmin.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Vectors []struct {
+			Name      string
+			Inputs    struct{ Eps, Delta, W, D float64 }
+			Expected  json.RawMessage
+			Tolerance struct{ Rel float64 }
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range file.Vectors {
+		t.Run(v.Name, func(t *testing.T) {
+			in := v.Inputs
+			var number float64
+			var form struct{ W, D, Bound float64 }
+			if json.Unmarshal(v.Expected, &number) != nil && json.Unmarshal(v.Expected, &form) != nil {
+				t.Fatalf("expected %s", v.Expected)
+			}
+			got := number
+			switch kind, _, _ := strings.Cut(v.Name, "_"); kind {
+			case "params":
+				p, err := ForError(in.Eps, in.Eps)
+				if err != nil || float64(p.Width) != form.W || float64(p.Depth) != form.D || p.Copies != 1 {
+					t.Errorf("%+v, %v", p, err)
+				}
+				number, got = form.Bound, p.Exceeds(in.Eps)
+			case "classic": // the sketch with one hash function a row that section 9.1 reviews
+				if w := math.Ceil(math.E / in.Eps); w != form.W {
+					t.Errorf("width %v, want %v", w, form.W)
+				}
+				if d := math.Ceil(math.Log(1 / in.Delta)); d != form.D {
+					t.Errorf("depth %v, want %v", d, form.D)
+				}
+			case "bound":
+				got = Params{Width: int(in.W), Depth: int(in.D)}.Exceeds(in.Eps)
+			case "hashes":
+				p, err := ForError(in.Eps, in.Delta)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = float64(p.Hashes())
+			default:
+				t.Fatal("nothing checks this vector")
+			}
+			if math.Abs(got-number) > v.Tolerance.Rel*number {
+				t.Errorf("got %v, want %v", got, number)
+			}
+		})
+	}
+}
+
+// slow is the sketch as section 9.2 tells it, with big numbers for the hash functions.
+type slow struct {
+	s    *Sketch
+	rows [][]uint32
+}
+
+func newSlow(s *Sketch) *slow {
+	t := &slow{s: s}
+	for range s.p.Depth * s.p.Copies {
+		t.rows = append(t.rows, make([]uint32, s.p.Width))
+	}
+	return t
+}
+
+func (t *slow) hash(a, b, x uint64) uint64 {
+	n := new(big.Int).SetUint64(x)
+	n.Mul(n, new(big.Int).SetUint64(a)).Add(n, new(big.Int).SetUint64(b))
+	n.Mod(n, big.NewInt(mersenne)).Mod(n, big.NewInt(int64(t.s.p.Width)))
+	return n.Uint64()
+}
+
+func (t *slow) cells(x uint64) []*uint32 {
+	var cells []*uint32
+	for i, row := range t.rows {
+		h := t.s.hashes[i/t.s.p.Depth]
+		g := t.hash(h.a1, h.b1, x) + uint64(i%t.s.p.Depth)*t.hash(h.a2, h.b2, x)
+		cells = append(cells, &row[g%uint64(t.s.p.Width)])
+	}
+	return cells
+}
+
+func (t *slow) estimate(x uint64) uint32 {
+	least := uint32(math.MaxUint32)
+	for _, c := range t.cells(x) {
+		least = min(least, *c)
+	}
+	return least
+}
+
+func FuzzSketch(f *testing.F) {
+	f.Add(uint64(1), uint8(2), uint8(1), []byte("count-min with two hash functions"))
+	f.Add(uint64(2), uint8(4), uint8(2), bytes.Repeat([]byte{0, 50, 100, 250}, 20))
+	f.Fuzz(func(t *testing.T, seed uint64, depth, copies uint8, script []byte) {
+		p := Params{Width: 13, Depth: 1 + int(depth%6), Copies: 1 + int(copies%3), Seed: seed}
+		s, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin := newSlow(s)
+		truth := make([]uint32, 64)
+		for _, op := range script {
+			i := uint64(op / 4)
+			x := (i + seed) * 0x9e3779b97f4a7c15 // all 64 bits in use
+			switch n := uint32(op%4) + 1; {
+			case op == 255:
+				s.Halve()
+				for j := range truth {
+					truth[j] /= 2
+				}
+				for _, row := range twin.rows {
+					for j := range row {
+						row[j] /= 2
+					}
+				}
+			case op%4 == 3:
+				s.AddConservative(x, n)
+				want := twin.estimate(x) + n
+				for _, c := range twin.cells(x) {
+					*c = max(*c, want)
+				}
+				truth[i] += n
+			default:
+				s.Add(x, n)
+				for _, c := range twin.cells(x) {
+					*c += n
+				}
+				truth[i] += n
+			}
+		}
+		for i, n := range truth {
+			x := (uint64(i) + seed) * 0x9e3779b97f4a7c15
+			if got := s.Estimate(x); got != twin.estimate(x) || got < n {
+				t.Fatalf("estimate %d, slow %d, truth %d", got, twin.estimate(x), n)
+			}
+		}
+	})
+}
+
+// Over many seeds, estimates exceed eps·total no more often than the theorem allows.
+func TestBoundHolds(t *testing.T) {
+	const trials, keys, eps = 300, 2000, 0.05
+	p, err := ForError(eps, eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	exceeded, asked := 0, 0
+	for trial := range trials {
+		p.Seed = uint64(trial)
+		s, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range keys {
+			s.Add(uint64(i)*0x9e3779b97f4a7c15, uint32(keys/(i+1))) // Zipf
+		}
+		for range 100 {
+			asked++
+			if float64(s.Estimate(rng.Uint64())) > eps*float64(s.Total()) { // never added
+				exceeded++
+			}
+		}
+	}
+	if got, bound := float64(exceeded)/float64(asked), p.Exceeds(eps); got > bound {
+		t.Errorf("%.4f of the estimates are too high, bound %.4f", got, bound)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	p := Params{Width: 101, Depth: 3, Seed: 7}
+	a, _ := New(p)
+	b, _ := New(p)
+	both, _ := New(p)
+	for i := range uint64(500) {
+		x := i % 40 * 0x9e3779b97f4a7c15
+		both.Add(x, 2)
+		if i%3 == 0 {
+			a.Add(x, 2)
+		} else {
+			b.Add(x, 2)
+		}
+	}
+	if err := a.Merge(b); err != nil {
+		t.Fatal(err)
+	}
+	x, _ := a.MarshalBinary()
+	y, _ := both.MarshalBinary()
+	if !bytes.Equal(x, y) {
+		t.Error("the merge of two differs from one that saw all")
+	}
+	for what, q := range map[string]Params{
+		"width": {Width: 103, Depth: 3, Seed: 7}, "depth": {Width: 101, Depth: 4, Seed: 7},
+		"copies": {Width: 101, Depth: 3, Copies: 2, Seed: 7}, "seeds": {Width: 101, Depth: 3, Seed: 8},
+	} {
+		o, err := New(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Merge(o); !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestSaturates(t *testing.T) {
+	s, _ := New(Params{Width: 3, Depth: 1})
+	s.Add(1, math.MaxUint32-1)
+	s.Add(1, 5)
+	s.AddConservative(1, 5)
+	if s.Estimate(1) != math.MaxUint32 {
+		t.Errorf("estimate %d", s.Estimate(1))
+	}
+}
+
+func TestBadParams(t *testing.T) {
+	for _, p := range []Params{
+		{Width: 100, Depth: 3},
+		{Width: 101},
+		{Depth: 3},
+		{Width: 3, Depth: 4},
+		{Width: 101, Depth: 65},
+		{Width: 101, Depth: 3, Copies: -1},
+		{Width: 268435399, Depth: 60},
+	} {
+		if _, err := New(p); !errors.Is(err, ErrParams) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	for _, ed := range [][2]float64{{0, .1}, {1, .1}, {.1, 0}, {.1, 1}, {math.NaN(), .1}, {1e-12, .1}, {.5, 1e-300}} {
+		if _, err := ForError(ed[0], ed[1]); !errors.Is(err, ErrParams) {
+			t.Errorf("%v: %v", ed, err)
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	s, _ := New(Params{Width: 101, Depth: 4, Copies: 2})
+	if n := testing.AllocsPerRun(100, func() {
+		s.Add(1, 1)
+		s.AddConservative(2, 1)
+		s.Estimate(3)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func golden(t testing.TB) *Sketch {
+	s, err := New(Params{Width: 7, Depth: 2, Copies: 2, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(6) {
+		s.Add(i*0x9e3779b97f4a7c15, uint32(i))
+	}
+	return s
+}
+
+func TestBinary(t *testing.T) {
+	s := golden(t)
+	data, _ := s.AppendBinary(nil)
+	const file = "testdata/sketch.hex"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(hex.EncodeToString(data)+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hex.EncodeToString(data)+"\n" != string(want) {
+		t.Errorf("%x", data)
+	}
+	for n := range data {
+		if err := s.UnmarshalBinary(data[:n]); !errors.Is(err, ErrMalformed) {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+	if err := s.UnmarshalBinary(append(bytes.Clone(data), 0)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("a byte too many: %v", err)
+	}
+	if now, _ := s.MarshalBinary(); !bytes.Equal(now, data) {
+		t.Error("refused bytes changed the sketch")
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	data, _ := golden(f).MarshalBinary()
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s Sketch
+		if err := s.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if again, _ := s.MarshalBinary(); !bytes.Equal(again, data) {
+			t.Fatalf("%x was accepted, but is written as %x", data, again)
+		}
+		s.Estimate(1)
+	})
+}
+
+func BenchmarkAdd(b *testing.B) {
+	p, _ := ForError(0.001, 0.001)
+	s, _ := New(p)
+	b.ReportAllocs()
+	x := uint64(1)
+	for b.Loop() {
+		x *= 0x9e3779b97f4a7c15
+		s.Add(x>>44, 1)
+	}
+}
+
+func BenchmarkEstimate(b *testing.B) {
+	p, _ := ForError(0.001, 0.001)
+	s, _ := New(p)
+	b.ReportAllocs()
+	x := uint64(1)
+	for b.Loop() {
+		x *= 0x9e3779b97f4a7c15
+		s.Estimate(x >> 44)
+	}
+}
