@@ -33,6 +33,7 @@ type config struct {
 	headers        *HeaderCache
 	random         uint64
 	keys           Keys
+	epochs         Epochs
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -55,6 +56,9 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.keys == nil {
 		c.keys = &MemoryKeys{}
+	}
+	if c.epochs == nil {
+		c.epochs = &clockEpochs{}
 	}
 	return c, errors.Join(errs...)
 }
