@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -95,4 +96,16 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 // Addresses is the node's host: its id and the addresses it listens on.
 func (n *Node) Addresses() peer.AddrInfo {
 	return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}
+}
+
+// Connect connects to a peer, to make a link with it. The errors: ErrClosed, that of ctx, those of the host.
+func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
+	if err := n.alive(ctx); err != nil {
+		return err
+	}
+	if err := n.dial(ctx, p, false); err != nil {
+		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
+	}
+	n.in.linkChanged(p.ID, begun)
+	return nil
 }
