@@ -5,8 +5,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // inbox is how everything reaches the loop. Each of its queues is bounded:
@@ -14,14 +19,15 @@ import (
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
 //   - requests, streams that peers opened: when it is full the stream is refused, and counted.
-//   - partials, pubsub's partial messages: when it is full the message is dropped, and counted; the sender's next
-//     catalogue, or our next ask, makes up for it.
+//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them: when it is full the message is dropped, and
+//     counted; the sender's next catalogue, or our next ask, makes up for it.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers alone.
 type inbox struct {
 	commands chan any
 	results  chan any
 	requests chan any
-	partials chan any
+	partials chan partial
+	waiting  atomic.Int64 // bytes of partials
 
 	mu     sync.Mutex
 	states map[peer.ID]peerState
@@ -57,7 +63,7 @@ func newInbox() *inbox {
 		commands: make(chan any),
 		results:  make(chan any, 64),
 		requests: make(chan any, 64),
-		partials: make(chan any, 256),
+		partials: make(chan partial, 2048),
 		states:   make(map[peer.ID]peerState),
 		stir:     make(chan struct{}, 1),
 	}
@@ -92,6 +98,33 @@ func offer(queue chan any, x any) bool {
 		return false
 	}
 }
+
+// partial is a message of pubsub, decoded.
+type partial struct {
+	from      peer.ID
+	bytes     int // on the wire
+	catalogue []overlay.Item
+	group     summary.GroupID
+	parts     *wire.Parts // nil: it is a catalogue
+}
+
+const maxWaiting = 8 << 20 // bytes of partials
+
+// offerPartial hands over a message of pubsub and says whether there was room for it.
+func (b *inbox) offerPartial(p partial) bool {
+	if b.waiting.Add(int64(p.bytes)) <= maxWaiting {
+		select {
+		case b.partials <- p:
+			return true
+		default:
+		}
+	}
+	b.waiting.Add(-int64(p.bytes))
+	return false
+}
+
+// took notes that a message is no longer waiting.
+func (b *inbox) took(p partial) { b.waiting.Add(-int64(p.bytes)) }
 
 // change notes a change in the state of a peer.
 func (b *inbox) change(p peer.ID, f func(*peerState)) {

@@ -107,7 +107,7 @@ func (l *loop) step(in any) {
 func (l *loop) tick() {
 	l.ticks++
 	l.stirred()
-	if l.ticks%4 == 0 {
+	if l.ticks%4 == 1 {
 		s := l.status()
 		l.n.gauges.Store(&s)
 	}
@@ -169,19 +169,17 @@ func (l *loop) unlink(p peer.ID) {
 }
 
 // partial takes in a message of pubsub.
-func (l *loop) partial(m any) {
-	switch m := m.(type) {
-	case gotCatalogue:
-		if l.link(m.from, false) {
-			l.step(overlay.CatalogueReceived{From: overlay.PeerID(m.from), Items: m.items, Bytes: m.bytes})
-		}
-	case gotParts:
-		if l.link(m.from, false) {
-			l.step(overlay.PartsReceived{
-				From: overlay.PeerID(m.from), Way: overlay.Pubsub, Group: m.group,
-				Envelope: m.parts.Envelope, Record: m.parts.Record, Run: m.parts.Run, Bytes: m.bytes,
-			})
-		}
+func (l *loop) partial(p partial) {
+	l.n.in.took(p)
+	switch {
+	case !l.link(p.from, false):
+	case p.parts == nil:
+		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.from), Items: p.catalogue, Bytes: p.bytes})
+	default:
+		l.step(overlay.PartsReceived{
+			From: overlay.PeerID(p.from), Way: overlay.Pubsub, Group: p.group,
+			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Bytes: p.bytes,
+		})
 	}
 }
 

@@ -141,7 +141,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		OverlapSlots: n.cfg.overlapSlots,
 		NearSlots:    n.cfg.nearSlots,
 		RandomSlots:  n.cfg.randomSlots,
-		MaxLinks:     n.cfg.maxConnections * 3 / 4,
+		MaxLinks:     n.cfg.maxConnections * 7 / 8,
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.cfg.headers.recordPeer,
 		Extend:       extend,

@@ -1,10 +1,17 @@
 package node
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/venn-p2p/venn/node/wire"
 )
 
 func TestTwoNodesFindEachOthersKeys(t *testing.T) {
@@ -22,4 +29,173 @@ func TestTwoNodesFindEachOthersKeys(t *testing.T) {
 	if got := find(t, b, []byte("nobody's"), QueryOptions{}); got != nil {
 		t.Errorf("found nobody's key with %v", got)
 	}
+}
+
+func TestLateJoiner(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	add(t, a, keysOf("a", 500)...)
+	add(t, b, keysOf("b", 500)...)
+	connect(t, a, b)
+	eventually(t, "a and b know each other", func() bool { return knows(a, b) && knows(b, a) })
+	c := newNode(t, WithBootstrap(info(a)))
+	add(t, c, keysOf("c", 500)...)
+	eventually(t, "c knows both, both know c", func() bool { return knows(c, a) && knows(c, b) && knows(a, c) && knows(b, c) })
+	if got := find(t, b, []byte("c/3"), QueryOptions{}); !slices.Equal(got, []peer.ID{c.ID()}) {
+		t.Errorf("b found %v", got)
+	}
+}
+
+func TestDepartedPeer(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	events, cancel := a.Events()
+	defer cancel()
+	add(t, a, keysOf("a", 500)...)
+	add(t, b, keysOf("b", 500)...)
+	connect(t, a, b)
+	eventually(t, "a knows b", func() bool { return knows(a, b) })
+	_ = b.Close()
+	_ = b.host.Close()
+	eventually(t, "a hears that b has left", func() bool {
+		select {
+		case ev := <-events:
+			return ev == LinkClosed{b.ID()}
+		default:
+			return false
+		}
+	})
+	if got := find(t, a, []byte("b/1"), QueryOptions{Timeout: 3 * time.Second}); got != nil {
+		t.Errorf("a found a holder that has left: %v", got)
+	}
+	// The same peer comes back, with a new generation of its summary.
+	again := nodeOn(t, hostLike(t, b.host))
+	add(t, again, keysOf("new", 500)...)
+	if err := again.host.Connect(t.Context(), info(a)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a finds what the peer has now", func() bool {
+		return slices.Equal(find(t, a, []byte("new/1"), QueryOptions{Timeout: time.Second}), []peer.ID{again.ID()})
+	})
+}
+
+func TestKeysAreAddedAndRemoved(t *testing.T) {
+	ctx := t.Context()
+	a := newNode(t)
+	add(t, a, []byte("x"), []byte("y"), []byte("x"))
+	if a.Len() != 2 || !a.Has([]byte("x")) || a.Has([]byte("z")) {
+		t.Errorf("%d keys", a.Len())
+	}
+	if err := a.RemoveKeys(ctx, []byte("x"), []byte("z")); err != nil || a.Len() != 1 || a.Has([]byte("x")) {
+		t.Errorf("%d keys, %v", a.Len(), err)
+	}
+	for _, bad := range [][]byte{nil, make([]byte, wire.MaxKey+1)} {
+		if err := a.AddKeys(ctx, []byte("ok"), bad); !errors.Is(err, ErrKey) {
+			t.Errorf("key of %d bytes: %v", len(bad), err)
+		}
+		if _, err := a.Query(ctx, bad, QueryOptions{}); !errors.Is(err, ErrKey) {
+			t.Errorf("query of %d bytes: %v", len(bad), err)
+		}
+	}
+	if a.Has([]byte("ok")) {
+		t.Error("keys were added although one of them is refused")
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := a.AddKeys(cancelled, []byte("ok")); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	shared := keysOf("shared", 2000)
+	add(t, a, append(keysOf("a", 2000), shared...)...)
+	add(t, b, append(keysOf("b", 2000), shared...)...)
+	if _, err := a.Overlap(t.Context(), b.ID()); !errors.Is(err, ErrUnknown) {
+		t.Errorf("overlap with a stranger: %v", err)
+	}
+	connect(t, a, b)
+	eventually(t, "a knows much of b", func() bool {
+		held, err := a.Held(t.Context(), b.ID())
+		return err == nil && held.Rate() < 0.01
+	})
+	got, err := a.Overlap(t.Context(), b.ID())
+	if err != nil || got.Intersection.Value < 1800 || got.Intersection.Value > 2200 || got.Intersection.Low > 2000 || got.Intersection.High < 2000 {
+		t.Errorf("overlap %+v, %v; 2000 keys are shared", got, err)
+	}
+}
+
+func TestQueryEndsWithItsContext(t *testing.T) {
+	a := newNode(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := a.Query(ctx, []byte("k"), QueryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for range r.Providers() {
+		t.Error("found something")
+	}
+	if _, err := r.Stats(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClose(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	reg := prometheus.NewRegistry()
+	ha, hb := newHost(t), newHost(t)
+	a, b := nodeOn(t, ha, WithRegisterer(reg)), nodeOn(t, hb)
+	events, _ := a.Events()
+	add(t, a, keysOf("a", 100)...)
+	add(t, b, keysOf("b", 100)...)
+	connect(t, a, b)
+	eventually(t, "a knows b", func() bool { return knows(a, b) })
+	find(t, a, []byte("b/1"), QueryOptions{})
+	if got, err := reg.Gather(); err != nil || len(got) < 5 {
+		t.Errorf("%d metrics, %v", len(got), err)
+	}
+	open, err := a.Query(t.Context(), []byte("nobody's"), QueryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for range open.Providers() {
+		t.Error("found something")
+	}
+	for range events { // ends
+	}
+	if _, err := a.Status(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("status after Close: %v", err)
+	}
+	if _, err := a.Query(t.Context(), []byte("k"), QueryOptions{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("query after Close: %v", err)
+	}
+	if err := a.AddKeys(t.Context(), []byte("k")); !errors.Is(err, ErrClosed) {
+		t.Errorf("add after Close: %v", err)
+	}
+	if got, err := reg.Gather(); err != nil || len(got) > 0 {
+		t.Errorf("%d metrics after Close, %v", len(got), err)
+	}
+	_ = b.Close()
+	_, _ = ha.Close(), hb.Close()
+	goleak.VerifyNone(t, before)
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	h := newHost(t)
+	_, err := New(h, WithNetwork("", 0), WithSummaryShare(2), WithMaxConnections(1), WithMemory(0), WithParallelDials(0), WithNeighbours(-1, 0, 0))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	if got := len(err.(interface{ Unwrap() []error }).Unwrap()); got != 6 {
+		t.Errorf("%d faults named, want 6: %v", got, err)
+	}
+	if _, err := New(h, WithNeighbours(9, 1, 1)); err == nil {
+		t.Error("more than half of the neighbours by overlap are accepted")
+	}
+	nodeOn(t, h).Close() // what failed has left nothing behind
 }

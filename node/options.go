@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,6 +35,7 @@ type config struct {
 	random         uint64
 	keys           Keys
 	epochs         Epochs
+	pubsub         []pubsub.Option // besides the node's own; for tests
 }
 
 func newConfig(opts []Option) (config, error) {

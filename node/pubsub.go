@@ -16,7 +16,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -64,7 +63,7 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
 		GroupTTLByHeatbeat:                     groupTTL,
 	}
-	ps, err := pubsub.NewGossipSub(ctx, n.host,
+	ps, err := pubsub.NewGossipSub(ctx, n.host, append([]pubsub.Option{
 		pubsub.WithPartialMessagesExtension(ext),
 		pubsub.WithLogger(n.log),
 		pubsub.WithRawTracer(&tracer{m: m}),
@@ -76,7 +75,7 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		pubsub.WithPeerScore(scores(m.topic)),
 		pubsub.WithPeerExchange(true), // who is pruned for want of room hears of others
 		pubsub.WithGossipSubParams(gossipParams()),
-	)
+	}, n.cfg.pubsub...)...)
 	if err != nil {
 		return nil, fmt.Errorf("node: pubsub: %w", err)
 	}
@@ -236,21 +235,6 @@ func reasonRPC(err error) string {
 	return "group"
 }
 
-// The messages of pubsub as the loop gets them.
-type (
-	gotCatalogue struct {
-		from  peer.ID
-		items []overlay.Item
-		bytes int // on the wire
-	}
-	gotParts struct {
-		from  peer.ID
-		group summary.GroupID
-		parts wire.Parts
-		bytes int
-	}
-)
-
 // incoming decodes a partial message and posts it. It runs on pubsub's goroutine.
 func (m *mesh) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
 	clear(states)
@@ -260,20 +244,24 @@ func (m *mesh) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 		m.n.refuse(from, "rpc "+reason, err)
 		return err
 	}
-	if !offer(m.n.in.partials, msg) {
+	if !m.n.in.offerPartial(msg) {
 		m.n.counters.drop("partials")
 	}
 	return nil
 }
 
-func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (any, error) {
-	size := protowire.SizeBytes(1 + protowire.SizeBytes(proto.Size(rpc)))
+func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p partial, err error) {
+	p.from, p.bytes = from, protowire.SizeBytes(1+protowire.SizeBytes(proto.Size(rpc)))
 	if string(rpc.GroupID) == wire.CatalogueGroup {
-		items, err := wire.ParseCatalogue(rpc.PartsMetadata)
-		return gotCatalogue{from, items, size}, err
+		p.catalogue, err = wire.ParseCatalogue(rpc.PartsMetadata)
+		return p, err
 	}
 	parts, err := wire.ParseParts(rpc.PartialMessage, wire.MaxPartsRPC)
-	return gotParts{from, summary.GroupID(rpc.GroupID), parts, size}, err
+	if err == nil && parts.Refused {
+		err = fmt.Errorf("%w: refusal of what was not asked for on a stream", wire.ErrMalformed)
+	}
+	p.group, p.parts = summary.GroupID(rpc.GroupID), &parts
+	return p, err
 }
 
 // sizeRPC is what an RPC takes on a stream, with its length.

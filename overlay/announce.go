@@ -79,52 +79,77 @@ func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) b
 	plan := p.Plan()
 	grown := p.Bytes() >= 2*plan.Bytes(int(t.toldHave)) || have == plan.Parts() || now-e.grown >= settledAfter
 	wait := announceLazily
-	if t.have >= t.toldHave {
+	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery
 	}
 	return grown && now-t.toldAt >= wait
 }
 
 const (
-	// ownTurnEvery is how often another link may hear of our own epoch.
-	ownTurnEvery = 2 * time.Second
+	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
+	ownTurnMost = 2 * time.Second
+	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell.
+	ownSlowAfter = 4 * time.Second
 	// ownStalled is how long nobody may have taken more of it before another link is told all the same.
 	ownStalled = 6 * time.Second
 )
 
 // announceOwn tells one more link of our own summary: the fastest first. The mesh brings it to the others, so that a
-// slow line sends one copy; further links are told in turn while they have not heard of it from elsewhere, or
-// when those told take nothing.
+// slow line sends one copy. The next link is told when the line can have sent it once; on a slow line, only one
+// that has not heard of it from elsewhere, unless those told take nothing.
 func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	own := o.entries[0]
 	if own.cur == nil || now < o.ownTurn {
 		return nil, nil
 	}
 	ep, all := own.epoch()
-	told, stalled := 0, now-own.grown >= ownStalled
+	slow, stalled := o.slowLine(), now-own.grown >= ownStalled
 	for _, l := range o.order {
 		if !l.ready() {
 			continue
 		}
 		t := l.trade(0)
-		if t.told == ep {
-			told++
+		has := 0
+		if t.theirs == ep {
+			has = int(t.have)
+		}
+		if t.told == ep || has >= all || has > 0 && slow && !stalled {
 			continue
 		}
-		reached := t.theirs == ep && t.have > 0
-		if (reached && !stalled) || (to != nil && l.out.rate <= to.out.rate) {
-			continue
+		if slow && l.hello.Up <= o.cfg.Up && now-own.since < ownSlowAfter {
+			continue // it could not pass on what it takes
 		}
-		if t.theirs != ep || int(t.have) < all {
+		if to == nil || l.hello.Up > to.hello.Up {
 			to = l
 		}
 	}
 	if to == nil {
 		return nil, nil
 	}
-	if told > 0 && stalled {
+	if stalled {
 		own.grown = now
 	}
-	o.ownTurn = now + ownTurnEvery
+	o.ownTurn = now + min(o.ownCopy(), ownTurnMost)
 	return to, []Item{o.tell(now, to, own, own.cur)}
+}
+
+// ownCopy is the time that the line takes to send our own summary once.
+func (o *Overlay) ownCopy() time.Duration {
+	return time.Duration(float64(o.entries[0].cur.Bytes()) / o.up.rate * float64(time.Second))
+}
+
+// slowLine says whether the line is too slow to send our own summary to every neighbour.
+func (o *Overlay) slowLine() bool { return o.ownCopy() >= ownTurnMost/2 }
+
+// lostTold makes up for the loss of a link that was told of our own summary and had not taken all of it: another one is
+// told at once.
+func (o *Overlay) lostTold(now time.Duration, l *link) {
+	own := o.entries[0]
+	if own.cur == nil {
+		return
+	}
+	ep, all := own.epoch()
+	if t := l.trade(0); t.told == ep && (t.theirs != ep || int(t.have) < all) {
+		o.ownTurn, own.grown = now, now-ownStalled
+	}
 }

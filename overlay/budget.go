@@ -45,5 +45,5 @@ func (b *budget) allowsWhole(n int) bool {
 
 func (b *budget) take(n int) { b.tokens -= float64(n) }
 
-// full says whether nothing has been taken for a while: the line is idle.
-func (b *budget) full() bool { return b.tokens >= 0.9*Burst(b.rate) }
+// spare says whether the line has not been used up of late.
+func (b *budget) spare() bool { return b.tokens >= Burst(b.rate)/2 }

@@ -2,8 +2,8 @@ package overlay
 
 import "time"
 
-// copies remembers which neighbour was sent which part of our own summary first. A slow line sends one copy, to different
-// neighbours in turn; whoever else asks is left to hear of another holder.
+// copies remembers which neighbour was sent which part of our own summary first. A line too slow to send many copies sends
+// one, to different neighbours in turn; whoever else asks is left to hear of another holder.
 type copies struct {
 	first []firstCopy // by part
 	held  int         // parts that some neighbour has announced
@@ -15,17 +15,14 @@ type firstCopy struct {
 }
 
 const (
-	// holdBack is how long after the first copy of a part another one is held back while the line is busy.
+	// holdBack is how long after the first copy of a part another one is held back.
 	holdBack = 5 * time.Second
 	// holdBackHeld is the same once a neighbour has announced the part.
 	holdBackHeld = 20 * time.Second
 )
 
-// until returns the end of the run of parts from..end-1 that a peer may be sent now. When the line is idle, all of them.
-func (c *copies) until(now time.Duration, to PeerID, from, end int, idle bool) int {
-	if idle {
-		return end
-	}
+// until returns the end of the run of parts from..end-1 that a peer may be sent now.
+func (c *copies) until(now time.Duration, to PeerID, from, end int) int {
 	for k := from; k < min(end, len(c.first)); k++ {
 		wait := holdBack
 		if k < c.held {

@@ -21,7 +21,8 @@ type entry struct {
 	next        *summary.Prefix // a newer epoch, not yet as deep as cur
 
 	expires time.Duration // lifetime counted from first receipt
-	grown   time.Duration // when the newest prefix last grew
+	since   time.Duration // when the newest epoch was first held
+	grown   time.Duration // when the newest prefix last grew; of our own, when others last took of it
 	ask     ask           // the one outstanding ask
 	step    step          // what to ask for next
 	depth   int           // parts to hold at most, once memory ran short; 0: no limit

@@ -99,7 +99,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	o.sayHello(now, l, true)
 }
 
-func (o *Overlay) closeLink(in LinkClosed) {
+func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 	l, ok := o.links[in.Peer]
 	if !ok {
 		return
@@ -113,6 +113,7 @@ func (o *Overlay) closeLink(in LinkClosed) {
 			o.endAsk(e)
 		}
 	}
+	o.lostTold(now, l)
 	o.loseNeighbour(in.Peer)
 }
 
@@ -169,7 +170,7 @@ func (o *Overlay) sayHello(now time.Duration, l *link, records bool) {
 	_, chosen := o.neighbours[l.peer]
 	h := Hello{
 		Up: o.cfg.Up, Down: o.cfg.Down, FalseMatches: o.FalseMatches(), Origins: o.origins,
-		Neighbour: chosen, Full: len(o.neighbours) >= o.cfg.MaxLinks, Session: o.session,
+		Neighbour: chosen, Full: o.full(), Session: o.session,
 	}
 	l.said, l.saidAt = h, now
 	if records {

@@ -135,7 +135,7 @@ func (o *Overlay) swapSimilar(now time.Duration) {
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet.
 func (o *Overlay) fill(now time.Duration, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-o.count(k))
-	if n <= 0 || len(o.neighbours) >= o.cfg.MaxLinks {
+	if n <= 0 {
 		return room
 	}
 	for _, c := range rule(o.candidates(now, func(*neighbour) bool { return false }), n) {
@@ -152,9 +152,6 @@ func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
 		nb.kind, nb.since = k, now
 		return false
 	}
-	if len(o.neighbours) >= o.cfg.MaxLinks && !o.makeRoom() {
-		return false
-	}
 	o.neighbours[e.peer] = &neighbour{kind: k, since: now}
 	o.emit(Connect{To: e.record})
 	l, linked := o.links[e.peer]
@@ -164,29 +161,23 @@ func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
 	return !linked
 }
 
-// dropExtra gives up the random neighbours that stood in for others until overlap could be compared.
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted.
 func (o *Overlay) dropExtra() {
-	extra := o.count(Random) - (o.cfg.slots() - o.cfg.OverlapSlots - o.count(Near))
-	for _, l := range slices.Backward(o.order) {
-		if extra <= 0 {
-			return
-		}
-		if nb, is := o.neighbours[l.peer]; is && nb.kind == Random && o.count(Similar) >= o.cfg.OverlapSlots {
-			o.giveUp(l.peer)
-			extra--
+	accepted := 0
+	for _, nb := range o.neighbours {
+		if nb.kind == Similar && nb.accepted {
+			accepted++
 		}
 	}
-}
-
-// makeRoom gives up one random neighbour for one that is wanted more.
-func (o *Overlay) makeRoom() bool {
+	if o.count(Random) <= o.cfg.slots()-accepted-o.count(Near) {
+		return
+	}
 	for _, l := range slices.Backward(o.order) {
 		if nb, is := o.neighbours[l.peer]; is && nb.kind == Random {
 			o.giveUp(l.peer)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // giveUp ends a neighbourhood from our side.
@@ -201,13 +192,16 @@ func (o *Overlay) giveUp(p PeerID) {
 // loseNeighbour forgets a neighbour whose connection is gone.
 func (o *Overlay) loseNeighbour(p PeerID) { delete(o.neighbours, p) }
 
+// full says whether no more peers may choose us: room for our own choices is kept.
+func (o *Overlay) full() bool { return o.count(Inbound) >= o.cfg.MaxLinks-o.cfg.slots() }
+
 // heardNeighbour acts on what a hello says about neighbourhood.
 func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 	nb, is := o.neighbours[l.peer]
 	h := l.hello
 	switch {
 	case !is && h.Neighbour:
-		if len(o.neighbours) < o.cfg.MaxLinks {
+		if !o.full() {
 			o.neighbours[l.peer] = &neighbour{kind: Inbound, since: now, accepted: true}
 			o.emit(Protect{Peer: l.peer})
 		}

@@ -74,7 +74,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	case LinkOpened:
 		o.openLink(now, in)
 	case LinkClosed:
-		o.closeLink(in)
+		o.closeLink(now, in)
 	case Grafted:
 		o.mesh(in.Peer, true)
 	case Pruned:

@@ -30,12 +30,12 @@ type offer struct {
 }
 
 const (
-	// maxDirect is how many direct fetches may be under way.
-	maxDirect = 2
-	// fetchAfter is how long the mesh may bring nothing more of an origin before its parts are fetched from it.
-	fetchAfter   = 12 * time.Second
-	refetchAfter = 20 * time.Second
-	directWait   = 15 * time.Second
+	// fetchAfter is how long the mesh may bring nothing more of an origin before its parts are fetched from it, if the line
+	// has bytes to spare.
+	fetchAfter = 4 * time.Second
+	// refetchAfter is how long an origin that could not send is left alone.
+	refetchAfter = 10 * time.Second
+	directWait   = 10 * time.Second
 	// firstValue puts the first part of an origin before every deeper part.
 	firstValue = 1e6
 )
@@ -99,8 +99,11 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 func (o *Overlay) mayFetch(now time.Duration, e *entry) bool {
 	p := e.newest()
 	return p != nil && p.Parts() < p.Plan().Parts() && e.record.Envelope != nil && e.dialFails == 0 &&
-		o.direct < maxDirect && now-e.grown >= fetchAfter && now >= e.fetchAt
+		o.direct < o.maxDirect() && o.down.spare() && now-e.grown >= fetchAfter && now >= e.fetchAt
 }
+
+// maxDirect is how many direct fetches may be under way: as many whole runs as the line carries in a second.
+func (o *Overlay) maxDirect() int { return max(1, int(o.down.rate)/maxRunBytes) }
 
 // size fixes the end, the bytes and the value of an offer; false when there is nothing to gain.
 func (o *Overlay) size(of *offer, most int) bool {
@@ -206,7 +209,7 @@ func askPatience(l *link) time.Duration {
 
 // fetch asks the origin itself for parts, on a stream of their own.
 func (o *Overlay) fetch(now time.Duration, of offer) {
-	if o.direct >= maxDirect {
+	if o.direct >= o.maxDirect() {
 		return
 	}
 	e := of.e

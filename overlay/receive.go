@@ -12,7 +12,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	e := o.entries[0]
 	e.oldEnvelope, e.envelope = e.envelope, in.Envelope
 	e.record = Record{Peer: o.cfg.Self, Envelope: in.Record}
-	e.cur, e.grown = in.Stream.Prefix(), now
+	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
 	o.ownTurn = now
 	o.firstCopies = copies{}
 	for _, other := range o.entries[1:] {
@@ -159,7 +159,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		}
 		e.oldEnvelope, e.envelope = e.envelope, in.Envelope
 		e.record = Record{Peer: e.peer, Envelope: in.Record}
-		e.dialFails, e.expires = 0, now+h.Lifetime
+		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.shareParts = 0
 	}
 	before := prefixMemory(e.cur) + prefixMemory(e.next)

@@ -59,16 +59,29 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			return
 		}
 		l.trade(e.index).claims(it.Group.Epoch(), it.Have)
-		if ep, _ := e.epoch(); e.index == 0 && it.Group.Epoch() == ep && int(it.Have) > o.firstCopies.held {
-			o.firstCopies.held = int(it.Have)
-			e.grown = now // somebody takes our parts: no need to tell others
+		if e.index == 0 {
+			o.ownTaken(now, l, it)
 		}
 		if it.Want > it.Have {
 			o.enqueue(l, e, it)
 		}
 	}
-	if l.ready() && o.up.full() {
+	if l.ready() && o.up.spare() {
 		o.serve(l, 0, 2)
+	}
+}
+
+// ownTaken notes that a peer holds parts of our own summary: nobody else need be told as long as parts are taken, and what a
+// peer with a faster line holds need not leave ours again.
+func (o *Overlay) ownTaken(now time.Duration, l *link, it Item) {
+	if ep, _ := o.entries[0].epoch(); it.Group.Epoch() != ep {
+		return
+	}
+	if int(it.Have) > o.firstCopies.held {
+		o.entries[0].grown = now
+		if l.hello.Up > o.cfg.Up {
+			o.firstCopies.held = int(it.Have)
+		}
 	}
 }
 
@@ -136,8 +149,8 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 		return
 	}
 	end := min(int(t.want), p.Parts())
-	if i == 0 {
-		end = o.firstCopies.until(o.now, l.peer, int(t.from), end, o.up.full())
+	if i == 0 && o.slowLine() {
+		end = o.firstCopies.until(o.now, l.peer, int(t.from), end)
 	}
 	if end <= int(t.from) {
 		return
@@ -247,7 +260,7 @@ func (o *Overlay) answer(in PartsRequested) bool {
 		return false
 	}
 	run, env, rec, ok := o.cut(l, o.entries[i], p, in.First, min(in.End, p.Parts()))
-	if !ok || i == 0 && o.firstCopies.until(o.now, in.From, in.First, in.First+1, o.up.full()) == in.First {
+	if !ok || i == 0 && o.slowLine() && o.firstCopies.until(o.now, in.From, in.First, in.First+1) == in.First {
 		return false
 	}
 	o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})

@@ -55,16 +55,11 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 	if c.why == Matched && c.trust >= match.MinTrust {
 		r.prior.Learn(c.rate, has)
 	}
-	if c.namedBy < 0 {
-		return
+	if has && c.namedBy >= 0 {
+		q.asks[c.namedBy].hits++
 	}
-	a := &q.asks[c.namedBy]
-	if has {
-		a.hits++
-		return
-	}
-	if a.misses++; a.misses >= wrongNames && a.hits == 0 && a.state == answered {
-		r.dropNames(q, c.namedBy)
+	if !has {
+		q.wrongName(c)
 	}
 }
 
@@ -93,6 +88,9 @@ func (q *flight) fail(c *candidate) {
 	c.state = failed
 	q.probing--
 	q.stats.Explain[c.reason].Result = Failed
+	if c.tries == 1 {
+		q.wrongName(c)
+	}
 }
 
 func (r *Router) candidatesReceived(in CandidatesReceived) {
@@ -108,7 +106,7 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		a.state = answered
 		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
 		reason := &q.stats.Explain[a.reason]
-		reason.Result, reason.Names = Holds, len(in.Records)
+		reason.Result, reason.Names = Answered, len(in.Records)
 		r.named(q, i, in.Records)
 		r.advance(q)
 		return

@@ -17,6 +17,8 @@ const (
 	MaxNamesAny = 64
 	MaxNamesAll = 256
 
+	// discredit is what is left of the probability of a name when the list it is from is given up.
+	discredit = 0.02
 	// confirmedElsewhere is the probability given to a provider that another peer says it has confirmed.
 	confirmedElsewhere = 0.9
 )
@@ -83,12 +85,16 @@ func (q *flight) rank() {
 // named takes in the names that informant number a gave.
 func (r *Router) named(q *flight, a int, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
+	falseMatches := min(q.asks[a].falseMatches, r.cfg.Useless) // as many as an answer may bring
 	for _, rec := range records {
 		c := r.learn(q, rec)
-		if c == nil || c.namedBy >= 0 {
+		if c == nil || c.namedBy >= 0 && q.asks[c.namedBy].state != failed {
 			continue
 		}
 		c.namedBy = a
+		if c.state == passed {
+			c.state = waiting // a better voice than the one that was given up
+		}
 		if c.state == answered {
 			q.asks[a].hits++
 		}
@@ -96,7 +102,7 @@ func (r *Router) named(q *flight, a int, records []overlay.Record) {
 			continue
 		}
 		c.why = Named
-		c.p = max(match.Listed(q.asks[a].falseMatches, len(records), c.rate), c.likely) * c.trust
+		c.p = max(match.Listed(falseMatches, len(records), c.rate), c.likely) * c.trust
 	}
 	q.rank()
 }
@@ -132,20 +138,40 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	return &q.candidates[len(q.candidates)-1]
 }
 
-// dropNames gives up the names of an informant none of which was right: they count as what the own directory says.
-func (r *Router) dropNames(q *flight, a int) {
+// wrongName counts against who named a candidate that didn't hold the key or couldn't be reached. When the first few
+// names were all wrong, the others are given up.
+func (q *flight) wrongName(c *candidate) {
+	if c.namedBy < 0 {
+		return
+	}
+	a := &q.asks[c.namedBy]
+	a.misses++
+	if a.misses >= wrongNames && a.hits == 0 && a.state == answered {
+		a.state = failed
+		q.dropNames(c.namedBy)
+	}
+}
+
+// dropNames gives up what informant number a named: it counts for no more than what the own directory says of it. Names
+// that only the informant knew end here with All, which would ask them all; with Any they come last, for the informant may
+// have been deceived by others, and one of its names be right.
+func (q *flight) dropNames(a int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
-		if c.state != waiting || c.namedBy != a || c.why != Named {
-			continue
-		}
-		c.namedBy = -1
-		if !c.matched {
+		switch {
+		case c.namedBy != a || c.why != Named || c.state != waiting && c.state != failed:
+		case c.matched:
+			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
+		case q.Mode == All:
 			c.state = passed
-			continue
+		default:
+			c.p *= discredit
 		}
-		c.why, c.p = Matched, c.likely*c.trust
 	}
-	q.asks[a].state = failed
 	q.rank()
+}
+
+// discredited says whether only a list that was given up spoke for a candidate.
+func (q *flight) discredited(c *candidate) bool {
+	return !c.matched && c.namedBy >= 0 && q.asks[c.namedBy].state == failed
 }

@@ -50,7 +50,7 @@ type Config struct {
 
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
 	HedgeAfter     time.Duration // an Any query without an answer for so long asks one more; 0: 400 ms
-	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 10 s
+	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
 	AskTimeout     time.Duration // an informant without answer has failed; 0: 4 s
 
 	MaxQueries       int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
@@ -70,7 +70,7 @@ func (c *Config) defaults() {
 	setDefault(&c.BudgetAll, 640)
 	setDefault(&c.Timeout, 30*time.Second)
 	setDefault(&c.HedgeAfter, 400*time.Millisecond)
-	setDefault(&c.ConfirmTimeout, 10*time.Second)
+	setDefault(&c.ConfirmTimeout, 5*time.Second)
 	setDefault(&c.AskTimeout, 4*time.Second)
 	setDefault(&c.MaxQueries, 1024)
 	setDefault(&c.MaxServed, 256)

@@ -78,7 +78,7 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 	reason := &q.stats.Explain[c.reason]
 	reason.Names += len(in.Providers)
 	if in.Final {
-		c.state, reason.Result = answered, Holds
+		c.state, reason.Result = answered, Answered
 		q.spent -= c.reserved - c.reported
 	}
 	if q.serves != nil {

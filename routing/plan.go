@@ -12,8 +12,9 @@ const (
 	// sureRate is the false-positive rate up to which a poor directory's own matches are gone by: at the prior of one
 	// holder in twenty, such a match is as likely true as not.
 	sureRate = 0.05
-	// maxAsks is the most informants of a query.
-	maxAsks = 2
+	// maxAsks is the most informants of a query, maxAnswers the most of them that answer.
+	maxAsks    = 4
+	maxAnswers = 2
 	// clearlyBetter is how much less an informant's Σf must be than ours.
 	clearlyBetter = 0.5
 	// wrongNames is how many names of an informant may be wrong, and none right, before the others are given up.
@@ -131,10 +132,17 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 	if !q.poor || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) {
 		return "", 0, false
 	}
+	answers := 0
 	for _, a := range q.asks {
 		if a.state == asking {
 			return "", 0, false
 		}
+		if q.stats.Explain[a.reason].Result == Answered {
+			answers++
+		}
+	}
+	if answers >= maxAnswers {
+		return "", 0, false
 	}
 	best, f, ok := r.view.BestInformed()
 	if ok && f <= clearlyBetter*r.view.FalseMatches() && q.askOf(best) == nil && !q.excluded(r.cfg.Self, best) {
@@ -266,7 +274,7 @@ func (r *Router) escalate(q *flight) bool {
 func (q *flight) retry() bool {
 	again := false
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.p >= worthRepeating {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.p >= worthRepeating && !q.discredited(c) {
 			c.state, again = waiting, true
 		}
 	}

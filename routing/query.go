@@ -101,15 +101,19 @@ type Result uint8
 const (
 	// Pending: nothing yet, when the query ended.
 	Pending Result = iota
-	// Holds the key; or, of an informant or a forwarded query, an answer came.
+	// Holds the key.
 	Holds
 	// Lacks the key.
 	Lacks
 	// Failed to answer.
 	Failed
+	// Answered, of an informant or a forwarded query.
+	Answered
 )
 
-func (r Result) String() string { return name(int(r), "pending", "holds", "lacks", "failed") }
+func (r Result) String() string {
+	return name(int(r), "pending", "holds", "lacks", "failed", "answered")
+}
 
 // Reason explains one question: who was asked, why, the probability given to its having the key (0 for informants and
 // forwarding), what came back, and how many names an informant or a forwarded query brought.

@@ -97,8 +97,8 @@ func (r *Router) search(in Asked) {
 	r.launch(q)
 }
 
-// pass sends a provider on to the peer that asked; with the last answer, when this one satisfies it or the budget has no
-// message left for an answer before.
+// pass sends a provider on to the peer that asked: at once, or with the last answer when this one satisfies it or when an
+// answer before the last would take the place of a confirmation.
 func (r *Router) pass(q *flight, rec overlay.Record) {
 	s := q.serves
 	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
@@ -107,7 +107,7 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 	s.passed[rec.Peer] = true
 	q.found++
 	s.queue = append(s.queue, rec)
-	if q.enough() || q.spent >= q.Budget {
+	if q.enough() || q.spent+1+confirmCost > q.Budget {
 		return
 	}
 	q.spent++

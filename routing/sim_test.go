@@ -105,28 +105,37 @@ func (c tally) String() string {
 		c.per(c.messages), (c.elapsed / time.Duration(c.queries)).Round(time.Millisecond))
 }
 
-// ask lets every node look for keys that it lacks and somebody holds, and tallies by class.
+// ask lets every live node look for keys that it lacks and a live one holds, and tallies by class.
 func ask(net *routingtest.Net, nodes []*routingtest.Node, mode routing.Mode, keys, each int, seed uint64) [3]tally {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	var out [3]tally
 	for i, n := range nodes {
 		for id := range each {
+			if n.Down {
+				continue
+			}
 			k := key(rng.IntN(keys))
-			for n.Holds[k] {
+			for n.Holds[k] || live(nodes, k) == 0 {
 				k = key(rng.IntN(keys))
 			}
-			held := 0
-			for _, m := range nodes {
-				if m.Holds[k] && !m.Down {
-					held++
-				}
-			}
+			held := live(nodes, k)
 			net.Start(n.ID, routing.Query{ID: routing.QueryID(id), Key: []byte(k), Mode: mode})
 			net.Run()
 			out[i%3].add(n.Done[len(n.Done)-1].Stats, held, mode)
 		}
 	}
 	return out
+}
+
+// live is how many peers that can be reached hold a key.
+func live(nodes []*routingtest.Node, key string) int {
+	n := 0
+	for _, m := range nodes {
+		if m.Holds[key] && !m.Down {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *tally) add(s routing.Stats, held int, mode routing.Mode) {
@@ -163,5 +172,41 @@ func TestNetworkOf121(t *testing.T) {
 				t.Errorf("%s, %s: %.3f false probes a query", mode, classes[c].name, wrong)
 			}
 		}
+	}
+}
+
+// TestWithFaults takes down every fourth peer without anybody's directory noticing, and lets every third of the others
+// claim keys that it lacks. The records of the liars build up while queries run.
+func TestWithFaults(t *testing.T) {
+	const keys, each = 500, 15
+	net, nodes := network(t, 3, keys)
+	for i, n := range nodes {
+		n.Down = i%4 == 0
+		for k := range keys {
+			if i%4 != 0 && i%3 == 1 && k%3 == 0 {
+				n.Claims[key(k)] = true
+			}
+		}
+	}
+	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+		for c, got := range ask(net, nodes, mode, keys, each, 4) {
+			t.Logf("%s, %-8s: %v", mode, classes[c].name, got)
+			if recall := float64(got.found) / float64(got.held); recall < 0.99 {
+				t.Errorf("%s, %s: recall %.4f", mode, classes[c].name, recall)
+			}
+		}
+	}
+}
+
+// BenchmarkQuery is one find-all query of a well-informed peer among 121, the net included.
+func BenchmarkQuery(b *testing.B) {
+	const keys = 500
+	net, nodes := network(b, 1, keys)
+	n, id := nodes[2], routing.QueryID(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		id++
+		net.Start(n.ID, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: routing.All})
+		net.Run()
 	}
 }

@@ -20,13 +20,11 @@ func (s *Stream) Prefix() *Prefix { return s.prefix }
 // for what the header says, or ErrDensity when the fingerprints are not spread as those of a keyed hash are: decoders would
 // refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
 func Build(fps []Fingerprint, h Header) (*Stream, error) {
-	fps = slices.Clone(fps)
-	slices.Sort(fps)
-	fps = slices.Compact(fps)
-	if n := len(fps); n > 0 && fps[n-1]>>FingerprintBits != 0 {
-		return nil, fmt.Errorf("summary: fingerprint %#x of more than %d bits: %w", fps[n-1], FingerprintBits, ErrLimit)
+	positions, err := sortedPositions(nil, fps, 0)
+	if err != nil {
+		return nil, err
 	}
-	h.N, h.Chain = len(fps), Digest{}
+	h.N, h.Chain = len(positions), Digest{}
 	h.Shape = h.Shape.normal(h.N)
 	if err := h.check(); err != nil {
 		return nil, err
@@ -35,55 +33,53 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{plan: plan, parts: make([][]byte, plan.parts)}
-	positions := make([]uint64, len(fps))
-	for block := range plan.blocks {
-		for i, f := range fps {
-			positions[i] = position(f, block)
+	tries := []*trie{newTrie(plan, plan.parts, 0, positions)}
+	for block := 1; block < len(plan.blocks); block++ {
+		if positions, err = sortedPositions(positions, fps, block); err != nil {
+			return nil, err
 		}
-		slices.Sort(positions)
-		e.block(block, positions)
+		tries = append(tries, newTrie(plan, plan.parts, block, positions))
 	}
-	return e.stream(&h)
+	parts, err := encodeParts(plan, tries, plan.parts)
+	if err != nil {
+		return nil, err
+	}
+	chain := chainOf(Run{Parts: parts})
+	h.Chain = chain[0]
+	p := &Prefix{header: &h, plan: plan, parts: parts, chain: chain, tries: tries}
+	p.measure()
+	return &Stream{p}, nil
 }
 
-// encoder turns sorted positions into the parts of a plan.
-type encoder struct {
-	plan  *Plan
-	parts [][]byte
-	tries []*trie
-	err   error
+// sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.
+func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, error) {
+	memory = slices.Grow(memory[:0], len(fps))
+	for _, f := range fps {
+		if f>>FingerprintBits != 0 {
+			return nil, fmt.Errorf("summary: fingerprint %#x of more than %d bits: %w", uint64(f), FingerprintBits, ErrLimit)
+		}
+		memory = append(memory, position(f, block))
+	}
+	slices.Sort(memory)
+	return slices.Compact(memory), nil
 }
 
-// block encodes all steps of a block, from the deepest level up, so that the deep array is never built.
-func (e *encoder) block(block int, positions []uint64) {
-	l := e.plan.blocks[block]
-	t := &trie{layout: l, ranges: make([]*set, l.ranges)}
-	final := int(e.plan.shape.Levels[block])
-	var steps []*step // without the sample
-	for i := range e.plan.steps {
-		if s := &e.plan.steps[i]; s.block == block && s.sample {
-			t.sample = e.sample(s, positions)
-		} else if s.block == block {
-			steps = append(steps, s)
-		}
-	}
-	nodes := make([]uint64, 0, len(positions)/l.ranges+len(positions)/8)
-	for r := range l.ranges {
-		begin, end := cut(positions, l, l.bound(r)), cut(positions, l, l.bound(r+1))
-		nodes = nodes[:0]
-		for _, x := range positions[begin:end] {
-			if v := x >> (64 - final); len(nodes) == 0 || nodes[len(nodes)-1] != v {
-				nodes = append(nodes, v)
+// newTrie is what the first parts say of a block with keys at sorted positions. Not even its deepest array is built.
+func newTrie(p *Plan, parts, block int, positions []uint64) *trie {
+	l := p.blocks[block]
+	return assemble(p, parts, block, func(dst []uint64, begin, end, level int) []uint64 {
+		first := len(dst)
+		for _, x := range positions[l.cut(positions, begin):l.cut(positions, end)] {
+			if v := x >> (64 - level); len(dst) == first || dst[len(dst)-1] != v {
+				dst = append(dst, v)
 			}
 		}
-		e.climb(t, steps, r, nodes)
-	}
-	e.tries = append(e.tries, t)
+		return dst
+	})
 }
 
 // cut is the index of the first position in a cell or a later one.
-func cut(positions []uint64, l layout, cell int) int {
+func (l layout) cut(positions []uint64, cell int) int {
 	if cell >= 1<<l.start {
 		return len(positions)
 	}
@@ -91,31 +87,57 @@ func cut(positions []uint64, l layout, cell int) int {
 	return i
 }
 
-// sample encodes the sample.
-func (e *encoder) sample(s *step, positions []uint64) *set {
-	l := e.plan.blocks[s.block]
-	depth := s.to - int(l.start)
-	nodes := fold(slices.Clone(positions[:cut(positions, l, l.sample)]), 64-s.to)
-	e.check(s, 0, l.sample, s.to, len(nodes))
-	e.parts[s.first] = appendArray(nil, nodes, 0, l.sample<<depth)
-	return newSet(nodes, 0, l.sample, depth)
+// encodeParts is the first parts of what tries hold, ErrDensity if decoders would refuse one of them.
+func encodeParts(p *Plan, tries []*trie, parts int) ([][]byte, error) {
+	e := &encoder{plan: p, parts: make([][]byte, parts)}
+	for block, t := range tries {
+		e.block(block, t)
+	}
+	for k, part := range e.parts {
+		if most := p.MaxPartBytes(k); len(part) > most {
+			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrDensity))
+		}
+	}
+	return e.parts, e.err
 }
 
-// climb encodes what every step says of range r, the last step first. Nodes are those of the range at the final level.
-func (e *encoder) climb(t *trie, steps []*step, r int, nodes []uint64) {
-	for i := len(steps) - 1; i >= 0; i-- {
-		s := steps[i]
-		if r < s.lead {
-			return // the sample says all of this range up to here
+// encoder turns tries into the first parts of a plan.
+type encoder struct {
+	plan  *Plan
+	parts [][]byte
+	err   error
+}
+
+// block encodes the steps of a block, every range from its deepest level up.
+func (e *encoder) block(block int, t *trie) {
+	last := e.plan.last(block, len(e.parts))
+	if s := last.sample; s != nil {
+		nodes := t.appendNodes(nil, 0, t.layout.sample, s.to)
+		e.check(s, 0, t.layout.sample, s.to, len(nodes))
+		e.parts[s.first] = appendArray(nil, nodes, 0, t.layout.sample<<(s.to-int(t.start)))
+	}
+	var nodes []uint64
+	for r, s := range last.ranges {
+		if s != nil {
+			begin, end := e.plan.cells(s, s.first+r-s.lead)
+			nodes = t.appendNodes(nodes[:0], begin, end, s.to)
+			e.climb(block, r, nodes)
 		}
+	}
+}
+
+// climb encodes what every step says of range r, the last step first. Nodes are those of the range after that.
+func (e *encoder) climb(block, r int, nodes []uint64) {
+	start := int(e.plan.blocks[block].start)
+	for i := len(e.plan.steps) - 1; i >= 0; i-- {
+		s := &e.plan.steps[i]
 		part := s.first + r - s.lead
-		begin, end := e.plan.cells(s, part)
-		first, _ := slices.BinarySearch(nodes, uint64(begin)<<(s.to-int(t.start)))
-		nodes = nodes[first:]
-		if i == len(steps)-1 {
-			t.setRange(r, newSet(nodes, begin, end, s.to-int(t.start)))
+		if s.block != block || s.sample || r < s.lead || part >= len(e.parts) {
+			continue
 		}
-		e.parts[part], nodes = e.part(s, begin, end, nodes)
+		begin, end := e.plan.cells(s, part)
+		known, _ := slices.BinarySearch(nodes, uint64(begin)<<(s.to-start)) // from the sample
+		e.parts[part], nodes = e.part(s, begin, end, nodes[known:])
 	}
 }
 
@@ -143,21 +165,4 @@ func (e *encoder) check(s *step, begin, end, level, nodes int) {
 		e.err = errors.Join(e.err, fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",
 			s.block, nodes, level, begin, end-1, low, high, ErrDensity))
 	}
-}
-
-// stream binds the parts to the header.
-func (e *encoder) stream(h *Header) (*Stream, error) {
-	if e.err != nil {
-		return nil, e.err
-	}
-	for k, part := range e.parts {
-		if len(part) > e.plan.MaxPartBytes(k) {
-			return nil, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), e.plan.MaxPartBytes(k), ErrDensity)
-		}
-	}
-	chain := chainOf(Run{Parts: e.parts})
-	h.Chain = chain[0]
-	p := &Prefix{header: h, plan: e.plan, parts: e.parts, chain: chain, tries: e.tries}
-	p.measure()
-	return &Stream{p}, nil
 }

@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -38,14 +39,16 @@ func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
 	if len(cuts) == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
 	}
-	pilot, err := bestCut(cuts, n1, n2, min(n1, n2)/10).measure(a, b, n1, n2, confidence)
-	if err != nil {
-		return Overlap{}, err
-	}
-	best := bestCut(cuts, n1, n2, min(pilot.Value, n1, n2))
+	best := bestCut(cuts, n1, n2, min(n1, n2)/10)
 	e, err := best.measure(a, b, n1, n2, confidence)
 	if err != nil {
 		return Overlap{}, err
+	}
+	if better := bestCut(cuts, n1, n2, min(e.Value, n1, n2)); better != best {
+		best = better
+		if e, err = best.measure(a, b, n1, n2, confidence); err != nil {
+			return Overlap{}, err
+		}
 	}
 	return newOverlap(n1, n2, e.score(min(n1, n2)), best.String()), nil
 }
@@ -197,33 +200,41 @@ func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (est
 
 // count is the ones of two tries and of their AND, where c says.
 func (c *cutting) count(a, b *trie) (counts estimate.Counts) {
-	var n1, n2, n12 int
 	for _, p := range c.pieces {
 		x, y := a.walk(p, c.level), b.walk(p, c.level)
-		v, okV := x.next()
-		w, okW := y.next()
-		for okV && okW {
-			switch {
-			case v < w:
-				n1++
-				v, okV = x.next()
-			case w < v:
-				n2++
-				w, okW = y.next()
-			default:
-				n1, n2, n12 = n1+1, n2+1, n12+1
-				v, okV = x.next()
-				w, okW = y.next()
+		v, w := x.next(), y.next()
+		for len(v) > 0 && len(w) > 0 {
+			i, j, both := matches(v, w)
+			counts.First, counts.Second, counts.Both = counts.First+i, counts.Second+j, counts.Both+both
+			if v = v[i:]; len(v) == 0 {
+				v = x.next()
+			}
+			if w = w[j:]; len(w) == 0 {
+				w = y.next()
 			}
 		}
-		for ; okV; _, okV = x.next() {
-			n1++
+		for ; len(v) > 0; v = x.next() {
+			counts.First += len(v)
 		}
-		for ; okW; _, okW = y.next() {
-			n2++
+		for ; len(w) > 0; w = y.next() {
+			counts.Second += len(w)
 		}
 	}
-	return estimate.Counts{First: n1, Second: n2, Both: n12}
+	return counts
+}
+
+// matches merges v and w until one is used up: how much of each, and how many were in both. Written so that it compiles
+// without a jump that depends on the nodes.
+func matches(v, w []uint64) (i, j, both int) {
+	for i < len(v) && j < len(w) {
+		a, b := v[i], w[j]
+		_, less := bits.Sub64(a, b, 0)
+		_, more := bits.Sub64(b, a, 0)
+		i += 1 - int(more)
+		j += 1 - int(less)
+		both += 1 - int(less|more)
+	}
+	return i, j, both
 }
 
 // estimated is an estimate of an intersection, and its standard deviation if c keys are in it.
@@ -262,65 +273,70 @@ func bisect(low, high float64, beyond func(float64) bool) float64 {
 }
 
 // walk goes through the nodes of a trie in a piece of a level, which is not below what the trie knows there.
-func (t *trie) walk(p piece, level int) walker {
-	w := walker{t: t, piece: p, level: level, last: ^uint64(0)}
-	t.each(func(s *set, begin, end int) {
-		w.sets = append(w.sets, s)
-		w.begins = append(w.begins, begin)
-		w.ends = append(w.ends, end)
-	})
-	w.open()
+func (t *trie) walk(p piece, level int) *walker {
+	w := &walker{t: t, piece: p, level: level, last: ^uint64(0)}
+	t.each(func(s *set, begin, end int) { w.sets = append(w.sets, cellsOf{s, begin, end}) })
 	return w
 }
 
 // walker walks through folded nodes in order.
 type walker struct {
-	t            *trie
-	piece        piece
-	level        int
-	sets         []*set // not yet opened
-	begins, ends []int
-	it           setIterator
-	limit        uint64 // first node of the set behind its cells
-	lower        int
-	last         uint64
+	t      *trie
+	piece  piece
+	level  int
+	sets   []cellsOf // not yet opened
+	it     setIterator
+	left   int    // nodes of the open set
+	lower  int    // levels that its nodes are folded by
+	last   uint64 // node
+	buffer [chunk]uint64
 }
 
-// open goes to the next set, false if there is none.
+// cellsOf is some cells of a set.
+type cellsOf struct {
+	set        *set
+	begin, end int
+}
+
+// next is the nodes that come next, none at the end.
+func (w *walker) next() []uint64 {
+	for w.left > 0 || w.open() {
+		nodes := w.buffer[:w.it.fill(w.buffer[:min(chunk, w.left)])]
+		w.left -= len(nodes)
+		if nodes = w.fold(nodes); len(nodes) > 0 {
+			return nodes
+		}
+	}
+	return nil
+}
+
+// open goes to the next set that has nodes in the piece, false if there is none.
 func (w *walker) open() bool {
 	for len(w.sets) > 0 {
-		s, begin, end := w.sets[0], w.begins[0], w.ends[0]
-		w.sets, w.begins, w.ends = w.sets[1:], w.begins[1:], w.ends[1:]
+		c := w.sets[0]
+		w.sets = w.sets[1:]
+		begin, end := c.begin, c.end
 		if up := w.level - int(w.t.start); up >= 0 {
 			begin, end = max(begin, int(w.piece.begin>>up)), min(end, int((w.piece.end+1<<up-1)>>up))
 		} else {
 			begin, end = max(begin, int(w.piece.begin<<-up)), min(end, int(w.piece.end<<-up))
 		}
-		if begin < end {
-			w.it, w.limit, w.lower = s.from(begin), uint64(end)<<s.depth, s.level(w.t.start)-w.level
+		if begin < end && c.set.countCells(begin, end) > 0 {
+			w.it, w.left, w.lower = c.set.from(begin), c.set.countCells(begin, end), c.set.level(w.t.start)-w.level
 			return true
 		}
 	}
 	return false
 }
 
-func (w *walker) next() (node uint64, ok bool) {
-	for w.it.s != nil {
-		v, ok := w.it.next()
-		if !ok || v >= w.limit {
-			if !w.open() {
-				return 0, false
-			}
-			continue
+// fold lowers nodes to the level and drops those outside the piece, in place.
+func (w *walker) fold(nodes []uint64) []uint64 {
+	out := nodes[:0]
+	for _, v := range nodes {
+		if v >>= w.lower; v != w.last && v >= w.piece.begin && v < w.piece.end {
+			out = append(out, v)
+			w.last = v
 		}
-		if v >>= w.lower; v == w.last || v < w.piece.begin {
-			continue
-		}
-		if v >= w.piece.end {
-			return 0, false
-		}
-		w.last = v
-		return v, true
 	}
-	return 0, false
+	return out
 }

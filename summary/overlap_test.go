@@ -1,39 +1,201 @@
 package summary
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
+
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-func TestOverlapSample(t *testing.T) {
-	const n, trials = 100_000, 3
-	for _, share := range []float64{0.01, 0.1, 0.5} {
-		for _, parts := range []int{1, 10, 20} {
-			var sum, own float64
-			var method, methodOwn string
-			cover, coverOwn := 0, 0
-			want := share * n
-			for trial := range trials {
-				keys := someKeys(uint64(trial)+uint64(1000*share), 2*n)
-				a := mustBuild(t, keys[:n], Shape{}).Prefix().Truncate(parts)
-				b := mustBuild(t, keys[n-int(want):2*n-int(want)], Shape{}).Prefix().Truncate(parts)
-				o, err := EstimateOverlap(a, b, 0.95)
+// pair is two collections that share some keys.
+func pair(seed uint64, n1, n2, both int) (a, b []Fingerprint) {
+	keys := someKeys(seed, n1+n2-both)
+	return keys[:n1], keys[n1-both:]
+}
+
+// tally counts how often intervals hold the truth, and sums up errors.
+type tally struct {
+	trials, held int
+	errors       float64
+}
+
+func (c *tally) add(i estimate.Interval, want float64) {
+	c.trials++
+	if i.Low <= want && want <= i.High {
+		c.held++
+	}
+	c.errors += math.Abs(i.Value - want)
+}
+
+func (c *tally) coverage() float64 { return float64(c.held) / float64(c.trials) }
+
+// TestOverlapCoverage checks that intervals hold the truth as often as they claim, for prefixes of several depths and
+// sizes: from the sample alone to the middle of a step.
+func TestOverlapCoverage(t *testing.T) {
+	trials := 1000
+	if testing.Short() {
+		trials = 200
+	}
+	const n = 3000
+	for _, c := range []struct {
+		share          float64
+		n2             int
+		parts1, parts2 int
+	}{
+		{0.02, n, 1, 1}, {0.1, n, 1, 1}, {0.5, n, 1, 1}, {0.95, n, 1, 1},
+		{0.1, n, 3, 3}, {0.5, n, 4, 2}, {0.1, n / 3, 3, 4}, {0.3, n * 3, 5, 7},
+	} {
+		both := int(c.share * float64(min(n, c.n2)))
+		confidences := []float64{0.7, 0.95}
+		var merged, own [2]tally
+		for trial := range trials {
+			k1, k2 := pair(uint64(trial)<<8+uint64(c.n2)+uint64(100*c.share), n, c.n2, both)
+			a, b := known(t, k1, Shape{}, c.parts1), known(t, k2, Shape{}, c.parts2)
+			for i, confidence := range confidences {
+				o, err := EstimateOverlap(a, b, confidence)
 				if err != nil {
 					t.Fatal(err)
 				}
-				sum += math.Abs(o.Intersection.Value-want) / want
-				if o.Intersection.Low <= want && want <= o.Intersection.High {
-					cover++
+				merged[i].add(o.Intersection, float64(both))
+				if o, err = EstimateOwnOverlap(k1, b, confidence); err != nil {
+					t.Fatal(err)
 				}
-				method = o.Method
-				o, _ = EstimateOwnOverlap(keys[:n], b, 0.95)
-				own += math.Abs(o.Intersection.Value-want) / want
-				if o.Intersection.Low <= want && want <= o.Intersection.High {
-					coverOwn++
-				}
-				methodOwn = o.Method
+				own[i].add(o.Intersection, float64(both))
 			}
-			t.Logf("overlap %v parts %d: %.4f (%d) %s; own %.4f (%d) %s", share, parts, sum/trials, cover, method, own/trials, coverOwn, methodOwn)
+		}
+		for i, confidence := range confidences {
+			slack := 0.03 // at 0.95, over 1,000 trials
+			if confidence < 0.95 || testing.Short() {
+				slack += 2 * math.Sqrt(confidence*(1-confidence)/float64(trials))
+			}
+			for name, got := range map[string]tally{"merged": merged[i], "own": own[i]} {
+				t.Logf("%v: %s %.3f at %v, mean error %.1f of %d", c, name, got.coverage(), confidence, got.errors/float64(trials), both)
+				if confidence < 0.95 && got.errors < 5*float64(trials) {
+					continue // the number of false matches is so small that intervals can only be too long or too short
+				}
+				if math.Abs(got.coverage()-confidence) > slack {
+					t.Errorf("%v: %s intervals of confidence %v hold the truth in %.3f of %d trials", c, name, confidence, got.coverage(), trials)
+				}
+			}
+		}
+	}
+}
+
+// known is what the first parts of a collection's stream say, without the bytes that say it.
+func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
+	t.Helper()
+	h := testHeader(s.normal(len(keys)))
+	h.N = len(keys)
+	plan, err := h.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Prefix{header: &h, plan: plan}
+	for block := range plan.blocks {
+		positions := make([]uint64, len(keys))
+		for i, f := range keys {
+			positions[i] = position(f, block)
+		}
+		slices.Sort(positions)
+		if len(plan.knowledge(block, parts)) > 0 {
+			p.tries = append(p.tries, newTrie(plan, parts, block, positions))
+		}
+	}
+	p.measure()
+	return p
+}
+
+// TestOverlapSample is what part 0 alone says of 100,000 keys.
+func TestOverlapSample(t *testing.T) {
+	trials := 200
+	if testing.Short() {
+		trials = 20
+	}
+	const n, both = 100_000, 10_000
+	var sum tally
+	shape := DefaultShape(n)
+	for trial := range trials {
+		k1, k2 := pair(uint64(trial), n, n, both)
+		o, err := EstimateOverlap(known(t, k1, shape, 1), known(t, k2, shape, 1), 0.95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.add(o.Intersection, both)
+	}
+	mean := sum.errors / both / float64(trials)
+	t.Logf("mean relative error %.4f over %d trials", mean, trials)
+	if mean > 0.10 {
+		t.Errorf("mean relative error %.4f, at most 0.10", mean)
+	}
+}
+
+// TestOverlapShapes checks pairs of different shapes against the truth, within five deviations.
+func TestOverlapShapes(t *testing.T) {
+	shapes := []Shape{{}, {Levels: []uint8{14, 15, 16}}, {Levels: []uint8{20}}, {SampleBytes: 200, SampleLevel: 20, Levels: []uint8{15, 13}}}
+	const n1, n2, both = 8000, 20000, 3000
+	k1, k2 := pair(1, n1, n2, both)
+	for i, s1 := range shapes {
+		for j, s2 := range shapes {
+			a, b := mustBuild(t, k1, s1).Prefix(), mustBuild(t, k2, s2).Prefix()
+			o, err := EstimateOverlap(a, b, 0.999999)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d %d: %v %s", i, j, o.Intersection, o.Method)
+			if o.Intersection.Low > both || o.Intersection.High < both {
+				t.Errorf("shapes %d and %d: %v does not hold %d", i, j, o.Intersection, both)
+			}
+			back, _ := EstimateOverlap(b, a, 0.999999)
+			if math.Abs(back.Intersection.Value-o.Intersection.Value) > 1e-6*both {
+				t.Errorf("shapes %d and %d: %v the other way round %v", i, j, o.Intersection, back.Intersection)
+			}
+		}
+	}
+}
+
+func TestOverlapEdges(t *testing.T) {
+	k, _ := pair(1, 5000, 0, 0)
+	full := mustBuild(t, k, Shape{}).Prefix()
+	none := full.Truncate(0)
+	empty := mustBuild(t, nil, Shape{}).Prefix()
+	dense := mustBuild(t, k, Shape{Levels: []uint8{4}}).Prefix()
+	for _, c := range []struct {
+		a, b      *Prefix
+		value     float64
+		saturated bool
+	}{
+		{full, full, 5000, false},
+		{full, none, math.Inf(1), true},
+		{none, none, math.Inf(1), true},
+		{full, empty, 0, false},
+		{none, empty, 0, false},
+		{empty, empty, 0, false},
+		{dense, full, math.Inf(1), true},
+	} {
+		o, err := EstimateOverlap(c.a, c.b, 0.95)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Intersection; got.Saturated != c.saturated || math.Abs(got.Value-c.value) > 0.01*c.value && !c.saturated {
+			t.Errorf("%s: %+v, not %v", o.Method, got, c.value)
+		}
+		if got := fmt.Sprint(o.Jaccard, o.Containment); got == "NaN NaN" {
+			t.Errorf("%s: %s", o.Method, got)
+		}
+	}
+	if o, err := EstimateOwnOverlap(k, dense, 0.9); err != nil || !o.Intersection.Saturated {
+		t.Errorf("own keys in a full array: %+v, %v", o, err)
+	}
+	other, _ := Build(k, Header{Origin: "x", Seed: Seed{Network: "other"}.Tag()})
+	if _, err := EstimateOverlap(full, other.Prefix(), 0.95); !errors.Is(err, ErrSeed) {
+		t.Error(err)
+	}
+	for _, bad := range []float64{0, 1, -1, math.NaN()} {
+		if _, err := EstimateOverlap(full, full, bad); err == nil {
+			t.Errorf("confidence %v accepted", bad)
 		}
 	}
 }

@@ -13,7 +13,9 @@ const (
 	minStepBytes  = 512      // smaller steps go down more than one level
 	wholeBytes    = 4 << 10  // a block with a larger step is cut into ranges
 	minRanges     = 4        // ... at least so many
-	rangeBytes    = 40 << 10 // ... of at most so many bytes a step, so that half as many keys again stay below MaxPartBytes
+	usualRanges   = 8        // ... and up to so many, so that prefixes can be cut finely
+	usualBytes    = 3 << 9   // ... while their parts have so many bytes
+	rangeBytes    = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
 	unknownLevel  = -1       // the level of a block of which nothing has been sent
 	fullNumerator = 3        // a sample of more than 3/4 of hash space takes all of it
 )
@@ -31,7 +33,7 @@ type Plan struct {
 
 // layout is how a block is cut into ranges of hash space. Its start level has cells 0 to 2^start-1.
 type layout struct {
-	start  uint8 // the first level sent
+	start  uint8 // the first level sent: log2 of the keys, where an array has one to two keys a bit, or the final one if less
 	ranges int
 	sample int // part 0 covers cells 0 to sample-1 of block 0
 }
@@ -74,7 +76,7 @@ func (h *Header) Plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
 func (p *Plan) addBlock(i int) {
 	s := p.shape
 	final := int(s.Levels[i])
-	l := layout{start: startLevel(s.Keys, s.Levels[i]), ranges: 1}
+	l := layout{start: min(floorLog2(s.Keys), s.Levels[i]), ranges: 1}
 	if i == 0 && s.SampleBytes > 0 {
 		l.sample = sampleCells(s, int(l.start))
 	}
@@ -84,7 +86,7 @@ func (p *Plan) addBlock(i int) {
 		largest = max(largest, stepBytes(s.Keys, l, from, to, 0, 1<<l.start))
 	}
 	if largest > wholeBytes {
-		l.ranges = max(minRanges, (largest+rangeBytes-1)/rangeBytes)
+		l.ranges = max(minRanges, min(usualRanges, largest/usualBytes), (largest+rangeBytes-1)/rangeBytes)
 	}
 	p.blocks = append(p.blocks, l)
 	if l.sample > 0 {
@@ -279,6 +281,31 @@ func (p *Plan) knowledge(block, parts int) []region {
 		}
 	}
 	return known
+}
+
+// lastSteps is what of a prefix decides what is known of a block: the sample, and the last step of each range.
+type lastSteps struct {
+	sample *step
+	ranges []*step
+}
+
+// last is the last steps of a block in a prefix of so many parts.
+func (p *Plan) last(block, parts int) lastSteps {
+	last := lastSteps{ranges: make([]*step, p.blocks[block].ranges)}
+	for i := range p.steps {
+		s := &p.steps[i]
+		if s.block != block || s.first >= parts {
+			continue
+		}
+		if s.sample {
+			last.sample = s
+			continue
+		}
+		for part := s.first; part < min(parts, s.first+s.parts); part++ {
+			last.ranges[s.lead+part-s.first] = s
+		}
+	}
+	return last
 }
 
 // refine replaces what regions, in order, say of the cells of r.

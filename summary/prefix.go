@@ -151,35 +151,9 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 	}
 	for i, t := range p.tries {
 		if known := p.plan.knowledge(i, parts); len(known) > 0 {
-			q.tries = append(q.tries, t.truncate(p.plan, i, parts))
+			q.tries = append(q.tries, assemble(p.plan, parts, i, t.appendNodes))
 		}
 	}
 	q.measure()
 	return q
-}
-
-// truncate is what the first parts say of block i.
-func (t *trie) truncate(p *Plan, i, parts int) *trie {
-	c := &trie{layout: t.layout, ranges: make([]*set, len(t.ranges))}
-	last := make([]*step, len(t.ranges)) // of each range, the last step held
-	for j := range p.steps {
-		s := &p.steps[j]
-		if s.block != i || s.first >= parts {
-			continue
-		}
-		if s.sample {
-			c.sample = newSet(t.appendNodes(nil, 0, t.layout.sample, s.to), 0, t.layout.sample, s.to-int(t.start))
-			continue
-		}
-		for part := s.first; part < min(parts, s.first+s.parts); part++ {
-			last[s.lead+part-s.first] = s
-		}
-	}
-	for r, s := range last {
-		if s != nil {
-			begin, end := p.cells(s, s.first+r-s.lead)
-			c.setRange(r, newSet(t.appendNodes(nil, begin, end, s.to), begin, end, s.to-int(t.start)))
-		}
-	}
-	return c
 }

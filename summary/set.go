@@ -1,6 +1,9 @@
 package summary
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // set is the nodes of a block at one level in a range of cells, compactly: the numbers of nodes in the cells in unary, the rest
 // of each node, depth bits, packed (Elias and Fano's code). It takes depth+2 bits a node and a little. Immutable.
@@ -10,7 +13,7 @@ type set struct {
 	count      int // nodes
 	unary      []uint64
 	starts     []uint32 // bit in unary where every cellsPerStart-th cell begins
-	low        []uint64
+	low        []byte   // with eight bytes more, so that eight can be read anywhere
 }
 
 const cellsPerStart = 64
@@ -21,7 +24,7 @@ func newSet(nodes []uint64, begin, end, depth int) *set {
 	cells := end - begin
 	s.unary = make([]uint64, (len(nodes)+cells+63)/64)
 	s.starts = make([]uint32, (cells+cellsPerStart-1)/cellsPerStart)
-	s.low = make([]uint64, len(nodes)*depth/64+2) // so that a read may straddle two words
+	s.low = make([]byte, (len(nodes)*depth+7)/8+8)
 	mask := uint64(1)<<depth - 1
 	cell, started := -1, 0
 	for i, v := range nodes {
@@ -31,8 +34,8 @@ func newSet(nodes []uint64, begin, end, depth int) *set {
 		at := i + cell
 		s.unary[at/64] |= 1 << (at % 64)
 		at = i * depth
-		s.low[at/64] |= v & mask << (at % 64)
-		s.low[at/64+1] |= v & mask >> (64 - at%64)
+		word := s.low[at/8:][:8]
+		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v&mask<<(at%8))
 	}
 	for ; started < len(s.starts); started++ {
 		s.starts[started] = uint32(len(nodes) + started*cellsPerStart)
@@ -44,13 +47,12 @@ func newSet(nodes []uint64, begin, end, depth int) *set {
 func (s *set) level(start uint8) int { return int(start) + s.depth }
 
 // bytes is about what s takes in memory.
-func (s *set) bytes() int { return 8*(len(s.unary)+len(s.low)) + 4*len(s.starts) + 120 }
+func (s *set) bytes() int { return 8*len(s.unary) + len(s.low) + 4*len(s.starts) + 120 }
 
 // lowBits are the lower bits of node i.
 func (s *set) lowBits(i int) uint64 {
 	at := i * s.depth
-	w := s.low[at/64]>>(at%64) | s.low[at/64+1]<<1<<(63-at%64)
-	return w & (1<<s.depth - 1)
+	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8) & (1<<s.depth - 1)
 }
 
 // contains reports whether a node is in s. Its cell must be in the range.
@@ -99,11 +101,20 @@ func selectBit(w uint64, k int) int {
 // appendCells appends the nodes of cells begin to end-1 in order, lowered by some levels.
 func (s *set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	it := s.from(begin)
-	last, limit := ^uint64(0), uint64(end)<<s.depth
-	for v, ok := it.next(); ok && v < limit; v, ok = it.next() {
-		if v >>= lower; v != last {
-			dst = append(dst, v)
-			last = v
+	var buffer [chunk]uint64
+	last := ^uint64(0)
+	for count := s.rank(end) - it.i; count > 0; {
+		nodes := buffer[:it.fill(buffer[:min(chunk, count)])]
+		count -= len(nodes)
+		if lower == 0 {
+			dst = append(dst, nodes...)
+			continue
+		}
+		for _, v := range nodes {
+			if v >>= lower; v != last {
+				dst = append(dst, v)
+				last = v
+			}
 		}
 	}
 	return dst
@@ -139,18 +150,26 @@ type setIterator struct {
 	word uint64 // bits of that word not yet passed
 }
 
-func (it *setIterator) next() (node uint64, ok bool) {
+// chunk is how many nodes are best unpacked at a time.
+const chunk = 256
+
+// fill unpacks as many nodes as fit in dst, and says how many there were.
+func (it *setIterator) fill(dst []uint64) int {
 	s := it.s
-	if it.i == s.count {
-		return 0, false
+	dst = dst[:min(len(dst), s.count-it.i)]
+	word, mask := it.word, uint64(1)<<s.depth-1
+	at := it.i * s.depth
+	for i := range dst {
+		for word == 0 {
+			it.at++
+			word = s.unary[it.at]
+		}
+		cell := it.at*64 + bits.TrailingZeros64(word) - it.i + s.begin
+		word &= word - 1
+		dst[i] = uint64(cell)<<s.depth | binary.LittleEndian.Uint64(s.low[at/8:])>>(at%8)&mask
+		at += s.depth
+		it.i++
 	}
-	for it.word == 0 {
-		it.at++
-		it.word = s.unary[it.at]
-	}
-	cell := it.at*64 + bits.TrailingZeros64(it.word) - it.i + s.begin
-	it.word &= it.word - 1
-	node = uint64(cell)<<s.depth | s.lowBits(it.i)
-	it.i++
-	return node, true
+	it.word = word
+	return len(dst)
 }

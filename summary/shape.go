@@ -18,17 +18,18 @@ const (
 	MaxPartBytes   = 64 << 10 // bytes of a part
 )
 
-// Shape is what a summary is made of. The zero value stands for [DefaultShape] of the number of keys.
+// Shape is what a summary is made of. Without sample and levels it stands for [DefaultShape].
 type Shape struct {
-	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one
-	// shape; publishers keep it while [Shape.Fits], so that the parts of successive epochs line up and deltas are small.
-	// 0: the number of keys at hand.
+	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one shape, or
+	// shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so that the parts of
+	// successive epochs line up and deltas are small. 0: the number of keys at hand.
 	Keys int
 	// SampleBytes is the target size of part 0, at most MaxSampleBytes. 0: no sample.
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to MaxSampleDepth below it; 0 without a sample.
 	SampleLevel uint8
-	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each.
+	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each, and at most MaxDepth below
+	// log2 of Keys. With a sample, the first is at least log2 of Keys.
 	Levels []uint8
 }
 
@@ -43,7 +44,8 @@ const (
 // 1/4096 to 1/2048: of 121 peers known in full, fewer than 0.06 match a key that nobody holds. The sample has 1 KiB and is
 // cut six levels below log2 n, where another level would cost more keys than it saves in false matches.
 //
-// One block is best at every budget: a bit a key spent on deepening it halves the rate, a further block costs 1.44.
+// One block is best from about three bits a key on: a bit a key spent on deepening it halves the rate, by a further block that
+// takes 1.39. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
 func DefaultShape(n int) Shape {
 	log := ceilLog2(n)
 	return Shape{
@@ -67,11 +69,11 @@ func (s Shape) Equal(o Shape) bool {
 
 // normal is s for n keys, its zero values replaced by what they stand for.
 func (s Shape) normal(n int) Shape {
-	if s.Keys == 0 && s.SampleBytes == 0 && s.SampleLevel == 0 && len(s.Levels) == 0 {
-		return DefaultShape(n)
-	}
 	if s.Keys == 0 {
 		s.Keys = max(n, 1)
+	}
+	if s.SampleBytes == 0 && s.SampleLevel == 0 && len(s.Levels) == 0 {
+		return DefaultShape(s.Keys)
 	}
 	s.Levels = slices.Clone(s.Levels)
 	return s
@@ -82,14 +84,14 @@ func (s Shape) check(n int) error {
 	switch {
 	case n < 0 || n > MaxKeys || s.Keys < 1 || s.Keys > MaxKeys:
 		return fmt.Errorf("summary: %d keys, shape for %d, at most %d: %w", n, s.Keys, MaxKeys, ErrLimit)
-	case n > s.Keys+s.Keys/2+64:
+	case n > s.Keys+s.Keys/2+64 || s.Keys > 2*n+1024:
 		return fmt.Errorf("summary: %d keys in a shape for %d: %w", n, s.Keys, ErrShape)
 	case len(s.Levels) == 0 || len(s.Levels) > MaxBlocks:
 		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrShape)
 	case s.SampleBytes < 0 || s.SampleBytes > MaxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
 		return fmt.Errorf("summary: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrShape)
-	case s.SampleBytes > 0 && (int(s.SampleLevel) > min(MaxLevel, ceilLog2(s.Keys)+MaxSampleDepth) || s.SampleLevel < startLevel(s.Keys, s.Levels[0])):
-		return fmt.Errorf("summary: sample at level %d: %w", s.SampleLevel, ErrShape)
+	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+MaxSampleDepth):
+		return fmt.Errorf("summary: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrShape)
 	}
 	for i, l := range s.Levels {
 		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+MaxDepth {
@@ -102,8 +104,5 @@ func (s Shape) check(n int) error {
 // ceilLog2 is the binary logarithm of n, rounded up; 0 for n < 2.
 func ceilLog2(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
 
-// startLevel is the first level of a block in a stream for n keys: floor(log2 n), where an array has one to two keys a bit, or
-// the block's final level if that is less.
-func startLevel(n int, final uint8) uint8 {
-	return min(uint8(bits.Len(uint(max(n, 1)))-1), final)
-}
+// floorLog2 is the binary logarithm of n, rounded down; 0 for n < 1.
+func floorLog2(n int) uint8 { return uint8(bits.Len(uint(max(n, 1))) - 1) }

@@ -74,6 +74,11 @@ func (t *trie) falsePositives() float64 {
 // setRange puts a set in place of what is known of a range; the sample is dropped once no range needs it.
 func (t *trie) setRange(r int, s *set) {
 	t.ranges[r] = s
+	t.dropSample()
+}
+
+// dropSample forgets the sample if the ranges say all of it.
+func (t *trie) dropSample() {
 	if t.sample == nil {
 		return
 	}
@@ -85,6 +90,29 @@ func (t *trie) setRange(r int, s *set) {
 		cell = t.bound(at + 1)
 	}
 	t.sample = nil
+}
+
+// assemble is what the first parts say of a block, where nodes appends what there is in some cells at a level.
+func assemble(p *Plan, parts, block int, nodes func(dst []uint64, begin, end, level int) []uint64) *trie {
+	l := p.blocks[block]
+	t := &trie{layout: l, ranges: make([]*set, l.ranges)}
+	last := p.last(block, parts)
+	var memory []uint64
+	pack := func(begin, end, level int) *set {
+		memory = nodes(memory[:0], begin, end, level)
+		return newSet(memory, begin, end, level-int(l.start))
+	}
+	for r, s := range last.ranges {
+		if s != nil {
+			begin, end := p.cells(s, s.first+r-s.lead)
+			t.ranges[r] = pack(begin, end, s.to)
+		}
+	}
+	if last.sample != nil {
+		t.sample = pack(0, l.sample, last.sample.to)
+		t.dropSample()
+	}
+	return t
 }
 
 // clone copies t, not its sets.

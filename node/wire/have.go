@@ -3,10 +3,10 @@ package wire
 import "fmt"
 
 const (
-	MaxKey        = 1024              // bytes of a key
-	MaxHaveKeys   = 256               // keys in a HaveRequest
-	MaxHave       = 64 << 10          // bytes of a HaveRequest
-	MaxHaveAnswer = 4 + MaxHaveKeys/8 // bytes of a HaveAnswer
+	MaxKey        = 1024                // bytes of a key
+	MaxHaveKeys   = 256                 // keys in a HaveRequest
+	MaxHave       = 64 << 10            // bytes of a HaveRequest
+	MaxHaveAnswer = 128 + MaxHaveKeys/8 // bytes of a HaveAnswer
 )
 
 // HaveFits says how many of the keys, from the first on, one HaveRequest carries: at least one if there is one of at most

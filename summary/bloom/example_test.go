@@ -109,3 +109,51 @@ func ExampleOptimalDynamic() {
 	fmt.Println(p.Batch.Blocks, p.Batch.BlockBits, p.Threshold)
 	// Output: 16 65536 54153
 }
+
+// At 8 bits a key to send, a longer and sparser filter is better than a plain one; it is sent coded.
+func ExampleCodec() {
+	const n = 1000
+	best, err := bloom.OptimalCompressed(n, 0.99*8*n, 16*n)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plain, _ := bloom.Optimal(n, 8*n)
+	codec, _ := bloom.NewCodec(best.Params, plain)
+	f, _ := bloom.New(best.Params)
+	for i := range n {
+		f.Add(fmt.Append(nil, i))
+	}
+	message, _ := codec.Append(nil, f)
+	fmt.Printf("%d bits, %d hash functions: %d bytes, rate %.4f\n", f.Params().Bits(), f.Params().Hashes, len(message), best.Rate)
+	fmt.Printf("plain: %d bytes, rate %.4f\n", plain.Bits()/8, plain.Rate(n))
+
+	g, err := codec.Decode(message)
+	fmt.Println(err, g.Equal(f))
+
+	f.Add([]byte("one more"))
+	delta, _ := codec.AppendDelta(nil, g, f)
+	g, err = codec.DecodeDelta(g, delta)
+	fmt.Println(len(delta), "bytes;", err, g.Equal(f))
+	// Output:
+	// 13986 bits, 2 hash functions: 995 bytes, rate 0.0178
+	// plain: 1000 bytes, rate 0.0216
+	// <nil> true
+	// 10 bytes; <nil> true
+}
+
+func ExampleOptimalCompressed() {
+	best, _ := bloom.OptimalCompressed(10_000, 80_000, 140_000)
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Params.Bits(), best.Params.Hashes, best.Bits, best.Rate)
+	// Output: m=140000 k=2 z=79231 f=0.0177
+}
+
+func ExampleAppendCounters() {
+	counters := make([]uint8, 1000)
+	counters[10], counters[500] = 1, 3
+	code := bloom.AppendCounters(nil, counters)
+	again := make([]uint8, 1000)
+	n, err := bloom.DecodeCounters(again, code)
+	fmt.Println(len(code), n, again[500], err)
+	// Output: 14 14 3 <nil>
+}

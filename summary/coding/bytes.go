@@ -6,11 +6,11 @@ import (
 	"math/bits"
 )
 
-// The byte code: eight bits are one symbol, whose probability follows from the number of ones in it. The last byte is filled up
-// with zeros. When most bits are ones their complement is coded: flip is then all ones, else zero.
+// The byte code: eight bits are one symbol, whose probability follows from the number of ones in it. The last byte is
+// filled up with zeros. When most bits are ones their complement is coded: flip is then all ones, else zero.
 
-// byteFrequencies are the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero byte, of
-// which there is only one, takes what rounding leaves.
+// byteFrequencies are the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero
+// byte, of which there is only one, takes what rounding leaves.
 func byteFrequencies(f *frequencies, p uint64) {
 	var slots [9]uint16 // of one byte with so many ones
 	for c := 1; c <= 8; c++ {
@@ -40,7 +40,7 @@ func appendBytes(dst []byte, words []uint64, n int, c choice) []byte {
 	var symbols [256]symbol
 	byteFrequencies(&f, c.p>>48)
 	f.symbols(&symbols)
-	dst, buf := room(dst, c.maxBytes)
+	dst, buf := room(dst, c.most)
 	e := newEncoder(buf)
 	whole := n / 64
 	if rest := n % 64; rest > 0 {

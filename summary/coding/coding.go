@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of words[i/64].
-// Neither n nor ones is in the code. AppendBits panics if words is shorter than n bits or ones is not their count.
+// AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of
+// words[i/64]. Neither n nor ones is in the code. AppendBits panics if words is shorter than n bits or ones is not
+// their count.
 func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
@@ -27,12 +28,12 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	}
 }
 
-// DecodeBits decodes n bits with the given number of ones from the start of src into words and returns the bytes consumed.
-// It clears the unused bits of the last word. An error wraps [ErrMalformed]: src does not start with what AppendBits
-// writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads past src, and
-// panics only if words is shorter than n bits.
+// DecodeBits decodes n bits with the given number of ones from the start of src into words and returns the bytes
+// consumed. It clears the unused bits of the last word. An error wraps [ErrMalformed]: src does not start with what
+// AppendBits writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads
+// past src, and panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || n > MaxBits || ones < 0 || ones > n {
+	if n < 0 || uint64(n) > MaxBits || ones < 0 || ones > n {
 		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
 	}
 	words = words[:wordsFor(n)]

@@ -1,64 +1,237 @@
 package coding
 
 import (
+	"encoding/binary"
+	"errors"
+	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
-// randomBits is an array of n bits, ones of them set at random; deterministic.
+// randomBits is an array of n bits, ones of them set at random places; always the same.
 func randomBits(n, ones int) []uint64 {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(ones)))
 	words := make([]uint64, wordsFor(n))
-	perm := ones
-	if ones > n/2 {
-		perm = n - ones
-	}
-	for perm > 0 {
-		i := r.IntN(n)
-		if words[i/64]>>(i%64)&1 == 0 {
-			words[i/64] |= 1 << (i % 64)
-			perm--
-		}
-	}
-	if ones > n/2 {
-		for i := range words {
-			words[i] = ^words[i]
-		}
-		if n%64 != 0 {
-			words[len(words)-1] &= 1<<(n%64) - 1
+	fill(words, n, ones > n/2)
+	for range min(ones, n-ones) {
+		for {
+			i := r.IntN(n)
+			if w := words[i/64] ^ 1<<(i%64); (w>>(i%64)&1 == 0) == (ones > n/2) {
+				words[i/64] = w
+				break
+			}
 		}
 	}
 	return words
 }
 
-func TestRoundTrip(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 7, 8, 63, 64, 65, 100, 1000, 4096, 5000, 20000, 100003} {
-		for _, ones := range []int{0, 1, 2, 3, n / 100, n / 50, n / 20, n / 10, n / 4, n / 3, n * 48 / 100, n / 2, n * 3 / 4, n * 9 / 10, n * 99 / 100, n - 2, n - 1, n} {
-			if ones < 0 || ones > n {
-				continue
+func entropyBytes(n, ones int) float64 {
+	p := float64(ones) / float64(n)
+	return float64(n) / 8 * (-p*math.Log2(p) - (1-p)*math.Log2(1-p))
+}
+
+// TestEntropy holds the code of 128 KiB to the entropy: 1.002 of it from p = 0.05 on, 1.004 from 0.01 on.
+func TestEntropy(t *testing.T) {
+	const n = 1 << 20
+	for permille := 10; permille <= 500; permille += 2 {
+		ones := n * permille / 1000
+		most := 1.002
+		if permille < 50 {
+			most = 1.004
+		}
+		got := len(AppendBits(nil, randomBits(n, ones), n, ones))
+		if ratio := float64(got) / entropyBytes(n, ones); ratio > most {
+			t.Errorf("p = 0.%03d: %d bytes, %.5f of the entropy, at most %v", permille, got, ratio, most)
+		}
+	}
+}
+
+// TestSmall holds the code of small arrays to the logarithm of their number: there are n over ones of them.
+func TestSmall(t *testing.T) {
+	for n := 1; n <= 2100; n += 1 + n/17 {
+		for ones := 0; ones <= n; ones++ {
+			got := len(AppendBits(nil, randomBits(n, ones), n, ones))
+			all, _ := math.Lgamma(float64(n + 1))
+			a, _ := math.Lgamma(float64(ones + 1))
+			b, _ := math.Lgamma(float64(n - ones + 1))
+			if bits := (all - a - b) / math.Ln2; float64(got) > math.Ceil((bits+1.001)/8) && got < (n+7)/8 || got > (n+7)/8 {
+				t.Errorf("n=%d ones=%d: %d bytes for %.2f bits", n, ones, got, bits)
 			}
-			words := randomBits(n, ones)
-			code := AppendBits([]byte("head"), words, n, ones)
-			if string(code[:4]) != "head" {
-				t.Fatalf("n=%d ones=%d: AppendBits changed what was there", n, ones)
+		}
+	}
+}
+
+// TestPredictedBytes checks the prediction for small arrays to a byte and for large ones to half a percent.
+func TestPredictedBytes(t *testing.T) {
+	for n := 2; n < 1<<18; n += 1 + n/7 {
+		for ones := 1; ones < n; ones += 1 + ones/3 {
+			got, predicted := len(AppendBits(nil, randomBits(n, ones), n, ones)), PredictedBytes(n, ones)
+			margin := 1.0
+			if n > exactMax {
+				margin = 8 + 0.005*float64(got)
 			}
-			code = code[4:]
-			if got, limit := len(code), MaxBytes(n, ones); got > limit {
-				t.Errorf("n=%d ones=%d: %d bytes, MaxBytes %d", n, ones, got, limit)
+			if math.Abs(float64(got-predicted)) > margin {
+				t.Errorf("n=%d ones=%d: %d bytes, predicted %d", n, ones, got, predicted)
 			}
-			got := make([]uint64, len(words))
-			for _, tail := range []string{"", "\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"} {
-				consumed, err := DecodeBits(got, append(slices.Clip(code), tail...), n, ones)
-				if err != nil || consumed != len(code) || !slices.Equal(got, words) {
-					t.Fatalf("n=%d ones=%d tail %q: consumed %d of %d, %v", n, ones, tail, consumed, len(code), err)
+		}
+	}
+}
+
+// TestEntropyInteger compares the integer entropy, which sizes and choices follow from, with floating point.
+func TestEntropyInteger(t *testing.T) {
+	for n := 2; n < 1<<38; n += 1 + n/2 {
+		for ones := 1; ones < n; ones += 1 + ones {
+			got, want := float64(entropy(n, ones))/(8<<fraction), entropyBytes(n, ones)
+			if math.Abs(got-want) > 0.01+float64(n)/(1<<42) {
+				t.Fatalf("n=%d ones=%d: %v, want %v", n, ones, got, want)
+			}
+		}
+	}
+}
+
+// TestFrequencies checks for all probabilities that every symbol has slots, all have the scale together, and none
+// less than a quarter of what its probability asks for: MaxBytes counts on that.
+func TestFrequencies(t *testing.T) {
+	var f frequencies
+	for p := uint64(1<<16) / 16; p < 31_600; p++ {
+		byteFrequencies(&f, p)
+		share := float64(p) / (1 << 16)
+		for s := range 256 {
+			ones := float64(count([]uint64{uint64(s)}, 64))
+			want := scale * math.Pow(share, ones) * math.Pow(1-share, 8-ones)
+			if got := float64(f.start[s+1]) - float64(f.start[s]); got < 1 || got < want/4 {
+				t.Fatalf("p=%d byte %x: %v slots, expected %v", p, s, got, want)
+			}
+		}
+		if f.start[256] != scale {
+			t.Fatalf("p=%d: %d slots in all", p, f.start[256])
+		}
+	}
+	for n := exactMax + 1; n < 1<<38; n += n / 3 {
+		for few := 1; few < n/15; few += 1 + few/2 {
+			c := choose(n, few)
+			gapFrequencies(&f, c.p, c.low)
+			if f.n < 65 || f.n > 256 || f.start[f.n] != scale {
+				t.Fatalf("n=%d few=%d: %d symbols, %d slots in all", n, few, f.n, f.start[f.n])
+			}
+			for s := range f.n {
+				if f.start[s+1] < f.start[s]+3 {
+					t.Fatalf("n=%d few=%d symbol %d: %d slots", n, few, s, f.start[s+1]-f.start[s])
 				}
 			}
-			if len(code) > 0 {
-				if _, err := DecodeBits(got, code[:len(code)-1], n, ones); err == nil {
-					t.Errorf("n=%d ones=%d: accepted a code cut short", n, ones)
+		}
+	}
+}
+
+// TestPush compares the multiplications by reciprocals with divisions, at the edges of what a state may be.
+func TestPush(t *testing.T) {
+	for freq := uint64(1); freq < scale; freq++ {
+		s := newSymbol(0, freq)
+		for _, x := range []uint64{1, freq, freq + 1, 2*freq - 1, stateStart, freq<<48 - 1, freq<<48 - freq, freq<<47 + 1} {
+			if got, want := s.push(x), x/freq*scale+x%freq; got != want {
+				t.Fatalf("freq %d, state %x: %x, want %x", freq, x, got, want)
+			}
+		}
+	}
+}
+
+func TestDecodeBitsRefuses(t *testing.T) {
+	words := make([]uint64, 1)
+	for _, c := range []struct {
+		name    string
+		src     string
+		n, ones int
+	}{
+		{"negative length", "", -1, 0},
+		{"negative ones", "", 9, -1},
+		{"more ones than bits", "", 9, 10},
+		{"nothing", "", 12, 6},
+		{"raw with bits after the last", "\x3f\x10", 12, 6},
+		{"raw with a wrong count", "\x1f\x00", 12, 6},
+		{"the end of the interval", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 64, 1},
+	} {
+		if _, err := DecodeBits(words, []byte(c.src), c.n, c.ones); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestDecodeBitsEveryByte changes every byte of codes of all methods: what is still accepted is the canonical code of
+// other bits, and most changes are refused, for the count is off.
+func TestDecodeBitsEveryByte(t *testing.T) {
+	for _, c := range []struct{ n, ones int }{
+		{20_000, 150}, {20_000, 19_000}, {17_000, 3000}, {100_000, 30_000}, {200_000, 10_000},
+	} {
+		code := AppendBits(nil, randomBits(c.n, c.ones), c.n, c.ones)
+		words := make([]uint64, wordsFor(c.n))
+		for i := 0; i < len(code); i += 1 + len(code)/500 {
+			code[i] ^= 0x55
+			if consumed, err := DecodeBits(words, code, c.n, c.ones); err == nil {
+				if again := AppendBits(nil, words, c.n, c.ones); string(again) != string(code[:consumed]) {
+					t.Errorf("%+v: byte %d changed, accepted though not canonical", c, i)
 				}
 			}
+			code[i] ^= 0x55
+		}
+	}
+}
+
+func TestDecodeArrayRefuses(t *testing.T) {
+	good := AppendArray(nil, randomBits(1000, 100), 1000)
+	if _, n, consumed, err := DecodeArray(good, 1000); n != 1000 || consumed != len(good) || err != nil {
+		t.Fatalf("n=%d consumed %d of %d: %v", n, consumed, len(good), err)
+	}
+	huge := binary.AppendUvarint(binary.AppendUvarint(nil, 1<<33), 1<<32)
+	for name, src := range map[string][]byte{
+		"empty":             {},
+		"long varint":       append([]byte{0x80 | 8, 0}, 4),
+		"more ones":         {8, 9},
+		"over the limit":    good,
+		"far too few bytes": huge,
+	} {
+		limit := 1 << 35
+		if name == "over the limit" {
+			limit = 999
+		}
+		if testing.AllocsPerRun(1, func() { DecodeArray(src, limit) }) > 10 {
+			t.Errorf("%s: too many allocations", name)
+		}
+		if words, _, _, err := DecodeArray(src, limit); words != nil || !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %d words, %v", name, len(words), err)
+		}
+	}
+}
+
+func TestAppendBitsPanics(t *testing.T) {
+	for name, f := range map[string]func(){
+		"too short":   func() { AppendBits(nil, make([]uint64, 1), 65, 0) },
+		"wrong count": func() { AppendBits(nil, make([]uint64, 1), 64, 1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	for _, c := range []struct{ n, ones int }{
+		{1000, 100}, {20_000, 100}, {20_000, 3000}, {1 << 20, 1 << 14}, {1 << 20, 1 << 18}, {1 << 20, 1 << 19},
+	} {
+		words := randomBits(c.n, c.ones)
+		dst := make([]byte, 0, MaxBytes(c.n, c.ones)+8)
+		allocs := testing.AllocsPerRun(5, func() {
+			dst = AppendBits(dst[:0], words, c.n, c.ones)
+			if _, err := DecodeBits(words, dst, c.n, c.ones); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%+v: %v allocations", c, allocs)
 		}
 	}
 }

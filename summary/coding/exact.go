@@ -6,9 +6,10 @@ import (
 	"math/bits"
 )
 
-// The exact code: an arithmetic coder takes the bits one by one, each as a one with probability (ones left)/(bits left). All arrays
-// with the same number of ones are equally likely under it, so the code is about log2 of their number, and the
-// count needs no check. It ends in the fewest bytes that stay inside the last interval whatever follows them.
+// The exact code: an arithmetic coder takes the bits one by one, each as a one with probability (ones left)/(bits
+// left). All arrays with the same number of ones are equally likely under it, so the code is about log2 of their
+// number, and the count needs no check. It ends in the fewest bytes that stay inside the last interval whatever
+// follows them.
 
 // interval is what the arithmetic coder has narrowed the code value to: [low, low+width) in units of 2^-64 of the
 // window that starts after the bytes already fixed. width is at least 2^56 between bits.

@@ -1,17 +1,18 @@
 package coding
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 )
 
-// The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A gap is cut into a
-// low part of c.low bits, so few that its values are as good as equally likely, and the rest, a geometric
-// variable again. That is coded as a symbol; the last symbol of the alphabet stands for "as much as this, and more", after
-// which, a geometric variable having no memory, the same alphabet serves again.
+// The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A
+// gap is cut into a low part of c.low bits, so few that its values are as good as equally likely, and the rest, a
+// geometric variable again. That is coded as a symbol; the last symbol of the alphabet stands for "as much as this,
+// and more", after which, a geometric variable having no memory, the same alphabet serves again.
 
-// gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The alphabet ends where
-// symbols get too rare for the scale.
+// gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
+// alphabet ends where symbols get too rare for the scale.
 func gapFrequencies(f *frequencies, p uint64, low int) {
 	q := -p // 2^64 times the probability that 2^low zeros follow
 	for range low {
@@ -34,21 +35,12 @@ func gapFrequencies(f *frequencies, p uint64, low int) {
 
 func appendGaps(dst []byte, words []uint64, n int, c choice) []byte {
 	var f frequencies
-	var symbols [256]symbol
 	gapFrequencies(&f, c.p, c.low)
-	f.symbols(&symbols)
-	dst, buf := room(dst, c.maxBytes)
-	e := newEncoder(buf)
-	more := f.n - 1
-	putGap := func(lane, gap int) {
-		upper := gap >> c.low
-		e.putLow(lane, uint64(gap), c.low)
-		e.put(lane, &symbols[upper%more])
-		for range upper / more {
-			e.put(lane, &symbols[more])
-		}
-	}
-	one, above := c.few-1, -1 // index and place of the one whose gap is not yet put
+	dst, buf := room(dst, c.most)
+	g := gapEncoder{encoder: newEncoder(buf), more: f.n - 1, low: c.low, lanes: c.lanes, ones: c.few}
+	f.symbols(&g.symbols)
+	var gaps [256]int // before the ones above, in falling order
+	held, above := 0, -1
 	for i := len(words) - 1; i >= 0; i-- {
 		w := words[i] ^ c.flip
 		if i == n/64 {
@@ -59,46 +51,166 @@ func appendGaps(dst []byte, words []uint64, n int, c choice) []byte {
 			w ^= 1 << top
 			place := i*64 + top
 			if above >= 0 {
-				putGap(one%c.lanes, above-place-1)
-				one--
+				gaps[held&0xff] = above - place - 1
+				held++
 			}
 			above = place
 		}
+		if held > len(gaps)-64 {
+			g.putGaps(gaps[:held])
+			held = 0
+		}
 	}
-	putGap(0, above)
-	return append(dst, e.finish(c.lanes)...)
+	gaps[held] = above
+	g.putGaps(gaps[:held+1])
+	return append(dst, g.finish(c.lanes)...)
+}
+
+type gapEncoder struct {
+	encoder
+	symbols          [256]symbol
+	more, low, lanes int
+	ones             int // not yet put
+}
+
+func (g *gapEncoder) putGaps(gaps []int) {
+	for len(gaps) > 0 {
+		if g.lanes == maxLanes && g.low == 0 && g.ones%maxLanes == 0 {
+			gaps = gaps[g.putFours(gaps):]
+		}
+		if len(gaps) > 0 {
+			g.putGap(gaps[0])
+			gaps = gaps[1:]
+		}
+	}
+}
+
+func (g *gapEncoder) putGap(gap int) {
+	g.ones--
+	lane, upper := g.ones%g.lanes, gap>>g.low
+	g.putLow(lane, uint64(gap), g.low)
+	g.put(lane, &g.symbols[upper%g.more])
+	for range upper / g.more {
+		g.put(lane, &g.symbols[g.more])
+	}
+}
+
+// putFours puts gaps by fours with four lanes, as long as they need no symbol for more; it returns how many.
+func (g *gapEncoder) putFours(gaps []int) int {
+	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
+	buf, pos, more := g.buf, g.pos, g.more
+	step := func(x uint64, gap int) uint64 {
+		s := &g.symbols[gap&0xff]
+		if x >= uint64(s.freq)<<(stateBits-scaleBits) {
+			pos -= wordBytes
+			binary.LittleEndian.PutUint32(buf[pos:], uint32(x))
+			x >>= wordBits
+		}
+		return s.push(x)
+	}
+	i := 0
+	for ; i+maxLanes <= len(gaps); i += maxLanes {
+		four := gaps[i : i+maxLanes]
+		if max(four[0], four[1], four[2], four[3]) >= more {
+			break
+		}
+		x3 = step(x3, four[0])
+		x2 = step(x2, four[1])
+		x1 = step(x1, four[2])
+		x0 = step(x0, four[3])
+	}
+	g.state, g.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
+	g.ones -= i
+	return i
 }
 
 func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 	var f frequencies
-	var t table
 	d, ok := newDecoder(src, c.lanes)
 	if !ok {
 		return 0, fmt.Errorf("coding: states of %d lanes: %w", c.lanes, ErrMalformed)
 	}
 	gapFrequencies(&f, c.p, c.low)
-	f.table(&t)
+	g := gapDecoder{decoder: d, more: uint64(f.n - 1), low: c.low, lanes: c.lanes, end: uint64(n)}
+	f.table(&g.table)
 	fill(words, n, c.flip != 0)
-	more := f.n - 1
-	place := -1
-	for one := range c.few {
-		lane := one % c.lanes
-		s := int(d.get(lane, &t))
-		place += 1 + s<<c.low
-		for s == more && place < n {
-			s = int(d.get(lane, &t))
-			place += s << c.low
+	for g.ones < c.few {
+		if g.lanes == maxLanes && g.low == 0 && g.ones%maxLanes == 0 {
+			g.getFours(words, c.few)
 		}
-		place += int(d.getLow(lane, c.low))
-		if place >= n {
+		if g.ones < c.few && !g.getOne(words) {
 			return 0, fmt.Errorf("coding: a bit after the last: %w", ErrMalformed)
 		}
-		words[place/64] ^= 1 << (place % 64)
 	}
-	if !d.done(c.lanes) {
+	if !g.done(c.lanes) {
 		return 0, fmt.Errorf("coding: states do not end where they start: %w", ErrMalformed)
 	}
-	return d.pos, nil
+	return g.pos, nil
+}
+
+type gapDecoder struct {
+	decoder
+	table      table
+	more       uint64
+	low, lanes int
+	ones       int    // got so far
+	at, end    uint64 // the place after the last of them, and after the last bit
+}
+
+// getOne gets a gap and flips the bit after it; it returns false if there is no such bit.
+func (g *gapDecoder) getOne(words []uint64) bool {
+	lane := g.ones % g.lanes
+	s := g.get(lane, &g.table)
+	for ; s == g.more && g.at < g.end; s = g.get(lane, &g.table) {
+		g.at += s << g.low
+	}
+	g.at += s<<g.low + g.getLow(lane, g.low)
+	if g.at >= g.end {
+		return false
+	}
+	words[g.at/64] ^= 1 << (g.at % 64)
+	g.at++
+	g.ones++
+	return true
+}
+
+// getFours gets ones by fours with four lanes, as long as no gap needs a symbol for more, all lie inside the array, and
+// there is enough of src.
+func (g *gapDecoder) getFours(words []uint64, few int) {
+	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
+	src, pos, t := g.src, g.pos, &g.table
+	at, ones := g.at, g.ones
+	for ; ones+maxLanes <= few && pos+maxLanes*wordBytes <= len(src); ones += maxLanes {
+		y0, s0 := t.pop(x0)
+		y1, s1 := t.pop(x1)
+		y2, s2 := t.pop(x2)
+		y3, s3 := t.pop(x3)
+		p0 := at + s0
+		p1 := p0 + 1 + s1
+		p2 := p1 + 1 + s2
+		p3 := p2 + 1 + s3
+		if max(s0, s1, s2, s3) == g.more || p3 >= g.end {
+			break
+		}
+		at = p3 + 1
+		words[p0/64] ^= 1 << (p0 % 64)
+		words[p1/64] ^= 1 << (p1 % 64)
+		words[p2/64] ^= 1 << (p2 % 64)
+		words[p3/64] ^= 1 << (p3 % 64)
+		var low uint64
+		next := binary.LittleEndian.Uint64(src[pos:])
+		x0, low = take(y0, next)
+		pos += int(low & wordBytes)
+		x1, low = take(y1, next>>(low&wordBits))
+		pos += int(low & wordBytes)
+		next = binary.LittleEndian.Uint64(src[pos:])
+		x2, low = take(y2, next)
+		pos += int(low & wordBytes)
+		x3, low = take(y3, next>>(low&wordBits))
+		pos += int(low & wordBytes)
+	}
+	g.state, g.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
+	g.at, g.ones = at, ones
 }
 
 // pieceBits is how much of a low part is put at once.
@@ -121,4 +233,42 @@ func (d *decoder) getLow(lane, n int) (v uint64) {
 		n -= size
 	}
 	return v
+}
+
+// getGaps gets ones by fours with four lanes, as long as they have no symbol for more, lie inside n bits, and there
+// is enough of src. It returns what at and one then are.
+func (d *decoder) getGaps(words []uint64, n, at, one, few int, more uint64, t *table) (int, int) {
+	x0, x1, x2, x3 := d.state[0], d.state[1], d.state[2], d.state[3]
+	src, pos := d.src, d.pos
+	for ; one+maxLanes <= few && pos+maxLanes*wordBytes <= len(src); one += maxLanes {
+		y0, s0 := t.pop(x0)
+		y1, s1 := t.pop(x1)
+		y2, s2 := t.pop(x2)
+		y3, s3 := t.pop(x3)
+		p0 := at + int(s0)
+		p1 := p0 + 1 + int(s1)
+		p2 := p1 + 1 + int(s2)
+		p3 := p2 + 1 + int(s3)
+		if max(s0, s1, s2, s3) == more || p3 >= n {
+			break
+		}
+		at = p3 + 1
+		words[p0/64] ^= 1 << (p0 % 64)
+		words[p1/64] ^= 1 << (p1 % 64)
+		words[p2/64] ^= 1 << (p2 % 64)
+		words[p3/64] ^= 1 << (p3 % 64)
+		var low uint64
+		next := binary.LittleEndian.Uint64(src[pos:])
+		x0, low = take(y0, next)
+		pos += int(low & wordBytes)
+		x1, low = take(y1, next>>(low&wordBits))
+		pos += int(low & wordBytes)
+		next = binary.LittleEndian.Uint64(src[pos:])
+		x2, low = take(y2, next)
+		pos += int(low & wordBytes)
+		x3, low = take(y3, next>>(low&wordBits))
+		pos += int(low & wordBytes)
+	}
+	d.state, d.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
+	return at, one
 }

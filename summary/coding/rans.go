@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x to
-// about x*2^15/f, and the decoder takes it back, last symbol first; so encoding runs backwards. A state that would grow past
-// stateLimit gives its low 32 bits to the stream, one that falls below stateStart takes 32 bits from it: never more, for
-// the one or two symbols between two such looks are worth at most 30. All states start at stateStart, and the decoder
-// demands to find them there again: together with the ranges that makes the code a bijection. Several lanes keep the
-// processor busy.
+// A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x
+// to about x*2^15/f, and the decoder takes it back, last symbol first; so encoding runs backwards. A state that would
+// grow past stateLimit gives its low 32 bits to the stream, one that falls below stateStart takes 32 bits from it:
+// never more, for the one or two symbols between two such looks are worth at most 30. All states start at stateStart,
+// and the decoder demands to find them there again: together with the ranges that makes the code a bijection. Several
+// lanes keep the processor busy.
 //
 // A code is the last state of each lane (8 bytes, little endian), then the stream (little endian words of 32 bits).
 
@@ -36,7 +36,7 @@ type symbol struct {
 
 func newSymbol(start, freq uint64) symbol {
 	s := symbol{freq: uint32(freq), rest: uint16(scale - freq), start: start}
-	if freq == 1 { // 2^64 does not fit: take one less, which makes the quotient one too small, and add what that loses
+	if freq == 1 { // 2^64 does not fit: one less makes the quotient one too small; add what that loses
 		s.reciprocal, s.start = ^uint64(0), start+scale-1
 		return s
 	}
@@ -82,6 +82,7 @@ func (e *encoder) putBits(lane int, v uint64, n int) {
 	e.state[lane] = e.shrink(e.state[lane], 1<<(stateBits-n))<<n | v
 }
 
+// shrink gives the low bits of a state to the stream if it is too high.
 func (e *encoder) shrink(x, limit uint64) uint64 {
 	if x >= limit {
 		e.pos -= wordBytes
@@ -163,8 +164,8 @@ func (d *decoder) done(lanes int) bool {
 	return d.pos <= len(d.src)
 }
 
-// table is the decoder's view of the frequencies: which symbol a slot of the scale belongs to, how many slots that has, and what
-// leads from a slot to its number among them.
+// table is the decoder's view of the frequencies: which symbol a slot of the scale belongs to, how many slots that
+// has, and what leads from a slot to its number among them.
 type table struct {
 	symbol [scale]byte
 	freq   [256]uint16

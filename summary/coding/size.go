@@ -17,86 +17,86 @@ const (
 
 const (
 	exactMax  = 1 << 14 // bits, up to which the exact code, about ten times slower, saves the states of rANS
-	lanesFrom = 8 << 10 // bytes of code, from which four lanes, for 12 bytes more, are worth it
+	lanesFrom = 8 << 10 // bytes of code, from which four lanes, for 18 bytes more, are worth it
+
+	spareBytes = 6 // what a lane of rANS takes beyond the entropy, on average
 )
 
 // choice is all that follows from the length and the number of ones.
 type choice struct {
-	method   method
-	lanes    int
-	flip     uint64 // all ones when the complement is coded
-	few      int    // ones after flipping
-	p        uint64 // 2^64 times their share
-	low      int    // bits of the low part of a gap
-	maxBytes int
+	method    method
+	lanes     int
+	flip      uint64 // all ones when the complement is coded
+	few       int    // ones after flipping
+	p         uint64 // 2^64 times their share
+	low       int    // bits of the low part of a gap
+	predicted int    // bytes
+	most      int    // bytes
 }
 
 // choose makes the choice for n bits with the given number of ones.
 func choose(n, ones int) choice {
-	c := choice{few: ones, lanes: 1}
+	c := choice{few: ones}
 	if ones > n/2 {
 		c.flip, c.few = ^uint64(0), n-ones
 	}
-	size := (n + 7) / 8
-	switch {
-	case c.few == 0:
-		c.method = empty
-		return c
-	case n <= exactMax:
-		c.method = exact
-		if exactBytes(n, c.few) >= size {
-			c.method = raw
-		}
-		return c
-	case c.few > n/1000*481: // less than a thousandth to gain
-		c.method = raw
+	if c.few == 0 {
 		return c
 	}
+	if n <= exactMax {
+		c.method, c.predicted = exact, exactBytes(n, c.few)
+		c.most = c.predicted + 1
+	} else {
+		c.chooseRANS(n)
+	}
+	if size := (n + 7) / 8; c.predicted >= size-size/1024 { // less than a thousandth to gain
+		c.method, c.predicted, c.most = raw, size, size
+	}
+	return c
+}
+
+func (c *choice) chooseRANS(n int) {
 	c.p, _ = bits.Div64(uint64(c.few), 0, uint64(n))
 	c.method = inBytes
-	symbols := size
-	if c.few < n/16 {
+	symbols := n/8 + 1
+	if c.few < n/15 {
 		c.method = inGaps
 		for c.few < n>>(7+c.low) {
 			c.low++
 		}
-		symbols = c.few + n>>c.low/200
+		symbols = c.few + n>>c.low/64
 	}
 	coded := int(entropy(n, c.few) >> (fraction + 3))
+	c.lanes = 1
 	if coded >= lanesFrom {
 		c.lanes = maxLanes
 	}
-	c.maxBytes = coded + symbols/4 + 64
-	return c
+	c.predicted = coded + c.lanes*spareBytes
+	c.most = coded + symbols/4 + 64 // no symbol has less than a quarter of the slots it should have: 2 bits each
 }
 
-// PredictedBytes is the size of the code of n random bits with the given number of ones: what to plan with. The same on every
-// machine.
-func PredictedBytes(n, ones int) int {
-	switch c := choose(n, ones); c.method {
-	case empty:
-		return 0
-	case raw:
-		return (n + 7) / 8
-	case exact:
-		return exactBytes(n, c.few)
-	default:
-		return int(entropy(n, c.few)>>(fraction+3)) + c.lanes*6
-	}
-}
+// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with: within a byte
+// up to 2^14 bits, within half a percent above. It is found in integers, so it is the same on every machine.
+// 0 <= ones <= n <= [MaxBits].
+func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
-// MaxBytes is at least the size of any code of n bits with the given number of ones.
-func MaxBytes(n, ones int) int {
-	switch c := choose(n, ones); c.method {
-	case inGaps, inBytes:
-		return c.maxBytes
-	default:
-		return n/8 + 16 // the exact code is the same length for all arrays to within its last bytes
-	}
-}
+// MaxBytes is at least the size of the code of any n bits with the given number of ones, random or not.
+// 0 <= ones <= n <= [MaxBits].
+func MaxBytes(n, ones int) int { return choose(n, ones).most }
 
-// exactBytes is what the exact code takes.
-func exactBytes(n, ones int) int { return int((entropy(n, ones)>>fraction + 12) / 8) }
+// minBytes is at most the size of any such code.
+func minBytes(n, ones int) int { return PredictedBytes(n, ones)/4 - 1 }
+
+// exactBytes is what the exact code takes, for any n bits with the given number of ones, or a byte more or less: the
+// logarithm of the number of such arrays, by Stirling's formula, and half a bit for the ending.
+func exactBytes(n, ones int) int {
+	const (
+		tau  = 2_780_297 // log2(2 pi)
+		half = 1 << (fraction - 1)
+	)
+	correction := tau + (log2(ones)+log2(n-ones)-log2(n)+1<<logFraction)>>(logFraction-fraction) - 1<<fraction
+	return int((entropy(n, ones) - correction/2 + half + 8<<fraction - 1) >> (fraction + 3))
+}
 
 // fraction is the number of binary digits after the point of a logarithm or an entropy.
 const fraction = 20

@@ -51,8 +51,8 @@ func (a Array) Intersection(c Counts, kind Kind, confidence float64) (Interval, 
 	return i.clip(min(one.Value, other.Value), min(one.High, other.High)), nil
 }
 
-// BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in common
-// (Lemma 3).
+// BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
+// common (Lemma 3).
 func (a Array) BothOnes(t1, t2, n float64) float64 {
 	s, m := a.Ones(n), a.counted()
 	return (t1*t2 + s*(m-t1-t2)) / (m - s)
@@ -64,8 +64,8 @@ func (a Array) common(c Counts, t float64) float64 {
 	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
 }
 
-// IntersectionDeviation is the standard deviation of the value of [Array.Intersection] for sets of n1 and n2 elements, n12 of them
-// common (delta method).
+// IntersectionDeviation is the standard deviation of the value of [Array.Intersection] for sets of n1 and n2
+// elements, n12 of them common (delta method).
 func (a Array) IntersectionDeviation(n1, n2, n12 float64) float64 {
 	return math.Sqrt(a.intersectionVariance(loads{a.load(n1), a.load(n2), a.load(n12)}))
 }

@@ -2,8 +2,8 @@ package estimate
 
 import "math"
 
-// printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails, as the paper's Tables 3 and 6
-// take them (a quarter in the exponent on the left, a half on the right), are at most alpha together.
+// printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails, as the paper's
+// Tables 3 and 6 take them (a quarter in the exponent on the left, a half on the right), are at most alpha together.
 func (a Array) printedHalfWidth(t, alpha float64) float64 {
 	n := a.Elements(t)
 	enough := func(d float64) bool {

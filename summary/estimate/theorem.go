@@ -2,7 +2,8 @@ package estimate
 
 import "math"
 
-// The tails of Theorems 1 to 3 (Chernoff bounds), and their inverses. t is the number of ones counted, s the number expected.
+// The tails of Theorems 1 to 3 (Chernoff bounds), and their inverses. t is the number of ones counted, s the number
+// expected.
 
 // lowTail bounds the probability of at least t ones where only s < t-1 are expected.
 func lowTail(t, s float64) float64 {
@@ -20,8 +21,8 @@ func highTail(t, s float64) float64 {
 	return math.Exp(-(t + 1 - s) * (t + 1 - s) / (2 * s))
 }
 
-// Theorem1 is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when ones bits were counted:
-// one less both tails, which may come out below zero.
+// Theorem1 is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when ones
+// bits were counted: one less both tails, which may come out below zero.
 func (a Array) Theorem1(ones, low, high float64) float64 {
 	return 1 - lowTail(ones, a.Ones(low)) - highTail(ones, a.Ones(high))
 }
@@ -31,7 +32,8 @@ func fewerOnes(t, tail float64) float64 {
 	if t <= 1 {
 		return 0
 	}
-	// With s = (t-1)e^-y the exponent is -(t-1)(y + e^-y - 1): solve y + expm1(-y) = tail/(t-1), convex in y, by Newton from above.
+	// With s = (t-1)e^-y the exponent is -(t-1)(y + e^-y - 1): solve y + expm1(-y) = tail/(t-1), convex in y, by
+	// Newton from above.
 	want := tail / (t - 1)
 	y := want + math.Sqrt(2*want) // at least the solution
 	for range 60 {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/venn-p2p/venn/"
+
+// layer is a package, or several, and the packages of this module that it may import.
+type layer struct {
+	pkg string
+	may []string
+}
+
+// layers says which packages of this module a package may import. Imports point upward only: what stands here as
+// allowed is defined in a line above. "x/..." is x and everything below it.
+var layers = []layer{
+	{"summary/coding", nil},
+	{"summary/estimate", nil},
+	{"summary/counting", nil},
+	{"summary/frequency", nil},
+	{"summary/bloom", []string{"summary/coding", "summary/estimate"}},
+	{"summary", []string{"summary/..."}},
+	{"overlay/rank", []string{"summary/..."}},
+	{"overlay", []string{"summary/...", "overlay/rank"}},
+	{"overlay/overlaytest", []string{"summary/...", "overlay"}},
+	{"routing/match", []string{"summary/..."}},
+	{"routing", []string{"summary/...", "overlay", "routing/match"}},
+	{"routing/routingtest", []string{"summary/...", "overlay", "routing"}},
+	{"node/core", []string{"summary/...", "overlay/...", "routing/..."}},
+	{"node/wire", []string{"summary/...", "overlay", "routing"}},
+	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
+	{"node/store", []string{"node"}},
+	{"node/httpapi", []string{"node"}},
+	{"testnet/judge", nil},
+	{"testnet/link", []string{"summary/...", "node/core", "node/wire"}},
+	{"testnet/workload", []string{"summary/...", "node/core", "node/wire"}},
+	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
+	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
+	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
+}
+
+// bans are imports that a package must not have, with the reason. Deep ones must not be reached through others either.
+var bans = []struct {
+	pkgs    []string
+	imports []string
+	deep    bool
+	reason  string
+}{
+	{cores, []string{"net", "net/http/...", "os/...", "io/fs", "syscall", "log/..."}, false, "the cores do no I/O: a driver does what their effects say"},
+	{cores, []string{"context"}, false, "nothing in the cores blocks, so nothing needs cancelling"},
+	{cores, []string{"math/rand", "crypto/rand", "hash/maphash"}, false, "randomness comes in as a seeded *math/rand/v2.Rand, or runs cannot be repeated"},
+	{cores, []string{"github.com/libp2p/..."}, true, "the cores know no libp2p types, so that the simulator runs them without it"},
+	{[]string{"node"}, []string{"github.com/cockroachdb/pebble/...", "github.com/ipfs/boxo/...", "github.com/libp2p/go-libp2p-kad-dht/..."}, true, "who embeds a node must not pay for the daemon's store, HTTP routing or a DHT"},
+	{[]string{"node/...", "testnet/fault", "testnet/link", "testnet/workload"}, []string{module + "testnet/judge"}, true, "a network that can look up the truth proves nothing"},
+	{[]string{"testnet/judge"}, []string{"github.com/..."}, true, "the judge's sums rest on the standard library alone"},
+}
+
+// cores are the packages that are told the time, randomness and identity, and return effects.
+var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/sim"}
+
+// judged may import testnet/judge; commands see only reports.
+var judged = []string{"testnet", "testnet/sim"}
+
+type listed struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	Imports, Deps   []string
+}
+
+// packages lists this module's packages, as go list sees them. Tests and their imports do not count.
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports,Deps", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var own []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return own
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.ImportPath, module) {
+			own = append(own, p)
+		}
+	}
+}
+
+// matches reports whether the path is the pattern, or below it where it ends in "/...".
+func matches(pattern, path string) bool {
+	if root, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == root || strings.HasPrefix(path, root+"/")
+	}
+	return path == pattern
+}
+
+func matchesAny(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, path) })
+}
+
+func TestImportsPointUpward(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		line := slices.IndexFunc(layers, func(l layer) bool { return matches(l.pkg, name) })
+		if line < 0 {
+			t.Errorf("%s: say in the table of layers what it may import", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			imported, own := strings.CutPrefix(path, module)
+			if !own {
+				continue
+			}
+			if !matchesAny(layers[line].may, imported) {
+				t.Errorf("%s imports %s: its layer may import only %v", name, imported, layers[line].may)
+			}
+			if imported == "testnet/judge" && !matchesAny(judged, name) {
+				t.Errorf("%s imports %s: only %v judge", name, imported, judged)
+			}
+		}
+	}
+}
+
+func TestBannedImports(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		for _, b := range bans {
+			if !matchesAny(b.pkgs, name) {
+				continue
+			}
+			imports := p.Imports
+			if b.deep {
+				imports = p.Deps
+			}
+			for _, path := range imports {
+				if matchesAny(b.imports, path) {
+					t.Errorf("%s imports %s: %s", name, path, b.reason)
+				}
+			}
+		}
+	}
+}
+
+func TestCoresStartNoGoroutines(t *testing.T) {
+	for _, p := range packages(t) {
+		if !matchesAny(cores, strings.TrimPrefix(p.ImportPath, module)) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			fset := token.NewFileSet()
+			tree, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok {
+					t.Errorf("%s: a goroutine: the order in which it runs would reach the effects", fset.Position(g.Pos()))
+				}
+				return true
+			})
+		}
+	}
+}

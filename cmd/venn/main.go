@@ -1,0 +1,86 @@
+// Command venn runs a local network of peers that know, approximately and cheaply, what the others hold.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v3"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	os.Exit(mainCode())
+}
+
+func mainCode() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	return run(ctx, os.Args, os.Stdout, os.Stderr)
+}
+
+// run runs the command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := app(stdout, stderr).Run(ctx, args)
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintln(stderr, "venn:", err)
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a fault of the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func app(stdout, stderr io.Writer) *cli.Command {
+	root := &cli.Command{
+		Name:  "venn",
+		Usage: "find out who holds what, among peers that share what they have",
+		Description: "A venn peer advertises a small summary of its collection. From the summaries of others it estimates how much\n" +
+			"they have in common, picks neighbours by that, and asks for a key only those who probably hold it.\n\n" +
+			"Begin with `venn testnet`: a network of 121 peers in one process, with a report of what they found.",
+		EnableShellCompletion: true,
+		Writer:                stdout,
+		ErrWriter:             stderr,
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
+		Action:                noSuchCommand,
+		Commands:              []*cli.Command{testnetCommand(), versionCommand()},
+	}
+	for _, c := range append(root.Commands, root) {
+		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+	}
+	return root
+}
+
+// noSuchCommand is what venn does without a command of its.
+func noSuchCommand(_ context.Context, c *cli.Command) error {
+	if name := c.Args().First(); name != "" {
+		return usageError{fmt.Errorf("no command %q; `venn help` lists them", name)}
+	}
+	return cli.ShowRootCommandHelp(c)
+}
+
+// noArguments refuses arguments that are no flags.
+func noArguments(c *cli.Command) error {
+	if extra := c.Args().First(); extra != "" {
+		return usageError{fmt.Errorf("%s takes no argument, got %q", c.Name, extra)}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+const testnetHelp = `Runs real libp2p peers in one process, each with a collection of its own, and ends with a report on stdout: what
+share of the queries found what there was, at what cost, over links of what kind. Progress goes to stderr. Ctrl-C ends
+the run at any time and reports what is known by then.
+
+Without flags: 121 peers, each with the Debian packages of a machine of some role, in chunks of 16 KiB, over TCP on
+loopback.
+
+   venn testnet                                     the default run, about a minute
+   venn testnet --peers 20 --queries 200            a smaller one
+   venn testnet --json | jq .find_one.recall        for scripts
+   venn testnet --data ./lists                      your own collections: a folder with a text file per peer,
+                                                    one key a line
+   venn testnet --data files.tsv.gz                 or a table: lines of SHA-256, name, size and the peers that
+                                                    hold the file, after a line "# peers: NAME NAME …"
+   venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
+   venn testnet --hold                              leave the peers running, and print how to reach them
+
+How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
+a key; a false one learns that it doesn't. "expected false" is how many peers a query would ask in vain if it asked
+everybody whose summary, as far as it is held, does not rule the key out.`
+
+func testnetCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "testnet",
+		Usage:       "run a network of peers in this process, and report what they find",
+		Description: testnetHelp,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "peers", Usage: "number of `PEERS`; more than the data has deals it anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
+			&cli.StringFlag{Name: "data", Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
+			&cli.Int64Flag{Name: "chunk", Usage: "one key for every so many `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[int64](1, 1<<50)},
+			&cli.IntFlag{Name: "queries", Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
+			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
+			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links of these rates", Value: string(testnet.TCP), Validator: goodTransport},
+			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
+			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", Value: testnet.DefaultWarmup, Validator: within(0, 24*time.Hour)},
+			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
+			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
+			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
+			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
+			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
+		},
+		Action: runTestnet,
+	}
+}
+
+func runTestnet(ctx context.Context, c *cli.Command) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	mix, err := link.ParseMix(c.String("links"))
+	if err != nil {
+		return usageError{err}
+	}
+	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
+	show := newProgress(stderr)
+	printed := false
+	cfg := testnet.Config{
+		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
+		Links: mix, Transport: testnet.Transport(c.String("transport")), Seed: c.Uint64("seed"),
+		Warmup: orNone(c.Duration("warmup")), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
+		Progress: show.update,
+	}
+	if c.Bool("hold") {
+		cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
+			show.end()
+			err = writeReport(stdout, r, c.Bool("json"))
+			printed = true
+			hold(ctx, stderr, all)
+		}
+	}
+	report, runErr := testnet.Run(ctx, cfg)
+	show.end()
+	if runErr != nil {
+		if errors.Is(runErr, testnet.ErrConfig) {
+			return usageError{runErr}
+		}
+		return runErr
+	}
+	if !printed {
+		err = writeReport(stdout, report, c.Bool("json"))
+	}
+	if err == nil && report.Interrupted != "" {
+		err = fmt.Errorf("testnet ended early: %s", report.Interrupted)
+	}
+	return err
+}
+
+func writeReport(w io.Writer, r *testnet.Report, asJSON bool) error {
+	if !asJSON {
+		return r.WriteTable(w)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// hold prints how to reach the peers, and waits for the end of ctx.
+func hold(ctx context.Context, w io.Writer, all []testnet.Address) {
+	for _, a := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Class, a.Multiaddr)
+	}
+	fmt.Fprintf(w, "%d peers of the network %q run until Ctrl-C\n", len(all), testnet.Network)
+	<-ctx.Done()
+}
+
+// orNone is a duration of a Config, for which 0 would mean the default.
+func orNone(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+func within[T int | int64 | time.Duration](low, high T) func(T) error {
+	return func(v T) error {
+		if v < low || v > high {
+			return fmt.Errorf("want %v to %v", low, high)
+		}
+		return nil
+	}
+}
+
+func goodShare(share float64) error {
+	if !(share > 0 && share <= 1) {
+		return errors.New("want above 0 and at most 1")
+	}
+	return nil
+}
+
+func goodLinks(text string) error {
+	_, err := link.ParseMix(text)
+	return err
+}
+
+func goodTransport(name string) error { return testnet.Transport(name).Check() }

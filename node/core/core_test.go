@@ -1,0 +1,100 @@
+package core
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+func machine(t *testing.T) *Machine {
+	t.Helper()
+	refuse := errors.New("refused")
+	m, err := New(overlay.Config{
+		Self:       "self",
+		OpenHeader: func([]byte) (summary.Header, error) { return summary.Header{}, refuse },
+		OpenRecord: func([]byte) (overlay.PeerID, error) { return "", refuse },
+		Rand:       rand.New(rand.NewPCG(1, 1)),
+	}, routing.Config{
+		Self: "self",
+		Has:  func([]byte) bool { return false },
+		Rand: rand.New(rand.NewPCG(1, 2)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func last[T any](t *testing.T, effects []Effect) (out T) {
+	t.Helper()
+	found := false
+	for _, e := range effects {
+		if e, ok := e.(T); ok {
+			out, found = e, true
+		}
+	}
+	if !found {
+		t.Fatalf("no %T in %v", out, effects)
+	}
+	return out
+}
+
+func TestBothAreStepped(t *testing.T) {
+	m := machine(t)
+	if hello := last[overlay.SayHello](t, m.Step(0, overlay.LinkOpened{Peer: "p"})); hello.To != "p" {
+		t.Errorf("hello to %q", hello.To)
+	}
+	done := last[routing.Done](t, m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: nil}}))
+	if done.ID != 1 || done.Err == "" {
+		t.Errorf("got %+v, want a refusal", done)
+	}
+}
+
+// TestWake drives a machine by its Wakes alone: it ticks as often as overlay wants, and a query ends at its deadline.
+func TestWake(t *testing.T) {
+	m := machine(t)
+	next := last[Wake](t, m.Step(0, overlay.LinkOpened{Peer: "p"})).At
+	effects := m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("k"), Deadline: 3 * time.Second}})
+	now, ended := time.Duration(0), time.Duration(-1)
+	for steps := 0; now < 5*time.Second; steps++ {
+		if steps > 200 {
+			t.Fatalf("200 ticks until %v", now)
+		}
+		for _, e := range effects {
+			switch e := e.(type) {
+			case routing.Done:
+				ended = now
+			case Wake:
+				next = e.At
+			}
+		}
+		if next < now {
+			t.Fatalf("at %v: wake at %v", now, next)
+		}
+		now = max(next, now+time.Millisecond)
+		effects = m.Step(now, Tick{})
+	}
+	if ended < 0 || ended > 3*time.Second+time.Millisecond {
+		t.Errorf("the query ended at %v", ended)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	if _, err := New(overlay.Config{}, routing.Config{}); err == nil {
+		t.Error("an empty overlay configuration is accepted")
+	}
+}
+
+func TestUnknownInput(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	machine(t).Step(0, 5)
+}

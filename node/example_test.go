@@ -1,0 +1,69 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// Two programs of one network: one holds a key, the other finds it.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	holder, holderHost := start()
+	defer holderHost.Close()
+	defer holder.Close()
+	if err := holder.AddKeys(ctx, []byte("apples"), []byte("pears")); err != nil {
+		panic(err)
+	}
+
+	seeker, seekerHost := start(node.WithBootstrap(peer.AddrInfo{ID: holderHost.ID(), Addrs: holderHost.Addrs()}))
+	defer seekerHost.Close()
+	defer seeker.Close()
+	events, unsubscribe := seeker.Events()
+	defer unsubscribe()
+	for event := range events { // until the holder's summary is here
+		if learned, ok := event.(node.Learned); ok && learned.Origin == holder.ID() {
+			break
+		}
+	}
+
+	for _, key := range []string{"pears", "plums"} {
+		results, err := seeker.Query(ctx, []byte(key), node.QueryOptions{})
+		if err != nil {
+			panic(err)
+		}
+		for provider := range results.Providers() {
+			fmt.Printf("%s: held by the holder: %v\n", key, provider.ID == holder.ID())
+		}
+		stats, err := results.Stats()
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%s: %d found, %s\n", key, stats.Found, stats.End)
+	}
+	// Output:
+	// pears: held by the holder: true
+	// pears: 1 found, enough
+	// plums: 0 found, exhausted
+}
+
+// start runs a node on a host of its own.
+func start(opts ...node.Option) (*node.Node, host.Host) {
+	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
+	if err != nil {
+		panic(err)
+	}
+	n, err := node.New(h, append(opts, node.WithNetwork("fruit", 0))...)
+	if err != nil {
+		panic(err)
+	}
+	return n, h
+}

@@ -1,0 +1,158 @@
+package node
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestManyOriginsThroughOneNeighbour announces 300 origins at once: all arrive, and nothing is dropped on the way.
+func TestManyOriginsThroughOneNeighbour(t *testing.T) {
+	const origins = 300
+	n := newNode(t)
+	r := newRaw(t, n)
+	byGroup := make(map[summary.GroupID]origin)
+	var items []overlay.Item
+	for i := range origins {
+		o := newOrigin(t, fmt.Sprint(i), 50)
+		byGroup[o.item().Group] = o
+		items = append(items, o.item())
+	}
+	r.answerWith(func(it overlay.Item) *wire.Parts { return byGroup[it.Group].parts(t, it) })
+	r.meshed(n)
+	r.announce(n, items...)
+	eventually(t, "all origins are known", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && s.Origins == origins
+	})
+	s, err := n.Status(t.Context())
+	if err != nil || len(s.Dropped)+len(s.Refused) > 0 {
+		t.Errorf("dropped %v, refused %v, %v", s.Dropped, s.Refused, err)
+	}
+}
+
+// TestHostile sends what a bad peer may send. Each is refused, counted, and reported to pubsub; afterwards the node works.
+func TestHostile(t *testing.T) {
+	group := make([]byte, len(summary.GroupID{}))
+	topic := Topic("venn")
+	claim := binary.AppendUvarint(nil, 1<<40)
+	publish := func(topic string, group, metadata, parts []byte) func(*testing.T, *Node, *raw) {
+		return func(_ *testing.T, n *Node, r *raw) { r.publish(n, topic, group, metadata, parts) }
+	}
+	stream := func(id protocol.ID, b []byte) func(*testing.T, *Node, *raw) {
+		return func(t *testing.T, n *Node, r *raw) {
+			if got, err := r.exchange(n, id, b); err == nil && len(got) > 0 {
+				t.Errorf("answered with %d bytes", len(got))
+			}
+		}
+	}
+	reported := newScores()
+	n := newNode(t, withPubsub(reported.option()))
+	add(t, n, []byte("k"))
+	for _, c := range []struct {
+		name, reason string
+		attack       func(*testing.T, *Node, *raw)
+	}{
+		{"topic never joined", "rpc topic", publish("other", group, []byte{1}, nil)},
+		{"group that is none", "rpc group", publish(topic, []byte("gg"), nil, []byte{1})},
+		{"parts in the catalogue's group", "rpc group", publish(topic, []byte("c"), nil, []byte{1})},
+		{"garbage for parts", "rpc malformed", publish(topic, group, nil, bytes.Repeat([]byte{0xff}, 100))},
+		{"garbage for a catalogue", "rpc malformed", publish(topic, []byte("c"), bytes.Repeat([]byte{0xff}, 100), nil)},
+		{"parts of 600 KiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 600<<10))},
+		{"catalogue of 200 KiB", "rpc over the limit", publish(topic, []byte("c"), make([]byte, 200<<10), nil)},
+		{"parts nobody asked for", "unasked", func(t *testing.T, n *Node, r *raw) {
+			o := newOrigin(t, "o", 100)
+			it := o.item()
+			it.Have, it.Want = 0, it.Have
+			r.publish(n, topic, it.Group[:], nil, wire.AppendParts(nil, *o.parts(t, it)))
+		}},
+		{"header with a wrong signature", "header", asks(func(o origin, p *wire.Parts) {
+			p.Envelope = bytes.Clone(p.Envelope)
+			p.Envelope[len(p.Envelope)-1] ^= 1
+		})},
+		{"header signed by another", "header", asks(func(o origin, p *wire.Parts) {
+			payload, _ := o.stream.Header().AppendBinary(nil)
+			p.Envelope, _ = signer(o.other)(payload)
+		})},
+		{"record of another", "record", asks(func(o origin, p *wire.Parts) { p.Record = o.otherRecord })},
+		{"parts that do not match the chain", "chain", asks(func(o origin, p *wire.Parts) {
+			p.Run.Parts[0] = bytes.Clone(p.Run.Parts[0])
+			p.Run.Parts[0][0] ^= 1
+		})},
+		{"garbage on hello", "/venn/hello/1.0.0 malformed", stream(HelloID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"garbage on have", "/venn/have/1.0.0 malformed", stream(HaveID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"garbage on query", "/venn/query/1.0.0 malformed", stream(QueryID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"garbage on parts", "/venn/parts/1.0.0 malformed", stream(PartsID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"1 TiB claimed on hello", "/venn/hello/1.0.0 over the limit", stream(HelloID, claim)},
+		{"1 TiB claimed on have", "/venn/have/1.0.0 over the limit", stream(HaveID, claim)},
+		{"1 TiB claimed on query", "/venn/query/1.0.0 over the limit", stream(QueryID, claim)},
+		{"1 TiB claimed on parts", "/venn/parts/1.0.0 over the limit", stream(PartsID, claim)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := refusals(t, n)[c.reason]
+			r := newRaw(t, n)
+			c.attack(t, n, r)
+			eventually(t, "refused and counted as "+c.reason, func() bool { return refusals(t, n)[c.reason] > before })
+			eventually(t, "reported to pubsub", func() bool { return reported.of(r.h.ID()) < 0 })
+		})
+	}
+	works(t, n)
+}
+
+func refusals(t *testing.T, n *Node) map[string]uint64 {
+	s, err := n.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Refused
+}
+
+// asks announces an origin and answers the node's ask with parts that spoil has changed.
+func asks(spoil func(origin, *wire.Parts)) func(*testing.T, *Node, *raw) {
+	return func(t *testing.T, n *Node, r *raw) {
+		o := newOrigin(t, "o", 100)
+		other := newOrigin(t, "other", 1)
+		o.other, o.otherRecord = other.key, other.record
+		r.answerWith(func(it overlay.Item) *wire.Parts {
+			p := o.parts(t, it)
+			spoil(o, p)
+			return p
+		})
+		r.meshed(n)
+		r.announce(n, o.item())
+	}
+}
+
+// TestOversizedRPC sends an RPC that pubsub does not even read.
+func TestOversizedRPC(t *testing.T) {
+	n := newNode(t)
+	add(t, n, []byte("k"))
+	r := newRaw(t, n)
+	r.publish(n, Topic("venn"), make([]byte, 16), nil, make([]byte, 2<<20))
+	works(t, n)
+	if s, err := n.Status(t.Context()); err != nil || s.Origins != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// works checks that a node still answers, and learns from, an honest peer.
+func works(t *testing.T, n *Node) {
+	t.Helper()
+	honest := newNode(t)
+	add(t, honest, []byte("honest"))
+	connect(t, honest, n)
+	eventually(t, "an honest peer is known", func() bool { return knows(n, honest) && knows(honest, n) })
+	if got := find(t, honest, []byte("k"), QueryOptions{}); len(got) != 1 || got[0] != n.ID() {
+		t.Errorf("found %v", got)
+	}
+	if got := find(t, n, []byte("honest"), QueryOptions{}); len(got) != 1 || got[0] != honest.ID() {
+		t.Errorf("found %v", got)
+	}
+}

@@ -1,0 +1,286 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p-pubsub/partialmessages"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/record"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// raw is a peer without a core: it says and answers what a test wants.
+type raw struct {
+	t  *testing.T
+	h  host.Host
+	ps *pubsub.PubSub
+
+	mu       sync.Mutex
+	answer   func(overlay.Item) *wire.Parts // what to send to who asks by pubsub; nil: nothing
+	grafted  map[peer.ID]bool
+	asked    int
+	sentBack int
+}
+
+// newRaw returns a raw peer that is linked with n.
+func newRaw(t *testing.T, n *Node) *raw {
+	t.Helper()
+	r := &raw{t: t, h: newHost(t), grafted: make(map[peer.ID]bool)}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	ps, err := pubsub.NewGossipSub(ctx, r.h,
+		pubsub.WithPartialMessagesExtension(&extension{
+			Logger: quiet, GroupTTLByHeatbeat: groupTTL, OnEmitGossip: func(_ string, _ []byte, _ []peer.ID, s map[peer.ID]struct{}) { clear(s) },
+			OnIncomingRPC:                   r.incoming,
+			PeerInitiatedGroupLimitPerTopic: maxGroups, PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
+		}),
+		pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(rpcQueue))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ps = ps
+	topic, err := ps.Join(Topic("venn"), pubsub.RequestPartialMessages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := topic.Subscribe(); err != nil {
+		t.Fatal(err)
+	}
+	r.h.SetStreamHandler(HelloID, func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
+	if err := r.h.Connect(ctx, info(n)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, overlay.Hello{Session: 1}))); err != nil || len(got) > 0 {
+		t.Fatalf("hello: % x, %v", got, err)
+	}
+	eventually(t, "the raw peer knows that n subscribes", func() bool {
+		return slices.Contains(ps.ListPeers(Topic("venn")), n.ID())
+	})
+	return r
+}
+
+// meshed waits until the raw peer is in one mesh with n.
+func (r *raw) meshed(n *Node) {
+	eventually(r.t, "the raw peer is grafted", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.grafted[n.ID()]
+	})
+}
+
+func frame(msg []byte) []byte {
+	var b sliceWriter
+	_ = wire.WriteFrame(&b, msg)
+	return b
+}
+
+type sliceWriter []byte
+
+func (w *sliceWriter) Write(b []byte) (int, error) { *w = append(*w, b...); return len(b), nil }
+
+// exchange opens a stream, sends bytes and returns all that comes back.
+func (r *raw) exchange(n *Node, id protocol.ID, b []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s, err := r.h.NewStream(ctx, n.ID(), id)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := s.Write(b); err != nil {
+		return nil, err
+	}
+	_ = s.CloseWrite()
+	return io.ReadAll(s)
+}
+
+// publish sends one partial message.
+func (r *raw) publish(n *Node, topic string, group, metadata, parts []byte) {
+	r.t.Helper()
+	err := pubsub.PublishPartial(r.ps, topic, group, func(states map[peer.ID]struct{}, _ func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
+		clear(states)
+		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
+			yield(n.ID(), partialmessages.PublishAction{EncodedPartialMessage: parts, EncodedPartsMetadata: metadata})
+		}
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// announce sends a catalogue.
+func (r *raw) announce(n *Node, items ...overlay.Item) {
+	r.t.Helper()
+	r.publish(n, Topic("venn"), []byte(wire.CatalogueGroup), wire.AppendCatalogue(nil, items), nil)
+}
+
+// incoming answers asks.
+func (r *raw) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
+	clear(states)
+	items, err := wire.ParseCatalogue(rpc.PartsMetadata)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, it := range items {
+		if it.Want == 0 || r.answer == nil {
+			continue
+		}
+		r.asked++
+		p := r.answer(it)
+		if p == nil {
+			continue
+		}
+		r.sentBack++
+		group, msg := it.Group, wire.AppendParts(nil, *p)
+		go func() {
+			_ = pubsub.PublishPartial(r.ps, Topic("venn"), group[:], func(states map[peer.ID]struct{}, _ func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
+				clear(states)
+				return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
+					yield(from, partialmessages.PublishAction{EncodedPartialMessage: msg})
+				}
+			})
+		}()
+	}
+	return nil
+}
+
+func (r *raw) answerWith(f func(overlay.Item) *wire.Parts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = f
+}
+
+type grafts struct {
+	tracer
+	r *raw
+}
+
+func (g *grafts) OnNewOutboundStream(peer.ID, protocol.ID) {}
+func (g *grafts) OnClosedOutboundStream(peer.ID)           {}
+func (g *grafts) SendRPC(*pubsub.RPC, peer.ID)             {}
+func (g *grafts) DropRPC(*pubsub.RPC, peer.ID)             {}
+func (g *grafts) Prune(p peer.ID, _ string)                { g.set(p, false) }
+func (g *grafts) Graft(p peer.ID, _ string)                { g.set(p, true) }
+func (g *grafts) set(p peer.ID, in bool) {
+	g.r.mu.Lock()
+	defer g.r.mu.Unlock()
+	g.r.grafted[p] = in
+}
+
+// origin is a synthetic peer's summary, signed by its own key.
+type origin struct {
+	id               peer.ID
+	key              crypto.PrivKey
+	envelope, record []byte
+	stream           *summary.Stream
+
+	other       crypto.PrivKey // of somebody else, for attacks
+	otherRecord []byte
+}
+
+func newOrigin(t *testing.T, name string, keys int) origin {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := summary.Seed{Network: "venn"}
+	h := seed.Hasher()
+	var fps []summary.Fingerprint
+	for _, k := range keysOf(name, keys) {
+		fps = append(fps, h.Fingerprint(k))
+	}
+	stream, err := summary.Build(fps, summary.Header{
+		Seed: seed.Tag(), Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := stream.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := signer(key)(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id}), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := e.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return origin{id: id, key: key, envelope: envelope, record: rec, stream: stream}
+}
+
+func (o origin) item() overlay.Item {
+	return overlay.Item{Group: o.stream.Header().Group(), Have: uint16(o.stream.Prefix().Parts())}
+}
+
+// parts is what the origin's holder answers.
+func (o origin) parts(t *testing.T, it overlay.Item) *wire.Parts {
+	run, err := o.stream.Prefix().Run(int(it.Have), int(it.Want))
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	p := &wire.Parts{Run: run}
+	if it.Have == 0 {
+		p.Envelope, p.Record = o.envelope, o.record
+	}
+	return p
+}
+
+// scoreboard is what pubsub thinks of peers.
+type scoreboard struct {
+	mu     sync.Mutex
+	scores map[peer.ID]float64
+}
+
+func newScores() *scoreboard { return &scoreboard{scores: make(map[peer.ID]float64)} }
+
+func (s *scoreboard) option() pubsub.Option {
+	return pubsub.WithPeerScoreInspect(func(scores map[peer.ID]float64) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.scores = scores
+	}, 100*time.Millisecond)
+}
+
+func (s *scoreboard) of(p peer.ID) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scores[p]
+}
+
+// withPubsub hands options to pubsub.
+func withPubsub(opts ...pubsub.Option) Option {
+	return func(c *config) error { c.pubsub = append(c.pubsub, opts...); return nil }
+}

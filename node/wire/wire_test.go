@@ -1,0 +1,319 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+// kind is one message with its decoder and encoder, for tests that go through all.
+type kind struct {
+	name    string
+	limit   int
+	example any
+	parse   func([]byte) (any, error)
+	encode  func(any) []byte
+}
+
+func parser[T any](f func([]byte) (T, error)) func([]byte) (any, error) {
+	return func(b []byte) (any, error) { return f(b) }
+}
+
+func encoder[T any](f func([]byte, T) []byte) func(any) []byte {
+	return func(v any) []byte { return f(nil, v.(T)) }
+}
+
+const answerKeys = 11
+
+var kinds = []kind{
+	{"hello", MaxHello, overlay.Hello{
+		Up: 2_000_000, Down: 10_000_000, FalseMatches: 0.75, Origins: 120, Neighbour: true, Full: true, Session: 0x1122334455667788,
+		Records: []overlay.Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
+	}, parser(ParseHello), encoder(AppendHello)},
+	{"have-request", MaxHave, [][]byte{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest), encoder(AppendHaveRequest)},
+	{"have-answer", MaxHaveAnswer, []bool{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) ([]bool, error) {
+		return ParseHaveAnswer(b, answerKeys)
+	}), encoder(AppendHaveAnswer)},
+	{"query", MaxQuery, Query{
+		Kind: routing.Search, Mode: routing.All, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 3, Budget: 64,
+		Within: 1500 * time.Millisecond, Hops: 2,
+	}, parser(ParseQuery), encoder(AppendQuery)},
+	{"answer", MaxAnswer, Answer{
+		Records: []overlay.Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
+	}, parser(ParseAnswer), encoder(AppendAnswer)},
+	{"parts-request", MaxPartsRequest, PartsRequest{Group: summary.GroupID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
+	{"parts", MaxParts, Parts{
+		Envelope: []byte{4, 5}, Record: []byte{6},
+		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: summary.Digest{31: 11}},
+	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	{"catalogue", MaxCatalogue, []overlay.Item{
+		{Group: summary.GroupID{0: 1, 15: 1}, Have: 7}, {Group: summary.GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
+	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
+}
+
+// TestGolden holds the bytes of an example of every message, which never change within a version.
+func TestGolden(t *testing.T) {
+	const path = "testdata/messages.txt"
+	var got strings.Builder
+	for _, k := range kinds {
+		fmt.Fprintf(&got, "%s %s\n", k.name, hex.EncodeToString(k.encode(k.example)))
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, k := range kinds {
+		v, err := k.parse(k.encode(k.example))
+		if err != nil || !reflect.DeepEqual(v, k.example) {
+			t.Errorf("%s: got %+v, %v", k.name, v, err)
+		}
+	}
+}
+
+// TestLaterVersion appends fields that this version does not know, one of every wire type.
+func TestLaterVersion(t *testing.T) {
+	for _, k := range kinds {
+		b := k.encode(k.example)
+		if k.limit-len(b) < 40 {
+			t.Fatalf("%s: no room", k.name)
+		}
+		b = protowire.AppendVarint(protowire.AppendTag(b, 1000, protowire.VarintType), 5)
+		b = protowire.AppendBytes(protowire.AppendTag(b, 1001, protowire.BytesType), []byte("new"))
+		b = protowire.AppendFixed32(protowire.AppendTag(b, 1002, protowire.Fixed32Type), 5)
+		b = protowire.AppendFixed64(protowire.AppendTag(b, 1002, protowire.Fixed64Type), 5)
+		if v, err := k.parse(b); err != nil || !reflect.DeepEqual(v, k.example) {
+			t.Errorf("%s: got %+v, %v", k.name, v, err)
+		}
+	}
+}
+
+// TestCut cuts every message short: what is left is refused, or is a message of its own.
+func TestCut(t *testing.T) {
+	for _, k := range kinds {
+		b := k.encode(k.example)
+		for n := range len(b) {
+			v, err := k.parse(b[:n])
+			if err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrLimit) && !errors.Is(err, summary.ErrMalformed) {
+				t.Errorf("%s cut to %d: error %v", k.name, n, err)
+			}
+			if err == nil && reflect.DeepEqual(v, k.example) {
+				t.Errorf("%s cut to %d is read in full", k.name, n)
+			}
+		}
+	}
+}
+
+func field(num protowire.Number, b []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, num, protowire.BytesType), b)
+}
+
+func varint(num protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, num, protowire.VarintType), v)
+}
+
+func TestRefused(t *testing.T) {
+	long := func(n int) []byte { return make([]byte, n) }
+	item := append(field(1, long(16)), field(2, []byte{1})...)
+	for _, c := range []struct {
+		name, kind string
+		bytes      []byte
+		err        error
+	}{
+		{"longest varint not shortest", "hello", []byte{8, 0x80, 0}, ErrMalformed},
+		{"tag not shortest", "hello", []byte{0x88, 0, 1}, ErrMalformed},
+		{"field number 0", "hello", []byte{0, 1}, ErrMalformed},
+		{"group", "hello", []byte{0x0b, 0x0c}, ErrMalformed},
+		{"bytes beyond the end", "have-request", []byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1}, ErrMalformed},
+		{"field twice", "query", append(varint(1, 1), varint(1, 1)...), ErrMalformed},
+		{"wrong type", "hello", field(1, []byte{1}), ErrMalformed},
+		{"boolean 2", "hello", varint(5, 2), ErrLimit},
+		{"false matches negative", "hello", protowire.AppendFixed64([]byte{3<<3 | 1}, math.Float64bits(-1)), ErrMalformed},
+		{"false matches NaN", "hello", protowire.AppendFixed64([]byte{3<<3 | 1}, math.Float64bits(math.NaN())), ErrMalformed},
+		{"origins", "hello", varint(4, 1<<31), ErrLimit},
+		{"17 records", "hello", bytes.Repeat(field(7, field(1, []byte("p"))), 17), ErrLimit},
+		{"record without peer", "hello", field(7, field(2, []byte("e"))), ErrMalformed},
+		{"peer of 65 bytes", "hello", field(7, field(1, long(65))), ErrLimit},
+		{"record of 2049 bytes", "hello", field(7, append(field(1, []byte("p")), field(2, long(2049))...)), ErrLimit},
+		{"hello of 36 KiB and 1", "hello", long(MaxHello + 1), ErrLimit},
+		{"no key", "have-request", nil, ErrMalformed},
+		{"empty key", "have-request", field(1, nil), ErrMalformed},
+		{"257 keys", "have-request", bytes.Repeat(field(1, []byte("k")), 257), ErrLimit},
+		{"key of 1025 bytes", "have-request", field(1, long(1025)), ErrLimit},
+		{"bitmap too short", "have-answer", field(1, long(1)), ErrMalformed},
+		{"bitmap too long", "have-answer", field(1, long(3)), ErrLimit},
+		{"unused bits", "have-answer", field(1, []byte{0, 8}), ErrMalformed},
+		{"no bitmap", "have-answer", nil, ErrMalformed},
+		{"kind 0", "query", append(append(varint(1, 0), varint(2, 1)...), field(5, []byte("k"))...), ErrMalformed},
+		{"kind 3", "query", append(append(varint(1, 3), varint(2, 1)...), field(5, []byte("k"))...), ErrMalformed},
+		{"no mode", "query", append(varint(1, 1), field(5, []byte("k"))...), ErrMalformed},
+		{"query without key", "query", append(varint(1, 1), varint(2, 1)...), ErrMalformed},
+		{"hops", "query", varint(9, 256), ErrLimit},
+		{"65 records", "answer", bytes.Repeat(field(1, field(1, []byte("p"))), 65), ErrLimit},
+		{"group of 15 bytes", "parts-request", append(field(1, long(15)), varint(3, 1)...), ErrMalformed},
+		{"no parts asked", "parts-request", append(field(1, long(16)), append(varint(2, 1), varint(3, 1)...)...), ErrMalformed},
+		{"part 65536", "parts-request", append(field(1, long(16)), varint(3, 65536)...), ErrLimit},
+		{"envelope of 1025 bytes", "parts", field(2, long(1025)), ErrLimit},
+		{"nothing", "parts", nil, summary.ErrMalformed},
+		{"half a group", "catalogue", field(1, long(8)), ErrMalformed},
+		{"too few numbers", "catalogue", field(1, long(16)), ErrMalformed},
+		{"too many numbers", "catalogue", append(field(1, long(16)), field(2, []byte{1, 1})...), ErrMalformed},
+		{"too many wants", "catalogue", append(item, field(3, []byte{1, 1})...), ErrMalformed},
+		{"number not shortest", "catalogue", append(field(1, long(16)), field(2, []byte{0x81, 0})...), ErrMalformed},
+		{"number 65536", "catalogue", append(field(1, long(16)), field(2, protowire.AppendVarint(nil, 65536))...), ErrLimit},
+		{"4097 items", "catalogue", field(1, long(4097*16)), ErrLimit},
+	} {
+		for _, k := range kinds {
+			if k.name != c.kind {
+				continue
+			}
+			if _, err := k.parse(c.bytes); !errors.Is(err, c.err) {
+				t.Errorf("%s: error %v, want %v", c.name, err, c.err)
+			}
+		}
+	}
+}
+
+func TestHaveFits(t *testing.T) {
+	keys := func(n, size int) [][]byte {
+		out := make([][]byte, n)
+		for i := range out {
+			out[i] = make([]byte, size)
+		}
+		return out
+	}
+	for _, c := range []struct{ n, size, want int }{{0, 1, 0}, {1, MaxKey, 1}, {256, 32, 256}, {300, 32, 256}, {100, MaxKey, 63}} {
+		ks := keys(c.n, c.size)
+		got := HaveFits(ks)
+		if got != c.want {
+			t.Errorf("%d keys of %d bytes: %d fit, want %d", c.n, c.size, got, c.want)
+		}
+		if got > 0 {
+			if _, err := ParseHaveRequest(AppendHaveRequest(nil, ks[:got])); err != nil {
+				t.Errorf("%d keys of %d bytes: %v", got, c.size, err)
+			}
+		}
+	}
+}
+
+func TestFrame(t *testing.T) {
+	var b bytes.Buffer
+	for _, n := range []int{0, 1, 127, 128, 20000} {
+		if err := WriteFrame(&b, make([]byte, n)); err != nil {
+			t.Fatal(err)
+		}
+		reserved := -1
+		got, err := ReadFrame(&b, 20000, func(n int) error { reserved = n; return nil })
+		if err != nil || len(got) != n || reserved != n {
+			t.Errorf("frame of %d: %d bytes, %d reserved, %v", n, len(got), reserved, err)
+		}
+	}
+	if _, err := ReadFrame(&b, 1, nil); err != io.EOF {
+		t.Errorf("at the end: %v", err)
+	}
+	for _, c := range []struct {
+		bytes []byte
+		err   error
+	}{
+		{[]byte{3, 1, 2}, io.ErrUnexpectedEOF},
+		{[]byte{3}, io.ErrUnexpectedEOF},
+		{[]byte{0x80}, io.ErrUnexpectedEOF},
+		{[]byte{0x80, 0}, ErrMalformed},
+		{bytes.Repeat([]byte{0xff}, 10), ErrMalformed},
+		{bytes.Repeat([]byte{0xff}, 11), ErrMalformed},
+		{[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, ErrLimit},
+		{[]byte{101}, ErrLimit},
+	} {
+		if _, err := ReadFrame(bytes.NewReader(c.bytes), 100, nil); !errors.Is(err, c.err) {
+			t.Errorf("% x: error %v, want %v", c.bytes, err, c.err)
+		}
+	}
+	full := errors.New("full")
+	if _, err := ReadFrame(bytes.NewReader([]byte{1, 1}), 100, func(int) error { return full }); err != full {
+		t.Errorf("error of reserve: %v", err)
+	}
+}
+
+// fuzz checks a decoder: no panic, no error of an unknown kind, and what it accepts it accepts again, the same, when encoded anew.
+func fuzz(f *testing.F, name string) {
+	var k kind
+	for _, x := range kinds {
+		if x.name == name {
+			k = x
+		}
+	}
+	f.Add(k.encode(k.example))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		v, err := k.parse(b)
+		if err != nil {
+			for _, known := range []error{ErrMalformed, ErrLimit, summary.ErrMalformed, summary.ErrLimit} {
+				if errors.Is(err, known) {
+					return
+				}
+			}
+			t.Fatalf("error %v", err)
+		}
+		again, err := k.parse(k.encode(v))
+		if err != nil || !reflect.DeepEqual(v, again) {
+			t.Fatalf("%+v became %+v, %v", v, again, err)
+		}
+	})
+}
+
+func FuzzHello(f *testing.F)        { fuzz(f, "hello") }
+func FuzzHaveRequest(f *testing.F)  { fuzz(f, "have-request") }
+func FuzzHaveAnswer(f *testing.F)   { fuzz(f, "have-answer") }
+func FuzzQuery(f *testing.F)        { fuzz(f, "query") }
+func FuzzAnswer(f *testing.F)       { fuzz(f, "answer") }
+func FuzzPartsRequest(f *testing.F) { fuzz(f, "parts-request") }
+func FuzzParts(f *testing.F)        { fuzz(f, "parts") }
+func FuzzCatalogue(f *testing.F)    { fuzz(f, "catalogue") }
+
+// FuzzFrame: whatever stands on a stream, no more is reserved than the limit, and no more than one frame is taken.
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte{2, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := bytes.NewReader(b)
+		got, err := ReadFrame(r, 64, func(n int) error {
+			if n > 64 {
+				t.Fatalf("%d reserved", n)
+			}
+			return nil
+		})
+		if err != nil {
+			return
+		}
+		var w bytes.Buffer
+		if err := WriteFrame(&w, got); err != nil || !bytes.Equal(w.Bytes(), b[:len(b)-r.Len()]) {
+			t.Fatalf("read % x of % x, %v", got, b, err)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package routing_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// friends is a directory of two peers that are known well.
+type friends struct{}
+
+func (friends) Candidates(summary.Fingerprint) []overlay.Candidate {
+	return []overlay.Candidate{{Peer: "ann", Rate: 0.001, Connected: true}, {Peer: "bob", Rate: 0.001}}
+}
+func (friends) FalseMatches() float64                            { return 0.002 }
+func (friends) BestInformed() (overlay.PeerID, float64, bool)    { return "", 0, false }
+func (friends) Linked() []overlay.PeerID                         { return []overlay.PeerID{"ann"} }
+func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool) { return }
+
+func ExampleRouter() {
+	r, err := routing.New(routing.Config{
+		Self: "me",
+		Has:  func([]byte) bool { return false },
+		Rand: rand.New(rand.NewPCG(1, 2)),
+	}, friends{})
+	if err != nil {
+		panic(err)
+	}
+	do := func(now time.Duration, in routing.Input) {
+		fmt.Println(in)
+		for _, e := range r.Step(now, in) {
+			fmt.Println("  ", e)
+		}
+	}
+	do(0, routing.Start{Query: routing.Query{ID: 1, Key: []byte("key"), Fingerprint: 42}})
+	do(30*time.Millisecond, routing.Confirmed{ID: 1, Peer: "ann", Has: true})
+	// Output:
+	// Start q1 "key" any want=0 budget=0 deadline=0s
+	//    Confirm q1 ann "key"
+	//    Wake 400ms
+	// Confirmed q1 ann holds
+	//    Outcome ann hits=1 misses=0
+	//    Found q1 ann
+	//    Done q1 enough found=1 probes=1 false=0 messages=2 elapsed=30ms
+}

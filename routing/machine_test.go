@@ -1,0 +1,326 @@
+package routing_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+	"pgregory.net/rapid"
+)
+
+// driver feeds a machine with inputs decoded from bytes, of any order and sense, and checks what must hold of its effects.
+type driver struct {
+	data   []byte
+	router *routing.Router
+	now    time.Duration
+	trace  strings.Builder
+	fail   func(format string, args ...any)
+
+	open     map[routing.QueryID]*ledger // own queries started and not yet done
+	served   map[uint64]bool             // requests: true once the final answer went out
+	requests uint64
+	nextID   routing.QueryID
+	confirms []routing.Confirm
+	asks     []routing.AskCandidates
+	forwards []routing.Forward
+}
+
+// ledger is what a query may have spent at least.
+type ledger struct {
+	budget, spent int
+	asked         map[overlay.PeerID]int
+	found         map[overlay.PeerID]bool
+	set           map[overlay.PeerID]int // aside for children
+}
+
+const fuzzPeers = 12
+
+func peer(i int) overlay.PeerID { return overlay.PeerID(rune('a' + i%fuzzPeers)) }
+
+func (d *driver) byte() int {
+	if len(d.data) == 0 {
+		return 0
+	}
+	b := d.data[0]
+	d.data = d.data[1:]
+	return int(b)
+}
+
+// Candidates and the other methods of routing.View are drawn from the same bytes.
+func (d *driver) Candidates(f summary.Fingerprint) []overlay.Candidate {
+	var out []overlay.Candidate
+	for i := range fuzzPeers {
+		if b := d.byte(); b&1 == 1 {
+			rate := []float64{0, 0.001, 0.05, 0.3, 1}[b>>1%5]
+			out = append(out, overlay.Candidate{Peer: peer(i), Rate: rate, Misses: b >> 5, Connected: b&16 != 0})
+		}
+	}
+	return out
+}
+
+func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
+
+func (d *driver) BestInformed() (overlay.PeerID, float64, bool) {
+	b := d.byte()
+	return peer(b), float64(b) / 32, b&3 != 0
+}
+
+func (d *driver) Linked() []overlay.PeerID {
+	var out []overlay.PeerID
+	for i, b := 0, d.byte(); i < 8; i++ {
+		if b>>i&1 == 1 {
+			out = append(out, peer(i))
+		}
+	}
+	return out
+}
+
+func (d *driver) Record(p overlay.PeerID) (overlay.Record, bool) {
+	return overlay.Record{Peer: p, Envelope: []byte{1}}, d.byte()&1 == 1
+}
+
+func run(data []byte, fail func(string, ...any)) string {
+	d := &driver{data: data, fail: fail, open: map[routing.QueryID]*ledger{}, served: map[uint64]bool{}}
+	r, err := routing.New(routing.Config{
+		Self: "a", Has: func(key []byte) bool { return len(key) > 0 && key[0]&1 == 1 }, Rand: rand.New(rand.NewPCG(1, 2)),
+		MaxQueries: 4, MaxServed: 3, MaxServedPerPeer: 2, Incomplete: func() bool { return d.byte()&1 == 1 },
+	}, d)
+	if err != nil {
+		panic(err)
+	}
+	d.router = r
+	for steps := 0; len(d.data) > 0 && steps < 500; steps++ {
+		d.step(d.input())
+	}
+	for range 200 { // silence: every query must come to its end
+		d.now += 10 * time.Second
+		d.step(routing.Tick{})
+	}
+	if len(d.open) > 0 {
+		fail("%d queries never ended", len(d.open))
+	}
+	for req, final := range d.served {
+		if !final {
+			fail("request %d never had its final answer", req)
+		}
+	}
+	return d.trace.String()
+}
+
+func (d *driver) records() []overlay.Record {
+	out := make([]overlay.Record, d.byte()%12)
+	for i := range out {
+		out[i] = overlay.Record{Peer: overlay.PeerID(rune('a' + d.byte()%20))}
+	}
+	return out
+}
+
+// input decodes the next input; answers mostly fit a question that was asked.
+func (d *driver) input() routing.Input {
+	kind := d.byte() % 16
+	id, from := routing.QueryID(d.byte()%8), peer(d.byte())
+	switch kind {
+	case 0, 1, 2:
+		d.nextID++
+		q := routing.Query{
+			ID: d.nextID, Key: []byte{byte(d.byte())}, Mode: routing.Mode(d.byte() % 3), Want: d.byte() % 4,
+			Budget: d.byte() % 64, Deadline: d.now + time.Duration(d.byte())*100*time.Millisecond,
+		}
+		return routing.Start{Query: q}
+	case 3:
+		return routing.Cancel{ID: id}
+	case 4:
+		return routing.Confirmed{ID: id, Peer: from, Has: true}
+	case 5, 6, 7:
+		if len(d.confirms) > 0 {
+			c := d.confirms[d.byte()%len(d.confirms)]
+			if kind == 7 {
+				return routing.ConfirmFailed{ID: c.ID, Peer: c.To.Peer}
+			}
+			return routing.Confirmed{ID: c.ID, Peer: c.To.Peer, Has: kind == 5}
+		}
+	case 8, 9:
+		if len(d.asks) > 0 {
+			a := d.asks[d.byte()%len(d.asks)]
+			if kind == 9 {
+				return routing.AskFailed{ID: a.ID, Peer: a.To}
+			}
+			return routing.CandidatesReceived{ID: a.ID, From: a.To, Records: d.records(), Messages: d.byte() - 8}
+		}
+	case 10, 11:
+		if len(d.forwards) > 0 {
+			f := d.forwards[d.byte()%len(d.forwards)]
+			return routing.ForwardReturned{
+				ID: f.ID, From: f.To, Providers: d.records(), Messages: d.byte() - 8, Final: kind == 11,
+			}
+		}
+	case 12, 13:
+		d.requests++
+		return routing.Asked{
+			Request: d.requests, From: from, Kind: routing.Kind(d.byte() % 3), Nonce: uint64(d.byte()), Origin: peer(d.byte()),
+			Key: make([]byte, d.byte()%3), Mode: routing.Mode(d.byte() % 3), Want: d.byte() - 2, Budget: d.byte() - 2,
+			Deadline: d.now + time.Duration(d.byte()-10)*time.Second, Hops: d.byte() - 2,
+		}
+	case 14:
+		d.now += time.Duration(d.byte()) * 50 * time.Millisecond
+	}
+	return routing.Tick{}
+}
+
+func (d *driver) step(in routing.Input) {
+	switch in := in.(type) {
+	case routing.Start:
+		d.open[in.Query.ID] = &ledger{
+			budget: in.Query.Budget, asked: map[overlay.PeerID]int{}, found: map[overlay.PeerID]bool{}, set: map[overlay.PeerID]int{},
+		}
+		if in.Query.Budget == 0 {
+			d.open[in.Query.ID].budget = map[routing.Mode]int{routing.Any: 128, routing.All: 640}[in.Query.Mode]
+		}
+	case routing.Asked:
+		d.served[in.Request] = false
+	case routing.ForwardReturned:
+		if l := d.open[in.ID]; l != nil && in.Final {
+			l.spent -= l.set[in.From] // what it really spent isn't known here
+			l.set[in.From] = 0
+		}
+	}
+	fmt.Fprintln(&d.trace, d.now, in)
+	for _, e := range d.router.Step(d.now, in) {
+		fmt.Fprintln(&d.trace, "  ", e)
+		d.check(e)
+	}
+}
+
+func (d *driver) check(e routing.Effect) {
+	switch e := e.(type) {
+	case routing.Confirm:
+		d.confirms = append(d.confirms, e)
+		if e.To.Peer == "a" {
+			d.fail("asked itself: %v", e)
+		}
+		if l := d.ledger(e.ID); l != nil {
+			l.spent += 2
+			if l.asked[e.To.Peer]++; l.asked[e.To.Peer] > 2 {
+				d.fail("asked a third time: %v", e)
+			}
+		}
+	case routing.AskCandidates:
+		d.asks = append(d.asks, e)
+		if l := d.ledger(e.ID); l != nil {
+			l.spent += 2
+		}
+	case routing.Forward:
+		d.forwards = append(d.forwards, e)
+		if e.Budget < 0 || e.Hops < 0 || e.Deadline <= d.now || e.To == e.Origin {
+			d.fail("bad forward: %v", e)
+		}
+		if l := d.ledger(e.ID); l != nil {
+			l.spent += 2 + e.Budget
+			l.set[e.To] = e.Budget
+		}
+	case routing.Found:
+		l := d.ledger(e.ID)
+		if l == nil || l.found[e.Provider.Peer] || l.asked[e.Provider.Peer] == 0 {
+			d.fail("found twice, after the end, or unasked: %v", e)
+			return
+		}
+		l.found[e.Provider.Peer] = true
+	case routing.Done:
+		d.done(e)
+	case routing.Answer:
+		if final, known := d.served[e.Request]; !known || final {
+			d.fail("answer to nothing, or after the final one: %v", e)
+		}
+		d.served[e.Request] = e.Final
+	case routing.Wake:
+		if e.At <= d.now {
+			d.fail("wakes in the past at %v: %v", d.now, e)
+		}
+	}
+}
+
+// ledger is that of an own query; nil for searches of others.
+func (d *driver) ledger(id routing.QueryID) *ledger {
+	if id >= routing.MaxQueryID {
+		return nil
+	}
+	l := d.open[id]
+	if l == nil {
+		d.fail("effect for query %v, which isn't open", id)
+	}
+	return l
+}
+
+func (d *driver) done(e routing.Done) {
+	l := d.ledger(e.ID)
+	if l == nil {
+		return
+	}
+	delete(d.open, e.ID)
+	if e.Stats.Messages > l.budget || l.spent > e.Stats.Messages {
+		d.fail("budget %d, at least %d spent: %v", l.budget, l.spent, e)
+	}
+	if e.Stats.Found != len(l.found) {
+		d.fail("%d found, but %v", len(l.found), e)
+	}
+}
+
+func TestMachineHoldsItsPromises(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOfN(rapid.Byte(), 300, 3000).Draw(t, "data")
+		first := run(data, t.Fatalf)
+		if second := run(data, t.Fatalf); first != second {
+			t.Fatalf("two runs differ:\n%s\n---\n%s", first, second)
+		}
+	})
+}
+
+func FuzzMachine(f *testing.F) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 10, 1000, 5000} {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { run(data[:min(len(data), 1<<14)], t.Fatalf) })
+}
+
+func TestConfigNamesEveryFault(t *testing.T) {
+	_, err := routing.New(routing.Config{Prior: 2, Poor: 5, Useless: 1, Parallel: -1}, nil)
+	if !errors.Is(err, routing.ErrConfig) {
+		t.Fatalf("got %v", err)
+	}
+	for _, name := range []string{"Self", "Has", "Rand", "Prior", "Useless", "Parallel"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: does not name %s", err, name)
+		}
+	}
+}
+
+func TestCallersMistakesPanic(t *testing.T) {
+	panics := func(what string, f func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s: no panic", what)
+			}
+		}()
+		f()
+	}
+	d := &driver{}
+	r, err := routing.New(routing.Config{Self: "a", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Step(time.Second, routing.Tick{})
+	panics("time goes back", func() { r.Step(0, routing.Tick{}) })
+	panics("nil input", func() { r.Step(time.Second, nil) })
+}

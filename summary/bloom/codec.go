@@ -1,0 +1,292 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/venn-p2p/venn/summary/coding"
+)
+
+// Errors matched by errors.Is.
+var (
+	// ErrTooLong: no filter's message is within the limit.
+	ErrTooLong = errors.New("bloom: message too long")
+	// ErrBase: a delta was made against another filter than the one given.
+	ErrBase = errors.New("bloom: delta for another base")
+)
+
+// MaxTypes is the greatest number of filter types of a Codec.
+const MaxTypes = 16
+
+// Codec turns filters into short messages and back: compressed Bloom filters (Mitzenmacher 2002).
+//
+// Sender and receiver agree beforehand on the types of filter they use, at most MaxTypes Params in the same order (section III);
+// a message says only which. It begins with
+//
+//	uvarint  ones<<6 | type<<2 | form; ones, the number of bits set, is 0 in the plain form
+//	3 bytes  the lower ones of the CRC-32C of the filter's bits, of a delta's the differing bits, little endian
+//
+// and goes on, by form, with
+//
+//	0, plain  ⌈m/8⌉ bytes, when compression would not pay
+//	1, coded  the bits, coded given m and ones
+//	2, delta  4 bytes CRC-32C of the base's bits, then the bits that differ from it, coded
+//
+// Of several messages for one filter only one is accepted. Up to 2^19 bits a code is within a byte of the entropy and takes about
+// 6 ns a bit either way; above it is within 0.2 % and twenty times faster. A Codec may be used by several goroutines at once.
+type Codec struct {
+	types []Params
+}
+
+const (
+	formPlain = iota
+	formCoded
+	formDelta
+)
+
+// sumBytes is the length of the checksum: a byte less than CRC-32C has, for messages are counted in bytes.
+const sumBytes = 3
+
+// exactBits is the length up to which the slower, exact code is used.
+const exactBits = 1 << 19
+
+// NewCodec returns a codec of 1 to MaxTypes types, or an error matched by ErrParams.
+func NewCodec(types ...Params) (*Codec, error) {
+	if len(types) < 1 || len(types) > MaxTypes {
+		return nil, fmt.Errorf("%w: %d types are not 1…%d", ErrParams, len(types), MaxTypes)
+	}
+	for i, p := range types {
+		if err := p.Check(); err != nil {
+			return nil, fmt.Errorf("type %d: %w", i, err)
+		}
+	}
+	return &Codec{append([]Params(nil), types...)}, nil
+}
+
+// Append appends the message of f, coded or plain, to dst. A filter of none of the codec's types is an error matched by ErrMismatch.
+func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
+	t, err := c.typeOf(f)
+	if err != nil {
+		return dst, err
+	}
+	ones := f.Ones()
+	form := c.types[t].bestForm(ones)
+	if form == formPlain {
+		dst = appendHeader(dst, t, form, 0, f.words)
+		return appendPlain(dst, f.words, f.params.Bits()), nil
+	}
+	dst = appendHeader(dst, t, form, ones, f.words)
+	return appendCode(dst, f.words, f.params.Bits(), ones), nil
+}
+
+// AppendFirst appends the message of the first filter whose message is no longer than limit bytes, and returns the index of
+// that filter. So a set that compresses less than was planned for can be sent as another type: give its filters
+// in the order of preference, the plainest last (section III). If none fits the error is matched by ErrTooLong.
+func (c *Codec) AppendFirst(dst []byte, limit int, filters ...*Filter) ([]byte, int, error) {
+	for i, f := range filters {
+		b, err := c.Append(dst, f)
+		if err != nil {
+			return dst, i, err
+		}
+		if len(b)-len(dst) <= limit {
+			return b, i, nil
+		}
+	}
+	return dst, len(filters), fmt.Errorf("%w: none of %d filters within %d bytes", ErrTooLong, len(filters), limit)
+}
+
+// AppendDelta appends the message of what changed from base to f, which must be of one type: the code of their XOR (section IV).
+// It is shorter than Append's while few keys have changed; nothing is compared here. Filters that don't match are an
+// error matched by ErrMismatch.
+func (c *Codec) AppendDelta(dst []byte, base, f *Filter) ([]byte, error) {
+	t, err := c.typeOf(f)
+	if err != nil {
+		return dst, err
+	}
+	if base.params != f.params {
+		return dst, mismatch(base.params, f.params)
+	}
+	delta := xorOf(base.words, f.words)
+	ones := countOnes(delta)
+	dst = appendHeader(dst, t, formDelta, ones, delta)
+	dst = binary.LittleEndian.AppendUint32(dst, checksum(base.words))
+	return appendCode(dst, delta, f.params.Bits(), ones), nil
+}
+
+// Decode returns the filter of a message of Append, all of data. It allocates no more than the filter's length, which
+// the codec's types say. Errors are matched by ErrMalformed.
+func (c *Codec) Decode(data []byte) (*Filter, error) {
+	h, err := c.readHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	if h.form == formDelta {
+		return nil, fmt.Errorf("%w: a delta needs its base", ErrMalformed)
+	}
+	words, err := h.decode()
+	if err != nil {
+		return nil, err
+	}
+	if best := h.params.bestForm(countOnes(words)); best != h.form {
+		return nil, fmt.Errorf("%w: form %d where form %d is due", ErrMalformed, h.form, best)
+	}
+	return newFilter(h.params, words), nil
+}
+
+// DecodeDelta returns the filter of a message of AppendDelta, all of data, given the base it was made against. Another base
+// is an error matched by ErrBase, anything else by ErrMalformed; base is never changed.
+func (c *Codec) DecodeDelta(base *Filter, data []byte) (*Filter, error) {
+	h, err := c.readHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	if h.form != formDelta || len(h.rest) < crcBytes {
+		return nil, fmt.Errorf("%w: not a delta", ErrMalformed)
+	}
+	if base.params != h.params {
+		return nil, fmt.Errorf("%w: %w", ErrBase, mismatch(base.params, h.params))
+	}
+	if sum := binary.LittleEndian.Uint32(h.rest); sum != checksum(base.words) {
+		return nil, fmt.Errorf("%w: checksum differs", ErrBase)
+	}
+	h.rest = h.rest[crcBytes:]
+	words, err := h.decode()
+	if err != nil {
+		return nil, err
+	}
+	return newFilter(h.params, xorOf(base.words, words)), nil
+}
+
+func (c *Codec) typeOf(f *Filter) (int, error) {
+	for t, p := range c.types {
+		if p == f.params {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: the filter is of none of the codec's %d types", ErrMismatch, len(c.types))
+}
+
+// bestForm follows from the length and the number of ones alone, so a receiver can check it.
+func (p Params) bestForm(ones int) int {
+	if coding.PredictedBytes(int(p.Bits()), ones) < plainBytes(p.Bits()) {
+		return formCoded
+	}
+	return formPlain
+}
+
+// header is a message's head, checked, and what follows it.
+type header struct {
+	params Params
+	form   int
+	ones   int
+	sum    []byte
+	rest   []byte
+}
+
+func appendHeader(dst []byte, t, form, ones int, words []uint64) []byte {
+	dst = binary.AppendUvarint(dst, uint64(ones)<<6|uint64(t)<<2|uint64(form))
+	return appendSum(dst, words)
+}
+
+func appendSum(dst []byte, words []uint64) []byte {
+	start := len(dst)
+	return binary.LittleEndian.AppendUint32(dst, checksum(words))[:start+sumBytes]
+}
+
+func (c *Codec) readHeader(data []byte) (h header, err error) {
+	head, n := binary.Uvarint(data)
+	if n <= 0 || n > 1 && data[n-1] == 0 || len(data) < n+sumBytes {
+		return h, fmt.Errorf("%w: no header in %d bytes", ErrMalformed, len(data))
+	}
+	t := int(head >> 2 & (MaxTypes - 1))
+	if t >= len(c.types) {
+		return h, fmt.Errorf("%w: type %d of %d", ErrMalformed, t, len(c.types))
+	}
+	h = header{params: c.types[t], form: int(head & 3), sum: data[n : n+sumBytes], rest: data[n+sumBytes:]}
+	if ones := head >> 6; ones <= h.params.Bits() {
+		h.ones = int(ones)
+	} else {
+		return h, fmt.Errorf("%w: %d ones in %d bits", ErrMalformed, ones, h.params.Bits())
+	}
+	if h.form > formDelta || h.form == formPlain && h.ones != 0 {
+		return h, fmt.Errorf("%w: form %d with %d ones", ErrMalformed, h.form, h.ones)
+	}
+	return h, nil
+}
+
+// decode returns the bits that rest holds, all of it.
+func (h header) decode() ([]uint64, error) {
+	m := h.params.Bits()
+	if h.form == formPlain && len(h.rest) != plainBytes(m) {
+		return nil, fmt.Errorf("%w: %d bytes for %d plain bits", ErrMalformed, len(h.rest), m)
+	}
+	words := make([]uint64, wordsFor(m))
+	if h.form == formPlain {
+		readPlain(words, h.rest)
+		if err := checkPadding(words, m); err != nil {
+			return nil, err
+		}
+	} else if n, err := decodeCode(words, h.rest, m, h.ones); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	} else if n != len(h.rest) {
+		return nil, fmt.Errorf("%w: %d bytes left over", ErrMalformed, len(h.rest)-n)
+	}
+	if string(appendSum(nil, words)) != string(h.sum) {
+		return nil, fmt.Errorf("%w: checksum differs", ErrMalformed)
+	}
+	return words, nil
+}
+
+func appendCode(dst []byte, words []uint64, m uint64, ones int) []byte {
+	if m <= exactBits {
+		return coding.AppendExact(dst, words, int(m), ones)
+	}
+	return coding.AppendBits(dst, words, int(m), ones)
+}
+
+func decodeCode(words []uint64, src []byte, m uint64, ones int) (int, error) {
+	if m <= exactBits {
+		return coding.DecodeExact(words, src, int(m), ones)
+	}
+	return coding.DecodeBits(words, src, int(m), ones)
+}
+
+func plainBytes(m uint64) int { return int((m + 7) / 8) }
+
+func appendPlain(dst []byte, words []uint64, m uint64) []byte {
+	start := len(dst)
+	return appendWords(dst, words)[:start+plainBytes(m)]
+}
+
+// readPlain fills words from ⌈m/8⌉ bytes.
+func readPlain(words []uint64, b []byte) {
+	whole := len(b) / 8
+	readWords(words[:whole], b)
+	for i, c := range b[8*whole:] {
+		words[whole] |= uint64(c) << (8 * i)
+	}
+}
+
+func xorOf(a, b []uint64) []uint64 {
+	x := make([]uint64, len(a))
+	for i := range x {
+		x[i] = a[i] ^ b[i]
+	}
+	return x
+}
+
+func checksumBytes(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
+// checksum is the CRC-32C of words in little-endian bytes.
+func checksum(words []uint64) uint32 {
+	var crc uint32
+	var buf [512]byte
+	for len(words) > 0 {
+		n := min(len(words), len(buf)/8)
+		crc = crc32.Update(crc, castagnoli, appendWords(buf[:0], words[:n]))
+		words = words[n:]
+	}
+	return crc
+}

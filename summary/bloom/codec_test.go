@@ -1,0 +1,229 @@
+package bloom
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func mustCodec(t testing.TB, types ...Params) *Codec {
+	t.Helper()
+	c, err := NewCodec(types...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// codecTypes are a long sparse filter, a partitioned one and a plain one.
+func codecTypes() []Params {
+	return []Params{
+		{Blocks: 1, BlockBits: 1403, Hashes: 2},
+		{Blocks: 7, BlockBits: 145, Hashes: 1},
+		{Blocks: 1, BlockBits: 800, Hashes: 6},
+	}
+}
+
+func TestCodecRoundTrip(t *testing.T) {
+	codec := mustCodec(t, codecTypes()...)
+	for _, p := range codecTypes() {
+		for _, n := range []int{0, 1, 100, 300, 10_000} {
+			f := filled(t, p, testKeys(n, 1))
+			b, err := codec.Append([]byte("before"), f)
+			if err != nil || string(b[:6]) != "before" {
+				t.Fatal(err)
+			}
+			b = b[6:]
+			got, err := codec.Decode(b)
+			if err != nil || !got.Equal(f) {
+				t.Fatalf("%+v with %d keys: %v", p, n, err)
+			}
+			if most := plainBytes(p.Bits()) + 1 + sumBytes; len(b) > most {
+				t.Errorf("%+v with %d keys: %d bytes, plain %d", p, n, len(b), most)
+			}
+			refuseAll(t, codec, b, nil)
+		}
+	}
+}
+
+// refuseAll changes every byte and cuts everywhere.
+func refuseAll(t *testing.T, codec *Codec, good []byte, base *Filter) {
+	t.Helper()
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 1 << (i % 8)
+		for _, bad := range [][]byte{bad, good[:i], append(bytes.Clone(good), byte(i))} {
+			var err error
+			if base == nil {
+				_, err = codec.Decode(bad)
+			} else {
+				_, err = codec.DecodeDelta(base, bad)
+			}
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrBase) {
+				t.Fatalf("byte %d of %d changed, cut or added: %v", i, len(good), err)
+			}
+		}
+	}
+}
+
+func TestCodecDelta(t *testing.T) {
+	codec := mustCodec(t, codecTypes()...)
+	for _, p := range codecTypes() {
+		base := filled(t, p, testKeys(100, 1))
+		next := filled(t, p, append(testKeys(95, 1), testKeys(5, 2)...))
+		before := base.Clone()
+		for _, to := range []*Filter{next, base, mustNew(t, p)} {
+			b, err := codec.AppendDelta(nil, base, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := codec.DecodeDelta(base, b)
+			if err != nil || !got.Equal(to) || !base.Equal(before) {
+				t.Errorf("%+v: %v", p, err)
+			}
+			if _, err := codec.DecodeDelta(next, b); !errors.Is(err, ErrBase) {
+				t.Errorf("a wrong base: %v", err)
+			}
+			if _, err := codec.Decode(b); !errors.Is(err, ErrMalformed) {
+				t.Errorf("a delta without base: %v", err)
+			}
+			refuseAll(t, codec, b, base)
+		}
+		whole, _ := codec.Append(nil, next)
+		delta, _ := codec.AppendDelta(nil, base, next)
+		if len(delta) >= len(whole) {
+			t.Errorf("%+v: delta %d bytes, whole %d", p, len(delta), len(whole))
+		}
+		if _, err := codec.DecodeDelta(base, whole); !errors.Is(err, ErrMalformed) {
+			t.Errorf("a whole filter as a delta: %v", err)
+		}
+		other := mustNew(t, codecTypes()[0])
+		if p != other.Params() {
+			if _, err := codec.AppendDelta(nil, other, next); !errors.Is(err, ErrMismatch) {
+				t.Error(err)
+			}
+			if _, err := codec.DecodeDelta(other, delta); !errors.Is(err, ErrBase) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestAppendFirst(t *testing.T) {
+	codec := mustCodec(t, codecTypes()...)
+	keys := testKeys(100, 1)
+	var filters []*Filter
+	for _, p := range codecTypes() {
+		filters = append(filters, filled(t, p, keys))
+	}
+	long, _ := codec.Append(nil, filters[1])
+	short, _ := codec.Append(nil, filters[2])
+	if len(short) >= len(long) {
+		t.Fatalf("the test wants the other order: %d, %d", len(long), len(short))
+	}
+	for limit, want := range map[int]int{len(long): 0, len(long) - 1: 1, len(short): 1} {
+		b, i, err := codec.AppendFirst([]byte("x"), limit, filters[1:]...)
+		if err != nil || i != want || len(b)-1 > limit {
+			t.Errorf("limit %d: filter %d, %d bytes, %v", limit, i, len(b), err)
+		}
+	}
+	b, _, err := codec.AppendFirst([]byte("x"), 10, filters...)
+	if !errors.Is(err, ErrTooLong) || string(b) != "x" {
+		t.Errorf("%q, %v", b, err)
+	}
+	odd := mustNew(t, Params{Blocks: 1, BlockBits: 5, Hashes: 1})
+	if _, err := codec.Append(nil, odd); !errors.Is(err, ErrMismatch) {
+		t.Error(err)
+	}
+	for _, err := range []error{second(NewCodec()), second(NewCodec(make([]Params, 17)...)), second(NewCodec(Params{}))} {
+		if !errors.Is(err, ErrParams) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCodecGolden(t *testing.T) {
+	codec := mustCodec(t, codecTypes()...)
+	var all []byte
+	for _, p := range codecTypes() {
+		base, next := filled(t, p, testKeys(100, 1)), filled(t, p, testKeys(105, 1))
+		all, _ = codec.Append(all, base)
+		all, _ = codec.AppendDelta(all, base, next)
+	}
+	golden(t, "codec.golden", AppendCounters(all, []uint8{0, 1, 3, 0, 0, 2, 255, 1}))
+}
+
+func FuzzDecode(f *testing.F) {
+	codec := mustCodec(f, codecTypes()...)
+	base := filled(f, codecTypes()[1], testKeys(100, 1))
+	next := filled(f, codecTypes()[1], testKeys(105, 1))
+	whole, _ := codec.Append(nil, base)
+	delta, _ := codec.AppendDelta(nil, base, next)
+	f.Add(whole)
+	f.Add(delta)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if g, err := codec.Decode(data); err == nil {
+			if again, _ := codec.Append(nil, g); !bytes.Equal(again, data) {
+				t.Error("decoding and encoding changes the bytes")
+			}
+		} else if !errors.Is(err, ErrMalformed) {
+			t.Errorf("%v is not ErrMalformed", err)
+		}
+		if g, err := codec.DecodeDelta(base, data); err == nil {
+			if again, _ := codec.AppendDelta(nil, base, g); !bytes.Equal(again, data) {
+				t.Error("decoding and encoding a delta changes the bytes")
+			}
+		} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrBase) {
+			t.Errorf("%v is neither ErrMalformed nor ErrBase", err)
+		}
+	})
+}
+
+func TestCounters(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000, 20_000} {
+		for _, top := range []int{1, 2, 5, 256} {
+			counters := make([]uint8, n)
+			for i := range counters {
+				counters[i] = uint8(r.IntN(top))
+			}
+			b := AppendCounters([]byte("before"), counters)[6:]
+			got := make([]uint8, n)
+			size, err := DecodeCounters(got, append(bytes.Clone(b), 9))
+			if err != nil || size != len(b) || !bytes.Equal(got, counters) {
+				t.Fatalf("%d counters below %d: %d of %d bytes, %v", n, top, size, len(b), err)
+			}
+			if n == 1000 {
+				clear(got)
+				for i := range b {
+					bad := bytes.Clone(b)
+					bad[i] ^= 1 << (i % 8)
+					for _, bad := range [][]byte{bad, b[:i]} {
+						if _, err := DecodeCounters(got, bad); !errors.Is(err, ErrMalformed) || slices.Max(got) != 0 {
+							t.Fatalf("byte %d changed or cut: %v", i, err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func FuzzDecodeCounters(f *testing.F) {
+	f.Add(uint16(8), AppendCounters(nil, []uint8{0, 1, 3, 0, 0, 2, 255, 1}))
+	f.Fuzz(func(t *testing.T, n uint16, data []byte) {
+		counters := make([]uint8, n)
+		size, err := DecodeCounters(counters, data)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Errorf("%v is not ErrMalformed", err)
+			}
+			return
+		}
+		if again := AppendCounters(nil, counters); !bytes.Equal(again, data[:size]) {
+			t.Error("decoding and encoding changes the bytes")
+		}
+	})
+}

@@ -1,0 +1,263 @@
+package bloom
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary/coding"
+)
+
+// keysOf is a number of keys so great that whole bits and (1-1/m)^m against 1/e don't show in a vector's tolerance.
+const keysOf = 50_000_000
+
+func limitBits(perKey float64) uint64 { return uint64(min(math.Round(perKey*keysOf), MaxBits)) }
+
+func (v vector) nearCompression(t *testing.T, got Compression) {
+	t.Helper()
+	want := v.fields(t)
+	for field, x := range map[string]float64{
+		"k": float64(got.Params.Hashes), "f": got.Rate,
+		"m_over_n": float64(got.Params.Bits()) / keysOf, "z_over_n": got.Bits / keysOf,
+	} {
+		if _, ok := want[field]; ok {
+			v.near(t, field, x)
+		}
+	}
+}
+
+func TestVectorsCompressed(t *testing.T) {
+	for _, v := range readVectors(t, "compressed") {
+		c, k := v.num("m_over_n"), v.num("k")
+		p := Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: int(k)}
+		switch {
+		case strings.HasPrefix(v.Name, "table") && strings.HasSuffix(v.Name, "_z"):
+			v.near(t, "", CompressedBitsPerKey(c, k))
+		case strings.HasPrefix(v.Name, "table"):
+			v.near(t, "", AsymptoticRate(c, k))
+		case strings.HasPrefix(v.Name, "theory_bytes"):
+			v.near(t, "", p.CompressedBits(v.int("n"))/8)
+		case strings.HasPrefix(v.Name, "sim_avg_bytes"):
+			v.near(t, "", meanMessage(t, p, v.int("n"), 200))
+		case strings.HasPrefix(v.Name, "ideal_adaptive_mean"):
+			v.near(t, "", p.CompressedBits(v.int("n"))/8+math.Log2(v.num("m"))/8-adaptiveGain(p, v.int("n")))
+		case strings.HasPrefix(v.Name, "sim_"): // the spread over 10^5 trials is for the experiments
+		case strings.HasPrefix(v.Name, "adaptive_len"):
+			v.near(t, "", float64(adaptiveBits(v.int("m"), v.int("x_zero_or_one_bits"))))
+		case strings.HasPrefix(v.Name, "log2binom"):
+			v.near(t, "", log2Binomial(v.int("m"), v.int("x")))
+		case strings.HasPrefix(v.Name, "beta"):
+			v.near(t, "", CompressedBase(v.num("p")))
+		case strings.HasPrefix(v.Name, "optimise"):
+			got, err := OptimalCompressed(keysOf, v.num("z_over_n")*keysOf, limitBits(v.num("max_m_over_n")))
+			if err != nil {
+				t.Errorf("%s: %v", v.Name, err)
+			}
+			v.nearCompression(t, got)
+		case strings.HasPrefix(v.Name, "for_f"):
+			got, err := CompressedRate(keysOf, v.num("f"), limitBits(v.num("max_m_over_n")))
+			if err != nil {
+				t.Errorf("%s: %v", v.Name, err)
+			}
+			v.nearCompression(t, got)
+		default:
+			t.Errorf("%s: no test", v.Name)
+		}
+	}
+}
+
+// adaptiveGain is by how many bytes log2 of C(m, x) is below m H(x/m): half of log2(2 pi m p (1-p)), Stirling.
+func adaptiveGain(p Params, n int) float64 {
+	fill := FillExpected(p.BlockBits, float64(p.Hashes*n))
+	return math.Log2(2*math.Pi*float64(p.BlockBits)*fill*(1-fill)) / 16
+}
+
+// adaptiveBits is the length ⌈log2((m+1)!/(x!(m-x)!))⌉+1 of the paper's adaptive coder (appendix).
+func adaptiveBits(m, x int) int {
+	arrays := new(big.Int).Binomial(int64(m), int64(x))
+	arrays.Mul(arrays, big.NewInt(int64(m)+1))
+	return arrays.Sub(arrays, big.NewInt(1)).BitLen() + 1
+}
+
+func log2Binomial(m, x int) float64 {
+	lg := func(n int) float64 { l, _ := math.Lgamma(float64(n) + 1); return l }
+	return (lg(m) - lg(x) - lg(m-x)) / math.Ln2
+}
+
+// randomFilter has n random keys; hashing them would only take time.
+func randomFilter(t testing.TB, p Params, n int, r *rand.Rand) *Filter {
+	f := mustNew(t, p)
+	for range n {
+		f.AddHash(Hash{r.Uint64(), r.Uint64()})
+	}
+	return f
+}
+
+// meanMessage is the mean length in bytes of whole messages.
+func meanMessage(t *testing.T, p Params, n, trials int) float64 {
+	t.Helper()
+	codec, err := NewCodec(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, p.BlockBits))
+	total := 0
+	var b []byte
+	for range trials {
+		if b, err = codec.Append(b[:0], randomFilter(t, p, n, r)); err != nil {
+			t.Fatal(err)
+		}
+		total += len(b)
+	}
+	return float64(total) / float64(trials)
+}
+
+// What compressed filters of 10,000 keys take with all that is sent, as a mean of 200: shorter than the paper's.
+func TestMessageSizes(t *testing.T) {
+	for _, c := range []struct {
+		m     uint64
+		k     int
+		most  float64
+		paper float64
+	}{{140_000, 2, 9_912, 9_920}, {480_000, 3, 19_800, 19_805}, {126_000, 2, 9_485, 9_493}} {
+		got := meanMessage(t, Params{Blocks: 1, BlockBits: c.m, Hashes: c.k}, 10_000, 200)
+		t.Logf("m=%d k=%d: %.1f bytes; the paper %v", c.m, c.k, got, c.paper)
+		if got > c.most {
+			t.Errorf("m=%d k=%d: %.1f bytes, at most %v wanted", c.m, c.k, got, c.most)
+		}
+	}
+}
+
+func TestVectorsDelta(t *testing.T) {
+	for _, v := range readVectors(t, "delta") {
+		c, k, change := v.num("m_over_n"), v.num("k"), v.num("change_fraction")
+		switch {
+		case strings.HasPrefix(v.Name, "optimise"):
+			got, err := OptimalDelta(keysOf, v.num("z_over_n")*keysOf, change, limitBits(v.num("max_m_over_n")))
+			if err != nil {
+				t.Errorf("%s: %v", v.Name, err)
+			}
+			v.nearCompression(t, got)
+		case strings.HasSuffix(v.Name, "_f"):
+			v.near(t, "", AsymptoticRate(c, k))
+		case strings.HasSuffix(v.Name, "_z"):
+			v.near(t, "", DeltaBitsPerKey(c, k, change))
+		case strings.HasPrefix(v.Name, "computed_"):
+			z := DeltaBitsPerKey(c, k, change)
+			v.near(t, "q", DeltaFill(c, k, change))
+			v.near(t, "z_over_n", z)
+			v.near(t, "z_over_cn", z/change)
+		case strings.HasPrefix(v.Name, "theory_bytes"):
+			n := v.num("n")
+			v.near(t, "", DeltaBitsPerKey(v.num("m")/n, k, change)*n/8)
+		case strings.HasPrefix(v.Name, "sim_avg"):
+			p := Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: int(k)}
+			v.near(t, "", meanDelta(t, p, v.int("n"), change, 100))
+		default:
+			t.Errorf("%s: no test", v.Name)
+		}
+	}
+}
+
+// meanDelta is the mean length of a delta's message after the part change of n keys was replaced.
+func meanDelta(t *testing.T, p Params, n int, change float64, trials int) float64 {
+	t.Helper()
+	codec, err := NewCodec(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	stay, total := n-int(change*float64(n)), 0
+	for range trials {
+		kept := randomFilter(t, p, stay, r)
+		old, now := randomFilter(t, p, n-stay, r), randomFilter(t, p, n-stay, r)
+		if err := errors.Join(old.Or(kept), now.Or(kept)); err != nil {
+			t.Fatal(err)
+		}
+		b, err := codec.AppendDelta(nil, old, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(b)
+	}
+	return float64(total) / float64(trials)
+}
+
+func TestCompressionKeepsItsPromises(t *testing.T) {
+	for _, n := range []int{1, 10, 1000, 100_000} {
+		for _, perKey := range []float64{2, 8, 20} {
+			for _, times := range []float64{1, 1.5, 4, 100} {
+				bits, maxBits := perKey*float64(n), uint64(perKey*times*float64(n))
+				got, err := OptimalCompressed(n, bits, maxBits)
+				if err != nil || got.Bits > bits || got.Params.Bits() > maxBits || got.Params.Check() != nil {
+					t.Errorf("OptimalCompressed(%d, %v, %d) = %+v, %v", n, bits, maxBits, got, err)
+				}
+				plain, _ := Optimal(n, uint64(bits))
+				if got.Rate > plain.Rate(n)*1.0001 && n > 10 {
+					t.Errorf("OptimalCompressed(%d, %v, %d) has rate %v, a plain filter %v", n, bits, maxBits, got.Rate, plain.Rate(n))
+				}
+				delta, err := OptimalDelta(n, bits, 0.05, maxBits)
+				if err != nil || delta.Bits > bits || delta.Params.Bits() > maxBits {
+					t.Errorf("OptimalDelta(%d, %v, %d) = %+v, %v", n, bits, maxBits, delta, err)
+				}
+				for _, rate := range []float64{0.3, 0.01} {
+					got, err := CompressedRate(n, rate, maxBits)
+					if err == nil && (got.Rate > rate*(1+1e-9) || got.Params.Bits() > maxBits) {
+						t.Errorf("CompressedRate(%d, %v, %d) = %+v", n, rate, maxBits, got)
+					}
+				}
+			}
+		}
+	}
+	for _, err := range []error{
+		second(OptimalCompressed(0, 8, 8)), second(OptimalCompressed(1, 0, 8)), second(OptimalCompressed(1, 8, 0)),
+		second(OptimalCompressed(1, math.NaN(), 8)), second(OptimalDelta(10, 80, 0, 80)), second(OptimalDelta(10, 80, 1, 80)),
+		second(CompressedRate(10, 2, 80)), second(CompressedRate(10, 1e-6, 20)), second(OptimalCompressed(1000, 1e-3, 80000)),
+	} {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("%v is not ErrParams", err)
+		}
+	}
+}
+
+func TestCountersSize(t *testing.T) {
+	const n, m, k = 10_000, 100_000, 4
+	r := rand.New(rand.NewPCG(5, 6))
+	counters := make([]uint8, m)
+	for range n * k {
+		counters[r.IntN(m)]++
+	}
+	code := AppendCounters(nil, counters)
+	want := CountingBitsPerCounter(m/n, k) * m / 8
+	t.Logf("%d counters: %d bytes, entropy %.0f, as nibbles %d", m, len(code), want, m/2)
+	if math.Abs(float64(len(code))/want-1) > 0.01 {
+		t.Errorf("%d bytes, entropy %.0f", len(code), want)
+	}
+	if got := CountingBitsPerCounter(1e9, 1); math.Abs(got/Entropy(1e-9)-1) > 1e-3 {
+		t.Errorf("rare counters: %v bits, want %v", got, Entropy(1e-9))
+	}
+}
+
+func TestCodecMatchesCoder(t *testing.T) { // the two lengths at which the code changes
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, m := range []uint64{exactBits, exactBits + 1} {
+		f := randomFilter(t, Params{Blocks: 1, BlockBits: m, Hashes: 1}, 20_000, r)
+		codec, err := NewCodec(f.Params())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := codec.Append(nil, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := coding.PredictedBytes(int(m), f.Ones())*101/100 + 16; len(b) > most {
+			t.Errorf("%d bits: %d bytes, more than %d", m, len(b), most)
+		}
+		if g, err := codec.Decode(b); err != nil || !g.Equal(f) {
+			t.Errorf("%d bits: %v", m, err)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package coding_test
+
+import (
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary/coding"
+)
+
+// An array of 300 bits, 9 of them set. The length and the count go into a header of one's own.
+func ExampleAppendBits() {
+	bits := make([]uint64, 5)
+	for i := range 9 {
+		place := i * i * 4
+		bits[place/64] |= 1 << (place % 64)
+	}
+	code := coding.AppendBits(nil, bits, 300, 9)
+	fmt.Println(len(code), "bytes, predicted", coding.PredictedBytes(300, 9))
+
+	decoded := make([]uint64, 5)
+	consumed, err := coding.DecodeBits(decoded, code, 300, 9)
+	fmt.Println(consumed, err, decoded[0] == bits[0])
+	// Output:
+	// 8 bytes, predicted 7
+	// 8 <nil> true
+}
+
+// The same array with its header, as for a file.
+func ExampleAppendArray() {
+	bits := make([]uint64, 5)
+	bits[2] = 1 << 7
+	code := coding.AppendArray(nil, bits, 300)
+	fmt.Printf("%x\n", code)
+
+	_, n, consumed, err := coding.DecodeArray(code, 1000)
+	fmt.Println(n, consumed, err)
+	_, _, _, err = coding.DecodeArray(code, 200)
+	fmt.Println(err)
+	// Output:
+	// ac02017334
+	// 300 5 <nil>
+	// coding: length 300, at most 200: malformed
+}
+
+// What a Bloom filter of n keys in 16 n bits with one hash function costs on the wire: 6 % of its bits are set.
+func ExamplePredictedBytes() {
+	const keys = 100_000
+	fmt.Println("array:", 16*keys/8, "bytes, coded:", coding.PredictedBytes(16*keys, 96_900))
+	// Output:
+	// array: 200000 bytes, coded: 65958
+}

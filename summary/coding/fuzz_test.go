@@ -1,0 +1,76 @@
+package coding
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// FuzzTwin compares the fast codes with the slow ones on arrays made of a seed, a length and a density.
+func FuzzTwin(f *testing.F) {
+	f.Add(uint64(1), uint32(1000), uint16(300))
+	f.Add(uint64(2), uint32(40_000), uint16(10))
+	f.Add(uint64(3), uint32(40_001), uint16(9000))
+	f.Add(uint64(4), uint32(90_000), uint16(60_000))
+	f.Fuzz(func(t *testing.T, seed uint64, length uint32, share uint16) {
+		n := int(length % 300_000)
+		if n > exactMax && seed%8 != 0 {
+			n = n%20_000 + exactMax - 500 // the twins are slow
+		}
+		r := rand.New(rand.NewPCG(seed, 0))
+		words := make([]uint64, wordsFor(n))
+		for i := range n {
+			if r.IntN(1<<16) < int(share) {
+				words[i/64] |= 1 << (i % 64)
+			}
+		}
+		checkTwin(t, words, n)
+	})
+}
+
+// FuzzDecodeBits feeds the decoder hostile bytes: what it accepts must be what AppendBits writes.
+func FuzzDecodeBits(f *testing.F) {
+	for _, n := range []int{0, 9, 300, 20_000, 200_000} {
+		for _, ones := range []int{0, n / 1000, n / 30, n / 8, n / 2, n * 3 / 4, n} {
+			f.Add(AppendBits(nil, randomBits(n, ones), n, ones), uint32(n), uint32(ones))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte, length, count uint32) {
+		n := int(length % (1 << 18))
+		ones := int(count) % (n + 1)
+		words := make([]uint64, wordsFor(n))
+		consumed, err := DecodeBits(words, slices.Clip(src), n, ones)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error is not ErrMalformed: %v", err)
+			}
+			return
+		}
+		if again := AppendBits(nil, words, n, ones); !bytes.Equal(again, src[:consumed]) {
+			t.Fatalf("n=%d ones=%d: accepted %x, which is written %x", n, ones, head(src[:consumed]), head(again))
+		}
+	})
+}
+
+// FuzzDecodeArray does the same for the self-contained form.
+func FuzzDecodeArray(f *testing.F) {
+	for _, n := range []int{0, 9, 300, 20_000} {
+		for _, ones := range []int{0, n / 1000, n / 30, n / 8, n / 2, n} {
+			f.Add(AppendArray(nil, randomBits(n, ones), n))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		words, n, consumed, err := DecodeArray(slices.Clip(src), 1<<22)
+		if err != nil {
+			if words != nil || !errors.Is(err, ErrMalformed) {
+				t.Fatalf("%d words with the error %v", len(words), err)
+			}
+			return
+		}
+		if again := AppendArray(nil, words, n); !bytes.Equal(again, src[:consumed]) {
+			t.Fatalf("accepted %x, which is written %x", head(src[:consumed]), head(again))
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package coding
+
+import (
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+// TestGolden holds the codes to the bytes they had before: they are what peers and files exchange. Long ones are held
+// by their SHA-256. The bits come from a linear congruential generator, so that anybody can make them.
+func TestGolden(t *testing.T) {
+	const file = "testdata/codes.golden"
+	var b strings.Builder
+	b.WriteString("# length, ones, bytes, predicted bytes, code or its SHA-256\n")
+	for _, n := range []int{1, 8, 12, 100, 1000, 5000, exactMax, exactMax + 1, 40_000, 250_007, 1 << 20} {
+		for _, share := range shares[1:] {
+			words, ones := congruential(n, uint64(share))
+			code := AppendBits(nil, words, n, ones)
+			text := fmt.Sprintf("%x", code)
+			if len(code) > 32 {
+				text = fmt.Sprintf("sha256:%x", sha256.Sum256(code))
+			}
+			fmt.Fprintf(&b, "%d %d %d %d %s\n", n, ones, len(code), PredictedBytes(n, ones), text)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, wanted := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(got), len(wanted)) {
+		if got[i] != wanted[i] {
+			t.Errorf("line %d:\n%s\nwant\n%s", i+1, got[i], wanted[i])
+		}
+	}
+	if len(got) != len(wanted) {
+		t.Errorf("%d lines, want %d", len(got), len(wanted))
+	}
+}
+
+// congruential sets about share/2^16 of n bits: bit i, if the upper 16 bits of the i-th value of x =
+// 6364136223846793005 x + 1442695040888963407, from x = 1 on, are below share.
+func congruential(n int, share uint64) (words []uint64, ones int) {
+	words = make([]uint64, wordsFor(n))
+	x := uint64(1)
+	for i := range n {
+		x = 6364136223846793005*x + 1442695040888963407
+		if x>>48 < share {
+			words[i/64] |= 1 << (i % 64)
+			ones++
+		}
+	}
+	return words, ones
+}

@@ -1,0 +1,156 @@
+package estimate
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestErrors(t *testing.T) {
+	a := Array{Bits: 100}
+	failing := map[string]func() error{
+		"Bits":       func() error { _, err := Array{Bits: 1}.Cardinality(0, Normal, 0.9); return err },
+		"Blocks":     func() error { _, err := Array{Bits: 9, Blocks: -1}.Cardinality(0, Normal, 0.9); return err },
+		"Hashes":     func() error { _, err := Array{Bits: 9, Hashes: -1}.Cardinality(0, Normal, 0.9); return err },
+		"Sample":     func() error { _, err := Array{Bits: 9, Sample: 10}.Cardinality(0, Normal, 0.9); return err },
+		"ones":       func() error { _, err := a.Cardinality(101, Normal, 0.9); return err },
+		"negative":   func() error { _, err := a.Cardinality(-1, Normal, 0.9); return err },
+		"kind":       func() error { _, err := a.Cardinality(5, 7, 0.9); return err },
+		"confidence": func() error { _, err := a.Cardinality(5, Normal, 1); return err },
+		"not a number": func() error {
+			_, err := a.Cardinality(5, Normal, math.NaN())
+			return err
+		},
+		"Second":      func() error { _, err := a.Intersection(Counts{5, 101, 5}, Normal, 0.9); return err },
+		"Both":        func() error { _, err := a.Intersection(Counts{5, 6, 7}, Normal, 0.9); return err },
+		"either":      func() error { _, err := a.Union(Counts{60, 60, 10}, Normal, 0.9); return err },
+		"known":       func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
+		"hits":        func() error { _, err := Hits(6, 5, 0.1, 0.9); return err },
+		"own":         func() error { _, err := Hits(0, -5, 0.1, 0.9); return err },
+		"f":           func() error { _, err := Hits(1, 5, 1.1, 0.9); return err },
+		"hits' claim": func() error { _, err := Hits(1, 5, 0.1, 0); return err },
+	}
+	for name, f := range failing {
+		if err := f(); !errors.Is(err, ErrRange) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSaturated(t *testing.T) {
+	a := Array{Bits: 1000}
+	one, err := a.Cardinality(1000, Normal, 0.95)
+	if err != nil || !one.Saturated || !math.IsInf(one.Value, 1) || !math.IsInf(one.High, 1) {
+		t.Fatalf("%+v, %v", one, err)
+	}
+	// With so many elements an array of 1000 bits is full with probability 1-0.95: e^(-m e^(-n/m)).
+	if p := math.Exp(-1000 * math.Exp(-one.Low/1000)); math.Abs(p-0.05) > 1e-12 {
+		t.Errorf("full with probability %v at the bound", p)
+	}
+	both, err := a.Intersection(Counts{800, 900, 700}, Normal, 0.95)
+	if err != nil || !both.Saturated || both.Low != 0 || !math.IsInf(both.Value, 1) {
+		t.Errorf("full union: %+v, %v", both, err)
+	}
+	none, err := Hits(5, 5, 1, 0.9)
+	if err != nil || !none.Saturated {
+		t.Errorf("rate 1: %+v, %v", none, err)
+	}
+}
+
+// TestTailsInverted compares the closed forms with what they invert, by bisection.
+func TestTailsInverted(t *testing.T) {
+	for _, count := range []float64{2, 3, 10, 1000, 1e6, 1e9} {
+		for _, alpha := range []float64{0.5, 0.15, 0.025, 1e-6, 1e-12} {
+			tail := -math.Log(alpha)
+			low := bisect(0, count-1, func(s float64) bool { return lowTail(count, s) >= alpha })
+			if got := fewerOnes(count, tail); math.Abs(got-low) > 1e-6*math.Max(low, 1e-3) {
+				t.Errorf("fewer than %v at %v: %v, bisected %v", count, alpha, got, low)
+			}
+			high := bisect(count+1, 100*count+1000, func(s float64) bool { return highTail(count, s) <= alpha })
+			if got := moreOnes(count, tail); math.Abs(got-high) > 1e-6*high {
+				t.Errorf("more than %v at %v: %v, bisected %v", count, alpha, got, high)
+			}
+		}
+	}
+}
+
+// TestSampleOfAll: a sample of all bits is no sample.
+func TestSampleOfAll(t *testing.T) {
+	whole, sample := Array{Bits: 4096}, Array{Bits: 4096, Sample: 4096}
+	for _, kind := range []Kind{Normal, Theorem, Printed} {
+		a, _ := whole.Intersection(Counts{1000, 1200, 500}, kind, 0.9)
+		b, _ := sample.Intersection(Counts{1000, 1200, 500}, kind, 0.9)
+		if a != b {
+			t.Errorf("%v: %+v, %+v", kind, a, b)
+		}
+	}
+}
+
+// FuzzInterval holds every interval to what it promises: numbers in order, from 0 to what the smaller set may have.
+func FuzzInterval(f *testing.F) {
+	f.Add(uint32(8192), uint8(1), uint8(2), uint32(0), uint32(5000), uint32(4000), uint32(3000), uint8(90))
+	f.Add(uint32(64), uint8(4), uint8(1), uint32(16), uint32(30), uint32(1), uint32(1), uint8(70))
+	f.Fuzz(func(t *testing.T, m uint32, blocks, hashes uint8, sample, t1, t2, both uint32, percent uint8) {
+		a := Array{Bits: int(m%1e7) + 2, Blocks: int(blocks), Hashes: int(hashes)}
+		a.Sample = int(sample) % (a.Bits + 1)
+		all := int(a.counted())
+		c := Counts{First: int(t1) % (all + 1), Second: int(t2) % (all + 1)}
+		least := max(0, c.First+c.Second-all)
+		c.Both = least + int(both)%(min(c.First, c.Second)-least+1)
+		confidence := (float64(percent%99) + 0.5) / 100
+		for _, kind := range []Kind{Normal, Theorem, Printed} {
+			one, err := a.Cardinality(c.First, kind, confidence)
+			check(t, one, err)
+			union, err := a.Union(c, kind, confidence)
+			check(t, union, err)
+			if union.Value < one.Value {
+				t.Errorf("union %+v below %+v", union, one)
+			}
+			two, err := a.Intersection(c, kind, confidence)
+			check(t, two, err)
+			if !two.Saturated && two.High > one.High {
+				t.Errorf("intersection %+v above %+v", two, one)
+			}
+		}
+		known, err := a.IntersectionKnown(c, float64(c.First), float64(c.Second), confidence)
+		check(t, known, err)
+	})
+}
+
+func check(t *testing.T, i Interval, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(0 <= i.Low && i.Low <= i.Value && i.Value <= i.High) || i.Saturated != math.IsInf(i.Value, 1) {
+		t.Errorf("%+v", i)
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
+	allocs := testing.AllocsPerRun(10, func() {
+		for _, kind := range []Kind{Normal, Theorem, Printed} {
+			a.Cardinality(c.First, kind, 0.9)
+			a.Union(c, kind, 0.9)
+			a.Intersection(c, kind, 0.9)
+		}
+		a.IntersectionKnown(c, 4000, 4000, 0.9)
+		Hits(10, 100, 0.01, 0.9)
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func BenchmarkIntersection(b *testing.B) {
+	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
+	for _, kind := range []Kind{Normal, Theorem, Printed} {
+		b.Run(kind.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				a.Intersection(c, kind, 0.9)
+			}
+		})
+	}
+}

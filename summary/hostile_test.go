@@ -1,0 +1,179 @@
+package summary
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// FuzzParseHeader: whatever is accepted is canonical and can be planned for.
+func FuzzParseHeader(f *testing.F) {
+	for _, n := range []int{0, 10, 100_000} {
+		h := mustBuild(f, someKeys(1, n), Shape{}).Header()
+		b, err := h.AppendBinary(nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		h, err := ParseHeader(b)
+		if err != nil {
+			return
+		}
+		again, err := h.AppendBinary(nil)
+		if err != nil || !bytes.Equal(again, b) {
+			t.Fatalf("%x became %x, %v", b, again, err)
+		}
+		p, err := NewPrefix(&h)
+		if err != nil {
+			if !errors.Is(err, ErrLimit) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if p.Rate() != 1 || p.plan.Parts() < 1 || p.plan.Parts() > MaxParts {
+			t.Fatalf("%d parts, rate %v", p.plan.Parts(), p.Rate())
+		}
+	})
+}
+
+func FuzzParseRun(f *testing.F) {
+	full := mustBuild(f, someKeys(1, 2000), Shape{}).Prefix()
+	for _, to := range []int{0, 1, full.Parts()} {
+		r, _ := full.Run(0, to)
+		f.Add(r.AppendBinary(nil))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := ParseRun(b)
+		if err != nil {
+			return
+		}
+		if again := r.AppendBinary(nil); !bytes.Equal(again, b) {
+			t.Fatalf("%x became %x", b, again)
+		}
+	})
+}
+
+// FuzzExtend is an origin that signs for hostile parts: the genuine ones, some bytes changed. What is accepted encodes
+// to the same bytes.
+func FuzzExtend(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, []byte{1, 2, 3}, uint16(300), uint16(7))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, change []byte, where, keys uint16) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		n := int(keys) % 3000
+		full := mustBuild(t, someKeys(seed, n), someShape(rng, n)).Prefix()
+		parts := cloneParts(full.parts)
+		part := rng.IntN(len(parts))
+		b := parts[part]
+		at := int(where) % (len(b) + 1)
+		parts[part] = slices.Replace(slices.Clone(b), at, min(len(b), at+rng.IntN(len(change)+1)), change...)
+		h := *full.Header()
+		h.Chain = chainOf(Run{Parts: parts})[0]
+		p, err := NewPrefix(&h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := p.Extend(Run{Parts: parts})
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrDensity) && !errors.Is(err, ErrLimit) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := encodeParts(q.plan, q.tries, q.Parts())
+		if err != nil || !slices.EqualFunc(again, parts, slices.Equal) {
+			t.Fatalf("accepted parts that encode to others: %v", err)
+		}
+	})
+}
+
+// TestAnyByte changes every byte of a small stream's header, parts and chain value, one at a time.
+func TestAnyByte(t *testing.T) {
+	full := mustBuild(t, someKeys(1, 1500), Shape{}).Prefix()
+	header, _ := full.Header().AppendBinary(nil)
+	run, _ := full.Run(0, full.Parts()-1)
+	message := run.AppendBinary(nil)
+	open := func(header, message []byte) error {
+		h, err := ParseHeader(header)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(header, mustAppend(t, full.Header())) {
+			return errors.New("signature") // of other bytes
+		}
+		p, err := NewPrefix(&h)
+		if err != nil {
+			return err
+		}
+		r, err := ParseRun(message)
+		if err != nil {
+			return err
+		}
+		q, err := p.Extend(r)
+		if err == nil && q.Parts() != run.End() {
+			return errors.New("short")
+		}
+		return err
+	}
+	if err := open(header, message); err != nil {
+		t.Fatal(err)
+	}
+	for i := range message {
+		for _, x := range []byte{1, 0x80, 0xff} {
+			message[i] ^= x
+			if err := open(header, message); err == nil {
+				t.Fatalf("byte %d of the run changed by %#x: accepted", i, x)
+			}
+			message[i] ^= x
+		}
+	}
+	for i := range header {
+		header[i] ^= 1
+		if err := open(header, message); err == nil {
+			t.Fatalf("byte %d of the header changed: accepted", i)
+		}
+		header[i] ^= 1
+	}
+}
+
+func mustAppend(t testing.TB, h *Header) []byte {
+	t.Helper()
+	b, err := h.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestClaims is an origin whose arrays have more ones than its keys, or fewer.
+func TestClaims(t *testing.T) {
+	for _, real := range []int{600, 1500} {
+		st := mustBuild(t, someKeys(1, real), Shape{Keys: 1000})
+		h := *st.Header()
+		h.N = 1000
+		p, err := NewPrefix(&h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := st.Prefix().Run(0, 1)
+		if _, err := p.Extend(r); !errors.Is(err, ErrDensity) {
+			t.Errorf("%d keys claimed to be 1000: %v", real, err)
+		}
+	}
+}
+
+func BenchmarkHostileHeader(b *testing.B) {
+	junk := make([]byte, 1024)
+	junk[0] = Version
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseHeader(junk); err == nil {
+			b.Fatal("accepted")
+		}
+	}
+}

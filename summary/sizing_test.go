@@ -1,0 +1,127 @@
+package summary
+
+import (
+	"math"
+	"testing"
+)
+
+// TestSizing compares the best prefix of one block with those of many shapes of up to three blocks.
+func TestSizing(t *testing.T) {
+	for _, n := range []int{3000, 100_000} {
+		for _, bits := range []int{1, 2, 4, 8, 12, 16, 24} {
+			bytes := n * bits / 8
+			best, err := SizeForBytes(n, bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best.Bytes > bytes {
+				t.Errorf("%d bytes in a budget of %d", best.Bytes, bytes)
+			}
+			rival, s := bestOfMany(t, n, bytes, best.Shape.SampleBytes)
+			if rival < best.Rate*0.98 {
+				t.Errorf("%d keys, %d bytes: shape %v has rate %.4g, the best %.4g", n, bytes, s.Levels, rival, best.Rate)
+			}
+			t.Logf("%d keys, %d bits a key: level %d, %d parts, rate %.4g, %.3f of a plain filter's", n, bits, best.Shape.Levels[0], best.Parts, best.Rate, best.Rate/math.Pow(0.6185, float64(bits)))
+		}
+	}
+}
+
+// bestOfMany is the least rate of many shapes with up to three blocks and a sample.
+func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
+	rate = 1
+	log := ceilLog2(n)
+	for l0 := log; l0 < log+10; l0++ {
+		for l1 := log - 2; l1 < log+6; l1++ {
+			for _, l2 := range []int{log - 2, l1} {
+				s := Shape{Keys: n, SampleBytes: sample, SampleLevel: DefaultShape(n).SampleLevel, Levels: []uint8{uint8(l0)}}
+				for _, l := range []int{l1, l2} {
+					if l >= log-1 {
+						s.Levels = append(s.Levels, uint8(l))
+					}
+				}
+				p, err := NewPlan(n, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r := p.Rate(p.PartsWithin(bytes)); r < rate {
+					rate, best = r, s
+				}
+			}
+		}
+	}
+	return rate, best
+}
+
+// TestCutsOfDeep cuts one deep stream to several budgets, header and all, and compares its rate with what was predicted and with that of
+// an ideal plain Bloom filter of the same bytes.
+func TestCutsOfDeep(t *testing.T) {
+	const n, header, queries = 100_000, 240, 4_000_000
+	want, err := SizeForRate(n, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := mustBuild(t, someKeys(1, n), want.Shape).Prefix()
+	if full.Rate() > 1e-6 || full.Rate() < 2.5e-7 {
+		t.Errorf("rate %v for 1e-6", full.Rate())
+	}
+	others := someKeys(2, queries)
+	for _, c := range []struct {
+		bits int
+		most float64
+	}{{4, 1.02}, {8, 0.55}, {12, 0.27}, {16, 0.12}} {
+		parts := full.Plan().PartsWithin(n*c.bits/8 - header)
+		for full.Truncate(parts).Bytes() > n*c.bits/8-header {
+			parts--
+		}
+		p := full.Truncate(parts)
+		hits := 0
+		for _, f := range others {
+			if p.Contains(f) {
+				hits++
+			}
+		}
+		rate, predicted := float64(hits)/queries, full.Plan().Rate(parts)
+		ideal := math.Pow(0.6185, float64(c.bits))
+		t.Logf("%d bits a key: rate %.4g (held %.4g, predicted %.4g), %.3f of a plain filter's", c.bits, rate, p.Rate(), predicted, rate/ideal)
+		if math.Abs(p.Rate()/predicted-1) > 0.03 {
+			t.Errorf("%d bits a key: rate %.4g, predicted %.4g", c.bits, p.Rate(), predicted)
+		}
+		if sd := math.Sqrt(p.Rate() / queries); math.Abs(rate-p.Rate()) > 5*sd {
+			t.Errorf("%d bits a key: %.4g of %d other keys match, not %.4g", c.bits, rate, queries, p.Rate())
+		}
+		if rate > c.most*ideal {
+			t.Errorf("%d bits a key: %.4g of a plain filter's rate, at most %v", c.bits, rate/ideal, c.most)
+		}
+	}
+}
+
+// TestNoFalseNegatives tests a million keys against every prefix's kind of end: whole, in the middle of a step, the sample.
+func TestNoFalseNegatives(t *testing.T) {
+	n := 1_000_000
+	if testing.Short() {
+		n = 100_000
+	}
+	fps := someKeys(5, n)
+	full := mustBuild(t, fps, Shape{}).Prefix()
+	for _, parts := range []int{1, 4, 7, full.Parts() - 2, full.Parts()} {
+		p := full.Truncate(parts)
+		for _, f := range fps {
+			if !p.Contains(f) {
+				t.Fatalf("%d parts: %#x is not found", parts, f)
+			}
+		}
+	}
+}
+
+// TestDefaultRate: the default shape's rate lets 121 peers, each known in full, match a key that nobody holds less than 0.1 times.
+func TestDefaultRate(t *testing.T) {
+	for n := 1; n < MaxKeys; n += n/7 + 1 {
+		p, err := NewPlan(n, Shape{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rate := p.Rate(p.Parts()); 121*rate > 0.1 || rate < 1.0/4200 {
+			t.Errorf("%d keys: rate %v", n, rate)
+		}
+	}
+}

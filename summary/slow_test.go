@@ -1,0 +1,116 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// slowContains is the plain meaning of a prefix: in every block that says anything where f lies, some key lies in the same
+// node, at the level known there.
+func slowContains(p *Plan, parts int, keys []Fingerprint, f Fingerprint) bool {
+	for block := range p.blocks {
+		start := int(p.blocks[block].start)
+		x := position(f, block)
+		for _, r := range p.knowledge(block, parts) {
+			if cell := int(x >> (64 - start)); cell < r.begin || cell >= r.end {
+				continue
+			}
+			found := false
+			for _, k := range keys {
+				found = found || position(k, block)>>(64-r.level) == x>>(64-r.level)
+			}
+			if !found {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// someShape is a random valid shape for n keys.
+func someShape(rng *rand.Rand, n int) Shape {
+	s := Shape{Keys: max(1, n-rng.IntN(n/4+1)+rng.IntN(n/4+1))}
+	log := ceilLog2(s.Keys)
+	if rng.IntN(4) > 0 {
+		s.SampleBytes = 1 + rng.IntN(1+rng.IntN(3000))
+		s.SampleLevel = uint8(max(1, log+rng.IntN(MaxSampleDepth+1)))
+	}
+	for range 1 + rng.IntN(3) {
+		s.Levels = append(s.Levels, uint8(1+rng.IntN(log+12)))
+	}
+	if s.SampleBytes > 0 {
+		s.Levels[0] = max(s.Levels[0], uint8(log))
+	}
+	return s
+}
+
+// FuzzFastSlow compares every answer with the plain meaning, for prefixes got by one run, part by part, and by cutting.
+func FuzzFastSlow(f *testing.F) {
+	for seed := range uint64(30) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		n := rng.IntN(1 + rng.IntN(5000))
+		keys := someKeys(seed, n)
+		s := someShape(rng, n)
+		st, err := Build(keys, testHeader(s))
+		if err != nil {
+			t.Fatalf("%d keys, shape %v: %v", n, s, err)
+		}
+		full := st.Prefix()
+		parts := rng.IntN(full.Parts() + 1)
+		once, _ := NewPrefix(full.Header())
+		step := once
+		r, _ := full.Run(0, parts)
+		if once, err = once.Extend(r); err != nil {
+			t.Fatal(err)
+		}
+		for step.Parts() < parts {
+			r, _ := full.Run(rng.IntN(step.Parts()+1), step.Parts()+1)
+			if step, err = step.Extend(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cut := full.Truncate(parts)
+		queries := append(someKeys(seed+1, 50), keys[:min(n, 50)]...)
+		for range 50 {
+			if n > 0 { // near misses of block 0 cannot be made from outside the mix; of the low bits they can
+				queries = append(queries, keys[rng.IntN(n)]^1)
+			}
+		}
+		for _, q := range queries {
+			want := slowContains(full.plan, parts, keys, q)
+			for _, p := range []*Prefix{once, step, cut} {
+				if got := p.Contains(q); got != want {
+					t.Fatalf("%d keys, shape %v, %d parts: Contains(%#x) = %v", n, s, parts, q, got)
+				}
+			}
+		}
+		if a, b, c := fmt.Sprint(once.Rate()), fmt.Sprint(step.Rate()), fmt.Sprint(cut.Rate()); a != b || b != c {
+			t.Fatalf("rates %s %s %s", a, b, c)
+		}
+	})
+}
+
+// TestOccupied compares the fixed-point numbers with a plain simulation's and the formula's.
+func TestOccupied(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 1000, 100_000, MaxKeys} {
+		for level := 1; level <= MaxLevel; level++ {
+			want := -math.Expm1(-float64(n)/math.Ldexp(1, level)) * math.Ldexp(1, level)
+			if got := float64(occupied(n, level)); got > want+1 || got < want-1-want*1e-9 {
+				t.Errorf("%d keys at level %d: %v, not %v", n, level, got, want)
+			}
+		}
+	}
+}
+
+func TestRoot(t *testing.T) {
+	for v := range 100_000 {
+		if r := isqrt(v); r*r > v || (r+1)*(r+1) <= v {
+			t.Fatalf("root of %d: %d", v, r)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package testnet
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// Config says what to run. The zero value of each field is a default.
+type Config struct {
+	Peers        int           // 0: as many as the data has; else at least 2
+	Data         string        // path of a table or folder of collections, see package workload; "": the Debian data
+	Chunk        uint64        // bytes of a file per key; 0: 16 KiB
+	Queries      int           // of each kind; 0: 1000
+	Links        link.Mix      // nil: link.DefaultMix
+	Transport    Transport     // "": TCP
+	Seed         uint64        // of collections, queries, link classes and identities
+	Warmup       time.Duration // from the mesh's forming to the first query; 0: 25 s, negative: none
+	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
+	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
+	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
+
+	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
+	Progress func(Progress)
+	// Hold, if not nil, is called with the report while the peers still run; they are closed when it returns.
+	Hold func(*Report, []Address)
+}
+
+// Transport is what peers talk over.
+type Transport string
+
+// The transports.
+const (
+	TCP  Transport = "tcp"  // TCP on loopback
+	QUIC Transport = "quic" // QUIC on loopback
+	Sim  Transport = "sim"  // QUIC over simulated links, which have the rates of their classes
+)
+
+// Transports are all transports.
+var Transports = []Transport{TCP, QUIC, Sim}
+
+// Defaults of Config.
+const (
+	DefaultQueries      = 1000
+	DefaultWarmup       = 25 * time.Second
+	DefaultSummaryShare = 1.0 / 3
+)
+
+// ErrConfig is what a Config that cannot be run matches.
+var ErrConfig = errors.New("testnet: bad configuration")
+
+// check puts in the defaults and returns every fault.
+func (c *Config) check() error {
+	c.Queries = or(c.Queries, DefaultQueries)
+	c.Chunk = or(c.Chunk, workload.DefaultChunk)
+	c.Transport = or(c.Transport, TCP)
+	c.Warmup = or(c.Warmup, DefaultWarmup)
+	c.SummaryShare = or(c.SummaryShare, DefaultSummaryShare)
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+	}
+	if c.Links == nil {
+		mix, err := link.ParseMix(link.DefaultMix)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		c.Links = mix
+	}
+	if c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers {
+		fault("%d peers, want 2 to %d", c.Peers, workload.MaxPeers)
+	}
+	if c.Queries < 0 {
+		fault("%d queries, want 1 or more", c.Queries)
+	}
+	if err := c.Transport.Check(); err != nil {
+		faults = append(faults, err)
+	}
+	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
+		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
+	}
+	if c.Timeout < 0 {
+		fault("timeout %v, want 0 or more", c.Timeout)
+	}
+	return errors.Join(faults...)
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Check refuses a transport that there is not. The error matches ErrConfig.
+func (t Transport) Check() error {
+	if slices.Contains(Transports, t) {
+		return nil
+	}
+	return fmt.Errorf("%w: unknown transport %q, want one of %v", ErrConfig, string(t), Transports)
+}
+
+// random is the source of randomness for one purpose: what one purpose draws does not shift what another does.
+func (c *Config) random(purpose purpose) *rand.Rand {
+	return rand.New(rand.NewPCG(c.Seed, uint64(purpose)))
+}
+
+type purpose uint64
+
+const (
+	dealing purpose = iota + 1
+	asking
+	linking
+	identifying
+	joining
+	deciding
+)

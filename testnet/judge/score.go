@@ -1,0 +1,116 @@
+package judge
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Answer is what a query brought its asker.
+type Answer struct {
+	Asker int
+	Key   uint32
+	All   bool  // all holders were wanted; else one
+	Found []int // peers named as holders
+	Cost
+	Latency time.Duration // until the query was done
+}
+
+// Cost is what queries cost in messages.
+type Cost struct {
+	Probes      int // confirmations asked
+	FalseProbes int // of them, those that found nothing
+	Messages    int // requests and answers, those of other peers on the query's behalf too
+}
+
+// Score sums up answers. Recall is holders found ÷ holders findable; of a query that wants one holder, one is findable.
+// Its zero value is the score of no answers.
+type Score struct {
+	FindOne, FindAll Tally
+	Wrong            int // peers named as holders that hold nothing of the kind
+	Cost
+	latencies []time.Duration
+}
+
+// Tally counts queries of one kind.
+type Tally struct {
+	Queries  int // asked
+	Answered int // of them, those that found at least one holder
+	Found    int // holders found
+	Findable int // holders there were
+}
+
+// Recall is the share of the holders found; 1 where there was nothing to find.
+func (t Tally) Recall() float64 {
+	if t.Findable == 0 {
+		return 1
+	}
+	return float64(t.Found) / float64(t.Findable)
+}
+
+// Add judges an answer: a holder named twice counts once, the asker itself and peers that do not hold the key never.
+func (s *Score) Add(t *Truth, a Answer) {
+	found := 0
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(a.Found))) {
+		switch {
+		case p == a.Asker:
+		case p < 0 || p >= len(t.sets) || !t.Has(p, a.Key):
+			s.Wrong++
+		default:
+			found++
+		}
+	}
+	tally, findable := &s.FindAll, t.Findable(a.Asker, a.Key)
+	if !a.All {
+		tally, findable, found = &s.FindOne, min(1, findable), min(1, found)
+	}
+	tally.Queries++
+	tally.Found += found
+	tally.Findable += findable
+	if found > 0 {
+		tally.Answered++
+	}
+	s.Probes += a.Probes
+	s.FalseProbes += a.FalseProbes
+	s.Messages += a.Messages
+	s.latencies = append(s.latencies, a.Latency)
+}
+
+// Merge adds what o has judged to s.
+func (s *Score) Merge(o *Score) {
+	s.FindOne.merge(o.FindOne)
+	s.FindAll.merge(o.FindAll)
+	s.Wrong += o.Wrong
+	s.Probes += o.Probes
+	s.FalseProbes += o.FalseProbes
+	s.Messages += o.Messages
+	s.latencies = append(s.latencies, o.latencies...)
+}
+
+func (t *Tally) merge(o Tally) {
+	t.Queries += o.Queries
+	t.Answered += o.Answered
+	t.Found += o.Found
+	t.Findable += o.Findable
+}
+
+// Queries is the number of answers judged.
+func (s *Score) Queries() int { return s.FindOne.Queries + s.FindAll.Queries }
+
+// PerQuery divides a count by the number of queries; 0 where there were none.
+func (s *Score) PerQuery(count int) float64 {
+	if s.Queries() == 0 {
+		return 0
+	}
+	return float64(count) / float64(s.Queries())
+}
+
+// Latency is the smallest latency that at least the share q of the answers did not exceed; 0 without answers.
+func (s *Score) Latency(q float64) time.Duration {
+	if len(s.latencies) == 0 {
+		return 0
+	}
+	slices.Sort(s.latencies)
+	rank := int(math.Ceil(q*float64(len(s.latencies)))) - 1
+	return s.latencies[min(max(rank, 0), len(s.latencies)-1)]
+}

@@ -1,0 +1,116 @@
+package testnet
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// errForeign says that a peer of the testnet was given a key that the data does not have.
+var errForeign = errors.New("testnet: no key of the data")
+
+// keyring is the data with the fingerprints of its keys, which are hashed once for all peers. It is read-only.
+type keyring struct {
+	*workload.Data
+	fingerprints []summary.Fingerprint // by number of the key
+}
+
+func newKeyring(d *workload.Data, h summary.Hasher) *keyring {
+	r := &keyring{d, make([]summary.Fingerprint, d.Keys())}
+	for k := range r.fingerprints {
+		r.fingerprints[k] = h.Fingerprint(d.Key(uint32(k)))
+	}
+	return r
+}
+
+// collection is one peer's store of keys, a node.Keys: 4 bytes a key on top of what all peers share.
+type collection struct {
+	ring *keyring
+	mu   sync.RWMutex
+	held []uint32 // numbers of keys, ascending; shared with the data until it changes
+	own  bool     // held is no longer the data's
+}
+
+func newCollection(r *keyring, peer int) *collection {
+	return &collection{ring: r, held: r.Collection(peer)}
+}
+
+// find returns the number of a key and its place in held.
+func (c *collection) find(key []byte) (number uint32, at int, held, known bool) {
+	if number, known = c.ring.Lookup(key); known {
+		at, held = slices.BinarySearch(c.held, number)
+	}
+	return number, at, held, known
+}
+
+// Add takes in a key of the data.
+func (c *collection) Add(key []byte, _ summary.Fingerprint) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	number, at, held, known := c.find(key)
+	if !known {
+		return false, errForeign
+	}
+	if held {
+		return false, nil
+	}
+	c.detach()
+	c.held = slices.Insert(c.held, at, number)
+	return true, nil
+}
+
+// Remove drops a key.
+func (c *collection) Remove(key []byte) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, at, held, _ := c.find(key)
+	if !held {
+		return false, nil
+	}
+	c.detach()
+	c.held = slices.Delete(c.held, at, at+1)
+	return true, nil
+}
+
+// detach makes held the peer's own.
+func (c *collection) detach() {
+	if !c.own {
+		c.held, c.own = slices.Clone(c.held), true
+	}
+}
+
+// Has says whether the key is held.
+func (c *collection) Has(key []byte) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, _, held, _ := c.find(key)
+	return held
+}
+
+// Len is the number of keys held.
+func (c *collection) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.held)
+}
+
+// Fingerprints are those of the keys held when the iteration begins.
+func (c *collection) Fingerprints() iter.Seq[summary.Fingerprint] {
+	return func(yield func(summary.Fingerprint) bool) {
+		c.mu.RLock()
+		held := c.held
+		if c.own {
+			held = slices.Clone(held)
+		}
+		c.mu.RUnlock()
+		for _, k := range held {
+			if !yield(c.ring.fingerprints[k]) {
+				return
+			}
+		}
+	}
+}

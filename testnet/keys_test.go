@@ -1,0 +1,56 @@
+package testnet
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// A collection behaves as node's own store does, and changes nobody else's.
+func TestCollectionAgainstMemoryKeys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	data, err := workload.Load(workload.Config{Peers: 3, Chunk: 1 << 22, Rand: rng})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasher := summary.Seed{Network: "test"}.Hasher()
+	ring := newKeyring(data, hasher)
+	var slow node.MemoryKeys
+	for k := range data.KeysOf(1) {
+		if _, err := slow.Add(k, hasher.Fingerprint(k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var fast node.Keys = newCollection(ring, 1)
+	for range 1000 {
+		key := data.Key(uint32(rng.IntN(data.Keys())))
+		if fast.Has(key) != slow.Has(key) {
+			t.Fatalf("has %x: %v", key, fast.Has(key))
+		}
+		var a, b bool
+		if rng.IntN(2) == 0 {
+			a, err = fast.Add(key, hasher.Fingerprint(key))
+			b, _ = slow.Add(key, hasher.Fingerprint(key))
+		} else {
+			a, err = fast.Remove(key)
+			b, _ = slow.Remove(key)
+		}
+		if a != b || err != nil || fast.Len() != slow.Len() {
+			t.Fatalf("changed %v, %v, %v; %d keys, want %d", a, b, err, fast.Len(), slow.Len())
+		}
+	}
+	got, want := slices.Sorted(fast.Fingerprints()), slices.Sorted(slow.Fingerprints())
+	if !slices.Equal(got, want) {
+		t.Errorf("%d fingerprints differ from %d", len(got), len(want))
+	}
+	if again := newCollection(ring, 1); again.Len() != len(data.Collection(1)) || again.Len() == fast.Len() {
+		t.Errorf("a new collection has %d keys, the data %d, the changed one %d", again.Len(), len(data.Collection(1)), fast.Len())
+	}
+	if _, err := fast.Add([]byte("strange"), 1); err == nil {
+		t.Error("took in a key that the data does not have")
+	}
+}

@@ -1,0 +1,114 @@
+// Package link describes the links that the peers of a testnet have: classes of declared bandwidth, in what mix, and
+// which peer is of which class. The assignment keeps the mix's shares to within one peer and follows from the seed.
+package link
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxRate is the highest declared rate in bit/s.
+const MaxRate = 100_000_000_000
+
+// ErrMix is what a mix that cannot be understood matches.
+var ErrMix = errors.New("link: bad mix")
+
+// Class is a kind of link.
+type Class struct {
+	Name   string // as written, like "256kbit"
+	Rate   uint64 // bit/s in each direction
+	Weight int    // share of the peers, relative to the other classes
+}
+
+// Mix is the classes of a network, slowest first.
+type Mix []Class
+
+// DefaultMix is a third each of slow, middling and fast links.
+const DefaultMix = "256kbit:1,2mbit:1,10mbit:1"
+
+// ParseMix parses classes like "256kbit:1,2mbit:1,10mbit:1": rate and weight. A rate is a whole number with the unit
+// bit, kbit, mbit or gbit (a second; powers of 1000); a weight is a whole number of at least 1, and 1 when left out.
+// Errors match ErrMix.
+func ParseMix(text string) (Mix, error) {
+	var mix Mix
+	for item := range strings.SplitSeq(text, ",") {
+		class, err := parseClass(strings.TrimSpace(item))
+		if err != nil {
+			return nil, err
+		}
+		same := func(c Class) bool { return c.Rate == class.Rate }
+		if slices.ContainsFunc(mix, same) {
+			return nil, fmt.Errorf("%w: rate %q twice", ErrMix, class.Name)
+		}
+		mix = append(mix, class)
+	}
+	slices.SortFunc(mix, func(a, b Class) int { return cmp.Compare(a.Rate, b.Rate) })
+	return mix, nil
+}
+
+func parseClass(item string) (Class, error) {
+	name, text, weighted := strings.Cut(item, ":")
+	rate, err := parseRate(name)
+	if err != nil {
+		return Class{}, err
+	}
+	weight := 1
+	if weighted {
+		if weight, err = strconv.Atoi(text); err != nil || weight < 1 || weight > 1_000_000 {
+			return Class{}, fmt.Errorf("%w: %q: weight %q is no whole number from 1 to 1000000", ErrMix, item, text)
+		}
+	}
+	return Class{Name: name, Rate: rate, Weight: weight}, nil
+}
+
+func parseRate(text string) (uint64, error) {
+	units := []struct {
+		name string
+		bits uint64
+	}{{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {"bit", 1}}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || n == 0 || n > MaxRate/u.bits {
+			return 0, fmt.Errorf("%w: rate %q is not from 1bit to 100gbit", ErrMix, text)
+		}
+		return n * u.bits, nil
+	}
+	return 0, fmt.Errorf("%w: rate %q wants a unit: bit, kbit, mbit or gbit (a second)", ErrMix, text)
+}
+
+// String is the mix as ParseMix reads it.
+func (m Mix) String() string {
+	items := make([]string, len(m))
+	for i, c := range m {
+		items[i] = fmt.Sprintf("%s:%d", c.Name, c.Weight)
+	}
+	return strings.Join(items, ",")
+}
+
+// Assign gives each of n peers a class, as an index into the mix. Each class gets its share of the peers, rounded so
+// that the shares add up; which peers these are is drawn from rng.
+func (m Mix) Assign(n int, rng *rand.Rand) []int {
+	total := 0
+	for _, c := range m {
+		total += c.Weight
+	}
+	classes := make([]int, 0, n)
+	weight := 0
+	for i, c := range m {
+		weight += c.Weight
+		for len(classes) < (2*n*weight+total)/(2*total) { // n·weight/total, rounded
+			classes = append(classes, i)
+		}
+	}
+	rng.Shuffle(n, func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	return classes
+}

@@ -1,0 +1,382 @@
+package testnet
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+const (
+	meshLinks    = 2                      // links that every peer has once the mesh has formed
+	meshTimeout  = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
+	pollEvery    = 500 * time.Millisecond // of the nodes' status
+	queryTimeout = 10 * time.Second
+	parallel     = 16      // queries under way at one time
+	cacheBytes   = 1 << 28 // of decoded summaries, shared by all nodes
+	settleTime   = 3 * time.Second
+)
+
+// Phase is what a run is at.
+type Phase string
+
+// The phases, in their order.
+const (
+	Starting  Phase = "peers start"
+	Meshing   Phase = "mesh forms"
+	Spreading Phase = "summaries spread"
+	Querying  Phase = "queries run"
+	Closing   Phase = "peers close"
+)
+
+// Progress says how far a run is.
+type Progress struct {
+	Phase       Phase
+	Done, Total int // peers started, peers linked, pairs of peers of which one holds the other's sample, queries answered
+}
+
+// Address is how to reach a peer.
+type Address struct{ Name, Class, Multiaddr string }
+
+// run is a run under way.
+type run struct {
+	cfg     Config
+	started time.Time
+	before  int // goroutines before the first peer
+
+	ring    *keyring
+	truth   *judge.Truth
+	classes []int // of links, by peer
+	wires   *wires
+	members []*member
+	number  map[peer.ID]int
+
+	mu        sync.Mutex // what polling finds while queries run
+	converged time.Duration
+	scores    []judge.Score // by class of the asker's link
+	failed    int           // queries that ended with an error
+	asking    time.Duration // that queries have taken
+	notes     []string
+}
+
+// Run runs a testnet: peers start, their mesh forms, summaries spread, queries run, all is closed. When ctx ends before,
+// what is known by then is reported, and Report.Interrupted says so. Errors: a Config that cannot be run (ErrConfig), data
+// that cannot be loaded (see package workload), peers that cannot be started.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	r, err := newRun(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, cfg.Timeout)
+		defer cancel()
+	}
+	reached, err := r.phases(ctx)
+	if err != nil && ctx.Err() == nil {
+		r.close()
+		return nil, err
+	}
+	report := r.report(reached, context.Cause(ctx))
+	if cfg.Hold != nil && ctx.Err() == nil {
+		cfg.Hold(report, r.addresses())
+	}
+	r.progress(Closing, 0, 1)
+	r.close()
+	left := r.goroutinesLeft()
+	report.GoroutinesLeft, report.WallSeconds = &left, time.Since(r.started).Seconds()
+	return report, nil
+}
+
+// newRun loads the data and draws what follows from the seed.
+func newRun(cfg Config) (*run, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg, started: time.Now(), before: runtime.NumGoroutine(), number: make(map[peer.ID]int)}
+	data, err := workload.Load(workload.Config{Path: cfg.Data, Chunk: cfg.Chunk, Peers: cfg.Peers, Rand: cfg.random(dealing)})
+	if err != nil {
+		return nil, err
+	}
+	if len(data.Peers()) < 2 {
+		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
+	}
+	r.ring = newKeyring(data, summary.Seed{Network: Network}.Hasher())
+	r.truth = judge.New(data.Keys(), data.Collections())
+	r.classes = cfg.Links.Assign(len(data.Peers()), cfg.random(linking))
+	r.scores = make([]judge.Score, len(cfg.Links))
+	return r, nil
+}
+
+// phases goes through the phases and returns the one it got to.
+func (r *run) phases(ctx context.Context) (Phase, error) {
+	if err := r.start(ctx); err != nil {
+		return Starting, err
+	}
+	if err := r.mesh(ctx); err != nil {
+		return Meshing, err
+	}
+	if err := r.spread(ctx); err != nil {
+		return Spreading, err
+	}
+	if err := r.ask(ctx); err != nil {
+		return Querying, err
+	}
+	return Closing, nil
+}
+
+func (r *run) progress(p Phase, done, total int) {
+	if r.cfg.Progress != nil {
+		r.cfg.Progress(Progress{p, done, total})
+	}
+}
+
+// start makes all hosts, then a node on each.
+func (r *run) start(ctx context.Context) error {
+	r.wires = newWires(r.cfg.Transport)
+	names := r.ring.Peers()
+	identities := r.cfg.random(identifying)
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		key, err := identity(identities)
+		if err != nil {
+			return fmt.Errorf("testnet: identity of peer %s: %w", name, err)
+		}
+		m := &member{name: name, class: r.classes[i], meter: newMeter(r.started)}
+		if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter); err != nil {
+			return err
+		}
+		m.host.Network().Notify(&m.conns)
+		r.number[m.host.ID()] = i
+		r.members = append(r.members, m)
+	}
+	return r.startNodes(ctx)
+}
+
+func (r *run) startNodes(ctx context.Context) error {
+	shared := []node.Option{}
+	if !r.cfg.NoShare {
+		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(8*len(r.members))))
+	}
+	joins, decides := r.cfg.random(joining), r.cfg.random(deciding)
+	for i, m := range r.members {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		begin := beginnings(r.members, i, joins)
+		if err := m.start(&r.cfg, r.cfg.Links[m.class], newCollection(r.ring, i), shared, decides.Uint64(), begin); err != nil {
+			return err
+		}
+		r.progress(Starting, i+1, len(r.members))
+	}
+	return nil
+}
+
+// mesh waits until every peer has links to two others.
+func (r *run) mesh(ctx context.Context) error {
+	want := min(meshLinks, len(r.members)-1)
+	deadline := time.Now().Add(meshTimeout)
+	for {
+		linked := 0
+		for _, s := range r.poll(ctx) {
+			if s.Links >= want {
+				linked++
+			}
+		}
+		r.progress(Meshing, linked, len(r.members))
+		if linked == len(r.members) {
+			return ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			r.notes = append(r.notes, fmt.Sprintf("after %v only %d of %d peers had %d links", meshTimeout, linked, len(r.members), want))
+			return ctx.Err()
+		}
+		if err := sleep(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// spread leaves the peers the warm-up's time to exchange summaries.
+func (r *run) spread(ctx context.Context) error {
+	end := time.Now().Add(r.cfg.Warmup)
+	pairs := len(r.members) * (len(r.members) - 1)
+	for {
+		r.progress(Spreading, r.known(r.poll(ctx)), pairs)
+		left := time.Until(end)
+		if left <= 0 {
+			return ctx.Err()
+		}
+		if err := sleep(ctx, min(left, pollEvery)); err != nil {
+			return err
+		}
+	}
+}
+
+// poll asks all nodes for their status; a node that does not answer before ctx ends has an empty one.
+func (r *run) poll(ctx context.Context) []node.Status {
+	all := make([]node.Status, len(r.members))
+	for i, m := range r.members {
+		if m.node == nil {
+			continue
+		}
+		if s, err := m.node.Status(ctx); err == nil {
+			all[i] = s
+		}
+	}
+	return all
+}
+
+// known counts the pairs of peers of which one holds the other's sample, and notes when these are all.
+func (r *run) known(all []node.Status) int {
+	n := 0
+	for _, s := range all {
+		n += s.Origins
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.converged == 0 && n == len(all)*(len(all)-1) {
+		r.converged = time.Since(r.started)
+	}
+	return n
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// queries draws the queries of both kinds, mixed.
+func (r *run) queries() []workload.Query {
+	rng := r.cfg.random(asking)
+	queries := r.ring.Queries(workload.FindOne, r.cfg.Queries, rng)
+	queries = append(queries, r.ring.Queries(workload.FindAll, r.cfg.Queries, rng)...)
+	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+	return queries
+}
+
+// ask runs the queries.
+func (r *run) ask(ctx context.Context) error {
+	queries := r.queries()
+	if len(queries) == 0 {
+		r.notes = append(r.notes, "no queries: every peer holds every key")
+	}
+	done := make(chan struct{}, len(queries))
+	began := time.Now()
+	go r.feed(ctx, queries, done)
+	r.watch(ctx, done, len(queries))
+	r.asking = time.Since(began)
+	return ctx.Err()
+}
+
+// feed starts the queries, so many at one time, and sends to done for each that is over, which it closes after the last.
+func (r *run) feed(ctx context.Context, queries []workload.Query, done chan<- struct{}) {
+	defer close(done)
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for _, q := range queries {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			r.query(ctx, q)
+			done <- struct{}{}
+			return nil
+		})
+	}
+	_ = group.Wait()
+}
+
+// watch tells of progress, and looks for convergence, until all queries are over.
+func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for n := 0; ; {
+		select {
+		case _, more := <-done:
+			if !more {
+				r.progress(Querying, n, total)
+				return
+			}
+			n++
+		case <-ticker.C:
+			r.progress(Querying, n, total)
+			r.known(r.poll(ctx))
+		}
+	}
+}
+
+// query runs one query and has its answer judged. One that was cut off by the end of the run is not judged.
+func (r *run) query(ctx context.Context, q workload.Query) {
+	began := time.Now()
+	m := r.members[q.Asker]
+	found, cost, err := m.find(ctx, r.ring.Key(q.Key), q.Kind == workload.FindAll)
+	if ctx.Err() != nil {
+		return
+	}
+	answer := judge.Answer{Asker: q.Asker, Key: q.Key, All: q.Kind == workload.FindAll, Cost: cost, Latency: time.Since(began)}
+	for _, p := range found {
+		n, ok := r.number[p]
+		if !ok {
+			n = -1 // a stranger: judged as wrong
+		}
+		answer.Found = append(answer.Found, n)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.failed++
+	}
+	r.scores[m.class].Add(r.truth, answer)
+}
+
+// close ends all that was started.
+func (r *run) close() {
+	var group errgroup.Group
+	group.SetLimit(4 * runtime.GOMAXPROCS(0))
+	for _, m := range r.members {
+		group.Go(func() error { m.close(); return nil })
+	}
+	_ = group.Wait()
+	if r.wires != nil {
+		r.wires.close()
+	}
+}
+
+// goroutinesLeft counts the goroutines that the run has started and that have not ended; those that are about to get time.
+func (r *run) goroutinesLeft() int {
+	for end := time.Now().Add(settleTime); ; time.Sleep(10 * time.Millisecond) {
+		left := runtime.NumGoroutine() - r.before
+		if left <= 0 || time.Now().After(end) {
+			return max(0, left)
+		}
+	}
+}
+
+func (r *run) addresses() []Address {
+	all := make([]Address, len(r.members))
+	for i, m := range r.members {
+		all[i] = Address{Name: m.name, Class: r.cfg.Links[m.class].Name}
+		if a := m.host.Addrs(); len(a) > 0 {
+			all[i].Multiaddr = fmt.Sprintf("%s/p2p/%s", a[0], m.host.ID())
+		}
+	}
+	return all
+}

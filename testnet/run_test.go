@@ -1,0 +1,216 @@
+package testnet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"go.uber.org/goleak"
+
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func few(transport Transport) Config {
+	return Config{Peers: 6, Chunk: 1 << 20, Queries: 20, Transport: transport, Warmup: 3 * time.Second, Seed: 1}
+}
+
+// A network of a few peers, whatever carries it, finds nearly everything and leaves nothing behind.
+func TestRun(t *testing.T) {
+	for _, transport := range Transports {
+		t.Run(string(transport), func(t *testing.T) {
+			var phases []Phase
+			cfg := few(transport)
+			cfg.Progress = func(p Progress) {
+				if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
+					phases = append(phases, p.Phase)
+				}
+			}
+			rep, err := Run(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []Phase{Starting, Meshing, Spreading, Querying, Closing}; !slices.Equal(phases, want) {
+				t.Errorf("phases %q, want %q", phases, want)
+			}
+			if rep.Queries != 40 || rep.QueryErrors > 0 || rep.WrongHolders > 0 || *rep.FindOne.Recall < 0.9 || *rep.FindAll.Recall < 0.9 {
+				t.Errorf("%d queries, find one %+v, find all %+v", rep.Queries, rep.FindOne, rep.FindAll)
+			}
+			if rep.LinkBudgetUse <= 0 || rep.LinkBudgetUse > 1 || rep.PubsubBytes == 0 || rep.ConnectionsMax < 2 {
+				t.Errorf("budget use %v, %d bytes by pubsub, %d connections", rep.LinkBudgetUse, rep.PubsubBytes, rep.ConnectionsMax)
+			}
+			if *rep.GoroutinesLeft != 0 {
+				t.Errorf("%d goroutines left", *rep.GoroutinesLeft)
+			}
+			checkTable(t, rep)
+			checkJSON(t, rep)
+		})
+	}
+}
+
+// checkTable holds the table to 80 columns.
+func checkTable(t *testing.T, rep *Report) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := rep.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("a line of %d columns: %q", n, line)
+		}
+	}
+}
+
+// checkJSON holds the names that scripts rely on.
+func checkJSON(t *testing.T, rep *Report) {
+	t.Helper()
+	b, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(b, &fields); err != nil {
+		t.Fatal(err)
+	}
+	has := func(of any, names ...string) {
+		t.Helper()
+		object, _ := of.(map[string]any)
+		for _, n := range names {
+			if _, ok := object[n]; !ok {
+				t.Errorf("the report has no field %q", n)
+			}
+		}
+	}
+	has(fields, "peers", "keys", "holdings", "seed", "transport", "wall_seconds", "convergence_seconds", "queries", "find_one", "find_all",
+		"probes_per_query", "false_probes_per_query", "messages_per_query", "latency_ms", "classes", "summary_bytes_per_peer",
+		"pubsub_bytes", "direct_bytes", "link_budget_use_max", "connections_max", "neighbours", "goroutines_left")
+	has(fields["find_one"], "queries", "answered", "recall")
+	has(fields["find_all"], "queries", "recall")
+	has(fields["latency_ms"], "p50", "p99")
+	has(fields["neighbours"], "mean_overlap", "random_overlap", "best_overlap")
+	classes, _ := fields["classes"].(map[string]any)
+	has(classes, "256kbit", "2mbit", "10mbit")
+	has(classes["2mbit"], "peers", "parts_held", "bytes_held", "expected_false_matches", "find_one_recall", "find_all_recall",
+		"probes_per_query", "false_probes_per_query", "messages_per_query")
+}
+
+// Wherever a run is cut off, it ends soon, leaves nothing behind, and reports what is known.
+func TestRunCutOff(t *testing.T) {
+	for _, phase := range []Phase{Starting, Meshing, Spreading, Querying} {
+		t.Run(string(phase), func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			cfg := few(TCP)
+			cfg.Queries, cfg.Warmup = 100_000, time.Second
+			cfg.Progress = func(p Progress) {
+				if p.Phase == phase && (phase != Querying || p.Done > 0) {
+					cancel(errors.New("enough"))
+				}
+			}
+			rep, err := Run(ctx, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep.Phase != phase || rep.Interrupted != "enough" || *rep.GoroutinesLeft != 0 {
+				t.Errorf("phase %q, interrupted %q, %d goroutines left", rep.Phase, rep.Interrupted, *rep.GoroutinesLeft)
+			}
+			if phase == Querying {
+				if rep.Queries == 0 || rep.Queries >= 200_000 || rep.FindOne.Recall == nil {
+					t.Errorf("%d queries, find one %+v", rep.Queries, rep.FindOne)
+				}
+			} else if rep.Queries != 0 || rep.FindOne.Recall != nil {
+				t.Errorf("%d queries, find one %+v before there were any", rep.Queries, rep.FindOne)
+			}
+			checkTable(t, rep)
+			checkJSON(t, rep)
+		})
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	cfg := few(TCP)
+	cfg.Timeout, cfg.Warmup = time.Second, time.Hour
+	rep, err := Run(t.Context(), cfg)
+	if err != nil || rep.Interrupted != "timeout" || rep.Phase != Spreading {
+		t.Errorf("%+v, %v", rep, err)
+	}
+}
+
+func TestHold(t *testing.T) {
+	cfg := few(TCP)
+	cfg.Queries, cfg.Warmup = 1, -1
+	var held *Report
+	cfg.Hold = func(rep *Report, all []Address) {
+		held = rep
+		if len(all) != 6 || all[0].Name != "web-nginx" || !strings.HasPrefix(all[0].Multiaddr, "/ip4/127.0.0.1/tcp/") {
+			t.Errorf("addresses %v", all)
+		}
+		if rep.GoroutinesLeft != nil {
+			t.Error("goroutines are counted while the peers run")
+		}
+	}
+	if rep, err := Run(t.Context(), cfg); err != nil || rep != held {
+		t.Errorf("held %p, got %p, %v", held, rep, err)
+	}
+}
+
+func TestBadConfig(t *testing.T) {
+	for what, cfg := range map[string]Config{
+		"peers":     {Peers: 1},
+		"too many":  {Peers: workload.MaxPeers + 1},
+		"negative":  {Peers: -1},
+		"queries":   {Queries: -1},
+		"transport": {Transport: "pigeon"},
+		"share":     {SummaryShare: 1.5},
+		"no share":  {SummaryShare: -0.5},
+		"timeout":   {Timeout: -1},
+	} {
+		if rep, err := Run(t.Context(), cfg); rep != nil || !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v, %v", what, rep, err)
+		}
+	}
+	if rep, err := Run(t.Context(), Config{Data: "testdata/none"}); rep != nil || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing data: %v, %v", rep, err)
+	}
+}
+
+// One seed gives the same peers, links and queries.
+func TestSameSeed(t *testing.T) {
+	draw := func(seed uint64) (ids []string, classes []int, queries []workload.Query) {
+		r, err := newRun(Config{Chunk: 1 << 24, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := r.cfg.random(identifying)
+		for range 10 {
+			key, err := identity(rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := key.Raw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, string(raw))
+		}
+		return ids, r.classes, r.queries()
+	}
+	ids, classes, queries := draw(7)
+	ids2, classes2, queries2 := draw(7)
+	if !slices.Equal(ids, ids2) || !slices.Equal(classes, classes2) || !slices.Equal(queries, queries2) {
+		t.Error("one seed gave two networks")
+	}
+	ids3, classes3, queries3 := draw(8)
+	if slices.Equal(ids, ids3) || slices.Equal(classes, classes3) || slices.Equal(queries, queries3) {
+		t.Error("two seeds agree")
+	}
+}

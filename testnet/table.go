@@ -1,0 +1,96 @@
+package testnet
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// WriteTable writes the report for people, within 80 columns.
+func (r *Report) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	r.writeOutcome(&b)
+	r.writeClasses(&b)
+	r.writeTraffic(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) writeOutcome(b *strings.Builder) {
+	fmt.Fprintf(b, "%d peers over %s, %d keys, %d holdings, seed %d\n", r.Peers, r.Transport, r.Keys, r.Holdings, r.Seed)
+	if r.Interrupted != "" {
+		fmt.Fprintf(b, "ended early while %s: %s\nwhat follows is what was known by then\n", r.Phase, r.Interrupted)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+	converged := "not reached"
+	if r.ConvergenceSeconds != nil {
+		converged = fmt.Sprintf("%.1f s", *r.ConvergenceSeconds)
+	}
+	rows(b, [][2]string{
+		{"time in all", fmt.Sprintf("%.1f s", r.WallSeconds)},
+		{"every peer knows every other after", converged},
+		{"", ""},
+		{"find one: recall", fmt.Sprintf("%s   (%d of %d queries answered)", ratio(r.FindOne.Recall), r.FindOne.Answered, r.FindOne.Queries)},
+		{"find all: recall", fmt.Sprintf("%s   (%d queries)", ratio(r.FindAll.Recall), r.FindAll.Queries)},
+		{"latency", fmt.Sprintf("p50 %.0f ms, p99 %.0f ms", r.LatencyMillis.P50, r.LatencyMillis.P99)},
+	})
+	if r.QueryErrors > 0 || r.WrongHolders > 0 {
+		rows(b, [][2]string{{"query errors, wrong holders", fmt.Sprintf("%d, %d", r.QueryErrors, r.WrongHolders)}})
+	}
+}
+
+// rows writes names and figures in two columns.
+func rows(b *strings.Builder, of [][2]string) {
+	for _, row := range of {
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-37s%s", row[0], row[1]), " ") + "\n")
+	}
+}
+
+func ratio(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", *v)
+}
+
+// writeClasses writes a line for each link class, the slowest first, and one for all.
+func (r *Report) writeClasses(b *strings.Builder) {
+	b.WriteString("\n                   ---- held of others ---  --- recall ---  ----- per query ----\n")
+	fmt.Fprintf(b, "  %-10s%6s%7s%9s%8s%8s%8s%8s%7s%7s\n", "link", "peers", "parts", "kB", "false", "one", "all", "probes", "false", "found")
+	names := slices.SortedFunc(maps.Keys(r.Classes), func(a, b string) int {
+		return cmp.Compare(r.Classes[a].Rate, r.Classes[b].Rate)
+	})
+	for _, name := range names {
+		c := r.Classes[name]
+		fmt.Fprintf(b, "  %-10s%6d%7.0f%9.1f%8.2f%8s%8s%s\n", name, c.Peers, c.PartsHeld, c.BytesHeld/1000, c.FalseMatches,
+			ratio(c.FindOneRecall), ratio(c.FindAllRecall), c.columns())
+	}
+	fmt.Fprintf(b, "  %-10s%6d%24s%8s%8s%s\n", "all", r.Peers, "", ratio(r.FindOne.Recall), ratio(r.FindAll.Recall), r.columns())
+}
+
+func (c Costs) columns() string {
+	return fmt.Sprintf("%8.2f%7.2f%7.2f", c.ProbesPerQuery, c.FalseProbes, c.HoldersPerQuery)
+}
+
+func (r *Report) writeTraffic(b *strings.Builder) {
+	left := "not counted: the peers still run"
+	if r.GoroutinesLeft != nil {
+		left = fmt.Sprint(*r.GoroutinesLeft)
+	}
+	b.WriteString("\n")
+	rows(b, [][2]string{
+		{"messages per query", fmt.Sprintf("%.2f", r.MessagesPerQuery)},
+		{"summaries sent per peer", fmt.Sprintf("%.1f kB", r.SummaryBytes/1000)},
+		{"parts by pubsub, directly", fmt.Sprintf("%.1f MB, %.1f MB", float64(r.PubsubBytes)/1e6, float64(r.DirectBytes)/1e6)},
+		{"most of a link's budget used", fmt.Sprintf("%.2f", r.LinkBudgetUse)},
+		{"most connections of a peer", fmt.Sprint(r.ConnectionsMax)},
+		{"neighbours' share of own keys", fmt.Sprintf("%.3f (by chance %.3f, at best %.3f)", r.Neighbours.Mean, r.Neighbours.Random, r.Neighbours.Best)},
+		{"memory", fmt.Sprintf("%.0f MB", float64(r.MemoryBytes)/1e6)},
+		{"goroutines left", left},
+	})
+}

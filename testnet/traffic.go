@@ -1,0 +1,110 @@
+package testnet
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/metrics"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// The window over which a link's use of its budget is judged, and the grain at which bytes are counted.
+const (
+	window  = 5 * time.Second
+	grain   = 250 * time.Millisecond
+	buckets = int(window / grain)
+)
+
+// carriesSummaries says whether what goes over the protocol counts against a link's budget for summaries: pubsub with all
+// of its control messages, and parts fetched from a peer. Greetings, confirmations and queries don't.
+func carriesSummaries(id protocol.ID) bool { return isPubsub(id) || id == node.PartsID }
+
+func isPubsub(id protocol.ID) bool {
+	return strings.HasPrefix(string(id), "/meshsub/") || strings.HasPrefix(string(id), "/floodsub/")
+}
+
+// meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream, whoever
+// wrote it; bytes are counted once, by their sender. It is safe for concurrent use.
+type meter struct {
+	metrics.Reporter // nil: nobody asks
+	start            time.Time
+
+	mu        sync.Mutex
+	protocols map[protocol.ID]uint64 // bytes sent
+	lines     map[peer.ID]*line      // of summaries, by receiver
+}
+
+func newMeter(start time.Time) *meter {
+	return &meter{start: start, protocols: make(map[protocol.ID]uint64), lines: make(map[peer.ID]*line)}
+}
+
+// LogSentMessageStream counts n bytes written.
+func (m *meter) LogSentMessageStream(n int64, id protocol.ID, to peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.protocols[id] += uint64(n)
+	if !carriesSummaries(id) {
+		return
+	}
+	if m.lines[to] == nil {
+		m.lines[to] = &line{}
+	}
+	m.lines[to].add(int(time.Since(m.start)/grain), uint64(n))
+}
+
+// LogSentMessage does nothing: every byte is counted with its stream.
+func (m *meter) LogSentMessage(int64) {}
+
+// LogRecvMessage does nothing: bytes are counted where they are sent.
+func (m *meter) LogRecvMessage(int64) {}
+
+// LogRecvMessageStream does nothing: bytes are counted where they are sent.
+func (m *meter) LogRecvMessageStream(int64, protocol.ID, peer.ID) {}
+
+// sent returns the bytes sent so far, by protocol.
+func (m *meter) sent() map[protocol.ID]uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.protocols)
+}
+
+// worst returns, by receiver, the most bytes of summaries in any window.
+func (m *meter) worst() map[peer.ID]uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	worst := make(map[peer.ID]uint64, len(m.lines))
+	for to, l := range m.lines {
+		worst[to] = l.worst
+	}
+	return worst
+}
+
+// line counts bytes in one direction between two peers, and remembers the worst window. It needs the memory of a window,
+// however long it runs.
+type line struct {
+	ring  [buckets]uint64
+	last  int // bucket of the latest bytes
+	sum   uint64
+	worst uint64
+}
+
+// add counts n bytes in a bucket. Buckets don't go back.
+func (l *line) add(bucket int, n uint64) {
+	if bucket-l.last >= buckets {
+		l.ring, l.sum = [buckets]uint64{}, 0
+	} else {
+		for b := l.last + 1; b <= bucket; b++ {
+			l.sum -= l.ring[b%buckets]
+			l.ring[b%buckets] = 0
+		}
+	}
+	l.last = bucket
+	l.ring[bucket%buckets] += n
+	l.sum += n
+	l.worst = max(l.worst, l.sum)
+}

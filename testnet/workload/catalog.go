@@ -1,0 +1,143 @@
+package workload
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Limits of a data set: beyond them a typing mistake is likelier than a wish, and the memory would not do.
+const (
+	MaxPeers    = 1 << 16
+	MaxKeys     = 1 << 26
+	MaxHoldings = 1 << 29
+)
+
+// Errors of reading and dealing data, matched by errors.Is; what wraps them names the file and line.
+var (
+	ErrMalformed = errors.New("malformed line")
+	ErrEmpty     = errors.New("empty collection")
+	ErrDuplicate = errors.New("duplicate peer name")
+	ErrLimit     = errors.New("too large")
+)
+
+// catalog is a data set as read: peers, and files with their holders.
+type catalog struct {
+	peers []string
+	files []file
+}
+
+// file is what peers hold as a whole: a file of so many bytes, or a single key.
+type file struct {
+	key     []byte // the key itself, or the SHA-256 of a file that is held in chunks
+	size    uint64 // bytes; 0 for a single key
+	holders []int  // indexes of peers, ascending
+}
+
+// keys is the number of keys that the file becomes in chunks of so many bytes.
+func (f *file) keys(chunk uint64) uint64 {
+	if f.size == 0 {
+		return 1
+	}
+	return (f.size-1)/chunk + 1
+}
+
+// appendKeys appends the file's keys to the table.
+func (f *file) appendKeys(t *keyTable, chunk uint64) {
+	if f.size == 0 {
+		t.append(f.key)
+		return
+	}
+	for i := range f.keys(chunk) {
+		k := ChunkKey(f.key, i)
+		t.append(k[:])
+	}
+}
+
+// ChunkKey is the key of a file's chunk: SHA-256 of the file's hash followed by the chunk's number as 8 bytes, big endian.
+func ChunkKey(fileHash []byte, number uint64) [sha256.Size]byte {
+	b := make([]byte, 0, sha256.Size+8)
+	b = append(b, fileHash...)
+	return sha256.Sum256(binary.BigEndian.AppendUint64(b, number))
+}
+
+// resize gives the catalogue of n peers: the first n of them, or, where n is more than there are, every file's
+// holders drawn anew, so that sizes and popularity (the share of peers that hold a file) stay as they are.
+func (c *catalog) resize(n int, rng *rand.Rand) *catalog {
+	switch {
+	case n < len(c.peers):
+		return c.first(n)
+	case n > len(c.peers):
+		return c.deal(n, rng)
+	}
+	return c
+}
+
+func (c *catalog) first(n int) *catalog {
+	out := &catalog{peers: c.peers[:n]}
+	for _, f := range c.files {
+		end, _ := slices.BinarySearch(f.holders, n)
+		if end > 0 {
+			f.holders = f.holders[:end]
+			out.files = append(out.files, f)
+		}
+	}
+	return out
+}
+
+func (c *catalog) deal(n int, rng *rand.Rand) *catalog {
+	out := &catalog{peers: make([]string, n), files: make([]file, len(c.files))}
+	for i := range out.peers {
+		out.peers[i] = fmt.Sprintf("peer-%0*d", len(fmt.Sprint(n-1)), i)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for i, f := range c.files {
+		share := float64(len(f.holders)) / float64(len(c.peers))
+		f.holders = draw(order, max(1, int(math.Round(share*float64(n)))), rng)
+		out.files[i] = f
+	}
+	return out
+}
+
+// draw takes k distinct elements of order by chance and returns them sorted; order stays a permutation.
+func draw(order []int, k int, rng *rand.Rand) []int {
+	for i := range k {
+		j := i + rng.IntN(len(order)-i)
+		order[i], order[j] = order[j], order[i]
+	}
+	drawn := slices.Clone(order[:k])
+	slices.Sort(drawn)
+	return drawn
+}
+
+// check refuses what would not fit into memory in chunks of so many bytes, and peers that hold nothing.
+func (c *catalog) check(chunk uint64) error {
+	var keys, holdings uint64
+	holds := make([]bool, len(c.peers))
+	for i := range c.files {
+		f := &c.files[i]
+		n := f.keys(chunk)
+		if n > MaxKeys || keys+n > MaxKeys {
+			return fmt.Errorf("workload: %w: chunks of %d bytes make more than %d keys; choose larger chunks", ErrLimit, chunk, MaxKeys)
+		}
+		keys += n
+		holdings += n * uint64(len(f.holders))
+		for _, p := range f.holders {
+			holds[p] = true
+		}
+	}
+	if holdings > MaxHoldings {
+		return fmt.Errorf("workload: %w: %d holdings, at most %d; choose larger chunks or fewer peers", ErrLimit, holdings, MaxHoldings)
+	}
+	if i := slices.Index(holds, false); i >= 0 {
+		return fmt.Errorf("workload: %w: peer %q holds nothing", ErrEmpty, c.peers[i])
+	}
+	return nil
+}

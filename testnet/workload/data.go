@@ -1,0 +1,151 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+)
+
+// DefaultChunk is the size in bytes of the chunks that files are held in.
+const DefaultChunk = 16 << 10
+
+// Config says what to load.
+type Config struct {
+	Path  string // a .tsv or .tsv.gz file, or a folder with a text file per peer; "" is the embedded Debian data
+	Chunk uint64 // bytes of a file per key; 0 is DefaultChunk; without meaning for a folder of keys
+	Peers int    // number of peers; 0 is as many as the data has; more are dealt anew from Rand
+	Rand  *rand.Rand
+}
+
+// Data is who holds what. It is read-only and safe for concurrent use.
+type Data struct {
+	peers       []string
+	keys        keyTable
+	sorted      []uint32 // numbers of the keys in the keys' order
+	collections [][]uint32
+	holdings    int
+}
+
+// Load reads or makes the data. Time and memory are linear in the number of holdings.
+//
+// Errors name the file and line and match ErrMalformed, ErrEmpty, ErrDuplicate, ErrLimit or the file system's errors.
+func Load(cfg Config) (*Data, error) {
+	if cfg.Peers < 0 || cfg.Peers > MaxPeers {
+		return nil, fmt.Errorf("workload: %w: %d peers, at most %d", ErrLimit, cfg.Peers, MaxPeers)
+	}
+	if cfg.Chunk == 0 {
+		cfg.Chunk = DefaultChunk
+	}
+	c, err := read(cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Peers != 0 {
+		c = c.resize(cfg.Peers, cfg.Rand)
+	}
+	if err := c.check(cfg.Chunk); err != nil {
+		return nil, err
+	}
+	return c.data(cfg.Chunk), nil
+}
+
+// data lays out the keys of all files, one file after the other, and every peer's list of them.
+func (c *catalog) data(chunk uint64) *Data {
+	sizes := make([]int, len(c.peers))
+	keys, size := 0, 0
+	for i := range c.files {
+		n := int(c.files[i].keys(chunk))
+		keys, size = keys+n, size+n*len(c.files[i].key)
+		for _, p := range c.files[i].holders {
+			sizes[p] += n
+		}
+	}
+	d := &Data{peers: c.peers, collections: make([][]uint32, len(c.peers))}
+	d.keys = keyTable{bytes: make([]byte, 0, size), ends: make([]uint64, 0, keys)}
+	for p, n := range sizes {
+		d.collections[p] = make([]uint32, 0, n)
+		d.holdings += n
+	}
+	for i := range c.files {
+		f := &c.files[i]
+		first := d.keys.len()
+		f.appendKeys(&d.keys, chunk)
+		for _, p := range f.holders {
+			for k := first; k < d.keys.len(); k++ {
+				d.collections[p] = append(d.collections[p], uint32(k))
+			}
+		}
+	}
+	d.sort()
+	return d
+}
+
+// Peers are the peers' names, in the order in which peers are numbered.
+func (d *Data) Peers() []string { return d.peers }
+
+// Keys is the number of distinct keys.
+func (d *Data) Keys() int { return d.keys.len() }
+
+// Holdings is the number of pairs of a peer and a key that it holds.
+func (d *Data) Holdings() int { return d.holdings }
+
+// Key is the key with this number. The slice is shared: it must not be changed.
+func (d *Data) Key(number uint32) []byte { return d.keys.at(int(number)) }
+
+// Collection lists the numbers of the keys that the peer holds, ascending. The slice is shared: it must not be changed.
+func (d *Data) Collection(peer int) []uint32 { return d.collections[peer] }
+
+// Collections are all peers' collections.
+func (d *Data) Collections() [][]uint32 { return d.collections }
+
+// KeysOf runs over the keys that the peer holds.
+func (d *Data) KeysOf(peer int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, k := range d.collections[peer] {
+			if !yield(d.Key(k)) {
+				return
+			}
+		}
+	}
+}
+
+// keyTable holds keys of any length in one array.
+type keyTable struct {
+	bytes []byte
+	ends  []uint64
+}
+
+func (t *keyTable) append(key []byte) {
+	t.bytes = append(t.bytes, key...)
+	t.ends = append(t.ends, uint64(len(t.bytes)))
+}
+
+func (t *keyTable) len() int { return len(t.ends) }
+
+func (t *keyTable) at(i int) []byte {
+	start := uint64(0)
+	if i > 0 {
+		start = t.ends[i-1]
+	}
+	return t.bytes[start:t.ends[i]:t.ends[i]]
+}
+
+// Lookup is the number of a key. It takes a binary search over all keys.
+func (d *Data) Lookup(key []byte) (number uint32, ok bool) {
+	i, ok := slices.BinarySearchFunc(d.sorted, key, func(n uint32, key []byte) int { return bytes.Compare(d.Key(n), key) })
+	if !ok {
+		return 0, false
+	}
+	return d.sorted[i], true
+}
+
+// sort makes Lookup ready.
+func (d *Data) sort() {
+	d.sorted = make([]uint32, d.Keys())
+	for i := range d.sorted {
+		d.sorted[i] = uint32(i)
+	}
+	slices.SortFunc(d.sorted, func(a, b uint32) int { return bytes.Compare(d.Key(a), d.Key(b)) })
+}

@@ -1,0 +1,280 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed data/debian-roles.tsv.gz
+var debianRoles []byte
+
+const debianName = "debian-roles.tsv.gz"
+
+const (
+	// MaxKeyBytes is the longest line that a folder's files may hold.
+	MaxKeyBytes = 1024
+	maxLine     = 1 << 20
+	maxFileSize = 1 << 50 // bytes that a .tsv may claim of one file
+)
+
+// read reads the catalogue at path: a .tsv, a .tsv.gz, a folder, or the embedded data where path is empty.
+func read(path string) (*catalog, error) {
+	if path == "" {
+		return readTable(debianName, bytes.NewReader(debianRoles))
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	if info.IsDir() {
+		return readFolder(path)
+	}
+	if !strings.HasSuffix(path, ".tsv") && !strings.HasSuffix(path, ".tsv.gz") {
+		return nil, fmt.Errorf("workload: %s: neither a folder nor a .tsv or .tsv.gz file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	defer f.Close()
+	return readTable(path, f)
+}
+
+// readTable reads a table of files and their holders, gzipped where the name says so.
+func readTable(name string, r io.Reader) (*catalog, error) {
+	if strings.HasSuffix(name, ".gz") {
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("workload: %s: %w", name, err)
+		}
+		r = z
+	}
+	t := table{name: name, seen: map[string]int{}}
+	if err := eachLine(name, r, maxLine, t.line); err != nil {
+		return nil, err
+	}
+	if len(t.c.peers) == 0 {
+		return nil, fmt.Errorf("workload: %s: %w: no line \"# peers: …\" names the peers", name, ErrMalformed)
+	}
+	return &t.c, t.checkHolders()
+}
+
+// table is a .tsv file while it is read.
+type table struct {
+	name string
+	c    catalog
+	seen map[string]int // line of each file's hash
+}
+
+func (t *table) line(number int, line []byte) error {
+	text := string(line)
+	if names, ok := strings.CutPrefix(text, "# peers:"); ok {
+		return t.peers(strings.Fields(names))
+	}
+	if text == "" || text[0] == '#' {
+		return nil
+	}
+	f, err := t.file(text)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if before, ok := t.seen[string(f.key)]; ok {
+		return fmt.Errorf("%w: the file of line %d again", ErrMalformed, before)
+	}
+	t.seen[string(f.key)] = number
+	t.c.files = append(t.c.files, f)
+	return nil
+}
+
+func (t *table) peers(names []string) error {
+	if len(t.c.peers) > 0 {
+		return fmt.Errorf("%w: a second list of peers", ErrMalformed)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%w: the list of peers is empty", ErrMalformed)
+	}
+	if len(names) > MaxPeers {
+		return fmt.Errorf("%w: %d peers, at most %d", ErrLimit, len(names), MaxPeers)
+	}
+	if err := distinct(names); err != nil {
+		return err
+	}
+	t.c.peers = names
+	return nil
+}
+
+func distinct(names []string) error {
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		if seen[n] {
+			return fmt.Errorf("%w %q", ErrDuplicate, n)
+		}
+		seen[n] = true
+	}
+	return nil
+}
+
+// file parses a line of four columns: hash, name, size, holders.
+func (t *table) file(line string) (file, error) {
+	columns := strings.Split(line, "\t")
+	if len(columns) != 4 {
+		return file{}, fmt.Errorf("%d columns, want 4 separated by tabs", len(columns))
+	}
+	hash, err := hex.DecodeString(columns[0])
+	if err != nil || len(hash) != 32 {
+		return file{}, fmt.Errorf("%q is no SHA-256 in hex", columns[0])
+	}
+	size, err := strconv.ParseUint(columns[2], 10, 64)
+	if err != nil || size == 0 || size > maxFileSize {
+		return file{}, fmt.Errorf("size %q is no number from 1 to %d", columns[2], uint64(maxFileSize))
+	}
+	holders, err := t.holders(columns[3])
+	return file{key: hash, size: size, holders: holders}, err
+}
+
+func (t *table) holders(column string) ([]int, error) {
+	if len(t.c.peers) == 0 {
+		return nil, errors.New("a file before the line \"# peers: …\"")
+	}
+	var holders []int
+	for text := range strings.SplitSeq(column, ",") {
+		p, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || p >= uint64(len(t.c.peers)) {
+			return nil, fmt.Errorf("holder %q is no peer from 0 to %d", text, len(t.c.peers)-1)
+		}
+		holders = append(holders, int(p))
+	}
+	slices.Sort(holders)
+	if n := len(holders); len(slices.Compact(holders)) != n {
+		return nil, errors.New("a holder twice")
+	}
+	return holders, nil
+}
+
+// checkHolders refuses a peer without files, here where the file to name is known.
+func (t *table) checkHolders() error {
+	holds := make([]bool, len(t.c.peers))
+	for i := range t.c.files {
+		for _, p := range t.c.files[i].holders {
+			holds[p] = true
+		}
+	}
+	if i := slices.Index(holds, false); i >= 0 {
+		return fmt.Errorf("workload: %s: %w: peer %q holds no file", t.name, ErrEmpty, t.c.peers[i])
+	}
+	return nil
+}
+
+// readFolder reads a folder of text files: one file a peer, named by the file without its extension, one key a line.
+// Hidden files are left out; subfolders are refused, for a key list in one would silently be missing.
+func readFolder(path string) (*catalog, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
+	}
+	f := folder{number: map[string]int{}}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if err := f.read(filepath.Join(path, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.c.peers) == 0 {
+		return nil, fmt.Errorf("workload: %s: %w: the folder holds no file of keys", path, ErrEmpty)
+	}
+	return &f.c, nil
+}
+
+// folder is a folder of key lists while it is read.
+type folder struct {
+	c      catalog
+	number map[string]int // key → index in c.files
+}
+
+func (f *folder) read(path string) error {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if slices.Contains(f.c.peers, name) {
+		return fmt.Errorf("workload: %s: %w %q", path, ErrDuplicate, name)
+	}
+	if len(f.c.peers) == MaxPeers {
+		return fmt.Errorf("workload: %s: %w: more than %d peers", path, ErrLimit, MaxPeers)
+	}
+	r, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("workload: %w", err)
+	}
+	defer r.Close()
+	peer, empty := len(f.c.peers), true
+	f.c.peers = append(f.c.peers, name)
+	err = eachLine(path, r, MaxKeyBytes, func(_ int, line []byte) error {
+		if len(line) == 0 {
+			return nil
+		}
+		empty = false
+		return f.add(peer, line)
+	})
+	if err == nil && empty {
+		err = fmt.Errorf("workload: %s: %w", path, ErrEmpty)
+	}
+	return err
+}
+
+// add notes that the peer holds the key; a key that stands twice in its list is held once.
+func (f *folder) add(peer int, key []byte) error {
+	if bytes.IndexByte(key, 0) >= 0 {
+		return fmt.Errorf("%w: a zero byte: this is no text", ErrMalformed)
+	}
+	i, ok := f.number[string(key)]
+	if !ok {
+		if len(f.c.files) == MaxKeys {
+			return fmt.Errorf("%w: more than %d keys", ErrLimit, MaxKeys)
+		}
+		i = len(f.c.files)
+		f.number[string(key)] = i
+		f.c.files = append(f.c.files, file{key: bytes.Clone(key)})
+	}
+	if h := f.c.files[i].holders; len(h) == 0 || h[len(h)-1] != peer {
+		f.c.files[i].holders = append(h, peer)
+	}
+	return nil
+}
+
+// eachLine calls do for every line, without its end; what goes wrong is told with file and line.
+func eachLine(name string, r io.Reader, longest int, do func(number int, line []byte) error) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, longest+3) // room for the line's end
+	number := 0
+	for s.Scan() {
+		number++
+		if len(s.Bytes()) > longest {
+			return tooLong(name, number, longest)
+		}
+		if err := do(number, s.Bytes()); err != nil {
+			return fmt.Errorf("workload: %s:%d: %w", name, number, err)
+		}
+	}
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return tooLong(name, number+1, longest)
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("workload: %s:%d: %w", name, number+1, err)
+	}
+	return nil
+}
+
+func tooLong(name string, line, longest int) error {
+	return fmt.Errorf("workload: %s:%d: %w: longer than %d bytes", name, line, ErrMalformed, longest)
+}
