@@ -135,3 +135,15 @@ func Keys() (names []string) {
 	slices.Sort(names)
 	return names
 }
+
+// Map is c as nested maps, for JSON: of sections, of keys.
+func (c Config) Map() map[string]map[string]any {
+	out := make(map[string]map[string]any)
+	for _, e := range c.entries() {
+		if out[e.section] == nil {
+			out[e.section] = make(map[string]any)
+		}
+		out[e.section][e.key] = e.value.Interface()
+	}
+	return out
+}
