@@ -67,6 +67,8 @@ func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-c
 			case out <- p:
 			case <-ctx.Done():
 				return
+			case <-n.ctx.Done():
+				return
 			}
 			if count--; count == 0 {
 				return

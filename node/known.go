@@ -46,6 +46,19 @@ func (n *Node) Known(ctx context.Context) (out []KnownPeer, err error) {
 	return out, err
 }
 
+// AddressesOf returns the addresses that a peer's record certifies. The errors: ErrUnknown when none is held, ErrClosed, that of ctx.
+func (n *Node) AddressesOf(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
+	var r overlay.Record
+	var ok bool
+	if err := n.view(ctx, func(l *loop) { r, ok = l.core.Overlay.Record(overlay.PeerID(p)) }); err != nil {
+		return peer.AddrInfo{}, err
+	}
+	if !ok {
+		return peer.AddrInfo{}, ErrUnknown
+	}
+	return n.cfg.headers.Record(r.Envelope)
+}
+
 // PeerStatus is what a node knows of another.
 type PeerStatus struct {
 	ID        peer.ID

@@ -12,6 +12,7 @@ import (
 	"net/http/pprof"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -23,6 +24,8 @@ type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
 	Keys func(context.Context) iter.Seq2[[]byte, error]
+	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. nil: from itself.
+	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 	// Version is what status says. May be empty.
 	Version string
 	// Registry has the metrics. nil: none are served.
