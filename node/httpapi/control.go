@@ -38,20 +38,19 @@ func (a *api) id(w http.ResponseWriter, _ *http.Request) error {
 
 // Status is what the node holds and has done.
 type Status struct {
-	ID            string            `json:"id"`
-	Version       string            `json:"version,omitempty"`
-	Keys          int               `json:"keys"`
-	Epoch         string            `json:"epoch,omitempty"` // of the last summary
-	Connections   int               `json:"connections"`
-	Peers         int               `json:"peers"`         // that hello was said with
-	Summaries     int               `json:"summaries"`     // of others held
-	SummaryBytes  int               `json:"summary_bytes"` // of these
-	FalseMatches  float64           `json:"false_matches"` // expected of a query
-	PubsubBytes   int               `json:"pubsub_bytes"`
-	DirectBytes   int               `json:"direct_bytes"`
-	Refused       map[string]uint64 `json:"refused"`
-	Dropped       map[string]uint64 `json:"dropped"`
-	HTTPListening string            `json:"http,omitempty"`
+	ID           string            `json:"id"`
+	Version      string            `json:"version,omitempty"`
+	Keys         int               `json:"keys"`
+	Epoch        string            `json:"epoch,omitempty"` // of the last summary
+	Connections  int               `json:"connections"`
+	Peers        int               `json:"peers"`         // that hello was said with
+	Summaries    int               `json:"summaries"`     // of others held
+	SummaryBytes int               `json:"summary_bytes"` // of these
+	FalseMatches float64           `json:"false_matches"` // expected of a query
+	PubsubBytes  int               `json:"pubsub_bytes"`
+	DirectBytes  int               `json:"direct_bytes"`
+	Refused      map[string]uint64 `json:"refused"`
+	Dropped      map[string]uint64 `json:"dropped"`
 }
 
 func (a *api) status(w http.ResponseWriter, r *http.Request) error {
