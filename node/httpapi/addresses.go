@@ -14,7 +14,9 @@ import (
 func Addresses(p, here peer.AddrInfo) []string {
 	local := p.ID == here.ID || sameMachine(p.Addrs, here.Addrs)
 	addrs := slices.Clone(p.Addrs)
-	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int { return cmp.Compare(order(a, local), order(b, local)) })
+	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int {
+		return cmp.Or(cmp.Compare(order(a, local), order(b, local)), a.Compare(b)) // ip4 before ip6, and TCP before UDP
+	})
 	out := make([]string, 0, len(addrs))
 	for _, a := range addrs {
 		if _, last := ma.SplitLast(a); last == nil || last.Protocol().Code != ma.P_P2P {

@@ -12,6 +12,7 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node"
 )
@@ -47,15 +48,48 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.host, err = libp2p.New(append(append(opts, more...), private...)...)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	if err := portsFree(d.cfg.Addresses.Listen); err != nil {
 		return fmt.Errorf("addresses.listen: %w; choose other ports with `venn config set addresses.listen MULTIADDR,…`", err)
-	case err != nil:
+	}
+	if d.host, err = libp2p.New(append(append(opts, more...), private...)...); err != nil {
 		return err
 	}
 	d.onClose(d.host.Close)
 	return nil
+}
+
+// portsFree says whose port is in use. libp2p would not: it shares TCP ports with whoever else shares them, and is content
+// when it can listen on one of its addresses.
+func portsFree(listen []string) error {
+	for _, text := range listen {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return err
+		}
+		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // what comes after TCP or UDP is not the system's
+			code := c.Protocol().Code
+			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
+		})
+		if err := tryListen(a); errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+func tryListen(a ma.Multiaddr) error {
+	if _, err := a.ValueForProtocol(ma.P_UDP); err == nil {
+		l, err := manet.ListenPacket(a)
+		if err == nil {
+			err = l.Close()
+		}
+		return err
+	}
+	l, err := manet.Listen(a)
+	if err == nil {
+		err = l.Close()
+	}
+	return err
 }
 
 // reachability is how peers behind a NAT are reached, or this one is.
