@@ -59,6 +59,7 @@ func daemonCommand() *cli.Command {
 			"Commands reach it through a socket in its folder, which only its owner can open.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "bootstrap", Usage: "`MULTIADDR` with /p2p/ID of a peer to connect to, besides those of the configuration; may be repeated"},
+			&cli.BoolFlag{Name: "init", Usage: "make the peer first, as venn init does, if there is none"},
 			jsonFlag("what comes on standard output as a JSON object"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -70,8 +71,17 @@ func daemonCommand() *cli.Command {
 	}
 }
 
-func runDaemon(ctx context.Context, c *cli.Command) error {
+// openOrInit opens the repository, and makes it first if that is wanted and there is none.
+func openOrInit(c *cli.Command) (repo.Repo, error) {
 	r, err := openRepo(c)
+	if c.Bool("init") && errors.Is(err, repo.ErrNone) {
+		return repo.Init(r.Dir)
+	}
+	return r, err
+}
+
+func runDaemon(ctx context.Context, c *cli.Command) error {
+	r, err := openOrInit(c)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ type daemon struct {
 	host      host.Host
 	node      *node.Node
 	keeper    *keeper
+	serving   *serving
 	control   net.Listener
 	public    net.Listener // nil: none
 	closers   []func() error
@@ -179,6 +180,8 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		return err
 	}
 	d.onClose(d.node.Close)
+	d.serving = newServing(d.host, d.cfg.Content.ServedBy)
+	d.onClose(d.serving.close)
 	d.keeper = newKeeper(d.node, d.host, d.store, d.bootstrap, d.log)
 	if d.cfg.Discovery.MDNS {
 		stop, err := d.keeper.discover(d.cfg.Network.Name)
@@ -205,7 +208,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Version: d.opts.Version, Registry: d.registry, Log: d.log}
+	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Servers: d.serving.servers, Version: d.opts.Version, Registry: d.registry, Log: d.log}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		var public http.Handler = httpapi.Public(c)

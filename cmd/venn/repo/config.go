@@ -20,6 +20,7 @@ type Config struct {
 	Addresses Addresses `toml:"addresses"`
 	Discovery Discovery `toml:"discovery"`
 	NAT       NAT       `toml:"nat"`
+	Content   Content   `toml:"content"`
 	Limits    Limits    `toml:"limits"`
 	HTTP      HTTP      `toml:"http"`
 	Log       Log       `toml:"log"`
@@ -49,6 +50,11 @@ type NAT struct {
 	HolePunching bool     `toml:"hole_punching" doc:"Turn relayed connections into direct ones."`
 	Relays       []string `toml:"relays" doc:"Multiaddrs, with /p2p/ID, of relays to be reached through when no direct connection works."`
 	RelayService bool     `toml:"relay_service" doc:"Relay for others, within libp2p's limits, when this daemon is reachable itself."`
+}
+
+// Content says where what the keys stand for is.
+type Content struct {
+	ServedBy []string `toml:"served_by" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
 }
 
 // Limits bounds what the daemon uses.
@@ -94,6 +100,7 @@ func newConfig() (Config, error) {
 		},
 		Discovery: Discovery{Bootstrap: []string{}, MDNS: true},
 		NAT:       NAT{PortMap: true, HolePunching: true, Relays: []string{}},
+		Content:   Content{ServedBy: []string{}},
 		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Cache: 32 << 20},
 		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort)},
 		Log:       Log{Level: "info"},
@@ -185,7 +192,7 @@ func (c Config) Check() error {
 			fault(err == nil, "%s: %q is no multiaddr", key, a)
 		}
 	}
-	for key, addrs := range map[string][]string{"discovery.bootstrap": c.Discovery.Bootstrap, "nat.relays": c.NAT.Relays} {
+	for key, addrs := range map[string][]string{"discovery.bootstrap": c.Discovery.Bootstrap, "nat.relays": c.NAT.Relays, "content.served_by": c.Content.ServedBy} {
 		for _, a := range addrs {
 			_, err := peer.AddrInfoFromString(a)
 			fault(err == nil, "%s: %q is no multiaddr with /p2p/ID", key, a)
