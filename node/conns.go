@@ -1,6 +1,7 @@
 package node
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ type conns struct {
 	mu      sync.Mutex
 	most    int
 	peers   map[peer.ID]*conn
-	dialing map[peer.ID]bool // true: only to confirm
-	pending int              // dials under way
+	dialing map[peer.ID]bool      // true: only to confirm
+	coming  map[peer.ID]time.Time // admitted, but not yet opened
 	peak    int
 }
 
@@ -33,7 +34,7 @@ type conn struct {
 const idleLife = 30 * time.Second
 
 func newConns(most int) *conns {
-	return &conns{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool)}
+	return &conns{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool), coming: make(map[peer.ID]time.Time)}
 }
 
 // worth ranks connections: of less worth go first, those in use or of a neighbour not at all.
@@ -53,6 +54,7 @@ func (c *conn) worth() (worth int, mayGo bool) {
 func (c *conns) opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.coming, p)
 	if c.peers[p] == nil {
 		c.peers[p] = &conn{passing: c.dialing[p], used: now}
 	}
@@ -64,6 +66,38 @@ func (c *conns) opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 		return victim, true
 	}
 	return p, true
+}
+
+// admit asks whether a peer may connect. It returns whom to disconnect first, if anybody, and whether there is room then.
+func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > openTime })
+	if c.full(p) {
+		if evict, ok = c.least(p); !ok {
+			return "", false
+		}
+		delete(c.peers, evict)
+	}
+	c.coming[p] = now
+	return evict, true
+}
+
+// spare is how many connections below the limit count as full: some may not have ended yet when others begin.
+const spare = 4
+
+// full says whether there is no room for one more connection, to p: those that are being made count.
+func (c *conns) full(p peer.ID) bool {
+	if c.peers[p] != nil {
+		return false
+	}
+	taken := len(c.peers) + len(c.coming)
+	for q := range c.dialing {
+		if c.peers[q] == nil {
+			taken++
+		}
+	}
+	return taken >= max(1, c.most-spare)
 }
 
 // closed takes in that no connection to p is left.
@@ -78,13 +112,12 @@ func (c *conns) closed(p peer.ID) {
 func (c *conns) dial(p peer.ID, passing bool) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.peers[p] == nil && len(c.peers)+c.pending >= c.most-2 {
+	if c.full(p) {
 		if evict, ok = c.least(p); !ok {
 			return "", false
 		}
 		delete(c.peers, evict)
 	}
-	c.pending++
 	c.dialing[p] = passing
 	return evict, true
 }
@@ -92,7 +125,6 @@ func (c *conns) dial(p peer.ID, passing bool) (evict peer.ID, ok bool) {
 func (c *conns) dialed(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending--
 	delete(c.dialing, p)
 }
 

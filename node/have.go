@@ -70,15 +70,23 @@ func (l *loop) confirmed(r confirmed) {
 	l.ask(r.peer, next[:k])
 }
 
-// have asks the peer of a record which of the keys it holds. If that fails on a connection that there was, which the other
-// end may just have closed, it tries once more.
+// haveAgain are the pauses before a confirmation that failed is tried again: the other end may just have closed the
+// connection, or have had no room for one more.
+var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
+
+// have asks the peer of a record which of the keys it holds.
 func (n *Node) have(to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
-	for range 2 {
-		if has, rtt, err = n.haveOnce(to, keys); err == nil || n.ctx.Err() != nil {
-			return has, rtt, err
+	for _, pause := range haveAgain {
+		if has, rtt, err = n.haveOnce(to, keys); err == nil {
+			return has, rtt, nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-n.ctx.Done():
+			return nil, 0, err
 		}
 	}
-	return nil, 0, err
+	return n.haveOnce(to, keys)
 }
 
 func (n *Node) haveOnce(to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {

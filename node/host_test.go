@@ -21,20 +21,19 @@ import (
 // newHost returns a cheap host on loopback, which is closed with the test.
 func newHost(t testing.TB) host.Host {
 	t.Helper()
-	return hostWith(t)
+	return hostWith(t, libp2p.ResourceManager(&network.NullResourceManager{}))
 }
 
 // hostLike returns a host with the identity of another.
 func hostLike(t testing.TB, h host.Host) host.Host {
 	t.Helper()
-	return hostWith(t, libp2p.Identity(h.Peerstore().PrivKey(h.ID())))
+	return hostWith(t, libp2p.Identity(h.Peerstore().PrivKey(h.ID())), libp2p.ResourceManager(&network.NullResourceManager{}))
 }
 
 func hostWith(t testing.TB, opts ...libp2p.Option) host.Host {
 	t.Helper()
 	h, err := libp2p.New(append(opts,
 		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"),
-		libp2p.ResourceManager(&network.NullResourceManager{}),
 		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
 		libp2p.Transport(tcp.NewTCPTransport), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),

@@ -159,9 +159,7 @@ func (b *inbox) poke() {
 func (b *inbox) take(f func(peer.ID, peerState)) {
 	b.mu.Lock()
 	states := b.states
-	if len(states) > 0 {
-		b.states = make(map[peer.ID]peerState, len(states))
-	}
+	b.states = make(map[peer.ID]peerState)
 	b.mu.Unlock()
 	for _, p := range slices.Sorted(maps.Keys(states)) {
 		f(p, states[p])

@@ -111,6 +111,9 @@ func (n *Node) run(machine *core.Machine) error {
 	if err := n.watch(); err != nil {
 		return err
 	}
+	if n.cfg.gate != nil {
+		n.cfg.gate.node.Store(n)
+	}
 	l := newLoop(n, machine)
 	n.tasks.run(l.run)
 	n.changed.Store(n.keys.Len() > 0)
@@ -141,7 +144,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		OverlapSlots: n.cfg.overlapSlots,
 		NearSlots:    n.cfg.nearSlots,
 		RandomSlots:  n.cfg.randomSlots,
-		MaxLinks:     n.cfg.maxConnections * 7 / 8,
+		MaxLinks:     n.cfg.maxConnections * 3 / 4,
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.cfg.headers.recordPeer,
 		Extend:       extend,

@@ -35,6 +35,7 @@ type config struct {
 	random         uint64
 	keys           Keys
 	epochs         Epochs
+	gate           *Gate
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
 

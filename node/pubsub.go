@@ -73,7 +73,6 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		pubsub.WithSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(m.topic)),
 		pubsub.WithAppSpecificRpcInspector(m.inspect),
 		pubsub.WithPeerScore(scores(m.topic)),
-		pubsub.WithPeerExchange(true), // who is pruned for want of room hears of others
 		pubsub.WithGossipSubParams(gossipParams()),
 	}, n.cfg.pubsub...)...)
 	if err != nil {
@@ -93,11 +92,10 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 }
 
 // gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
-// known peers prunes many at first (default: a minute); and it hears of 6 others (default: 16).
+// known peers prunes many at first (default: a minute).
 func gossipParams() pubsub.GossipSubParams {
 	p := pubsub.DefaultGossipSubParams()
 	p.PruneBackoff = 10 * time.Second
-	p.PrunePeers = 6
 	return p
 }
 

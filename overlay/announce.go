@@ -16,27 +16,42 @@ import (
 //
 // Our own summary is announced to one link at a time (see ownTurns).
 const (
-	announceEvery  = 2 * time.Second
+	announceEvery  = time.Second
 	announceLazily = 8 * time.Second
 	settledAfter   = 4 * time.Second
 	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
 	// many links, and each of them may be quicker than its line.
 	noticeShare = 0.03
 	noticeBurst = 40 * itemBytes
+	// lineNoticeShare is the same for the whole line, all links together.
+	lineNoticeShare = 0.1
 	// noticeOverhead of a link's rate may go to the messages around them: on a slow line they wait for each other.
 	noticeOverhead = 0.01
 )
 
+// notices is what may go to announcements now.
+type notices struct {
+	bytes float64
+	last  time.Duration
+}
+
+// credit adds what a rate, in bytes a second, brought since the last call.
+func (n *notices) credit(now time.Duration, rate float64) {
+	n.bytes = min(max(noticeBurst, rate), n.bytes+rate*(now-n.last).Seconds())
+	n.last = now
+}
+
 // announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
 // stopped, so that a peer hears of different origins from different neighbours.
 func (o *Overlay) announcements(now time.Duration, l *link) []Item {
-	l.notices = min(noticeBurst, l.notices+noticeShare*l.out.rate*(now-l.noticed).Seconds())
-	l.noticed = now
+	l.notices.credit(now, noticeShare*l.out.rate)
+	o.notices.credit(now, lineNoticeShare*o.up.rate)
 	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
 		return nil
 	}
 	n := len(o.entries)
-	room := min(maxCatalogue, int(min(l.notices, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead))/itemBytes)
+	tokens := min(l.notices.bytes, o.notices.bytes, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead)
+	room := min(maxCatalogue, int(tokens)/itemBytes)
 	var items []Item
 	for range n - 1 {
 		if len(items) >= room {
@@ -52,7 +67,8 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 		}
 	}
 	if len(items) > 0 {
-		l.notices -= float64(len(items) * itemBytes)
+		l.notices.bytes -= float64(len(items) * itemBytes)
+		o.notices.bytes -= float64(len(items) * itemBytes)
 		l.announced = now
 	}
 	return items
@@ -88,24 +104,29 @@ func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) b
 const (
 	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
 	ownTurnMost = 2 * time.Second
+	// ownTakes is how lately a part must have been sent for those told to count as taking it.
+	ownTakes = 3 * time.Second
 	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell.
-	ownSlowAfter = 4 * time.Second
-	// ownStalled is how long nobody may have taken more of it before another link is told all the same.
-	ownStalled = 6 * time.Second
+	ownSlowAfter = 10 * time.Second
+	// copyingMost is how long the first copy of our own summary goes before all else.
+	copyingMost = time.Minute
 )
 
-// announceOwn tells one more link of our own summary: the fastest first. The mesh brings it to the others, so that a
-// slow line sends one copy. The next link is told when the line can have sent it once; on a slow line, only one
-// that has not heard of it from elsewhere, unless those told take nothing.
+// announceOwn tells one more link of our own summary: the fastest first, and the next one when the line can have sent it
+// once. The mesh brings it to the others. On a slow line the next one is told while nobody takes the first copy, and
+// when that is out, but not one that has heard of it from elsewhere.
 func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	own := o.entries[0]
 	if own.cur == nil || now < o.ownTurn {
 		return nil, nil
 	}
 	ep, all := own.epoch()
-	slow, stalled := o.slowLine(), now-own.grown >= ownStalled
+	slow, copying := o.slowLine(), o.copying()
+	if copying && o.copies.last > 0 && now-o.copies.last < ownTakes {
+		return nil, nil
+	}
 	for _, l := range o.order {
-		if !l.ready() {
+		if !l.heard {
 			continue
 		}
 		t := l.trade(0)
@@ -113,7 +134,7 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 		if t.theirs == ep {
 			has = int(t.have)
 		}
-		if t.told == ep || has >= all || has > 0 && slow && !stalled {
+		if t.told == ep || has >= all || has > 0 && slow && !copying {
 			continue
 		}
 		if slow && l.hello.Up <= o.cfg.Up && now-own.since < ownSlowAfter {
@@ -125,9 +146,6 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	}
 	if to == nil {
 		return nil, nil
-	}
-	if stalled {
-		own.grown = now
 	}
 	o.ownTurn = now + min(o.ownCopy(), ownTurnMost)
 	return to, []Item{o.tell(now, to, own, own.cur)}
@@ -141,15 +159,9 @@ func (o *Overlay) ownCopy() time.Duration {
 // slowLine says whether the line is too slow to send our own summary to every neighbour.
 func (o *Overlay) slowLine() bool { return o.ownCopy() >= ownTurnMost/2 }
 
-// lostTold makes up for the loss of a link that was told of our own summary and had not taken all of it: another one is
-// told at once.
-func (o *Overlay) lostTold(now time.Duration, l *link) {
+// copying says whether a slow line is still sending the first copy of our own summary: nobody else can send that, so what
+// others can relay waits.
+func (o *Overlay) copying() bool {
 	own := o.entries[0]
-	if own.cur == nil {
-		return
-	}
-	ep, all := own.epoch()
-	if t := l.trade(0); t.told == ep && (t.theirs != ep || int(t.have) < all) {
-		o.ownTurn, own.grown = now, now-ownStalled
-	}
+	return own.cur != nil && o.now-own.since < copyingMost && o.slowLine() && o.copies.end < own.cur.Parts()
 }

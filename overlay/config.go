@@ -22,7 +22,7 @@ type Config struct {
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
 	RandomSlots  int // outbound neighbours chosen at random; 0: 3
-	MaxLinks     int // neighbours in all, those that chose this node included; 0: 28
+	MaxLinks     int // neighbours in all, those that chose this node included; 0: 24
 
 	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
 	OpenHeader func(envelope []byte) (summary.Header, error)
@@ -54,7 +54,7 @@ func (c *Config) defaults() {
 	setDefault(&c.OverlapSlots, 4)
 	setDefault(&c.NearSlots, 1)
 	setDefault(&c.RandomSlots, 3)
-	setDefault(&c.MaxLinks, 28)
+	setDefault(&c.MaxLinks, 24)
 	if c.Extend == nil {
 		c.Extend = (*summary.Prefix).Extend
 	}

@@ -22,7 +22,7 @@ type entry struct {
 
 	expires time.Duration // lifetime counted from first receipt
 	since   time.Duration // when the newest epoch was first held
-	grown   time.Duration // when the newest prefix last grew; of our own, when others last took of it
+	grown   time.Duration // when the newest prefix last grew
 	ask     ask           // the one outstanding ask
 	step    step          // what to ask for next
 	depth   int           // parts to hold at most, once memory ran short; 0: no limit
@@ -169,18 +169,22 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 	}
 }
 
-// someRecords picks records to hand to a new link: our own, and others at random as far as they fit.
-func (o *Overlay) someRecords(room int) []Record {
-	var others, out []Record
+// recordsFor picks the records of a hello: our own, and others at random as far as they fit.
+func (o *Overlay) recordsFor(with records) []Record {
+	var out, others []Record
+	if own := o.entries[0].record; with != noRecords && own.Envelope != nil {
+		out = append(out, own)
+	}
+	if with != someRecords {
+		return out
+	}
 	for _, e := range o.entries[1:] {
 		if e != nil && e.record.Envelope != nil && e.dialFails == 0 {
 			others = append(others, e.record)
 		}
 	}
 	o.cfg.Rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	if own := o.entries[0].record; own.Envelope != nil {
-		out = append(out, own)
-	}
+	room := int(helloShare * min(Burst(o.up.rate), o.up.tokens-reserve))
 	for _, r := range others {
 		if room -= recordBytes(r); room < 0 || len(out) >= MaxHelloRecords/2 {
 			break

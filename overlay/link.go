@@ -12,16 +12,15 @@ import (
 type link struct {
 	peer     PeerID
 	outbound bool
-	mesh     bool  // in the pubsub mesh: parts are traded
-	heard    bool  // it has said hello: its rates are known
+	mesh     bool  // in the pubsub mesh: announcements go to it
+	heard    bool  // it has said hello: its rates are known, and parts may be traded
 	hello    Hello // the last one, without records
 
 	out      budget  // summary bytes to the peer
 	inRate   float64 // summary bytes a second that the peer may send us
 	inFlight int     // predicted bytes asked of the peer and not yet come
 
-	notices   float64       // bytes that may go to announcements now
-	noticed   time.Duration // when that was last credited
+	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
 
@@ -52,6 +51,8 @@ type trade struct {
 const (
 	// maxAsks is the most origins that one link may ask for at a time.
 	maxAsks = 1024
+	// fewOrigins is how many peers a peer knows at most to be given records for that alone.
+	fewOrigins = 4
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
 	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
@@ -59,9 +60,6 @@ const (
 	// staleAsk is when an ask that could not be served is forgotten: the asker has turned to somebody else by then.
 	staleAsk = 8 * time.Second
 )
-
-// ready says whether parts may be traded on the link.
-func (l *link) ready() bool { return l.mesh && l.heard }
 
 // trade returns the link's trade about directory index i, growing the table as needed.
 func (l *link) trade(i int) *trade {
@@ -92,14 +90,18 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	}
 	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer]}
 	l.out = newBudget(0, now)
-	l.notices, l.noticed, l.cursor = noticeBurst, now, o.cfg.Rand.IntN(len(o.entries))
+	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
 	o.links[in.Peer] = l
 	at, _ := slices.BinarySearchFunc(o.order, l, byPeer)
 	o.order = slices.Insert(o.order, at, l)
-	o.sayHello(now, l, true)
+	if in.Outbound {
+		o.sayHello(now, l, ownRecord) // the peer may not know whom it is talking to
+	} else {
+		o.sayHello(now, l, noRecords)
+	}
 }
 
-func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
+func (o *Overlay) closeLink(in LinkClosed) {
 	l, ok := o.links[in.Peer]
 	if !ok {
 		return
@@ -113,7 +115,6 @@ func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 			o.endAsk(e)
 		}
 	}
-	o.lostTold(now, l)
 	o.loseNeighbour(in.Peer)
 }
 
@@ -128,9 +129,6 @@ func (o *Overlay) mesh(p PeerID, in bool) {
 	}
 	if l, ok := o.links[p]; ok {
 		l.mesh = in
-		if !in {
-			l.queue = l.queue[:0]
-		}
 	}
 }
 
@@ -150,6 +148,9 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	}
 	l.hello = in.Hello
 	l.hello.Records = nil
+	if !l.heard && o.stranger(l) {
+		defer o.sayHello(now, l, someRecords)
+	}
 	rate := LinkRate(o.cfg.Up, l.hello.Down, o.cfg.Share)
 	switch {
 	case !l.heard: // what was said before the rate was known counts
@@ -165,19 +166,31 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	o.heardNeighbour(now, l)
 }
 
-// sayHello tells a peer who we are, with records of some other peers the first time.
-func (o *Overlay) sayHello(now time.Duration, l *link, records bool) {
+// records says which records go with a hello.
+type records uint8
+
+const (
+	noRecords records = iota
+	ownRecord
+	someRecords // our own and others
+)
+
+// sayHello tells a peer who we are.
+func (o *Overlay) sayHello(now time.Duration, l *link, with records) {
 	_, chosen := o.neighbours[l.peer]
 	h := Hello{
 		Up: o.cfg.Up, Down: o.cfg.Down, FalseMatches: o.FalseMatches(), Origins: o.origins,
 		Neighbour: chosen, Full: o.full(), Session: o.session,
 	}
 	l.said, l.saidAt = h, now
-	if records {
-		h.Records = o.someRecords(int(helloShare * min(Burst(o.up.rate), o.up.tokens-reserve)))
-	}
+	h.Records = o.recordsFor(with)
 	o.emit(SayHello{To: l.peer, Hello: h})
 	o.charge(l, HelloBytes(h))
+}
+
+// stranger says whether a peer knows far fewer peers than we: it is given records of some.
+func (o *Overlay) stranger(l *link) bool {
+	return l.hello.Origins < fewOrigins || 4*l.hello.Origins < o.origins
 }
 
 // refreshHello repeats the hello when something in it that a peer acts upon has changed.
@@ -186,8 +199,11 @@ func (o *Overlay) refreshHello(now time.Duration, l *link) {
 		return
 	}
 	f := o.FalseMatches()
-	if f < 0.5*l.said.FalseMatches || f > 2*l.said.FalseMatches || o.origins > 2*l.said.Origins {
-		o.sayHello(now, l, false)
+	switch {
+	case l.heard && o.stranger(l) && o.origins > fewOrigins:
+		o.sayHello(now, l, someRecords)
+	case f < 0.5*l.said.FalseMatches || f > 2*l.said.FalseMatches || o.origins > 2*l.said.Origins:
+		o.sayHello(now, l, noRecords)
 	}
 }
 

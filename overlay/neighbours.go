@@ -156,7 +156,7 @@ func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
 	o.emit(Connect{To: e.record})
 	l, linked := o.links[e.peer]
 	if linked {
-		o.sayHello(now, l, false)
+		o.sayHello(now, l, noRecords)
 	}
 	return !linked
 }
@@ -184,7 +184,7 @@ func (o *Overlay) dropExtra() {
 func (o *Overlay) giveUp(p PeerID) {
 	delete(o.neighbours, p)
 	if l, ok := o.links[p]; ok {
-		o.sayHello(o.now, l, false)
+		o.sayHello(o.now, l, noRecords)
 	}
 	o.emit(Disconnect{Peer: p})
 }
@@ -205,7 +205,7 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 			o.neighbours[l.peer] = &neighbour{kind: Inbound, since: now, accepted: true}
 			o.emit(Protect{Peer: l.peer})
 		}
-		o.sayHello(now, l, false) // accepted, or full
+		o.sayHello(now, l, noRecords) // accepted, or full
 	case is && h.Neighbour:
 		nb.accepted = true
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody

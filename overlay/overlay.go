@@ -32,7 +32,8 @@ type Overlay struct {
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
 
-	firstCopies copies // of our own parts
+	copies  copies  // of our own parts
+	notices notices // of the whole line
 
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
@@ -74,7 +75,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	case LinkOpened:
 		o.openLink(now, in)
 	case LinkClosed:
-		o.closeLink(now, in)
+		o.closeLink(in)
 	case Grafted:
 		o.mesh(in.Peer, true)
 	case Pruned:

@@ -72,7 +72,7 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	most := 0
 	for _, l := range o.order {
 		t := l.trade(e.index)
-		if !l.ready() || now < t.shunned || ep.After(t.theirs) {
+		if !l.heard || now < t.shunned || ep.After(t.theirs) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {

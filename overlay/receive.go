@@ -14,7 +14,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	e.record = Record{Peer: o.cfg.Self, Envelope: in.Record}
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
 	o.ownTurn = now
-	o.firstCopies = copies{}
+	o.copies = copies{}
 	for _, other := range o.entries[1:] {
 		if other != nil {
 			other.shareParts = 0 // overlap with the old epoch

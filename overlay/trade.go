@@ -13,19 +13,21 @@ func (o *Overlay) trade(now time.Duration) {
 	n := len(o.order)
 	for k := range n {
 		l := o.order[(o.turn+k)%n]
-		if !l.ready() {
+		if !l.heard {
 			continue
 		}
 		items := asks[l.peer]
 		if l == ownTo {
 			items = append(items, own...)
 		}
-		items = append(items, o.announcements(now, l)...)
+		if l.mesh {
+			items = append(items, o.announcements(now, l)...)
+		}
 		o.sendCatalogue(l, items)
 		o.serve(l, 0, 0)
 	}
 	for k := range n {
-		if l := o.order[(o.turn+k)%n]; l.ready() {
+		if l := o.order[(o.turn+k)%n]; l.heard && (!o.copying() || o.up.spare()) {
 			o.serve(l, 1, 2)
 		}
 	}
@@ -59,29 +61,12 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			return
 		}
 		l.trade(e.index).claims(it.Group.Epoch(), it.Have)
-		if e.index == 0 {
-			o.ownTaken(now, l, it)
-		}
 		if it.Want > it.Have {
 			o.enqueue(l, e, it)
 		}
 	}
-	if l.ready() && o.up.spare() {
+	if l.heard && o.up.spare() {
 		o.serve(l, 0, 2)
-	}
-}
-
-// ownTaken notes that a peer holds parts of our own summary: nobody else need be told as long as parts are taken, and what a
-// peer with a faster line holds need not leave ours again.
-func (o *Overlay) ownTaken(now time.Duration, l *link, it Item) {
-	if ep, _ := o.entries[0].epoch(); it.Group.Epoch() != ep {
-		return
-	}
-	if int(it.Have) > o.firstCopies.held {
-		o.entries[0].grown = now
-		if l.hello.Up > o.cfg.Up {
-			o.firstCopies.held = int(it.Have)
-		}
 	}
 }
 
@@ -149,18 +134,12 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 		return
 	}
 	end := min(int(t.want), p.Parts())
-	if i == 0 && o.slowLine() {
-		end = o.firstCopies.until(o.now, l.peer, int(t.from), end)
-	}
-	if end <= int(t.from) {
-		return
-	}
 	run, env, rec, ok := o.cut(l, e, p, int(t.from), end)
 	if !ok {
 		return
 	}
 	if i == 0 {
-		o.firstCopies.sent(o.now, l.peer, run.First, run.End())
+		o.copies.taken(o.now, run.End())
 	}
 	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
@@ -251,7 +230,7 @@ func (o *Overlay) answer(in PartsRequested) bool {
 	if known {
 		p = o.entries[i].at(in.Group.Epoch())
 	}
-	if p == nil || in.First >= p.Parts() {
+	if p == nil || in.First >= p.Parts() || i == 0 && o.copying() && in.First < o.copies.end {
 		o.refuse(in)
 		return true
 	}
@@ -260,8 +239,11 @@ func (o *Overlay) answer(in PartsRequested) bool {
 		return false
 	}
 	run, env, rec, ok := o.cut(l, o.entries[i], p, in.First, min(in.End, p.Parts()))
-	if !ok || i == 0 && o.slowLine() && o.firstCopies.until(o.now, in.From, in.First, in.First+1) == in.First {
+	if !ok {
 		return false
+	}
+	if i == 0 {
+		o.copies.taken(o.now, run.End())
 	}
 	o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))

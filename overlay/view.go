@@ -50,6 +50,22 @@ func (o *Overlay) FalseMatches() float64 {
 // Memory returns the bytes that the prefixes held of others take: parts and decoded form.
 func (o *Overlay) Memory() int { return o.held }
 
+// Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
+// summary.
+func (o *Overlay) Incomplete() bool {
+	for _, e := range o.entries[1:] {
+		if e != nil && e.cur == nil && !e.banned && e.dialFails == 0 {
+			return true
+		}
+	}
+	for _, l := range o.order {
+		if l.hello.Origins > o.origins {
+			return true
+		}
+	}
+	return false
+}
+
 // Origins returns of how many peers at least a part is held.
 func (o *Overlay) Origins() int { return o.origins }
 

@@ -34,11 +34,13 @@ type Config struct {
 	Prior float64
 	// Poor is the Σf above which a query asks an informant for candidates; 0: 4.
 	Poor float64
+	// PoorAll is the same for All queries, which would probe every false match; 0: 1.
+	PoorAll float64
 	// Useless is the Σf above which an informant's answer doesn't replace own probing, and the false matches expected
 	// at most among the names given to a peer that asks; 0: 16.
 	Useless float64
-	// Incomplete says that there are peers of which the directory has nothing at all, not even their header: then All
-	// queries are forwarded too. nil: never.
+	// Incomplete says that there are peers of which the directory knows that they are, and nothing of what they hold: then
+	// All queries ask an informant too, and are forwarded when none answers. nil: never.
 	Incomplete func() bool
 
 	Parallel int // confirmations of a query at a time; 0: 16
@@ -62,6 +64,7 @@ type Config struct {
 func (c *Config) defaults() {
 	setDefault(&c.Prior, 0.045)
 	setDefault(&c.Poor, 4)
+	setDefault(&c.PoorAll, 1)
 	setDefault(&c.Useless, 16)
 	setDefault(&c.Parallel, 16)
 	setDefault(&c.Fanout, 3)
@@ -104,6 +107,7 @@ func (c *Config) check() error {
 	fault(c.Rand == nil, "Rand is missing")
 	fault(!(c.Prior > 0 && c.Prior < 1), "Prior %g is not in (0, 1)", c.Prior)
 	fault(!(c.Poor > 0), "Poor %g is not positive", c.Poor)
+	fault(!(c.PoorAll > 0), "PoorAll %g is not positive", c.PoorAll)
 	fault(!(c.Useless >= c.Poor), "Useless %g is below Poor %g", c.Useless, c.Poor)
 	for name, v := range c.counts() {
 		fault(v < 0, "%s %d is negative", name, v)

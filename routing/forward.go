@@ -13,12 +13,12 @@ import (
 const keepBack = 4
 
 // worthForwarding says whether too few answered: with Any when nobody did; with All when there are peers of which the
-// directory knows nothing.
+// directory knows nothing, and no informant that knows more has answered.
 func (r *Router) worthForwarding(q *flight) bool {
 	if q.hops <= 0 {
 		return false
 	}
-	return q.Mode == Any && q.found == 0 || q.Mode == All && r.cfg.Incomplete()
+	return q.Mode == Any && q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
 // strangers are the linked peers that the query has not been to, in the key's own order.

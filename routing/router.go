@@ -122,12 +122,18 @@ func (r *Router) filled(q Query) Query {
 // launch opens a query and does what can be done at once.
 func (r *Router) launch(q *flight) {
 	q.started = r.now
-	q.poor = r.view.FalseMatches() > r.cfg.Poor
+	q.poor = r.poor(q.Mode)
 	q.index = map[overlay.PeerID]int{}
 	r.open[q.ID] = q
 	r.timers.add(q)
 	r.matched(q)
 	r.advance(q)
+}
+
+// poor says whether the directory is too poor for queries of a mode to go by it alone.
+func (r *Router) poor(m Mode) bool {
+	f := r.view.FalseMatches()
+	return f > r.cfg.Poor || m == All && (f > r.cfg.PoorAll || r.cfg.Incomplete())
 }
 
 func (r *Router) cancel(in Cancel) {

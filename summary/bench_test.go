@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 )
@@ -74,4 +75,31 @@ func BenchmarkFingerprint(b *testing.B) {
 		key[0]++
 		h.Fingerprint(key)
 	}
+}
+
+// BenchmarkMillion is the whole way of a million keys of 36 bytes: hashing, building, decoding.
+func BenchmarkMillion(b *testing.B) {
+	const n = 1_000_000
+	h := Seed{Network: "test"}.Hasher()
+	var full *Prefix
+	b.Run("build", func(b *testing.B) {
+		key := make([]byte, 36)
+		fps := make([]Fingerprint, n)
+		for b.Loop() {
+			for i := range fps {
+				binary.LittleEndian.PutUint64(key, uint64(i))
+				fps[i] = h.Fingerprint(key)
+			}
+			full = mustBuild(b, fps, Shape{}).Prefix()
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		none, _ := NewPrefix(full.Header())
+		r, _ := full.Run(0, full.Parts())
+		for b.Loop() {
+			if _, err := none.Extend(r); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -15,10 +15,10 @@ func (s *Stream) Header() *Header { return s.prefix.header }
 // Prefix is all parts of the stream.
 func (s *Stream) Prefix() *Prefix { return s.prefix }
 
-// Build makes the summary of a collection. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero shape
-// stands for DefaultShape; N and Chain are set. Duplicates are removed; fps stays as it is. An error is ErrLimit or ErrShape
-// for what the header says, or ErrDensity when the fingerprints are not spread as those of a keyed hash are: decoders would
-// refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
+// Build makes the summary of a collection. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero
+// shape stands for DefaultShape; N and Chain are set. Duplicates are removed; fps stays as it is. An error is ErrLimit
+// or ErrShape for what the header says, or ErrDensity when the fingerprints are not spread as those of a keyed hash
+// are: decoders would refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
 func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	positions, err := sortedPositions(nil, fps, 0)
 	if err != nil {

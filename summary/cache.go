@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Cache shares decoded, verified prefixes among the nodes of one process. It changes no result: Extend gives what [Prefix.Extend]
-// gives. Safe for concurrent use.
+// Cache shares decoded, verified prefixes among the nodes of one process. It changes no result: Extend gives what
+// [Prefix.Extend] gives. Safe for concurrent use.
 type Cache struct {
 	mu     sync.Mutex
 	limit  int
@@ -24,6 +24,7 @@ type cacheKey struct {
 }
 
 // NewCache is a cache that keeps prefixes of at most so many bytes of memory in all, the least recently used going first.
+// Memory that several of them share counts for each.
 func NewCache(bytes int) *Cache {
 	return &Cache{limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}}
 }

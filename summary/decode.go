@@ -12,6 +12,7 @@ type decoder struct {
 	block int        // being extended; its trie is the decoder's own
 	open  [][]uint64 // nodes of ranges being extended, nil where the trie's set holds
 	steps []*step    // that brought them
+	spare []uint64   // memory for nodes
 }
 
 // decode extends the tries by parts from number first on.
@@ -76,9 +77,11 @@ func (d *decoder) part(s *step, k int, b []byte) error {
 	}
 	for level := max(s.from, start); level < s.to && !s.sample; level++ {
 		low, high := d.plan.limits(d.block, begin, end, level+1)
-		if nodes, b, err = decodeDescent(b, nodes, high); err != nil {
+		var children []uint64
+		if children, b, err = decodeDescent(d.spare, b, nodes, high); err != nil {
 			return err
 		}
+		d.spare, nodes = nodes, children
 		if len(nodes) < low {
 			return fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level+1, low, high, ErrDensity)
 		}
@@ -120,8 +123,8 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 	return open
 }
 
-// limits are the fewest and the most nodes that cells begin to end-1 of a block may have at a level: six standard deviations
-// from what n random keys leave there.
+// limits are the fewest and the most nodes that cells begin to end-1 of a block may have at a level: six standard
+// deviations from what n random keys leave there.
 func (p *Plan) limits(block, begin, end, level int) (low, high int) {
 	start := int(p.blocks[block].start)
 	mean := scale(occupied(p.n, level), end-begin, 1<<start)

@@ -16,9 +16,9 @@ var (
 	ErrBase    = errors.New("delta on another base")  // not on the prefix it was applied to
 )
 
-// EncodeDelta is what a holder of old, the first parts of one epoch, needs to get those of another epoch of the same origin and
-// shape: as many as both hold. ErrNoDelta when the shapes differ or the parts themselves are no larger. Takes time O(n)
-// and about 24 bytes of memory a key.
+// EncodeDelta is what a holder of old, the first parts of one epoch, needs to get those of another epoch of the same
+// origin and shape: as many as both hold. ErrNoDelta when the shapes differ or the parts themselves are no larger.
+// Takes time O(n) and about 24 bytes of memory a key.
 //
 // In each region of hash space, where all is known at one level, it says which of the old nodes are gone and which are
 // new: about log2(n/r) + 1.44 bits for each of r nodes removed and log2(m/a) + 1.44 for each of a added among m.
@@ -80,10 +80,11 @@ func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 	return base, parts, rest, nil
 }
 
-// ApplyDelta gives the parts of the epoch that h heads, as many as the delta says, from those of an earlier one. The result is encoded anew and verified
-// against the chain of h, so a delta needs no trust: it gives the origin's parts or an error, and old stays as it is. The
-// caller has verified the header's signature. ErrBase if the delta is on another prefix than old or a longer one, ErrNoDelta if old and h are not of one
-// series, ErrMalformed or ErrChain if it is not what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
+// ApplyDelta gives the parts of the epoch that h heads, as many as the delta says, from those of an earlier one. The
+// result is encoded anew and verified against the chain of h, so a delta needs no trust: it gives the origin's parts or
+// an error, and old stays as it is. The caller has verified the header's signature. ErrBase if the delta is on another
+// prefix than old or a longer one, ErrNoDelta if old and h are not of one series, ErrMalformed or ErrChain if it is not
+// what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
 func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	base, parts, rest, err := parseDelta(delta)
 	if err != nil {
@@ -279,8 +280,8 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 	return to, src, nil
 }
 
-// lowBits is how many bits of each of count sorted numbers below size are written as they are: the rest, in unary, is coded as an
-// array of about one one in seventeen, which takes 0.05 bits a number more than the least possible.
+// lowBits is how many bits of each of count sorted numbers below size are written as they are: the rest, in unary, is
+// coded as an array of about one one in seventeen, which takes 0.05 bits a number more than the least possible.
 func lowBits(count, size int) int {
 	return max(0, bits.Len(uint(size/max(count, 1)))-1-4)
 }

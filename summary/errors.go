@@ -2,8 +2,8 @@ package summary
 
 import "errors"
 
-// The kinds of refusal, matched by [errors.Is]. Of parts that match the chain of a signed header, ErrMalformed and ErrDensity
-// are the fault of the origin, not of whoever passed them on.
+// The kinds of refusal, matched by [errors.Is]. Of parts that match the chain of a signed header, ErrMalformed and
+// ErrDensity are the fault of the origin, not of whoever passed them on.
 var (
 	ErrMalformed = errors.New("malformed")                     // not the canonical form
 	ErrLimit     = errors.New("limit exceeded")                // larger than a limit of this package or of the plan

@@ -59,8 +59,8 @@ func (h *Header) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, h.Chain[:]...), nil
 }
 
-// ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed, ErrLimit or ErrShape
-// otherwise. It allocates only the origin and the levels.
+// ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed, ErrLimit or
+// ErrShape otherwise. It allocates only the origin and the levels.
 func ParseHeader(b []byte) (Header, error) {
 	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + len(Digest{})
 	if len(b) > 0 && b[0] != Version {
@@ -107,8 +107,8 @@ type Sign func(payload []byte) (envelope []byte, err error)
 // Verify opens a signed envelope: the bytes that were signed and the raw peer id of who did. The driver supplies it.
 type Verify func(envelope []byte) (payload []byte, signer string, err error)
 
-// OpenHeader verifies and parses a signed header: ErrLimit for more than MaxEnvelope bytes, ErrSigner when another than the
-// origin has signed, the error of v, or one of ParseHeader's.
+// OpenHeader verifies and parses a signed header: ErrLimit for more than MaxEnvelope bytes, ErrSigner when another than
+// the origin has signed, the error of v, or one of ParseHeader's.
 func OpenHeader(envelope []byte, v Verify) (Header, error) {
 	if len(envelope) > MaxEnvelope {
 		return Header{}, fmt.Errorf("summary: envelope of %d bytes, at most %d: %w", len(envelope), MaxEnvelope, ErrLimit)

@@ -177,3 +177,42 @@ func BenchmarkHostileHeader(b *testing.B) {
 		}
 	}
 }
+
+// TestAnyByteLarge changes random bytes of the parts of a large stream, each in a message of its own, and of a delta.
+func TestAnyByteLarge(t *testing.T) {
+	const changes = 100_000
+	keys := someKeys(1, 100_000)
+	old, full := epochs(t, keys, changed(1, keys, 1000, 1000), Shape{})
+	var held []*Prefix
+	p, _ := NewPrefix(full.Header())
+	for k := range full.Parts() {
+		held = append(held, p)
+		r, _ := full.Run(k, k+1)
+		var err error
+		if p, err = p.Extend(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 7))
+	for range changes {
+		k := rng.IntN(len(held))
+		r, _ := full.Run(k, k+1)
+		b := slices.Clone(r.Parts[0])
+		b[rng.IntN(len(b))] ^= byte(1 + rng.IntN(255))
+		if _, err := held[k].Extend(Run{First: k, Parts: [][]byte{b}, Next: r.Next}); !errors.Is(err, ErrChain) {
+			t.Fatalf("part %d: %v", k, err)
+		}
+	}
+	d, err := EncodeDelta(old, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		at, x := rng.IntN(len(d)), byte(1+rng.IntN(255))
+		d[at] ^= x
+		if _, err := ApplyDelta(old, full.Header(), d); err == nil {
+			t.Fatalf("byte %d of a delta changed by %#x: accepted", at, x)
+		}
+		d[at] ^= x
+	}
+}

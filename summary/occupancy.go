@@ -33,8 +33,8 @@ func scale(v, num, den int) int {
 // sigmas is how far a number of ones may lie from what is expected, in standard deviations.
 const sigmas = 6
 
-// slack is what a count of mean v may differ from v by: six standard deviations of a Poisson variable, and a little more for
-// small v, where it is not normal.
+// slack is what a count of mean v may differ from v by: six standard deviations of a Poisson variable, and a little
+// more for small v, where it is not normal.
 func slack(v int) int { return sigmas*(isqrt(v)+1) + sigmas }
 
 // isqrt is the root of v, rounded down.

@@ -19,13 +19,13 @@ type Overlap struct {
 	Method       string            // what the estimate comes from, for people
 }
 
-// EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an interval
-// of the given confidence (above 0, below 1). ErrSeed when they were made under different seeds.
+// EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an
+// interval of the given confidence (above 0, below 1). ErrSeed when they were made under different seeds.
 //
-// Both are brought to a common level, in all of hash space or where both are known deeper: whichever of these
-// predicts the least variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
-// ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers say
-// n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known, and what of the error of the rest goes with them
+// Both are brought to a common level, in all of hash space or where both are known deeper: whichever of these predicts
+// the least variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
+// ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers
+// say n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known, and what of the error of the rest goes with them
 // is taken out. O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
 	if a.header.Seed != b.header.Seed {
@@ -243,9 +243,9 @@ type estimated struct {
 	deviation func(c float64) float64
 }
 
-// score gives an estimate its score interval: all c, up to a number, that lie within as many standard deviations of the value, as
-// they are at c, as the confidence asks for. For few keys it covers better than the normal interval, which takes them as
-// they are at the value.
+// score gives an estimate its score interval: all c, up to a number, that lie within as many standard deviations of the
+// value, as they are at c, as the confidence asks for. For few keys it covers better than the normal interval, which
+// takes them as they are at the value.
 func (e estimated) score(most float64) estimate.Interval {
 	if e.Saturated {
 		e.High = most

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/venn-p2p/venn/summary/estimate"
 )
+
+// trials makes statistical tests quick or thorough.
+var trials = flag.Int("trials", 100, "trials of statistical tests; the figures quoted are those of 1000")
 
 // pair is two collections that share some keys.
 func pair(seed uint64, n1, n2, both int) (a, b []Fingerprint) {
@@ -35,18 +39,15 @@ func (c *tally) coverage() float64 { return float64(c.held) / float64(c.trials) 
 // TestOverlapCoverage checks that intervals hold the truth as often as they claim, for prefixes of several depths and
 // sizes: from the sample alone to the middle of a step.
 func TestOverlapCoverage(t *testing.T) {
-	trials := 1000
-	if testing.Short() {
-		trials = 200
-	}
 	const n = 3000
+	trials := *trials
 	for _, c := range []struct {
 		share          float64
 		n2             int
 		parts1, parts2 int
 	}{
-		{0.02, n, 1, 1}, {0.1, n, 1, 1}, {0.5, n, 1, 1}, {0.95, n, 1, 1},
-		{0.1, n, 3, 3}, {0.5, n, 4, 2}, {0.1, n / 3, 3, 4}, {0.3, n * 3, 5, 7},
+		{0.02, n, 1, 1}, {0.5, n, 1, 1}, {0.95, n, 1, 1},
+		{0.1, n, 3, 3}, {0.5, n, 4, 2}, {0.3, n / 3, 3, 4},
 	} {
 		both := int(c.share * float64(min(n, c.n2)))
 		confidences := []float64{0.7, 0.95}
@@ -68,7 +69,7 @@ func TestOverlapCoverage(t *testing.T) {
 		}
 		for i, confidence := range confidences {
 			slack := 0.03 // at 0.95, over 1,000 trials
-			if confidence < 0.95 || testing.Short() {
+			if confidence < 0.95 || trials < 1000 {
 				slack += 2 * math.Sqrt(confidence*(1-confidence)/float64(trials))
 			}
 			for name, got := range map[string]tally{"merged": merged[i], "own": own[i]} {
@@ -110,10 +111,7 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 
 // TestOverlapSample is what part 0 alone says of 100,000 keys.
 func TestOverlapSample(t *testing.T) {
-	trials := 200
-	if testing.Short() {
-		trials = 20
-	}
+	trials := max(20, *trials/5)
 	const n, both = 100_000, 10_000
 	var sum tally
 	shape := DefaultShape(n)

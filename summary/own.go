@@ -8,10 +8,10 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing them:
-// of n1 tested where the prefix has a false-positive rate f, hits says n12 = (hits - f n1)/(1-f). Better than
-// EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the fingerprints are of the prefix's
-// seed. O(n1).
+// EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing
+// them: of n1 tested where the prefix has a false-positive rate f, hits says n12 = (hits - f n1)/(1-f). Better than
+// EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the
+// fingerprints are of the prefix's seed. O(n1).
 func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (Overlap, error) {
 	if err := checkConfidence(confidence); err != nil {
 		return Overlap{}, err
@@ -57,11 +57,13 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 			}
 		}
 	}
+	others := 1.0 // false positives of the other blocks
+	for _, t := range p.tries[1:] {
+		others *= t.falsePositives()
+	}
 	fills := t.fills()
-	for i := range p.tries[1:] {
-		for r := range fills {
-			fills[r] *= p.tries[i+1].falsePositives()
-		}
+	for r := range fills {
+		fills[r] *= others
 	}
 	return sumTests(regions, tested, hits, fills, float64(int(1)<<t.start))
 }

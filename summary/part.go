@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/venn-p2p/venn/summary/coding"
 )
@@ -64,8 +65,8 @@ func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	return append(dst, side.bytes()...), parents
 }
 
-// decodeDescent is the inverse of appendDescent: the children of parents, at most limit.
-func decodeDescent(src []byte, parents []uint64, limit int) (nodes []uint64, rest []byte, err error) {
+// decodeDescent is the inverse of appendDescent: the children of parents, at most limit, in memory if that is enough.
+func decodeDescent(memory []uint64, src []byte, parents []uint64, limit int) (nodes []uint64, rest []byte, err error) {
 	both, src, err := decodeCount(src, min(len(parents), limit-len(parents)))
 	if err != nil {
 		return nil, nil, err
@@ -83,7 +84,7 @@ func decodeDescent(src []byte, parents []uint64, limit int) (nodes []uint64, res
 	if single%8 != 0 && src[single/8]>>(single%8) != 0 {
 		return nil, nil, fmt.Errorf("summary: sides padded with ones: %w", ErrMalformed)
 	}
-	nodes = make([]uint64, len(parents)+both+1)
+	nodes = slices.Grow(memory[:0], len(parents)+both)[:len(parents)+both]
 	at, bit := 0, 0
 	for i, v := range parents {
 		if flags[i/64]>>(i%64)&1 == 1 {
@@ -95,7 +96,7 @@ func decodeDescent(src []byte, parents []uint64, limit int) (nodes []uint64, res
 			bit++
 		}
 	}
-	return nodes[:at], src[(single+7)/8:], nil
+	return nodes, src[(single+7)/8:], nil
 }
 
 // decodeCount reads a number in the shortest form.

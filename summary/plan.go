@@ -10,18 +10,19 @@ import (
 
 // How steps are made and cut.
 const (
-	minStepBytes  = 512      // smaller steps go down more than one level
-	wholeBytes    = 4 << 10  // a block with a larger step is cut into ranges
-	minRanges     = 4        // ... at least so many
-	usualRanges   = 8        // ... and up to so many, so that prefixes can be cut finely
-	usualBytes    = 3 << 9   // ... while their parts have so many bytes
-	rangeBytes    = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
-	unknownLevel  = -1       // the level of a block of which nothing has been sent
-	fullNumerator = 3        // a sample of more than 3/4 of hash space takes all of it
+	minStepBytes = 512      // smaller steps go down more than one level
+	wholeBytes   = 4 << 10  // a block with a larger step is cut into ranges
+	minRanges    = 4        // ... at least so many
+	usualRanges  = 8        // ... and up to so many, so that prefixes can be cut finely
+	usualBytes   = 3 << 9   // ... while their parts have so many bytes
+	rangeBytes   = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
+	maxSample    = 62 << 10 // predicted, so that six standard deviations more stay below MaxPartBytes
+	unknownLevel = -1       // the level of a block of which nothing has been sent
+	fullQuarters = 3        // a sample of more than so many quarters of hash space takes all of it
 )
 
-// Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It follows
-// from the number of keys and the shape alone, in integer arithmetic.
+// Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It
+// follows from the number of keys and the shape alone, in integer arithmetic.
 type Plan struct {
 	n      int
 	shape  Shape
@@ -61,6 +62,9 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	p := &Plan{n: n, shape: s}
 	for i := range s.Levels {
 		p.addBlock(i)
+	}
+	if most := p.steps[0].bytes; p.steps[0].sample && most > maxSample {
+		return nil, fmt.Errorf("summary: %d keys make the sample %d bytes, at most %d: %w", n, most, maxSample, ErrShape)
 	}
 	if p.parts > MaxParts {
 		return nil, fmt.Errorf("summary: %d parts, at most %d: %w", p.parts, MaxParts, ErrLimit)
@@ -137,7 +141,7 @@ func sampleCells(s Shape, start int) int {
 	l := layout{start: uint8(start)}
 	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
 	cells := max(1, s.SampleBytes*some/max(bytes, 1))
-	if cells > all/4*fullNumerator {
+	if cells > all/4*fullQuarters {
 		return all
 	}
 	return cells
@@ -240,7 +244,8 @@ func (p *Plan) MaxPartBytes(part int) int {
 	return min(MaxPartBytes, predicted+predicted/4+256)
 }
 
-// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the steps.
+// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
+// steps.
 func (p *Plan) Rate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Prefix is the verified first parts of a stream: an approximation of the origin's collection, better with each part. It is
-// immutable; Extend returns another that shares memory with it.
+// Prefix is the verified first parts of a stream: an approximation of the origin's collection, better with each part.
+// It is immutable; Extend returns another that shares memory with it.
 type Prefix struct {
 	header *Header
 	plan   *Plan
@@ -65,8 +65,8 @@ func (p *Prefix) Memory() int {
 // nothing is known.
 func (p *Prefix) Rate() float64 { return p.rate }
 
-// Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability Rate
-// if it does not. O(blocks), no allocation.
+// Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability
+// Rate if it does not. O(blocks), no allocation.
 func (p *Prefix) Contains(f Fingerprint) bool {
 	for i, t := range p.tries {
 		if !t.contains(position(f, i)) {
@@ -85,9 +85,10 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 }
 
 // Extend verifies a run against the chain, decodes its parts and returns the longer prefix. The run may start at or
-// before the first part missing: the parts already held are then verified to be the same. Without new parts it returns p. What it keeps of
-// the run it copies. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan; ErrChain: not the origin's
-// parts; ErrMalformed and ErrDensity: the origin signed for what no summary can be.
+// before the first part missing: the parts already held are then verified to be the same. Without new parts it returns
+// p. It copies what it keeps of the run, and takes time O(n) for each range of hash space that it extends. ErrLimit:
+// parts that the plan has not, a gap, or sizes beyond the plan; ErrChain: not the origin's parts; ErrMalformed and
+// ErrDensity: the origin signed for what no summary can be.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	if r.First < 0 || r.First > len(p.parts) || r.End() > p.plan.parts {
 		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, len(p.parts), p.plan.parts, ErrLimit)
@@ -136,8 +137,8 @@ func cloneParts(parts [][]byte) [][]byte {
 	return out
 }
 
-// Truncate is p cut to its first parts; p itself if it has no more. It keeps no memory of the parts dropped, except that the
-// runs they came with are freed as a whole. O(n).
+// Truncate is p cut to its first parts; p itself if it has no more. It shares no memory with p, so that what is dropped
+// can be freed. O(n).
 func (p *Prefix) Truncate(parts int) *Prefix {
 	parts = max(parts, 0)
 	if parts >= len(p.parts) {

@@ -25,8 +25,8 @@ func (r Run) Bytes() int {
 	return n
 }
 
-// AppendBinary appends the canonical form of r: First, the number of parts, for each part its size and bytes, Next. Numbers are
-// varints.
+// AppendBinary appends the canonical form of r: First, the number of parts, for each part its size and bytes, Next.
+// Numbers are varints.
 func (r Run) AppendBinary(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(r.First))
 	b = binary.AppendUvarint(b, uint64(len(r.Parts)))
@@ -37,8 +37,8 @@ func (r Run) AppendBinary(b []byte) []byte {
 	return append(b, r.Next[:]...)
 }
 
-// ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have written and runs
-// beyond MaxParts or MaxPartBytes; whether the parts are genuine only [Prefix.Extend] can tell.
+// ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
+// written and runs beyond MaxParts or MaxPartBytes; whether the parts are genuine only [Prefix.Extend] can tell.
 func ParseRun(b []byte) (Run, error) {
 	first, rest, err := decodeSize(b, MaxParts)
 	if err != nil {

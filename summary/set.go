@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// set is the nodes of a block at one level in a range of cells, compactly: the numbers of nodes in the cells in unary, the rest
-// of each node, depth bits, packed (Elias and Fano's code). It takes depth+2 bits a node and a little. Immutable.
+// set is the nodes of a block at one level in a range of cells, compactly: the numbers of nodes in the cells in unary,
+// the rest of each node, depth bits, packed (Elias and Fano's code). It takes depth+2 bits a node and a little.
+// Immutable.
 type set struct {
 	begin, end int // cells
 	depth      int // levels below the cells

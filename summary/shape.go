@@ -11,7 +11,7 @@ const (
 	MaxKeys        = 1 << 26 // keys of a collection
 	MaxLevel       = FingerprintBits
 	MaxBlocks      = 64
-	MaxSampleBytes = 40 << 10 // so that part 0 stays below MaxPartBytes when the collection grows
+	MaxSampleBytes = 60 << 10 // target size of a sample
 	MaxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
 	MaxSampleDepth = 8        // levels of the sample below log2 of the keys
 	MaxParts       = 1 << 14  // parts of a stream
@@ -20,11 +20,12 @@ const (
 
 // Shape is what a summary is made of. Without sample and levels it stands for [DefaultShape].
 type Shape struct {
-	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one shape, or
-	// shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so that the parts of
-	// successive epochs line up and deltas are small. 0: the number of keys at hand.
+	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one
+	// shape, or shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so
+	// that the parts of successive epochs line up and deltas are small. 0: the number of keys at hand.
 	Keys int
-	// SampleBytes is the target size of part 0, at most MaxSampleBytes. 0: no sample.
+	// SampleBytes is the target size of part 0, at most MaxSampleBytes, which bounds how far a collection may grow. 0: no
+	// sample.
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to MaxSampleDepth below it; 0 without a sample.
 	SampleLevel uint8
@@ -40,12 +41,12 @@ const (
 	defaultDepth       = 11 // levels of the block below log2 n
 )
 
-// DefaultShape is one block of 2^11 to 2^12 bits a key, so 12.4 to 13.4 bits a key on the wire and a false-positive rate of
-// 1/4096 to 1/2048: of 121 peers known in full, fewer than 0.06 match a key that nobody holds. The sample has 1 KiB and is
-// cut six levels below log2 n, where another level would cost more keys than it saves in false matches.
+// DefaultShape is one block of 2^11 to 2^12 bits a key, so 12.4 to 13.4 bits a key on the wire and a false-positive
+// rate of 1/4096 to 1/2048: of 121 peers known in full, fewer than 0.06 match a key that nobody holds. The sample has 1
+// KiB and is cut six levels below log2 n, where another level would cost more keys than it saves in false matches.
 //
-// One block is best from about three bits a key on: a bit a key spent on deepening it halves the rate, by a further block that
-// takes 1.39. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
+// One block is best from about three bits a key on: a bit a key spent on deepening it halves the rate, by a further
+// block that takes 1.39. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
 func DefaultShape(n int) Shape {
 	log := ceilLog2(n)
 	return Shape{

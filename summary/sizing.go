@@ -13,9 +13,10 @@ type Sizing struct {
 	Rate  float64 // predicted false-positive rate
 }
 
-// SizeForBytes is the shape and the prefix of least false-positive rate for n keys in so many bytes of parts, after a sample of
-// an eighth of them, at most the usual one. From about three bits a key on it is one block as deep as they reach;
-// below, one or two shallow blocks after it may serve better than the beginning of another level. ErrLimit for fewer than 64 bytes.
+// SizeForBytes is the shape and the prefix of least false-positive rate for n keys in so many bytes of parts, after a
+// sample of an eighth of them, at most the usual one. From about three bits a key on it is one block as deep as they
+// reach; below, one or two shallow blocks after it may serve better than the beginning of another level. ErrLimit for
+// fewer than 64 bytes.
 func SizeForBytes(n, bytes int) (Sizing, error) {
 	best := Sizing{Rate: 2}
 	for depth := 0; depth <= MaxDepth && bytes >= 64; depth++ {
@@ -40,8 +41,8 @@ func SizeForBytes(n, bytes int) (Sizing, error) {
 	return best, nil
 }
 
-// SizeForRate is the shape and the prefix of least size for n keys with at most a false-positive rate, after the usual sample. ErrLimit
-// for a rate below what fingerprints allow, about n/2^48, or below 2^-MaxDepth.
+// SizeForRate is the shape and the prefix of least size for n keys with at most a false-positive rate, after the usual
+// sample. ErrLimit for a rate below what fingerprints allow, about n/2^48, or below 2^-MaxDepth.
 func SizeForRate(n int, rate float64) (Sizing, error) {
 	var best Sizing
 	for depth := 0; depth <= MaxDepth; depth++ {
@@ -67,7 +68,8 @@ func SizeForRate(n int, rate float64) (Sizing, error) {
 	return best, nil
 }
 
-// sizings are the shapes worth a try, the plainest first: a block some levels below log2 of the keys, alone or before shallow ones.
+// sizings are the shapes worth a try, the plainest first: a block some levels below log2 of the keys, alone or before
+// shallow ones.
 func sizings(n, depth, sample int) []Sizing {
 	level, shallow := uint8(max(1, ceilLog2(n)+depth)), max(1, floorLog2(n))
 	var out []Sizing

@@ -52,10 +52,10 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 	return rate, best
 }
 
-// TestCutsOfDeep cuts one deep stream to several budgets, header and all, and compares its rate with what was predicted and with that of
-// an ideal plain Bloom filter of the same bytes.
+// TestCutsOfDeep cuts one deep stream to several budgets, header and all, and compares its rate with what was predicted
+// and with that of an ideal plain Bloom filter of the same bytes.
 func TestCutsOfDeep(t *testing.T) {
-	const n, header, queries = 100_000, 240, 4_000_000
+	const n, header, queries = 100_000, 240, 1_000_000
 	want, err := SizeForRate(n, 1e-6)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,8 @@ func TestCutsOfDeep(t *testing.T) {
 	}
 }
 
-// TestNoFalseNegatives tests a million keys against every prefix's kind of end: whole, in the middle of a step, the sample.
+// TestNoFalseNegatives tests a million keys against every prefix's kind of end: whole, in the middle of a step, the
+// sample.
 func TestNoFalseNegatives(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
@@ -113,7 +114,8 @@ func TestNoFalseNegatives(t *testing.T) {
 	}
 }
 
-// TestDefaultRate: the default shape's rate lets 121 peers, each known in full, match a key that nobody holds less than 0.1 times.
+// TestDefaultRate: the default shape's rate lets 121 peers, each known in full, match a key that nobody holds less than
+// 0.1 times.
 func TestDefaultRate(t *testing.T) {
 	for n := 1; n < MaxKeys; n += n/7 + 1 {
 		p, err := NewPlan(n, Shape{})

@@ -135,14 +135,3 @@ func (t *trie) bytes() int {
 	}
 	return size
 }
-
-// fold lowers sorted nodes by some levels, in place.
-func fold(nodes []uint64, levels int) []uint64 {
-	out := nodes[:0]
-	for i, v := range nodes {
-		if i == 0 || v>>levels != out[len(out)-1] {
-			out = append(out, v>>levels)
-		}
-	}
-	return out
-}

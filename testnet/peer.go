@@ -27,6 +27,7 @@ type member struct {
 	host  host.Host
 	meter *meter
 	conns connCounter
+	gate  node.Gate
 	node  *node.Node
 }
 
@@ -39,6 +40,7 @@ func (m *member) start(c *Config, class link.Class, keys node.Keys, shared []nod
 		node.WithKeys(keys),
 		node.WithRandomness(random),
 		node.WithBootstrap(begin...),
+		node.WithGate(&m.gate),
 	}, shared...)
 	var err error
 	if m.node, err = node.New(m.host, options...); err != nil {

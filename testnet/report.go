@@ -45,8 +45,12 @@ type Report struct {
 
 	ConnectionsMax int              `json:"connections_max"` // of any peer at any time
 	Neighbours     judge.Neighbours `json:"neighbours"`
-	MemoryBytes    uint64           `json:"memory_bytes"` // obtained from the system
-	GoroutinesLeft *int             `json:"goroutines_left"`
+
+	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
+	Dropped map[string]uint64 `json:"dropped"` // by the queue that was full; "connections" counts those closed for others
+
+	MemoryBytes    uint64 `json:"memory_bytes"` // obtained from the system
+	GoroutinesLeft *int   `json:"goroutines_left"`
 }
 
 // Costs are means over queries.
@@ -190,7 +194,10 @@ func (r *run) reportClasses(rep *Report, all []node.Status) {
 }
 
 func (r *run) reportTraffic(rep *Report, all []node.Status) {
+	rep.Refused, rep.Dropped = make(map[string]uint64), make(map[string]uint64)
 	for _, s := range all {
+		addTo(rep.Refused, s.Refused)
+		addTo(rep.Dropped, s.Dropped)
 		rep.PubsubBytes += uint64(s.PubsubBytes)
 		rep.DirectBytes += uint64(s.DirectBytes)
 	}
@@ -207,6 +214,12 @@ func (r *run) reportTraffic(rep *Report, all []node.Status) {
 		rep.LinkBudgetUse = max(rep.LinkBudgetUse, r.budgetUse(i))
 	}
 	rep.SummaryBytes = float64(summaries) / float64(max(1, len(r.members)))
+}
+
+func addTo(sums, counts map[string]uint64) {
+	for k, n := range counts {
+		sums[k] += n
+	}
 }
 
 // budgetUse is the worst use of its budget among the links on which the peer sends: the bytes of summaries in a window
@@ -228,20 +241,17 @@ func (r *run) budgetUse(from int) float64 {
 // neighbours scores the neighbours that the nodes have chosen by overlap.
 func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 	chosen := make([][]int, len(r.ring.Peers()))
-	for i, m := range r.members {
-		if m.node == nil {
-			continue
-		}
+	r.each(func(i int, m *member) {
 		ids, err := m.similar(ctx)
 		if err != nil {
-			continue
+			return
 		}
 		for _, p := range ids {
 			if n, ok := r.number[p]; ok {
 				chosen[i] = append(chosen[i], n)
 			}
 		}
-	}
+	})
 	return r.truth.Neighbours(chosen)
 }
 

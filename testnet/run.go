@@ -21,7 +21,7 @@ const (
 	meshTimeout  = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
 	pollEvery    = 500 * time.Millisecond // of the nodes' status
 	queryTimeout = 10 * time.Second
-	parallel     = 16      // queries under way at one time
+	parallel     = 16      // queries under way at one time, and nodes asked for their status
 	cacheBytes   = 1 << 28 // of decoded summaries, shared by all nodes
 	settleTime   = 3 * time.Second
 )
@@ -154,7 +154,7 @@ func (r *run) start(ctx context.Context) error {
 			return fmt.Errorf("testnet: identity of peer %s: %w", name, err)
 		}
 		m := &member{name: name, class: r.classes[i], meter: newMeter(r.started)}
-		if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter); err != nil {
+		if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, &m.gate); err != nil {
 			return err
 		}
 		m.host.Network().Notify(&m.conns)
@@ -227,15 +227,24 @@ func (r *run) spread(ctx context.Context) error {
 // poll asks all nodes for their status; a node that does not answer before ctx ends has an empty one.
 func (r *run) poll(ctx context.Context) []node.Status {
 	all := make([]node.Status, len(r.members))
-	for i, m := range r.members {
-		if m.node == nil {
-			continue
-		}
+	r.each(func(i int, m *member) {
 		if s, err := m.node.Status(ctx); err == nil {
 			all[i] = s
 		}
-	}
+	})
 	return all
+}
+
+// each does something with every member that has a node, several at one time.
+func (r *run) each(do func(i int, m *member)) {
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, m := range r.members {
+		if m.node != nil {
+			group.Go(func() error { do(i, m); return nil })
+		}
+	}
+	_ = group.Wait()
 }
 
 // known counts the pairs of peers of which one holds the other's sample, and notes when these are all.

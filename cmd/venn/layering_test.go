@@ -31,6 +31,7 @@ var layers = []layer{
 	{"summary/counting", nil},
 	{"summary/frequency", nil},
 	{"summary/bloom", []string{"summary/coding", "summary/estimate"}},
+	{"summary/bloom/join", []string{"summary/bloom", "summary/coding", "summary/estimate"}},
 	{"summary", []string{"summary/..."}},
 	{"overlay/rank", []string{"summary/..."}},
 	{"overlay", []string{"summary/...", "overlay/rank"}},

@@ -67,7 +67,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
 		Action:                noSuchCommand,
 		Flags:                 []cli.Flag{repoFlag()},
-		Commands:              append(nodeCommands(), testnetCommand(), versionCommand()),
+		Commands:              append(nodeCommands(), testnetCommand(), experimentCommand(), versionCommand()),
 	}
 	marksUsageErrors(root)
 	return root

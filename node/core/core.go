@@ -43,6 +43,9 @@ func New(o overlay.Config, r routing.Config) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Incomplete == nil {
+		r.Incomplete = ov.Incomplete
+	}
 	rt, err := routing.New(r, ov)
 	if err != nil {
 		return nil, err

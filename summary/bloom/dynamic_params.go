@@ -93,8 +93,8 @@ func OptimalDynamic(bits uint64, rate float64, divisorsOnly bool) (DynamicParams
 // capacity is the greatest number of keys at which the rate of a filter with one hash function a block is at most rate.
 func (p Params) capacity(rate float64) int {
 	perBlock := math.Pow(rate, 1/float64(p.Blocks))
-	real := math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits)) // (1-(1-1/m_b)^n) = perBlock
-	n := int(min(real, MaxThreshold-1))
+	most := math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits)) // (1-(1-1/m_b)^n) = perBlock
+	n := int(min(most, MaxThreshold-1))
 	for n > 0 && p.Rate(n) > rate { // rounding may be off by one
 		n--
 	}

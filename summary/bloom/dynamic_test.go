@@ -125,12 +125,12 @@ func TestDynamicIsItsBatches(t *testing.T) {
 					t.Fatal("forgets")
 				}
 			}
-			any := false
+			found := false
 			other := []byte("another")
 			for i := range d.Batches() {
-				any = any || d.Batch(i).Contains(other)
+				found = found || d.Batch(i).Contains(other)
 			}
-			if d.Contains(other) != any {
+			if d.Contains(other) != found {
 				t.Error("Contains is not the OR of the batches")
 			}
 		}

@@ -120,8 +120,20 @@ func FuzzFilter(f *testing.F) {
 }
 
 func TestBatchEndsAndSizes(t *testing.T) {
+	for _, blockBits := range []uint64{3000, 64 * cached} { // one by one, and many at once
+		testBatch(t, filled(t, Params{Blocks: 4, BlockBits: blockBits, Hashes: 2}, testKeys(2*batch, 1)))
+	}
+	testBatch(t, filled(t, Params{Blocks: 1, BlockBits: 64 * 2 * cached, Hashes: 1}, testKeys(2*batch, 1)))
+	full := mustNew(t, Params{Blocks: 1, BlockBits: 64 * 2 * cached, Hashes: 5})
+	for i := range full.words { // half full, so that keys drop out everywhere
+		full.words[i] = 0x6996_9669_5a5a_3cc3
+	}
+	testBatch(t, full)
+}
+
+func testBatch(t *testing.T, f *Filter) {
+	t.Helper()
 	keys := testKeys(3*batch+1, 1)
-	f := filled(t, Params{Blocks: 4, BlockBits: 3000, Hashes: 2}, keys[:2*batch])
 	hashes := make([]Hash, len(keys))
 	for i, k := range keys {
 		hashes[i] = f.Params().Key.Hash(k)

@@ -31,12 +31,11 @@ func (k Key) Hash(data []byte) Hash {
 	v2 := k.K0 ^ 0x6c7967656e657261
 	v3 := k.K1 ^ 0x7465646279746573
 	last := lastWord(data)
-	for len(data) >= 8 {
-		m := binary.LittleEndian.Uint64(data)
+	for i := 0; i <= len(data)-8; i += 8 {
+		m := binary.LittleEndian.Uint64(data[i : i+8])
 		v3 ^= m
 		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
 		v0 ^= m
-		data = data[8:]
 	}
 	v3 ^= last
 	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)

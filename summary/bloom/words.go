@@ -33,26 +33,20 @@ func orRange(dst []uint64, dstAt uint64, src []uint64, srcAt, n uint64) {
 	}
 }
 
-// countRange counts the bits set among n bits from bit at on, n >= 1.
+// countRange counts the bits set among n bits from bit at on, n >= 1: all in their words, less those before and after.
 func countRange(words []uint64, at, n uint64) int {
 	first, last := at/64, (at+n-1)/64
-	head, tail := ^uint64(0)<<(at%64), lowMask(at+n)
-	if first == last {
-		return bits.OnesCount64(words[first] & head & tail)
-	}
-	return bits.OnesCount64(words[first]&head) + countOnes(words[first+1:last]) + bits.OnesCount64(words[last]&tail)
+	before := words[first] &^ (^uint64(0) << (at % 64))
+	after := words[last] &^ lowMask(at+n)
+	return countOnes(words[first:last+1]) - bits.OnesCount64(before) - bits.OnesCount64(after)
 }
 
 // countAndRange counts the bits set in both arrays among n bits from bit at on, n >= 1.
 func countAndRange(a, b []uint64, at, n uint64) int {
 	first, last := at/64, (at+n-1)/64
-	head, tail := ^uint64(0)<<(at%64), lowMask(at+n)
-	if first == last {
-		return bits.OnesCount64(a[first] & b[first] & head & tail)
-	}
-	return bits.OnesCount64(a[first]&b[first]&head) +
-		countAnd(a[first+1:last], b[first+1:last]) +
-		bits.OnesCount64(a[last]&b[last]&tail)
+	before := a[first] & b[first] &^ (^uint64(0) << (at % 64))
+	after := a[last] & b[last] &^ lowMask(at+n)
+	return countAnd(a[first:last+1], b[first:last+1]) - bits.OnesCount64(before) - bits.OnesCount64(after)
 }
 
 // evenBits gathers the bits at even places of w in its lower half.

@@ -99,7 +99,7 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 	if c.lanes == maxLanes {
 		i = d.getWords(words[:whole], c.flip, &t)
 	}
-	for ; i < whole; i++ {
+	for ; i < whole && d.pos <= len(src); i++ {
 		var w uint64
 		for j := range 4 {
 			first, second := d.getPair(j%c.lanes, &t)

@@ -79,7 +79,7 @@ func TestPredictedBytes(t *testing.T) {
 
 // TestEntropyInteger compares the integer entropy, which sizes and choices follow from, with floating point.
 func TestEntropyInteger(t *testing.T) {
-	for n := 2; n < 1<<38; n += 1 + n/2 {
+	for n := 2; n < math.MaxInt>>25; n += 1 + n/2 {
 		for ones := 1; ones < n; ones += 1 + ones {
 			got, want := float64(entropy(n, ones))/(8<<fraction), entropyBytes(n, ones)
 			if math.Abs(got-want) > 0.01+float64(n)/(1<<42) {
@@ -107,7 +107,7 @@ func TestFrequencies(t *testing.T) {
 			t.Fatalf("p=%d: %d slots in all", p, f.start[256])
 		}
 	}
-	for n := exactMax + 1; n < 1<<38; n += n / 3 {
+	for n := exactMax + 1; n < math.MaxInt>>25; n += n / 3 {
 		for few := 1; few < n/15; few += 1 + few/2 {
 			c := choose(n, few)
 			gapFrequencies(&f, c.p, c.low)
@@ -189,7 +189,7 @@ func TestDecodeArrayRefuses(t *testing.T) {
 		"over the limit":    good,
 		"far too few bytes": huge,
 	} {
-		limit := 1 << 35
+		limit := math.MaxInt
 		if name == "over the limit" {
 			limit = 999
 		}

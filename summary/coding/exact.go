@@ -68,7 +68,7 @@ func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
 	fill(words, n, false)
 	v := interval{0, ^uint64(0)}
 	read := 0
-	next := func() uint64 { // beyond src the code value goes on with zeros; whether too much was read shows at the end
+	next := func() uint64 { // beyond src the code value goes on with zeros; what was read beyond the code shows at the end
 		read++
 		if read <= len(src) {
 			return uint64(src[read-1])
@@ -83,7 +83,7 @@ func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
 		return 0, fmt.Errorf("coding: outside the code: %w", ErrMalformed)
 	}
 	i := 0
-	for ; ones > 0 && ones < n-i; i++ {
+	for ; ones > 0 && ones < n-i && read < len(src)+8; i++ {
 		part := v.ones(ones, n-i)
 		if above < part {
 			words[i/64] |= 1 << (i % 64)
@@ -99,14 +99,14 @@ func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
 			v.low, v.width = v.low<<8, v.width<<8
 		}
 	}
-	for ; ones > 0; i++ {
-		words[i/64] |= 1 << (i % 64)
-		ones--
-	}
 	size, first := v.end()
 	consumed := read - 8 + size
 	if consumed > len(src) {
-		return 0, fmt.Errorf("coding: %d bytes of %d: %w", len(src), consumed, ErrMalformed)
+		return 0, fmt.Errorf("coding: %d bytes, at least %d: %w", len(src), consumed, ErrMalformed)
+	}
+	for ; ones > 0; i++ {
+		words[i/64] |= 1 << (i % 64)
+		ones--
 	}
 	if above < first || above-first >= 1<<(64-8*size) {
 		return 0, fmt.Errorf("coding: not the shortest ending: %w", ErrMalformed)

@@ -54,6 +54,30 @@ func FuzzDecodeBits(f *testing.F) {
 	})
 }
 
+// FuzzDecodeExact does the same for the exact code at every length.
+func FuzzDecodeExact(f *testing.F) {
+	for _, n := range []int{0, 9, 300, 20_000} {
+		for _, ones := range []int{0, n / 1000, n / 30, n / 2, n} {
+			f.Add(AppendExact(nil, randomBits(n, ones), n, ones), uint32(n), uint32(ones))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte, length, count uint32) {
+		n := int(length % (1 << 15))
+		ones := int(count) % (n + 1)
+		words := make([]uint64, wordsFor(n))
+		consumed, err := DecodeExact(words, slices.Clip(src), n, ones)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatalf("error is not ErrMalformed: %v", err)
+			}
+			return
+		}
+		if again := AppendExact(nil, words, n, ones); !bytes.Equal(again, src[:consumed]) {
+			t.Fatalf("n=%d ones=%d: accepted %x, which is written %x", n, ones, head(src[:consumed]), head(again))
+		}
+	})
+}
+
 // FuzzDecodeArray does the same for the self-contained form.
 func FuzzDecodeArray(f *testing.F) {
 	for _, n := range []int{0, 9, 300, 20_000} {

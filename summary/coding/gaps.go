@@ -134,7 +134,7 @@ func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 	g := gapDecoder{decoder: d, more: uint64(f.n - 1), low: c.low, lanes: c.lanes, end: uint64(n)}
 	f.table(&g.table)
 	fill(words, n, c.flip != 0)
-	for g.ones < c.few {
+	for g.ones < c.few && g.pos <= len(src) {
 		if g.lanes == maxLanes && g.low == 0 && g.ones%maxLanes == 0 {
 			g.getFours(words, c.few)
 		}
@@ -161,7 +161,7 @@ type gapDecoder struct {
 func (g *gapDecoder) getOne(words []uint64) bool {
 	lane := g.ones % g.lanes
 	s := g.get(lane, &g.table)
-	for ; s == g.more && g.at < g.end; s = g.get(lane, &g.table) {
+	for ; s == g.more && g.at < g.end && g.pos <= len(g.src); s = g.get(lane, &g.table) {
 		g.at += s << g.low
 	}
 	g.at += s<<g.low + g.getLow(lane, g.low)

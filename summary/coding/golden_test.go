@@ -21,12 +21,14 @@ func TestGolden(t *testing.T) {
 		for _, share := range shares[1:] {
 			words, ones := congruential(n, uint64(share))
 			code := AppendBits(nil, words, n, ones)
-			text := fmt.Sprintf("%x", code)
-			if len(code) > 32 {
-				text = fmt.Sprintf("sha256:%x", sha256.Sum256(code))
-			}
-			fmt.Fprintf(&b, "%d %d %d %d %s\n", n, ones, len(code), PredictedBytes(n, ones), text)
+			fmt.Fprintf(&b, "%d %d %d %d %s\n", n, ones, len(code), PredictedBytes(n, ones), digest(code))
 		}
+	}
+	b.WriteString("# length, ones, bytes, code of AppendExact\n")
+	for _, share := range []uint64{0, 1, 3000, 30_000, 1 << 16} {
+		words, ones := congruential(250_007, share)
+		code := AppendExact(nil, words, 250_007, ones)
+		fmt.Fprintf(&b, "250007 %d %d %s\n", ones, len(code), digest(code))
 	}
 	if *rewrite {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
@@ -46,6 +48,14 @@ func TestGolden(t *testing.T) {
 	if len(got) != len(wanted) {
 		t.Errorf("%d lines, want %d", len(got), len(wanted))
 	}
+}
+
+// digest is a code, or its SHA-256 if it is long.
+func digest(code []byte) string {
+	if len(code) > 32 {
+		return fmt.Sprintf("sha256:%x", sha256.Sum256(code))
+	}
+	return fmt.Sprintf("%x", code)
 }
 
 // congruential sets about share/2^16 of n bits: bit i, if the upper 16 bits of the i-th value of x =

@@ -2,8 +2,8 @@ package coding
 
 import "fmt"
 
-// AppendExact is AppendBits with the exact code at every length: the shortest code there is, within a byte of log2 of the number of
-// arrays with so many ones, at about a twentieth of the speed.
+// AppendExact is AppendBits with the exact code at every length: the shortest code there is, within a byte of log2 of
+// the number of arrays with so many ones, at about a twentieth of the speed.
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
@@ -14,7 +14,7 @@ func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 
 // DecodeExact is DecodeBits for what AppendExact writes.
 func DecodeExact(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || n > MaxBits || ones < 0 || ones > n {
+	if n < 0 || uint64(n) > MaxBits || ones < 0 || ones > n {
 		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
 	}
 	return decodeExact(words[:wordsFor(n)], src, n, ones)

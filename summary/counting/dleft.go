@@ -73,13 +73,8 @@ func (t *DLeft) FalsePositiveRate() float64 {
 
 // Contains reports whether f is a member. It takes at most d bucket reads.
 func (t *DLeft) Contains(f uint64) bool {
-	for i := range t.perms {
-		b, r := t.place(i, f)
-		if cell, _ := t.scan(b, r); cell >= 0 {
-			return true
-		}
-	}
-	return false
+	_, cell := t.find(f)
+	return cell >= 0
 }
 
 // Count returns how many times f is a member.
@@ -94,22 +89,12 @@ func (t *DLeft) Count(f uint64) int {
 // Add adds f once more. When its counter is full it returns ErrCounterOverflow; when no cell can be had, even by moving a
 // member of its first bucket, ErrBucketOverflow; nothing has then changed.
 func (t *DLeft) Add(f uint64) error {
-	var bucket, remainder uint64
-	least := t.cells
-	for i := range t.perms {
-		b, r := t.place(i, f)
-		cell, load := t.scan(b, r)
-		if cell >= 0 {
-			return t.increment(b, cell)
-		}
-		if load < least {
-			bucket, remainder, least = b, r, load
-		}
+	if b, cell := t.find(f); cell >= 0 {
+		return t.increment(b, cell)
 	}
-	if least == t.cells {
+	if !t.put(f, 1, 0) {
 		return t.addByMoving(f)
 	}
-	t.set(bucket, least, t.cell(remainder, 1))
 	t.members++
 	t.distinct++
 	return nil
@@ -147,7 +132,7 @@ func (t *DLeft) addByMoving(f uint64) error {
 	home, remainder := t.place(0, f)
 	for cell := range t.cells {
 		v := t.get(home, cell)
-		if t.move(t.fingerprint(0, home, v), t.count(v)) {
+		if t.put(t.fingerprint(0, home, v), t.count(v), 1) {
 			t.set(home, cell, t.cell(remainder, 1))
 			t.members++
 			t.distinct++
@@ -158,13 +143,14 @@ func (t *DLeft) addByMoving(f uint64) error {
 	return ErrBucketOverflow
 }
 
-// move writes f into the least loaded of its buckets to the right of the first subtable.
-func (t *DLeft) move(f uint64, count int) bool {
+// put writes f into the least loaded of its buckets, the leftmost of equals, from a subtable on, and reports whether one
+// had a free cell.
+func (t *DLeft) put(f uint64, count, from int) bool {
 	var bucket, remainder uint64
 	least := t.cells
-	for i := 1; i < t.subtables; i++ {
+	for i := from; i < len(t.perms); i++ {
 		b, r := t.place(i, f)
-		if load := t.load(b); load < least && count <= t.highest(r) {
+		if load := t.load(b); load < least && (count == 1 || count <= t.highest(r)) {
 			bucket, remainder, least = b, r, load
 		}
 	}
@@ -245,7 +231,7 @@ func (t *DLeft) Reset() {
 // place returns f's bucket in subtable i, counted over all subtables, and its remainder there.
 func (t *DLeft) place(i int, f uint64) (bucket, remainder uint64) {
 	y := f * t.perms[i].multiplier & t.fingerprintMask
-	return uint64(i)<<t.bucketBits | y>>t.remainderBits, y & t.remainderMask
+	return uint64(i)<<(t.bucketBits%64) | y>>(t.remainderBits%64), y & t.remainderMask // %64 saves the compiler a test
 }
 
 // fingerprint is the inverse of place: what cell v in a bucket of subtable i stands for.
@@ -256,9 +242,24 @@ func (t *DLeft) fingerprint(i int, bucket, v uint64) uint64 {
 
 // find returns f's bucket and cell; the cell is -1 when f is no member.
 func (t *DLeft) find(f uint64) (bucket uint64, cell int) {
+	if t.words {
+		return t.findWords(f)
+	}
 	for i := range t.perms {
 		b, r := t.place(i, f)
-		if cell, _ := t.scan(b, r); cell >= 0 {
+		if cell := t.scan(b, r); cell >= 0 {
+			return b, cell
+		}
+	}
+	return 0, -1
+}
+
+// findWords is find for buckets of two words.
+func (t *DLeft) findWords(f uint64) (bucket uint64, cell int) {
+	for i := range t.perms {
+		b, r := t.place(i, f)
+		low, high := t.pair(b)
+		if cell := t.matchWords(low, high, r<<(t.counterBits%64)); cell >= 0 {
 			return b, cell
 		}
 	}

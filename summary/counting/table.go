@@ -44,11 +44,18 @@ func mask(n uint) uint64 { return 1<<n - 1 }
 func (t *table) buckets() uint64 { return uint64(t.subtables) << t.bucketBits }
 
 func (t *table) get(bucket uint64, cell int) uint64 {
+	if t.words {
+		return uint64(binary.LittleEndian.Uint16(t.bytes[bucket*16+uint64(cell)*2:]))
+	}
 	bit := (bucket*uint64(t.cells) + uint64(cell)) * uint64(t.cellBits)
 	return binary.LittleEndian.Uint64(t.bytes[bit/8:]) >> (bit % 8) & t.cellMask
 }
 
 func (t *table) set(bucket uint64, cell int, v uint64) {
+	if t.words {
+		binary.LittleEndian.PutUint16(t.bytes[bucket*16+uint64(cell)*2:], uint16(v))
+		return
+	}
 	bit := (bucket*uint64(t.cells) + uint64(cell)) * uint64(t.cellBits)
 	word := t.bytes[bit/8:]
 	old := binary.LittleEndian.Uint64(word)
@@ -69,7 +76,7 @@ func (t *table) cell(remainder uint64, count int) uint64 {
 	return remainder<<t.counterBits | uint64(count-1)
 }
 
-func (t *table) remainder(v uint64) uint64 { return v >> t.counterBits }
+func (t *table) remainder(v uint64) uint64 { return v >> (t.counterBits % 64) }
 
 func (t *table) count(v uint64) int {
 	if t.remainder(v) == 0 {
@@ -84,37 +91,32 @@ func (t *table) full(v uint64) bool { return v&t.counterMask == t.counterMask }
 // highest count of a cell with this remainder.
 func (t *table) highest(remainder uint64) int { return t.count(t.cell(remainder, 1) | t.counterMask) }
 
-// scan looks for a remainder in a bucket: its cell, or -1 and how many cells are taken.
-func (t *table) scan(bucket, remainder uint64) (cell, load int) {
-	if t.words {
-		return t.scanWords(bucket, remainder<<t.counterBits)
-	}
+// scan looks for a remainder in a bucket: its cell, or -1.
+func (t *table) scan(bucket, remainder uint64) int {
 	bit := bucket * uint64(t.cells) * uint64(t.cellBits)
 	for cell := range t.cells {
 		v := binary.LittleEndian.Uint64(t.bytes[bit/8:]) >> (bit % 8) & t.cellMask
 		if v == 0 {
-			return -1, cell
+			return -1
 		}
-		if v>>t.counterBits == remainder {
-			return cell, 0
+		if v>>(t.counterBits%64) == remainder {
+			return cell
 		}
 		bit += uint64(t.cellBits)
 	}
-	return -1, t.cells
+	return -1
 }
 
-// load is the number of cells taken in a bucket.
+// load is the number of cells taken in a bucket. Most are: it looks from the end.
 func (t *table) load(bucket uint64) int {
 	if t.words {
-		low, high := t.pair(bucket)
-		return bits.OnesCount64(taken(low)>>1 | taken(high))
+		return loadOfWords(t.pair(bucket))
 	}
-	for cell := range t.cells {
-		if t.get(bucket, cell) == 0 {
-			return cell
-		}
+	load := t.cells
+	for load > 0 && t.get(bucket, load-1) == 0 {
+		load--
 	}
-	return t.cells
+	return load
 }
 
 // Four cells of 16 bits in a word.
@@ -131,19 +133,25 @@ func (t *table) pair(bucket uint64) (low, high uint64) {
 // taken returns the top bit of every lane that is not 0. No carry leaves a lane.
 func taken(x uint64) uint64 { return (x&^laneTops + ^uint64(laneTops) | x) & laneTops }
 
-// scanWords is scan for eight cells of 16 bits: four at a time. The pattern is the remainder in place.
-func (t *table) scanWords(bucket, pattern uint64) (cell, load int) {
-	low, high := t.pair(bucket)
-	inLow, inHigh := taken(low), taken(high)
-	pattern *= lanes
+// zeros returns the top bit of the lowest lane that is 0; bits above that one mean nothing.
+func zeros(x uint64) uint64 { return (x - lanes) &^ x & laneTops }
+
+// matchWords is the cell of a remainder, in place in the pattern, among eight cells of 16 bits, or -1.
+func (t *table) matchWords(low, high, pattern uint64) int {
+	all := pattern * lanes
 	remainders := ^(t.counterMask * lanes)
-	low = inLow &^ taken((low^pattern)&remainders)
-	high = inHigh &^ taken((high^pattern)&remainders)
-	switch {
-	case low != 0:
-		return bits.TrailingZeros64(low) / 16, 0
-	case high != 0:
-		return bits.TrailingZeros64(high)/16 + 4, 0
+	inLow, inHigh := zeros((low^all)&remainders), zeros((high^all)&remainders)
+	if inLow|inHigh == 0 {
+		return -1
 	}
-	return -1, bits.OnesCount64(inLow>>1 | inHigh)
+	cell := bits.TrailingZeros64(inLow) / 16 // 4 when there is none
+	if inLow == 0 {
+		cell += bits.TrailingZeros64(inHigh) / 16
+	}
+	if pattern == 0 && cell >= loadOfWords(low, high) {
+		return -1 // free cells look like the remainder 0
+	}
+	return cell
 }
+
+func loadOfWords(low, high uint64) int { return bits.OnesCount64(taken(low)>>1 | taken(high)) }

@@ -182,7 +182,7 @@ func percent(c, of int) float64 { return 100 * float64(c) / float64(of) }
 const coverageHead = `# What the intervals cover
 
 Written by ` + "`go test ./summary/estimate -run TestCoverage -rewrite`" + ` (%[1]d trials a row, seeded; three
-standard errors are %[2].1f, %[3].1f and %[4].1f points at 70, 90 and 95 %%). TestCoverage runs fewer trials of the same
+standard errors are %.1[2]f, %.1[3]f and %.1[4]f points at 70, 90 and 95 %%). TestCoverage runs fewer trials of the same
 rows and holds them to what is said here.
 
 Columns: bits of a block (one block, one hash function, all bits counted, where nothing else is said); load k n1/m; sizes

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/venn-p2p/venn/testnet/experiment"
+)
+
+const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures, and compares every number that
+they print with what is computed or measured here.
+
+   venn experiment list                             what there is
+   venn experiment run compressed                   one of them
+   venn experiment run papers --out figures         all, with tables (CSV) and figures (SVG, CSV) in a folder
+   venn experiment run papers --json | jq '.rows[] | select(.verdict != "agrees")'
+
+The verdict on a number is "agrees" when ours is within the tolerance; "paper misprints" when the paper's is known to be
+wrong, with the reason, and ours is right; else "differs", and then the exit code is 1.`
+
+func experimentCommand() *cli.Command {
+	wrongUsage := func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+	return &cli.Command{
+		Name:        "experiment",
+		Usage:       "repeat the experiments of the papers",
+		Description: experimentHelp,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if name := c.Args().First(); name != "" {
+				return usageError{fmt.Errorf("no command %q; `venn experiment --help` lists them", "experiment "+name)}
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+		Commands: []*cli.Command{
+			{
+				Name:         "list",
+				Usage:        "list the experiments",
+				Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON array"}},
+				OnUsageError: wrongUsage,
+				Action:       listExperiments,
+			},
+			{
+				Name:      "run",
+				Usage:     "run experiments and judge each number",
+				ArgsUsage: "NAME…",
+				Flags: []cli.Flag{
+					&cli.IntFlag{Name: "trials", Usage: "`NUMBER` of trials for every number measured (default: each one's own)", HideDefault: true, Validator: within(1, 1_000_000)},
+					&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of all random keys"},
+					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
+					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
+				},
+				OnUsageError: wrongUsage,
+				Action:       runExperiments,
+			},
+		},
+	}
+}
+
+func listExperiments(_ context.Context, c *cli.Command) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	w := c.Root().Writer
+	if c.Bool("json") {
+		return json.NewEncoder(w).Encode(experiment.List())
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, e := range experiment.List() {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", e.Name, e.Paper, e.Title)
+	}
+	return t.Flush()
+}
+
+func runExperiments(ctx context.Context, c *cli.Command) error {
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		return usageError{errors.New("experiment run wants a name; `venn experiment list` shows them")}
+	}
+	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
+	show := newExperimentProgress(stderr)
+	result, err := experiment.Run(ctx, names, experiment.Options{
+		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"), Progress: show.update,
+	})
+	show.end()
+	if errors.Is(err, experiment.ErrUnknown) {
+		return usageError{err}
+	}
+	if writeErr := writeResult(stdout, result, c.Bool("json")); writeErr != nil {
+		return writeErr
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted: these are the rows known by then")
+	}
+	if err != nil {
+		return err
+	}
+	if n := result.Count(experiment.Differs); n > 0 {
+		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
+	}
+	return nil
+}
+
+// writeResult writes a row for every number, and what became of them.
+func writeResult(w io.Writer, r experiment.Result, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PAPER\tTABLE\tROW\tQUANTITY\tPRINTED\tMEASURED\tTOLERANCE\tVERDICT")
+	for _, row := range r.Rows {
+		verdict := string(row.Verdict)
+		if row.Reason != "" {
+			verdict += ": " + row.Reason
+		}
+		fmt.Fprintln(t, strings.Join([]string{
+			row.Paper, row.Table, row.Row, row.Quantity, digits(row.Printed), digits(row.Measured), digits(row.Tolerance), verdict,
+		}, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d numbers: %d agree, %d misprints of the papers, %d differ\n",
+		len(r.Rows), r.Count(experiment.Agrees), r.Count(experiment.Misprints), r.Count(experiment.Differs))
+	for _, f := range r.Files {
+		fmt.Fprintln(w, "wrote", f)
+	}
+	return nil
+}
+
+// digits shows whole numbers whole, others with six digits.
+func digits(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.6g", x)
+}
+
+// experimentProgress is a bar with the time left on a terminal, else a line for every experiment.
+type experimentProgress struct {
+	w       io.Writer
+	bar     *progressbar.ProgressBar // nil when w is no terminal
+	current string
+}
+
+const experimentSteps = 1000
+
+func newExperimentProgress(w io.Writer) *experimentProgress {
+	p := &experimentProgress{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(experimentSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+	}
+	return p
+}
+
+func (p *experimentProgress) update(now experiment.Progress) {
+	changed := now.Experiment != p.current
+	p.current = now.Experiment
+	if p.bar == nil {
+		if changed {
+			fmt.Fprintf(p.w, "%-12s  %3.0f %% of all done\n", now.Experiment, 100*now.Done)
+		}
+		return
+	}
+	if changed {
+		p.bar.Describe(fmt.Sprintf("%-12s", now.Experiment))
+	}
+	_ = p.bar.Set(int(now.Done * experimentSteps))
+}
+
+func (p *experimentProgress) end() {
+	if p.bar != nil {
+		_ = p.bar.Exit()
+		fmt.Fprintln(p.w)
+	}
+}

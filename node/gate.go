@@ -1,0 +1,52 @@
+package node
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/control"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+// Gate holds a host to its node's limit of connections also while many peers connect at one time: without it, connections
+// over the limit are closed only after they were made. Give the same one to the host, as its libp2p.ConnectionGater, and to
+// its node, by WithGate. The zero value is ready, and lets everybody in until it has a node.
+type Gate struct{ node atomic.Pointer[Node] }
+
+var _ connmgr.ConnectionGater = (*Gate)(nil)
+
+// WithGate tells the node of its host's gate. Default: none.
+func WithGate(g *Gate) Option {
+	return func(c *config) error { c.gate = g; return nil }
+}
+
+// InterceptPeerDial lets every dial pass.
+func (*Gate) InterceptPeerDial(peer.ID) bool { return true }
+
+// InterceptAddrDial lets every dial pass.
+func (*Gate) InterceptAddrDial(peer.ID, ma.Multiaddr) bool { return true }
+
+// InterceptAccept lets every connection begin: it is not yet known whose it is.
+func (*Gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
+
+// InterceptSecured refuses a peer that connects if there is no room, after it has closed a connection that may go.
+func (g *Gate) InterceptSecured(d network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
+	n := g.node.Load()
+	if n == nil || n.ctx.Err() != nil || d == network.DirOutbound {
+		return true
+	}
+	evict, ok := n.conns.admit(p, time.Now())
+	if evict != "" {
+		_ = n.host.Network().ClosePeer(evict)
+	}
+	if evict != "" || !ok {
+		n.counters.drop("connections")
+	}
+	return ok
+}
+
+// InterceptUpgraded lets every connection pass that came so far.
+func (*Gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

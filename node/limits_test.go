@@ -1,0 +1,34 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/libp2p/go-libp2p"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+)
+
+// TestServiceLimits runs a node under a resource manager whose limits let it serve no stream.
+func TestServiceLimits(t *testing.T) {
+	limits := rcmgr.DefaultLimits
+	SetServiceLimits(&limits)
+	if got := limits.AutoScale().ToPartialLimitConfig().Service[ServiceName].Streams; got < 512 {
+		t.Errorf("%v streams, want 512 or more", got)
+	}
+	rm, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(rcmgr.PartialLimitConfig{
+		Service: map[string]rcmgr.ResourceLimits{ServiceName: {StreamsInbound: rcmgr.BlockAllLimit}},
+	}.Build(limits.AutoScale())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := nodeOn(t, hostWith(t, libp2p.ResourceManager(rm)))
+	r := &raw{t: t, h: newHost(t)}
+	if err := r.h.Connect(t.Context(), info(n)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.exchange(n, HaveID, frame([]byte{0x0a, 1, 'k'})); err == nil {
+		t.Errorf("a stream over the limit is answered: % x", got)
+	}
+	if refusals(t, n)["resources"] == 0 {
+		t.Error("not counted")
+	}
+}

@@ -1,0 +1,37 @@
+package join_test
+
+import (
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/bloom/join"
+)
+
+// Three peers hold 20,000 keys of 32 bytes each; 500 of them are everywhere.
+func ExampleJoin() {
+	var sources []join.Source
+	for peer := range 3 {
+		var set join.Set
+		for i := range 20_000 {
+			if i < 500 {
+				set = append(set, fmt.Appendf(nil, "everywhere %021d", i))
+			} else {
+				set = append(set, fmt.Appendf(nil, "at peer %d: %021d", peer, i))
+			}
+		}
+		sources = append(sources, set)
+	}
+	keys, report, err := join.Join(sources, bloom.Params{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(keys), "keys in common, the first is", string(keys[0]))
+	fmt.Printf("estimated %.0f, %d candidates\n", report.Estimated, report.Candidates)
+	fmt.Printf("%d kB moved, %.1f %% of the sets\n",
+		report.Moved()/1000, 100*float64(report.Moved())/float64(report.Shipping))
+	// Output:
+	// 500 keys in common, the first is everywhere 000000000000000000000
+	// estimated 500, 1655 candidates
+	// 100 kB moved, 5.1 % of the sets
+}

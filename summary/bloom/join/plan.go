@@ -1,0 +1,87 @@
+package join
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/coding"
+)
+
+// Plan chooses the filters to collect: those with which the fewest bytes move, if the sets have nothing in common but
+// what chance gives. It tries blocks of 1 to 8, of n/ln 2 bits for the largest set and up to 32 times longer: few
+// long blocks, which are coded well, or many short ones, which can be cut. Where nothing pays, as with tiny sets, a
+// filter of one bit, to which every key belongs, makes the join ship the sets.
+func Plan(sizes []Size, key bloom.Key) bloom.Params {
+	most := 0
+	for _, s := range sizes {
+		most = max(most, s.Keys)
+	}
+	best := bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1, Key: key}
+	least := planned(best, sizes)
+	for factor := 1.0; factor <= 32; factor *= 2 {
+		bits := math.Ceil(factor * float64(most) / math.Ln2)
+		for blocks := 1; blocks <= 8; blocks++ {
+			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Key: key}
+			if p.Check() != nil {
+				break
+			}
+			if bytes := planned(p, sizes); bytes < least {
+				best, least = p, bytes
+			}
+		}
+	}
+	return best
+}
+
+// planned is the number of bytes to be moved with filters of p if the sets have nothing in common.
+func planned(p bloom.Params, sizes []Size) float64 {
+	m := int(p.Bits())
+	bytes, and := 0.0, 1.0
+	for _, s := range sizes {
+		fill := bloom.FillExpected(p.BlockBits, float64(s.Keys*p.Hashes))
+		bytes += float64(codedBytes(m, fill))
+		and *= fill
+	}
+	bytes += float64(len(sizes) * codedBytes(m, and))
+	for _, s := range sizes { // a key that is in its own filter
+		own := bloom.FillExpected(p.BlockBits, float64(s.Keys*p.Hashes))
+		if own > 0 {
+			bytes += float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes))
+		}
+	}
+	return bytes
+}
+
+func codedBytes(m int, fill float64) int {
+	const header = 6
+	return header + coding.PredictedBytes(m, min(m, int(math.Round(float64(m)*fill))))
+}
+
+// worthwhileBlocks is the number of blocks of the AND with which the fewest bytes are still to be moved: the AND to
+// every source, and the keys that answer. Keys in common move in any case; another key of a source, all of whose bits
+// are in its own filter, is in the AND by chance, as often as the ones of its filter are ones of the AND.
+func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []Size, common float64) int {
+	p := and.Params()
+	foreign := make([]float64, len(filters)) // bytes of keys not in common that still answer
+	for i, s := range sizes {
+		if s.Keys > 0 {
+			foreign[i] = float64(s.Bytes) * max(0, 1-common/float64(s.Keys))
+		}
+	}
+	best, least, ones := 1, math.Inf(1), 0
+	for blocks := 1; blocks <= p.Blocks; blocks++ {
+		set := and.BlockOnes(blocks - 1)
+		ones += set
+		bytes := float64(len(filters) * coding.PredictedBytes(blocks*int(p.BlockBits), ones))
+		for i, f := range filters {
+			if own := f.BlockOnes(blocks - 1); own > 0 {
+				foreign[i] *= math.Pow(float64(set)/float64(own), float64(p.Hashes))
+			}
+			bytes += foreign[i]
+		}
+		if bytes < least {
+			best, least = blocks, bytes
+		}
+	}
+	return best
+}

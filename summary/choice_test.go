@@ -1,0 +1,114 @@
+package summary
+
+import (
+	"crypto/sha256"
+	"slices"
+	"sync"
+	"testing"
+
+	"lukechampine.com/blake3"
+)
+
+// BenchmarkHash is what the choice of hashes rests on: of keys (keyed), and of parts.
+func BenchmarkHash(b *testing.B) {
+	key, part := make([]byte, 36), make([]byte, 1600)
+	secret := make([]byte, 32)
+	h := Seed{Network: "test"}.Hasher()
+	b.Run("key/siphash", func(b *testing.B) {
+		for b.Loop() {
+			h.Fingerprint(key)
+		}
+	})
+	b.Run("key/blake3", func(b *testing.B) {
+		k := blake3.New(16, secret)
+		var sum [16]byte
+		for b.Loop() {
+			k.Reset()
+			k.Write(key)
+			k.Sum(sum[:0])
+		}
+	})
+	b.Run("part/sha256", func(b *testing.B) {
+		b.SetBytes(int64(len(part)))
+		for b.Loop() {
+			sha256.Sum256(part)
+		}
+	})
+	b.Run("part/blake3", func(b *testing.B) {
+		b.SetBytes(int64(len(part)))
+		for b.Loop() {
+			blake3.Sum256(part)
+		}
+	})
+}
+
+// BenchmarkForm compares the form that prefixes have in memory with others: time of one look-up, and bytes a key.
+func BenchmarkForm(b *testing.B) {
+	const n, level = 100_000, 28
+	positions, _ := sortedPositions(nil, someKeys(1, n), 0)
+	nodes := fold(positions, 64-level)
+	queries, _ := sortedPositions(nil, someKeys(2, 1<<12), 0)
+	slices.Reverse(queries[:1<<11])
+	look := func(b *testing.B, bytes int, contains func(v uint64) bool) {
+		i := 0
+		for b.Loop() {
+			contains(queries[i&(1<<12-1)] >> (64 - level))
+			i += 1237
+		}
+		b.ReportMetric(float64(bytes)/n, "B/key")
+	}
+	s := newSet(nodes, 0, 1<<16, level-16)
+	b.Run("set", func(b *testing.B) { look(b, s.bytes(), s.contains) })
+	b.Run("sorted", func(b *testing.B) {
+		look(b, 4*n, func(v uint64) bool { _, ok := slices.BinarySearch(nodes, v); return ok })
+	})
+}
+
+func fold(nodes []uint64, levels int) []uint64 {
+	out := slices.Clone(nodes)
+	for i := range out {
+		out[i] >>= levels
+	}
+	return slices.Compact(out)
+}
+
+// TestMemory holds a whole prefix to 2.5 times its bytes on the wire.
+func TestMemory(t *testing.T) {
+	for _, n := range []int{12_000, 100_000} {
+		p := mustBuild(t, someKeys(1, n), Shape{}).Prefix()
+		ratio := float64(p.Memory()) / float64(p.Bytes())
+		t.Logf("%d keys: %d bytes for %d on the wire, %.2f", n, p.Memory(), p.Bytes(), ratio)
+		if ratio > 2.5 {
+			t.Errorf("%d keys: %.2f times the wire's bytes", n, ratio)
+		}
+	}
+}
+
+// TestCache: a cache gives what Extend gives, refuses what it refuses, and keeps to its limit, with many at once.
+func TestCache(t *testing.T) {
+	full := mustBuild(t, someKeys(1, 5000), Shape{}).Prefix()
+	c := NewCache(4 * full.Memory())
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			p, _ := NewPrefix(full.Header())
+			for p.Parts() < full.Parts() {
+				r, _ := full.Run(p.Parts(), p.Parts()+1)
+				forged := Run{First: r.First, Parts: [][]byte{append(slices.Clone(r.Parts[0]), 0)}, Next: r.Next}
+				if _, err := c.Extend(p, forged); err == nil {
+					t.Error("forged part accepted")
+				}
+				q, err := c.Extend(p, r)
+				if err != nil || q.Parts() != p.Parts()+1 || q.Rate() != full.Truncate(q.Parts()).Rate() {
+					t.Errorf("part %d: %v", p.Parts(), err)
+					return
+				}
+				p = q
+			}
+		})
+	}
+	wg.Wait()
+	if c.size > c.limit || c.recent.Len() != len(c.byKey) || c.recent.Len() == 0 {
+		t.Errorf("%d of %d bytes in %d prefixes", c.size, c.limit, c.recent.Len())
+	}
+}

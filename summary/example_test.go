@@ -1,0 +1,130 @@
+package summary_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// collection are the fingerprints of some keys.
+func collection(first, n int) []summary.Fingerprint {
+	hasher := summary.Seed{Network: "example"}.Hasher()
+	fps := make([]summary.Fingerprint, n)
+	for i := range fps {
+		fps[i] = hasher.Fingerprint(fmt.Appendf(nil, "key %d", first+i))
+	}
+	return fps
+}
+
+func build(fps []summary.Fingerprint, sequence uint32) *summary.Prefix {
+	stream, err := summary.Build(fps, summary.Header{
+		Seed:     summary.Seed{Network: "example"}.Tag(),
+		Origin:   "peer",
+		Epoch:    summary.Epoch{Generation: 1, Sequence: sequence},
+		Lifetime: time.Hour,
+		Shape:    summary.Shape{Keys: 10_000},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return stream.Prefix()
+}
+
+func Example() {
+	// The origin builds a summary and signs its header.
+	origin := build(collection(0, 10_000), 1)
+	header := origin.Header()
+
+	// A receiver that has verified the signature takes as many parts as its link carries, in messages of any size.
+	received, err := summary.NewPrefix(header)
+	if err != nil {
+		panic(err)
+	}
+	for _, parts := range []int{1, 3, 8} {
+		run, _ := origin.Run(received.Parts(), parts)
+		if received, err = received.Extend(run); err != nil {
+			panic(err)
+		}
+		fmt.Printf("%d parts, %d bytes: other keys match with probability %.3f\n", received.Parts(), received.Bytes(), received.Rate())
+	}
+	hasher := summary.Seed{Network: "example"}.Hasher()
+	fmt.Println(received.Contains(hasher.Fingerprint([]byte("key 77"))))
+
+	// Bytes that are not the origin's are refused.
+	run, _ := origin.Run(8, 9)
+	forged := summary.Run{First: 8, Parts: [][]byte{append([]byte{1}, run.Parts[0]...)}, Next: run.Next}
+	_, err = received.Extend(forged)
+	fmt.Println(errors.Is(err, summary.ErrChain))
+	// Output:
+	// 1 parts, 1042 bytes: other keys match with probability 0.900
+	// 3 parts, 2877 bytes: other keys match with probability 0.410
+	// 8 parts, 9008 bytes: other keys match with probability 0.018
+	// true
+	// true
+}
+
+func ExampleEstimateOverlap() {
+	a, b := build(collection(0, 10_000), 1), build(collection(6000, 10_000), 1)
+	for _, parts := range []int{1, 4, a.Parts()} {
+		o, err := summary.EstimateOverlap(a.Truncate(parts), b.Truncate(parts), 0.95)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%.0f of 4000 in common, likely %.0f to %.0f\n", o.Intersection.Value, o.Intersection.Low, o.Intersection.High)
+	}
+	// Output:
+	// 3955 of 4000 in common, likely 3710 to 4201
+	// 4026 of 4000 in common, likely 3945 to 4105
+	// 4002 of 4000 in common, likely 4000 to 4004
+}
+
+func ExampleEncodeDelta() {
+	old, now := build(collection(0, 10_000), 1), build(collection(50, 10_000), 2)
+	held := old.Truncate(9) // what a neighbour holds
+	delta, err := summary.EncodeDelta(held, now)
+	if err != nil {
+		panic(err)
+	}
+	fresh, err := summary.ApplyDelta(held, now.Header(), delta)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d bytes instead of %d bring %d parts to epoch %v\n", len(delta), fresh.Bytes(), fresh.Parts(), fresh.Header().Epoch)
+	// Output:
+	// 232 bytes instead of 10168 bring 9 parts to epoch 1.2
+}
+
+func ExampleSizeForRate() {
+	s, err := summary.SizeForRate(100_000, 0.01)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("a block to level %d, %.1f bits a key, rate %.4f\n", s.Shape.Levels[0], 8*float64(s.Bytes)/100_000, s.Rate)
+	// Output:
+	// a block to level 23, 8.2 bits a key, rate 0.0099
+}
+
+func ExampleUnion() {
+	a, b := build(collection(0, 10_000), 1).Filter(), build(collection(6000, 10_000), 1).Filter()
+	both, err := summary.Union(a, b)
+	if err != nil {
+		panic(err)
+	}
+	reduced := both.Fold(18)
+	fmt.Printf("rate of one %.5f, of the union %.5f, folded to level 18 %.3f\n", a.Rate(), both.Rate(), reduced.Rate())
+	// Output:
+	// rate of one 0.00030, of the union 0.00048, folded to level 18 0.059
+}
+
+func ExampleCache() {
+	origin := build(collection(0, 10_000), 1)
+	none, _ := summary.NewPrefix(origin.Header())
+	run, _ := origin.Run(0, 4)
+	cache := summary.NewCache(1 << 20)
+	first, _ := cache.Extend(none, run)
+	second, _ := cache.Extend(none, run) // of another node in the same process
+	fmt.Println(first == second)
+	// Output: true
+}

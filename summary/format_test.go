@@ -1,0 +1,141 @@
+package summary
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+// golden compares got with a file, or writes it.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from what the code gives (rewrite with -rewrite, and change the version):\n%s", file, got)
+	}
+}
+
+// congruential are n fingerprints that anybody can make: the high bits of Knuth's linear congruential generator.
+func congruential(n int) []Fingerprint {
+	fps := make([]Fingerprint, n)
+	x := uint64(n)
+	for i := range fps {
+		x = x*6364136223846793005 + 1442695040888963407
+		fps[i] = Fingerprint(x >> (64 - FingerprintBits))
+	}
+	return fps
+}
+
+// TestGolden holds streams to the bytes they had before.
+func TestGolden(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# n fingerprints, the top 48 bits of x = x*6364136223846793005 + 1442695040888963407, starting from x = n;\n")
+	b.WriteString("# keys sampleBytes sampleLevel [levels]; parts, their bytes, SHA-256 of all, h_0, the delta to the same without\n")
+	b.WriteString("# the first of every hundred, for all parts: its bytes and SHA-256\n")
+	for _, n := range []int{0, 1, 10, 100, 1100, 5000, 20_000, 100_000, 600_000} {
+		for i, s := range []Shape{{}, {Levels: []uint8{uint8(ceilLog2(n) + 1), uint8(ceilLog2(n) + 2)}}, {SampleBytes: 4000, SampleLevel: uint8(ceilLog2(n) + 5), Levels: []uint8{uint8(ceilLog2(n) + 4), 5}}} {
+			if n > 100_000 && i > 0 {
+				break // one is enough to have all methods of coding in long parts
+			}
+			fps := congruential(n)
+			var fewer []Fingerprint
+			for j, f := range fps {
+				if j%100 != 0 || n < 100 {
+					fewer = append(fewer, f)
+				}
+			}
+			old, new := epochs(t, fps, fewer, s)
+			all := bytes.Join(old.parts, nil)
+			d, err := EncodeDelta(old, new)
+			if err != nil {
+				d = nil
+			}
+			h := old.Header()
+			fmt.Fprintf(&b, "%d: %d %d %d %v; %d %d %x %x %d %x\n", n, h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel, h.Shape.Levels,
+				old.Parts(), len(all), sha256.Sum256(all), h.Chain, len(d), sha256.Sum256(d))
+		}
+	}
+	golden(t, "testdata/streams.golden", b.Bytes())
+}
+
+// TestFormatExamples holds the examples of FORMAT.md against the code.
+func TestFormatExamples(t *testing.T) {
+	const file, begin, end = "FORMAT.md", "<!-- examples -->\n", "<!-- end -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("no place for examples")
+	}
+	golden(t, file, []byte(before+begin+formatExamples(t)+end+after))
+}
+
+func formatExamples(t *testing.T) string {
+	var b strings.Builder
+	seed := Seed{Network: "example", Number: 1}
+	hasher := seed.Hasher()
+	var fps []Fingerprint
+	fmt.Fprintf(&b, "Network \"example\", seed number 1: tag %x, k0 = %#016x, k1 = %#016x.\n\n", seed.Tag().Network, hasher.k0, hasher.k1)
+	b.WriteString("| key | fingerprint | x_0 | x_1 |\n|---|---|---|---|\n")
+	for i := range 12 {
+		key := fmt.Sprintf("key %d", i)
+		f := hasher.Fingerprint([]byte(key))
+		fps = append(fps, f)
+		if i < 4 {
+			fmt.Fprintf(&b, "| `%s` | %012x | %016x | %016x |\n", key, uint64(f), position(f, 0), position(f, 1))
+		}
+	}
+	h := Header{Seed: seed.Tag(), Origin: "\x00\x01origin", Epoch: Epoch{1, 7}, Lifetime: time.Hour}
+	h.Shape = Shape{Keys: 10, SampleBytes: 5, SampleLevel: 7, Levels: []uint8{12, 4}}
+	st, err := Build(fps[:10], h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := st.Prefix()
+	fmt.Fprintf(&b, "\nKeys 0 to 9, shape of %d keys, sample of %d bytes at level %d, blocks to levels %v:\n\n```\n", h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel, h.Shape.Levels)
+	header, err := p.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "header %x\ngroup  %s\n", header, p.Header().Group())
+	for _, s := range p.plan.steps {
+		for k := s.first; k < s.first+s.parts; k++ {
+			begin, end := p.plan.cells(&s, k)
+			what := fmt.Sprintf("block %d, levels %d to %d", s.block, s.from, s.to)
+			if s.from == unknownLevel {
+				what = fmt.Sprintf("block %d, to level %d", s.block, s.to)
+			}
+			fmt.Fprintf(&b, "part %d (%s, cells %d to %d, predicted %d bytes) %x\n", k, what, begin, end-1, p.plan.Bytes(k+1)-p.plan.Bytes(k), p.parts[k])
+		}
+	}
+	for k, v := range p.chain {
+		fmt.Fprintf(&b, "h_%d    %x\n", k, v)
+	}
+	r, _ := p.Run(0, 2)
+	fmt.Fprintf(&b, "run of parts 0 and 1 %x\n```\n", r.AppendBinary(nil))
+	big, changed := epochs(t, congruential(300), congruential(300)[1:], Shape{})
+	d, err := EncodeDelta(big, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "\nThe delta from the 300 fingerprints of `testdata/streams.golden`'s generator (origin `%s`, network \"test\", epoch %v, default shape) to the same without the first, epoch %v:\n\n```\n%x\n```\n", big.header.Origin, big.header.Epoch, changed.header.Epoch, d)
+	return b.String()
+}

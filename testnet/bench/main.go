@@ -1,0 +1,108 @@
+// Command bench measures venn's structures beside the libraries that people use today.
+//
+//	go run . [AREA…] [--json]
+//
+// The areas are filter, merge, coder and counting; none means all. Ours and theirs do the same work in turn, at least five
+// rounds, and a row tells the median of each, in a unit of which less is better, and the median of the rounds' ratios,
+// theirs to ours: how many times better ours is. Times are of the processor, where the system tells them (Linux). Absolute
+// times decide nothing. A target is the ratio that is to be
+// reached; rows without one are there to compare. The exit code is 0 though a target is missed, 1 when a measurement
+// failed, 2 for wrong usage.
+//
+// The libraries run with the best settings that they document: their own hash functions, scratch space used again, the
+// memory that they need for the rate in question. It is a module of its own so that they stay out of venn's.
+//
+// With GOEXPERIMENT=simd set, on amd64, the area merge measures the vector instructions against targets of their own.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// areas in the order of their rows.
+var areas = []struct {
+	name string
+	rows func(*bench)
+}{
+	{"filter", filterArea},
+	{"merge", mergeArea},
+	{"coder", coderArea},
+	{"counting", countingArea},
+}
+
+func main() {
+	runtime.LockOSThread() // the clock is this thread's
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(args []string, stdout, stderr io.Writer) int {
+	asJSON := false
+	var names []string
+	for _, arg := range args {
+		switch {
+		case arg == "--json" || arg == "-json":
+			asJSON = true
+		case strings.HasPrefix(arg, "-"):
+			fmt.Fprintf(stderr, "bench: unknown flag %s\nusage: bench [AREA…] [--json]\n", arg)
+			return 2
+		default:
+			names = append(names, arg)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(areasNamed(), func(a string) bool { return a == name }) {
+			fmt.Fprintf(stderr, "bench: unknown area %q, want some of %s\n", name, strings.Join(areasNamed(), ", "))
+			return 2
+		}
+	}
+	interrupt := make(chan os.Signal, 1)
+	signal.Notify(interrupt, os.Interrupt)
+	b := &bench{progress: stderr, interrupt: interrupt}
+	for _, a := range areas {
+		if len(names) == 0 || slices.Contains(names, a.name) {
+			b.area = a.name
+			a.rows(b)
+		}
+	}
+	if err := write(stdout, b.rows, asJSON); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+func areasNamed() []string {
+	var names []string
+	for _, a := range areas {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+func write(w io.Writer, rows []Row, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(struct {
+			Rows []Row `json:"rows"`
+		}{rows})
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "area\tname\tours\ttheirs\tunit\tratio\ttarget\tok")
+	for _, r := range rows {
+		target, ok := "", ""
+		if r.Target > 0 {
+			target, ok = fmt.Sprintf("%.4g", r.Target), map[bool]string{true: "yes", false: "NO"}[r.OK]
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.5g\t%.5g\t%s\t%.3f\t%s\t%s\n", r.Area, r.Name, r.Ours, r.Theirs, r.Unit, r.Ratio, target, ok)
+	}
+	return t.Flush()
+}

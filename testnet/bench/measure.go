@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Row of the report. Less is better of ours and theirs; ratio is theirs to ours.
+type Row struct {
+	Area   string  `json:"area"`
+	Name   string  `json:"name"`
+	Ours   float64 `json:"ours"`
+	Theirs float64 `json:"theirs"`
+	Unit   string  `json:"unit"`
+	Ratio  float64 `json:"ratio"`
+	Target float64 `json:"target"` // 0: none
+	OK     bool    `json:"ok"`
+}
+
+const (
+	rounds  = 11
+	atLeast = 30 * time.Millisecond // of work a round and side, by repetition
+)
+
+type bench struct {
+	area      string
+	rows      []Row
+	progress  io.Writer
+	interrupt <-chan os.Signal
+	stopped   bool
+}
+
+// side does some work once and returns how long it took, without what was needed to prepare it.
+type side func() time.Duration
+
+// timed is a side that needs no preparation.
+func timed(work func()) side {
+	return func() time.Duration {
+		start := now()
+		work()
+		return now() - start
+	}
+}
+
+// compare measures both sides in turn, units of work each, and adds a row.
+func (b *bench) compare(name, unit string, units, target float64, ours, theirs side) {
+	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
+	var us, them, ratios []float64
+	for round := range rounds + 1 {
+		select {
+		case <-b.interrupt:
+			b.stopped = true
+		default:
+		}
+		if b.stopped {
+			return
+		}
+		runtime.GC() // what the last side left is not this one's cost
+		a, z := ours, theirs
+		if round%2 == 1 {
+			a, z = z, a
+		}
+		first, second := repeat(a), repeat(z)
+		if round%2 == 1 {
+			first, second = second, first
+		}
+		if round == 0 {
+			continue // caches and frequencies settle
+		}
+		us, them = append(us, first/units), append(them, second/units)
+		ratios = append(ratios, second/first)
+	}
+	b.add(Row{Name: name, Ours: median(us), Theirs: median(them), Unit: unit, Ratio: median(ratios), Target: target})
+}
+
+// amount adds a row for two amounts, such as sizes.
+func (b *bench) amount(name, unit string, target, ours, theirs float64) {
+	if !b.stopped {
+		b.add(Row{Name: name, Ours: ours, Theirs: theirs, Unit: unit, Ratio: theirs / ours, Target: target})
+	}
+}
+
+func (b *bench) add(r Row) {
+	r.Area, r.OK = b.area, r.Ratio >= r.Target
+	b.rows = append(b.rows, r)
+}
+
+// repeat runs a side until it has worked long enough, and returns the nanoseconds of one run.
+func repeat(s side) float64 {
+	var total time.Duration
+	n := 0
+	for total < atLeast {
+		total += s()
+		n++
+	}
+	return float64(total.Nanoseconds()) / float64(n)
+}
+
+func median(xs []float64) float64 {
+	xs = slices.Sorted(slices.Values(xs))
+	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
+}
+
+// randomKeys returns n keys of 20 bytes, one after the other in memory.
+func randomKeys(seed uint64, n int) [][]byte {
+	const size = 20
+	source := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	all := make([]byte, n*size)
+	_, _ = source.Read(all) // never fails
+	keys := make([][]byte, n)
+	for i := range keys {
+		keys[i] = all[i*size:][:size:size]
+	}
+	return keys
+}
+
+// must is for parameters that stand in this program.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// sink keeps results alive.
+var sink int

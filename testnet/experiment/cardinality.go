@@ -1,0 +1,65 @@
+package experiment
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+var cardinality = experiment{
+	Info:  Info{Name: "cardinality", Title: "tables 3 and 6: elements of a filter", Paper: "Papapetrou et al. 2010"},
+	tasks: cardinalityTasks,
+}
+
+func cardinalityTasks(s *session) []task {
+	tasks := []task{{0, func() { s.cardinalityFormulas() }}}
+	for _, p := range printedOf("cardinality") {
+		if strings.HasPrefix(p.Name, "T3_avgrelerr") {
+			tasks = append(tasks, task{5, func() { s.estimateElements(p) }})
+		}
+	}
+	return tasks
+}
+
+// arrayOf is the filter that a vector is about.
+func arrayOf(p printed) estimate.Array {
+	if b := p.int("block_bits"); b != 0 {
+		return estimate.Array{Bits: b, Blocks: p.int("blocks"), Hashes: p.int("k_b")}
+	}
+	return estimate.Array{Bits: p.int("m"), Hashes: p.int("k")}
+}
+
+func (s *session) cardinalityFormulas() {
+	for _, p := range printedOf("cardinality") {
+		a := arrayOf(p)
+		switch {
+		case strings.Contains(p.Name, "density"):
+			s.formula(p.Name, a.Ones(p.in("n"))/float64(a.Bits))
+		case strings.Contains(p.Name, "bounds"):
+			// The tables are for filters with just the expected number of ones.
+			ones := int(math.Round(a.Ones(p.in("n"))))
+			if t := p.in("t") + p.in("t_total"); t > 0 {
+				ones = int(t)
+			}
+			x := must(a.Cardinality(ones, estimate.Printed, p.in("confidence")))
+			s.formula(p.Name, x.Low, x.High)
+		}
+	}
+}
+
+// trialsFor is how many filters of n keys are filled in a few seconds.
+func trialsFor(n int) int { return max(40, min(1000, 100_000_000/n)) }
+
+// estimateElements fills filters and estimates: the mean relative error, and the density.
+func (s *session) estimateElements(p printed) {
+	n, a := p.int("n"), arrayOf(p)
+	errors := trials(s, p.Name, trialsFor(n), func(rng *rand.Rand) float64 {
+		f := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: uint64(a.Bits), Hashes: a.Hashes}, n)
+		x := must(a.Cardinality(f.Ones(), estimate.Normal, 0.9))
+		return math.Abs(x.Value-float64(n)) / float64(n)
+	})
+	s.measured(p.Name, sampleOf(errors))
+}

@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+const dynamicKeys = 100_000 // for which the structures of table 2 are configured
+
+var dynamic = experiment{
+	Info:    Info{Name: "dynamic", Title: "table 2 and figure 4: D-BBF against the standard filter", Paper: "Papapetrou et al. 2010"},
+	tasks:   dynamicTasks,
+	figures: dynamicFigures,
+}
+
+// dynamicFor configures both structures for a rate, as section 4 does: the standard filter first, then the D-BBF with
+// batches of its length.
+func dynamicFor(rate float64) (bloom.Params, bloom.DynamicParams) {
+	p := must(bloom.OptimalRate(dynamicKeys, rate))
+	return p, must(bloom.OptimalDynamic(p.Bits(), rate, false))
+}
+
+func dynamicTasks(s *session) []task {
+	tasks := []task{{0, func() { s.dynamicFormulas() }}}
+	for _, target := range []float64{0.05, 0.005} {
+		tasks = append(tasks, task{6, func() { s.growDynamic(target) }})
+	}
+	return tasks
+}
+
+func (s *session) dynamicFormulas() {
+	for _, p := range printedOf("dynamic") {
+		n, target := p.int("n"), p.in("target")
+		switch {
+		case strings.HasPrefix(p.Name, "T2_bf_len"):
+			f, _ := dynamicFor(target)
+			s.formula(p.Name, float64(f.Bits())/1024)
+		case strings.HasPrefix(p.Name, "T2_bfprob"):
+			s.formula(p.Name, standard(p.int("m"), p.int("k")).Rate(n))
+		default:
+			_, d := dynamicFor(target)
+			d.Batch.Blocks, _ = d.BlocksFor(n, target)
+			if strings.HasPrefix(p.Name, "T2_len") {
+				s.formula(p.Name, float64(uint64(d.Batches(n))*d.Batch.Bits())/1024)
+			} else {
+				s.formula(p.Name, d.Rate(n))
+			}
+		}
+	}
+}
+
+// growDynamic grows D-BBFs and at every number of elements of the table cuts a copy to the target, where that can be reached.
+func (s *session) growDynamic(target float64) {
+	_, params := dynamicFor(target)
+	var sizes []int
+	for _, p := range printedOf("dynamic") {
+		if p.in("target") == target && strings.HasPrefix(p.Name, "T2_prob") {
+			sizes = append(sizes, p.int("n"))
+		}
+	}
+	all := trials(s, fmt.Sprint("grow ", target), 8, func(rng *rand.Rand) []float64 {
+		d := must(bloom.NewDynamic(params))
+		rates := make([]float64, len(sizes))
+		for i, n := range sizes {
+			for d.N() < n {
+				d.AddHash(randomHash(rng))
+			}
+			cut := d.Clone()
+			cut.Reduce(target)
+			rates[i] = falsePositives(rng, cut.ContainsHash, 100_000)
+		}
+		return rates
+	})
+	for i, n := range sizes {
+		var rates []float64
+		for _, r := range all {
+			rates = append(rates, r[i])
+		}
+		s.measured(fmt.Sprintf("T2_prob_%v_%d", target, n), sampleOf(rates))
+	}
+}
+
+func dynamicFigures(*session) []figure {
+	var figures []figure
+	for i, rate := range []float64{0.1, 0.05, 0.01, 0.005} {
+		f, d := dynamicFor(rate)
+		figures = append(figures, figure{
+			name:  fmt.Sprintf("dynamic-figure4%c", 'a'+i),
+			title: fmt.Sprintf("Papapetrou et al. 2010, figure 4%c: initial probability %v", 'a'+i, rate),
+			x:     "elements", y: "false-positive probability",
+			lines: []line{
+				curveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.Rate(int(n)) }),
+				curveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.Rate(int(n)) }),
+				curveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return d.RateBound(int(n)) }),
+			},
+		})
+	}
+	return figures
+}

@@ -1,0 +1,170 @@
+// Package experiment repeats the experiments of the four papers that venn is built on, with venn's own structures, and
+// compares every number that the papers print with what is computed or measured here.
+//
+// Each comparison is a Row with a verdict: agrees; paper misprints, when the number printed is known to be wrong and ours
+// agrees with the right one; differs. The numbers printed, with tolerances and known misprints, are in printed.json. A number
+// that follows from a formula must agree within its tolerance there, nearly always half of the last digit printed. One that
+// is measured (its quantity says so) may be off by four standard errors of our own mean besides, and a size by
+// 0.2 % and 16 bytes: what our coder may lose against the entropy, and what the paper's own coder added to a message.
+//
+// Papers are cited by author:
+//   - M. Mitzenmacher, Compressed Bloom Filters, IEEE/ACM Transactions on Networking 10(5), 2002.
+//   - O. Papapetrou, W. Siberski, W. Nejdl, Cardinality estimation and dynamic length adaptation for Bloom filters,
+//     Distributed and Parallel Databases 28, 2010.
+//   - A. Kirsch, M. Mitzenmacher, Less Hashing, Same Performance: Building a Better Bloom Filter, Random Structures and
+//     Algorithms 33(2), 2008.
+//   - F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, An Improved Construction for Counting Bloom
+//     Filters, ESA 2006.
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// ErrUnknown is matched when a name is none of List's.
+var ErrUnknown = errors.New("experiment: unknown experiment")
+
+// All is the name that stands for all experiments.
+const All = "papers"
+
+// Info says what an experiment is.
+type Info struct {
+	Name  string `json:"name"`
+	Title string `json:"title"` // what it repeats
+	Paper string `json:"paper"`
+}
+
+// Options of Run. The zero value runs the default trials with seed 0 and writes no files.
+type Options struct {
+	Trials   int            // for every number measured; 0 means each one's default, in all some minutes; below 5 means 5
+	Seed     uint64         // of all random keys: the same seed and trials give the same rows
+	Out      string         // folder for the rows (CSV) and figures (SVG, CSV), made when missing; empty for none
+	Progress func(Progress) // called after each trial or so, never by two goroutines at once; may be nil
+}
+
+// Progress of a run.
+type Progress struct {
+	Experiment string
+	Done       float64 // part of the whole run that is done, 0 to 1
+}
+
+// Verdict on a number printed.
+type Verdict string
+
+// The verdicts.
+const (
+	Agrees    Verdict = "agrees"
+	Misprints Verdict = "paper misprints"
+	Differs   Verdict = "differs"
+)
+
+// Row compares one number.
+type Row struct {
+	Experiment string  `json:"experiment"`
+	Paper      string  `json:"paper"`
+	Table      string  `json:"table"`
+	Row        string  `json:"row"`
+	Quantity   string  `json:"quantity"`
+	Printed    float64 `json:"printed"`
+	Measured   float64 `json:"measured"`
+	Tolerance  float64 `json:"tolerance"` // greatest distance of the two, in the quantity's own unit
+	Verdict    Verdict `json:"verdict"`
+	Reason     string  `json:"reason,omitempty"` // what is wrong with the number printed
+}
+
+// Result of a run.
+type Result struct {
+	Rows  []Row    `json:"rows"`
+	Files []string `json:"files,omitempty"` // written to Options.Out
+}
+
+// Count is the number of rows with a verdict.
+func (r Result) Count(v Verdict) int {
+	n := 0
+	for _, row := range r.Rows {
+		if row.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// experiments in the order of List.
+var experiments = []experiment{
+	compressed, delta, reduction, dynamic, cardinality, intersection, hashing, dleft, countmin,
+}
+
+// experiment is a row of tasks, each of which adds rows or points of a figure to a session.
+type experiment struct {
+	Info
+	tasks   func(*session) []task
+	figures func(*session) []figure // after the tasks; may be nil
+}
+
+type task struct {
+	cost float64 // about how many seconds, for the progress alone
+	do   func()
+}
+
+// List tells what experiments there are; All, which stands for all of them, is the last.
+func List() []Info {
+	var list []Info
+	for _, e := range experiments {
+		list = append(list, e.Info)
+	}
+	return append(list, Info{Name: All, Title: "all of these", Paper: "all four"})
+}
+
+// Run runs the experiments of the given names, each once, in the order of List, on all processors. A name that is none of
+// List's is an error that matches ErrUnknown, before anything has run. When ctx ends, Run returns its error and the rows of
+// what was finished by then.
+func Run(ctx context.Context, names []string, o Options) (Result, error) {
+	chosen, err := choose(names)
+	if err != nil {
+		return Result{}, err
+	}
+	if o.Trials < 0 {
+		return Result{}, fmt.Errorf("experiment: %d trials, want 0 or more", o.Trials)
+	}
+	if o.Out != "" {
+		if err := os.MkdirAll(o.Out, 0o777); err != nil {
+			return Result{}, fmt.Errorf("experiment: %w", err)
+		}
+	}
+	r := newRun(ctx, o, chosen)
+	var result Result
+	for _, s := range r.sessions {
+		s.work()
+		result.Rows = append(result.Rows, s.rows...)
+		if o.Out != "" {
+			files, err := s.write()
+			result.Files = append(result.Files, files...)
+			if err != nil {
+				return result, fmt.Errorf("experiment: %w", err)
+			}
+		}
+		if ctx.Err() != nil {
+			return result, ctx.Err()
+		}
+	}
+	return result, nil
+}
+
+func choose(names []string) ([]experiment, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(List(), func(i Info) bool { return i.Name == name }) {
+			return nil, fmt.Errorf("%w %q", ErrUnknown, name)
+		}
+	}
+	var chosen []experiment
+	for _, e := range experiments {
+		if slices.Contains(names, e.Name) || slices.Contains(names, All) {
+			chosen = append(chosen, e)
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,121 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// runFew runs with few trials: the tolerances follow the standard errors.
+func runFew(t *testing.T, names ...string) Result {
+	t.Helper()
+	r, err := Run(t.Context(), names, Options{Trials: 5, Seed: 1, Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Every number printed gets a row, none differs, and the misprints known are told as such.
+func TestEveryNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills many filters")
+	}
+	result := runFew(t, All)
+	seen := map[[4]string]bool{}
+	for _, r := range result.Rows {
+		quantity := r.Quantity
+		for _, how := range []string{", measured", ", low", ", high"} {
+			quantity = strings.TrimSuffix(quantity, how)
+		}
+		seen[[4]string{r.Experiment, r.Table, r.Row, quantity}] = true
+		if r.Verdict == Differs {
+			t.Errorf("%+v", r)
+		}
+		if math.IsNaN(r.Measured) || (r.Verdict == Misprints) != (r.Reason != "") {
+			t.Errorf("%+v", r)
+		}
+	}
+	for _, p := range printedNumbers() {
+		if !seen[[4]string{p.Experiment, p.Table, p.Row, p.Quantity}] {
+			t.Errorf("no row for %s", p.Name)
+		}
+	}
+	if result.Count(Misprints) < 8 {
+		t.Errorf("%d misprints found", result.Count(Misprints))
+	}
+}
+
+func TestSameSeedSameRows(t *testing.T) {
+	a, b := runFew(t, "countmin"), runFew(t, "countmin")
+	if !reflect.DeepEqual(a.Rows, b.Rows) {
+		t.Error("two runs with one seed differ")
+	}
+}
+
+func TestFiles(t *testing.T) {
+	r := runFew(t, "compressed")
+	for _, want := range []string{"compressed.csv", "compressed-figure1.svg", "compressed-figure1.csv", "compressed-figure2.svg"} {
+		found := false
+		for _, f := range r.Files {
+			if info, err := os.Stat(f); filepath.Base(f) == want && err == nil && info.Size() > 100 {
+				found = true
+			}
+		}
+		if !found {
+			t.Errorf("no %s among %v", want, r.Files)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	if _, err := Run(t.Context(), []string{"dleft", "nonsense"}, Options{}); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	last := 0.0
+	r, err := Run(ctx, []string{"countmin", "dleft"}, Options{Trials: 5, Progress: func(p Progress) {
+		if p.Done < last || p.Done > 1 {
+			t.Errorf("progress %v after %v", p.Done, last)
+		}
+		last = p.Done
+		if p.Experiment == "dleft" {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if len(r.Rows) == 0 || r.Count(Differs) > 0 {
+		t.Errorf("%d rows, %d differ", len(r.Rows), r.Count(Differs))
+	}
+}
+
+// The verdict must be able to say "differs".
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		value float64
+		want  Verdict
+	}{
+		{"tableI_c14_z", 7.9231, Agrees},
+		{"tableI_c14_z", 7.95, Differs},
+		{"tableVI_c12_z", 1.65322, Misprints},
+		{"tableVI_c12_z", 1.6607, Differs}, // the misprint itself is not what we should find
+		{"tableVI_c12_z", 1.7, Differs},
+	} {
+		p := printedByName(c.name)
+		if r := p.row(0, c.value, p.tolerance(0), ""); r.Verdict != c.want {
+			t.Errorf("%s: %v is judged %q", c.name, c.value, r.Verdict)
+		}
+	}
+}

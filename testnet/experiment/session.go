@@ -1,0 +1,176 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// run is all sessions of a call of Run.
+type run struct {
+	ctx      context.Context
+	options  Options
+	sessions []*session
+
+	total float64 // cost of all tasks
+	done  float64 // cost of those finished
+
+	mu   sync.Mutex
+	told float64 // last progress reported: trials end in any order
+}
+
+// session is one experiment being run.
+type session struct {
+	*run
+	experiment
+	todo    []task
+	rows    []Row
+	curves  map[string]*line // of the figures, by name
+	current float64          // cost of the task that runs
+}
+
+func newRun(ctx context.Context, o Options, chosen []experiment) *run {
+	r := &run{ctx: ctx, options: o}
+	for _, e := range chosen {
+		s := &session{run: r, experiment: e, curves: map[string]*line{}}
+		s.todo = e.tasks(s)
+		for _, t := range s.todo {
+			r.total += t.cost
+		}
+		r.sessions = append(r.sessions, s)
+	}
+	return r
+}
+
+// work does the tasks. What one that was interrupted has found is dropped.
+func (s *session) work() {
+	for _, t := range s.todo {
+		rows := len(s.rows)
+		s.current = t.cost
+		t.do()
+		if s.ctx.Err() != nil {
+			s.rows = s.rows[:rows]
+			return
+		}
+		s.done += t.cost
+		s.progress(0)
+	}
+}
+
+// progress reports that a part of the current task is done.
+func (s *session) progress(part float64) {
+	if s.options.Progress == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = max(s.told, min(1, (s.done+part*s.current)/s.total))
+	s.options.Progress(Progress{Experiment: s.Name, Done: s.told})
+}
+
+// trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a source of its own, that
+// follows from the seed, the label and the trial's number.
+func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) []T {
+	const least = 5 // a standard error from fewer says nothing
+	if s.options.Trials > 0 {
+		n = max(least, s.options.Trials)
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %s %d", s.Name, label, s.options.Seed)
+	stream := h.Sum64()
+	results := make([]T, n)
+	var next, finished atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n) && s.ctx.Err() == nil; i = next.Add(1) - 1 {
+				results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))
+				if f := finished.Add(1); f%int64(1+n/100) == 0 {
+					s.progress(float64(f) / float64(n))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return results
+}
+
+// formula adds a row for each value of a number printed (bounds have two).
+func (s *session) formula(name string, values ...float64) {
+	p := printedByName(name)
+	for i, v := range values {
+		s.rows = append(s.rows, p.row(i, v, p.tolerance(i), ""))
+	}
+}
+
+// measured adds a row for the mean of trials, whose margin adds to the tolerance.
+func (s *session) measured(name string, x sample) {
+	p := printedByName(name)
+	s.rows = append(s.rows, p.row(0, x.mean, p.tolerance(0)+x.margin, "measured"))
+}
+
+// bitsPerKey adds a row for the mean of measured sizes, in bytes for so many keys, as bits a key.
+func (s *session) bitsPerKey(name string, bytes sample, keys float64) {
+	const (
+		besides = 16    // bytes of a message besides the code, as in the paper's simulation
+		loss    = 0.002 // what the coder may lose against the entropy
+	)
+	p := printedByName(name)
+	tolerance := p.tolerance(0) + 8*(besides+bytes.margin)/keys + loss*p.Printed[0]
+	s.rows = append(s.rows, p.row(0, 8*bytes.mean/keys, tolerance, "measured"))
+}
+
+// note adds a row for a number that a theorem or another simulation gives.
+func (s *session) note(r Row) {
+	r.Experiment = s.Name
+	if r.Verdict == "" {
+		r.Verdict = Differs
+		if math.Abs(r.Measured-r.Printed) <= r.Tolerance {
+			r.Verdict = Agrees
+		}
+	}
+	s.rows = append(s.rows, r)
+}
+
+// sample is the mean of trials, the margin within which the true mean lies (four standard errors, more for few trials), and
+// the standard deviation of one trial.
+type sample struct {
+	mean, margin, deviation float64
+	trials                  int
+}
+
+func sampleOf(xs []float64) sample {
+	var sum, squares float64
+	for _, x := range xs {
+		sum += x
+	}
+	n := float64(len(xs))
+	mean := sum / n
+	for _, x := range xs {
+		squares += (x - mean) * (x - mean)
+	}
+	deviation := math.Sqrt(squares / (n - 1))
+	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
+}
+
+// spread is the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as that is a part of
+// the true deviation, not of ours, the margin is wider than it says.
+func (x sample) spread(kurtosis float64) sample {
+	n := float64(x.trials)
+	off := min(0.9, fourErrors(n-1)*math.Sqrt((kurtosis-1)/(4*n)))
+	return sample{mean: x.deviation, margin: x.deviation * off / (1 - off), trials: x.trials}
+}
+
+const normalKurtosis = 3
+
+// fourErrors is what four standard errors are for Student's distribution with so many degrees of freedom (the Cornish–Fisher
+// expansion): the standard error itself is only known from the trials.
+func fourErrors(freedom float64) float64 {
+	const z = 4.0
+	return z + (z*z*z+z)/(4*freedom) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*freedom*freedom)
+}
