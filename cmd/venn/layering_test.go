@@ -50,7 +50,7 @@ var layers = []layer{
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
-	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
+	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/...", "cmd/..."}},
 }
 
 // bans are imports that a package must not have, with the reason. Deep ones must not be reached through others either.

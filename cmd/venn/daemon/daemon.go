@@ -73,6 +73,7 @@ type daemon struct {
 	registry  *prometheus.Registry
 	store     *store.Store
 	bootstrap []peer.AddrInfo
+	gate      node.Gate
 	host      host.Host
 	node      *node.Node
 	keeper    *keeper
@@ -174,7 +175,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(d.cfg.Limits.Up, d.cfg.Limits.Down), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
-		node.WithLogger(d.log), node.WithRegisterer(d.registry),
+		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
 	)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (d *daemon) openHost(context.Context) error {
 	}
 	opts := []libp2p.Option{
 		libp2p.Identity(key), libp2p.ListenAddrStrings(d.cfg.Addresses.Listen...),
-		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections),
+		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.ConnectionGater(&d.gate),
 		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
 	more, err := d.reachability()
