@@ -43,7 +43,9 @@ type Started struct {
 }
 
 // Run runs a daemon on a repository until ctx ends; that is no error.
-func Run(ctx context.Context, r repo.Repo, o Options) (err error) {
+func Run(ctx context.Context, r repo.Repo, o Options) error { return run(ctx, r, o, new(daemon)) }
+
+func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	cfg, err := r.Config()
 	if err != nil {
 		return err
@@ -53,7 +55,7 @@ func Run(ctx context.Context, r repo.Repo, o Options) (err error) {
 		return err
 	}
 	defer unlock()
-	d := &daemon{repo: r, cfg: cfg, opts: o, log: o.Log}
+	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
 	defer func() { err = errors.Join(err, d.close()) }()
 	for _, step := range []func(context.Context) error{d.openStore, d.listenHTTP, d.openHost, d.openNode} {
 		if err := step(ctx); err != nil {

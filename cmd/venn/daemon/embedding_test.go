@@ -36,13 +36,17 @@ type exchanger struct {
 	swap   *bitswap.Bitswap
 }
 
-// sent counts the Bitswap messages of all exchangers.
-type sent struct{ n atomic.Int64 }
+// received counts the Bitswap messages of all exchangers where they arrive: the tracer is not told of all that are sent.
+type received struct{ n atomic.Int64 }
 
-func (s *sent) MessageReceived(peer.ID, bsmsg.BitSwapMessage) {}
-func (s *sent) MessageSent(peer.ID, bsmsg.BitSwapMessage)     { s.n.Add(1) }
+func (r *received) MessageReceived(peer.ID, bsmsg.BitSwapMessage) { r.n.Add(1) }
+func (r *received) MessageSent(peer.ID, bsmsg.BitSwapMessage)     {}
 
-func newExchanger(t *testing.T, withVenn bool, count *sent, opts ...bitswap.Option) *exchanger {
+// searchDelay is how long Bitswap waits for its broadcast before it looks for providers. With none, it may look before it
+// knows what for, and then never again.
+const searchDelay = 50 * time.Millisecond
+
+func newExchanger(t *testing.T, withVenn bool, count *received, opts ...bitswap.Option) *exchanger {
 	t.Helper()
 	x := &exchanger{host: newHost(t), blocks: blockstore.NewBlockstore(dssync.MutexWrap(ds.NewMapDatastore()))}
 	var router routing.ContentDiscovery = routinghelpers.Null{}
@@ -54,7 +58,7 @@ func newExchanger(t *testing.T, withVenn bool, count *sent, opts ...bitswap.Opti
 		t.Cleanup(func() { _ = n.Close() })
 		x.node, router = n, n
 	}
-	opts = append(opts, bitswap.WithTracer(count), bitswap.WithClientOption(client.ProviderSearchDelay(0)),
+	opts = append(opts, bitswap.WithTracer(count), bitswap.WithClientOption(client.ProviderSearchDelay(searchDelay)),
 		bitswap.WithClientOption(client.WithPerPeerSendDelay(time.Microsecond)))
 	x.swap = bitswap.New(t.Context(), bsnet.NewFromIpfsHost(x.host), router, x.blocks, opts...)
 	t.Cleanup(func() { _ = x.swap.Close() })
@@ -97,14 +101,14 @@ func eventually(t *testing.T, what string, ok func() bool) {
 // TestBitswap fetches a block from a peer that is known through venn alone: both are connected only to a third, which has
 // no blocks.
 func TestBitswap(t *testing.T) {
-	var count sent
+	var count received
 	a, b, hub := newExchanger(t, true, &count), newExchanger(t, true, &count), newExchanger(t, true, &count)
 	block := blocks.NewBlock([]byte("a block"))
 	b.hold(t, block)
 	connect(t, a.host, hub.host)
 	connect(t, b.host, hub.host)
 	eventually(t, "a knows b", func() bool { _, err := a.node.Held(t.Context(), b.host.ID()); return err == nil })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	got, err := a.swap.GetBlock(ctx, block.Cid())
 	if err != nil {
@@ -132,7 +136,7 @@ func (r swapResult) perFetch() float64 { return float64(r.messages) / fetches }
 // swap has peers of a random network fetch blocks that they lack: each block is held by two. patience is for one fetch.
 func swap(t *testing.T, withVenn bool, patience time.Duration, opts ...bitswap.Option) (r swapResult) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var count sent
+	var count received
 	all := make([]*exchanger, swappers)
 	for i := range all {
 		all[i] = newExchanger(t, withVenn, &count, opts...)
@@ -198,8 +202,8 @@ func TestBitswapMessages(t *testing.T) {
 		t.Skip("a minute")
 	}
 	alone := swap(t, false, time.Second)
-	with := swap(t, true, 10*time.Second)
-	quiet := swap(t, true, 10*time.Second, bitswap.WithClientOption(client.BroadcastControlEnable(true)),
+	with := swap(t, true, 5*time.Second)
+	quiet := swap(t, true, 5*time.Second, bitswap.WithClientOption(client.BroadcastControlEnable(true)),
 		bitswap.WithClientOption(client.BroadcastControlLocalPeers(true)), bitswap.WithClientOption(client.BroadcastControlMaxPeers(0)),
 		bitswap.WithClientOption(client.BroadcastControlMaxRandomPeers(0)))
 	for name, r := range map[string]swapResult{"broadcast alone": alone, "venn and broadcast": with, "venn without broadcast": quiet} {
