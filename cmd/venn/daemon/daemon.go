@@ -175,7 +175,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	d.node, err = node.New(d.host,
 		node.WithKeys(d.store), node.WithEpochs(d.store),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
-		node.WithBandwidth(d.cfg.Limits.Up, d.cfg.Limits.Down), node.WithSummaryShare(d.cfg.Limits.Share),
+		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
 		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
 	)
