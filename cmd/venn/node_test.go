@@ -2,8 +2,7 @@ package main
 
 import (
 	"path/filepath"
-	"strconv"
-	"strings"
+	"regexp"
 	"testing"
 	"time"
 
@@ -45,16 +44,16 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// capture VARIABLE FILE N sets a variable to line N of a file, counted from 1.
+// capture VARIABLE FILE REGEXP sets a variable to what the first group of an expression matches in a file.
 func capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: capture VARIABLE FILE N")
+		ts.Fatalf("usage: capture VARIABLE FILE REGEXP")
 	}
-	n, err := strconv.Atoi(args[2])
+	expression, err := regexp.Compile("(?m)" + args[2])
 	ts.Check(err)
-	lines := strings.Split(ts.ReadFile(args[1]), "\n")
-	if n < 1 || n > len(lines) {
-		ts.Fatalf("%s has %d lines", args[1], len(lines))
+	match := expression.FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(match) < 2 {
+		ts.Fatalf("%s has no %s", args[1], args[2])
 	}
-	ts.Setenv(args[0], lines[n-1])
+	ts.Setenv(args[0], match[1])
 }
