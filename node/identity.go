@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -172,6 +171,3 @@ func (c *HeaderCache) recordPeer(envelope []byte) (overlay.PeerID, error) {
 	info, err := c.Record(envelope)
 	return overlay.PeerID(info.ID), err
 }
-
-// addressLife is how long addresses from a record are kept in the peerstore after they were used.
-const addressLife = 10 * time.Minute

@@ -187,7 +187,7 @@ func (n *Node) now() time.Duration { return time.Since(n.start) }
 // refuse counts a refusal, and reports the peer that caused it to the log for firewalls and to pubsub.
 func (n *Node) refuse(p peer.ID, reason string, err error) {
 	n.counters.refuse(reason)
-	var from = n.host.Peerstore().Addrs(p)
+	from := n.host.Peerstore().Addrs(p)
 	if c := n.host.Network().ConnsToPeer(p); len(c) > 0 {
 		canonicallog.LogMisbehavingPeer(p, c[0].RemoteMultiaddr(), ServiceName, err, reason)
 	} else if len(from) > 0 {

@@ -27,6 +27,7 @@ type entry struct {
 	step    step          // what to ask for next
 	depth   int           // parts to hold at most, once memory ran short; 0: no limit
 	fetchAt time.Duration // no direct fetch before then
+	quiet   time.Duration // nobody offered more when last looked; not looked again before then
 	banned  bool          // signed two summaries under one epoch
 
 	share      estimate.Interval // of our collection that the peer holds

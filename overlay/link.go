@@ -69,14 +69,13 @@ func (l *link) trade(i int) *trade {
 	return &l.trades[i]
 }
 
-// claims notes that the peer says it holds parts of an epoch.
-func (t *trade) claims(e summary.Epoch, have uint16) {
-	switch e.Compare(t.theirs) {
-	case 1:
-		t.theirs, t.have = e, have
-	case 0:
-		t.have = max(t.have, have)
+// claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.
+func (t *trade) claims(e summary.Epoch, have uint16) bool {
+	if order := e.Compare(t.theirs); order < 0 || order == 0 && have <= t.have {
+		return false
 	}
+	t.theirs, t.have = e, have
+	return true
 }
 
 // tells notes that we told the peer what we hold.

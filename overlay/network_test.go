@@ -93,10 +93,11 @@ func TestSameSeedSameTrace(t *testing.T) {
 		net.Run(20 * time.Second)
 		return [32]byte(h.Sum(nil))
 	}
-	if trace(3) != trace(3) {
+	first := trace(3)
+	if first != trace(3) {
 		t.Error("the same seed gave two traces")
 	}
-	if trace(3) == trace(4) {
+	if first == trace(4) {
 		t.Error("two seeds gave the same trace")
 	}
 }

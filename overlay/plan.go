@@ -36,6 +36,8 @@ const (
 	// refetchAfter is how long an origin that could not send is left alone.
 	refetchAfter = 10 * time.Second
 	directWait   = 10 * time.Second
+	// quietFor is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
+	quietFor = time.Second
 	// firstValue puts the first part of an origin before every deeper part.
 	firstValue = 1e6
 )
@@ -44,11 +46,13 @@ const (
 func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 	var offers []offer
 	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.ask.peer != "" {
+		if e == nil || e.banned || e.ask.peer != "" || now < e.quiet {
 			continue
 		}
 		if of, ok := o.bestOffer(now, e); ok {
 			offers = append(offers, of)
+		} else {
+			e.quiet = now + quietFor
 		}
 	}
 	slices.SortFunc(offers, func(a, b offer) int {

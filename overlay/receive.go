@@ -173,7 +173,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.next = p
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
-	e.grown = now
+	e.grown, e.quiet = now, 0
 	gained := in.Run.Bytes()
 	if old != nil {
 		gained = p.Bytes() - old.Bytes()

@@ -60,7 +60,9 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.fault(l, FaultCatalogue)
 			return
 		}
-		l.trade(e.index).claims(it.Group.Epoch(), it.Have)
+		if l.trade(e.index).claims(it.Group.Epoch(), it.Have) {
+			e.quiet = 0
+		}
 		if it.Want > it.Have {
 			o.enqueue(l, e, it)
 		}

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
-	"pgregory.net/rapid"
 )
 
 // driver feeds a machine with inputs decoded from bytes, of any order and sense, and checks what must hold of its effects.

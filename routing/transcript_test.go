@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 

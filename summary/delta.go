@@ -22,11 +22,11 @@ var (
 //
 // In each region of hash space, where all is known at one level, it says which of the old nodes are gone and which are
 // new: about log2(n/r) + 1.44 bits for each of r nodes removed and log2(m/a) + 1.44 for each of a added among m.
-func EncodeDelta(old, new *Prefix) ([]byte, error) {
-	if err := sameSeries(old.header, new.header); err != nil {
+func EncodeDelta(old, next *Prefix) ([]byte, error) {
+	if err := sameSeries(old.header, next.header); err != nil {
 		return nil, err
 	}
-	parts := min(old.Parts(), new.Parts())
+	parts := min(old.Parts(), next.Parts())
 	if parts == 0 {
 		return nil, fmt.Errorf("summary: delta of no parts: %w", ErrNoDelta)
 	}
@@ -34,24 +34,24 @@ func EncodeDelta(old, new *Prefix) ([]byte, error) {
 	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Generation)
 	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Sequence)
 	b = binary.AppendUvarint(b, uint64(parts))
-	b = append(b, new.chain[1][:]...)
-	b = append(b, new.chain[parts][:]...)
+	b = append(b, next.chain[1][:]...)
+	b = append(b, next.chain[parts][:]...)
 	for block := range old.tries {
 		for _, r := range old.plan.knowledge(block, parts) {
 			from := old.tries[block].appendNodes(nil, r.begin, r.end, r.level)
-			to := new.tries[block].appendNodes(nil, r.begin, r.end, r.level)
-			b = appendChange(b, from, to, new.tries[block].nodeRange(r))
+			to := next.tries[block].appendNodes(nil, r.begin, r.end, r.level)
+			b = appendChange(b, from, to, next.tries[block].nodeRange(r))
 		}
 	}
-	if full := (Run{Parts: new.parts[:parts]}).Bytes(); len(b) >= full {
+	if full := (Run{Parts: next.parts[:parts]}).Bytes(); len(b) >= full {
 		return nil, fmt.Errorf("summary: delta of %d bytes for parts of %d: %w", len(b), full, ErrNoDelta)
 	}
 	return b, nil
 }
 
 // sameSeries says why there can be no delta between two headers.
-func sameSeries(old, new *Header) error {
-	if old.Origin != new.Origin || old.Seed != new.Seed || !old.Shape.Equal(new.Shape) {
+func sameSeries(old, next *Header) error {
+	if old.Origin != next.Origin || old.Seed != next.Seed || !old.Shape.Equal(next.Shape) {
 		return fmt.Errorf("summary: delta between origins, seeds or shapes: %w", ErrNoDelta)
 	}
 	return nil

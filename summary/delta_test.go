@@ -13,7 +13,7 @@ func changed(seed uint64, keys []Fingerprint, removed, added int) []Fingerprint 
 }
 
 // epochs builds two epochs in one shape.
-func epochs(t testing.TB, before, after []Fingerprint, s Shape) (old, new *Prefix) {
+func epochs(t testing.TB, before, after []Fingerprint, s Shape) (old, next *Prefix) {
 	t.Helper()
 	old = mustBuild(t, before, s).Prefix()
 	h := *old.Header()

@@ -46,8 +46,12 @@ func TestOverlapCoverage(t *testing.T) {
 		n2             int
 		parts1, parts2 int
 	}{
-		{0.02, n, 1, 1}, {0.5, n, 1, 1}, {0.95, n, 1, 1},
-		{0.1, n, 3, 3}, {0.5, n, 4, 2}, {0.3, n / 3, 3, 4},
+		{0.02, n, 1, 1},
+		{0.5, n, 1, 1},
+		{0.95, n, 1, 1},
+		{0.1, n, 3, 3},
+		{0.5, n, 4, 2},
+		{0.3, n / 3, 3, 4},
 	} {
 		both := int(c.share * float64(min(n, c.n2)))
 		confidences := []float64{0.7, 0.95}

@@ -27,9 +27,10 @@ func newSet(nodes []uint64, begin, end, depth int) *set {
 	s.starts = make([]uint32, (cells+cellsPerStart-1)/cellsPerStart)
 	s.low = make([]byte, (len(nodes)*depth+7)/8+8)
 	mask := uint64(1)<<depth - 1
-	cell, started := -1, 0
+	started := 0
 	for i, v := range nodes {
-		for cell = int(v>>depth) - begin; started <= cell/cellsPerStart; started++ {
+		cell := int(v>>depth) - begin
+		for ; started <= cell/cellsPerStart; started++ {
 			s.starts[started] = uint32(i + started*cellsPerStart)
 		}
 		at := i + cell

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/routing/match"
 	"pgregory.net/rapid"
+
+	"github.com/venn-p2p/venn/routing/match"
 )
 
 // wait is the expected time until one of the entries, asked in this order, has the key (or all have been asked).

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 )

@@ -99,7 +99,7 @@ func TestBinaryCorrupt(t *testing.T) {
 			t.Errorf("UnmarshalBinary: %v", err)
 		}
 		_, err := receiver.ReadFrom(bytes.NewReader(b))
-		if err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrMalformed) {
+		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrMalformed) {
 			t.Errorf("ReadFrom: %v", err)
 		}
 		if !receiver.Equal(before) {
@@ -130,7 +130,7 @@ func TestReadFromAllocatesWhatArrives(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	const times = 10
 	for range times {
-		if _, err := f.ReadFrom(bytes.NewReader(stream)); err != io.ErrUnexpectedEOF {
+		if _, err := f.ReadFrom(bytes.NewReader(stream)); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestReadFromAllocatesWhatArrives(t *testing.T) {
 func TestWriteToReportsErrors(t *testing.T) {
 	f := mustNew(t, Params{Blocks: 1, BlockBits: 1 << 20, Hashes: 1})
 	for _, after := range []int64{0, 40, 70_000, int64(f.BinarySize()) - 1} {
-		if n, err := f.WriteTo(&fullDisk{left: after}); err != errFull || n != after {
+		if n, err := f.WriteTo(&fullDisk{left: after}); !errors.Is(err, errFull) || n != after {
 			t.Errorf("a disk full after %d: wrote %d, %v", after, n, err)
 		}
 	}

@@ -288,10 +288,16 @@ func TestParamsCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for _, p := range []Params{
-		{}, {BlockBits: 1, Hashes: 1}, {Blocks: 1, Hashes: 1}, {Blocks: 1, BlockBits: 1},
-		{Blocks: -1, BlockBits: 1, Hashes: 1}, {Blocks: 1, BlockBits: MaxBits + 1, Hashes: 1},
-		{Blocks: 2, BlockBits: MaxBits, Hashes: 1}, {Blocks: 2, BlockBits: 1, Hashes: MaxHashes},
-		{Blocks: 1, BlockBits: 1, Hashes: 1, Scheme: schemes}, {Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
+		{},
+		{BlockBits: 1, Hashes: 1},
+		{Blocks: 1, Hashes: 1},
+		{Blocks: 1, BlockBits: 1},
+		{Blocks: -1, BlockBits: 1, Hashes: 1},
+		{Blocks: 1, BlockBits: MaxBits + 1, Hashes: 1},
+		{Blocks: 2, BlockBits: MaxBits, Hashes: 1},
+		{Blocks: 2, BlockBits: 1, Hashes: MaxHashes},
+		{Blocks: 1, BlockBits: 1, Hashes: 1, Scheme: schemes},
+		{Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
 	} {
 		if _, err := New(p); !errors.Is(err, ErrParams) {
 			t.Errorf("New(%+v): %v", p, err)

@@ -92,24 +92,24 @@ func TestUnmarshalRefuses(t *testing.T) {
 }
 
 func TestUnmarshalRefusesImpossibleTables(t *testing.T) {
-	make := func() *DLeft {
+	table := func() *DLeft {
 		f, err := New(Params{Subtables: 2, Buckets: 4, Cells: 3, RemainderBits: 10, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f
 	}
-	twice := make()
+	twice := table()
 	for i := range 2 {
 		b, r := twice.place(i, 1234)
 		twice.set(b, 0, twice.cell(r, 1))
 	}
-	gap := make()
+	gap := table()
 	b, r := gap.place(1, 1234)
 	gap.set(b, 1, gap.cell(r, 1))
 	for name, f := range map[string]*DLeft{"a fingerprint twice": twice, "a gap": gap} {
 		data, _ := f.MarshalBinary()
-		if err := make().UnmarshalBinary(data); !errors.Is(err, ErrMalformed) {
+		if err := table().UnmarshalBinary(data); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -256,7 +256,7 @@ func rewriteCoverage(t *testing.T) {
 	for _, s := range settings() {
 		b.WriteString(s.row(simulate(s, trials)))
 	}
-	fmt.Fprintf(&b, hitsHead)
+	b.WriteString(hitsHead)
 	for _, f := range []float64{0.001, 0.01, 0.1, 0.5} {
 		for _, common := range []int{0, 50, 1000, 4900, 5000} {
 			c, mean, deviation := simulateHits(5000, common, f, trials)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/zstd"
+
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/coding"
 )

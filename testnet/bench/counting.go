@@ -6,6 +6,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	cuckoo "github.com/seiflotfy/cuckoofilter"
 	boom "github.com/tylertreat/BoomFilters"
+
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/counting"
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/greatroar/blobloom"
 	"github.com/ipfs/bbloom"
+
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/bits-and-blooms/bitset"
+
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 

@@ -125,7 +125,7 @@ func logTicks(low, high float64) []plot.Tick {
 				continue
 			}
 			t := plot.Tick{Value: x}
-			if digit == 1 && !(many && e%3 != 0) || few && (digit == 2 || digit == 5) {
+			if digit == 1 && (!many || e%3 == 0) || few && (digit == 2 || digit == 5) {
 				t.Label = strconv.FormatFloat(x, 'g', 3, 64)
 				if x >= 1000 {
 					t.Label = strconv.FormatFloat(x, 'f', 0, 64)

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// ErrNoSources: there is nothing to join.
+// ErrNoSources says that there is nothing to join.
 var ErrNoSources = errors.New("join: no sources")
 
 // Source is one of the sets, wherever it is. A filter travels as the message of a bloom.Codec that has p as its only
