@@ -74,6 +74,8 @@ func (l *loop) found(e routing.Found) {
 	info := peer.AddrInfo{ID: peer.ID(e.Provider.Peer)}
 	if signed, err := l.n.cfg.headers.Record(e.Provider.Envelope); err == nil && signed.ID == info.ID {
 		info = signed
+	} else { // it has not published yet, but has confirmed: there was a connection
+		info.Addrs = l.n.host.Peerstore().Addrs(info.ID)
 	}
 	r.add(info)
 }

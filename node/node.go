@@ -17,7 +17,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
@@ -204,40 +203,14 @@ func (n *Node) ID() peer.ID { return n.host.ID() }
 // goroutine. The summary that tells others of them is made in the background: within a second after a quiet time, else
 // within 20 seconds. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) AddKeys(ctx context.Context, keys ...[]byte) error {
-	return n.change(ctx, keys, func(k []byte) (bool, error) { return n.keys.Add(k, n.hasher.Fingerprint(k)) })
+	_, err := n.Add(ctx, keys...)
+	return err
 }
 
 // RemoveKeys drops keys; those that are not held are skipped. It is told to others as AddKeys is.
 func (n *Node) RemoveKeys(ctx context.Context, keys ...[]byte) error {
-	return n.change(ctx, keys, n.keys.Remove)
-}
-
-func (n *Node) change(ctx context.Context, keys [][]byte, f func([]byte) (bool, error)) error {
-	for i, k := range keys {
-		if len(k) < 1 || len(k) > wire.MaxKey {
-			return fmt.Errorf("%w: number %d has %d", ErrKey, i, len(k))
-		}
-	}
-	changed := false
-	defer func() {
-		if changed {
-			n.changed.Store(true)
-			n.in.poke()
-		}
-	}()
-	for i, k := range keys {
-		if i%1024 == 0 {
-			if err := n.alive(ctx); err != nil {
-				return err
-			}
-		}
-		did, err := f(k)
-		if err != nil {
-			return fmt.Errorf("node: key store: %w", err)
-		}
-		changed = changed || did
-	}
-	return nil
+	_, err := n.Remove(ctx, keys...)
+	return err
 }
 
 func (n *Node) alive(ctx context.Context) error {

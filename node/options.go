@@ -34,6 +34,7 @@ type config struct {
 	headers        *HeaderCache
 	random         uint64
 	keys           Keys
+	epochs         Epochs
 	gate           *Gate
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
@@ -58,6 +59,9 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.keys == nil {
 		c.keys = &MemoryKeys{}
+	}
+	if c.epochs == nil {
+		c.epochs = &clockEpochs{}
 	}
 	return c, errors.Join(errs...)
 }

@@ -23,7 +23,7 @@ type publisher struct {
 	dirty    bool          // keys have changed since the last build began
 	since    time.Duration // since when
 	last     time.Duration // when the last build began
-	epoch    summary.Epoch // of the last build; Sequence 0: there was none
+	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
 	n0       int           // number of keys for which shape was chosen
 	shape    summary.Shape
 }
@@ -38,8 +38,7 @@ type built struct {
 }
 
 func newPublisher(n *Node) publisher {
-	// Without a disk every start is a new generation; the clock makes it a later one.
-	return publisher{n: n, epoch: summary.Epoch{Generation: uint32(n.start.Unix())}}
+	return publisher{n: n}
 }
 
 // look begins a new epoch if it is time.
@@ -54,13 +53,12 @@ func (p *publisher) look() {
 		return
 	}
 	p.building, p.dirty, p.last = true, false, now
-	p.epoch.Sequence++
-	h := summary.Header{Seed: p.n.cfg.seed.Tag(), Origin: string(p.n.host.ID()), Epoch: p.epoch, Lifetime: lifetime, Shape: p.shape}
+	h := summary.Header{Seed: p.n.cfg.seed.Tag(), Origin: string(p.n.host.ID()), Lifetime: lifetime, Shape: p.shape}
 	n0 := p.n0
 	p.n.tasks.run(func() { p.n.in.result(p.n.ctx, p.n.build(h, n0)) })
 }
 
-// build makes and signs a summary of the keys held, in the shape of h if it still fits: while the number of keys is within
+// build numbers, makes and signs a summary of the keys held, in the shape of h if it still fits: while the number of keys is within
 // a factor √2 of n0, so that the parts of successive epochs line up.
 func (n *Node) build(h summary.Header, n0 int) (b built) {
 	fps := slices.Collect(n.keys.Fingerprints())
@@ -68,6 +66,9 @@ func (n *Node) build(h summary.Header, n0 int) (b built) {
 		n0, h.Shape = len(fps), summary.DefaultShape(len(fps))
 	}
 	b.n0, b.shape = n0, h.Shape
+	if h.Epoch, b.err = n.cfg.epochs.NextEpoch(); b.err != nil {
+		return b
+	}
 	if b.stream, b.err = summary.Build(fps, h); b.err != nil {
 		return b
 	}
@@ -91,7 +92,7 @@ func (p *publisher) built(l *loop, b built) {
 		p.dirty, p.since = true, p.n.now() // try again
 		return
 	}
-	p.n0, p.shape = b.n0, b.shape
+	p.n0, p.shape, p.epoch = b.n0, b.shape, b.stream.Header().Epoch
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
 	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})

@@ -102,7 +102,7 @@ func gossipParams() pubsub.GossipSubParams {
 // scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing else
 // counts; in particular many peers may share an address.
 func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
-	return &pubsub.PeerScoreParams{
+	params := &pubsub.PeerScoreParams{
 		AppSpecificScore: func(peer.ID) float64 { return 0 },
 		DecayInterval:    time.Second,
 		DecayToZero:      0.1,
@@ -114,11 +114,9 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 			InvalidMessageDeliveriesDecay:  0.995,
 			SkipAtomicValidation:           true,
 		}},
-	}, &pubsub.PeerScoreThresholds{
-		GossipThreshold:   -20,
-		PublishThreshold:  -50,
-		GraylistThreshold: -100,
 	}
+	thresholds := &pubsub.PeerScoreThresholds{GossipThreshold: -20, PublishThreshold: -50, GraylistThreshold: -100}
+	return params, thresholds
 }
 
 // close leaves the topic.

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// ErrFile: bytes that do not begin as the kind of file asked for.
+// ErrFile is of bytes that do not begin as the kind of file asked for.
 var ErrFile = errors.New("wrong kind of file")
 
 // MaxFile is the most bytes that a file can have.

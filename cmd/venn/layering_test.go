@@ -42,15 +42,15 @@ var layers = []layer{
 	{"node/core", []string{"summary/...", "overlay/...", "routing/..."}},
 	{"node/wire", []string{"summary/...", "overlay", "routing"}},
 	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
-	{"node/store", []string{"node"}},
-	{"node/httpapi", []string{"node"}},
+	{"node/store", []string{"summary/...", "node"}},
+	{"node/httpapi", []string{"summary/...", "node"}},
 	{"testnet/judge", nil},
 	{"testnet/link", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/workload", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
-	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
+	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/...", "cmd/..."}},
 }
 
 // bans are imports that a package must not have, with the reason. Deep ones must not be reached through others either.

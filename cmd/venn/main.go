@@ -18,6 +18,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitNone   = 3 // nobody has it
 )
 
 func main() {
@@ -38,8 +39,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	fmt.Fprintln(stderr, "venn:", err)
-	if errors.As(err, new(usageError)) {
+	switch {
+	case errors.As(err, new(usageError)):
 		return exitUsage
+	case errors.Is(err, errNone):
+		return exitNone
 	}
 	return exitFailed
 }
@@ -55,18 +59,26 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		Usage: "find out who holds what, among peers that share what they have",
 		Description: "A venn peer advertises a small summary of its collection. From the summaries of others it estimates how much\n" +
 			"they have in common, picks neighbours by that, and asks for a key only those who probably hold it.\n\n" +
-			"Begin with `venn testnet`: a network of 121 peers in one process, with a report of what they found.",
+			"Begin with `venn testnet`: a network of 121 peers in one process, with a report of what they found.\n" +
+			"Run a peer of your own with `venn init` and `venn daemon`.",
 		EnableShellCompletion: true,
 		Writer:                stdout,
 		ErrWriter:             stderr,
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
 		Action:                noSuchCommand,
-		Commands:              []*cli.Command{testnetCommand(), summaryCommand(), experimentCommand(), versionCommand()},
+		Flags:                 []cli.Flag{repoFlag()},
+		Commands:              append(nodeCommands(), testnetCommand(), summaryCommand(), experimentCommand(), versionCommand()),
 	}
-	for _, c := range append(root.Commands, root) {
-		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
-	}
+	marksUsageErrors(root)
 	return root
+}
+
+// marksUsageErrors makes a command and those below it say which of their errors are of usage.
+func marksUsageErrors(c *cli.Command) {
+	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+	for _, sub := range c.Commands {
+		marksUsageErrors(sub)
+	}
 }
 
 // noSuchCommand is what venn does without a command of its.

@@ -37,7 +37,7 @@ const (
 
 func summaryCommand() *cli.Command {
 	commands := []*cli.Command{
-		buildCommand(), inspectCommand(), cutCommand(), testCommand(), overlapCommand(), deltaCommand(), applyCommand(), sizesCommand(),
+		buildCommand(), inspectCommand(), cutCommand(), testCommand(), overlapOfFilesCommand(), deltaCommand(), applyCommand(), sizesCommand(),
 	}
 	for _, c := range commands {
 		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }

@@ -51,11 +51,11 @@ func runTest(c *cli.Command, file, keys string) error {
 	if have := f.prefix.Header().Seed; have != seed.Tag() {
 		return fmt.Errorf("%s: made with seed %s, not %s: %w", file, seedName(have), seedName(seed.Tag()), summary.ErrSeed)
 	}
-	r, end, err := input(c, keys)
+	r, err := input(c, keys)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer r.Close()
 	return testKeys(c, f.prefix, seed.Hasher(), keys, r)
 }
 
@@ -80,8 +80,8 @@ func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, 
 				Key string `json:"key"`
 			}{string(key)})
 		}
-		w.Write(key)
-		return w.WriteByte('\n')
+		_, err := fmt.Fprintf(w, "%s\n", key)
+		return err
 	})
 	if err == nil && c.Bool("count") {
 		err = writeJSON(w, count)
@@ -92,8 +92,8 @@ func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, 
 	return err
 }
 
-// overlapCommand compares two summaries.
-func overlapCommand() *cli.Command {
+// overlapOfFilesCommand compares two summaries.
+func overlapOfFilesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "overlap",
 		Usage:     "estimate from two summaries how many keys both collections have",

@@ -119,11 +119,11 @@ func readFingerprints(c *cli.Command, name string, h summary.Hasher) ([]summary.
 	if name == "" {
 		name = "-"
 	}
-	r, end, err := input(c, name)
+	r, err := input(c, name)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer r.Close()
 	var fps []summary.Fingerprint
 	if err := eachKey(name, r, func(key []byte) error { fps = append(fps, h.Fingerprint(key)); return nil }); err != nil {
 		return nil, err

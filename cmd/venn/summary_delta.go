@@ -33,19 +33,19 @@ func runDelta(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	new, err := openSummary(c, args[1])
+	next, err := openSummary(c, args[1])
 	if err != nil {
 		return err
 	}
-	if err := sameOrigin(args[0], old.prefix.Header(), args[1], new.prefix.Header()); err != nil {
+	if err := sameOrigin(args[0], old.prefix.Header(), args[1], next.prefix.Header()); err != nil {
 		return err
 	}
-	parts, full := min(old.prefix.Parts(), new.prefix.Parts()), false
-	changes, err := summary.EncodeDelta(old.prefix, new.prefix)
-	b := summary.Delta{Envelope: new.file.Envelope, Changes: changes}.AppendBinary(nil)
+	parts, full := min(old.prefix.Parts(), next.prefix.Parts()), false
+	changes, err := summary.EncodeDelta(old.prefix, next.prefix)
+	b := summary.Delta{Envelope: next.file.Envelope, Changes: changes}.AppendBinary(nil)
 	if errors.Is(err, summary.ErrNoDelta) {
-		b, err = new.file.AppendBinary(nil), nil
-		parts, full = new.prefix.Parts(), true
+		b, err = next.file.AppendBinary(nil), nil
+		parts, full = next.prefix.Parts(), true
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 	if full {
 		kind = "full summary, no larger than a delta"
 	}
-	return reportDelta(c, out, kind, full, parts, len(b), new.prefix.Header().N)
+	return reportDelta(c, out, kind, full, parts, len(b), next.prefix.Header().N)
 }
 
 func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n int) error {
@@ -73,12 +73,12 @@ func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n in
 }
 
 // sameOrigin says why a summary cannot follow another.
-func sameOrigin(oldName string, old *summary.Header, newName string, new *summary.Header) error {
-	if old.Origin != new.Origin {
-		return fmt.Errorf("%s is signed by %s, %s by %s: %w", oldName, peer.ID(old.Origin), newName, peer.ID(new.Origin), errSigners)
+func sameOrigin(oldName string, old *summary.Header, nextName string, next *summary.Header) error {
+	if old.Origin != next.Origin {
+		return fmt.Errorf("%s is signed by %s, %s by %s: %w", oldName, peer.ID(old.Origin), nextName, peer.ID(next.Origin), errSigners)
 	}
-	if old.Seed != new.Seed {
-		return fmt.Errorf("%s is made with seed %s, %s with %s: %w", oldName, seedName(old.Seed), newName, seedName(new.Seed), summary.ErrSeed)
+	if old.Seed != next.Seed {
+		return fmt.Errorf("%s is made with seed %s, %s with %s: %w", oldName, seedName(old.Seed), nextName, seedName(next.Seed), summary.ErrSeed)
 	}
 	return nil
 }
@@ -110,22 +110,22 @@ func runApply(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	new, err := applyDelta(args, old, b)
+	next, err := applyDelta(args, old, b)
 	if err != nil {
 		return err
 	}
-	return writeSummary(c, new)
+	return writeSummary(c, next)
 }
 
 // applyDelta is what the bytes of a delta, or of a full summary, make of an old one.
 func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, error) {
 	fail := func(err error) (*openedSummary, error) { return nil, fmt.Errorf("%s: %w", names[1], err) }
 	if kind, _ := summary.KindOf(b); kind == summary.SummaryFile {
-		new, err := parseSummary(b)
+		next, err := parseSummary(b)
 		if err != nil {
 			return fail(err)
 		}
-		return new, sameOrigin(names[0], old.prefix.Header(), names[1], new.prefix.Header())
+		return next, sameOrigin(names[0], old.prefix.Header(), names[1], next.prefix.Header())
 	}
 	d, err := summary.ParseDelta(b)
 	if err != nil {

@@ -28,11 +28,11 @@ type openedSummary struct {
 
 // readInput is all of a file of ours, or of stdin. What is none is not read further than its first bytes.
 func readInput(c *cli.Command, name string) ([]byte, error) {
-	r, end, err := input(c, name)
+	r, err := input(c, name)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer r.Close()
 	buffered := bufio.NewReader(r)
 	head, err := buffered.Peek(summary.FileHead)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -49,15 +49,11 @@ func readInput(c *cli.Command, name string) ([]byte, error) {
 }
 
 // input opens a file, or stdin for "-".
-func input(c *cli.Command, name string) (r io.Reader, end func() error, err error) {
+func input(c *cli.Command, name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return c.Root().Reader, func() error { return nil }, nil
+		return io.NopCloser(c.Root().Reader), nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, f.Close, nil
+	return os.Open(name)
 }
 
 // openSummary reads a summary, its signature and chain verified.

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"syscall"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+// client asks the daemon of a repository.
+type client struct {
+	http http.Client
+	dir  string
+}
+
+// errNoDaemon says that no daemon runs on the repository.
+var errNoDaemon = errors.New("no daemon is running")
+
+func newClient(c *cli.Command) (*client, error) {
+	r, err := openRepo(c)
+	if err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", r.Socket())
+	}
+	return &client{http: http.Client{Transport: &http.Transport{DialContext: dial}}, dir: r.Dir}, nil
+}
+
+// do sends a request and returns the body of its answer, or the error in it. A path may have parameters.
+func (c *client) do(ctx context.Context, method, path string, parameters url.Values, body io.Reader) (io.ReadCloser, error) {
+	u := url.URL{Scheme: "http", Host: "venn", Path: path, RawQuery: parameters.Encode()}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("%w on %s: start one with `venn daemon`", errNoDaemon, c.dir)
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("daemon: %w", err)
+	case resp.StatusCode == http.StatusOK:
+		return resp.Body, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var e httpapi.Error
+	if json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&e) != nil || e.Error == "" {
+		e.Error = resp.Status
+	}
+	if resp.StatusCode == http.StatusBadRequest {
+		return nil, usageError{errors.New(e.Error)}
+	}
+	return nil, errors.New(e.Error)
+}
+
+// get reads an answer in JSON into v.
+func (c *client) get(ctx context.Context, path string, parameters url.Values, v any) error {
+	body, err := c.do(ctx, http.MethodGet, path, parameters, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	return json.NewDecoder(body).Decode(v)
+}
+
+// post sends a body and reads the answer in JSON into v.
+func (c *client) post(ctx context.Context, path string, parameters url.Values, body io.Reader, v any) error {
+	answer, err := c.do(ctx, http.MethodPost, path, parameters, body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Close() }()
+	return json.NewDecoder(answer).Decode(v)
+}
+
+// maxAnswerLine bounds a line of NDJSON.
+const maxAnswerLine = 16 << 20
+
+// eachLine calls f with the lines of an answer in NDJSON.
+func eachLine(body io.ReadCloser, f func(line []byte) error) error {
+	defer func() { _ = body.Close() }()
+	in := bufio.NewScanner(body)
+	in.Buffer(make([]byte, 0, 1<<16), maxAnswerLine)
+	for in.Scan() {
+		if err := f(in.Bytes()); err != nil {
+			return err
+		}
+	}
+	if in.Err() != nil {
+		return fmt.Errorf("daemon: %w", in.Err())
+	}
+	return nil
+}

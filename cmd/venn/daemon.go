@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/daemon"
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+func initCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "init",
+		Usage: "make a peer: a folder with its identity and its configuration",
+		Description: "The ports that it will listen on are free ones, chosen now and kept. So several peers run side by side:\n" +
+			"give each its own folder with --repo or VENN_PATH.",
+		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			dir, err := folder(c)
+			if err != nil {
+				return err
+			}
+			r, err := repo.Init(dir)
+			if err != nil {
+				return err
+			}
+			key, err := r.Identity()
+			if err != nil {
+				return err
+			}
+			id, err := peer.IDFromPrivateKey(key)
+			if err != nil {
+				return err
+			}
+			return show(c, map[string]string{"id": id.String(), "repo": dir}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "peer %s in %s\nstart it with `venn daemon`\n", id, dir)
+				return err
+			})
+		},
+	}
+}
+
+func daemonCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "daemon",
+		Usage: "run the peer until Ctrl-C",
+		Description: "What it prints on standard output comes once it serves. Logs go to standard error.\n" +
+			"Commands reach it through a socket in its folder, which only its owner can open.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "bootstrap", Usage: "`MULTIADDR` with /p2p/ID of a peer to connect to, besides those of the configuration; may be repeated"},
+			&cli.BoolFlag{Name: "init", Usage: "make the peer first, as venn init does, if there is none"},
+			jsonFlag("what comes on standard output as a JSON object"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return runDaemon(ctx, c)
+		},
+	}
+}
+
+// openOrInit opens the repository, and makes it first if that is wanted and there is none.
+func openOrInit(c *cli.Command) (repo.Repo, error) {
+	r, err := openRepo(c)
+	if c.Bool("init") && errors.Is(err, repo.ErrNone) {
+		return repo.Init(r.Dir)
+	}
+	return r, err
+}
+
+func runDaemon(ctx context.Context, c *cli.Command) error {
+	r, err := openOrInit(c)
+	if err != nil {
+		return err
+	}
+	cfg, err := r.Config()
+	if err != nil {
+		return err
+	}
+	o := daemon.Options{Version: buildVersion().Version, Log: newLog(c.Root().ErrWriter, cfg.Log.Level)}
+	for _, text := range c.StringSlice("bootstrap") {
+		info, err := peer.AddrInfoFromString(text)
+		if err != nil {
+			return usageError{fmt.Errorf("--bootstrap %q is no multiaddr with /p2p/ID; `venn id` prints those of a peer", text)}
+		}
+		o.Bootstrap = append(o.Bootstrap, *info)
+	}
+	o.Ready = func(s daemon.Started) { _ = show(c, s, func(w io.Writer) error { return printStarted(w, s) }) }
+	if err := daemon.Run(ctx, r, o); err != nil {
+		return err
+	}
+	o.Log.Info("stopped")
+	return nil
+}
+
+func printStarted(w io.Writer, s daemon.Started) error {
+	fmt.Fprintf(w, "peer %s with %d keys listens on\n", s.ID, s.Keys)
+	for _, a := range s.Addresses {
+		fmt.Fprintf(w, "  %s\n", a)
+	}
+	if s.HTTP != "" {
+		fmt.Fprintf(w, "and to programs on %s\n", s.HTTP)
+	}
+	_, err := fmt.Fprintln(w, "ready; Ctrl-C ends it")
+	return err
+}
+
+// newLog logs to w in lines of text.
+func newLog(w io.Writer, level string) *slog.Logger {
+	var least slog.Level
+	_ = least.UnmarshalText([]byte(level)) // the configuration was checked
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: least}))
+}
+
+func idCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "id",
+		Usage:       "print the peer's id and the addresses it is reached at",
+		Description: "Without a running daemon, there are no addresses.",
+		Flags:       []cli.Flag{jsonFlag("as a JSON object: id, addresses")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			id, err := identity(ctx, c)
+			if err != nil {
+				return err
+			}
+			return show(c, id, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, strings.Join(append([]string{id.ID}, id.Addresses...), "\n"))
+				return err
+			})
+		},
+	}
+}
+
+// identity asks the daemon, or reads the identity file when none runs.
+func identity(ctx context.Context, c *cli.Command) (id httpapi.ID, err error) {
+	cl, err := newClient(c)
+	if err != nil {
+		return id, err
+	}
+	if err = cl.get(ctx, "/api/v1/id", nil, &id); !errors.Is(err, errNoDaemon) {
+		return id, err
+	}
+	key, err := (repo.Repo{Dir: cl.dir}).Identity()
+	if err != nil {
+		return id, err
+	}
+	p, err := peer.IDFromPrivateKey(key)
+	return httpapi.ID{ID: p.String(), Addresses: []string{}}, err
+}
+
+func configCommand() *cli.Command {
+	return &cli.Command{
+		Name: "config", Usage: "look at or change the configuration; a daemon reads it when it starts",
+		Action: group,
+		Commands: []*cli.Command{
+			{
+				Name: "show", Usage: "print all keys, with their meaning and what the environment overrides",
+				Flags: []cli.Flag{jsonFlag("as a JSON object")},
+				Action: func(_ context.Context, c *cli.Command) error {
+					return withConfig(c, 0, func(r repo.Repo) error {
+						cfg, err := r.Config()
+						if err != nil {
+							return err
+						}
+						return show(c, cfg.Map(), func(w io.Writer) error { _, err := io.WriteString(w, cfg.String()); return err })
+					})
+				},
+			},
+			{
+				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
+				Description: "Elements of lists are separated by commas. Comments of your own in the file are not kept.",
+				Action: func(_ context.Context, c *cli.Command) error {
+					return withConfig(c, 2, func(r repo.Repo) error {
+						cfg, err := r.FileConfig()
+						if err != nil {
+							return err
+						}
+						if err := cfg.Set(c.Args().Get(0), c.Args().Get(1)); err != nil {
+							return usageError{err}
+						}
+						if err := cfg.Check(); err != nil {
+							return usageError{err}
+						}
+						return r.SaveConfig(cfg)
+					})
+				},
+			},
+			{
+				Name: "check", Usage: "say whether the configuration is right",
+				Action: func(_ context.Context, c *cli.Command) error {
+					return withConfig(c, 0, func(r repo.Repo) error {
+						if _, err := r.Config(); err != nil {
+							return err
+						}
+						_, err := fmt.Fprintln(c.Root().Writer, r.ConfigPath(), "is right")
+						return err
+					})
+				},
+			},
+		},
+	}
+}
+
+func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
+	if err := checkArguments(c, args, args, fmt.Sprintf("%d arguments", args)); err != nil {
+		return err
+	}
+	r, err := openRepo(c)
+	if err != nil {
+		return err
+	}
+	return f(r)
+}

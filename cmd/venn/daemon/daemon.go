@@ -1,0 +1,235 @@
+// Package daemon runs a node as a program of its own, on the repository of a user: it makes the libp2p host, opens the store,
+// finds peers, and serves the node to commands and to other programs on the machine.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	pebbleds "github.com/ipfs/go-ds-pebble"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Options are what the caller of a daemon decides.
+type Options struct {
+	Bootstrap []peer.AddrInfo // besides those of the configuration
+	Version   string
+	Log       *slog.Logger
+	Ready     func(Started) // called once the daemon serves; may be nil
+}
+
+// Started is what a daemon that serves says of itself.
+type Started struct {
+	ID        string   `json:"id"`
+	Addresses []string `json:"addresses"`
+	HTTP      string   `json:"http,omitempty"`
+	Keys      int      `json:"keys"`
+}
+
+// Run runs a daemon on a repository until ctx ends; that is no error.
+func Run(ctx context.Context, r repo.Repo, o Options) error { return run(ctx, r, o, new(daemon)) }
+
+func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
+	cfg, err := r.Config()
+	if err != nil {
+		return err
+	}
+	unlock, err := r.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
+	defer func() { err = errors.Join(err, d.close()) }()
+	for _, step := range []func(context.Context) error{d.openStore, d.listenHTTP, d.openHost, d.openNode} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return d.serve(ctx)
+}
+
+// daemon is what is open of one. closers are called last to first.
+type daemon struct {
+	repo repo.Repo
+	cfg  repo.Config
+	opts Options
+	log  *slog.Logger
+
+	registry  *prometheus.Registry
+	store     *store.Store
+	bootstrap []peer.AddrInfo
+	gate      node.Gate
+	host      host.Host
+	node      *node.Node
+	keeper    *keeper
+	serving   *serving
+	control   net.Listener
+	public    net.Listener // nil: none
+	closers   []func() error
+}
+
+func (d *daemon) onClose(f func() error) { d.closers = append(d.closers, f) }
+
+func (d *daemon) close() error {
+	var errs []error
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		errs = append(errs, d.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+func (d *daemon) seed() summary.Seed {
+	return summary.Seed{Network: d.cfg.Network.Name, Number: d.cfg.Network.Seed}
+}
+
+func (d *daemon) openStore(ctx context.Context) error {
+	begun := time.Now()
+	db, err := pebbleds.NewDatastore(d.repo.Store(), pebbleds.WithCacheSize(d.cfg.Limits.Cache))
+	if err != nil {
+		return fmt.Errorf("store %s cannot be opened; if it is damaged, put back a copy, or move it away to begin with no keys: %w", d.repo.Store(), err)
+	}
+	d.onClose(db.Close)
+	if d.store, err = store.Open(ctx, db, d.seed()); err != nil {
+		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
+	}
+	d.onClose(d.store.Close)
+	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
+	return nil
+}
+
+// listenHTTP opens what commands and programs connect to, before the node starts, so that a port in use ends the daemon early.
+func (d *daemon) listenHTTP(ctx context.Context) (err error) {
+	if d.control, err = listenSocket(d.repo.Socket()); err != nil {
+		return err
+	}
+	d.onClose(func() error { return ignoreClosed(d.control.Close()) })
+	if d.cfg.HTTP.Listen == "" {
+		return nil
+	}
+	d.public, err = new(net.ListenConfig).Listen(ctx, "tcp", d.cfg.HTTP.Listen)
+	if err != nil {
+		return fmt.Errorf("http.listen: %w; choose another with `venn config set http.listen HOST:PORT`", err)
+	}
+	d.onClose(func() error { return ignoreClosed(d.public.Close()) })
+	return nil
+}
+
+// maxSocketName is the longest name of a Unix socket that all systems take.
+const maxSocketName = 103
+
+// listenSocket listens on a Unix socket that only its owner can open. Whoever calls it holds the repository's lock, so a
+// socket that is there already is left from a crash.
+func listenSocket(name string) (net.Listener, error) {
+	if len(name) > maxSocketName {
+		return nil, fmt.Errorf("the name of the socket %s has %d bytes, at most %d work: use a repository with a shorter name", name, len(name), maxSocketName)
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", name)
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if err := os.Chmod(name, 0o600); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (d *daemon) openNode(ctx context.Context) (err error) {
+	d.registry = prometheus.NewRegistry()
+	d.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, text := range d.cfg.Discovery.Bootstrap {
+		info, err := peer.AddrInfoFromString(text)
+		if err != nil {
+			return err // the configuration was checked
+		}
+		d.bootstrap = append(d.bootstrap, *info)
+	}
+	d.bootstrap = append(d.bootstrap, d.opts.Bootstrap...)
+	d.node, err = node.New(d.host,
+		node.WithKeys(d.store), node.WithEpochs(d.store),
+		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
+		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
+		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
+		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
+	)
+	if err != nil {
+		return err
+	}
+	d.onClose(d.node.Close)
+	d.serving = newServing(d.host, d.cfg.Content.ServedBy)
+	d.onClose(d.serving.close)
+	d.keeper = newKeeper(d.node, d.host, d.store, d.bootstrap, d.log)
+	if d.cfg.Discovery.MDNS {
+		stop, err := d.keeper.discover(d.cfg.Network.Name)
+		if err != nil {
+			d.log.Warn("no multicast DNS: peers on the local network are not found by themselves", "err", err)
+			return nil
+		}
+		d.onClose(stop)
+	}
+	return nil
+}
+
+// serve answers until ctx ends or something fails that cannot do without.
+func (d *daemon) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	errs := make(chan error, 3)
+	run := func(f func() error) {
+		wg.Go(func() {
+			if err := f(); err != nil {
+				errs <- err
+				cancel()
+			}
+		})
+	}
+	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Servers: d.serving.servers, Version: d.opts.Version, Registry: d.registry, Log: d.log}
+	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
+	if d.public != nil {
+		public := httpapi.Public(c)
+		run(func() error { return httpapi.Serve(ctx, d.public, public) })
+	}
+	run(func() error { d.keeper.run(ctx); return nil })
+	if d.opts.Ready != nil {
+		d.opts.Ready(d.started())
+	}
+	wg.Wait()
+	close(errs)
+	return <-errs
+}
+
+func (d *daemon) started() Started {
+	here := d.node.Addresses()
+	s := Started{ID: here.ID.String(), Addresses: httpapi.Addresses(here, here), Keys: d.store.Len()}
+	if d.public != nil {
+		s.HTTP = "http://" + d.public.Addr().String()
+	}
+	return s
+}

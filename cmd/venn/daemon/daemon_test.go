@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"go.uber.org/goleak"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+)
+
+// newRepo makes a repository of a daemon that asks no router and finds nobody by itself.
+func newRepo(t *testing.T) repo.Repo {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "venn") // t.TempDir's names are too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	r, err := repo.Init(filepath.Join(dir, "r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.FileConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Discovery.MDNS, c.NAT.PortMap = false, false
+	if err := r.SaveConfig(c); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// start runs a daemon until stop is called, which returns what it returned.
+func start(t *testing.T, r repo.Repo, bootstrap ...peer.AddrInfo) (s Started, d *daemon, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan Started, 1), make(chan error, 1)
+	o := Options{Bootstrap: bootstrap, Log: slog.New(slog.DiscardHandler), Ready: func(s Started) { ready <- s }}
+	d = &daemon{}
+	go func() { done <- run(ctx, r, o, d) }()
+	stop = func() error { cancel(); return <-done }
+	select {
+	case s = <-ready:
+		return s, d, stop
+	case err := <-done:
+		cancel()
+		t.Fatalf("the daemon ended: %v", err)
+	case <-time.After(20 * time.Second):
+		cancel()
+		t.Fatal("the daemon is not ready within 20 s")
+	}
+	return s, d, stop
+}
+
+// TestLeaks holds daemons to leaving nothing behind in their process.
+func TestLeaks(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	r := newRepo(t)
+	for range 5 {
+		if _, _, stop := start(t, r); stop() != nil {
+			t.Fatal("a daemon did not end well")
+		}
+	}
+	goleak.VerifyNone(t, before)
+}
+
+// TestWarmRestart starts a daemon again that is told of nobody: it goes back to whom it knew.
+func TestWarmRestart(t *testing.T) {
+	known, knower := newRepo(t), newRepo(t)
+	s, d, stop := start(t, known)
+	defer func() { _ = stop() }()
+	if err := d.node.AddKeys(t.Context(), []byte("key")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := peer.AddrInfoFromString(s.Addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bootstrap := range [][]peer.AddrInfo{{*info}, nil} {
+		_, again, end := start(t, knower, bootstrap...)
+		eventually(t, "the summary is there", func() bool { _, err := again.node.Held(t.Context(), info.ID); return err == nil })
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAddressesAreKept listens on the same ports after a restart.
+func TestAddressesAreKept(t *testing.T) {
+	r := newRepo(t)
+	first, _, stop := start(t, r)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	second, _, stop := start(t, r)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Addresses) == 0 || !slices.Equal(first.Addresses, second.Addresses) || first.HTTP != second.HTTP {
+		t.Errorf("%v and %v, then %v and %v", first.Addresses, first.HTTP, second.Addresses, second.HTTP)
+	}
+}
+
+func TestOneDaemonOnARepository(t *testing.T) {
+	r := newRepo(t)
+	_, _, stop := start(t, r)
+	err := Run(t.Context(), r, Options{Log: slog.New(slog.DiscardHandler)})
+	if !errors.Is(err, repo.ErrLocked) {
+		t.Errorf("a second daemon: %v", err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}

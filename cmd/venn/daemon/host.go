@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/pnet"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// openHost makes the libp2p host that the configuration describes.
+func (d *daemon) openHost(context.Context) error {
+	key, err := d.repo.Identity()
+	if err != nil {
+		return err
+	}
+	limits := rcmgr.DefaultLimits
+	libp2p.SetDefaultServiceLimits(&limits)
+	node.SetServiceLimits(&limits)
+	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()))
+	if err != nil {
+		return fmt.Errorf("resource manager: %w", err)
+	}
+	// The node itself keeps to limits.connections; this is for connections of other protocols.
+	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
+	if err != nil {
+		return fmt.Errorf("connection manager: %w", err)
+	}
+	opts := []libp2p.Option{
+		libp2p.Identity(key), libp2p.ListenAddrStrings(d.cfg.Addresses.Listen...),
+		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.ConnectionGater(&d.gate),
+		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
+	}
+	more, err := d.reachability()
+	if err != nil {
+		return err
+	}
+	private, err := d.privateNetwork()
+	if err != nil {
+		return err
+	}
+	if err := portsFree(d.cfg.Addresses.Listen); err != nil {
+		return fmt.Errorf("addresses.listen: %w; choose other ports with `venn config set addresses.listen MULTIADDR,…`", err)
+	}
+	if d.host, err = libp2p.New(append(append(opts, more...), private...)...); err != nil {
+		return err
+	}
+	d.onClose(d.host.Close)
+	return nil
+}
+
+// portsFree says whose port is in use. libp2p would not: it shares TCP ports with whoever else shares them, and is content
+// when it can listen on one of its addresses.
+func portsFree(listen []string) error {
+	for _, text := range listen {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return err
+		}
+		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // what comes after TCP or UDP is not the system's
+			code := c.Protocol().Code
+			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
+		})
+		if err := tryListen(a); errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+func tryListen(a ma.Multiaddr) error {
+	if _, err := a.ValueForProtocol(ma.P_UDP); err == nil {
+		l, err := manet.ListenPacket(a)
+		if err == nil {
+			err = l.Close()
+		}
+		return err
+	}
+	l, err := manet.Listen(a)
+	if err == nil {
+		err = l.Close()
+	}
+	return err
+}
+
+// reachability is how peers behind a NAT are reached, or this one is.
+func (d *daemon) reachability() (opts []libp2p.Option, err error) {
+	nat := d.cfg.NAT
+	if nat.PortMap {
+		opts = append(opts, libp2p.NATPortMap())
+	}
+	if nat.HolePunching {
+		opts = append(opts, libp2p.EnableHolePunching())
+	}
+	if nat.RelayService {
+		opts = append(opts, libp2p.EnableRelayService())
+	}
+	var relays []peer.AddrInfo
+	for _, text := range nat.Relays {
+		info, err := peer.AddrInfoFromString(text)
+		if err != nil {
+			return nil, fmt.Errorf("nat.relays: %w", err)
+		}
+		relays = append(relays, *info)
+	}
+	if len(relays) > 0 {
+		opts = append(opts, libp2p.EnableAutoRelayWithStaticRelays(relays))
+	}
+	if len(d.cfg.Addresses.Announce) == 0 {
+		return opts, nil
+	}
+	announce := make([]ma.Multiaddr, len(d.cfg.Addresses.Announce))
+	for i, text := range d.cfg.Addresses.Announce {
+		if announce[i], err = ma.NewMultiaddr(text); err != nil {
+			return nil, fmt.Errorf("addresses.announce: %w", err)
+		}
+	}
+	return append(opts, libp2p.AddrsFactory(func([]ma.Multiaddr) []ma.Multiaddr { return announce })), nil
+}
+
+// privateNetwork is the pre-shared key of the network, if the repository has one.
+func (d *daemon) privateNetwork() ([]libp2p.Option, error) {
+	f, err := d.repo.SwarmKey()
+	if f == nil || err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	psk, err := pnet.DecodeV1PSK(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return []libp2p.Option{libp2p.PrivateNetwork(psk)}, nil
+}

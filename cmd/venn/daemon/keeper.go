@@ -1,0 +1,174 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/store"
+)
+
+const (
+	keepEvery = 3 * time.Second  // a look at whom to dial
+	dialAgain = 6 * time.Second  // after a dial that failed or a connection that was lost
+	dialTime  = 5 * time.Second  // for one dial
+	saveEvery = 10 * time.Second // what is known of peers
+	maxFound  = 16               // peers found on the local network that are kept in mind
+	maxWarm   = 8                // peers of the last run that are dialled at the start
+)
+
+// keeper keeps a node connected: to its bootstrap peers always, to those found on the local network and those of the last
+// run while it has few others. It also saves what is known of peers.
+type keeper struct {
+	node  *node.Node
+	host  host.Host
+	store *store.Store
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	fixed []peer.AddrInfo       // dialled whenever they are not connected
+	found []peer.AddrInfo       // dialled while links are few
+	tried map[peer.ID]time.Time // last dial
+	stir  chan struct{}
+}
+
+// fewLinks is below how many links peers that are merely known of are dialled.
+const fewLinks = 4
+
+func newKeeper(n *node.Node, h host.Host, s *store.Store, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {
+	k := &keeper{node: n, host: h, store: s, log: log, fixed: bootstrap, tried: make(map[peer.ID]time.Time), stir: make(chan struct{}, 1)}
+	k.found = warm(s.Peers())
+	return k
+}
+
+// warm are the peers of the last run to begin with: its neighbours, then others.
+func warm(peers []node.KnownPeer) (out []peer.AddrInfo) {
+	slices.SortStableFunc(peers, func(a, b node.KnownPeer) int {
+		switch {
+		case a.Neighbour == b.Neighbour:
+			return 0
+		case a.Neighbour:
+			return -1
+		}
+		return 1
+	})
+	for _, p := range peers {
+		if info, err := p.Addresses(); err == nil && len(out) < maxWarm {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+// HandlePeerFound takes in a peer that multicast DNS found.
+func (k *keeper) HandlePeerFound(p peer.AddrInfo) {
+	if p.ID == k.host.ID() {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.found = slices.DeleteFunc(k.found, func(q peer.AddrInfo) bool { return q.ID == p.ID })
+	k.found = append(k.found, p)
+	if len(k.found) > maxFound {
+		k.found = k.found[1:]
+	}
+	select {
+	case k.stir <- struct{}{}:
+	default:
+	}
+}
+
+// discover finds peers of the network on the local network until stop is called.
+func (k *keeper) discover(networkName string) (stop func() error, err error) {
+	service := mdns.NewMdnsService(k.host, serviceName(networkName), k)
+	if err := service.Start(); err != nil {
+		return nil, err
+	}
+	return io.Closer(service).Close, nil
+}
+
+// serviceName is what the network is called in multicast DNS: a hash, for names there are short and of few characters.
+func serviceName(networkName string) string {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, c := range []byte(networkName) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return fmt.Sprintf("_venn-%08x._udp", uint32(h^h>>32))
+}
+
+// run keeps the node connected until ctx ends, and saves peers one last time then.
+func (k *keeper) run(ctx context.Context) {
+	look, save := time.NewTicker(keepEvery), time.NewTicker(saveEvery)
+	defer look.Stop()
+	defer save.Stop()
+	var dials sync.WaitGroup
+	defer dials.Wait()
+	for {
+		for _, p := range k.wanted(time.Now()) {
+			dials.Go(func() { k.dial(ctx, p) })
+		}
+		select {
+		case <-ctx.Done():
+			k.save()
+			return
+		case <-look.C:
+		case <-k.stir:
+		case <-save.C:
+			k.save()
+		}
+	}
+}
+
+// wanted are the peers to dial now.
+func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	want := func(p peer.AddrInfo) {
+		if p.ID != k.host.ID() && k.host.Network().Connectedness(p.ID) != network.Connected && now.Sub(k.tried[p.ID]) >= dialAgain {
+			k.tried[p.ID] = now
+			out = append(out, p)
+		}
+	}
+	for _, p := range k.fixed {
+		want(p)
+	}
+	if len(k.host.Network().Peers()) < fewLinks {
+		for _, p := range k.found {
+			want(p)
+		}
+	}
+	return out
+}
+
+func (k *keeper) dial(ctx context.Context, p peer.AddrInfo) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	if err := k.node.Connect(ctx, p); err != nil {
+		k.log.Debug("no connection", "peer", p.ID, "err", err)
+		return
+	}
+	k.log.Info("connected", "peer", p.ID)
+}
+
+// save keeps what is known of peers for the next start.
+func (k *keeper) save() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	peers, err := k.node.Known(ctx)
+	if err == nil && len(peers) > 0 {
+		err = k.store.SavePeers(ctx, peers)
+	}
+	if err != nil {
+		k.log.Warn("peers not saved", "err", err)
+	}
+}

@@ -1,0 +1,149 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// servingID is the protocol by which a daemon tells who serves the content whose keys it holds, when that is another program,
+// such as the IPFS node that the keys were taken from: multiaddrs with /p2p/ID, one a line, none if it is the daemon itself.
+const servingID protocol.ID = "/venn/serving/1.0.0"
+
+const (
+	maxServing     = 8 << 10          // bytes of an answer
+	maxServers     = 8                // peers in an answer
+	servingTime    = 5 * time.Second  // for an exchange
+	servingKept    = 30 * time.Second // how long an answer is kept
+	maxServingKept = 1024             // answers kept
+)
+
+// serving tells peers who serves this daemon's content, and asks them who serves theirs. It is safe for concurrent use.
+type serving struct {
+	host host.Host
+	own  []string // multiaddrs with /p2p/ID; none: the daemon itself
+
+	mu    sync.Mutex
+	known map[peer.ID]served
+}
+
+type served struct {
+	by    []peer.AddrInfo
+	until time.Time
+}
+
+func newServing(h host.Host, own []string) *serving {
+	s := &serving{host: h, own: own, known: make(map[peer.ID]served)}
+	h.SetStreamHandler(servingID, s.handle)
+	return s
+}
+
+func (s *serving) close() error {
+	s.host.RemoveStreamHandler(servingID)
+	return nil
+}
+
+func (s *serving) handle(stream network.Stream) {
+	if stream.Scope().SetService(node.ServiceName) != nil {
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.SetDeadline(time.Now().Add(servingTime))
+	if _, err := io.WriteString(stream, strings.Join(s.own, "\n")); err != nil {
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+// servers says who serves what a peer holds: that peer, if it does not say otherwise. A peer may name whom it likes, so what
+// it says is no more than what a provider record in a DHT is: whoever fetches from them must check what comes.
+func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
+	by, err := s.ask(ctx, holder)
+	if err != nil || len(by) == 0 {
+		return []peer.AddrInfo{holder}
+	}
+	return by
+}
+
+func (s *serving) ask(ctx context.Context, holder peer.AddrInfo) ([]peer.AddrInfo, error) {
+	if holder.ID == s.host.ID() {
+		return parseServers(strings.NewReader(strings.Join(s.own, "\n")))
+	}
+	s.mu.Lock()
+	v, ok := s.known[holder.ID]
+	s.mu.Unlock()
+	if ok && time.Now().Before(v.until) {
+		return v.by, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, servingTime)
+	defer cancel()
+	stream, err := s.host.NewStream(network.WithNoDial(ctx, "a holder was just asked"), holder.ID, servingID)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stream.Reset() }()
+	if err := stream.Scope().SetService(node.ServiceName); err != nil {
+		return nil, err
+	}
+	_ = stream.SetDeadline(time.Now().Add(servingTime))
+	by, err := parseServers(stream)
+	if err == nil {
+		s.keep(holder.ID, served{by, time.Now().Add(servingKept)})
+	}
+	return by, err
+}
+
+func (s *serving) keep(p peer.ID, v served) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.known) >= maxServingKept {
+		clear(s.known)
+	}
+	s.known[p] = v
+}
+
+// parseServers reads multiaddrs with /p2p/ID, one a line.
+func parseServers(r io.Reader) ([]peer.AddrInfo, error) {
+	var out []peer.AddrInfo
+	in := bufio.NewScanner(&io.LimitedReader{R: r, N: maxServing + 1})
+	read := 0
+	for in.Scan() {
+		if read += len(in.Bytes()) + 1; read > maxServing {
+			return nil, fmt.Errorf("daemon: more than %d bytes of who serves", maxServing)
+		}
+		if in.Text() == "" {
+			continue
+		}
+		info, err := peer.AddrInfoFromString(in.Text())
+		if err != nil {
+			return nil, fmt.Errorf("daemon: who serves: %w", err)
+		}
+		if out = addServer(out, *info); len(out) > maxServers {
+			return nil, fmt.Errorf("daemon: more than %d peers serve", maxServers)
+		}
+	}
+	return out, in.Err()
+}
+
+// addServer adds addresses to those of their peer.
+func addServer(all []peer.AddrInfo, info peer.AddrInfo) []peer.AddrInfo {
+	for i := range all {
+		if all[i].ID == info.ID {
+			all[i].Addrs = append(all[i].Addrs, info.Addrs...)
+			return all
+		}
+	}
+	return append(all, info)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+func findCommand() *cli.Command {
+	return &cli.Command{
+		Name: "find", Usage: "find out which peers hold keys; the exit code is 3 if nobody has one", ArgsUsage: "KEY…",
+		Description: keyHelp,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "find every peer that holds it, not only one"},
+			&cli.IntFlag{Name: "count", Value: 1, Usage: "find so many peers"},
+			&cli.BoolFlag{Name: "explain", Usage: "say on standard error which peers were asked, why, and what they answered"},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after so long"},
+			jsonFlag("a JSON object a line for each peer: key, peer, addresses"),
+		},
+		Action: find,
+	}
+}
+
+func find(ctx context.Context, c *cli.Command) error {
+	if c.Int("count") < 1 {
+		return usageError{fmt.Errorf("--count %d: must be 1 or more", c.Int("count"))}
+	}
+	if c.Duration("timeout") < time.Millisecond {
+		return usageError{fmt.Errorf("--timeout %v: must be 1ms or more", c.Duration("timeout"))}
+	}
+	return withKeys(c, func(cl *client, in io.Reader) error {
+		none, keys := 0, 0
+		err := eachKey("keys", in, func(line []byte) error {
+			key := string(line)
+			keys++
+			found, err := findKey(ctx, c, cl, key)
+			if found == 0 && err == nil {
+				none++
+				fmt.Fprintf(c.Root().ErrWriter, "venn: nobody found who has %s\n", key)
+			}
+			return err
+		})
+		if err == nil && none > 0 {
+			return fmt.Errorf("%w: %d of %d keys not found", errNone, none, keys)
+		}
+		return err
+	})
+}
+
+// findKey prints who holds a key, and returns how many that are.
+func findKey(ctx context.Context, c *cli.Command, cl *client, key string) (found int, err error) {
+	body, err := cl.do(ctx, "GET", "/api/v1/find", url.Values{
+		"key": {key}, "all": {strconv.FormatBool(c.Bool("all"))}, "count": {strconv.Itoa(c.Int("count"))},
+		"timeout_ms": {strconv.FormatInt(c.Duration("timeout").Milliseconds(), 10)},
+	}, nil)
+	if err != nil {
+		return 0, err
+	}
+	var end httpapi.FindEnd
+	err = eachLine(body, func(line []byte) error {
+		var p httpapi.Provider
+		if err := json.Unmarshal(line, &p); err != nil {
+			return err
+		}
+		if p.Peer == "" {
+			return json.Unmarshal(line, &end)
+		}
+		found++
+		return show(c, p, func(w io.Writer) error { return printProvider(w, p) })
+	})
+	if err == nil && end.End == "" {
+		err = fmt.Errorf("daemon: the answer for %s is not whole", key)
+	}
+	if c.Bool("explain") && end.End != "" {
+		explain(c.Root().ErrWriter, end)
+	}
+	return found, err
+}
+
+func printProvider(w io.Writer, p httpapi.Provider) error {
+	address := "no address known"
+	if len(p.Addresses) > 0 {
+		address = p.Addresses[0]
+	}
+	_, err := fmt.Fprintf(w, "%s  %s  %s\n", p.Key, p.Peer, address)
+	return err
+}
+
+func explain(w io.Writer, end httpapi.FindEnd) {
+	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms\n", end.Key, end.End, end.Found, end.Message, end.Elapsed)
+	rows := make([][]string, len(end.Asked))
+	for i, a := range end.Asked {
+		rows[i] = []string{"  " + a.Peer, a.Why, strconv.FormatFloat(a.Probability, 'f', 3, 64), a.Result, strconv.Itoa(a.Names)}
+	}
+	if len(rows) > 0 {
+		_ = table(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES", rows)
+	}
+}

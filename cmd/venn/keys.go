@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+const keyHelp = "A KEY is a CID, which stands for its multihash; or hex: and hexadecimal digits; or any other text, which stands for\n" +
+	"its bytes. - reads one KEY a line from standard input."
+
+func keysCommand() *cli.Command {
+	return &cli.Command{
+		Name: "keys", Usage: "add, remove and list what the peer holds",
+		Action: group,
+		Commands: []*cli.Command{
+			{
+				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
+				Flags: []cli.Flag{
+					jsonFlag("as a JSON object: keys, changed"),
+					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given; or from kubo: what the IPFS nodes at the URLs given hold"},
+				},
+				Action: addKeys,
+			},
+			{
+				Name: "rm", Usage: "say that the peer no longer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
+				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")},
+				Action: func(ctx context.Context, c *cli.Command) error {
+					return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "remove") })
+				},
+			},
+			{
+				Name: "import", Usage: "add keys from files, one KEY a line", ArgsUsage: "FILE…|-", Description: keyHelp,
+				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")}, Action: importKeys,
+			},
+			{
+				Name: "ls", Usage: "list the keys that the peer holds, in no order",
+				Flags: []cli.Flag{jsonFlag("a JSON object a line: key")}, Action: listKeys,
+			},
+			{
+				Name: "has", Usage: "say whether the peer itself holds keys; the exit code is 3 if it lacks one", ArgsUsage: "KEY…|-", Description: keyHelp,
+				Flags: []cli.Flag{jsonFlag("a JSON object a line: key, has")}, Action: hasKeys,
+			},
+		},
+	}
+}
+
+// keyLines are the keys of the arguments, one a line, or standard input for "-".
+func keyLines(c *cli.Command) (io.Reader, error) {
+	args := c.Args().Slice()
+	if len(args) == 0 {
+		return nil, usageError{fmt.Errorf("%s takes keys, or - to read them from standard input", c.FullName())}
+	}
+	if len(args) == 1 && args[0] == "-" {
+		return c.Root().Reader, nil
+	}
+	for _, k := range args {
+		if strings.ContainsAny(k, "\n\r") {
+			return nil, usageError{fmt.Errorf("key %q has a line break: give it as hex: and digits", k)}
+		}
+		if _, err := httpapi.ParseKey(k); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return strings.NewReader(strings.Join(args, "\n")), nil
+}
+
+func withKeys(c *cli.Command, f func(*client, io.Reader) error) error {
+	in, err := keyLines(c)
+	if err != nil {
+		return err
+	}
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	return f(cl, in)
+}
+
+func addKeys(ctx context.Context, c *cli.Command) error {
+	switch c.String("from") {
+	case "":
+		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
+	case "dir":
+		return addFrom(ctx, c, hashFolder)
+	case "kubo":
+		return addFrom(ctx, c, pullKubo)
+	}
+	return usageError{fmt.Errorf("--from %q: must be dir or kubo", c.String("from"))}
+}
+
+// addFrom adds the keys that source writes, one a line, for each argument.
+func addFrom(ctx context.Context, c *cli.Command, source func(ctx context.Context, arg string, w io.Writer) error) error {
+	if err := checkArguments(c, 1, -1, "at least one argument after --from "+c.String("from")); err != nil {
+		return err
+	}
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	go func() {
+		var err error
+		for _, arg := range c.Args().Slice() {
+			if err = source(ctx, arg, w); err != nil {
+				break
+			}
+		}
+		_ = w.CloseWithError(err)
+	}()
+	defer func() { _ = r.Close() }()
+	return changeKeys(ctx, c, cl, r, "add")
+}
+
+func importKeys(ctx context.Context, c *cli.Command) error {
+	if err := checkArguments(c, 1, -1, "at least one file, or - for standard input"); err != nil {
+		return err
+	}
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	var in []io.Reader
+	for _, name := range c.Args().Slice() {
+		if name == "-" {
+			in = append(in, c.Root().Reader)
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		in = append(in, f, strings.NewReader("\n"))
+	}
+	return changeKeys(ctx, c, cl, io.MultiReader(in...), "add")
+}
+
+// A request has so many keys and bytes at most: enough to make up for the wait for the disk.
+const (
+	requestKeys  = 1 << 14
+	requestBytes = 8 << 20
+)
+
+// changeKeys sends keys, one a line, some at a time. What was sent before an error is done, and counted.
+func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
+	var total httpapi.Changed
+	err := eachRequest(in, func(body []byte) error {
+		var did httpapi.Changed
+		if err := cl.post(ctx, "/api/v1/keys/"+what, nil, bytes.NewReader(body), &did); err != nil {
+			return err
+		}
+		total.Keys += did.Keys
+		total.Changed += did.Changed
+		return nil
+	})
+	if err != nil && total.Keys == 0 {
+		return err
+	}
+	said := map[string]string{"add": "added %d keys, %d of them new\n", "remove": "removed %[2]d of %[1]d keys\n"}[what]
+	return errors.Join(err, show(c, total, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, said, total.Keys, total.Changed)
+		return err
+	}))
+}
+
+// eachRequest cuts lines into bodies of requests. The next is read while one is sent.
+func eachRequest(in io.Reader, send func([]byte) error) error {
+	bodies, sent := make(chan []byte), make(chan error, 1)
+	go func() {
+		var err error
+		for b := range bodies {
+			if err == nil {
+				err = send(b)
+			}
+			if err != nil {
+				break
+			}
+		}
+		sent <- err
+	}()
+	lines := bufio.NewReaderSize(in, 1<<16)
+	var body []byte
+	n := 0
+	give := func() (err error, ok bool) {
+		select {
+		case bodies <- body:
+			body, n = nil, 0
+			return nil, true
+		case err := <-sent:
+			return err, false
+		}
+	}
+	for {
+		line, err := lines.ReadSlice('\n')
+		body = append(body, line...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return fmt.Errorf("a line has more than %d bytes: it is no key", 1<<16)
+		}
+		if n++; n >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {
+			if err, ok := give(); !ok {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			close(bodies)
+			return <-sent
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func listKeys(ctx context.Context, c *cli.Command) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	body, err := cl.do(ctx, "GET", "/api/v1/keys", nil, nil)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(c.Root().Writer)
+	defer func() { _ = out.Flush() }()
+	return eachLine(body, func(line []byte) error {
+		if c.Bool("json") {
+			_, err := fmt.Fprintf(out, "%s\n", line)
+			return err
+		}
+		var k httpapi.Key
+		if err := json.Unmarshal(line, &k); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out, k.Key)
+		return err
+	})
+}
+
+func hasKeys(ctx context.Context, c *cli.Command) error {
+	return withKeys(c, func(cl *client, in io.Reader) error {
+		lacks := 0
+		err := eachRequest(in, func(b []byte) error {
+			body, err := cl.do(ctx, "POST", "/api/v1/keys/has", nil, bytes.NewReader(b))
+			if err != nil {
+				return err
+			}
+			return eachLine(body, func(line []byte) error {
+				var h httpapi.Has
+				if err := json.Unmarshal(line, &h); err != nil {
+					return err
+				}
+				if !h.Has {
+					lacks++
+				}
+				return show(c, h, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "%-5t %s\n", h.Has, h.Key)
+					return err
+				})
+			})
+		})
+		if err == nil && lacks > 0 {
+			return fmt.Errorf("%w: %d keys are not held here", errNone, lacks)
+		}
+		return err
+	})
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestNodeScripts runs daemons and what commands say of them.
+func TestNodeScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:      filepath.Join("testdata", "node"),
+		Deadline: time.Now().Add(time.Minute),
+		Setup: func(e *testscript.Env) error {
+			// No peers but those of the script, and nothing asked of a router.
+			e.Setenv("VENN_DISCOVERY_MDNS", "false")
+			e.Setenv("VENN_NAT_PORT_MAP", "false")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":     status,
+			"eventually": eventually,
+			"capture":    capture,
+		},
+	})
+}
+
+// eventually ARGS... runs venn with these arguments until it succeeds, for ten seconds at most: what a person may expect.
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: eventually ARGS...")
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		err := ts.Exec("venn", args...)
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("venn %q does not succeed within 10 s: %v", args, err)
+		}
+	}
+}
+
+// capture VARIABLE FILE REGEXP sets a variable to what the first group of an expression matches in a file.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture VARIABLE FILE REGEXP")
+	}
+	expression, err := regexp.Compile("(?m)" + args[2])
+	ts.Check(err)
+	match := expression.FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(match) < 2 {
+		ts.Fatalf("%s has no %s", args[1], args[2])
+	}
+	ts.Setenv(args[0], match[1])
+}

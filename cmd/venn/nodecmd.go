@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+)
+
+// errNone says that nobody has what was looked for.
+var errNone = errors.New("nobody has it")
+
+// nodeCommands are the commands of a peer of one's own.
+func nodeCommands() []*cli.Command {
+	return []*cli.Command{
+		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
+		joinCommand(), statusCommand(), idCommand(), configCommand(),
+	}
+}
+
+func repoFlag() cli.Flag {
+	return &cli.StringFlag{Name: "repo", Usage: "the peer's folder (default: $VENN_PATH, or ~/.venn)", TakesFile: true}
+}
+
+func jsonFlag(of string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage: of} }
+
+// folder is the repository that the command line or the environment names.
+func folder(c *cli.Command) (string, error) {
+	if dir := c.String("repo"); dir != "" {
+		return dir, nil
+	}
+	return repo.Default()
+}
+
+func openRepo(c *cli.Command) (repo.Repo, error) {
+	dir, err := folder(c)
+	if err != nil {
+		return repo.Repo{}, err
+	}
+	return repo.Open(dir)
+}
+
+// checkArguments refuses fewer arguments than least or, if most is not negative, more than most.
+func checkArguments(c *cli.Command, least, most int, what string) error {
+	n := c.Args().Len()
+	if n < least || most >= 0 && n > most {
+		return usageError{fmt.Errorf("%s takes %s, got %d", c.FullName(), what, n)}
+	}
+	return nil
+}
+
+// group is what a command does that only has others below it.
+func group(ctx context.Context, c *cli.Command) error {
+	if name := c.Args().First(); name != "" {
+		return usageError{fmt.Errorf("no command %q in %s; `%s --help` lists them", name, c.FullName(), c.FullName())}
+	}
+	return cli.ShowSubcommandHelp(c)
+}
+
+// table writes rows under a heading, in columns.
+func table(w io.Writer, heading string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, strings.ReplaceAll(heading, "|", "\t"))
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}
+
+// show writes v as JSON if that is asked for, else as text does.
+func show(c *cli.Command, v any, text func(w io.Writer) error) error {
+	if c.Bool("json") {
+		return json.NewEncoder(c.Root().Writer).Encode(v)
+	}
+	return text(c.Root().Writer)
+}

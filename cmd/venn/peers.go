@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+// asking is the action of a command without arguments that shows one answer of the daemon.
+func asking[T any](path string, text func(io.Writer, T) error) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		if err := noArguments(c); err != nil {
+			return err
+		}
+		cl, err := newClient(c)
+		if err != nil {
+			return err
+		}
+		var v T
+		if err := cl.get(ctx, path, nil, &v); err != nil {
+			return err
+		}
+		return show(c, v, func(w io.Writer) error { return text(w, v) })
+	}
+}
+
+func peersCommand() *cli.Command {
+	return &cli.Command{
+		Name: "peers", Usage: "list the peers that are connected or known by their summary",
+		Flags: []cli.Flag{jsonFlag("as a JSON array")},
+		Action: asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) error {
+			rows := make([][]string, len(peers))
+			for i, p := range peers {
+				state := "known"
+				switch {
+				case p.Linked:
+					state = "linked"
+				case p.Connected:
+					state = "connected"
+				}
+				rtt := "-"
+				if p.RTT > 0 {
+					rtt = fmt.Sprintf("%.1f ms", p.RTT)
+				}
+				rows[i] = []string{p.ID, state, rtt, strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)}
+			}
+			return table(w, "PEER|STATE|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
+		}),
+	}
+}
+
+func neighboursCommand() *cli.Command {
+	return &cli.Command{
+		Name: "neighbours", Usage: "list the peers that the peer chose to stay connected with, and why",
+		Flags: []cli.Flag{jsonFlag("as a JSON array")},
+		Action: asking("/api/v1/neighbours", func(w io.Writer, all []httpapi.Neighbour) error {
+			rows := make([][]string, len(all))
+			for i, n := range all {
+				share := "-"
+				if s := n.Share; s != nil {
+					share = fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*s.Value, 100*s.Low, 100*s.High)
+				}
+				rows[i] = []string{n.ID, n.Kind, share}
+			}
+			return table(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", rows)
+		}),
+	}
+}
+
+func statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "say what the peer holds and knows",
+		Flags:  []cli.Flag{jsonFlag("as a JSON object")},
+		Action: asking("/api/v1/status", printStatus),
+	}
+}
+
+func printStatus(w io.Writer, s httpapi.Status) error {
+	epoch := s.Epoch
+	if epoch == "" {
+		epoch = "none yet"
+	}
+	_, err := fmt.Fprintf(w, `peer                 %s
+keys                 %d
+own summary          %s
+linked peers         %d (%d connections)
+summaries of others  %d, %d bytes
+expected false matches of a query  %.3g
+`, s.ID, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, s.FalseMatches)
+	return err
+}
+
+func overlapCommand() *cli.Command {
+	return &cli.Command{
+		Name: "overlap", Usage: "estimate what a peer has in common with this one, or two peers with each other", ArgsUsage: "PEER [PEER]",
+		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c, 1, 2, "one or two peers"); err != nil {
+				return err
+			}
+			q := url.Values{"peer": {c.Args().Get(0)}}
+			if c.Args().Len() == 2 {
+				q.Set("with", c.Args().Get(1))
+			}
+			for _, p := range c.Args().Slice() {
+				if _, err := peer.Decode(p); err != nil {
+					return usageError{fmt.Errorf("%q is no peer id; `venn peers` lists those known", p)}
+				}
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			var o httpapi.Overlap
+			if err := cl.get(ctx, "/api/v1/overlap", q, &o); err != nil {
+				return err
+			}
+			return show(c, o, func(w io.Writer) error { return printOverlap(w, o, c.Args().Len() == 2) })
+		},
+	}
+}
+
+func printOverlap(w io.Writer, o httpapi.Overlap, two bool) error {
+	first, second := "here", "there"
+	if two {
+		first, second = "the first", "the second"
+	}
+	if o.Saturated {
+		_, err := fmt.Fprintf(w, "nothing can be told: the summary held is full\n")
+		return err
+	}
+	_, err := fmt.Fprintf(w, `keys %-15s %.0f
+keys %-15s %.0f
+in common            %.0f (%.0f to %.0f at %.0f %%)
+share of %-11s %.1f %%
+estimated from       %s
+`, first, o.Keys[0], second, o.Keys[1], o.Common.Value, o.Common.Low, o.Common.High, 100*o.Common.Confidence, first,
+		100*o.Containment, o.Method)
+	return err
+}
+
+func joinCommand() *cli.Command {
+	return &cli.Command{
+		Name: "join", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c, 1, -1, "at least one multiaddr with /p2p/ID"); err != nil {
+				return err
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			for _, p := range c.Args().Slice() {
+				var v map[string]string
+				if err := cl.post(ctx, "/api/v1/connect", url.Values{"peer": {p}}, nil, &v); err != nil {
+					return err
+				}
+				fmt.Fprintln(c.Root().Writer, "connected to", v["connected"])
+			}
+			return nil
+		},
+	}
+}

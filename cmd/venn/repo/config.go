@@ -1,0 +1,214 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+// Config is the configuration of a daemon. The doc of a field stands in the file above it.
+type Config struct {
+	Network   Network   `toml:"network"`
+	Addresses Addresses `toml:"addresses"`
+	Discovery Discovery `toml:"discovery"`
+	NAT       NAT       `toml:"nat"`
+	Content   Content   `toml:"content"`
+	Limits    Limits    `toml:"limits"`
+	HTTP      HTTP      `toml:"http"`
+	Log       Log       `toml:"log"`
+}
+
+// Network says which network the daemon belongs to.
+type Network struct {
+	Name string `toml:"name" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
+	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number."`
+}
+
+// Addresses says where the daemon listens to peers.
+type Addresses struct {
+	Listen   []string `toml:"listen" doc:"Multiaddrs to listen on for peers."`
+	Announce []string `toml:"announce" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
+}
+
+// Discovery says how the daemon finds peers.
+type Discovery struct {
+	Bootstrap []string `toml:"bootstrap" doc:"Multiaddrs, with /p2p/ID, of peers to connect to, and again whenever they are lost."`
+	MDNS      bool     `toml:"mdns" doc:"Find peers of the same network name on the local network by multicast DNS."`
+}
+
+// NAT says how the daemon is reached behind one.
+type NAT struct {
+	PortMap      bool     `toml:"port_map" doc:"Ask the router to forward a port (UPnP, NAT-PMP)."`
+	HolePunching bool     `toml:"hole_punching" doc:"Turn relayed connections into direct ones."`
+	Relays       []string `toml:"relays" doc:"Multiaddrs, with /p2p/ID, of relays to be reached through when no direct connection works."`
+	RelayService bool     `toml:"relay_service" doc:"Relay for others, within libp2p's limits, when this daemon is reachable itself."`
+}
+
+// Content says where what the keys stand for is.
+type Content struct {
+	ServedBy []string `toml:"served_by" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
+}
+
+// Limits bounds what the daemon uses.
+type Limits struct {
+	Up          int64   `toml:"up" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 100 Mbit/s."`
+	Down        int64   `toml:"down" doc:"Rate of the line from peers, in bit/s; 0: not declared."`
+	Share       float64 `toml:"share" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
+	Connections int     `toml:"connections" doc:"Peers connected at most, 4 or more."`
+	Memory      int     `toml:"memory" doc:"Bytes of others' summaries kept at most."`
+	Cache       int64   `toml:"cache" doc:"Bytes of the store's cache."`
+}
+
+// HTTP says where programs ask the daemon.
+type HTTP struct {
+	Listen string `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics and health; empty: none. Commands use a socket in the repository."`
+}
+
+// Log says what is logged.
+type Log struct {
+	Level string `toml:"level" doc:"Least level that is logged: debug, info, warn or error."`
+}
+
+// ErrConfig is matched by all errors about the contents of a configuration.
+var ErrConfig = errors.New("configuration")
+
+func newConfig() (Config, error) {
+	port, err := freePort()
+	if err != nil {
+		return Config{}, err
+	}
+	httpPort, err := freePort()
+	if err != nil {
+		return Config{}, err
+	}
+	return Config{
+		Network: Network{Name: "venn"},
+		Addresses: Addresses{
+			Listen: []string{
+				fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", port), fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", port),
+				fmt.Sprintf("/ip6/::/tcp/%d", port), fmt.Sprintf("/ip6/::/udp/%d/quic-v1", port),
+			},
+			Announce: []string{},
+		},
+		Discovery: Discovery{Bootstrap: []string{}, MDNS: true},
+		NAT:       NAT{PortMap: true, HolePunching: true, Relays: []string{}},
+		Content:   Content{ServedBy: []string{}},
+		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Cache: 32 << 20},
+		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort)},
+		Log:       Log{Level: "info"},
+	}, nil
+}
+
+// freePort finds a port that is free for TCP and UDP.
+func freePort() (int, error) {
+	var err error
+	for range 16 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", ":0"); err != nil {
+			continue
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		var u net.PacketConn
+		u, err = net.ListenPacket("udp", ":"+strconv.Itoa(port))
+		_ = l.Close()
+		if err == nil {
+			_ = u.Close()
+			return port, nil
+		}
+	}
+	return 0, fmt.Errorf("no free port: %w", err)
+}
+
+// Config reads the configuration file, and what the environment sets otherwise.
+func (r Repo) Config() (Config, error) {
+	c, err := r.FileConfig()
+	if err != nil {
+		return c, err
+	}
+	return c, c.override(os.LookupEnv)
+}
+
+// FileConfig reads the configuration file alone. Keys that it lacks have their default.
+func (r Repo) FileConfig() (Config, error) {
+	c, err := defaults()
+	if err != nil {
+		return c, err
+	}
+	b, err := os.ReadFile(r.ConfigPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("%w: no file %s", ErrConfig, r.ConfigPath())
+	}
+	if err != nil {
+		return c, err
+	}
+	meta, err := toml.Decode(string(b), &c)
+	if err != nil {
+		var p toml.ParseError
+		if errors.As(err, &p) {
+			return c, fmt.Errorf("%w: %s: line %d: %s", ErrConfig, r.ConfigPath(), p.Position.Line, p.Message)
+		}
+		return c, fmt.Errorf("%w: %s: %w", ErrConfig, r.ConfigPath(), err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return c, fmt.Errorf("%w: %s: unknown key %s; `venn config show` lists all", ErrConfig, r.ConfigPath(), unknown[0])
+	}
+	if err := c.Check(); err != nil {
+		return c, fmt.Errorf("%s: %w", r.ConfigPath(), err)
+	}
+	return c, nil
+}
+
+// defaults are a new configuration's without its ports: a file without them leaves them to chance.
+func defaults() (Config, error) {
+	c, err := newConfig()
+	c.Addresses.Listen = []string{"/ip4/0.0.0.0/tcp/0", "/ip4/0.0.0.0/udp/0/quic-v1"}
+	c.HTTP.Listen = ""
+	return c, err
+}
+
+// SaveConfig writes the configuration file.
+func (r Repo) SaveConfig(c Config) error { return writeFile(r.ConfigPath(), []byte(c.String())) }
+
+// Check returns everything that is wrong with c; each error matches ErrConfig and names its key.
+func (c Config) Check() error {
+	var errs []error
+	fault := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+		}
+	}
+	fault(len(c.Network.Name) >= 1 && len(c.Network.Name) <= 64, "network.name has %d bytes, must have 1 to 64", len(c.Network.Name))
+	for key, addrs := range map[string][]string{"addresses.listen": c.Addresses.Listen, "addresses.announce": c.Addresses.Announce} {
+		for _, a := range addrs {
+			_, err := ma.NewMultiaddr(a)
+			fault(err == nil, "%s: %q is no multiaddr", key, a)
+		}
+	}
+	for key, addrs := range map[string][]string{"discovery.bootstrap": c.Discovery.Bootstrap, "nat.relays": c.NAT.Relays, "content.served_by": c.Content.ServedBy} {
+		for _, a := range addrs {
+			_, err := peer.AddrInfoFromString(a)
+			fault(err == nil, "%s: %q is no multiaddr with /p2p/ID", key, a)
+		}
+	}
+	fault(len(c.Addresses.Listen) > 0, "addresses.listen is empty")
+	fault(c.Limits.Up >= 0, "limits.up is %d, must be 0 or more", c.Limits.Up)
+	fault(c.Limits.Down >= 0, "limits.down is %d, must be 0 or more", c.Limits.Down)
+	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
+	fault(c.Limits.Connections >= 4, "limits.connections is %d, must be 4 or more", c.Limits.Connections)
+	fault(c.Limits.Memory >= 1<<16, "limits.memory is %d bytes, must be 65536 or more", c.Limits.Memory)
+	fault(c.Limits.Cache >= 1<<20, "limits.cache is %d bytes, must be 1048576 or more", c.Limits.Cache)
+	if c.HTTP.Listen != "" {
+		_, _, err := net.SplitHostPort(c.HTTP.Listen)
+		fault(err == nil, "http.listen: %q is no host:port", c.HTTP.Listen)
+	}
+	fault(strings.Contains("|debug|info|warn|error|", "|"+c.Log.Level+"|"), "log.level is %q, must be debug, info, warn or error", c.Log.Level)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,149 @@
+package repo
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// entry is one key of a configuration.
+type entry struct {
+	section, key, doc string
+	value             reflect.Value
+}
+
+func (e entry) name() string { return e.section + "." + e.key }
+
+// variable is the environment variable that overrides the key: network.name has VENN_NETWORK_NAME.
+func (e entry) variable() string {
+	return "VENN_" + strings.ToUpper(e.section) + "_" + strings.ToUpper(e.key)
+}
+
+// entries are all keys of c, in the order of the file.
+func (c *Config) entries() (out []entry) {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		section := v.Type().Field(i).Tag.Get("toml")
+		for j := range v.Field(i).NumField() {
+			f := v.Field(i).Type().Field(j)
+			out = append(out, entry{section, f.Tag.Get("toml"), f.Tag.Get("doc"), v.Field(i).Field(j)})
+		}
+	}
+	return out
+}
+
+// String is c as a file, every key with its meaning above it.
+func (c Config) String() string {
+	var b strings.Builder
+	b.WriteString("# Configuration of a venn daemon. It is read at the start. VENN_<SECTION>_<KEY> in the environment overrides a key;\n" +
+		"# lists are separated by commas there.\n")
+	section := ""
+	for _, e := range c.entries() {
+		if e.section != section {
+			section = e.section
+			fmt.Fprintf(&b, "\n[%s]\n", section)
+		}
+		fmt.Fprintf(&b, "# %s\n%s = %s\n", e.doc, e.key, literal(e.value))
+	}
+	return b.String()
+}
+
+// literal is a value in TOML.
+func literal(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case string:
+		return strconv.Quote(x)
+	case []string:
+		quoted := make([]string, len(x))
+		for i, s := range x {
+			quoted[i] = strconv.Quote(s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	case float64:
+		s := strconv.FormatFloat(x, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		return s
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// Set sets a key, named section.key, to what text says; elements of lists are separated by commas.
+func (c *Config) Set(name, text string) error {
+	for _, e := range c.entries() {
+		if e.name() == name {
+			return e.set(text)
+		}
+	}
+	return fmt.Errorf("%w: unknown key %q; `venn config show` lists all", ErrConfig, name)
+}
+
+func (e entry) set(text string) (err error) {
+	switch e.value.Kind() {
+	case reflect.String:
+		e.value.SetString(text)
+	case reflect.Bool:
+		var x bool
+		x, err = strconv.ParseBool(text)
+		e.value.SetBool(x)
+	case reflect.Float64:
+		var x float64
+		x, err = strconv.ParseFloat(text, 64)
+		e.value.SetFloat(x)
+	case reflect.Int, reflect.Int64:
+		var x int64
+		x, err = strconv.ParseInt(text, 10, 64)
+		e.value.SetInt(x)
+	case reflect.Uint32, reflect.Uint64:
+		var x uint64
+		x, err = strconv.ParseUint(text, 10, e.value.Type().Bits())
+		e.value.SetUint(x)
+	case reflect.Slice:
+		list := []string{}
+		if text != "" {
+			list = strings.Split(text, ",")
+		}
+		e.value.Set(reflect.ValueOf(list))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s: %q is no %s", ErrConfig, e.name(), text, e.value.Kind())
+	}
+	return nil
+}
+
+// override sets what the environment says.
+func (c *Config) override(lookup func(string) (string, bool)) error {
+	for _, e := range c.entries() {
+		if text, ok := lookup(e.variable()); ok {
+			if err := e.set(text); err != nil {
+				return fmt.Errorf("%s: %w", e.variable(), err)
+			}
+		}
+	}
+	return c.Check()
+}
+
+// Keys are the names of all keys, sorted.
+func Keys() (names []string) {
+	for _, e := range new(Config).entries() {
+		names = append(names, e.name())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Map is c as nested maps, for JSON: of sections, of keys.
+func (c Config) Map() map[string]map[string]any {
+	out := make(map[string]map[string]any)
+	for _, e := range c.entries() {
+		if out[e.section] == nil {
+			out[e.section] = make(map[string]any)
+		}
+		out[e.section][e.key] = e.value.Interface()
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+// Package repo is the folder in which a daemon keeps what is its own: its identity, its configuration and its store.
+package repo
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"golang.org/x/sys/unix"
+)
+
+// The files of a repository.
+const (
+	configFile   = "config.toml"
+	identityFile = "identity.key"
+	lockFile     = "daemon.lock"
+	socketFile   = "control.sock"
+	storeFolder  = "store"
+	swarmFile    = "swarm.key"
+)
+
+var (
+	// ErrNone says that there is no repository.
+	ErrNone = errors.New("no repository")
+	// ErrExists says that there is one already.
+	ErrExists = errors.New("repository exists")
+	// ErrIdentity says that the identity file cannot be used.
+	ErrIdentity = errors.New("identity")
+	// ErrLocked says that a daemon runs on the repository.
+	ErrLocked = errors.New("a daemon is running")
+)
+
+// Repo is the folder of a repository.
+type Repo struct{ Dir string }
+
+// Default is the folder used when none is named: VENN_PATH, or .venn in the home folder.
+func Default() (string, error) {
+	if dir := os.Getenv("VENN_PATH"); dir != "" {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no home folder (%w): name a folder with --repo or VENN_PATH", err)
+	}
+	return filepath.Join(home, ".venn"), nil
+}
+
+// Init makes a repository with a new identity and a configuration of free ports. Nothing is left behind when it fails.
+func Init(dir string) (r Repo, err error) {
+	r = Repo{dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return r, err
+	}
+	if _, err := os.Lstat(r.path(identityFile)); err == nil {
+		return r, fmt.Errorf("%w in %s", ErrExists, dir)
+	}
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return r, err
+	}
+	b, err := crypto.MarshalPrivateKey(key)
+	if err != nil {
+		return r, err
+	}
+	cfg, err := newConfig()
+	if err != nil {
+		return r, err
+	}
+	if err := r.SaveConfig(cfg); err != nil {
+		return r, err
+	}
+	return r, writeFile(r.path(identityFile), b) // last: it is what makes the folder a repository
+}
+
+// Open finds the repository in a folder.
+func Open(dir string) (Repo, error) {
+	r := Repo{dir}
+	_, err := os.Stat(r.path(identityFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%w in %s: make one with `venn init`", ErrNone, dir)
+	}
+	return r, err
+}
+
+func (r Repo) path(name string) string { return filepath.Join(r.Dir, name) }
+
+// Store is the folder of the store.
+func (r Repo) Store() string { return r.path(storeFolder) }
+
+// Socket is the Unix socket on which the daemon listens to commands.
+func (r Repo) Socket() string { return r.path(socketFile) }
+
+// ConfigPath is the configuration file.
+func (r Repo) ConfigPath() string { return r.path(configFile) }
+
+// Identity reads the private key. It refuses a file that others may read.
+func (r Repo) Identity() (crypto.PrivKey, error) {
+	name := r.path(identityFile)
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return nil, fmt.Errorf("%w: %s may be read by others (mode %#o): `chmod 600` it", ErrIdentity, name, mode)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
+	}
+	key, err := crypto.UnmarshalPrivateKey(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s holds no private key: put back a copy of it, or move it away and run `venn init` for a new one", ErrIdentity, name)
+	}
+	return key, nil
+}
+
+// SwarmKey is the key of a private network: the file swarm.key in the repository. It is nil if there is none.
+func (r Repo) SwarmKey() (*os.File, error) {
+	f, err := os.Open(r.path(swarmFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return f, err
+}
+
+// Lock makes sure that one daemon runs on a repository. The lock ends with the process, or with unlock.
+func (r Repo) Lock() (unlock func(), err error) {
+	f, err := os.OpenFile(r.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w on %s already: stop it first, or use another repository (--repo)", ErrLocked, r.Dir)
+		}
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// writeFile writes a file whole or not at all, for its owner only.
+func writeFile(name string, b []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(b); err == nil {
+		err = f.Sync()
+	}
+	if err2 := f.Close(); err == nil {
+		err = err2
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

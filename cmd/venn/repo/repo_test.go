@@ -1,0 +1,133 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func newRepo(t *testing.T) Repo {
+	t.Helper()
+	r, err := Init(filepath.Join(t.TempDir(), "r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestInit(t *testing.T) {
+	r := newRepo(t)
+	for _, name := range []string{identityFile, configFile} {
+		info, err := os.Stat(r.path(name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	key, err := r.Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Init(r.Dir); !errors.Is(err, ErrExists) {
+		t.Errorf("a second time: %v", err)
+	}
+	again, err := r.Identity()
+	if err != nil || !again.Equals(key) {
+		t.Errorf("the identity has changed (%v)", err)
+	}
+	if _, err := Open(t.TempDir()); !errors.Is(err, ErrNone) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestEveryKey sets every key to what it is, by name and by environment, and reads back what was written.
+func TestEveryKey(t *testing.T) {
+	r := newRepo(t)
+	c, err := r.FileConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for _, e := range c.entries() {
+		if e.doc == "" || !strings.HasSuffix(e.doc, ".") || seen[e.name()] {
+			t.Errorf("%s is described as %q", e.name(), e.doc)
+		}
+		seen[e.name()] = true
+		text := strings.Trim(strings.ReplaceAll(strings.ReplaceAll(literal(e.value), `"`, ""), ", ", ","), "[]")
+		before := c.String()
+		if err := c.Set(e.name(), text); err != nil || c.String() != before {
+			t.Errorf("%s = %q: %v, or the configuration has changed", e.name(), text, err)
+		}
+		lookup := func(name string) (string, bool) { return text, name == e.variable() }
+		if err := c.override(lookup); err != nil || c.String() != before {
+			t.Errorf("%s=%q: %v, or the configuration has changed", e.variable(), text, err)
+		}
+	}
+	if len(seen) != len(Keys()) {
+		t.Errorf("%d keys, %d are listed", len(seen), len(Keys()))
+	}
+	c.Limits.Up, c.Network.Name, c.Discovery.Bootstrap = 12345, `a "name" with ä`, []string{"/p2p/12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"}
+	if err := r.SaveConfig(c); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.FileConfig(); err != nil || got.String() != c.String() {
+		t.Errorf("read back %v\n%s", err, got)
+	}
+}
+
+func TestBadConfigs(t *testing.T) {
+	r := newRepo(t)
+	for text, want := range map[string]string{
+		"[limits]\nconnections = 3":                         "limits.connections is 3",
+		"[limits]\nshare = 2.0":                             "limits.share",
+		"[limits]\nup = -1":                                 "up",
+		"[limits]\nup = \"fast\"":                           "up",
+		"[network]\nname = \"\"":                            "network.name",
+		"[nope]\nx = 1":                                     "nope",
+		"[addresses]\nlisten = [\"localhost\"]":             "addresses.listen",
+		"[discovery]\nbootstrap = [\"/ip4/1.2.3.4/tcp/1\"]": "discovery.bootstrap",
+		"[log]\nlevel = \"loud\"":                           "log.level",
+		"[http]\nlisten = \"8080\"":                         "http.listen",
+		"[limits":                                           "line 1",
+	} {
+		if err := os.WriteFile(r.ConfigPath(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := os.Remove(r.ConfigPath()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Config(); !errors.Is(err, ErrConfig) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	r := newRepo(t)
+	unlock, err := r.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Lock(); !errors.Is(err, ErrLocked) {
+		t.Errorf("a second lock: %v", err)
+	}
+	unlock()
+	if unlock, err = r.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
+
+func ExampleConfig_Set() {
+	var c Config
+	fmt.Println(c.Set("limits.up", "1000000"), c.Limits.Up)
+	fmt.Println(c.Set("limits.up", "fast"))
+	// Output:
+	// <nil> 1000000
+	// configuration: limits.up: "fast" is no int64
+}

@@ -1,0 +1,88 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/routing"
+	mh "github.com/multiformats/go-multihash"
+)
+
+var _ routing.ContentRouting = (*Node)(nil)
+
+var errNoCID = errors.New("node: undefined CID")
+
+// Provide says that the node holds what c names: the key is c's multihash, whatever its version and codec. Others learn of
+// it as with AddKeys. broadcast has no meaning here, since no announcement is made of a single key.
+func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
+	if !c.Defined() {
+		return errNoCID
+	}
+	return n.AddKeys(ctx, c.Hash())
+}
+
+// ProvideMany is Provide for many multihashes at a time.
+func (n *Node) ProvideMany(ctx context.Context, keys []mh.Multihash) error {
+	return n.AddKeys(ctx, bytesOf(keys)...)
+}
+
+// StartProviding is ProvideMany without a context, in the form that providers for a DHT have. What is held needs no
+// announcing again, so force has no meaning here.
+func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
+	return n.ProvideMany(n.ctx, keys)
+}
+
+// StopProviding says that the node no longer holds what has these multihashes.
+func (n *Node) StopProviding(keys ...mh.Multihash) error {
+	return n.RemoveKeys(n.ctx, bytesOf(keys)...)
+}
+
+// Ready says whether the node can provide: from New until Close.
+func (n *Node) Ready() bool { return n.ctx.Err() == nil }
+
+// FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count is 0. Each
+// has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx ends, at
+// once if c or count is none, or the node is closed.
+func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-chan peer.AddrInfo {
+	out := make(chan peer.AddrInfo)
+	if !c.Defined() || count < 0 {
+		close(out)
+		return out
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	found, err := n.Query(ctx, c.Hash(), QueryOptions{All: count == 0, Want: count})
+	if err != nil {
+		cancel()
+		n.log.Debug("find providers", "cid", c, "err", err)
+		close(out)
+		return out
+	}
+	give := func() {
+		defer close(out)
+		defer cancel()
+		for p := range found.Providers() {
+			select {
+			case out <- p:
+			case <-ctx.Done():
+				return
+			case <-n.ctx.Done():
+				return
+			}
+			if count--; count == 0 {
+				return
+			}
+		}
+	}
+	go give()
+	return out
+}
+
+func bytesOf(keys []mh.Multihash) [][]byte {
+	out := make([][]byte, len(keys))
+	for i, k := range keys {
+		out[i] = k
+	}
+	return out
+}

@@ -1,0 +1,305 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+//go:embed openapi.json
+var openapiJSON []byte
+
+func (a *api) openapi(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(openapiJSON)
+	return err
+}
+
+// ID is who the node is.
+type ID struct {
+	ID        string   `json:"id"`
+	Addresses []string `json:"addresses"`
+}
+
+func (a *api) id(w http.ResponseWriter, _ *http.Request) error {
+	here := a.Node.Addresses()
+	return writeJSON(w, ID{here.ID.String(), Addresses(here, here)})
+}
+
+// Status is what the node holds and has done.
+type Status struct {
+	ID           string            `json:"id"`
+	Version      string            `json:"version,omitempty"`
+	Keys         int               `json:"keys"`
+	Epoch        string            `json:"epoch,omitempty"` // of the last summary
+	Connections  int               `json:"connections"`
+	Peers        int               `json:"peers"`         // that hello was said with
+	Summaries    int               `json:"summaries"`     // of others held
+	SummaryBytes int               `json:"summary_bytes"` // of these
+	FalseMatches float64           `json:"false_matches"` // expected of a query
+	PubsubBytes  int               `json:"pubsub_bytes"`
+	DirectBytes  int               `json:"direct_bytes"`
+	Refused      map[string]uint64 `json:"refused"`
+	Dropped      map[string]uint64 `json:"dropped"`
+}
+
+func (a *api) status(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.Node.Status(r.Context())
+	if err != nil {
+		return err
+	}
+	out := Status{
+		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
+		Summaries: s.Origins, SummaryBytes: s.BytesHeld, FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
+		DirectBytes: s.DirectBytes, Refused: s.Refused, Dropped: s.Dropped,
+	}
+	if s.Epoch.Sequence > 0 {
+		out.Epoch = s.Epoch.String()
+	}
+	return writeJSON(w, out)
+}
+
+// Peer is what is known of another node.
+type Peer struct {
+	ID        string  `json:"id"`
+	Connected bool    `json:"connected"`
+	Linked    bool    `json:"linked"`
+	RTT       float64 `json:"rtt_ms"` // 0: not known
+	Keys      int     `json:"keys"`
+	Parts     int     `json:"parts"`
+	Bytes     int     `json:"bytes"`
+	Rate      float64 `json:"false_positive_rate"`
+}
+
+func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
+	all, err := a.Node.Peers(r.Context())
+	if err != nil {
+		return err
+	}
+	out := make([]Peer, len(all))
+	for i, p := range all {
+		out[i] = Peer{p.ID.String(), p.Connected, p.Linked, milliseconds(p.RTT), p.Keys, p.Parts, p.Bytes, p.Rate}
+	}
+	return writeJSON(w, out)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// Neighbour is a peer that the node keeps a connection with.
+type Neighbour struct {
+	ID    string    `json:"id"`
+	Kind  string    `json:"kind"`            // overlap, near, random or inbound
+	Share *Interval `json:"share,omitempty"` // of our keys that it holds, if that is known
+}
+
+// Interval is an estimate, with bounds that hold with a confidence.
+type Interval struct {
+	Value      float64 `json:"value"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+}
+
+func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
+	all, err := a.Node.Neighbours(r.Context())
+	if err != nil {
+		return err
+	}
+	out := make([]Neighbour, len(all))
+	for i, n := range all {
+		out[i] = Neighbour{ID: peer.ID(n.Peer).String(), Kind: n.Kind.String()}
+		if n.Share.Confidence > 0 {
+			out[i].Share = &Interval{n.Share.Value, n.Share.Low, n.Share.High, n.Share.Confidence}
+		}
+	}
+	return writeJSON(w, out)
+}
+
+// Overlap is an estimate of what two nodes have in common.
+type Overlap struct {
+	Keys        [2]float64 `json:"keys"`   // of the first and the second
+	Common      Interval   `json:"common"` // keys of both
+	Jaccard     float64    `json:"jaccard"`
+	Containment float64    `json:"containment"` // share of the first's keys that the second has
+	Saturated   bool       `json:"saturated"`   // nothing can be told
+	Method      string     `json:"method"`
+}
+
+// overlap compares a peer with this node, or with another peer.
+func (a *api) overlap(w http.ResponseWriter, r *http.Request) error {
+	p, err := peerParameter(r, "peer")
+	if err != nil {
+		return err
+	}
+	var o summary.Overlap
+	if r.FormValue("with") == "" {
+		if o, err = a.Node.Overlap(r.Context(), p); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	} else {
+		q, err := peerParameter(r, "with")
+		if err != nil {
+			return err
+		}
+		if o, err = a.overlapOf(r, p, q); err != nil {
+			return err
+		}
+	}
+	i := o.Intersection
+	return writeJSON(w, Overlap{
+		[2]float64{o.N1, o.N2}, Interval{i.Value, i.Low, i.High, i.Confidence}, o.Jaccard, o.Containment, i.Saturated, o.Method,
+	})
+}
+
+func (a *api) overlapOf(r *http.Request, p, q peer.ID) (summary.Overlap, error) {
+	held := make([]*summary.Prefix, 2)
+	for i, x := range []peer.ID{p, q} {
+		h, err := a.Node.Held(r.Context(), x)
+		if err != nil {
+			return summary.Overlap{}, fmt.Errorf("%s: %w", x, err)
+		}
+		held[i] = h
+	}
+	return summary.EstimateOverlap(held[0], held[1], 0.95)
+}
+
+func peerParameter(r *http.Request, name string) (peer.ID, error) {
+	p, err := peer.Decode(r.FormValue(name))
+	if err != nil {
+		return "", fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no peer id", name, r.FormValue(name))}
+	}
+	return p, nil
+}
+
+// connect makes a connection to the peer of a multiaddr.
+func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
+	info, err := peer.AddrInfoFromString(r.FormValue("peer"))
+	if err != nil {
+		return fault{http.StatusBadRequest, fmt.Errorf("peer: %q is no multiaddr with /p2p/ID", r.FormValue("peer"))}
+	}
+	if err := a.Node.Connect(r.Context(), *info); err != nil {
+		return fault{http.StatusBadGateway, err}
+	}
+	return writeJSON(w, map[string]string{"connected": info.ID.String()})
+}
+
+// Changed says what a change of keys did.
+type Changed struct {
+	Keys    int `json:"keys"`    // in the request
+	Changed int `json:"changed"` // of them: added or removed
+}
+
+func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
+	return a.change(w, r, a.Node.Add)
+}
+
+func (a *api) removeKeys(w http.ResponseWriter, r *http.Request) error {
+	return a.change(w, r, a.Node.Remove)
+}
+
+// change reads keys, one a line, and changes them at once: so that a key that is none leaves all as it was.
+func (a *api) change(w http.ResponseWriter, r *http.Request, f changeFunc) error {
+	keys, err := readKeys(r)
+	if err != nil {
+		return err
+	}
+	n, err := f(r.Context(), keys...)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, Changed{len(keys), n})
+}
+
+// Has says of a key whether the node holds it.
+type Has struct {
+	Key string `json:"key"`
+	Has bool   `json:"has"`
+}
+
+func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
+	keys, err := readKeys(r)
+	if err != nil {
+		return err
+	}
+	write := lines(w)
+	for _, k := range keys {
+		if err := write(Has{FormatKey(k), a.Node.Has(k)}); err != nil {
+			return nil // the client is gone
+		}
+	}
+	return nil
+}
+
+// maxLine bounds a key's text: a hex digit takes half a byte.
+const maxLine = 2*maxKey + len(hexPrefix)
+
+// readKeys reads one key a line. Empty lines do not count.
+func readKeys(r *http.Request) (keys [][]byte, err error) {
+	in := bufio.NewScanner(r.Body)
+	in.Buffer(nil, maxLine+2)
+	for n := 1; in.Scan(); n++ {
+		line := bytes.TrimSuffix(in.Bytes(), []byte("\r"))
+		if len(line) == 0 {
+			continue
+		}
+		key, err := ParseKey(string(line))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		keys = append(keys, key)
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%w: line %d has more than %d bytes", ErrKeyText, len(keys)+1, maxLine)
+	}
+	return keys, in.Err()
+}
+
+// Key is a key that the node holds.
+type Key struct {
+	Key string `json:"key"`
+}
+
+func (a *api) listKeys(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := bufio.NewWriterSize(w, 1<<16)
+	for k, err := range a.Keys(r.Context()) {
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "{\"key\":%s}\n", quote(FormatKey(k))); err != nil {
+			return nil // the client is gone
+		}
+	}
+	_ = out.Flush()
+	return nil
+}
+
+// findOptions reads what a query is to find.
+func findOptions(r *http.Request) (key []byte, o node.QueryOptions, err error) {
+	if key, err = ParseKey(r.FormValue("key")); err != nil {
+		return nil, o, err
+	}
+	number := func(name string) (n int) {
+		text := r.FormValue(name)
+		if n, err2 := strconv.Atoi(text); err2 == nil && n >= 0 {
+			return n
+		} else if text != "" && err == nil {
+			err = fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no number of 0 or more", name, text)}
+		}
+		return 0
+	}
+	o.Want, o.Budget = number("count"), number("budget")
+	o.Timeout = time.Duration(number("timeout_ms")) * time.Millisecond
+	o.All = r.FormValue("all") == "true"
+	return key, o, err
+}

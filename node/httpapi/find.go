@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+type changeFunc func(context.Context, ...[]byte) (int, error)
+
+func quote(s string) []byte {
+	b, _ := json.Marshal(s) // a string always can be
+	return b
+}
+
+// Provider is a peer that holds a key.
+type Provider struct {
+	Key       string   `json:"key"`
+	Peer      string   `json:"peer"`
+	Addresses []string `json:"addresses"`
+}
+
+// FindEnd is the last line of an answer to find: what the query took.
+type FindEnd struct {
+	Key     string  `json:"key"`
+	End     string  `json:"end"` // enough, exhausted, out of budget, out of time, …
+	Found   int     `json:"found"`
+	Probes  int     `json:"probes"`       // peers asked whether they hold it
+	False   int     `json:"false_probes"` // of them, those that do not
+	Message int     `json:"messages"`     // sent and received for it
+	Elapsed float64 `json:"elapsed_ms"`
+	Asked   []Asked `json:"asked"` // every question, in order
+}
+
+// Asked says why a peer was asked, and what it answered.
+type Asked struct {
+	Peer        string  `json:"peer"`
+	Why         string  `json:"why"`
+	Probability float64 `json:"probability"` // that it holds the key, as estimated before
+	Result      string  `json:"result"`
+	Names       int     `json:"names,omitempty"`
+}
+
+// find answers with a line for each provider as it is found, this node included, and one for how the query went.
+func (a *api) find(w http.ResponseWriter, r *http.Request) error {
+	key, o, err := findOptions(r)
+	if err != nil {
+		return err
+	}
+	text, here := FormatKey(key), a.Node.Addresses()
+	own := a.Node.Has(key)
+	if own && !o.All && o.Want <= 1 {
+		write := lines(w)
+		_ = write(Provider{text, here.ID.String(), Addresses(here, here)})
+		_ = write(FindEnd{Key: text, End: "enough", Found: 1, Asked: []Asked{}})
+		return nil
+	}
+	if own && !o.All {
+		o.Want--
+	}
+	results, err := a.Node.Query(r.Context(), key, o)
+	if err != nil {
+		return err
+	}
+	write := lines(w)
+	if own {
+		_ = write(Provider{text, here.ID.String(), Addresses(here, here)})
+	}
+	for p := range results.Providers() {
+		_ = write(Provider{text, p.ID.String(), Addresses(p, here)})
+	}
+	end := findEnd(results, text)
+	if own {
+		end.Found++
+	}
+	_ = write(end)
+	return nil
+}
+
+func findEnd(results *node.Results, key string) FindEnd {
+	s, err := results.Stats()
+	end := FindEnd{
+		Key: key, End: s.End.String(), Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
+		Elapsed: milliseconds(s.Elapsed), Asked: make([]Asked, len(s.Explain)),
+	}
+	if err != nil {
+		end.End = err.Error()
+	}
+	for i, e := range s.Explain {
+		end.Asked[i] = Asked{peer.ID(e.Peer).String(), e.Why.String(), e.Probability, e.Result.String(), e.Names}
+	}
+	return end
+}

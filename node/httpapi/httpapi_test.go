@@ -1,0 +1,371 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// newNode returns a node on a cheap host on loopback.
+func newNode(t *testing.T, opts ...node.Option) *node.Node {
+	t.Helper()
+	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ResourceManager(&network.NullResourceManager{}),
+		libp2p.ConnectionManager(connmgr.NullConnMgr{}), libp2p.DisableRelay(), libp2p.DisableMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.New(h, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = n.Close(), h.Close() })
+	return n
+}
+
+func add(t *testing.T, n *node.Node, keys ...string) {
+	t.Helper()
+	for _, k := range keys {
+		key, err := ParseKey(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.AddKeys(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// two returns two nodes that know each other's summary; the second holds "there" and a CID.
+func two(t *testing.T) (here, there *node.Node) {
+	t.Helper()
+	here, there = newNode(t), newNode(t)
+	add(t, here, "here", "both")
+	add(t, there, "there", "both", someCID)
+	if err := here.Connect(t.Context(), there.Addresses()); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		_, err1 := here.Held(t.Context(), there.ID())
+		_, err2 := there.Held(t.Context(), here.ID())
+		if err1 == nil && err2 == nil {
+			return here, there
+		}
+		if time.Now().After(end) {
+			t.Fatal(err1, err2)
+		}
+	}
+}
+
+const someCID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy"
+
+func listed(keys ...string) func(context.Context) iter.Seq2[[]byte, error] {
+	return func(context.Context) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for _, k := range keys {
+				if !yield([]byte(k), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// serve serves a handler until the test ends, and returns where.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func ask(t *testing.T, method, u, body string) (status int, kind, answer string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header.Get("Content-Type"), string(b)
+}
+
+// TestOpenAPI holds the server to its description: every path is described, every one described is served, and answers have
+// the form that it says.
+func TestOpenAPI(t *testing.T) {
+	here, there := two(t)
+	c := Config{Node: here, Keys: listed("here", "both")}
+	var doc description
+	if err := json.Unmarshal(openapiJSON, &doc); err != nil {
+		t.Fatal(err)
+	}
+	routes := newAPI(c).routes()
+	at := serve(t, Control(c))
+	calls := []struct {
+		method, path, parameters, body string
+		fails                          bool
+	}{
+		{"GET", "/api/v1/id", "", "", false},
+		{"GET", "/api/v1/status", "", "", false},
+		{"GET", "/api/v1/peers", "", "", false},
+		{"GET", "/api/v1/neighbours", "", "", false},
+		{"GET", "/api/v1/overlap", "peer=" + there.ID().String(), "", false},
+		{"GET", "/api/v1/overlap", "peer=nobody", "", true},
+		{"GET", "/api/v1/overlap", "peer=" + here.ID().String() + "&with=" + newNode(t).ID().String(), "", true},
+		{"GET", "/api/v1/find", "key=there", "", false},
+		{"GET", "/api/v1/find", "key=both&all=true", "", false},
+		{"GET", "/api/v1/find", "key=nobody", "", false},
+		{"GET", "/api/v1/find", "key=hex:x", "", true},
+		{"GET", "/api/v1/find", "key=a&count=-1", "", true},
+		{"GET", "/api/v1/keys", "", "", false},
+		{"POST", "/api/v1/keys/add", "", "one\ntwo\n", false},
+		{"POST", "/api/v1/keys/add", "", "hex:0", true},
+		{"POST", "/api/v1/keys/remove", "", "one", false},
+		{"POST", "/api/v1/keys/has", "", "one\ntwo\n\n" + someCID, false},
+		{"POST", "/api/v1/connect", "peer=" + url.QueryEscape(Addresses(there.Addresses(), here.Addresses())[0]), "", false},
+		{"POST", "/api/v1/connect", "peer=x", "", true},
+		{"GET", "/api/v1/openapi.json", "", "", false},
+	}
+	called := make(map[string]bool)
+	for _, call := range calls {
+		called[call.method+" "+call.path] = true
+		op, ok := doc.Paths[call.path][strings.ToLower(call.method)]
+		if !ok {
+			t.Errorf("%s %s is not described", call.method, call.path)
+			continue
+		}
+		status, kind, answer := ask(t, call.method, at+call.path+"?"+call.parameters, call.body)
+		described := op.Responses["200"]
+		if call.fails {
+			described = op.Responses["default"]
+		}
+		if call.fails != (status != http.StatusOK) {
+			t.Errorf("%s %s?%s: status %d: %s", call.method, call.path, call.parameters, status, answer)
+		}
+		content, ok := described.Content[kind]
+		if !ok {
+			t.Errorf("%s %s: answers %s, described are %v", call.method, call.path, kind, described.Content)
+			continue
+		}
+		for d := json.NewDecoder(strings.NewReader(answer)); d.More(); {
+			var v any
+			if err := d.Decode(&v); err != nil {
+				t.Fatal(err)
+			}
+			if err := doc.holds(content.Schema, v); err != nil {
+				t.Errorf("%s %s?%s: %v in %s", call.method, call.path, call.parameters, err, answer)
+			}
+		}
+	}
+	described := 0
+	for path, ops := range doc.Paths {
+		for method := range ops {
+			described++
+			if pattern := strings.ToUpper(method) + " " + path; routes[pattern] == nil || !called[pattern] {
+				t.Errorf("%s is described, but not served or not called here", pattern)
+			}
+		}
+	}
+	if described != len(routes) {
+		t.Errorf("%d paths are described, %d served", described, len(routes))
+	}
+}
+
+// description is as much of OpenAPI as openapi.json uses.
+type description struct {
+	Paths map[string]map[string]struct {
+		Responses map[string]struct {
+			Content map[string]struct{ Schema schema }
+		}
+	}
+	Components struct{ Schemas map[string]schema }
+}
+
+type schema struct {
+	Ref                  string `json:"$ref"`
+	Type                 string
+	Enum                 []string
+	Properties           map[string]schema
+	Required             []string
+	AdditionalProperties any
+	Items                *schema
+	OneOf                []schema
+}
+
+// holds says how v is not what s describes.
+func (d *description) holds(s schema, v any) error {
+	if s.Ref != "" {
+		return d.holds(d.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")], v)
+	}
+	if len(s.OneOf) > 0 {
+		matches := 0
+		for _, o := range s.OneOf {
+			if d.holds(o, v) == nil {
+				matches++
+			}
+		}
+		if matches != 1 {
+			return fmt.Errorf("%v is %d of the forms described", v, matches)
+		}
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return d.holdsObject(s, v)
+	case []any:
+		if s.Type != "array" {
+			return fmt.Errorf("an array where %q is described", s.Type)
+		}
+		for _, x := range v {
+			if err := d.holds(*s.Items, x); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ok := false
+	switch v := v.(type) {
+	case string:
+		ok = s.Type == "string" && (s.Enum == nil || strings.Contains("|"+strings.Join(s.Enum, "|")+"|", "|"+v+"|"))
+	case bool:
+		ok = s.Type == "boolean"
+	case float64:
+		ok = s.Type == "number" || s.Type == "integer" && v == float64(int64(v))
+	}
+	if !ok {
+		return fmt.Errorf("%v where %q %v is described", v, s.Type, s.Enum)
+	}
+	return nil
+}
+
+func (d *description) holdsObject(s schema, v map[string]any) error {
+	if s.Type != "object" {
+		return fmt.Errorf("an object where %q is described", s.Type)
+	}
+	for _, name := range s.Required {
+		if _, ok := v[name]; !ok {
+			return fmt.Errorf("no %s", name)
+		}
+	}
+	for name, x := range v {
+		if p, ok := s.Properties[name]; ok {
+			if err := d.holds(p, x); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		} else if s.AdditionalProperties == false {
+			return fmt.Errorf("%s is not described", name)
+		}
+	}
+	return nil
+}
+
+func TestDelegatedRouting(t *testing.T) {
+	here, there := two(t)
+	add(t, here, "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e")
+	at := serve(t, Public(Config{Node: here}))
+	for accept, want := range map[string]string{"application/json": "application/json", "application/x-ndjson": "application/x-ndjson"} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", at+"/routing/v1/providers/"+someCID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", accept)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if got := resp.Header.Get("Content-Type"); !strings.HasPrefix(got, want) || !strings.Contains(string(b), there.ID().String()) {
+			t.Errorf("%s: %s %s", accept, got, b)
+		}
+	}
+	for path, want := range map[string]struct {
+		status int
+		holds  string
+	}{
+		"/routing/v1/providers/bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e": {200, here.ID().String()},
+		"/routing/v1/peers/" + there.ID().String():                                          {200, "/ip4/127.0.0.1/tcp/"},
+		"/routing/v1/providers/none":                                                        {400, "CID"},
+		"/health/live":                                                                      {200, "true"},
+		"/health/ready":                                                                     {200, "true"},
+		"/api/v1/status":                                                                    {404, ""},
+		"/debug/pprof/":                                                                     {404, ""},
+	} {
+		if status, _, answer := ask(t, "GET", at+path, ""); status != want.status || !strings.Contains(answer, want.holds) {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	n := newNode(t)
+	at := serve(t, Control(Config{Node: n, Keys: listed(), MaxBody: 100}))
+	if status, _, answer := ask(t, "POST", at+"/api/v1/keys/add", strings.Repeat("key\n", 100)); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body over the limit: %d %s", status, answer)
+	}
+	if status, _, answer := ask(t, "POST", at+"/api/v1/keys/add", "\n"+strings.Repeat("k", 50)+"\nhex:"); status != http.StatusBadRequest || !strings.Contains(answer, "line 3") {
+		t.Errorf("an empty key: %d %s", status, answer)
+	}
+	if n.Len() != 0 {
+		t.Errorf("%d keys came through", n.Len())
+	}
+
+	blocked := make(chan struct{})
+	slow := func(context.Context) iter.Seq2[[]byte, error] {
+		return func(func([]byte, error) bool) { <-blocked }
+	}
+	at = serve(t, Control(Config{Node: n, Keys: slow, MaxRequests: 1}))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if resp, err := http.Get(at + "/api/v1/keys"); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	refused := false
+	for end := time.Now().Add(10 * time.Second); !refused && time.Now().Before(end); {
+		status, _, _ := ask(t, "GET", at+"/api/v1/id", "")
+		refused = status == http.StatusServiceUnavailable
+	}
+	close(blocked)
+	<-done
+	if !refused {
+		t.Error("a second request at once was served")
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	n := newNode(t, node.WithRegisterer(registry))
+	add(t, n, "a", "b")
+	at := serve(t, Public(Config{Node: n, Registry: registry}))
+	_, _, answer := ask(t, "GET", at+"/debug/metrics/prometheus", "")
+	for in := bufio.NewScanner(strings.NewReader(answer)); in.Scan(); {
+		if in.Text() == "venn_keys 2" {
+			return
+		}
+	}
+	t.Errorf("no venn_keys 2 in\n%s", answer)
+}

@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ipfs/go-cid"
+	mh "github.com/multiformats/go-multihash"
+)
+
+// ErrKeyText says that a text is no key.
+var ErrKeyText = errors.New("no key")
+
+// hexPrefix marks keys given in hexadecimal digits.
+const hexPrefix = "hex:"
+
+// maxKey is the longest key, in bytes.
+const maxKey = 1024
+
+// ParseKey is the key that a text stands for: the multihash of a CID, the bytes of "hex:" and hexadecimal digits, or else the
+// bytes of the text itself. ErrKeyText if that is empty or longer than 1024 bytes, or if the digits are none.
+func ParseKey(text string) ([]byte, error) {
+	key := []byte(text)
+	if digits, ok := strings.CutPrefix(text, hexPrefix); ok {
+		b, err := hex.DecodeString(digits)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", ErrKeyText, shorten(text), err)
+		}
+		key = b
+	} else if mayBeCID(text) {
+		if c, err := cid.Decode(text); err == nil {
+			key = c.Hash()
+		}
+	}
+	if len(key) == 0 || len(key) > maxKey {
+		return nil, fmt.Errorf("%w: %q has %d bytes, must have 1 to %d", ErrKeyText, shorten(text), len(key), maxKey)
+	}
+	return key, nil
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=" // of CIDs, all multibases
+
+// mayBeCID rules out most texts that are no CID: those too short, and those with other characters than its alphabets have.
+func mayBeCID(text string) bool {
+	if len(text) < 8 {
+		return false
+	}
+	for i := range len(text) {
+		if !strings.ContainsRune(alphabet, rune(text[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// FormatKey is a text that stands for a key: the CID of a multihash, in version 1 with codec raw; else the key itself if it can be
+// printed on a line and stands for itself; else hexadecimal digits. ParseKey is its inverse.
+func FormatKey(key []byte) string {
+	if _, err := mh.Cast(key); err == nil {
+		if c := cid.NewCidV1(cid.Raw, key); c.Defined() {
+			if s := c.String(); standsFor(s, key) {
+				return s
+			}
+		}
+	}
+	if s := string(key); printable(s) && standsFor(s, key) {
+		return s
+	}
+	return hexPrefix + hex.EncodeToString(key)
+}
+
+func standsFor(text string, key []byte) bool {
+	b, err := ParseKey(text)
+	return err == nil && string(b) == string(key)
+}
+
+// printable says whether s can stand on a line of its own, as an argument that is no flag and not "-" for standard input.
+func printable(s string) bool {
+	if !utf8.ValidString(s) || s == "" || s[0] == '-' || strings.TrimSpace(s) != s {
+		return false
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func shorten(s string) string {
+	if len(s) > 40 {
+		return s[:37] + "..."
+	}
+	return s
+}

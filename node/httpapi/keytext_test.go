@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ipfs/go-cid"
+)
+
+func FuzzKeyText(f *testing.F) {
+	for _, k := range []string{"a", "-", "hex:00", "a b", " a", "\x12\x20" + strings.Repeat("x", 32), someCID, "Qm", "é", "\xff"} {
+		f.Add([]byte(k))
+	}
+	f.Fuzz(func(t *testing.T, key []byte) {
+		if text := string(key); len(key) > 0 {
+			if b, err := ParseKey(text); err == nil && (len(b) == 0 || len(b) > maxKey) {
+				t.Fatalf("%q is a key of %d bytes", text, len(b))
+			}
+		}
+		if len(key) == 0 || len(key) > maxKey {
+			return
+		}
+		text := FormatKey(key)
+		if b, err := ParseKey(text); err != nil || !bytes.Equal(b, key) {
+			t.Fatalf("%x is %q, which is %x (%v)", key, text, b, err)
+		}
+		if strings.ContainsAny(text, "\n\r") || strings.HasPrefix(text, "-") {
+			t.Fatalf("%q cannot stand on a line or as an argument", text)
+		}
+	})
+}
+
+func TestParseKey(t *testing.T) {
+	c := cid.MustParse(someCID)
+	v0 := cid.NewCidV0(c.Hash()).String()
+	for text, want := range map[string][]byte{
+		someCID: c.Hash(), v0: c.Hash(), "hello": []byte("hello"), "hex:6869": []byte("hi"),
+		"Qm": []byte("Qm"), "/ipfs/x": []byte("/ipfs/x"), "hex": []byte("hex"),
+	} {
+		if got, err := ParseKey(text); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %x, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "hex:", "hex:0", "hex:xx", strings.Repeat("a", 1025), "hex:" + strings.Repeat("00", 1025)} {
+		if _, err := ParseKey(text); !errors.Is(err, ErrKeyText) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func ExampleFormatKey() {
+	fmt.Println(FormatKey(cid.MustParse("QmbWqxBEKC3P8tqsKc98xmWNzrzDtRLMiMPL8wBuTGsMnR").Hash()))
+	fmt.Println(FormatKey([]byte("debian/bash_5.2.deb")))
+	fmt.Println(FormatKey([]byte{0, 1}))
+	// Output:
+	// bafkreigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi
+	// debian/bash_5.2.deb
+	// hex:0001
+}

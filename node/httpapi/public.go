@@ -1,0 +1,29 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/ipfs/boxo/routing/http/server"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// routingTime is for one look for providers: longer than a query takes, shorter than clients wait.
+const routingTime = 20 * time.Second
+
+// Public is the handler for programs on the machine: /routing/v1, metrics and health. It changes nothing.
+func Public(c Config) http.Handler {
+	a := newAPI(c)
+	mux := http.NewServeMux()
+	a.common(mux)
+	var registry prometheus.Registerer = prometheus.NewRegistry() // or boxo's server takes the process's
+	if a.Registry != nil {
+		registry = a.Registry
+	}
+	router := server.Handler(delegated{a.Node, a.Servers}, server.WithPrometheusRegistry(registry), server.WithRoutingTimeout(routingTime))
+	mux.Handle("/routing/v1/", a.limited(func(w http.ResponseWriter, r *http.Request) error {
+		router.ServeHTTP(w, r)
+		return nil
+	}))
+	return mux
+}

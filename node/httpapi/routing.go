@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ipfs/boxo/ipns"
+	"github.com/ipfs/boxo/routing/http/server"
+	"github.com/ipfs/boxo/routing/http/types"
+	"github.com/ipfs/boxo/routing/http/types/iter"
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/routing"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// delegated is a node as a delegated router. It does providers and peers, and neither IPNS nor what a DHT alone can do.
+type delegated struct {
+	node    *node.Node
+	servers func(context.Context, peer.AddrInfo) []peer.AddrInfo // who serves what a peer holds; nil: the peer itself
+}
+
+var _ server.DelegatedRouter = delegated{}
+
+// FindProviders begins to look for peers that hold c, for limit of them, or for all if it is 0.
+func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (iter.ResultIter[types.Record], error) {
+	if !c.Defined() {
+		return nil, fmt.Errorf("httpapi: %w: undefined CID", ErrKeyText)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	it := &providers{d: d, ctx: ctx, cancel: cancel, seen: make(map[peer.ID]bool)}
+	if d.node.Has(c.Hash()) {
+		it.take(d.node.Addresses())
+	}
+	it.found = d.node.FindProvidersAsync(ctx, c, limit)
+	return it, nil
+}
+
+// providers are the answers to FindProviders, as they come.
+type providers struct {
+	d      delegated
+	ctx    context.Context
+	cancel context.CancelFunc
+	found  <-chan peer.AddrInfo
+	next   []peer.AddrInfo
+	seen   map[peer.ID]bool
+	val    types.Record
+}
+
+// take notes who serves what a holder has.
+func (p *providers) take(holder peer.AddrInfo) {
+	all := []peer.AddrInfo{holder}
+	if p.d.servers != nil {
+		all = p.d.servers(p.ctx, holder)
+	}
+	for _, s := range all {
+		if !p.seen[s.ID] {
+			p.seen[s.ID] = true
+			p.next = append(p.next, s)
+		}
+	}
+}
+
+func (p *providers) Next() bool {
+	for len(p.next) == 0 {
+		holder, ok := <-p.found
+		if !ok {
+			p.cancel()
+			return false
+		}
+		p.take(holder)
+	}
+	p.val, p.next = record(p.next[0]), p.next[1:]
+	return true
+}
+
+func (p *providers) Val() iter.Result[types.Record] { return iter.Result[types.Record]{Val: p.val} }
+
+func (p *providers) Close() error {
+	p.cancel()
+	return nil
+}
+
+func record(info peer.AddrInfo) *types.PeerRecord {
+	r := &types.PeerRecord{Schema: types.SchemaPeer, ID: &info.ID, Addrs: []types.Multiaddr{}}
+	for _, a := range info.Addrs {
+		r.Addrs = append(r.Addrs, types.Multiaddr{Multiaddr: a})
+	}
+	return r
+}
+
+// FindPeers returns the certified addresses of a peer, if they are known here.
+func (d delegated) FindPeers(ctx context.Context, p peer.ID, _ int) (iter.ResultIter[*types.PeerRecord], error) {
+	info, err := d.node.AddressesOf(ctx, p)
+	if err != nil {
+		return nil, routing.ErrNotFound
+	}
+	return iter.ToResultIter(iter.FromSlice([]*types.PeerRecord{record(info)})), nil
+}
+
+//nolint:staticcheck // deprecated, but the interface still asks for it
+func (delegated) ProvideBitswap(context.Context, *server.BitswapWriteProvideRequest) (time.Duration, error) {
+	return 0, routing.ErrNotSupported
+}
+
+func (delegated) GetIPNS(context.Context, ipns.Name) (*ipns.Record, error) {
+	return nil, routing.ErrNotSupported
+}
+
+func (delegated) PutIPNS(context.Context, ipns.Name, *ipns.Record) error {
+	return routing.ErrNotSupported
+}
+
+func (delegated) GetClosestPeers(context.Context, cid.Cid) (iter.ResultIter[*types.PeerRecord], error) {
+	return nil, routing.ErrNotSupported
+}

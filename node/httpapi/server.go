@@ -1,0 +1,233 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// Config is what is served, and within what limits.
+type Config struct {
+	Node *node.Node // required
+	// Keys lists the node's keys. Required by Control.
+	Keys func(context.Context) iter.Seq2[[]byte, error]
+	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. nil: from itself.
+	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
+	// Version is what status says. May be empty.
+	Version string
+	// Registry has the metrics. nil: none are served.
+	Registry *prometheus.Registry
+	// Log gets what goes wrong. nil: slog.Default.
+	Log *slog.Logger
+
+	MaxBody     int64         // bytes of a request; 0: 32 MiB
+	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed or listed
+	MaxRequests int           // served at once; 0: 64
+}
+
+func (c *Config) setDefaults() {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.MaxBody == 0 {
+		c.MaxBody = 32 << 20
+	}
+	if c.MaxTime == 0 {
+		c.MaxTime = time.Minute
+	}
+	if c.MaxRequests == 0 {
+		c.MaxRequests = 64
+	}
+}
+
+// Serve answers on l until ctx ends, and gives requests under way two seconds to end then.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		end, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if s.Shutdown(end) != nil {
+			_ = s.Close()
+		}
+	})
+	err := s.Serve(l)
+	if !stop() {
+		<-stopped
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// handler is a handler whose error is answered in JSON.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// api is the handlers and what they share.
+type api struct {
+	Config
+	slots chan struct{}
+}
+
+func newAPI(c Config) *api {
+	c.setDefaults()
+	return &api{Config: c, slots: make(chan struct{}, c.MaxRequests)}
+}
+
+// Control is the owner's handler: /api/v1, metrics, and Go's profiles under /debug/pprof.
+func Control(c Config) http.Handler {
+	a := newAPI(c)
+	mux := http.NewServeMux()
+	for pattern, h := range a.routes() {
+		mux.Handle(pattern, a.limited(h))
+	}
+	a.common(mux)
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// routes are the paths of /api/v1.
+func (a *api) routes() map[string]handler {
+	return map[string]handler{
+		"GET /api/v1/id":           a.id,
+		"GET /api/v1/status":       a.status,
+		"GET /api/v1/peers":        a.peers,
+		"GET /api/v1/neighbours":   a.neighbours,
+		"GET /api/v1/overlap":      a.overlap,
+		"GET /api/v1/find":         a.find,
+		"GET /api/v1/keys":         a.listKeys,
+		"POST /api/v1/keys/add":    a.addKeys,
+		"POST /api/v1/keys/remove": a.removeKeys,
+		"POST /api/v1/keys/has":    a.hasKeys,
+		"POST /api/v1/connect":     a.connect,
+		"GET /api/v1/openapi.json": a.openapi,
+	}
+}
+
+// common serves metrics and health.
+func (a *api) common(mux *http.ServeMux) {
+	if a.Registry != nil {
+		mux.Handle("GET /debug/metrics/prometheus", promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	}
+	mux.Handle("GET /health/live", a.limited(func(w http.ResponseWriter, _ *http.Request) error {
+		return writeJSON(w, map[string]bool{"live": true})
+	}))
+	mux.Handle("GET /health/ready", a.limited(a.ready))
+}
+
+// ready is the case when the node answers and its own summary is made, if it has keys.
+func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.Node.Status(r.Context())
+	if err != nil {
+		return err
+	}
+	if s.Keys > 0 && s.Epoch.Sequence == 0 {
+		return fault{http.StatusServiceUnavailable, errors.New("the summary is being made")}
+	}
+	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
+}
+
+// limited bounds a handler in size, time and number, and answers its error.
+func (a *api) limited(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case a.slots <- struct{}{}:
+			defer func() { <-a.slots }()
+		default:
+			a.fail(w, r, fault{http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests)})
+			return
+		}
+		limit := a.MaxTime
+		if long(r) {
+			limit *= 10
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
+		defer cancel()
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Now().Add(limit))
+		_ = control.SetWriteDeadline(time.Now().Add(limit + time.Second))
+		r = r.WithContext(ctx)
+		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
+		if err := h(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	})
+}
+
+func long(r *http.Request) bool {
+	return len(r.URL.Path) >= 12 && r.URL.Path[:12] == "/api/v1/keys"
+}
+
+// fault is an error with the status that it is answered with.
+type fault struct {
+	status int
+	error
+}
+
+func (f fault) Unwrap() error { return f.error }
+
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusInternalServerError
+	var f fault
+	switch {
+	case errors.As(err, &f):
+		status = f.status
+	case errors.Is(err, node.ErrUnknown):
+		status = http.StatusNotFound
+	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
+		status = http.StatusBadRequest
+	case errors.As(err, new(*http.MaxBytesError)):
+		status = http.StatusRequestEntityTooLarge
+	case errors.Is(err, node.ErrClosed):
+		status = http.StatusServiceUnavailable
+	case errors.Is(err, context.DeadlineExceeded):
+		status = http.StatusGatewayTimeout
+	}
+	if status >= 500 {
+		a.Log.Warn("request failed", "path", r.URL.Path, "err", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(Error{err.Error()})
+}
+
+// Error is the body of an answer that is none.
+type Error struct {
+	Error string `json:"error"`
+}
+
+func writeJSON(w http.ResponseWriter, v any) error {
+	w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(v)
+}
+
+// lines begins an answer in NDJSON, and returns what writes a line of it.
+func lines(w http.ResponseWriter) func(any) error {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	control, enc := http.NewResponseController(w), json.NewEncoder(w)
+	return func(v any) error {
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	ds "github.com/ipfs/go-datastore"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// maxGroup is how many keys are written together, about.
+const maxGroup = 1 << 15
+
+// change is keys to add or remove, and where its sender waits.
+type change struct {
+	keys   [][]byte
+	fps    []summary.Fingerprint
+	remove bool
+
+	changed int // of keys
+	err     error
+	done    chan struct{}
+}
+
+// Add takes in a key and says whether it is new. When it returns, the key is on disk. The errors: ErrClosed, ErrFailed, those
+// of the datastore, and of package counting when more than four keys share a fingerprint.
+func (s *Store) Add(key []byte, f summary.Fingerprint) (bool, error) {
+	n, err := s.AddMany([][]byte{key}, []summary.Fingerprint{f})
+	return n > 0, err
+}
+
+// AddMany takes in keys with their fingerprints and says how many are new. The errors are those of Add; the keys before the
+// one at fault are held then, if the datastore did not fail.
+func (s *Store) AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
+	return s.change(&change{keys: keys, fps: fps})
+}
+
+// Remove drops a key and says whether it was there. When it returns, that is so on disk. The errors: ErrClosed, ErrFailed, those
+// of the datastore.
+func (s *Store) Remove(key []byte) (bool, error) {
+	n, err := s.RemoveMany([][]byte{key})
+	return n > 0, err
+}
+
+// RemoveMany drops keys and says how many were there.
+func (s *Store) RemoveMany(keys [][]byte) (removed int, err error) {
+	fps := make([]summary.Fingerprint, len(keys))
+	for i, k := range keys {
+		fps[i] = s.hasher.Fingerprint(k)
+	}
+	return s.change(&change{keys: keys, fps: fps, remove: true})
+}
+
+// change hands a change to the committer and waits for it.
+func (s *Store) change(c *change) (int, error) {
+	c.done = make(chan struct{})
+	select {
+	case s.changes <- c:
+	case <-s.closing:
+		return 0, ErrClosed
+	}
+	select {
+	case <-c.done:
+		return c.changed, c.err
+	case <-s.done: // it ended with c done, or without having seen it
+		select {
+		case <-c.done:
+			return c.changed, c.err
+		default:
+			return 0, ErrClosed
+		}
+	}
+}
+
+// commit writes changes, those that have come up together, until the store closes.
+func (s *Store) commit() {
+	defer close(s.done)
+	for {
+		select {
+		case c := <-s.changes:
+			s.commitGroup(s.gather(c))
+		case <-s.closing:
+			return
+		}
+	}
+}
+
+// gather adds to a change what else waits.
+func (s *Store) gather(c *change) []*change {
+	group, keys := []*change{c}, len(c.keys)
+	for keys < maxGroup {
+		select {
+		case c = <-s.changes:
+			group, keys = append(group, c), keys+len(c.keys)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commitGroup writes changes in one batch, and makes it last, before it lets their senders go.
+func (s *Store) commitGroup(group []*change) {
+	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
+	err := g.write(group)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrFailed, err)
+		s.failed.CompareAndSwap(nil, &err)
+	} else {
+		s.filter.removeAll(g.removed)
+		s.length.Add(int64(g.grown))
+	}
+	for _, c := range group {
+		if err != nil {
+			c.changed, c.err = 0, err
+		}
+		close(c.done)
+	}
+}
+
+// groupWriter writes a group of changes.
+type groupWriter struct {
+	s       *Store
+	ctx     context.Context
+	batch   ds.Batch
+	present map[string]bool // what the group has made of keys
+	removed []summary.Fingerprint
+	grown   int
+}
+
+func (g *groupWriter) write(group []*change) (err error) {
+	if failed := g.s.failed.Load(); failed != nil {
+		return *failed
+	}
+	if g.batch, err = g.s.ds.Batch(g.ctx); err != nil {
+		return err
+	}
+	for _, c := range group {
+		if err := g.change(c); err != nil {
+			return err
+		}
+	}
+	if len(g.present) == 0 {
+		return nil
+	}
+	if err := g.batch.Commit(g.ctx); err != nil {
+		return err
+	}
+	return g.s.ds.Sync(g.ctx, ds.NewKey(keysPrefix))
+}
+
+// change puts one change into the batch. What is wrong with the change alone goes to its sender.
+func (g *groupWriter) change(c *change) error {
+	for i, k := range c.keys {
+		has, err := g.has(k, c.fps[i])
+		if err != nil {
+			return err
+		}
+		if has != c.remove {
+			continue
+		}
+		if c.remove {
+			err = g.remove(k, c.fps[i])
+		} else if c.err = g.s.filter.add(c.fps[i]); c.err == nil {
+			err = g.add(k)
+		}
+		if err != nil {
+			return err
+		}
+		if c.err != nil {
+			c.err = fmt.Errorf("store: key number %d: %w", i, c.err)
+			return nil
+		}
+		c.changed++
+	}
+	return nil
+}
+
+// has says whether a key is held, with what the group has done so far.
+func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
+	if p, ok := g.present[string(key)]; ok {
+		return p, nil
+	}
+	if !g.s.filter.contains(f) {
+		return false, nil
+	}
+	return g.s.ds.Has(g.ctx, name(keysPrefix, key))
+}
+
+func (g *groupWriter) add(key []byte) error {
+	g.present[string(key)] = true
+	g.grown++
+	return g.batch.Put(g.ctx, name(keysPrefix, key), nil)
+}
+
+func (g *groupWriter) remove(key []byte, f summary.Fingerprint) error {
+	g.present[string(key)] = false
+	g.removed = append(g.removed, f)
+	g.grown--
+	return g.batch.Delete(g.ctx, name(keysPrefix, key))
+}

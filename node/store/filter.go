@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	ds "github.com/ipfs/go-datastore"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/counting"
+)
+
+// filter is the fingerprints of all keys in memory. It is safe for concurrent use.
+type filter struct {
+	mu    sync.RWMutex
+	table *counting.DLeft
+}
+
+// leastKeys is the number of keys that an empty filter has room for.
+const leastKeys = 1 << 12
+
+func newFilter() (*filter, error) {
+	p := counting.ForFingerprint(leastKeys, summary.FingerprintBits)
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	p.Seed = binary.LittleEndian.Uint64(seed[:])
+	t, err := counting.New(p)
+	return &filter{table: t}, err
+}
+
+func (f *filter) contains(fp summary.Fingerprint) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.table.Contains(uint64(fp))
+}
+
+// add adds a fingerprint and grows the table when it fills up.
+func (f *filter) add(fp summary.Fingerprint) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.table.Distinct() >= f.table.Target() {
+		if err := f.table.Grow(); err != nil {
+			return err
+		}
+	}
+	return f.table.Add(uint64(fp))
+}
+
+func (f *filter) removeAll(fps []summary.Fingerprint) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, fp := range fps {
+		f.table.Remove(uint64(fp))
+	}
+}
+
+// fingerprints yields those of a copy, so that nobody waits for who receives them.
+func (f *filter) fingerprints(yield func(summary.Fingerprint) bool) {
+	f.mu.RLock()
+	all := make([]summary.Fingerprint, 0, f.table.Distinct())
+	for fp := range f.table.Fingerprints {
+		all = append(all, summary.Fingerprint(fp))
+	}
+	f.mu.RUnlock()
+	for _, fp := range all {
+		if !yield(fp) {
+			return
+		}
+	}
+}
+
+// chunk is the size of the pieces in which a filter is saved, in bytes.
+const chunk = 1 << 20
+
+// saved says what was saved of the filter.
+type saved struct {
+	tag    summary.SeedTag
+	keys   uint64
+	chunks uint32
+}
+
+func (v saved) encode() []byte {
+	b := append([]byte(nil), v.tag.Network[:]...)
+	b = binary.BigEndian.AppendUint32(b, v.tag.Number)
+	b = binary.BigEndian.AppendUint64(b, v.keys)
+	return binary.BigEndian.AppendUint32(b, v.chunks)
+}
+
+const savedBytes = 8 + 4 + 8 + 4
+
+func decodeSaved(b []byte) (v saved, ok bool) {
+	if len(b) != savedBytes {
+		return v, false
+	}
+	copy(v.tag.Network[:], b)
+	v.tag.Number = binary.BigEndian.Uint32(b[8:])
+	v.keys = binary.BigEndian.Uint64(b[12:])
+	v.chunks = binary.BigEndian.Uint32(b[20:])
+	return v, true
+}
+
+func chunkName(i int) ds.Key { return ds.NewKey(filterPrefix + "/" + strconv.Itoa(i)) }
+
+// save writes the filter, and only when that lasts, that it is whole.
+func (s *Store) save(ctx context.Context) error {
+	b, err := s.filter.table.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("store: save filter: %w", err)
+	}
+	v := saved{tag: s.tag, keys: uint64(s.Len())}
+	for ; len(b) > 0; v.chunks++ {
+		k := min(chunk, len(b))
+		if err := s.ds.Put(ctx, chunkName(int(v.chunks)), b[:k]); err != nil {
+			return fmt.Errorf("store: save filter: %w", err)
+		}
+		b = b[k:]
+	}
+	if err := s.sync(ctx, ds.NewKey(filterPrefix)); err != nil {
+		return err
+	}
+	return s.put(ctx, savedName, v.encode())
+}
+
+// openFilter takes the saved filter, if there is one, or makes one of the keys. From then on nothing is saved: the keys
+// may change.
+func (s *Store) openFilter(ctx context.Context) error {
+	mark, err := s.ds.Get(ctx, savedName)
+	if err != nil && !errors.Is(err, ds.ErrNotFound) {
+		return fmt.Errorf("store: %w", err)
+	}
+	if err == nil {
+		if err := s.ds.Delete(ctx, savedName); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		if err := s.sync(ctx, savedName); err != nil {
+			return err
+		}
+		if v, ok := decodeSaved(mark); ok && v.tag == s.tag && s.load(ctx, v) {
+			return nil
+		}
+	}
+	return s.rebuild(ctx)
+}
+
+// load reads the saved filter and says whether it is whole.
+func (s *Store) load(ctx context.Context, v saved) bool {
+	var b []byte
+	for i := range int(v.chunks) {
+		c, err := s.ds.Get(ctx, chunkName(i))
+		if err != nil {
+			return false
+		}
+		b = append(b, c...)
+	}
+	t := new(counting.DLeft)
+	if t.UnmarshalBinary(b) != nil || t.Len() != int(v.keys) || t.FingerprintBits() != summary.FingerprintBits {
+		return false
+	}
+	s.filter = &filter{table: t}
+	s.length.Store(int64(v.keys))
+	return true
+}
+
+// rebuild makes the filter of the keys.
+func (s *Store) rebuild(ctx context.Context) error {
+	f, err := newFilter()
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	s.filter = f
+	for key, err := range s.Keys(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := f.add(s.hasher.Fingerprint(key)); err != nil {
+			return fmt.Errorf("store: key %x: %w", key, err)
+		}
+		s.length.Add(1)
+	}
+	return nil
+}

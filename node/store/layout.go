@@ -1,0 +1,58 @@
+package store
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	ds "github.com/ipfs/go-datastore"
+)
+
+// The names in the datastore. Keys and peers are in base64, for names are text.
+//
+//	/version        layoutVersion
+//	/epoch          generation and last sequence number reserved, big-endian, 4 bytes each
+//	/keys/<key>     empty
+//	/peers/<id>     1 if it was a neighbour, else 0; then its signed PeerRecord
+//	/filter/<n>     chunk n of the saved filter
+//	/saved          tag of the seed, number of keys and of chunks: there while the saved filter is that of the keys
+var (
+	versionName = ds.NewKey("/version")
+	epochName   = ds.NewKey("/epoch")
+	savedName   = ds.NewKey("/saved")
+)
+
+const (
+	keysPrefix   = "/keys"
+	peersPrefix  = "/peers"
+	filterPrefix = "/filter"
+
+	layoutVersion = "1"
+)
+
+var (
+	// ErrVersion says that the datastore was written by another version of this package.
+	ErrVersion = errors.New("store: version of the datastore not known")
+	// ErrDamaged says that something in the datastore is not what this package writes.
+	ErrDamaged = errors.New("store: damaged")
+	// ErrFailed says that a write failed earlier: what is on disk is not known until the store is opened again.
+	ErrFailed = errors.New("store: an earlier write failed")
+	// ErrClosed says that the store is closed.
+	ErrClosed = errors.New("store: closed")
+)
+
+func name(prefix string, b []byte) ds.Key {
+	return ds.RawKey(prefix + "/" + base64.RawURLEncoding.EncodeToString(b))
+}
+
+// named is the inverse of name.
+func named(prefix, name string) ([]byte, error) {
+	if len(name) <= len(prefix)+1 {
+		return nil, fmt.Errorf("%w: name %q", ErrDamaged, name)
+	}
+	b, err := base64.RawURLEncoding.DecodeString(name[len(prefix)+1:])
+	if err != nil {
+		return nil, fmt.Errorf("%w: name %q: %w", ErrDamaged, name, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+func encodePeer(p node.KnownPeer) string {
+	flag := "\x00"
+	if p.Neighbour {
+		flag = "\x01"
+	}
+	return flag + string(p.Record)
+}
+
+// openPeers reads the peers. What is no peer is dropped: they are only a help.
+func (s *Store) openPeers(ctx context.Context) error {
+	s.peers = make(map[string]string)
+	return s.each(ctx, peersPrefix, false, func(id, value []byte) bool {
+		if _, err := peer.IDFromBytes(id); err == nil && len(value) > 0 {
+			s.peers[string(id)] = string(value)
+		}
+		return true
+	})
+}
+
+// Peers are the peers last saved, in the order of their ids.
+func (s *Store) Peers() []node.KnownPeer {
+	s.peersMu.Lock()
+	defer s.peersMu.Unlock()
+	out := make([]node.KnownPeer, 0, len(s.peers))
+	for _, id := range slices.Sorted(maps.Keys(s.peers)) {
+		v := s.peers[id]
+		out = append(out, node.KnownPeer{ID: peer.ID(id), Neighbour: v[0] == 1, Record: []byte(v[1:])})
+	}
+	return out
+}
+
+// SavePeers makes peers the ones that Peers returns, from now on and after the next Open. It writes what has changed.
+func (s *Store) SavePeers(ctx context.Context, peers []node.KnownPeer) error {
+	s.peersMu.Lock()
+	defer s.peersMu.Unlock()
+	b, err := s.ds.Batch(ctx)
+	if err != nil {
+		return fmt.Errorf("store: save peers: %w", err)
+	}
+	now := make(map[string]string, len(peers))
+	for _, p := range peers {
+		id, v := string(p.ID), encodePeer(p)
+		if now[id] = v; s.peers[id] == v {
+			continue
+		}
+		if err := b.Put(ctx, name(peersPrefix, []byte(id)), []byte(v)); err != nil {
+			return fmt.Errorf("store: save peers: %w", err)
+		}
+	}
+	for id := range s.peers {
+		if _, ok := now[id]; ok {
+			continue
+		}
+		if err := b.Delete(ctx, name(peersPrefix, []byte(id))); err != nil {
+			return fmt.Errorf("store: save peers: %w", err)
+		}
+	}
+	if err := b.Commit(ctx); err != nil {
+		return fmt.Errorf("store: save peers: %w", err)
+	}
+	s.peers = now
+	return nil
+}

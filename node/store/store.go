@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/query"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Store is a node.Keys, node.KeyBatches and node.Epochs on a datastore. It is safe for concurrent use.
+type Store struct {
+	ds     ds.Batching
+	tag    summary.SeedTag
+	hasher summary.Hasher
+
+	filter *filter
+	length atomic.Int64
+
+	changes chan *change
+	closing chan struct{}
+	closed  sync.Once
+	done    chan struct{} // the committer has ended
+	failed  atomic.Pointer[error]
+
+	epochs epochs
+
+	peersMu sync.Mutex
+	peers   map[string]string // what is on disk
+}
+
+var (
+	_ node.Keys       = (*Store)(nil)
+	_ node.KeyBatches = (*Store)(nil)
+	_ node.Epochs     = (*Store)(nil)
+)
+
+// Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may be another
+// than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those of
+// the datastore.
+func Open(ctx context.Context, d ds.Batching, seed summary.Seed) (*Store, error) {
+	s := &Store{
+		ds:      d,
+		tag:     seed.Tag(),
+		hasher:  seed.Hasher(),
+		changes: make(chan *change, 64),
+		closing: make(chan struct{}),
+		done:    make(chan struct{}),
+	}
+	for _, step := range []func(context.Context) error{s.openVersion, s.openEpochs, s.openFilter, s.openPeers} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	go s.commit()
+	return s, nil
+}
+
+func (s *Store) openVersion(ctx context.Context) error {
+	v, err := s.ds.Get(ctx, versionName)
+	switch {
+	case errors.Is(err, ds.ErrNotFound):
+		return s.put(ctx, versionName, []byte(layoutVersion))
+	case err != nil:
+		return fmt.Errorf("store: %w", err)
+	case string(v) != layoutVersion:
+		return fmt.Errorf("%w: %q, this is %s", ErrVersion, v, layoutVersion)
+	}
+	return nil
+}
+
+// put writes one value so that it lasts.
+func (s *Store) put(ctx context.Context, name ds.Key, value []byte) error {
+	if err := s.ds.Put(ctx, name, value); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return s.sync(ctx, name)
+}
+
+func (s *Store) sync(ctx context.Context, name ds.Key) error {
+	if err := s.ds.Sync(ctx, name); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Close waits until the changes under way are written, and saves what makes the next Open fast. It does not close the datastore.
+// Further changes fail with ErrClosed.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() {
+		close(s.closing)
+		<-s.done
+		if s.failed.Load() == nil {
+			err = s.save(context.Background())
+		}
+	})
+	<-s.done
+	return err
+}
+
+// Has says whether key is held.
+func (s *Store) Has(key []byte) bool {
+	if !s.filter.contains(s.hasher.Fingerprint(key)) {
+		return false
+	}
+	has, err := s.ds.Has(context.Background(), name(keysPrefix, key))
+	return has && err == nil
+}
+
+// Len is the number of keys.
+func (s *Store) Len() int { return int(s.length.Load()) }
+
+// Fingerprints are those of all keys when the iteration begins, each once.
+func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.filter.fingerprints }
+
+// Keys yields all keys, in no order. An error is the last thing it yields.
+func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		err := s.each(ctx, keysPrefix, true, func(key, _ []byte) bool { return yield(key, nil) })
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// each calls f with what is under a prefix until it returns false.
+func (s *Store) each(ctx context.Context, prefix string, namesOnly bool, f func(name, value []byte) bool) error {
+	results, err := s.ds.Query(ctx, query.Query{Prefix: prefix, KeysOnly: namesOnly})
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer func() { _ = results.Close() }()
+	for r, ok := results.NextSync(); ok; r, ok = results.NextSync() {
+		if r.Error != nil {
+			return fmt.Errorf("store: %w", r.Error)
+		}
+		n, err := named(prefix, r.Key)
+		if err != nil {
+			return err
+		}
+		if !f(n, r.Value) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,353 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/test"
+	"pgregory.net/rapid"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
+)
+
+var seed = summary.Seed{Network: "test"}
+
+func memory() ds.Batching { return dssync.MutexWrap(ds.NewMapDatastore()) }
+
+func open(t testing.TB, d ds.Batching) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), d, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func closed(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func add(t testing.TB, s *Store, keys ...string) (added int) {
+	t.Helper()
+	var bs [][]byte
+	var fps []summary.Fingerprint
+	for _, k := range keys {
+		bs, fps = append(bs, []byte(k)), append(fps, s.hasher.Fingerprint([]byte(k)))
+	}
+	added, err := s.AddMany(bs, fps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return added
+}
+
+func keysIn(t testing.TB, s *Store) (out []string) {
+	t.Helper()
+	for k, err := range s.Keys(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(k))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestModel holds a store, closed, crashed and opened at random, to a map.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := memory()
+		s := open(t, d)
+		model := make(map[string]bool)
+		key := rapid.StringMatching(`[a-d/\x00-\x02]{1,2}`)
+		rt.Repeat(map[string]func(*rapid.T){
+			"add": func(rt *rapid.T) {
+				keys := rapid.SliceOfN(key, 1, 4).Draw(rt, "keys")
+				want := 0
+				for _, k := range keys {
+					if !model[k] {
+						want++
+					}
+					model[k] = true
+				}
+				if got := add(t, s, keys...); got != want {
+					rt.Fatalf("added %d of %q, want %d", got, keys, want)
+				}
+			},
+			"remove": func(rt *rapid.T) {
+				k := key.Draw(rt, "key")
+				did, err := s.Remove([]byte(k))
+				if err != nil || did != model[k] {
+					rt.Fatalf("remove %q: %v, %v", k, did, err)
+				}
+				delete(model, k)
+			},
+			"reopen": func(rt *rapid.T) {
+				if err := s.Close(); err != nil {
+					rt.Fatal(err)
+				}
+				s = open(t, d)
+			},
+			"crash": func(*rapid.T) { s = open(t, d) },
+			"": func(rt *rapid.T) {
+				var want []string
+				for k := range model {
+					if want = append(want, k); !s.Has([]byte(k)) {
+						rt.Fatalf("%q is not held", k)
+					}
+				}
+				slices.Sort(want)
+				if got := keysIn(t, s); !slices.Equal(got, want) {
+					rt.Fatalf("keys %q, want %q", got, want)
+				}
+				if s.Len() != len(want) || len(slices.Collect(s.Fingerprints())) != len(want) {
+					rt.Fatalf("%d keys, %d fingerprints, want %d", s.Len(), len(slices.Collect(s.Fingerprints())), len(want))
+				}
+			},
+		})
+	})
+}
+
+func TestManyAtOnce(t *testing.T) {
+	s := open(t, memory())
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 500 {
+				k := fmt.Appendf(nil, "%d", (i*250+j)%1000)
+				if _, err := s.Add(k, s.hasher.Fingerprint(k)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if s.Len() != 1000 {
+		t.Errorf("%d keys, want 1000", s.Len())
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	d := memory()
+	s := open(t, d)
+	var keys []string
+	for i := range 5 * leastKeys {
+		keys = append(keys, fmt.Sprint(i))
+	}
+	add(t, s, keys...)
+	closed(t, s)
+	s = open(t, d)
+	for _, k := range keys {
+		if !s.Has([]byte(k)) {
+			t.Fatalf("%s is not held", k)
+		}
+	}
+	if got := len(slices.Collect(s.Fingerprints())); got != len(keys) || s.Len() != len(keys) {
+		t.Errorf("%d fingerprints, %d keys, want %d", got, s.Len(), len(keys))
+	}
+}
+
+func TestAnotherSeed(t *testing.T) {
+	d := memory()
+	s := open(t, d)
+	add(t, s, "a", "b")
+	closed(t, s)
+	rotated, err := Open(t.Context(), d, summary.Seed{Network: "test", Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, rotated)
+	if !rotated.Has([]byte("a")) || !rotated.Has([]byte("b")) || rotated.Len() != 2 {
+		t.Error("keys are lost under another seed")
+	}
+}
+
+func TestDamagedFilterIsMadeAnew(t *testing.T) {
+	d := memory()
+	s := open(t, d)
+	add(t, s, "a", "b")
+	closed(t, s)
+	b, err := d.Get(t.Context(), chunkName(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Put(t.Context(), chunkName(0), b[:len(b)/2]); err != nil {
+		t.Fatal(err)
+	}
+	if s = open(t, d); s.Len() != 2 || !s.Has([]byte("a")) {
+		t.Errorf("%d keys", s.Len())
+	}
+}
+
+func TestEpochs(t *testing.T) {
+	d := memory()
+	var last summary.Epoch
+	for range 5 {
+		s := open(t, d) // after a crash
+		for range reserve + 3 {
+			e, err := s.NextEpoch()
+			if err != nil || !e.After(last) {
+				t.Fatalf("%v after %v (%v)", e, last, err)
+			}
+			last = e
+		}
+	}
+	if fresh := open(t, memory()); fresh.epochs.last.Generation < last.Generation || fresh.epochs.last.Generation == 0 {
+		t.Errorf("generation %d of a new store after %v", fresh.epochs.last.Generation, last)
+	}
+}
+
+func TestEpochsOverflow(t *testing.T) {
+	d := memory()
+	closed(t, open(t, d))
+	if err := d.Put(t.Context(), epochName, encodeEpoch(7, ^uint32(0))); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := open(t, d).NextEpoch(); err != nil || e != (summary.Epoch{Generation: 8, Sequence: 1}) {
+		t.Errorf("%v, %v", e, err)
+	}
+	if e, err := open(t, d).NextEpoch(); err != nil || !e.After(summary.Epoch{Generation: 8, Sequence: 1}) {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
+// broken is a datastore that refuses to write when told to.
+type broken struct {
+	ds.Batching
+	err error
+}
+
+func (b *broken) Sync(ctx context.Context, k ds.Key) error {
+	return errors.Join(b.err, b.Batching.Sync(ctx, k))
+}
+
+func (b *broken) Put(ctx context.Context, k ds.Key, v []byte) error {
+	if b.err != nil {
+		return b.err
+	}
+	return b.Batching.Put(ctx, k, v)
+}
+
+func TestFailedWritesAreNotAcknowledged(t *testing.T) {
+	full := errors.New("no space")
+	d := &broken{Batching: memory()}
+	s := open(t, d)
+	add(t, s, "a")
+	d.err = full
+	if _, err := s.Add([]byte("b"), s.hasher.Fingerprint([]byte("b"))); !errors.Is(err, ErrFailed) || !errors.Is(err, full) {
+		t.Errorf("add: %v", err)
+	}
+	if _, err := s.NextEpoch(); !errors.Is(err, full) {
+		t.Errorf("epoch: %v", err)
+	}
+	d.err = nil
+	if _, err := s.Remove([]byte("a")); !errors.Is(err, ErrFailed) {
+		t.Errorf("remove after a failure: %v", err)
+	}
+	if !s.Has([]byte("a")) {
+		t.Error("what was acknowledged is gone")
+	}
+	closed(t, s)
+	if s = open(t, d); !s.Has([]byte("a")) {
+		t.Error("what was acknowledged is gone after another start")
+	}
+}
+
+func TestClosed(t *testing.T) {
+	s := open(t, memory())
+	closed(t, s)
+	closed(t, s)
+	if _, err := s.Add([]byte("a"), 1); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestBadStores(t *testing.T) {
+	for name, damage := range map[string]struct {
+		key   ds.Key
+		value string
+		want  error
+	}{
+		"version": {versionName, "2", ErrVersion},
+		"epoch":   {epochName, "short", ErrDamaged},
+		"key":     {ds.RawKey("/keys/*"), "", ErrDamaged},
+	} {
+		d := memory()
+		if err := d.Put(t.Context(), damage.key, []byte(damage.value)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), d, seed); !errors.Is(err, damage.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPeers(t *testing.T) {
+	d := memory()
+	s := open(t, d)
+	var peers []node.KnownPeer
+	for i := range 3 {
+		id, err := test.RandPeerID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		peers = append(peers, node.KnownPeer{ID: id, Neighbour: i == 1, Record: []byte{byte(i)}})
+	}
+	for _, save := range [][]node.KnownPeer{peers[:2], peers[1:], peers, nil} {
+		if err := s.SavePeers(t.Context(), save); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*Store{s, open(t, d)} {
+			if got := s.Peers(); !samePeers(got, save) {
+				t.Errorf("%v, want %v", got, save)
+			}
+		}
+	}
+}
+
+func samePeers(a, b []node.KnownPeer) bool {
+	index := func(in []node.KnownPeer) map[peer.ID]string {
+		out := make(map[peer.ID]string)
+		for _, p := range in {
+			out[p.ID] = fmt.Sprintf("%v %s", p.Neighbour, p.Record)
+		}
+		return out
+	}
+	x, y := index(a), index(b)
+	for id, v := range x {
+		if y[id] != v {
+			return false
+		}
+	}
+	return len(x) == len(y)
+}
+
+func BenchmarkAddMany(b *testing.B) {
+	s := open(b, memory())
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		keys, fps := make([][]byte, 1024), make([]summary.Fingerprint, 1024)
+		for i := range keys {
+			n++
+			keys[i] = fmt.Appendf(nil, "key %d", n)
+			fps[i] = s.hasher.Fingerprint(keys[i])
+		}
+		if _, err := s.AddMany(keys, fps); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*1024/b.Elapsed().Seconds(), "keys/s")
+}
