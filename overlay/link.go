@@ -36,9 +36,11 @@ type link struct {
 type trade struct {
 	theirs summary.Epoch // the newest epoch that the peer says it holds
 	have   uint16        // and how many parts of it
+	bases  Bases         // and the epochs from which it can make deltas to it
 
 	wantOf     summary.Epoch // what the peer asks of us: parts from..want-1 of this epoch
 	from, want uint16
+	wantBases  Bases         // epochs that it holds, to as many parts as it wants
 	wantAt     time.Duration // when it asked, or was last sent something
 
 	told     summary.Epoch // what we last told the peer that we hold
@@ -47,6 +49,7 @@ type trade struct {
 
 	shunned time.Duration // not asked about this origin before then
 	asked   bool          // we have asked the peer about this origin at least once
+	noDelta summary.Epoch // the peer is asked for parts of this epoch, for a delta to it did not apply
 }
 
 const (
@@ -75,7 +78,7 @@ func (l *link) trade(i int) *trade {
 func (t *trade) claims(e summary.Epoch, have uint16) {
 	switch e.Compare(t.theirs) {
 	case 1:
-		t.theirs, t.have = e, have
+		t.theirs, t.have, t.bases = e, have, 0
 	case 0:
 		t.have = max(t.have, have)
 	}

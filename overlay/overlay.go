@@ -32,7 +32,8 @@ type Overlay struct {
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
 
-	copies copies // of our own parts
+	copies copies     // of our own parts
+	deltas madeDeltas // of anybody's
 
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
@@ -118,9 +119,12 @@ func (o *Overlay) tick(now time.Duration) {
 		l.out.refill(now)
 	}
 	o.timeOut(now)
+	o.deltas.keys = 0
 	if now >= o.nextChoice {
 		o.nextChoice = now + neighbourEvery
 		o.expire(now)
+		o.expireBases(now)
+		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)
 		for _, l := range o.order {
 			o.refreshHello(now, l)
