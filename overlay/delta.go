@@ -211,8 +211,8 @@ const (
 	deltaGoes
 )
 
-// makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds, if the
-// budgets carry it now.
+// makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds, and
+// charges it, if the budgets carry it now. record is nil when the asker has it.
 func (o *Overlay) makeDelta(l *link, e *entry, p *summary.Prefix, bases Bases, end int) (delta, record []byte, s serving) {
 	old := e.base(p.Header().Epoch, bases, end)
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > MaxDeltaKeys {
@@ -226,10 +226,15 @@ func (o *Overlay) makeDelta(l *link, e *entry, p *summary.Prefix, bases Bases, e
 		return nil, nil, s
 	}
 	if e.recordSince.After(old.Header().Epoch) {
-		record = e.record.Envelope // else the asker has it
+		record = e.record.Envelope
 	}
-	if n := DeltaBytes(delta, o.envelopeOf(e, p), record); !l.out.allowsWhole(n) || !o.up.allowsWhole(n) {
+	n := DeltaBytes(delta, o.envelopeOf(e, p), record)
+	if !l.out.allowsWhole(n) || !o.up.allowsWhole(n) {
 		return nil, nil, deltaWaits
+	}
+	o.charge(l, n)
+	if e.index == 0 {
+		o.copies.taken(o.now, end)
 	}
 	return delta, record, deltaGoes
 }
@@ -240,15 +245,19 @@ func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, t *trade, end
 	if s != deltaGoes {
 		return s
 	}
-	if e.index == 0 {
-		o.copies.taken(o.now, end)
-	}
-	env := o.envelopeOf(e, p)
-	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: record, Delta: delta})
-	o.charge(l, DeltaBytes(delta, env, record))
+	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
 	t.claims(t.wantOf, uint16(end))
 	t.want, t.wantBases = 0, 0
 	return deltaGoes
+}
+
+// answerDelta answers a direct request by a delta, if there is one.
+func (o *Overlay) answerDelta(l *link, e *entry, p *summary.Prefix, in PartsRequested) serving {
+	delta, record, s := o.makeDelta(l, e, p, in.Bases, min(in.End, p.Parts()))
+	if s == deltaGoes {
+		o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
+	}
+	return s
 }
 
 // onDelta brings an origin to a new epoch by a delta; empty is the prefix of no parts of that epoch, or what is held of it.

@@ -258,8 +258,8 @@ func (o *Overlay) answer(in PartsRequested) bool {
 	if !ok || !l.heard {
 		return false
 	}
-	if delta, rec, s := o.makeDelta(l, o.entries[i], p, in.Bases, min(in.End, p.Parts())); s != partsInstead {
-		return s == deltaGoes && o.answerDelta(l, in, delta, o.envelopeOf(o.entries[i], p), rec)
+	if s := o.answerDelta(l, o.entries[i], p, in); s != partsInstead {
+		return s == deltaGoes
 	}
 	run, env, rec, ok := o.cut(l, o.entries[i], p, in.First, min(in.End, p.Parts()))
 	if !ok {
@@ -270,12 +270,5 @@ func (o *Overlay) answer(in PartsRequested) bool {
 	}
 	o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
-	return true
-}
-
-// answerDelta answers a direct request by a delta.
-func (o *Overlay) answerDelta(l *link, in PartsRequested, delta, env, rec []byte) bool {
-	o.emit(AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Delta: delta})
-	o.charge(l, DeltaBytes(delta, env, rec))
 	return true
 }
