@@ -108,7 +108,7 @@ func (s *Store) commitGroup(group []*change) {
 		err = fmt.Errorf("%w: %w", ErrFailed, err)
 		s.failed.CompareAndSwap(nil, &err)
 	} else {
-		s.filter.removeAll(g.removed)
+		s.mirror.Remove(g.removed...)
 		s.length.Add(int64(g.grown))
 	}
 	for _, c := range group {
@@ -162,7 +162,7 @@ func (g *groupWriter) change(c *change) error {
 		}
 		if c.remove {
 			err = g.remove(k, c.fps[i])
-		} else if c.err = g.s.filter.add(c.fps[i]); c.err == nil {
+		} else if c.err = g.s.mirror.Add(c.fps[i]); c.err == nil {
 			err = g.add(k)
 		}
 		if err != nil {
@@ -182,7 +182,7 @@ func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	if p, ok := g.present[string(key)]; ok {
 		return p, nil
 	}
-	if !g.s.filter.contains(f) {
+	if !g.s.mirror.Contains(f) {
 		return false, nil
 	}
 	return g.s.ds.Has(g.ctx, name(keysPrefix, key))
