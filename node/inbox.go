@@ -106,6 +106,7 @@ type partial struct {
 	catalogue []overlay.Item
 	group     summary.GroupID
 	parts     *wire.Parts // nil: it is a catalogue
+	way       overlay.Way
 }
 
 const maxWaiting = 8 << 20 // bytes of partials

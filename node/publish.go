@@ -2,6 +2,7 @@ package node
 
 import (
 	"slices"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
@@ -15,6 +16,10 @@ type publisher struct {
 	schedule schedule
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
 	shape    summary.Shape // of the last build
+
+	sample    []byte        // ordinary message of the last epoch; nil: none
+	sampleDue bool          // somebody has not had it
+	sampled   time.Duration // when it was last sent
 }
 
 // built is a new epoch, ready to be published.
@@ -36,6 +41,7 @@ func (p *publisher) look() {
 	if changes := int(p.n.changes.Swap(0)); changes > 0 {
 		p.schedule.changed(now, changes)
 	}
+	p.sendSample(now)
 	if p.building || !p.schedule.due(now) {
 		return
 	}
@@ -82,5 +88,15 @@ func (p *publisher) built(l *loop, b built) {
 	p.shape, p.epoch, p.schedule.keys = b.shape, b.stream.Header().Epoch, b.keys
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
+	p.sample, p.sampleDue = sampleMessage(b), true
 	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})
+}
+
+// sendSample sends the ordinary message if it is due, when there is anybody for whom it is.
+func (p *publisher) sendSample(now time.Duration) {
+	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.plain.any() {
+		return
+	}
+	p.sampleDue, p.sampled = false, now
+	p.n.mesh.send(outgoing{message: p.sample})
 }

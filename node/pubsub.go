@@ -40,21 +40,26 @@ type mesh struct {
 	n      *Node
 	ps     *pubsub.PubSub
 	topic  string
+	top    *pubsub.Topic
 	sub    *pubsub.Subscription
 	outbox chan outgoing
+	plain  plain
 }
 
-// outgoing is a partial message for one peer, or, without a group, the word that the peer misbehaved.
+// outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary message.
 type outgoing struct {
 	to              peer.ID
 	group           string
 	metadata, parts []byte
+	message         []byte
 }
 
 const outboxSize = 1024
 
 func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 	m := &mesh{n: n, topic: Topic(n.cfg.seed.Network), outbox: make(chan outgoing, outboxSize)}
+	m.plain.peers = make(map[peer.ID]bool)
+	m.plain.credit(n.cfg.messageRate(), time.Hour) // a burst
 	ext := &extension{
 		Logger:                                 n.log,
 		OnIncomingRPC:                          m.incoming,
@@ -79,11 +84,13 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		return nil, fmt.Errorf("node: pubsub: %w", err)
 	}
 	m.ps = ps
-	topic, err := ps.Join(m.topic, pubsub.RequestPartialMessages())
-	if err != nil {
+	if err := ps.RegisterTopicValidator(m.topic, m.validate); err != nil {
 		return nil, fmt.Errorf("node: pubsub: %w", err)
 	}
-	if m.sub, err = topic.Subscribe(); err != nil {
+	if m.top, err = ps.Join(m.topic, pubsub.RequestPartialMessages()); err != nil {
+		return nil, fmt.Errorf("node: pubsub: %w", err)
+	}
+	if m.sub, err = m.top.Subscribe(); err != nil {
 		return nil, fmt.Errorf("node: pubsub: %w", err)
 	}
 	n.tasks.run(m.deliver)
@@ -127,7 +134,7 @@ func (m *mesh) close() {
 	}
 }
 
-// read takes full messages off the subscription, of which version 1 has none.
+// read takes ordinary messages off the subscription, lest it fills up: validate has seen to them.
 func (m *mesh) read() {
 	for {
 		if _, err := m.sub.Next(m.n.ctx); err != nil {
@@ -153,9 +160,12 @@ func (m *mesh) deliver() {
 			return
 		case o := <-m.outbox:
 			var err error
-			if o.group == "" {
+			switch {
+			case o.message != nil:
+				err = m.top.Publish(m.n.ctx, o.message)
+			case o.group == "":
 				err = m.ps.PeerFeedback(m.topic, o.to, pubsub.PeerFeedbackInvalidMessage)
-			} else {
+			default:
 				err = pubsub.PublishPartial(m.ps, m.topic, []byte(o.group), m.only(o))
 			}
 			if err != nil && m.n.ctx.Err() == nil {
@@ -189,6 +199,7 @@ func (m *mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if len(rpc.GetControl().GetGraft()) > 0 {
 		m.n.conns.link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
 	}
+	m.plain.subscribed(from, m.topic, rpc.GetSubscriptions())
 	p := rpc.GetPartial()
 	if p == nil {
 		return nil
@@ -276,7 +287,10 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 }
 
 // OnClosedOutboundStream says that the peer has left the mesh, of which Prune does not tell.
-func (t *tracer) OnClosedOutboundStream(p peer.ID) { t.m.n.in.meshChanged(p, ended) }
+func (t *tracer) OnClosedOutboundStream(p peer.ID) {
+	t.m.plain.left(p)
+	t.m.n.in.meshChanged(p, ended)
+}
 
 func (t *tracer) Graft(p peer.ID, _ string) { t.m.n.in.meshChanged(p, begun) }
 func (t *tracer) Prune(p peer.ID, _ string) { t.m.n.in.meshChanged(p, ended) }

@@ -88,7 +88,7 @@ func (l *loop) status() Status {
 		Links:        len(l.links),
 		Epoch:        l.publisher.epoch,
 		FalseMatches: l.core.Overlay.FalseMatches(),
-		PubsubBytes:  l.learned[overlay.Pubsub],
+		PubsubBytes:  l.learned[overlay.Pubsub] + l.learned[overlay.Message],
 		DirectBytes:  l.learned[overlay.Direct],
 		Deltas:       l.deltas,
 		DeltaBytes:   l.deltaBytes,

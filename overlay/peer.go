@@ -20,6 +20,8 @@ const (
 	Pubsub Way = iota
 	// Direct is a stream of their own, opened by the receiver.
 	Direct
+	// Message is an ordinary pubsub message that the origin published of itself, unasked: one part, the first.
+	Message
 )
 
 // Hello is what the two ends of a link tell each other: at its start, and again when something changed.

@@ -38,6 +38,9 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	if l != nil {
 		o.down.take(in.Bytes)
 	}
+	if in.Way == Message {
+		l = nil // who passed it on need not hold it
+	}
 	e := o.asked(l, in)
 	if e == nil {
 		return
@@ -80,9 +83,16 @@ func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	}
 }
 
-// asked finds the entry that a run is for. A run of an origin about which the sender was never asked is refused.
+// asked finds the entry that a run is for. A run of an origin about which the sender was never asked is refused, unless it
+// came as an ordinary message.
 func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	i, known := o.byTag[in.Group.OriginTag()]
+	if in.Way == Message {
+		if e := o.add(in.Group.OriginTag()); e != nil && e.index != 0 && !e.banned {
+			return e
+		}
+		return nil
+	}
 	if known && i != 0 && !o.entries[i].banned {
 		e := o.entries[i]
 		if e.ask.peer == in.From || l != nil && l.trade(i).asked {

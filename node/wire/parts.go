@@ -9,6 +9,7 @@ const (
 	MaxPartsRequest = 64        // bytes of a PartsRequest
 	MaxParts        = 512 << 10 // bytes of a Parts on a stream
 	MaxPartsRPC     = 136 << 10 // bytes of a Parts in pubsub
+	MaxSample       = 4 << 10   // bytes of a Parts in an ordinary message
 	MaxPart         = 1<<16 - 1 // number of a part, and of parts
 	groupBytes      = len(summary.GroupID{})
 )
@@ -76,7 +77,7 @@ func AppendParts(b []byte, p Parts) []byte {
 	return appendBytes(b, 4, p.Run.AppendBinary(nil))
 }
 
-// ParseParts reads a whole message of at most limit bytes (MaxParts or MaxPartsRPC).
+// ParseParts reads a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
 func ParseParts(b []byte, limit int) (Parts, error) {
 	var p Parts
 	var run []byte
