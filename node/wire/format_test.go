@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
-
-var rewrite = flag.Bool("rewrite", false, "rewrite the examples in FORMAT.md")
 
 // TestFormatExamples holds the messages in package summary's FORMAT.md against the code.
 func TestFormatExamples(t *testing.T) {
