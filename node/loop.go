@@ -139,6 +139,9 @@ func (l *loop) stateChanged(p peer.ID, s peerState) {
 	if s.charged > 0 {
 		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.charged})
 	}
+	if s.lost {
+		l.step(overlay.Lost{Peer: overlay.PeerID(p)})
+	}
 	if s.mesh == ended || s.mesh == endedAndBegun {
 		l.n.conns.meshed(p, false)
 		l.n.mesh.plain.meshed(p, false)
@@ -186,6 +189,7 @@ func (l *loop) partial(p partial) {
 		l.step(overlay.PartsReceived{
 			From: overlay.PeerID(p.from), Way: p.way, Group: p.group,
 			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Delta: p.parts.Delta, Bytes: p.bytes,
+			More: p.parts.More, Came: p.came,
 		})
 	}
 }

@@ -251,6 +251,7 @@ func (m *mesh) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 		m.n.refuse(from, "rpc "+reason, err)
 		return err
 	}
+	msg.came = m.n.now()
 	if !m.n.in.offerPartial(msg) {
 		m.n.counters.drop("partials")
 	}
@@ -304,8 +305,9 @@ func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 	}
 }
 
-func (t *tracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
+func (t *tracer) DropRPC(rpc *pubsub.RPC, p peer.ID) {
 	if rpc.Partial != nil {
+		t.m.n.in.lost(p)
 		t.m.n.counters.drop("pubsub partial")
 		return
 	}

@@ -245,7 +245,7 @@ func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, t *trade, end
 	if s != deltaGoes {
 		return s
 	}
-	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
+	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
 	t.claims(t.wantOf, uint16(end))
 	t.want, t.wantBases = 0, 0
 	return deltaGoes

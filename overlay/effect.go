@@ -30,6 +30,7 @@ type SendParts struct {
 	Record   []byte
 	Run      summary.Run
 	Delta    []byte // nil: it is a run
+	More     bool   // another message to the same peer follows at once
 }
 
 // RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when

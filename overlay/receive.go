@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -37,6 +38,9 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	l := o.links[in.From]
 	if l != nil {
 		o.down.take(in.Bytes)
+		if in.Way == Pubsub {
+			l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
+		}
 	}
 	if in.Way == Message {
 		l = nil // who passed it on need not hold it

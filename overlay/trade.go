@@ -118,7 +118,8 @@ func (o *Overlay) serve(l *link, first, last int) {
 		for _, i := range l.queue {
 			t := l.trade(i)
 			if t.class(i) == class {
-				o.servePart(l, i, t)
+				for o.servePart(l, i, t) && l.hello.Down == 0 { // a train
+				}
 			}
 			if t.want > 0 {
 				kept = append(kept, i)
@@ -140,8 +141,9 @@ func (t *trade) class(index int) int {
 	return 2
 }
 
-// servePart sends one run of what a link wants of one origin, and clears the want when nothing is left of it.
-func (o *Overlay) servePart(l *link, i int, t *trade) {
+// servePart sends one run of what a link wants of one origin, and clears the want when nothing is left of it. It says whether
+// it sent a run and something is left.
+func (o *Overlay) servePart(l *link, i int, t *trade) (more bool) {
 	var p *summary.Prefix
 	e := o.entries[i]
 	if e != nil {
@@ -149,29 +151,30 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 	}
 	if p == nil || int(t.from) >= p.Parts() || o.now-t.wantAt >= staleAsk {
 		t.want = 0
-		return
+		return false
 	}
 	end := min(int(t.want), p.Parts())
 	if t.wantBases != 0 {
 		if o.serveDelta(l, e, p, t, end) != partsInstead {
-			return
+			return false
 		}
 		t.wantBases = 0
 	}
 	run, env, rec, ok := o.cut(l, e, p, int(t.from), end)
 	if !ok {
-		return
+		return false
 	}
 	if i == 0 {
 		o.copies.taken(o.now, run.End())
 	}
-	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
+	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
 	t.from, t.wantAt = uint16(run.End()), o.now
 	t.claims(t.wantOf, t.from)
 	if t.from >= t.want || int(t.from) >= p.Parts() {
 		t.want = 0
 	}
+	return t.want > 0
 }
 
 // cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.
@@ -180,6 +183,10 @@ func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run 
 	if from == 0 {
 		env, rec = o.envelopeOf(e, p), e.record.Envelope
 	}
+	most := maxRunBytes
+	if l.hello.Down == 0 {
+		most = trainRun
+	}
 	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
 	plan := p.Plan()
 	fits := func(to int) bool {
@@ -187,7 +194,7 @@ func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run 
 		if to == from+1 {
 			return l.out.allowsWhole(n) && o.up.allowsWhole(n)
 		}
-		return n <= maxRunBytes && l.out.allows(n) && o.up.allows(n)
+		return n <= most && l.out.allows(n) && o.up.allows(n)
 	}
 	to := from + 1
 	if !fits(to) {
