@@ -117,11 +117,18 @@ var (
 	descOrigins = prometheus.NewDesc("venn_origins", "Peers whose summary is held.", nil, nil)
 	descParts   = prometheus.NewDesc("venn_parts_held", "Parts of others' summaries held.", nil, nil)
 	descHeld    = prometheus.NewDesc("venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, nil)
+	descEpochs  = prometheus.NewDesc("venn_epochs_published_total", "Own summaries published.", nil, nil)
+	descDeltas  = prometheus.NewDesc("venn_deltas_total", "Newer epochs of others learned by deltas.", nil, nil)
+	descDelta   = prometheus.NewDesc("venn_delta_bytes_total", "Bytes of these deltas, with headers.", nil, nil)
+	descSpared  = prometheus.NewDesc("venn_delta_spared_bytes_total", "Bytes of the parts in whose place they came.", nil, nil)
+	descFalls   = prometheus.NewDesc("venn_delta_fallbacks_total", "Newer epochs of peers known before that began with parts, for want of a delta.", nil, nil)
+	descLearned = prometheus.NewDesc("venn_parts_bytes_total", "Bytes of parts learned, by the way they came.", []string{"way"}, nil)
+	descIgnored = prometheus.NewDesc("venn_announcements_ignored_total", "Announcements not taken in for want of room.", nil, nil)
 	descFalse   = prometheus.NewDesc("venn_expected_false_matches", "Expected false matches of a query.", nil, nil)
 )
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descRefused, descDropped, descBytes, descKeys, descConns, descOrigins, descParts, descHeld, descFalse} {
+	for _, d := range []*prometheus.Desc{descRefused, descDropped, descBytes, descKeys, descConns, descOrigins, descParts, descHeld, descFalse, descEpochs, descDeltas, descDelta, descSpared, descFalls, descLearned, descIgnored} {
 		ch <- d
 	}
 }
@@ -146,6 +153,17 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		gauge(descParts, float64(s.PartsHeld))
 		gauge(descHeld, float64(s.BytesHeld))
 		gauge(descFalse, s.FalseMatches)
+		total := func(d *prometheus.Desc, v int, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+		}
+		total(descEpochs, s.Epochs)
+		total(descDeltas, s.Deltas)
+		total(descDelta, s.DeltaBytes)
+		total(descSpared, s.SparedBytes)
+		total(descFalls, s.Fallbacks)
+		total(descLearned, s.PubsubBytes, "pubsub")
+		total(descLearned, s.DirectBytes, "direct")
+		total(descIgnored, s.Ignored)
 	}
 }
 

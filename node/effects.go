@@ -59,6 +59,9 @@ func (l *loop) carryOut(e core.Effect) {
 
 // learn counts what was learned.
 func (l *loop) learn(e overlay.Learned) {
+	if e.Fallback {
+		l.fallbacks++
+	}
 	if e.Delta == 0 {
 		l.learned[e.Way] += e.Bytes
 		return

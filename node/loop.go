@@ -33,6 +33,7 @@ type loop struct {
 	learned map[overlay.Way]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
+	fallbacks                     int // newer epochs that began with parts, for want of a delta
 
 	publisher publisher
 	ticks     int

@@ -17,6 +17,8 @@ type publisher struct {
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
 	shape    summary.Shape // of the last build
 
+	published int // epochs so far
+
 	sample    []byte        // ordinary message of the last epoch; nil: none
 	sampleDue bool          // somebody has not had it
 	sampled   time.Duration // when it was last sent
@@ -88,6 +90,7 @@ func (p *publisher) built(l *loop, b built) {
 	p.shape, p.epoch, p.schedule.keys = b.shape, b.stream.Header().Epoch, b.keys
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
+	p.published++
 	p.sample, p.sampleDue = sampleMessage(b), true
 	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})
 }

@@ -77,6 +77,8 @@ type Learned struct {
 	Way    Way
 	Bytes  int // of the parts that were new
 	Delta  int // bytes of the message that brought a delta in their place; 0: they came themselves
+	// Fallback says that a newer epoch of an origin known before began with parts: no delta to it could be had.
+	Fallback bool
 }
 
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.

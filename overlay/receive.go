@@ -213,6 +213,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.outdateShare(now)
 	}
+	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	var replaced *summary.Prefix
@@ -237,7 +238,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	if in.Delta != nil {
 		delta = in.Bytes
 	}
-	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta})
+	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta, Fallback: fallback})
 }
 
 // progress moves the outstanding ask forward, or ends it.

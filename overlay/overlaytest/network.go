@@ -45,6 +45,7 @@ type Peer struct {
 	Deltas     int // epochs learned by deltas
 	DeltaBytes int // of these
 	Spared     int // bytes of the parts in whose place they came
+	Fallbacks  int // epochs learned without one, though an earlier was known
 	Faults     map[overlay.Fault]int
 	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                   // announces, but never delivers
@@ -240,6 +241,9 @@ func (n *Network) do(i int, e overlay.Effect) {
 	case overlay.Report:
 		p.Faults[e.Fault]++
 	case overlay.Learned:
+		if e.Fallback {
+			p.Fallbacks++
+		}
 		if e.Delta > 0 {
 			p.Deltas++
 			p.DeltaBytes += e.Delta
