@@ -53,10 +53,10 @@ const (
 	DefaultMinutes      = 5
 )
 
-// DefaultWarmup is the warm-up of so many peers: 25 s, beyond 120 peers in proportion, for that is how long a slow line takes to
+// DefaultWarmup is the warm-up of so many peers: 30 s, beyond 120 peers in proportion, for that is how long a slow line takes to
 // carry a sample of each.
 func DefaultWarmup(peers int) time.Duration {
-	return 25 * time.Second * time.Duration(max(peers, 120)) / 120
+	return 30 * time.Second * time.Duration(max(peers, 120)) / 120
 }
 
 // ErrConfig is what a Config that cannot be run matches.
