@@ -49,7 +49,9 @@ type Peer struct {
 	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                   // announces, but never delivers
 	Liar       bool                   // spoils the deltas that it sends
+	Gone       bool                   // has no connections
 	Lifetime   time.Duration          // of its summaries; 0: an hour
+	up         uint64                 // declared rate
 	keeps      map[int]bool           // peers that it wants to stay connected with
 	mesh       map[int]bool
 	wake       time.Duration
@@ -84,7 +86,7 @@ func (n *Network) Add(id overlay.PeerID, cfg overlay.Config) (int, error) {
 	n.index[id] = i
 	n.Peers = append(n.Peers, &Peer{
 		Overlay: o, ID: id, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
-		keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1,
+		keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1, up: cfg.Up,
 	})
 	return i, nil
 }
@@ -134,7 +136,7 @@ func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
 // Connect opens a connection from peer a to peer b.
 func (n *Network) Connect(a, b int) {
 	k := pair(a, b)
-	if a == b || n.links[k] {
+	if a == b || n.links[k] || n.Peers[a].Gone || n.Peers[b].Gone {
 		return
 	}
 	n.links[k] = true
@@ -152,6 +154,14 @@ func (n *Network) Disconnect(a, b int) {
 	for _, ab := range [][2]int{{a, b}, {b, a}} {
 		delete(n.Peers[ab[0]].mesh, ab[1])
 		n.step(ab[0], overlay.LinkClosed{Peer: n.Peers[ab[1]].ID})
+	}
+}
+
+// Leave closes all connections of a peer for good, until Gone is false again.
+func (n *Network) Leave(i int) {
+	n.Peers[i].Gone = true
+	for j := range n.Peers {
+		n.Disconnect(i, j)
 	}
 }
 
@@ -221,21 +231,31 @@ func (n *Network) do(i int, e overlay.Effect) {
 			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 		})
 	case overlay.RequestParts:
-		j := n.index[e.From.Peer]
+		j, exists := n.index[e.From.Peer]
+		if !exists || n.Peers[j].Gone {
+			n.after(n.Latency, func() { n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group}) })
+			return
+		}
 		n.Connect(i, j)
 		n.after(5*n.Latency, func() { n.request(i, j, e) })
 	case overlay.AnswerParts:
 		n.answer(i, e)
 	case overlay.Connect:
-		j := n.index[e.To.Peer]
+		j, exists := n.index[e.To.Peer]
+		if !exists || n.Peers[j].Gone {
+			n.after(n.Latency, func() { n.step(i, overlay.DialFailed{Peer: e.To.Peer}) })
+			return
+		}
 		p.keeps[j] = true
 		n.after(2*n.Latency, func() { n.Connect(i, j) })
 	case overlay.Protect:
-		p.keeps[n.index[e.Peer]] = true
+		if j, exists := n.index[e.Peer]; exists {
+			p.keeps[j] = true
+		}
 	case overlay.Disconnect:
-		j := n.index[e.Peer]
+		j, exists := n.index[e.Peer]
 		delete(p.keeps, j)
-		if !n.Peers[j].keeps[i] {
+		if exists && !n.Peers[j].keeps[i] {
 			n.after(n.Latency, func() { n.Disconnect(i, j) })
 		}
 	case overlay.Report:
