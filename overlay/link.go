@@ -24,8 +24,9 @@ type link struct {
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
 
-	unkept  int // asks in a row that brought nothing
-	brought int // pending entries that it told of first
+	useful  bool // it has brought something
+	unkept  int  // asks in a row that brought nothing
+	brought int  // pending entries that it told of first
 
 	trades []trade // by directory index
 	queue  []int   // directory indexes that the peer asked for, in order of arrival

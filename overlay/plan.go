@@ -293,8 +293,9 @@ const (
 	doublings = 3
 	// distrustAfter so many asks in a row that brought nothing, a link is asked for one thing at a time.
 	distrustAfter = 8
-	// claimsUnkept is how many of these in a row are a fault, each time.
-	claimsUnkept = 32
+	// claimsUnkept is how many of these are a fault of a link that has brought nothing at all: one that is busy with its own summary
+	// brings nothing of others for a while.
+	claimsUnkept = 128
 )
 
 // failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, twice as
@@ -306,7 +307,7 @@ func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 	t := l.trade(e.index)
 	o.shun(l, e, now+shunFor<<t.failures)
 	t.failures = min(t.failures+1, doublings)
-	if l.unkept++; l.unkept%claimsUnkept == 0 {
+	if l.unkept++; !l.useful && l.unkept%claimsUnkept == 0 {
 		o.fault(l, FaultClaim)
 	}
 }
@@ -314,5 +315,5 @@ func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *entry) {
 	t := l.trade(e.index)
-	t.failures, t.shunned, l.unkept = 0, 0, 0
+	t.failures, t.shunned, l.unkept, l.useful = 0, 0, 0, true
 }
