@@ -165,7 +165,7 @@ func slowAsks(o *Overlay) (asks []string) {
 				continue
 			}
 			wait := float64(at.inFlight+size) / max(1, l.inRate)
-			busy := at.inFlight > 0 && (l.unkept >= distrustAfter || float64(at.inFlight) >= 2*max(1, l.inRate))
+			busy := at.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(at.inFlight) >= 2*max(1, l.inRate))
 			if !busy && (to == nil || wait < least) {
 				to, id, least, have = at, l.peer, wait, int(t.have)
 			}
