@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"syscall"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -197,6 +198,8 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusBadRequest
 	case errors.As(err, new(*http.MaxBytesError)):
 		status = http.StatusRequestEntityTooLarge
+	case errors.Is(err, syscall.ENOSPC):
+		status = http.StatusInsufficientStorage
 	case errors.Is(err, node.ErrClosed):
 		status = http.StatusServiceUnavailable
 	case errors.Is(err, context.DeadlineExceeded):

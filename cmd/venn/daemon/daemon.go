@@ -100,12 +100,16 @@ func (d *daemon) seed() summary.Seed {
 
 func (d *daemon) openStore(ctx context.Context) error {
 	begun := time.Now()
+	room := roomOn(d.repo.Dir)
+	if err := room(0); err != nil {
+		return err
+	}
 	db, err := pebbleds.NewDatastore(d.repo.Store(), pebbleds.WithCacheSize(d.cfg.Limits.Cache))
 	if err != nil {
 		return fmt.Errorf("store %s cannot be opened; if it is damaged, put back a copy, or move it away to begin with no keys: %w", d.repo.Store(), err)
 	}
 	d.onClose(db.Close)
-	if d.store, err = store.Open(ctx, db, d.seed()); err != nil {
+	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room)); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(d.store.Close)
