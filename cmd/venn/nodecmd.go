@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// errNone says that nobody has what was looked for.
+// errNone says that nobody has what was looked for. Whoever returns it alone has told of what.
 var errNone = errors.New("nobody has it")
 
 // nodeCommands are the commands of a peer of one's own.

@@ -27,6 +27,8 @@ type Config struct {
 	Keys func(context.Context) iter.Seq2[[]byte, error]
 	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
+	// Begun is closed when the node has tried to connect to those it is to begin with: find waits for it, up to 3 s. nil: it does not.
+	Begun <-chan struct{}
 	// Version is what status says. May be empty.
 	Version string
 	// Registry has the metrics. nil: none are served.

@@ -56,7 +56,7 @@ func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	defer unlock()
 	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
 	defer func() { err = errors.Join(err, d.close()) }()
-	for _, step := range []func(context.Context) error{d.openStore, d.listenHTTP, d.openHost, d.openNode} {
+	for _, step := range []func(context.Context) error{d.listenHTTP, d.openStore, d.openHost, d.openNode} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -117,7 +117,8 @@ func (d *daemon) openStore(ctx context.Context) error {
 	return nil
 }
 
-// listenHTTP opens what commands and programs connect to, before the node starts, so that a port in use ends the daemon early.
+// listenHTTP opens what commands and programs connect to, before all else: a port in use ends the daemon early, and who connects
+// while the store opens waits.
 func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 	if d.control, err = listenSocket(d.repo.Socket()); err != nil {
 		return err
@@ -214,7 +215,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Servers: d.serving.servers, Version: d.opts.Version, Registry: d.registry, Log: d.log}
+	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public := httpapi.Public(c)
