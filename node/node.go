@@ -50,6 +50,7 @@ type Node struct {
 	counters *counters
 	events   *events
 	mesh     *mesh
+	joining  chan struct{} // one token for a join of another's that is served
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
 	changed  atomic.Bool // keys were added or removed since the loop last looked
@@ -77,6 +78,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		in:       newInbox(),
 		conns:    newConns(cfg.maxConnections),
 		counters: newCounters(),
+		joining:  make(chan struct{}, 1),
 		dials:    make(chan struct{}, cfg.dials),
 	}
 	n.events = newEvents(n.counters)
@@ -121,12 +123,16 @@ func (n *Node) run(machine *core.Machine) error {
 }
 
 func (n *Node) handlers() map[protocol.ID]func(*stream) error {
-	return map[protocol.ID]func(*stream) error{
+	all := map[protocol.ID]func(*stream) error{
 		HelloID: n.serveHello,
 		HaveID:  n.serveHave,
 		QueryID: n.serveQuery,
 		PartsID: n.serveParts,
 	}
+	if n.cfg.joins {
+		all[JoinID] = n.serveJoin
+	}
+	return all
 }
 
 func (n *Node) overlayConfig() overlay.Config {

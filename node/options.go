@@ -36,6 +36,7 @@ type config struct {
 	keys           Keys
 	epochs         Epochs
 	gate           *Gate
+	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
 

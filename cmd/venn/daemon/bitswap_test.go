@@ -16,6 +16,7 @@ import (
 	bsmsg "github.com/ipfs/boxo/bitswap/message"
 	"github.com/ipfs/boxo/bitswap/network/bsnet"
 	"github.com/ipfs/boxo/blockstore"
+	"github.com/ipfs/boxo/routing/providerquerymanager"
 	blocks "github.com/ipfs/go-block-format"
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
@@ -66,6 +67,9 @@ func (r *received) MessageSent(peer.ID, bsmsg.BitSwapMessage)     {}
 // knows what for, and then never again.
 const searchDelay = 50 * time.Millisecond
 
+// providers is how many Bitswap takes of a block: it asks all of them, and each found by venn has said that it holds the block.
+const providers = 2
+
 func newExchanger(t *testing.T, withVenn bool, count *received, opts ...bitswap.Option) *exchanger {
 	t.Helper()
 	x := &exchanger{host: newHost(t), blocks: blockstore.NewBlockstore(dssync.MutexWrap(ds.NewMapDatastore()))}
@@ -76,9 +80,15 @@ func newExchanger(t *testing.T, withVenn bool, count *received, opts ...bitswap.
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = n.Close() })
-		x.node, router = n, n
+		x.node = n
+		few, err := providerquerymanager.New(bsnet.NewFromIpfsHost(x.host), n, providerquerymanager.WithMaxProviders(providers))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(few.Close)
+		router = few
 	}
-	opts = append(opts, bitswap.WithTracer(count), bitswap.WithClientOption(client.ProviderSearchDelay(searchDelay)),
+	opts = append(opts, bitswap.WithClientOption(client.WithDefaultProviderQueryManager(false)), bitswap.WithTracer(count), bitswap.WithClientOption(client.ProviderSearchDelay(searchDelay)),
 		bitswap.WithClientOption(client.WithPerPeerSendDelay(time.Microsecond)))
 	x.swap = bitswap.New(t.Context(), bsnet.NewFromIpfsHost(x.host), router, x.blocks, opts...)
 	t.Cleanup(func() { _ = x.swap.Close() })
