@@ -174,9 +174,13 @@ func (a *api) overlapOf(r *http.Request, p, q peer.ID) (summary.Overlap, error) 
 }
 
 func peerParameter(r *http.Request, name string) (peer.ID, error) {
-	p, err := peer.Decode(r.FormValue(name))
+	return parsePeer(name, r.FormValue(name))
+}
+
+func parsePeer(name, text string) (peer.ID, error) {
+	p, err := peer.Decode(text)
 	if err != nil {
-		return "", fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no peer id", name, r.FormValue(name))}
+		return "", fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no peer id", name, text)}
 	}
 	return p, nil
 }

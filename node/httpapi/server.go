@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strings"
 	"syscall"
 	"time"
 
@@ -37,7 +38,7 @@ type Config struct {
 	Log *slog.Logger
 
 	MaxBody     int64         // bytes of a request; 0: 32 MiB
-	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed or listed
+	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed, listed or joined
 	MaxRequests int           // served at once; 0: 64
 }
 
@@ -117,6 +118,7 @@ func (a *api) routes() map[string]handler {
 		"GET /api/v1/neighbours":   a.neighbours,
 		"GET /api/v1/overlap":      a.overlap,
 		"GET /api/v1/find":         a.find,
+		"GET /api/v1/join":         a.join,
 		"GET /api/v1/keys":         a.listKeys,
 		"POST /api/v1/keys/add":    a.addKeys,
 		"POST /api/v1/keys/remove": a.removeKeys,
@@ -177,7 +179,7 @@ func (a *api) limited(h handler) http.Handler {
 }
 
 func long(r *http.Request) bool {
-	return len(r.URL.Path) >= 12 && r.URL.Path[:12] == "/api/v1/keys"
+	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join"
 }
 
 // fault is an error with the status that it is answered with.
@@ -194,7 +196,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &f):
 		status = f.status
-	case errors.Is(err, node.ErrUnknown):
+	case errors.Is(err, node.ErrUnknown), errors.Is(err, node.ErrNoJoin):
 		status = http.StatusNotFound
 	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
 		status = http.StatusBadRequest

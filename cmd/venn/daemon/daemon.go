@@ -176,13 +176,17 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		d.bootstrap = append(d.bootstrap, *info)
 	}
 	d.bootstrap = append(d.bootstrap, d.opts.Bootstrap...)
-	d.node, err = node.New(d.host,
+	opts := []node.Option{
 		node.WithKeys(d.store), node.WithEpochs(d.store),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
 		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
-	)
+	}
+	if d.cfg.Content.Joins {
+		opts = append(opts, node.WithJoins())
+	}
+	d.node, err = node.New(d.host, opts...)
 	if err != nil {
 		return err
 	}
