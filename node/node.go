@@ -48,6 +48,7 @@ type Node struct {
 	in       *inbox
 	conns    *conns
 	counters *counters
+	metrics  *metrics
 	events   *events
 	mesh     *mesh
 	joining  chan struct{} // one token for a join of another's that is served
@@ -78,10 +79,11 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		in:       newInbox(),
 		conns:    newConns(cfg.maxConnections),
 		counters: newCounters(),
+		metrics:  newMetrics(),
 		joining:  make(chan struct{}, 1),
 		dials:    make(chan struct{}, cfg.dials),
 	}
-	n.events = newEvents(n.counters)
+	n.events = newEvents(n.counters, n.metrics)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	machine, err := core.New(n.overlayConfig(), n.routingConfig())
 	if err != nil {
