@@ -161,7 +161,7 @@ func (n *Node) overlayConfig() overlay.Config {
 func (n *Node) routingConfig() routing.Config {
 	return routing.Config{
 		Self: overlay.PeerID(n.host.ID()),
-		Has:  n.keys.Has,
+		Has:  n.Has,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
 }
@@ -213,7 +213,7 @@ func (n *Node) AddKeys(ctx context.Context, keys ...[]byte) error {
 	return err
 }
 
-// RemoveKeys drops keys; those that are not held are skipped. It is told to others as AddKeys is.
+// RemoveKeys drops keys, private ones too; those that are not held are skipped. It is told to others as AddKeys is.
 func (n *Node) RemoveKeys(ctx context.Context, keys ...[]byte) error {
 	_, err := n.Remove(ctx, keys...)
 	return err
@@ -226,11 +226,8 @@ func (n *Node) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Has says whether the node holds key.
-func (n *Node) Has(key []byte) bool { return n.keys.Has(key) }
-
-// Len is the number of keys held.
+// Len is the number of keys held, without those of AddPrivate.
 func (n *Node) Len() int { return n.keys.Len() }
 
-// Fingerprints are those of the keys held.
+// Fingerprints are those of the keys that Len counts.
 func (n *Node) Fingerprints() iter.Seq[summary.Fingerprint] { return n.keys.Fingerprints() }

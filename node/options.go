@@ -34,6 +34,7 @@ type config struct {
 	headers        *HeaderCache
 	random         uint64
 	keys           Keys
+	private        Keys
 	epochs         Epochs
 	gate           *Gate
 	joins          bool
@@ -60,6 +61,9 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.keys == nil {
 		c.keys = &MemoryKeys{}
+	}
+	if c.private == nil {
+		c.private = &MemoryKeys{}
 	}
 	if c.epochs == nil {
 		c.epochs = &clockEpochs{}

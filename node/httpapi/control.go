@@ -204,6 +204,9 @@ type Changed struct {
 }
 
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Get("private") == "true" { // a form, as curl -d says it sends, would take the body
+		return a.change(w, r, a.Node.AddPrivate)
+	}
 	return a.change(w, r, a.Node.Add)
 }
 

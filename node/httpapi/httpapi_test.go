@@ -144,6 +144,7 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/v1/join", "peer=nobody", "", true},
 		{"GET", "/api/v1/keys", "", "", false},
 		{"POST", "/api/v1/keys/add", "", "one\ntwo\n", false},
+		{"POST", "/api/v1/keys/add", "private=true", "three", false},
 		{"POST", "/api/v1/keys/add", "", "hex:0", true},
 		{"POST", "/api/v1/keys/remove", "", "one", false},
 		{"POST", "/api/v1/keys/has", "", "one\ntwo\n\n" + someCID, false},

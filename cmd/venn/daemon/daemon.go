@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
 	"time"
 
+	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/namespace"
 	pebbleds "github.com/ipfs/go-ds-pebble"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -73,6 +76,7 @@ type daemon struct {
 
 	registry  *prometheus.Registry
 	store     *store.Store
+	private   *store.Store // keys that are in no summary
 	bootstrap []peer.AddrInfo
 	gate      node.Gate
 	host      host.Host
@@ -113,6 +117,10 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(d.store.Close)
+	if d.private, err = store.Open(ctx, namespace.Wrap(db, ds.NewKey("/private")), d.seed(), store.WithRoom(room)); err != nil {
+		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
+	}
+	d.onClose(d.private.Close)
 	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
 	return nil
 }
@@ -177,7 +185,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	}
 	d.bootstrap = append(d.bootstrap, d.opts.Bootstrap...)
 	opts := []node.Option{
-		node.WithKeys(d.store), node.WithEpochs(d.store),
+		node.WithKeys(d.store), node.WithPrivateKeys(d.private), node.WithEpochs(d.store),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
@@ -205,6 +213,19 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	return nil
 }
 
+// allKeys are the keys of both stores.
+func (d *daemon) allKeys(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, s := range []*store.Store{d.store, d.private} {
+			for key, err := range s.Keys(ctx) {
+				if !yield(key, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // serve answers until ctx ends or something fails that cannot do without.
 func (d *daemon) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -219,7 +240,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public := httpapi.Public(c)
