@@ -20,7 +20,7 @@ type Config struct {
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
 	Seed         uint64        // of collections, queries, link classes and identities
-	Warmup       time.Duration // from the mesh's forming to the first query; 0: 25 s, negative: none
+	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
@@ -49,10 +49,15 @@ var Transports = []Transport{TCP, QUIC, Sim}
 // Defaults of Config.
 const (
 	DefaultQueries      = 1000
-	DefaultWarmup       = 25 * time.Second
 	DefaultSummaryShare = 1.0 / 3
 	DefaultMinutes      = 5
 )
+
+// DefaultWarmup is the warm-up of so many peers: 30 s, beyond 120 peers in proportion, for that is how long a slow line takes to
+// carry a sample of each.
+func DefaultWarmup(peers int) time.Duration {
+	return 30 * time.Second * time.Duration(max(peers, 120)) / 120
+}
 
 // ErrConfig is what a Config that cannot be run matches.
 var ErrConfig = errors.New("testnet: bad configuration")
@@ -62,7 +67,6 @@ func (c *Config) check() error {
 	c.Queries = or(c.Queries, DefaultQueries)
 	c.Chunk = or(c.Chunk, workload.DefaultChunk)
 	c.Transport = or(c.Transport, TCP)
-	c.Warmup = or(c.Warmup, DefaultWarmup)
 	c.Minutes = or(c.Minutes, DefaultMinutes)
 	c.SummaryShare = or(c.SummaryShare, DefaultSummaryShare)
 	var faults []error

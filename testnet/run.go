@@ -214,7 +214,7 @@ func (r *run) mesh(ctx context.Context) error {
 
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
-	end := time.Now().Add(r.cfg.Warmup)
+	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.members))))
 	pairs := len(r.members) * (len(r.members) - 1)
 	for {
 		r.progress(Spreading, r.known(r.poll(ctx)), pairs)
