@@ -28,7 +28,7 @@ import (
 
 // raw is a peer without a core: it says and answers what a test wants.
 type raw struct {
-	t  *testing.T
+	t  testing.TB
 	h  host.Host
 	ps *pubsub.PubSub
 
@@ -40,7 +40,7 @@ type raw struct {
 }
 
 // newRaw returns a raw peer that is linked with n.
-func newRaw(t *testing.T, n *Node) *raw {
+func newRaw(t testing.TB, n *Node) *raw {
 	t.Helper()
 	r := &raw{t: t, h: newHost(t), grafted: make(map[peer.ID]bool)}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -199,7 +199,7 @@ type origin struct {
 	otherRecord []byte
 }
 
-func newOrigin(t *testing.T, name string, keys int) origin {
+func newOrigin(t testing.TB, name string, keys int) origin {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -264,7 +264,7 @@ func (o origin) item() overlay.Item {
 }
 
 // parts is what the origin's holder answers.
-func (o origin) parts(t *testing.T, it overlay.Item) *wire.Parts {
+func (o origin) parts(t testing.TB, it overlay.Item) *wire.Parts {
 	run, err := o.stream.Prefix().Run(int(it.Have), int(it.Want))
 	if err != nil {
 		t.Error(err)
