@@ -59,6 +59,7 @@ func (l *loop) carryOut(e core.Effect) {
 
 // learn counts what was learned.
 func (l *loop) learn(e overlay.Learned) {
+	l.n.metrics.took(e)
 	if e.Fallback {
 		l.fallbacks++
 	}

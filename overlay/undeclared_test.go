@@ -31,7 +31,7 @@ func TestUndeclaredLines(t *testing.T) {
 			}
 			net.Connect(0, 1)
 			for k := range rounds {
-				if err := net.Publish(0, fingerprints(500_000, 0, uint64(k))); err != nil { // more than the line carries
+				if err := net.Publish(0, overlaytest.Fingerprints(500_000, 0, uint64(k))); err != nil { // more than the line carries
 					t.Fatal(err)
 				}
 				net.Run(time.Duration(k+1) * round)
