@@ -233,7 +233,7 @@ func (o origin) elsewhere(t *testing.T) origin {
 	return o.of(t, summary.Seed{Network: "other"}, "o", 100, summary.Epoch{Generation: 1, Sequence: 1})
 }
 
-func (o origin) of(t *testing.T, seed summary.Seed, name string, keys int, e summary.Epoch) origin {
+func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e summary.Epoch) origin {
 	t.Helper()
 	h := seed.Hasher()
 	var fps []summary.Fingerprint
