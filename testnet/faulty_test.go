@@ -8,7 +8,7 @@ import (
 // Peers that misbehave in every way that they know do no harm: all that is there is found, and what they sent is refused by name.
 func TestFaultyPeers(t *testing.T) {
 	cfg := few(TCP)
-	cfg.Faulty, cfg.Queries, cfg.Warmup = 2, 50, 5*time.Second
+	cfg.Faulty, cfg.Queries, cfg.Warmup = 2, 50, 10*time.Second // a false claim costs an ask, which ends after 4 s
 	rep, err := Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
