@@ -40,7 +40,9 @@ func (p *plain) subscribed(from peer.ID, topic string, subs []*pb.RPC_SubOpts) {
 		switch {
 		case s.GetTopicid() != topic:
 		case s.GetSubscribe() && !s.GetRequestsPartial():
-			p.peers[from] = p.peers[from]
+			if _, known := p.peers[from]; !known {
+				p.peers[from] = false
+			}
 		default:
 			delete(p.peers, from)
 		}
