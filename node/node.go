@@ -105,8 +105,7 @@ func (n *Node) run(machine *core.Machine) error {
 			return fmt.Errorf("node: metrics: %w", err)
 		}
 	}
-	var err error
-	if n.mesh, err = newMesh(n.ctx, n); err != nil {
+	if err := newMesh(n.ctx, n); err != nil {
 		return err
 	}
 	for id, handle := range n.handlers() {

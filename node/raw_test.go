@@ -209,26 +209,6 @@ func newOrigin(t testing.TB, name string, keys int) origin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := summary.Seed{Network: "venn"}
-	h := seed.Hasher()
-	var fps []summary.Fingerprint
-	for _, k := range keysOf(name, keys) {
-		fps = append(fps, h.Fingerprint(k))
-	}
-	stream, err := summary.Build(fps, summary.Header{
-		Seed: seed.Tag(), Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload, err := stream.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := signer(key)(payload)
-	if err != nil {
-		t.Fatal(err)
-	}
 	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id}), key)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +217,46 @@ func newOrigin(t testing.TB, name string, keys int) origin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return origin{id: id, key: key, envelope: envelope, record: rec, stream: stream}
+	o := origin{id: id, key: key, record: rec}
+	return o.of(t, summary.Seed{Network: "venn"}, name, keys, summary.Epoch{Generation: 1, Sequence: 1})
+}
+
+// again is another summary of the same origin.
+func (o origin) again(t *testing.T, name string, keys int, e summary.Epoch) origin {
+	t.Helper()
+	return o.of(t, summary.Seed{Network: "venn"}, name, keys, e)
+}
+
+// elsewhere is a summary of the same origin in another network.
+func (o origin) elsewhere(t *testing.T) origin {
+	t.Helper()
+	return o.of(t, summary.Seed{Network: "other"}, "o", 100, summary.Epoch{Generation: 1, Sequence: 1})
+}
+
+func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e summary.Epoch) origin {
+	t.Helper()
+	h := seed.Hasher()
+	var fps []summary.Fingerprint
+	for _, k := range keysOf(name, keys) {
+		fps = append(fps, h.Fingerprint(k))
+	}
+	head := summary.Header{Seed: seed.Tag(), Origin: string(o.id), Epoch: e, Lifetime: time.Hour}
+	if o.stream != nil {
+		head.Shape = o.stream.Header().Shape // as long as it fits, deltas are made
+	}
+	stream, err := summary.Build(fps, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := stream.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.envelope, err = signer(o.key)(payload); err != nil {
+		t.Fatal(err)
+	}
+	o.stream = stream
+	return o
 }
 
 func (o origin) item() overlay.Item {

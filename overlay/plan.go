@@ -78,7 +78,7 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	most := 0
 	for _, l := range o.order {
 		t := l.trade(e.index)
-		if !l.heard || now < t.shunned || ep.After(t.theirs) {
+		if !l.heard || now < t.shunned || t.have == 0 || ep.After(t.theirs) || !t.theirs.After(e.past) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -121,6 +121,9 @@ func (o *Overlay) maxDirect() int { return max(1, int(o.down.rate)/maxRunBytes) 
 func (o *Overlay) size(of *offer, most int) bool {
 	p := of.e.at(of.epoch)
 	if p == nil { // a new origin, or a new epoch: its header and sample
+		if of.e.cur == nil && o.short() {
+			return false
+		}
 		of.end, of.bytes = 1, unknownSample
 		of.value = firstValue / unknownSample
 		if of.e.cur != nil {
@@ -139,6 +142,12 @@ func (o *Overlay) size(of *offer, most int) bool {
 	of.end, of.bytes = m.end, m.bytes+rpcOverhead+runOverhead
 	of.value = o.weight(of.e) * m.fall / float64(m.bytes)
 	return true
+}
+
+// short says whether memory is full of samples, or was until a moment ago.
+func (o *Overlay) short() bool {
+	o.crowded = o.crowded && o.held > o.cfg.Memory/8*7
+	return o.crowded
 }
 
 // step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to find
@@ -187,9 +196,12 @@ func (o *Overlay) take(now time.Duration, of offer, asks map[PeerID][]Item) {
 		return
 	}
 	end := min(of.end, int(t.have))
+	e.tried = now
 	e.ask = ask{peer: l.peer, way: Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
 	o.reserve(l, e, of.bytes)
-	t.asked = true
+	if !t.asked {
+		t.asked, t.oldest = true, of.epoch
+	}
 	asks[l.peer] = append(asks[l.peer], Item{
 		Group: summary.NewGroupID(e.tag, of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})
@@ -201,7 +213,7 @@ func soonest(links []*link, n int) *link {
 	least := 0.0
 	for _, l := range links {
 		rate := max(1, l.inRate)
-		if l.inFlight > 0 && float64(l.inFlight) >= maxBacklog.Seconds()*rate {
+		if l.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*rate) {
 			continue
 		}
 		if wait := float64(l.inFlight+n) / rate; best == nil || wait < least {
@@ -270,7 +282,38 @@ func (o *Overlay) timeOut(now time.Duration) {
 		if e.ask.way == Direct {
 			e.fetchAt = now + refetchAfter
 		}
-		o.shun(o.links[e.ask.peer], e, now+shunFor)
+		l := o.links[e.ask.peer]
 		o.endAsk(e)
+		o.failed(now, l, e)
 	}
+}
+
+const (
+	// doublings is how often the time for which a link is left alone about an origin doubles.
+	doublings = 3
+	// distrustAfter so many asks, a link that has brought nothing at all is asked for one thing at a time.
+	distrustAfter = 8
+	// claimsUnkept is how many of these are a fault. A useful one that is busy with its own summary brings nothing of others for a
+	// while.
+	claimsUnkept = 128
+)
+
+// failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, and from
+// the second failure in a row on twice as long each time, for else one that lies would keep those that don't from being asked.
+func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
+	if l == nil {
+		return
+	}
+	t := l.trade(e.index)
+	o.shun(l, e, now+shunFor<<max(0, int(t.failures)-1))
+	t.failures = min(t.failures+1, doublings+1)
+	if l.unkept++; !l.useful && l.unkept%claimsUnkept == 0 {
+		o.fault(l, FaultClaim)
+	}
+}
+
+// kept notes that a link has brought what it was asked.
+func (l *link) kept(e *entry) {
+	t := l.trade(e.index)
+	t.failures, t.shunned, l.unkept, l.useful = 0, 0, 0, true
 }

@@ -48,6 +48,8 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	}
 	end, grew, fault := o.extend(now, e, in)
 	switch {
+	case fault == FaultTwin: // the origin's fault: whoever passed it on could not know
+		o.emit(Report{Peer: e.peer, Fault: fault})
 	case fault == FaultDelta || fault == "" && in.Delta != nil && !grew: // parts are asked for instead
 		if fault != "" {
 			o.emit(Report{Peer: in.From, Fault: fault})
@@ -67,6 +69,7 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	if grew {
 		if l != nil {
 			l.trade(e.index).claims(in.Group.Epoch(), uint16(end))
+			l.kept(e)
 		}
 		o.shed()
 	}
@@ -85,7 +88,15 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	i, known := o.byTag[in.Group.OriginTag()]
 	if known && i != 0 && !o.entries[i].banned {
 		e := o.entries[i]
-		if e.ask.peer == in.From || l != nil && l.trade(i).asked {
+		t := trade{}
+		if l != nil {
+			t = *l.trade(i)
+		}
+		switch {
+		case t.asked && t.oldest.After(in.Group.Epoch()):
+			o.emit(Report{Peer: in.From, Fault: FaultReplay})
+			return nil
+		case t.asked || e.ask.peer == in.From:
 			return e
 		}
 	}
@@ -102,11 +113,13 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 	base := e.at(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(o.envelopeOf(e, base)):
-		if o.isTwin(base, in.Envelope) {
+		if fault := o.compare(base, in.Envelope); fault == FaultTwin {
 			o.ban(e)
-			return 0, false, FaultTwin
+			return 0, false, fault
+		} else if fault != "" {
+			return 0, false, fault
 		}
-	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch())):
+	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch()) || !in.Group.Epoch().After(e.past)):
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
 	case base == nil:
 		var err Fault
@@ -161,20 +174,27 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	return base, ""
 }
 
-// isTwin says whether an envelope is a valid header of the same epoch as p that promises something else.
-func (o *Overlay) isTwin(p *summary.Prefix, envelope []byte) bool {
+// compare opens an envelope that comes for an epoch of which p is held, but is not its header: it may be the same header signed
+// again.
+func (o *Overlay) compare(p *summary.Prefix, envelope []byte) Fault {
 	h, err := o.cfg.OpenHeader(envelope)
-	return err == nil && h.Origin == p.Header().Origin && h.Epoch == p.Header().Epoch && h.Chain != p.Header().Chain
+	held := p.Header()
+	switch {
+	case err != nil:
+		return FaultHeader
+	case h.Origin != held.Origin || h.Epoch != held.Epoch:
+		return FaultGroup
+	case h.Seed != held.Seed || h.N != held.N || !h.Shape.Equal(held.Shape) || h.Chain != held.Chain:
+		return FaultTwin
+	}
+	return ""
 }
 
 // ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
 func (o *Overlay) ban(e *entry) {
-	o.held -= e.memory()
-	if e.cur != nil {
-		o.origins--
-	}
-	e.cur, e.next, e.bases, e.banned = nil, nil, nil, true
-	o.endAsk(e)
+	o.settle(e)
+	o.drop(e)
+	e.banned = true
 }
 
 // install puts a longer prefix in its place: the answering one, unless an older epoch still answers better.
@@ -186,9 +206,8 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		o.lastLearned = now
 	}
 	if h.Epoch.After(ep) {
-		if e.peer == "" {
-			o.name(e, PeerID(h.Origin))
-		}
+		e.peer = PeerID(h.Origin)
+		o.settle(e)
 		if e.next == nil {
 			e.oldEnvelope = e.envelope
 		}

@@ -40,7 +40,7 @@ func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
 func (o *Overlay) FalseMatches() float64 {
 	sum := 0.0
 	for _, e := range o.entries[1:] {
-		if e != nil && !e.banned {
+		if e != nil && !e.gone() {
 			sum += e.rate()
 		}
 	}
@@ -54,7 +54,7 @@ func (o *Overlay) Memory() int { return o.held }
 // summary.
 func (o *Overlay) Incomplete() bool {
 	for _, e := range o.entries[1:] {
-		if e != nil && e.cur == nil && !e.banned && e.dialFails == 0 {
+		if e != nil && e.cur == nil && !e.gone() && e.dialFails == 0 {
 			return true
 		}
 	}

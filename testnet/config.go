@@ -25,6 +25,7 @@ type Config struct {
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
 	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
+	Faulty       int           // further peers that misbehave, see package fault
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
 
 	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
@@ -98,6 +99,9 @@ func (c *Config) check() error {
 	if !(c.Minutes > 0 && c.Minutes <= 1e6) {
 		fault("%v minutes, want above 0 and at most a million", c.Minutes)
 	}
+	if c.Faulty < 0 || c.Faulty > workload.MaxPeers {
+		fault("%d faulty peers, want 0 to %d", c.Faulty, workload.MaxPeers)
+	}
 	if c.Timeout < 0 {
 		fault("timeout %v, want 0 or more", c.Timeout)
 	}
@@ -135,4 +139,5 @@ const (
 	joining
 	deciding
 	changing
+	misbehaving
 )

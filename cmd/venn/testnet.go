@@ -55,6 +55,7 @@ func testnetCommand() *cli.Command {
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
 			&cli.FloatFlag{Name: "churn", Usage: "let this `SHARE` of every collection change each minute while queries run, spread over --minutes", HideDefault: true, Validator: goodChurn},
 			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn", Value: testnet.DefaultMinutes, Validator: goodMinutes},
+			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
@@ -78,7 +79,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Seed: c.Uint64("seed"),
 		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
-		Churn: c.Float("churn"), Minutes: c.Float("minutes"),
+		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: show.update,
 	}
 	if c.Bool("hold") {

@@ -22,7 +22,7 @@ func roomOn(dir string) func(bytes int) error {
 		if err := unix.Statfs(dir, &s); err != nil {
 			return fmt.Errorf("free space of %s: %w", dir, err)
 		}
-		free := s.Bavail * uint64(s.Bsize)
+		free := uint64(s.Bavail) * uint64(s.Bsize) //nolint:unconvert // other types on other systems
 		need := uint64(spareSmall)
 		if bytes > small {
 			need = uint64(spare + 2*bytes) // the log and the data
