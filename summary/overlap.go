@@ -331,6 +331,10 @@ func (w *walker) open() bool {
 
 // fold lowers nodes to the level and drops those outside the piece, in place.
 func (w *walker) fold(nodes []uint64) []uint64 {
+	if w.lower == 0 && nodes[0] >= w.piece.begin && nodes[len(nodes)-1] < w.piece.end {
+		w.last = nodes[len(nodes)-1]
+		return nodes
+	}
 	out := nodes[:0]
 	for _, v := range nodes {
 		if v >>= w.lower; v != w.last && v >= w.piece.begin && v < w.piece.end {

@@ -11,8 +11,8 @@ import (
 const Rows = 10
 
 const (
-	stripeBytes = 2 << 20 // of rows in a stripe, at most, unless it has only 64 columns
-	maxWords    = 16      // of a row in a stripe
+	stripeBytes = 4 << 20 // of rows in a stripe, at most, unless it has only 64 columns
+	maxWords    = 64      // of a row in a stripe
 	minRows     = 64
 	slices64    = 64                 // of hash space, for each of which a partial prefix says whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]

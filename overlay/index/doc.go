@@ -14,7 +14,7 @@
 //
 // The other candidate, lists of peers inverted by the top bits of their nodes, answers a query in a tenth of the time,
 // but takes two to three times the memory (a peer's number and the rest of a node for each node), and replacing a peer
-// scatters twice as many writes as it has nodes over all of it: see TestInvertedLists.
+// scatters twice as many writes as it has nodes over all of it: see BenchmarkCandidates.
 //
 // Costs, for prefixes of the default shape: 14.4 bits a key; a query reads [Rows] rows of one bit a peer and asks one
 // prefix in a thousand. Setting a prefix takes O(nodes) and one pass through its stripe of about a MiB; one

@@ -14,10 +14,11 @@ type Index struct {
 	groups  map[class]*group
 	order   []*group // as they were made, so that all runs do the same
 
-	column []uint64 // memory used again
-	hits   []int32
-	marks  []uint64
-	asked  int
+	column    []uint64 // memory used again
+	hits      []int32
+	acc, part [maxWords]uint64
+	prefixes  []*summary.Prefix
+	asked     int
 }
 
 // entry is one peer.
@@ -88,7 +89,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	}
 	e.col = len(g.loose)
 	g.loose = append(g.loose, int32(peer))
-	if 4*len(g.loose) >= 64*g.class.words() {
+	if 4*len(g.loose) >= 64*g.class.words() || len(g.stripes) >= 4 {
 		s := newStripe(&g.class)
 		g.stripes = append(g.stripes, s)
 		for _, peer := range g.loose {
@@ -170,7 +171,7 @@ func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
 		}
 		r := g.class.reading(f)
 		for _, s := range g.stripes {
-			x.hits = s.match(x.hits, &r)
+			x.hits = s.match(x.hits, &r, x.acc[:], x.part[:])
 		}
 	}
 	return x.check(dst, f)
@@ -199,24 +200,17 @@ func (c *class) reading(f summary.Fingerprint) (r reading) {
 
 // check asks the prefixes of the hits, and puts those that agree in order.
 func (x *Index) check(dst []int, f summary.Fingerprint) []int {
-	if n := (len(x.entries) + 63) / 64; len(x.marks) < n {
-		x.marks = make([]uint64, n)
-	}
 	x.asked += len(x.hits)
+	x.prefixes = x.prefixes[:0]
 	for _, peer := range x.hits {
-		if x.entries[peer].prefix.Contains(f) {
-			x.marks[peer/64] |= 1 << (peer % 64)
-		}
+		x.prefixes = append(x.prefixes, x.entries[peer].prefix)
 	}
-	for i, word := range x.marks {
-		if word == 0 {
-			continue
-		}
-		for ; word != 0; word &= word - 1 {
-			dst = append(dst, 64*i+bits.TrailingZeros64(word))
-		}
-		x.marks[i] = 0
+	first := len(dst)
+	dst = summary.Holders(dst, x.prefixes, f)
+	for i, hit := range dst[first:] {
+		dst[first+i] = int(x.hits[hit])
 	}
+	slices.Sort(dst[first:])
 	return dst
 }
 
@@ -225,7 +219,7 @@ func (x *Index) Asked() int { return x.asked }
 
 // Memory is about the bytes that the index takes, without the prefixes.
 func (x *Index) Memory() int {
-	size := 56*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.marks)
+	size := 56*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
 	for _, g := range x.order {
 		size += 4*cap(g.loose) + 256
 		for _, s := range g.stripes {

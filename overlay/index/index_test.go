@@ -71,15 +71,24 @@ func FuzzIndex(f *testing.F) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var x Index
 		peers := 1 + rng.IntN(90)
+		if seed%3 == 0 {
+			peers += 600 // as many as stripes need
+		}
 		prefixes := make([]*summary.Prefix, peers)
 		held := make([][]summary.Fingerprint, peers)
 		size := 1 + rng.IntN(400)
+		shape := func(n int) summary.Shape {
+			if seed%3 == 0 && rng.IntN(10) > 0 {
+				return summary.Shape{}
+			}
+			return shapeOf(rng, n)
+		}
 		for range 2 * peers {
 			i := rng.IntN(peers)
 			switch p := prefixes[i]; {
 			case p == nil || rng.IntN(4) == 0: // another collection
 				held[i] = keys(rng, size+rng.IntN(2))
-				prefixes[i] = build(t, held[i], shapeOf(rng, len(held[i])))
+				prefixes[i] = build(t, held[i], shape(len(held[i])))
 			case rng.IntN(8) == 0:
 				prefixes[i] = nil
 			case rng.IntN(2) == 0: // cut
@@ -144,5 +153,91 @@ func (x *Index) verify(t *testing.T) {
 	}
 	if seen != 0 {
 		t.Errorf("%d peers more in groups than have prefixes", seen)
+	}
+}
+
+// TestCosts holds the bits a key and the prefixes asked in vain to what the documentation says.
+func TestCosts(t *testing.T) {
+	const peers, n = 600, 1000
+	rng := rand.New(rand.NewPCG(7, 7))
+	var x Index
+	found, queries := 0, 4000
+	for i := range peers {
+		x.Set(i, build(t, keys(rng, n), summary.Shape{}))
+	}
+	for _, f := range keys(rng, queries) {
+		found += len(x.Candidates(nil, f))
+	}
+	vain := float64(x.Asked()-found) / float64(queries) / peers
+	if vain < 0.0005 || vain > 0.002 {
+		t.Errorf("%.5f of the peers asked in vain, want about one in 1024", vain)
+	}
+	columns := 0
+	for _, s := range x.order[0].stripes {
+		columns += len(s.peers)
+	}
+	bits := 8 * float64(x.order[0].stripes[0].bytes()) / float64(len(x.order[0].stripes[0].peers)) / n
+	if len(x.order) != 1 || columns < peers || bits < 13 || bits > 17 {
+		t.Errorf("%d groups, %d columns, %.1f bits a key of a column; want 1, at least %d, 13 to 17", len(x.order), columns, bits, peers)
+	}
+	x.verify(t)
+}
+
+// TestStripesComeAndGo fills stripes and empties them again.
+func TestStripesComeAndGo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var x Index
+	p := build(t, keys(rng, 20000), summary.Shape{}) // 64 columns a stripe
+	const peers = 300
+	for i := range peers {
+		x.Set(i, p)
+	}
+	if n := len(x.order[0].stripes); n < 5 {
+		t.Errorf("%d stripes, want 5", n)
+	}
+	x.verify(t)
+	for _, i := range rng.Perm(peers) {
+		x.Set(i, nil)
+		x.verify(t)
+	}
+	if len(x.order) != 0 {
+		t.Errorf("%d groups left of nobody", len(x.order))
+	}
+	if got := x.Candidates(nil, 1); len(got) != 0 {
+		t.Errorf("candidates %v of nobody", got)
+	}
+}
+
+// TestChanged follows one peer through epochs that differ little: what is new is found at once, and the column is written
+// anew before more than an eighth of its nodes are stale.
+func TestChanged(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	var x Index
+	held := keys(rng, 20000)
+	shape := summary.DefaultShape(len(held))
+	first := build(t, held, shape)
+	for i := range 64 {
+		x.Set(i, first)
+	}
+	written := 0
+	for range 30 {
+		held = append(held[200:], keys(rng, 200)...)
+		p := build(t, held, shape)
+		x.Set(5, p)
+		e := x.entries[5]
+		if e.prefix != p || e.gone > len(held)/staleShare {
+			t.Fatalf("%d nodes gone", e.gone)
+		}
+		if e.gone == 0 {
+			written++
+		}
+		for _, f := range held[len(held)-200:] {
+			if !slices.Contains(x.Candidates(nil, f), 5) {
+				t.Fatal("a new key is not found")
+			}
+		}
+	}
+	if written < 1 || written > 4 {
+		t.Errorf("written anew %d times in 30 changes of 1 %%, want 2 or 3", written)
 	}
 }

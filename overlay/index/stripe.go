@@ -69,25 +69,46 @@ type reading struct {
 	used int
 }
 
-// match appends the peers whose columns have all rows that are read.
-func (s *stripe) match(dst []int32, r *reading) []int32 {
-	for w, hit := range s.live {
-		for b := range r.used {
-			block := &r.blocks[b]
-			all := ^uint64(0)
-			for _, at := range block.rows[:block.n] {
-				all &= s.rows[at+w]
-			}
-			if block.unknown >= 0 {
-				all |= s.rows[block.unknown+w]
-			}
-			hit &= all
+// match appends the peers whose columns have all rows that are read. Acc and part are memory for a row each.
+func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
+	acc, part = acc[:s.words], part[:s.words]
+	copy(acc, s.live)
+	for b := range r.used {
+		block := &r.blocks[b]
+		if block.unknown < 0 {
+			s.and(acc, block.rows[:block.n])
+			continue
 		}
+		for i := range part {
+			part[i] = ^uint64(0)
+		}
+		s.and(part, block.rows[:block.n])
+		for i, word := range s.rows[block.unknown:][:s.words] {
+			acc[i] &= part[i] | word
+		}
+	}
+	for w, hit := range acc {
 		for ; hit != 0; hit &= hit - 1 {
 			dst = append(dst, s.peers[64*w+bits.TrailingZeros64(hit)])
 		}
 	}
 	return dst
+}
+
+// and ANDs rows to acc: five at a time, so that the processor waits for the memory of all of them at once.
+func (s *stripe) and(acc []uint64, rows []int) {
+	for ; len(rows) >= 5; rows = rows[5:] {
+		u, v, w := s.rows[rows[0]:][:len(acc)], s.rows[rows[1]:][:len(acc)], s.rows[rows[2]:][:len(acc)]
+		x, y := s.rows[rows[3]:][:len(acc)], s.rows[rows[4]:][:len(acc)]
+		for i := range acc {
+			acc[i] &= u[i] & v[i] & w[i] & x[i] & y[i]
+		}
+	}
+	for _, at := range rows {
+		for i, word := range s.rows[at:][:len(acc)] {
+			acc[i] &= word
+		}
+	}
 }
 
 func (s *stripe) bytes() int { return 8*len(s.rows) + 8*len(s.live) + 4*len(s.peers) + 96 }
