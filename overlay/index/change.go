@@ -8,7 +8,7 @@ import (
 
 // staleShare is the part of a column's nodes, one in so many, that may have gone before it is written anew, and the
 // part that may be new for it not to be.
-const staleShare = 8
+const staleShare = 6
 
 // change brings a column up to date by adding the nodes that are new. It does nothing and says false when too much has
 // changed, or more or less of hash space is known.

@@ -18,7 +18,7 @@
 //
 // Costs, for prefixes of the default shape: 14.4 bits a key; a query reads [Rows] rows of one bit a peer and asks one
 // prefix in a thousand. Setting a prefix takes O(nodes) and one pass through its stripe of about a MiB; one
-// of which few nodes changed only adds what is new: rows of nodes that went stay until an eighth of all have, for all
+// of which few nodes changed only adds what is new: rows of nodes that went stay until a sixth of all have, for all
 // that they cost is a prefix asked in vain. Longer prefixes of an epoch stay in their column until they rule out four
 // times as much. Peers that have too little in common with others to fill a quarter of a stripe are asked one by one.
 package index

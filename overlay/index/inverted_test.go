@@ -71,16 +71,16 @@ func BenchmarkCandidates(b *testing.B) {
 	}
 	var dst []int
 	b.Run("query/rows", func(b *testing.B) {
-		b.ReportMetric(float64(x.Memory())/peers, "B/peer")
 		for i := 0; b.Loop(); i++ {
 			dst = x.Candidates(dst[:0], queries[i%len(queries)])
 		}
+		b.ReportMetric(float64(x.Memory())/peers, "B/peer")
 	})
 	b.Run("query/inverted", func(b *testing.B) {
-		b.ReportMetric(float64(size)/peers, "B/peer")
 		for i := 0; b.Loop(); i++ {
 			dst = y.candidates(dst[:0], queries[i%len(queries)])
 		}
+		b.ReportMetric(float64(size)/peers, "B/peer")
 	})
 	at := func(i int) (peer int, old, fresh *summary.Prefix) {
 		peer = i * 617 % peers
