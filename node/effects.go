@@ -18,14 +18,14 @@ func (l *loop) carryOut(e core.Effect) {
 	case overlay.SendCatalogue:
 		l.sendCatalogue(e)
 	case overlay.SendParts:
-		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run})
+		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta})
 		l.n.mesh.send(outgoing{to: peer.ID(e.To), group: string(e.Group[:]), parts: msg})
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
 	case overlay.RequestParts:
 		l.n.tasks.run(func() { l.n.fetch(e) })
 	case overlay.AnswerParts:
-		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run}, true)
+		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta}, true)
 	case overlay.Connect:
 		l.n.tasks.run(func() { l.n.connect(e.To) })
 	case overlay.Protect:
@@ -35,7 +35,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case overlay.Report:
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
-		l.learned[e.Way] += e.Bytes
+		l.learn(e)
 		l.n.events.emit(Learned{peer.ID(e.Origin), e.Epoch, e.Parts})
 	case routing.Confirm:
 		l.confirm(e)
@@ -55,6 +55,17 @@ func (l *loop) carryOut(e core.Effect) {
 	default:
 		panic(fmt.Sprintf("node: effect of type %T", e))
 	}
+}
+
+// learn counts what was learned.
+func (l *loop) learn(e overlay.Learned) {
+	if e.Delta == 0 {
+		l.learned[e.Way] += e.Bytes
+		return
+	}
+	l.deltas++
+	l.deltaBytes += e.Delta
+	l.deltaFull += e.Bytes
 }
 
 func (l *loop) sendCatalogue(e overlay.SendCatalogue) {

@@ -32,6 +32,8 @@ type loop struct {
 	asks    map[peer.ID]*confirming
 	learned map[overlay.Way]int // bytes of parts, by the way they came
 
+	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
+
 	publisher publisher
 	ticks     int
 }
@@ -178,7 +180,7 @@ func (l *loop) partial(p partial) {
 	default:
 		l.step(overlay.PartsReceived{
 			From: overlay.PeerID(p.from), Way: overlay.Pubsub, Group: p.group,
-			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Bytes: p.bytes,
+			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Delta: p.parts.Delta, Bytes: p.bytes,
 		})
 	}
 }
@@ -200,7 +202,7 @@ func (l *loop) request(r any) {
 	case partsAsked:
 		l.step(overlay.PartsRequested{
 			From: overlay.PeerID(r.from), Request: l.expect(r.reply), Group: r.request.Group,
-			First: r.request.First, End: r.request.End,
+			First: r.request.First, End: r.request.End, Bases: r.request.Bases,
 		})
 	}
 }

@@ -130,10 +130,6 @@ func (n *Node) handlers() map[protocol.ID]func(*stream) error {
 }
 
 func (n *Node) overlayConfig() overlay.Config {
-	extend := (*summary.Prefix).Extend
-	if n.cfg.cache != nil {
-		extend = n.cfg.cache.Extend
-	}
 	return overlay.Config{
 		Self:         overlay.PeerID(n.host.ID()),
 		Seed:         n.cfg.seed.Tag(),
@@ -147,7 +143,9 @@ func (n *Node) overlayConfig() overlay.Config {
 		MaxLinks:     n.cfg.maxConnections * 5 / 8,
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.cfg.headers.recordPeer,
-		Extend:       extend,
+		Extend:       n.cfg.cache.Extend,
+		EncodeDelta:  n.cfg.cache.EncodeDelta,
+		ApplyDelta:   n.cfg.cache.ApplyDelta,
 		Rand:         rand.New(rand.NewPCG(n.cfg.random, 1)),
 	}
 }

@@ -25,7 +25,7 @@ func (n *Node) fetch(e overlay.RequestParts) {
 		return
 	}
 	n.in.result(n.ctx, overlay.PartsReceived{
-		From: e.From.Peer, Way: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Bytes: size,
+		From: e.From.Peer, Way: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
 	})
 }
 
@@ -43,7 +43,7 @@ func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err er
 		return p, 0, err
 	}
 	defer func() { s.end(err) }()
-	req := wire.AppendPartsRequest(nil, wire.PartsRequest{Group: e.Group, First: e.First, End: e.End})
+	req := wire.AppendPartsRequest(nil, wire.PartsRequest{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases})
 	n.in.charged(s.peer, len(req)+requestOverhead)
 	if err = s.send(req); err != nil {
 		return p, 0, err

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -24,15 +23,13 @@ type publisher struct {
 	since    time.Duration // since when
 	last     time.Duration // when the last build began
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
-	n0       int           // number of keys for which shape was chosen
-	shape    summary.Shape
+	shape    summary.Shape // of the last build
 }
 
 // built is a new epoch, ready to be published.
 type built struct {
 	stream           *summary.Stream
 	envelope, record []byte
-	n0               int
 	shape            summary.Shape
 	err              error
 }
@@ -54,18 +51,17 @@ func (p *publisher) look() {
 	}
 	p.building, p.dirty, p.last = true, false, now
 	h := summary.Header{Seed: p.n.cfg.seed.Tag(), Origin: string(p.n.host.ID()), Lifetime: lifetime, Shape: p.shape}
-	n0 := p.n0
-	p.n.tasks.run(func() { p.n.in.result(p.n.ctx, p.n.build(h, n0)) })
+	p.n.tasks.run(func() { p.n.in.result(p.n.ctx, p.n.build(h)) })
 }
 
-// build numbers, makes and signs a summary of the keys held, in the shape of h if it still fits: while the number of keys is within
-// a factor √2 of n0, so that the parts of successive epochs line up.
-func (n *Node) build(h summary.Header, n0 int) (b built) {
+// build numbers, makes and signs a summary of the keys held, in the shape of h while it fits, so that the parts of successive
+// epochs line up and deltas are small.
+func (n *Node) build(h summary.Header) (b built) {
 	fps := slices.Collect(n.keys.Fingerprints())
-	if r := float64(len(fps)) / float64(n0); !(r >= math.Sqrt2/2 && r <= math.Sqrt2) {
-		n0, h.Shape = len(fps), summary.DefaultShape(len(fps))
+	if !h.Shape.Fits(len(fps)) {
+		h.Shape = summary.DefaultShape(len(fps))
 	}
-	b.n0, b.shape = n0, h.Shape
+	b.shape = h.Shape
 	if h.Epoch, b.err = n.cfg.epochs.NextEpoch(); b.err != nil {
 		return b
 	}
@@ -92,7 +88,7 @@ func (p *publisher) built(l *loop, b built) {
 		p.dirty, p.since = true, p.n.now() // try again
 		return
 	}
-	p.n0, p.shape, p.epoch = b.n0, b.shape, b.stream.Header().Epoch
+	p.shape, p.epoch = b.shape, b.stream.Header().Epoch
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
 	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})

@@ -24,6 +24,9 @@ type Status struct {
 	FalseMatches float64 // expected of a query
 	PubsubBytes  int     // of parts learned so far by pubsub, those replaced since included
 	DirectBytes  int     // and by direct fetch
+	Deltas       int     // newer epochs learned so far by deltas
+	DeltaBytes   int     // of these, with headers
+	SparedBytes  int     // of the parts in whose place they came
 
 	Refused map[string]uint64 // messages, by reason
 	Dropped map[string]uint64 // messages, by the queue that was full
@@ -87,6 +90,9 @@ func (l *loop) status() Status {
 		FalseMatches: l.core.Overlay.FalseMatches(),
 		PubsubBytes:  l.learned[overlay.Pubsub],
 		DirectBytes:  l.learned[overlay.Direct],
+		Deltas:       l.deltas,
+		DeltaBytes:   l.deltaBytes,
+		SparedBytes:  l.deltaFull,
 
 		ConnectionsPeak: l.n.conns.mostAtOnce(),
 	}

@@ -75,8 +75,9 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 }
 
 func (o *Overlay) tell(now time.Duration, l *link, e *entry, p *summary.Prefix) Item {
-	l.trade(e.index).tells(p.Header().Epoch, p.Parts(), now)
-	return Item{Group: p.Header().Group(), Have: uint16(p.Parts())}
+	ep := p.Header().Epoch
+	l.trade(e.index).tells(ep, p.Parts(), now)
+	return Item{Group: p.Header().Group(), Have: uint16(p.Parts()), Bases: e.basesOf(ep, 1)}
 }
 
 // due says whether a link should hear how much we hold of an origin.

@@ -30,6 +30,10 @@ type Config struct {
 	OpenRecord func(envelope []byte) (PeerID, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
+	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of package
+	// summary. A driver supplies a shared cache here.
+	EncodeDelta func(old, next *summary.Prefix, parts int) ([]byte, error)
+	ApplyDelta  func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
 
 	Rand *rand.Rand // the only source of randomness; required
 }
@@ -57,6 +61,13 @@ func (c *Config) defaults() {
 	setDefault(&c.MaxLinks, 20)
 	if c.Extend == nil {
 		c.Extend = (*summary.Prefix).Extend
+	}
+	var unshared *summary.Cache
+	if c.EncodeDelta == nil {
+		c.EncodeDelta = unshared.EncodeDelta
+	}
+	if c.ApplyDelta == nil {
+		c.ApplyDelta = unshared.ApplyDelta
 	}
 }
 

@@ -16,9 +16,14 @@ type entry struct {
 	record Record
 
 	envelope    []byte          // signed header of the newest epoch
-	oldEnvelope []byte          // and of the one before it
+	oldEnvelope []byte          // and, while next is held, that of cur
 	cur         *summary.Prefix // answers queries
 	next        *summary.Prefix // a newer epoch, not yet as deep as cur
+	bases       []base          // earlier epochs, the oldest first, for deltas
+	recordSince summary.Epoch   // the epoch that the record came with
+	newerThan   summary.Epoch   // the last epoch heard of that was later than the newest held
+	newerSince  time.Duration   // and when
+	deltaBytes  int             // of the last delta; 0: there was none
 
 	expires time.Duration // lifetime counted from first receipt
 	since   time.Duration // when the newest epoch was first held
@@ -31,7 +36,8 @@ type entry struct {
 	banned  bool          // signed two summaries under one epoch
 
 	share      estimate.Interval // of our collection that the peer holds
-	shareParts int               // the depth it was estimated at; -1: never
+	shareParts int               // the depth it was estimated at; 0: not of late
+	shareUntil time.Duration     // a new epoch after this needs a new estimate
 
 	hits, misses int
 	rtt          time.Duration
@@ -131,7 +137,7 @@ func (o *Overlay) remove(e *entry) {
 		o.origins--
 	}
 	o.endAsk(e)
-	o.held -= prefixMemory(e.cur) + prefixMemory(e.next)
+	o.held -= e.memory()
 	delete(o.byTag, e.tag)
 	o.entries[e.index] = nil
 	o.free = append(o.free, e.index)
@@ -167,6 +173,7 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 	if e := o.add(summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) {
 		o.name(e, p)
 		e.record = r
+		e.recordSince, _ = e.epoch()
 	}
 }
 
@@ -215,8 +222,26 @@ func prefixMemory(p *summary.Prefix) int {
 	return p.Memory()
 }
 
-// shed keeps the directory within its memory: the last part of least value goes first, and is not asked for again.
+// memory is what all that is held of an origin costs.
+func (e *entry) memory() int {
+	n := 0
+	for p := range e.prefixes {
+		n += prefixMemory(p)
+	}
+	return n
+}
+
+// isNewest says whether a prefix is the newest of its origin.
+func (o *Overlay) isNewest(p *summary.Prefix) bool {
+	i, known := o.byTag[p.Header().Group().OriginTag()]
+	return known && o.entries[i].newest() == p
+}
+
+// shed keeps the directory within its memory: earlier epochs go first, then the last part of least value, which is not asked
+// for again.
 func (o *Overlay) shed() {
+	for o.held > o.cfg.Memory && o.shedBase() {
+	}
 	for o.held > o.cfg.Memory {
 		var worst *entry
 		least := 0.0

@@ -21,21 +21,24 @@ type SendCatalogue struct {
 	Items []Item
 }
 
-// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
+// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0. Or it
+// sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
 type SendParts struct {
 	To       PeerID
 	Group    summary.GroupID
 	Envelope []byte
 	Record   []byte
 	Run      summary.Run
+	Delta    []byte // nil: it is a run
 }
 
 // RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
-// it is not linked. It is answered by [PartsReceived] or [FetchFailed].
+// it is not linked. A delta from one of the Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
 type RequestParts struct {
 	From       Record
 	Group      summary.GroupID
 	First, End int
+	Bases      Bases
 }
 
 // AnswerParts answers a [PartsRequested]; Refused when there is nothing to send or no budget to send it.
@@ -45,6 +48,7 @@ type AnswerParts struct {
 	Envelope []byte
 	Record   []byte
 	Run      summary.Run
+	Delta    []byte // nil: it is a run
 	Refused  bool
 }
 
@@ -71,6 +75,7 @@ type Learned struct {
 	Parts  int
 	Way    Way
 	Bytes  int // of the parts that were new
+	Delta  int // bytes of the message that brought a delta in their place; 0: they came themselves
 }
 
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.
@@ -98,6 +103,7 @@ const (
 	FaultGroup      Fault = "group"     // the header belongs to another group
 	FaultSeed       Fault = "seed"      // another network or seed number
 	FaultChain      Fault = "chain"     // parts that do not match the hash chain, or are not canonical
+	FaultDelta      Fault = "delta"     // a delta that does not lead to what the header promises
 	FaultReplay     Fault = "replay"    // an epoch older than one already verified
 	FaultTwin       Fault = "twin"      // two summaries signed under one epoch: the origin's fault
 	FaultUnasked    Fault = "unasked"   // parts nobody asked for

@@ -44,7 +44,8 @@ type CatalogueReceived struct {
 	Bytes int // on the wire
 }
 
-// PartsReceived is a run of parts. The signed header and the origin's record come with a run that starts at part 0.
+// PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at part
+// 0; with a delta comes the header, and the record if it is a new one.
 type PartsReceived struct {
 	From     PeerID
 	Way      Way
@@ -52,7 +53,8 @@ type PartsReceived struct {
 	Envelope []byte
 	Record   []byte
 	Run      summary.Run
-	Bytes    int // on the wire
+	Delta    []byte // nil: it is a run
+	Bytes    int    // on the wire
 }
 
 // PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.
@@ -60,7 +62,8 @@ type PartsRequested struct {
 	From       PeerID
 	Request    uint64
 	Group      summary.GroupID
-	First, End int // parts First..End-1
+	First, End int   // parts First..End-1
+	Bases      Bases // held by the peer to at least End parts: a delta from one of them may answer
 }
 
 // FetchFailed says that a [RequestParts] brought nothing.

@@ -35,9 +35,11 @@ type link struct {
 type trade struct {
 	theirs summary.Epoch // the newest epoch that the peer says it holds
 	have   uint16        // and how many parts of it
+	bases  Bases         // and the epochs from which it can make deltas to it
 
 	wantOf     summary.Epoch // what the peer asks of us: parts from..want-1 of this epoch
 	from, want uint16
+	wantBases  Bases         // epochs that it holds, to as many parts as it wants
 	wantAt     time.Duration // when it asked, or was last sent something
 
 	told     summary.Epoch // what we last told the peer that we hold
@@ -46,6 +48,7 @@ type trade struct {
 
 	shunned time.Duration // not asked about this origin before then
 	asked   bool          // we have asked the peer about this origin at least once
+	noDelta summary.Epoch // the peer is asked for parts of this epoch, for a delta to it did not apply
 }
 
 const (
@@ -71,10 +74,14 @@ func (l *link) trade(i int) *trade {
 
 // claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.
 func (t *trade) claims(e summary.Epoch, have uint16) bool {
-	if order := e.Compare(t.theirs); order < 0 || order == 0 && have <= t.have {
+	switch order := e.Compare(t.theirs); {
+	case order > 0:
+		t.theirs, t.have, t.bases = e, have, 0
+	case order == 0 && have > t.have:
+		t.have = have
+	default:
 		return false
 	}
-	t.theirs, t.have = e, have
 	return true
 }
 

@@ -32,8 +32,9 @@ type Overlay struct {
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
 
-	copies  copies  // of our own parts
-	notices notices // of the whole line
+	copies  copies     // of our own parts
+	notices notices    // of the whole line
+	deltas  madeDeltas // of anybody's
 
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
@@ -119,9 +120,12 @@ func (o *Overlay) tick(now time.Duration) {
 		l.out.refill(now)
 	}
 	o.timeOut(now)
+	o.deltas.keys = 0
 	if now >= o.nextChoice {
 		o.nextChoice = now + neighbourEvery
 		o.expire(now)
+		o.expireBases(now)
+		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)
 		for _, l := range o.order {
 			o.refreshHello(now, l)

@@ -37,8 +37,10 @@ type Hello struct {
 const MaxHelloRecords = 16
 
 // Item is one line of a catalogue: how many parts of an epoch the sender holds, and up to which part it asks the
-// receiver to send (0: it asks for nothing).
+// receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too: from which it can make deltas,
+// and, if it asks, those of which it has at least Want parts, so that a delta may answer.
 type Item struct {
 	Group      summary.GroupID
 	Have, Want uint16
+	Bases      Bases
 }

@@ -14,7 +14,8 @@ import (
 // The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j: so
 // many wasted confirmations are saved for each key looked for. It is weighted by 1 + the share of our collection that the
 // peer is estimated to hold (a peer like us is asked more often), and by how often its summary has kept what it promised. The first
-// part of an origin nobody has told us of comes before all else: without it the peer's keys cannot be found at all.
+// part of an origin nobody has told us of comes before all else: without it the peer's keys cannot be found at all. Then come
+// deltas, which keep what is known true (see deltaOffer).
 //
 // Each further bit a key halves f, so value per byte falls as depth grows, and taking the best next step is
 // near the best whole choice; small collections are brought to depth first.
@@ -27,6 +28,7 @@ type offer struct {
 	bytes     int
 	value     float64 // per byte
 	links     []*link
+	bases     Bases // a delta from one of these is asked for
 }
 
 const (
@@ -95,6 +97,12 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	}
 	if e.depth > 0 {
 		most = min(most, e.depth)
+	}
+	if o.deltaOffer(now, &of) {
+		return of, false
+	}
+	if of.bases != 0 {
+		return of, true
 	}
 	return of, o.size(&of, most)
 }
@@ -183,7 +191,7 @@ func (o *Overlay) take(now time.Duration, of offer, asks map[PeerID][]Item) {
 	o.reserve(l, e, of.bytes)
 	t.asked = true
 	asks[l.peer] = append(asks[l.peer], Item{
-		Group: summary.NewGroupID(e.tag, of.epoch), Have: uint16(of.from), Want: uint16(end),
+		Group: summary.NewGroupID(e.tag, of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})
 }
 
@@ -220,7 +228,7 @@ func (o *Overlay) fetch(now time.Duration, of offer) {
 	e.ask = ask{peer: e.peer, way: Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	o.direct++
 	o.reserve(nil, e, of.bytes)
-	o.emit(RequestParts{From: e.record, Group: e.newest().Header().Group(), First: of.from, End: of.end})
+	o.emit(RequestParts{From: e.record, Group: e.newest().Header().Group(), First: of.from, End: of.end, Bases: of.bases})
 }
 
 // reserve sets the predicted bytes of an entry's ask aside.

@@ -11,18 +11,28 @@ import (
 func (o *Overlay) publish(now time.Duration, in Published) {
 	e := o.entries[0]
 	e.oldEnvelope, e.envelope = e.envelope, in.Envelope
-	e.record = Record{Peer: o.cfg.Self, Envelope: in.Record}
+	if string(e.record.Envelope) != string(in.Record) {
+		e.record, e.recordSince = Record{Peer: o.cfg.Self, Envelope: in.Record}, in.Stream.Header().Epoch
+	}
+	o.keepBase(now, e, e.cur)
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
 	o.ownTurn = now
 	o.copies = copies{}
 	for _, other := range o.entries[1:] {
 		if other != nil {
-			other.shareParts = 0 // overlap with the old epoch
+			other.outdateShare(now)
 		}
 	}
 }
 
-// onParts verifies a run that came and takes it in.
+// outdateShare has the overlap estimated anew after a new epoch of either side, unless that was done of late.
+func (e *entry) outdateShare(now time.Duration) {
+	if now >= e.shareUntil {
+		e.shareParts, e.shareUntil = 0, now+shareKept
+	}
+}
+
+// onParts verifies a run or a delta that came and takes it in.
 func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	l := o.links[in.From]
 	if l != nil {
@@ -36,8 +46,15 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	if mine {
 		o.release(e) // what was foreseen; what came is counted above
 	}
-	grew, fault := o.extend(now, e, in)
+	end, grew, fault := o.extend(now, e, in)
 	switch {
+	case fault == FaultDelta || fault == "" && in.Delta != nil && !grew: // parts are asked for instead
+		if fault != "" {
+			o.emit(Report{Peer: in.From, Fault: fault})
+		}
+		if mine {
+			o.endAsk(e)
+		}
 	case fault != "":
 		o.emit(Report{Peer: in.From, Fault: fault})
 		if mine {
@@ -45,11 +62,11 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 		}
 		o.shun(l, e, now+12*shunFor)
 	case mine:
-		o.progress(now, l, e, in.Run.End())
+		o.progress(now, l, e, end)
 	}
 	if grew {
 		if l != nil {
-			l.trade(e.index).claims(in.Group.Epoch(), uint16(in.Run.End()))
+			l.trade(e.index).claims(in.Group.Epoch(), uint16(end))
 		}
 		o.shed()
 	}
@@ -76,36 +93,51 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	return nil
 }
 
-// extend verifies the header (when the epoch is new here) and the run, and takes them in.
-func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (grew bool, fault Fault) {
+// extend verifies the header (when the epoch is new here) and the run or delta, and takes them in. end is how far it reached.
+func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int, grew bool, fault Fault) {
+	if in.Delta != nil && len(in.Record) == 0 {
+		in.Record = e.record.Envelope
+	}
 	ep, _ := e.epoch()
 	base := e.at(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(o.envelopeOf(e, base)):
 		if o.isTwin(base, in.Envelope) {
 			o.ban(e)
-			return false, FaultTwin
+			return 0, false, FaultTwin
 		}
 	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch())):
-		return false, "" // overtaken on the way: by a newer epoch, or by forgetting
+		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
 	case base == nil:
 		var err Fault
 		if base, err = o.open(e, in); err != "" {
-			return false, err
+			return 0, false, err
 		}
 	}
-	if in.Run.First > base.Parts() {
-		return false, "" // a run before it was lost or is still on its way
-	}
-	p, err := o.cfg.Extend(base, in.Run)
-	if err != nil {
-		return false, FaultChain
+	p, fault := o.lengthen(now, e, base, in)
+	if p == nil {
+		return in.Run.End(), false, fault
 	}
 	if p.Parts() > base.Parts() {
 		o.install(now, e, p, in)
-		return true, ""
+		return p.Parts(), true, ""
 	}
-	return false, ""
+	return p.Parts(), false, ""
+}
+
+// lengthen verifies a run or a delta and returns the longer prefix: nil if there is none, for which nobody may be at fault.
+func (o *Overlay) lengthen(now time.Duration, e *entry, base *summary.Prefix, in PartsReceived) (*summary.Prefix, Fault) {
+	if in.Delta != nil {
+		return o.onDelta(now, e, base, in)
+	}
+	if in.Run.First > base.Parts() {
+		return nil, "" // a run before it was lost or is still on its way
+	}
+	p, err := o.cfg.Extend(base, in.Run)
+	if err != nil {
+		return nil, FaultChain
+	}
+	return p, ""
 }
 
 // open verifies the signed header and the record that came with an epoch that is new here.
@@ -137,11 +169,11 @@ func (o *Overlay) isTwin(p *summary.Prefix, envelope []byte) bool {
 
 // ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
 func (o *Overlay) ban(e *entry) {
-	o.held -= prefixMemory(e.cur) + prefixMemory(e.next)
+	o.held -= e.memory()
 	if e.cur != nil {
 		o.origins--
 	}
-	e.cur, e.next, e.banned = nil, nil, true
+	e.cur, e.next, e.bases, e.banned = nil, nil, nil, true
 	o.endAsk(e)
 }
 
@@ -157,28 +189,41 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		if e.peer == "" {
 			o.name(e, PeerID(h.Origin))
 		}
-		e.oldEnvelope, e.envelope = e.envelope, in.Envelope
-		e.record = Record{Peer: e.peer, Envelope: in.Record}
+		if e.next == nil {
+			e.oldEnvelope = e.envelope
+		}
+		e.envelope = in.Envelope
+		if string(e.record.Envelope) != string(in.Record) {
+			e.record, e.recordSince = Record{Peer: e.peer, Envelope: in.Record}, h.Epoch
+		}
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
-		e.shareParts = 0
+		e.outdateShare(now)
 	}
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
+	var replaced *summary.Prefix
 	switch {
 	case e.cur == nil || old == e.cur && old != nil && e.next == nil:
 		e.cur = p
+	case old == e.cur && old != nil:
+		e.cur = p // deeper, while a newer one is coming
 	case p.Rate() <= e.cur.Rate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
+		replaced = e.cur
 		e.cur, e.next = p, nil
 	default:
 		e.next = p
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
+	o.keepBase(now, e, replaced)
 	e.grown, e.quiet = now, 0
-	gained := in.Run.Bytes()
+	gained, delta := p.Bytes(), 0
 	if old != nil {
-		gained = p.Bytes() - old.Bytes()
+		gained -= old.Bytes()
 	}
-	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained})
+	if in.Delta != nil {
+		delta = in.Bytes
+	}
+	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta})
 }
 
 // progress moves the outstanding ask forward, or ends it.

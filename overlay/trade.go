@@ -60,15 +60,30 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.fault(l, FaultCatalogue)
 			return
 		}
-		if l.trade(e.index).claims(it.Group.Epoch(), it.Have) {
-			e.quiet = 0
-		}
+		o.heard(l, e, it)
 		if it.Want > it.Have {
 			o.enqueue(l, e, it)
 		}
 	}
 	if l.heard && o.up.spare() {
 		o.serve(l, 0, 2)
+	}
+}
+
+// heard notes what a peer says it holds of an origin.
+func (o *Overlay) heard(l *link, e *entry, it Item) {
+	t, epoch := l.trade(e.index), it.Group.Epoch()
+	if e.ask.peer == l.peer && e.ask.way == Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
+		o.endAsk(e) // it can't send what it has replaced
+	}
+	if ep, _ := e.epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
+		e.newerSince, e.newerThan = o.now, epoch
+	}
+	if t.claims(epoch, it.Have) {
+		e.quiet = 0
+	}
+	if it.Want <= it.Have && t.theirs == epoch {
+		t.bases = it.Bases
 	}
 }
 
@@ -92,7 +107,7 @@ func (o *Overlay) enqueue(l *link, e *entry, it Item) {
 		}
 		l.queue = append(l.queue, e.index)
 	}
-	t.wantOf, t.from, t.want, t.wantAt = it.Group.Epoch(), it.Have, it.Want, o.now
+	t.wantOf, t.from, t.want, t.wantBases, t.wantAt = it.Group.Epoch(), it.Have, it.Want, it.Bases, o.now
 }
 
 // serve sends a link the parts that it asked for, as far as its budget and the line's carry: class by class, in the order of
@@ -113,12 +128,13 @@ func (o *Overlay) serve(l *link, first, last int) {
 	}
 }
 
-// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's, 2 deeper parts.
+// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's or a delta, 2 deeper
+// parts.
 func (t *trade) class(index int) int {
 	switch {
 	case index == 0:
 		return 0
-	case t.from == 0:
+	case t.from == 0 || t.wantBases != 0:
 		return 1
 	}
 	return 2
@@ -136,6 +152,12 @@ func (o *Overlay) servePart(l *link, i int, t *trade) {
 		return
 	}
 	end := min(int(t.want), p.Parts())
+	if t.wantBases != 0 {
+		if o.serveDelta(l, e, p, t, end) != partsInstead {
+			return
+		}
+		t.wantBases = 0
+	}
 	run, env, rec, ok := o.cut(l, e, p, int(t.from), end)
 	if !ok {
 		return
@@ -239,6 +261,9 @@ func (o *Overlay) answer(in PartsRequested) bool {
 	l, ok := o.links[in.From]
 	if !ok || !l.heard {
 		return false
+	}
+	if s := o.answerDelta(l, o.entries[i], p, in); s != partsInstead {
+		return s == deltaGoes
 	}
 	run, env, rec, ok := o.cut(l, o.entries[i], p, in.First, min(in.End, p.Parts()))
 	if !ok {

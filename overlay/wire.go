@@ -4,12 +4,13 @@ import "github.com/venn-p2p/venn/summary"
 
 // The budgets count what goes on the wire. These are the sizes that the core plans with; the driver's framing adds up to them.
 const (
-	rpcOverhead  = 80 // a pubsub message around a catalogue or a run: topic, group, lengths
-	itemBytes    = 20 // a line of a catalogue
-	runOverhead  = 48 // first, end, chain value
-	helloBase    = 48
-	maxRunBytes  = 64 << 10 // parts in one message, unless a single part is larger
-	maxCatalogue = 400      // items in one message
+	rpcOverhead   = 80 // a pubsub message around a catalogue or a run: topic, group, lengths
+	itemBytes     = 20 // a line of a catalogue
+	runOverhead   = 48 // first, end, chain value
+	deltaOverhead = 8  // lengths
+	helloBase     = 48
+	maxRunBytes   = 64 << 10 // parts in one message, unless a single part is larger
+	maxCatalogue  = 400      // items in one message
 )
 
 // CatalogueBytes is what a catalogue of so many items counts against a budget.

@@ -6,14 +6,16 @@ import (
 	"sync"
 )
 
-// Cache shares decoded, verified prefixes among the nodes of one process. It changes no result: Extend gives what
-// [Prefix.Extend] gives. Safe for concurrent use.
+// Cache shares decoded, verified prefixes, and deltas made, among the nodes of one process. It changes no result: Extend gives
+// what [Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do. Safe for concurrent use; a nil
+// cache shares nothing.
 type Cache struct {
 	mu     sync.Mutex
 	limit  int
 	size   int
 	recent *list.List // of *Prefix, the one used last in front
 	byKey  map[cacheKey]*list.Element
+	deltas deltaCache
 }
 
 // cacheKey names a prefix: the chain binds all its parts, the group the header.
@@ -26,7 +28,10 @@ type cacheKey struct {
 // NewCache is a cache that keeps prefixes of at most so many bytes of memory in all, the least recently used going first.
 // Memory that several of them share counts for each.
 func NewCache(bytes int) *Cache {
-	return &Cache{limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}}
+	return &Cache{
+		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{},
+		deltas: deltaCache{limit: bytes / 16, made: map[deltaKey][]byte{}, applied: map[appliedKey]bool{}},
+	}
 }
 
 // Extend is p.Extend(r), without the work if another has extended the same prefix to the same part.

@@ -23,11 +23,15 @@ var (
 // In each region of hash space, where all is known at one level, it says which of the old nodes are gone and which are
 // new: about log2(n/r) + 1.44 bits for each of r nodes removed and log2(m/a) + 1.44 for each of a added among m.
 func EncodeDelta(old, next *Prefix) ([]byte, error) {
+	return encodeDelta(old, next, min(old.Parts(), next.Parts()))
+}
+
+// encodeDelta is EncodeDelta for the first parts of both, which hold at least as many.
+func encodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	if err := sameSeries(old.header, next.header); err != nil {
 		return nil, err
 	}
-	parts := min(old.Parts(), next.Parts())
-	if parts == 0 {
+	if parts <= 0 {
 		return nil, fmt.Errorf("summary: delta of no parts: %w", ErrNoDelta)
 	}
 	b := []byte{Version}

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -154,4 +155,44 @@ func BenchmarkDelta(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestCacheDeltas: a cache gives what EncodeDelta and ApplyDelta give, refuses what they refuse, and shares what was applied.
+func TestCacheDeltas(t *testing.T) {
+	keys := someKeys(3, 3000)
+	old, next := epochs(t, keys, changed(3, keys, 10, 10), Shape{})
+	c := NewCache(1 << 20)
+	for _, parts := range []int{1, 3, old.Parts()} {
+		want, err := EncodeDelta(old.Truncate(parts), next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*Cache{nil, c, c} {
+			got, err := c.EncodeDelta(old, next, parts)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%d parts: %d bytes, want %d: %v", parts, len(got), len(want), err)
+			}
+			p, err := c.ApplyDelta(old, next.Header(), got)
+			if err != nil || p.Parts() != parts || p.chain[parts] != next.chain[parts] {
+				t.Fatalf("%d parts: %v", parts, err)
+			}
+		}
+		p, _ := c.ApplyDelta(old, next.Header(), want)
+		if q, _ := c.ApplyDelta(old, next.Header(), want); p != q {
+			t.Error("not shared")
+		}
+		wrong := bytes.Clone(want)
+		wrong[len(wrong)-1] ^= 1
+		if _, err := c.ApplyDelta(old, next.Header(), wrong); err == nil {
+			t.Error("a wrong delta was applied")
+		}
+		if parts > 1 {
+			if _, err := c.ApplyDelta(old.Truncate(parts-1), next.Header(), want); !errors.Is(err, ErrBase) {
+				t.Errorf("on too few parts: %v", err)
+			}
+		}
+	}
+	if c.deltas.size > c.deltas.limit || c.size > c.limit {
+		t.Error("over the limit")
+	}
 }

@@ -23,6 +23,8 @@ type Config struct {
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: 25 s, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
+	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
+	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
 
 	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
@@ -49,6 +51,7 @@ const (
 	DefaultQueries      = 1000
 	DefaultWarmup       = 25 * time.Second
 	DefaultSummaryShare = 1.0 / 3
+	DefaultMinutes      = 5
 )
 
 // ErrConfig is what a Config that cannot be run matches.
@@ -60,6 +63,7 @@ func (c *Config) check() error {
 	c.Chunk = or(c.Chunk, workload.DefaultChunk)
 	c.Transport = or(c.Transport, TCP)
 	c.Warmup = or(c.Warmup, DefaultWarmup)
+	c.Minutes = or(c.Minutes, DefaultMinutes)
 	c.SummaryShare = or(c.SummaryShare, DefaultSummaryShare)
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -83,6 +87,12 @@ func (c *Config) check() error {
 	}
 	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
 		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
+	}
+	if !(c.Churn >= 0 && c.Churn <= 1) {
+		fault("churn %v, want 0 to 1", c.Churn)
+	}
+	if !(c.Minutes > 0 && c.Minutes <= 1e6) {
+		fault("%v minutes, want above 0 and at most a million", c.Minutes)
 	}
 	if c.Timeout < 0 {
 		fault("timeout %v, want 0 or more", c.Timeout)
@@ -120,4 +130,5 @@ const (
 	identifying
 	joining
 	deciding
+	changing
 )

@@ -3,6 +3,7 @@ package testnet
 import (
 	"errors"
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -89,6 +90,31 @@ func (c *collection) Has(key []byte) bool {
 	defer c.mu.RUnlock()
 	_, _, held, _ := c.find(key)
 	return held
+}
+
+// any draws one of the keys held; false when there is none.
+func (c *collection) any(rng *rand.Rand) (number uint32, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if len(c.held) == 0 {
+		return 0, false
+	}
+	return c.held[rng.IntN(len(c.held))], true
+}
+
+// has is Has by number.
+func (c *collection) has(number uint32) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	_, held := slices.BinarySearch(c.held, number)
+	return held
+}
+
+// numbers are those of the keys held, ascending.
+func (c *collection) numbers() []uint32 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return slices.Clone(c.held)
 }
 
 // Len is the number of keys held.

@@ -28,11 +28,12 @@ type member struct {
 	meter *meter
 	conns connCounter
 	gate  node.Gate
+	keys  *collection
 	node  *node.Node
 }
 
 // start starts the node of a member, which knows its collection, its link and where to begin.
-func (m *member) start(c *Config, class link.Class, keys node.Keys, shared []node.Option, random uint64, begin []peer.AddrInfo) error {
+func (m *member) start(c *Config, class link.Class, keys *collection, shared []node.Option, random uint64, begin []peer.AddrInfo) error {
 	options := append([]node.Option{
 		node.WithNetwork(Network, 0),
 		node.WithBandwidth(class.Rate, class.Rate),
@@ -42,6 +43,7 @@ func (m *member) start(c *Config, class link.Class, keys node.Keys, shared []nod
 		node.WithBootstrap(begin...),
 		node.WithGate(&m.gate),
 	}, shared...)
+	m.keys = keys
 	var err error
 	if m.node, err = node.New(m.host, options...); err != nil {
 		return fmt.Errorf("testnet: peer %s: %w", m.name, err)

@@ -46,6 +46,12 @@ type Report struct {
 	ConnectionsMax int              `json:"connections_max"` // of any peer at any time
 	Neighbours     judge.Neighbours `json:"neighbours"`
 
+	EpochsPublished int    `json:"epochs_published"` // summaries that the peers made of their own
+	Deltas          int    `json:"deltas"`           // epochs of others that peers learned by deltas
+	DeltaBytes      uint64 `json:"delta_bytes"`      // of these, with headers
+	FullBytes       uint64 `json:"full_bytes"`       // of the parts in whose place they came
+	Churn           *Churn `json:"churn,omitempty"`  // nil: collections stayed as they were
+
 	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
 	Dropped map[string]uint64 `json:"dropped"` // by the queue that was full; "connections" counts those closed for others
 
@@ -109,6 +115,10 @@ func (r *run) report(reached Phase, cause error) *Report {
 	r.reportQueries(rep)
 	r.reportClasses(rep, all)
 	r.reportTraffic(rep, all)
+	if r.churn != nil {
+		rep.Churn = r.churn.report()
+		r.truth = r.churn.now()
+	}
 	rep.Neighbours = r.neighbours(ctx)
 	if r.converged > 0 {
 		rep.ConvergenceSeconds = pointer(r.converged.Seconds())
@@ -200,20 +210,32 @@ func (r *run) reportTraffic(rep *Report, all []node.Status) {
 		addTo(rep.Dropped, s.Dropped)
 		rep.PubsubBytes += uint64(s.PubsubBytes)
 		rep.DirectBytes += uint64(s.DirectBytes)
+		rep.EpochsPublished += int(s.Epoch.Sequence)
+		rep.Deltas += s.Deltas
+		rep.DeltaBytes += uint64(s.DeltaBytes)
+		rep.FullBytes += uint64(s.SparedBytes)
 	}
 	rep.ProtocolBytes = make(map[string]uint64)
-	var summaries uint64
 	for i, m := range r.members {
 		for id, n := range m.meter.sent() {
 			rep.ProtocolBytes[string(id)] += n
-			if carriesSummaries(id) {
-				summaries += n
-			}
 		}
 		rep.ConnectionsMax = max(rep.ConnectionsMax, int(m.conns.most.Load()))
 		rep.LinkBudgetUse = max(rep.LinkBudgetUse, r.budgetUse(i))
 	}
-	rep.SummaryBytes = float64(summaries) / float64(max(1, len(r.members)))
+	rep.SummaryBytes = float64(r.summaryBytes()) / float64(max(1, len(r.members)))
+}
+
+// summaryBytes is what all peers have sent of summaries, with all that pubsub needs.
+func (r *run) summaryBytes() (sum uint64) {
+	for _, m := range r.members {
+		for id, n := range m.meter.sent() {
+			if carriesSummaries(id) {
+				sum += n
+			}
+		}
+	}
+	return sum
 }
 
 func addTo(sums, counts map[string]uint64) {

@@ -55,7 +55,8 @@ type run struct {
 
 	ring    *keyring
 	truth   *judge.Truth
-	classes []int // of links, by peer
+	churn   *churn // nil: collections stay as they are
+	classes []int  // of links, by peer
 	wires   *wires
 	members []*member
 	number  map[peer.ID]int
@@ -112,6 +113,9 @@ func newRun(cfg Config) (*run, error) {
 	}
 	r.ring = newKeyring(data, summary.Seed{Network: Network}.Hasher())
 	r.truth = judge.New(data.Keys(), data.Collections())
+	if cfg.Churn > 0 {
+		r.churn = newChurn(r)
+	}
 	r.classes = cfg.Links.Assign(len(data.Peers()), cfg.random(linking))
 	r.scores = make([]judge.Score, len(cfg.Links))
 	return r, nil
@@ -262,6 +266,9 @@ func (r *run) known(all []node.Status) int {
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -289,19 +296,28 @@ func (r *run) ask(ctx context.Context) error {
 	}
 	done := make(chan struct{}, len(queries))
 	began := time.Now()
-	go r.feed(ctx, queries, done)
-	r.watch(ctx, done, len(queries))
+	if r.churn == nil {
+		go r.feed(ctx, queries, 0, done)
+		r.watch(ctx, done, len(queries))
+	} else {
+		stop := r.churn.start(ctx)
+		go r.feed(ctx, queries, r.churn.length/time.Duration(max(1, len(queries))), done)
+		r.watch(ctx, done, len(queries))
+		stop()
+	}
 	r.asking = time.Since(began)
 	return ctx.Err()
 }
 
-// feed starts the queries, so many at one time, and sends to done for each that is over, which it closes after the last.
-func (r *run) feed(ctx context.Context, queries []workload.Query, done chan<- struct{}) {
+// feed starts the queries, so many at one time and one every so often, and sends to done for each that is over, which it closes
+// after the last.
+func (r *run) feed(ctx context.Context, queries []workload.Query, every time.Duration, done chan<- struct{}) {
 	defer close(done)
 	var group errgroup.Group
 	group.SetLimit(parallel)
-	for _, q := range queries {
-		if ctx.Err() != nil {
+	began := time.Now()
+	for i, q := range queries {
+		if sleep(ctx, time.Until(began.Add(time.Duration(i)*every))) != nil {
 			break
 		}
 		group.Go(func() error {
@@ -353,7 +369,11 @@ func (r *run) query(ctx context.Context, q workload.Query) {
 	if err != nil {
 		r.failed++
 	}
-	r.scores[m.class].Add(r.truth, answer)
+	if r.churn == nil {
+		r.scores[m.class].Add(r.truth, answer)
+		return
+	}
+	r.churn.judge(&r.scores[m.class], answer, began)
 }
 
 // close ends all that was started.

@@ -92,7 +92,7 @@ func checkJSON(t *testing.T, rep *Report) {
 	}
 	has(fields, "peers", "keys", "holdings", "seed", "transport", "wall_seconds", "convergence_seconds", "queries", "find_one", "find_all",
 		"probes_per_query", "false_probes_per_query", "messages_per_query", "latency_ms", "classes", "summary_bytes_per_peer",
-		"pubsub_bytes", "direct_bytes", "link_budget_use_max", "connections_max", "neighbours", "goroutines_left")
+		"pubsub_bytes", "direct_bytes", "delta_bytes", "full_bytes", "epochs_published", "refused", "link_budget_use_max", "connections_max", "neighbours", "goroutines_left")
 	has(fields["find_one"], "queries", "answered", "recall")
 	has(fields["find_all"], "queries", "recall")
 	has(fields["latency_ms"], "p50", "p99")
@@ -173,6 +173,8 @@ func TestBadConfig(t *testing.T) {
 		"share":     {SummaryShare: 1.5},
 		"no share":  {SummaryShare: -0.5},
 		"timeout":   {Timeout: -1},
+		"churn":     {Churn: 1.5},
+		"minutes":   {Churn: 0.5, Minutes: -1},
 	} {
 		if rep, err := Run(t.Context(), cfg); rep != nil || !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v, %v", what, rep, err)

@@ -15,6 +15,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.writeOutcome(&b)
 	r.writeClasses(&b)
 	r.writeTraffic(&b)
+	r.writeChurn(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -87,10 +88,27 @@ func (r *Report) writeTraffic(b *strings.Builder) {
 		{"messages per query", fmt.Sprintf("%.2f", r.MessagesPerQuery)},
 		{"summaries sent per peer", fmt.Sprintf("%.1f kB", r.SummaryBytes/1000)},
 		{"parts by pubsub, directly", fmt.Sprintf("%.1f MB, %.1f MB", float64(r.PubsubBytes)/1e6, float64(r.DirectBytes)/1e6)},
+		{"epochs published", fmt.Sprint(r.EpochsPublished)},
 		{"most of a link's budget used", fmt.Sprintf("%.2f", r.LinkBudgetUse)},
 		{"most connections of a peer", fmt.Sprint(r.ConnectionsMax)},
 		{"neighbours' share of own keys", fmt.Sprintf("%.3f (by chance %.3f, at best %.3f)", r.Neighbours.Mean, r.Neighbours.Random, r.Neighbours.Best)},
 		{"memory", fmt.Sprintf("%.0f MB", float64(r.MemoryBytes)/1e6)},
 		{"goroutines left", left},
 	})
+}
+
+func (r *Report) writeChurn(b *strings.Builder) {
+	c := r.Churn
+	if c == nil {
+		return
+	}
+	b.WriteString("\n")
+	rows(b, [][2]string{
+		{"keys changed", fmt.Sprintf("%d removed, %d added in %.1f min", c.Removed, c.Added, c.Minutes)},
+		{"epochs learned by deltas", fmt.Sprintf("%d, of %.1f MB in place of %.1f MB", r.Deltas, float64(r.DeltaBytes)/1e6, float64(r.FullBytes)/1e6)},
+		{"all summary bytes meanwhile", fmt.Sprintf("%.1f MB, %.3f of sending parts anew", float64(c.SummaryBytes)/1e6, c.ShareOfParts)},
+	})
+	for i, m := range c.Recall {
+		rows(b, [][2]string{{fmt.Sprintf("recall in minute %d: one, all", i+1), ratio(m.FindOne) + ", " + ratio(m.FindAll)}})
+	}
 }

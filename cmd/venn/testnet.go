@@ -30,6 +30,7 @@ loopback.
    venn testnet --data files.tsv.gz                 or a table: lines of SHA-256, name, size and the peers that
                                                     hold the file, after a line "# peers: NAME NAME …"
    venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
+   venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
    venn testnet --hold                              leave the peers running, and print how to reach them
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
@@ -52,6 +53,8 @@ func testnetCommand() *cli.Command {
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", Value: testnet.DefaultWarmup, Validator: within(0, 24*time.Hour)},
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
+			&cli.FloatFlag{Name: "churn", Usage: "let this `SHARE` of every collection change each minute while queries run, spread over --minutes", HideDefault: true, Validator: goodChurn},
+			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn", Value: testnet.DefaultMinutes, Validator: goodMinutes},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
@@ -75,6 +78,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Seed: c.Uint64("seed"),
 		Warmup: orNone(c.Duration("warmup")), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
+		Churn: c.Float("churn"), Minutes: c.Float("minutes"),
 		Progress: show.update,
 	}
 	if c.Bool("hold") {
@@ -140,6 +144,20 @@ func within[T int | int64 | time.Duration](low, high T) func(T) error {
 func goodShare(share float64) error {
 	if !(share > 0 && share <= 1) {
 		return errors.New("want above 0 and at most 1")
+	}
+	return nil
+}
+
+func goodChurn(share float64) error {
+	if !(share >= 0 && share <= 1) {
+		return errors.New("want 0 to 1")
+	}
+	return nil
+}
+
+func goodMinutes(m float64) error {
+	if !(m > 0 && m <= 1e6) {
+		return errors.New("want above 0 and at most a million")
 	}
 	return nil
 }

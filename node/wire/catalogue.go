@@ -10,35 +10,40 @@ import (
 )
 
 const (
-	MaxItems     = 4096                           // items in a catalogue
-	MaxCatalogue = MaxItems*(groupBytes+3+3) + 32 // bytes of a catalogue
+	MaxItems     = 4096                             // items in a catalogue
+	MaxCatalogue = MaxItems*(groupBytes+3+3+1) + 32 // bytes of a catalogue
 )
 
 // CatalogueGroup is the group id of the partial messages that carry catalogues.
 const CatalogueGroup = "c"
 
-// AppendCatalogue appends at most MaxItems items to b, in 18 to 22 bytes each.
+// AppendCatalogue appends at most MaxItems items to b, in 18 to 23 bytes each.
 func AppendCatalogue(b []byte, items []overlay.Item) []byte {
 	groups := make([]byte, 0, groupBytes*len(items))
-	var have, want []byte
-	wanted := false
+	var have, want, bases []byte
+	wanted, based := false, false
 	for _, it := range items {
 		groups = append(groups, it.Group[:]...)
 		have = protowire.AppendVarint(have, uint64(it.Have))
 		want = protowire.AppendVarint(want, uint64(it.Want))
+		bases = protowire.AppendVarint(bases, uint64(it.Bases))
 		wanted = wanted || it.Want > 0
+		based = based || it.Bases != 0
 	}
 	b = appendBytes(b, 1, groups)
 	b = appendBytes(b, 2, have)
 	if wanted {
 		b = appendBytes(b, 3, want)
 	}
+	if based {
+		b = appendBytes(b, 4, bases)
+	}
 	return b
 }
 
 // ParseCatalogue reads a whole message.
 func ParseCatalogue(b []byte) ([]overlay.Item, error) {
-	var groups, have, want []byte
+	var groups, have, want, bases []byte
 	d := decode("catalogue", b, MaxCatalogue)
 	for d.next() {
 		switch d.num {
@@ -48,14 +53,16 @@ func ParseCatalogue(b []byte) ([]overlay.Item, error) {
 			have = d.bytes(0, MaxItems*3)
 		case 3:
 			want = d.bytes(0, MaxItems*3)
+		case 4:
+			bases = d.bytes(0, MaxItems)
 		}
 	}
 	n := len(groups) / groupBytes
 	if len(groups)%groupBytes != 0 {
 		d.malformed("groups of %d bytes", len(groups))
 	}
-	if d.err == nil && (len(have) < n || want != nil && len(want) < n) {
-		d.malformed("%d groups, but %d and %d bytes of numbers", n, len(have), len(want))
+	if d.err == nil && (len(have) < n || want != nil && len(want) < n || bases != nil && len(bases) != n) {
+		d.malformed("%d groups, but %d, %d and %d bytes of numbers", n, len(have), len(want), len(bases))
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -69,6 +76,11 @@ func ParseCatalogue(b []byte) ([]overlay.Item, error) {
 	}
 	for i, v := range d.packed(want, n) {
 		items[i].Want = v
+	}
+	for i, v := range d.packed(bases, n) {
+		if items[i].Bases = overlay.Bases(v); v > uint16(overlay.MaxBases) {
+			d.fail(ErrLimit, "bases %d", v)
+		}
 	}
 	if d.err != nil {
 		return nil, d.err

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,13 +17,15 @@ const (
 type PartsRequest struct {
 	Group      summary.GroupID
 	First, End int
+	Bases      overlay.Bases // a delta from one of these may answer
 }
 
 // AppendPartsRequest appends the message to b.
 func AppendPartsRequest(b []byte, r PartsRequest) []byte {
 	b = appendBytes(b, 1, r.Group[:])
 	b = appendUint(b, 2, uint64(r.First))
-	return appendUint(b, 3, uint64(r.End))
+	b = appendUint(b, 3, uint64(r.End))
+	return appendUint(b, 4, uint64(r.Bases))
 }
 
 // ParsePartsRequest reads a whole message.
@@ -37,6 +40,8 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 			r.First = d.int(MaxPart)
 		case 3:
 			r.End = d.int(MaxPart)
+		case 4:
+			r.Bases = overlay.Bases(d.uint(uint64(overlay.MaxBases)))
 		}
 	}
 	d.required(1)
@@ -49,11 +54,13 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 	return r, nil
 }
 
-// Parts is a run of parts; with part 0 also the origin's signed header and PeerRecord. Or the word that nothing is sent.
+// Parts is a run of parts; with part 0 also the origin's signed header and PeerRecord. Or a delta, with the header, and with
+// the record if the receiver has another. Or the word that nothing is sent.
 type Parts struct {
 	Refused          bool
 	Envelope, Record []byte
 	Run              summary.Run
+	Delta            []byte // nil: it is a run
 }
 
 // AppendParts appends the message to b.
@@ -63,6 +70,9 @@ func AppendParts(b []byte, p Parts) []byte {
 	}
 	b = appendBytes(b, 2, p.Envelope)
 	b = appendBytes(b, 3, p.Record)
+	if len(p.Delta) > 0 {
+		return appendBytes(b, 5, p.Delta)
+	}
 	return appendBytes(b, 4, p.Run.AppendBinary(nil))
 }
 
@@ -81,9 +91,14 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 			p.Record = d.bytes(1, MaxRecord)
 		case 4:
 			run = d.bytes(1, limit)
+		case 5:
+			p.Delta = d.bytes(1, limit)
 		}
 	}
-	if d.err == nil && !p.Refused {
+	if p.Delta != nil && (run != nil || p.Refused) {
+		d.malformed("a delta and more")
+	}
+	if d.err == nil && !p.Refused && p.Delta == nil {
 		p.Run, d.err = summary.ParseRun(run)
 	}
 	if d.err != nil {

@@ -59,11 +59,20 @@ var kinds = []kind{
 		Records: []overlay.Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer), encoder(AppendAnswer)},
 	{"parts-request", MaxPartsRequest, PartsRequest{Group: summary.GroupID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
+	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: summary.GroupID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: summary.Digest{31: 11}},
 	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	{
+		"delta", MaxParts,
+		Parts{Envelope: []byte{4, 5}, Record: []byte{6}, Delta: []byte{7, 8, 9}},
+		parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts),
+	},
+	{"catalogue-bases", MaxCatalogue, []overlay.Item{
+		{Group: summary.GroupID{0: 1, 15: 1}, Have: 7, Bases: overlay.MaxBases}, {Group: summary.GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
+	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
 	{"catalogue", MaxCatalogue, []overlay.Item{
 		{Group: summary.GroupID{0: 1, 15: 1}, Have: 7}, {Group: summary.GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
@@ -189,6 +198,11 @@ func TestRefused(t *testing.T) {
 		{"too many wants", "catalogue", append(item, field(3, []byte{1, 1})...), ErrMalformed},
 		{"number not shortest", "catalogue", append(field(1, long(16)), field(2, []byte{0x81, 0})...), ErrMalformed},
 		{"number 65536", "catalogue", append(field(1, long(16)), field(2, protowire.AppendVarint(nil, 65536))...), ErrLimit},
+		{"no delta", "parts", field(5, nil), ErrMalformed},
+		{"delta and run", "parts", append(field(4, append(long(2), long(32)...)), field(5, []byte{1})...), ErrMalformed},
+		{"bases of eight epochs before", "parts-request", append(field(1, long(16)), append(varint(3, 1), varint(4, 128)...)...), ErrLimit},
+		{"bases 128", "catalogue", append(item, field(4, []byte{0x80, 1})...), ErrMalformed},
+		{"too few bases", "catalogue", append(item, field(4, nil)...), ErrMalformed},
 		{"4097 items", "catalogue", field(1, long(4097*16)), ErrLimit},
 	} {
 		for _, k := range kinds {
@@ -270,7 +284,11 @@ func fuzz(f *testing.F, name string) {
 			k = x
 		}
 	}
-	f.Add(k.encode(k.example))
+	for _, x := range kinds {
+		if strings.HasPrefix(x.name, name) || name == "parts" && x.name == "delta" {
+			f.Add(x.encode(x.example))
+		}
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := k.parse(b)
 		if err != nil {

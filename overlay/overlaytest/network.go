@@ -35,18 +35,23 @@ type Network struct {
 
 // Peer is one overlay in a [Network].
 type Peer struct {
-	Overlay   *overlay.Overlay
-	ID        overlay.PeerID
-	Direct    int // bytes of parts learned directly
-	Pubsub    int // bytes of parts learned by pubsub
-	Faults    map[overlay.Fault]int
-	Served    map[overlay.PeerID]int // bytes of parts sent, by origin
-	Silent    bool                   // announces, but never delivers
-	keeps     map[int]bool           // peers that it wants to stay connected with
-	mesh      map[int]bool
-	wake      time.Duration
-	fps       []summary.Fingerprint
-	published int
+	Overlay    *overlay.Overlay
+	ID         overlay.PeerID
+	Direct     int // bytes of parts learned directly
+	Pubsub     int // bytes of parts learned by pubsub
+	Deltas     int // epochs learned by deltas
+	DeltaBytes int // of these
+	Spared     int // bytes of the parts in whose place they came
+	Faults     map[overlay.Fault]int
+	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
+	Silent     bool                   // announces, but never delivers
+	Liar       bool                   // spoils the deltas that it sends
+	keeps      map[int]bool           // peers that it wants to stay connected with
+	mesh       map[int]bool
+	wake       time.Duration
+	fps        []summary.Fingerprint
+	shape      summary.Shape
+	published  int
 }
 
 // New returns a network of peers with the given configurations; Self, Seed, Rand and the functions are set here.
@@ -103,8 +108,11 @@ func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
 	p := n.Peers[i]
 	p.published++
 	p.fps = fps
+	if !p.shape.Fits(len(fps)) {
+		p.shape = summary.DefaultShape(len(fps))
+	}
 	s, err := summary.Build(fps, summary.Header{
-		Seed: n.seed.Tag(), Origin: string(p.ID), Lifetime: time.Hour,
+		Seed: n.seed.Tag(), Origin: string(p.ID), Lifetime: time.Hour, Shape: p.shape,
 		Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
 	})
 	if err != nil {
@@ -199,13 +207,13 @@ func (n *Network) do(i int, e overlay.Effect) {
 		size := overlay.CatalogueBytes(len(e.Items))
 		n.send(i, e.To, size, overlay.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
 	case overlay.SendParts:
-		size := overlay.RunBytes(e.Run, e.Envelope, e.Record)
+		size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 		if p.Silent {
 			return
 		}
 		p.Served[n.originOf(e.Group)] += e.Run.Bytes()
 		n.send(i, e.To, size, overlay.PartsReceived{
-			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
+			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 		})
 	case overlay.RequestParts:
 		j := n.index[e.From.Peer]
@@ -228,7 +236,11 @@ func (n *Network) do(i int, e overlay.Effect) {
 	case overlay.Report:
 		p.Faults[e.Fault]++
 	case overlay.Learned:
-		if e.Way == overlay.Direct {
+		if e.Delta > 0 {
+			p.Deltas++
+			p.DeltaBytes += e.Delta
+			p.Spared += e.Bytes
+		} else if e.Way == overlay.Direct {
 			p.Direct += e.Bytes
 		} else {
 			p.Pubsub += e.Bytes
@@ -244,7 +256,7 @@ func (n *Network) request(i, j int, e overlay.RequestParts) {
 	}
 	n.requests = append(n.requests, e.Group)
 	n.step(j, overlay.PartsRequested{
-		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Group: e.Group, First: e.First, End: e.End,
+		From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Group: e.Group, First: e.First, End: e.End, Bases: e.Bases,
 	})
 }
 
@@ -254,11 +266,28 @@ func (n *Network) answer(i int, e overlay.AnswerParts) {
 		n.after(n.Latency, func() { n.step(n.index[e.To], overlay.FetchFailed{From: p.ID, Group: group}) })
 		return
 	}
-	size := overlay.RunBytes(e.Run, e.Envelope, e.Record)
+	size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
 	p.Served[p.ID] += e.Run.Bytes()
 	n.send(i, e.To, size, overlay.PartsReceived{
-		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Bytes: size,
+		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 	})
+}
+
+// sizeOf is what a message of a run or a delta counts.
+func sizeOf(r summary.Run, delta, envelope, record []byte) int {
+	if delta != nil {
+		return overlay.DeltaBytes(delta, envelope, record)
+	}
+	return overlay.RunBytes(r, envelope, record)
+}
+
+// spoiled is what a peer sends as a delta: another one, if it is a liar.
+func (n *Network) spoiled(peer int, delta []byte) []byte {
+	if delta != nil && n.Peers[peer].Liar {
+		delta = append([]byte(nil), delta...)
+		delta[len(delta)-1] ^= 1
+	}
+	return delta
 }
 
 func (n *Network) originOf(g summary.GroupID) overlay.PeerID {

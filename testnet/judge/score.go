@@ -48,21 +48,45 @@ func (t Tally) Recall() float64 {
 	return float64(t.Found) / float64(t.Findable)
 }
 
+// verdict is what naming a peer is worth.
+type verdict uint8
+
+const (
+	wrong    verdict = iota // it does not hold the key
+	right                   // it does
+	changing                // it began or ceased to of late
+)
+
 // Add judges an answer: a holder named twice counts once, the asker itself and peers that do not hold the key never.
 func (s *Score) Add(t *Truth, a Answer) {
-	found := 0
+	s.add(a, t.Findable(a.Asker, a.Key), func(p int) verdict {
+		if p < 0 || p >= len(t.sets) || !t.Has(p, a.Key) {
+			return wrong
+		}
+		return right
+	})
+}
+
+// add judges an answer where so many holders are findable. Who wanted one holder is content with one that is changing.
+func (s *Score) add(a Answer, findable int, judge func(peer int) verdict) {
+	found, passing := 0, 0
 	for _, p := range slices.Compact(slices.Sorted(slices.Values(a.Found))) {
-		switch {
-		case p == a.Asker:
-		case p < 0 || p >= len(t.sets) || !t.Has(p, a.Key):
+		if p == a.Asker {
+			continue
+		}
+		switch judge(p) {
+		case wrong:
 			s.Wrong++
-		default:
+		case right:
 			found++
+		case changing:
+			passing++
 		}
 	}
-	tally, findable := &s.FindAll, t.Findable(a.Asker, a.Key)
+	tally := &s.FindAll
 	if !a.All {
-		tally, findable, found = &s.FindOne, min(1, findable), min(1, found)
+		tally, findable = &s.FindOne, min(1, findable)
+		found = min(findable, found+passing)
 	}
 	tally.Queries++
 	tally.Found += found

@@ -1,0 +1,311 @@
+package overlay_test
+
+import (
+	"crypto/sha256"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// changed is fps with so many replaced by others.
+func changed(fps []summary.Fingerprint, n int, seed uint64) []summary.Fingerprint {
+	rng := rand.New(rand.NewPCG(7, seed))
+	out := append([]summary.Fingerprint(nil), fps...)
+	for range n {
+		out[rng.IntN(len(out))] = summary.Fingerprint(rng.Uint64() >> 16)
+	}
+	return out
+}
+
+// sums adds up what all peers learned.
+func sums(net *overlaytest.Network) (deltas, deltaBytes, spared, parts int) {
+	for _, p := range net.Peers {
+		deltas += p.Deltas
+		deltaBytes += p.DeltaBytes
+		spared += p.Spared
+		parts += p.Pubsub + p.Direct
+	}
+	return deltas, deltaBytes, spared, parts
+}
+
+func faults(net *overlaytest.Network, f overlay.Fault) (n int) {
+	for _, p := range net.Peers {
+		n += p.Faults[f]
+	}
+	return n
+}
+
+// Everybody follows a few changes by deltas, which are small, and holds what it held.
+func TestDeltas(t *testing.T) {
+	const peers, n = 20, 5000
+	net := build(t, mixed(peers), n, 11)
+	net.Run(40 * time.Second)
+	_, _, _, before := sums(net)
+	id := net.Peers[0].ID
+	fps := fingerprints(n, n/2, 0)
+	for epoch := range 3 {
+		fps = changed(fps, n/300, uint64(epoch))
+		if err := net.Publish(0, fps); err != nil {
+			t.Fatal(err)
+		}
+		net.Run(net.Now + 15*time.Second)
+		for i, p := range net.Peers[1:] {
+			held, ok := p.Overlay.Held(id)
+			if !ok || held.Header().Epoch.Sequence != uint32(epoch+2) || held.Parts() < held.Plan().Parts() {
+				t.Errorf("peer %d does not hold all of epoch %d", i+1, epoch+2)
+				continue
+			}
+			for _, f := range fps {
+				if !held.Contains(f) {
+					t.Fatalf("peer %d misses a key of epoch %d", i+1, epoch+2)
+				}
+			}
+		}
+	}
+	deltas, deltaBytes, spared, parts := sums(net)
+	if deltas < 3*(peers-1) || deltas > 4*(peers-1) {
+		t.Errorf("%d deltas for %d peers and three epochs", deltas, peers-1)
+	}
+	if parts > before {
+		t.Errorf("%d bytes of parts beside the deltas", parts-before)
+	}
+	if 8*deltaBytes > spared {
+		t.Errorf("%d bytes of deltas for %d bytes of parts", deltaBytes, spared)
+	}
+	for i, p := range net.Peers {
+		if len(p.Faults) > 0 {
+			t.Errorf("peer %d reported %v of honest peers", i, p.Faults)
+		}
+	}
+}
+
+// line is a chain of fast peers 0 - 1 - … - n-1 of which only the first has many keys.
+func line(t *testing.T, n int) *overlaytest.Network {
+	t.Helper()
+	net, err := overlaytest.New(make([]overlay.Config, n), 21)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if err := net.Publish(i, fingerprints(3000, 0, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return net
+}
+
+// sequence is the epoch that a peer holds of peer 0, 0 if none; whole says whether it holds all of it.
+func sequence(net *overlaytest.Network, i int) (seq uint32, whole bool) {
+	held, ok := net.Peers[i].Overlay.Held(net.Peers[0].ID)
+	if !ok {
+		return 0, false
+	}
+	return held.Header().Epoch.Sequence, held.Parts() == held.Plan().Parts()
+}
+
+// A relay that never held the earlier epoch brings the new one as parts to whoever can hear of it nowhere else.
+func TestRelayWithoutBase(t *testing.T) {
+	net := line(t, 3)
+	net.Connect(0, 2)
+	net.Run(10 * time.Second)
+	net.Disconnect(0, 2) // 2 holds epoch 1
+	fps := changed(fingerprints(3000, 0, 0), 10, 1)
+	if err := net.Publish(0, fps); err != nil {
+		t.Fatal(err)
+	}
+	keepApart(net, 0, 2)
+	net.Connect(0, 1) // 1 gets epoch 2 only
+	net.Connect(1, 2)
+	net.Run(40 * time.Second)
+	if seq, whole := sequence(net, 2); seq != 2 || !whole {
+		t.Errorf("behind the relay epoch %d is held, whole: %v", seq, whole)
+	}
+	if d := net.Peers[2].Deltas; d != 0 {
+		t.Errorf("%d deltas from a relay without a base", d)
+	}
+}
+
+// keepApart closes a connection whenever it comes to be.
+func keepApart(net *overlaytest.Network, a, b int) {
+	net.Trace = func(_ time.Duration, _ int, e overlay.Effect) {
+		if _, ok := e.(overlay.Wake); ok {
+			net.Disconnect(a, b)
+		}
+	}
+}
+
+// A peer that lags by two epochs is brought to the newest by one delta.
+func TestDeltaOverTwoEpochs(t *testing.T) {
+	net := line(t, 2)
+	net.Connect(0, 1)
+	net.Run(10 * time.Second)
+	net.Disconnect(0, 1)
+	fps := fingerprints(3000, 0, 0)
+	for i := range 2 {
+		fps = changed(fps, 10, uint64(i))
+		if err := net.Publish(0, fps); err != nil {
+			t.Fatal(err)
+		}
+	}
+	net.Connect(0, 1)
+	net.Run(20 * time.Second)
+	if seq, whole := sequence(net, 1); seq != 3 || !whole || net.Peers[1].Deltas != 1 {
+		t.Errorf("epoch %d, whole: %v, by %d deltas", seq, whole, net.Peers[1].Deltas)
+	}
+}
+
+// A delta that does not apply is reported once; then parts bring the epoch.
+func TestWrongDelta(t *testing.T) {
+	net := line(t, 2)
+	net.Peers[0].Liar = true
+	net.Connect(0, 1)
+	net.Run(10 * time.Second)
+	fps := fingerprints(3000, 0, 0)
+	for epoch := range 2 {
+		fps = changed(fps, 10, uint64(epoch))
+		if err := net.Publish(0, fps); err != nil {
+			t.Fatal(err)
+		}
+		net.Run(net.Now + 20*time.Second)
+		if seq, whole := sequence(net, 1); seq != uint32(epoch+2) || !whole || net.Peers[1].Deltas != 0 {
+			t.Errorf("epoch %d, whole: %v, by %d deltas", seq, whole, net.Peers[1].Deltas)
+		}
+		if n := faults(net, overlay.FaultDelta); n != epoch+1 {
+			t.Errorf("%d reports after %d wrong deltas", n, epoch+1)
+		}
+	}
+	if len(net.Peers[1].Faults) != 1 {
+		t.Errorf("faults %v", net.Peers[1].Faults)
+	}
+}
+
+// Another shape has no delta: parts come, and nobody is at fault.
+func TestNoDeltaToAnotherShape(t *testing.T) {
+	net := line(t, 2)
+	net.Connect(0, 1)
+	net.Run(10 * time.Second)
+	if err := net.Publish(0, fingerprints(6000, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	net.Run(40 * time.Second)
+	if seq, whole := sequence(net, 1); seq != 2 || !whole || net.Peers[1].Deltas != 0 || len(net.Peers[1].Faults) > 0 {
+		t.Errorf("epoch %d, whole: %v, by %d deltas, faults %v", seq, whole, net.Peers[1].Deltas, net.Peers[1].Faults)
+	}
+}
+
+// An epoch that comes while another is still under way loses nothing: at any time the rate is no worse than before.
+func TestEpochChangeInTheMiddle(t *testing.T) {
+	const n = 30000
+	net := build(t, []uint64{medium, slow, medium, slow}, n, 13)
+	id, fps := net.Peers[0].ID, fingerprints(n, n/2, 0)
+	rate, last := 1.0, uint32(0)
+	for step := range 60 {
+		if step%10 == 9 && step < 50 {
+			fps = changed(fps, n/500, uint64(step))
+			if err := net.Publish(0, fps); err != nil {
+				t.Fatal(err)
+			}
+		}
+		net.Run(net.Now + time.Second)
+		held, ok := net.Peers[3].Overlay.Held(id)
+		if !ok {
+			continue
+		}
+		if got := held.Rate(); got > 1.05*rate {
+			t.Fatalf("after %v the rate is %v, was %v", net.Now, got, rate)
+		}
+		rate, last = min(rate, held.Rate()), held.Header().Epoch.Sequence
+	}
+	if rate > 0.01 || last != 6 {
+		t.Errorf("at the end the rate is %v, of epoch %d", rate, last)
+	}
+	if net.Peers[3].Deltas < 2 {
+		t.Errorf("%d deltas", net.Peers[3].Deltas)
+	}
+}
+
+// churn changes every collection a little, again and again.
+func churn(t *testing.T, net *overlaytest.Network, n, rounds int) {
+	t.Helper()
+	for round := range rounds {
+		for i := range net.Peers {
+			fps := changed(fingerprints(n, n/2, uint64(i)), n/200*(round+1), uint64(i))
+			if err := net.Publish(i, fps); err != nil {
+				t.Fatal(err)
+			}
+			net.Run(net.Now + time.Second)
+		}
+	}
+}
+
+// Budgets hold while everything changes.
+func TestBudgetsUnderChurn(t *testing.T) {
+	rates := mixed(15)
+	net := build(t, rates, 5000, 5)
+	links := map[[2]int]*meter{}
+	net.Sent = func(now time.Duration, from, to, bytes int) {
+		k := [2]int{from, to}
+		if links[k] == nil {
+			links[k] = &meter{rate: overlay.LinkRate(rates[from], rates[to], 1.0/3)}
+		}
+		links[k].add(now, bytes)
+	}
+	net.Run(20 * time.Second)
+	churn(t, net, 5000, 2)
+	for k, m := range links {
+		if over := m.worst - overlay.Burst(m.rate); over > 0 {
+			t.Errorf("link %v sent %.0f bytes more than its budget of %.0f B/s", k, over, m.rate)
+		}
+	}
+	if deltas, _, _, _ := sums(net); deltas == 0 {
+		t.Error("no deltas")
+	}
+}
+
+func TestSameSeedSameTraceUnderChurn(t *testing.T) {
+	trace := func() [32]byte {
+		h := sha256.New()
+		net := build(t, mixed(8), 500, 3)
+		record(net, h)
+		net.Run(10 * time.Second)
+		churn(t, net, 500, 2)
+		return [32]byte(h.Sum(nil))
+	}
+	if first, second := trace(), trace(); first != second {
+		t.Error("the same seed gave two traces")
+	}
+}
+
+// Memory holds with bases: they go first.
+func TestMemoryLimitWithBases(t *testing.T) {
+	const limit = 120_000
+	configs := make([]overlay.Config, 8)
+	for i := range configs {
+		configs[i].Memory = limit
+	}
+	net, err := overlaytest.New(configs, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range configs {
+		if err := net.Publish(i, fingerprints(3000, 0, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+		net.Connect(i, max(0, i-1))
+		net.Connect(i, i/2)
+	}
+	net.Run(20 * time.Second)
+	churn(t, net, 3000, 3)
+	for i, p := range net.Peers {
+		if got := p.Overlay.Memory(); got > limit {
+			t.Errorf("peer %d holds %d bytes under a limit of %d", i, got, limit)
+		}
+		if p.Overlay.Origins() != 7 {
+			t.Errorf("peer %d knows %d of 7 peers", i, p.Overlay.Origins())
+		}
+	}
+}

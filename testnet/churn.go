@@ -1,0 +1,185 @@
+package testnet
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/judge"
+)
+
+const (
+	// changeEvery is how often a collection changes a little. Peers begin at different times.
+	changeEvery = 5 * time.Second
+	changeTick  = 100 * time.Millisecond
+	// changeGrace is how long a change may take to be known everywhere: a summary is published at most every 20 s, and has
+	// to travel. A holder counts once it has held the key for as long.
+	changeGrace = 30 * time.Second
+)
+
+// Churn is what a run has shown while collections changed.
+type Churn struct {
+	Share        float64        `json:"share_per_minute"`
+	Minutes      float64        `json:"minutes"`
+	Removed      int            `json:"keys_removed"`
+	Added        int            `json:"keys_added"`
+	GraceSeconds float64        `json:"grace_seconds"` // a holder counts that has held the key for as long
+	SummaryBytes uint64         `json:"summary_bytes"` // sent meanwhile by all, for whatever reason
+	PartsBytes   uint64         `json:"parts_bytes"`   // of the parts that the deltas taken meanwhile came in place of
+	ShareOfParts float64        `json:"share_of_parts"`
+	Recall       []MinuteRecall `json:"recall_by_minute"`
+}
+
+// MinuteRecall is the recall of the queries begun in one minute.
+type MinuteRecall struct {
+	FindOne *float64 `json:"find_one"`
+	FindAll *float64 `json:"find_all"`
+}
+
+// churn changes the collections of a run: every peer removes so many keys a minute and takes in as many that others hold.
+type churn struct {
+	r       *run
+	rng     *rand.Rand
+	length  time.Duration
+	changes *judge.Changes
+	began   time.Time
+	ended   time.Duration // since began
+	peers   []changer
+
+	removed, added int
+	scores         []judge.Score // by minute
+	before         traffic
+	after          traffic
+}
+
+// changer is when a peer's collection changes next, and by how much more than a whole number of keys.
+type changer struct {
+	next  time.Duration
+	carry float64
+}
+
+// traffic is what had been sent at some time.
+type traffic struct{ summaries, spared uint64 }
+
+func newChurn(r *run) *churn {
+	c := &churn{
+		r: r, rng: r.cfg.random(changing), length: time.Duration(r.cfg.Minutes * float64(time.Minute)),
+		changes: judge.NewChanges(r.truth, changeGrace), peers: make([]changer, len(r.ring.Peers())),
+	}
+	for i := range c.peers {
+		c.peers[i].next = time.Duration(c.rng.Int64N(int64(4 * changeEvery)))
+	}
+	return c
+}
+
+// start begins to change the collections; stop ends it and waits for the end.
+func (c *churn) start(ctx context.Context) (stop func()) {
+	c.before = c.traffic(ctx)
+	c.began = time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for time.Since(c.began) < c.length && sleep(ctx, changeTick) == nil {
+			c.change(ctx, time.Since(c.began))
+		}
+	}()
+	return func() {
+		_ = sleep(ctx, c.length-time.Since(c.began))
+		cancel()
+		<-done
+		c.ended = time.Since(c.began)
+		c.after = c.traffic(context.WithoutCancel(ctx))
+	}
+}
+
+// change changes the collections whose time has come.
+func (c *churn) change(ctx context.Context, now time.Duration) {
+	for i := range c.peers {
+		p := &c.peers[i]
+		for now >= p.next && ctx.Err() == nil {
+			p.next += changeEvery
+			p.carry += c.r.cfg.Churn * float64(c.r.members[i].keys.Len()) * changeEvery.Minutes()
+			for ; p.carry >= 1; p.carry-- {
+				c.exchange(ctx, i)
+			}
+		}
+	}
+}
+
+// exchange removes a key of a peer and adds one that another peer holds: in the truth, and with the node.
+func (c *churn) exchange(ctx context.Context, peer int) {
+	m := c.r.members[peer]
+	if key, ok := m.keys.any(c.rng); ok {
+		c.changes.Note(time.Since(c.began), peer, key, false)
+		if m.node.RemoveKeys(ctx, c.r.ring.Key(key)) == nil {
+			c.removed++
+		}
+	}
+	const tries = 50 // a peer that lacks hardly anything takes in less
+	for range tries {
+		other := c.r.members[c.rng.IntN(len(c.r.members))]
+		key, ok := other.keys.any(c.rng)
+		if !ok || m.keys.has(key) {
+			continue
+		}
+		c.changes.Note(time.Since(c.began), peer, key, true)
+		if m.node.AddKeys(ctx, c.r.ring.Key(key)) == nil {
+			c.added++
+		}
+		return
+	}
+}
+
+// judge scores an answer to a query begun at some time, among the others and within its minute. The run's mutex is held.
+func (c *churn) judge(s *judge.Score, a judge.Answer, began time.Time) {
+	from := began.Sub(c.began)
+	to := from + a.Latency
+	s.AddDuring(c.changes, a, from, to)
+	minute := max(0, int(from/time.Minute))
+	for len(c.scores) <= minute {
+		c.scores = append(c.scores, judge.Score{})
+	}
+	c.scores[minute].AddDuring(c.changes, a, from, to)
+}
+
+// traffic asks all nodes what was sent so far.
+func (c *churn) traffic(ctx context.Context) traffic {
+	t := traffic{summaries: c.r.summaryBytes()}
+	for _, s := range c.r.poll(ctx) {
+		t.spared += uint64(s.SparedBytes)
+	}
+	return t
+}
+
+// now is the truth at the end.
+func (c *churn) now() *judge.Truth {
+	var all [][]uint32
+	for i, m := range c.r.members {
+		if m.keys == nil {
+			all = append(all, c.r.ring.Collection(i))
+			continue
+		}
+		all = append(all, m.keys.numbers())
+	}
+	for i := len(all); i < len(c.peers); i++ {
+		all = append(all, c.r.ring.Collection(i))
+	}
+	return judge.New(c.r.ring.Keys(), all)
+}
+
+func (c *churn) report() *Churn {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	out := &Churn{
+		Share: c.r.cfg.Churn, Minutes: c.ended.Minutes(), Removed: c.removed, Added: c.added, GraceSeconds: changeGrace.Seconds(),
+		SummaryBytes: c.after.summaries - c.before.summaries, PartsBytes: c.after.spared - c.before.spared,
+	}
+	if out.PartsBytes > 0 {
+		out.ShareOfParts = float64(out.SummaryBytes) / float64(out.PartsBytes)
+	}
+	for _, s := range c.scores {
+		out.Recall = append(out.Recall, MinuteRecall{FindOne: recall(s.FindOne), FindAll: recall(s.FindAll)})
+	}
+	return out
+}
