@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -98,12 +97,6 @@ func (d *Data) Fingerprints(p strategy.ID) []summary.Fingerprint {
 // Key is a key by its number.
 func (d *Data) Key(number uint32) strategy.Key {
 	return strategy.Key{Number: number, Fingerprint: d.fingerprints[number]}
-}
-
-// AppendKey appends the bytes of a key, KeyBytes of them, to b.
-func AppendKey(b []byte, k strategy.Key) []byte {
-	b = append(b, make([]byte, strategy.KeyBytes-8)...)
-	return binary.BigEndian.AppendUint64(b, uint64(k.Number))
 }
 
 // Clusters says how collections are made: peers have interests in common, and some keys are popular with all.

@@ -92,7 +92,11 @@ func (s *Sim) latency(a, b strategy.ID) time.Duration {
 // begin plans what happens at the start: everybody who is there joins, and the links of the topology open.
 func (s *Sim) begin() {
 	s.churn = newChurn(&s.cfg)
-	edges := s.cfg.Topology.Edges(len(s.nodes), s.cfg.random(linking))
+	topology := s.cfg.Topology
+	if s.cfg.Strategy.Connects {
+		topology.Degree = 2 * bootstrapLinks
+	}
+	edges := topology.Edges(len(s.nodes), s.cfg.random(linking))
 	s.parts = Components(len(s.nodes), edges)
 	for i, on := range s.churn.online {
 		if on {
@@ -185,9 +189,16 @@ func (s *Sim) record(who strategy.ID, e *event) {
 	})
 }
 
+// bootstrapLinks is how many peers one that cares for its links itself is told of at the start.
+const bootstrapLinks = 2
+
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.
 func (s *Sim) bootstrap(n *node) {
-	for range max(1, s.cfg.Topology.Degree/2) {
+	links := max(1, s.cfg.Topology.Degree/2)
+	if s.cfg.Strategy.Connects {
+		links = bootstrapLinks
+	}
+	for range links {
 		s.linkAnywhere(n)
 	}
 }
