@@ -34,7 +34,6 @@ type vennRun struct {
 
 // origin is a peer's published summary.
 type origin struct {
-	boots    uint32 // times that the peer came online
 	stream   *summary.Stream
 	envelope []byte
 	record   []byte
@@ -56,10 +55,9 @@ func openVenn(w World) (Factory, error) {
 	return r.newPeer, nil
 }
 
-// publish gives a peer that comes online its summary: made once, and signed anew each time.
+// publish gives a peer that comes online its summary: made once, for it outlives a restart as the collection does.
 func (r *vennRun) publish(p ID) (overlay.Published, error) {
 	o := &r.origins[p]
-	o.boots++
 	if o.stream == nil {
 		fps := r.world.Collection(p)
 		shape, err := r.shape(len(fps))
@@ -109,6 +107,19 @@ func (r *vennRun) openHeader(envelope []byte) (summary.Header, error) {
 
 func (r *vennRun) openRecord(envelope []byte) (overlay.PeerID, error) {
 	return overlay.PeerID(envelope[recordOverhead:]), nil
+}
+
+// newPrefix is the prefix of no parts: one for all, as there is one header.
+func (r *vennRun) newPrefix(h *summary.Header) (*summary.Prefix, error) {
+	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
+	if p := o.prefixes[0].Load(); p != nil {
+		return p, nil
+	}
+	p, err := summary.NewPrefix(o.stream.Header())
+	if err == nil && !o.prefixes[0].CompareAndSwap(nil, p) {
+		p = o.prefixes[0].Load()
+	}
+	return p, err
 }
 
 // extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
@@ -194,7 +205,7 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 	up, down := r.world.Rates(self)
 	o := overlay.Config{
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
-		OpenHeader: r.openHeader, OpenRecord: r.openRecord, Extend: r.extend, Rand: v.host.Rand(),
+		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, Rand: v.host.Rand(),
 	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))
