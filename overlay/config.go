@@ -28,6 +28,8 @@ type Config struct {
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	// OpenRecord verifies a signed address record and says whose it is; required.
 	OpenRecord func(envelope []byte) (PeerID, error)
+	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
+	NewPrefix func(*summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of package
@@ -61,6 +63,9 @@ func (c *Config) defaults() {
 	setDefault(&c.MaxLinks, 20)
 	if c.Extend == nil {
 		c.Extend = (*summary.Prefix).Extend
+	}
+	if c.NewPrefix == nil {
+		c.NewPrefix = summary.NewPrefix
 	}
 	var unshared *summary.Cache
 	if c.EncodeDelta == nil {

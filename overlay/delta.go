@@ -51,6 +51,7 @@ func (o *Overlay) keepBase(now time.Duration, e *entry, p *summary.Prefix) {
 		return
 	}
 	e.bases = append(e.bases, base{p, now + keepBases})
+	o.basesUntil = min(o.basesUntil, now+keepBases)
 	o.hold(e, prefixMemory(p))
 	if len(e.bases) > maxBases {
 		o.dropBase(e)
@@ -72,9 +73,16 @@ func (o *Overlay) hold(e *entry, bytes int) {
 
 // expireBases forgets the bases that have been kept for long enough.
 func (o *Overlay) expireBases(now time.Duration) {
+	if now < o.basesUntil {
+		return
+	}
+	o.basesUntil = forever
 	for _, e := range o.entries {
 		for e != nil && len(e.bases) > 0 && now >= e.bases[0].until {
 			o.dropBase(e)
+		}
+		if e != nil && len(e.bases) > 0 {
+			o.basesUntil = min(o.basesUntil, e.bases[0].until)
 		}
 	}
 }

@@ -117,6 +117,7 @@ func (o *Overlay) add(tag uint64) *entry {
 	o.entries[i] = e
 	o.byTag[tag] = i
 	o.unverified++
+	o.planAt, o.sigma = 0, unknownSigma
 	return e
 }
 
@@ -137,6 +138,7 @@ func (o *Overlay) remove(e *entry) {
 		o.origins--
 	}
 	o.endAsk(e)
+	o.sigma = unknownSigma
 	o.held -= e.memory()
 	delete(o.byTag, e.tag)
 	o.entries[e.index] = nil
@@ -204,12 +206,22 @@ func (o *Overlay) recordsFor(with records) []Record {
 
 // expire forgets summaries whose lifetime is over, and peers that are gone.
 func (o *Overlay) expire(now time.Duration) {
+	if now < o.expireAt {
+		return
+	}
+	o.expireAt = forever
 	for _, e := range o.entries[1:] {
-		if e == nil || e.cur == nil || now < e.expires {
+		if e == nil || e.cur == nil {
+			continue
+		}
+		if now < e.expires {
+			o.expireAt = min(o.expireAt, e.expires)
 			continue
 		}
 		if _, linked := o.links[e.peer]; !linked {
 			o.remove(e)
+		} else {
+			o.expireAt = now
 		}
 	}
 }
@@ -257,7 +269,7 @@ func (o *Overlay) shed() {
 			return
 		}
 		before := prefixMemory(worst.cur)
-		worst.depth = worst.cur.Parts() - 1
+		worst.depth, o.sigma = worst.cur.Parts()-1, unknownSigma
 		worst.cur = worst.cur.Truncate(worst.depth)
 		o.held += prefixMemory(worst.cur) - before
 	}

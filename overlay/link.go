@@ -23,6 +23,7 @@ type link struct {
 	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
+	untold    marks         // directory indexes of which there may be something to announce
 
 	trades []trade // by directory index
 	queue  []int   // directory indexes that the peer asked for, in order of arrival
@@ -97,6 +98,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer]}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
+	l.untold.addAll(len(o.entries))
 	o.links[in.Peer] = l
 	at, _ := slices.BinarySearchFunc(o.order, l, byPeer)
 	o.order = slices.Insert(o.order, at, l)
@@ -150,6 +152,7 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	restarted := l.heard && l.hello.Session != in.Hello.Session
 	if restarted {
 		l.trades = nil
+		l.untold.addAll(len(o.entries))
 		l.queue = l.queue[:0]
 	}
 	l.hello = in.Hello

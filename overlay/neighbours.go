@@ -41,6 +41,7 @@ const (
 	firstEstimates   = 64               // overlap estimates in one round, of peers without one
 	furtherEstimates = 3                // and of peers with one
 	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
+	swapEvery        = 4 * time.Second  // between looks for a better one, after a look that found none
 )
 
 // chooseNeighbours fills the slots and swaps neighbours by overlap whose intervals separate.
@@ -116,19 +117,28 @@ func (o *Overlay) fillSimilar(now time.Duration, room int) int {
 
 // swapSimilar gives up the weakest neighbour by overlap for a peer that is better beyond doubt.
 func (o *Overlay) swapSimilar(now time.Duration) {
+	if now < o.swapAt {
+		return
+	}
+	o.swapAt = now + swapEvery
 	var incumbents []rank.Candidate
-	for _, e := range o.entries[1:] {
-		if e == nil {
+	for _, l := range o.order {
+		e, known := o.lookup(l.peer)
+		if !known {
 			continue
 		}
 		if nb, is := o.neighbours[e.peer]; is && nb.kind == Similar && now-nb.since >= keepFor && e.shareParts > 0 {
 			incumbents = append(incumbents, o.candidate(e))
 		}
 	}
+	if len(incumbents) == 0 {
+		return
+	}
 	challengers := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar })
 	if out, in, ok := rank.Swap(incumbents, challengers); ok {
 		o.giveUp(o.entries[out.Index].peer)
 		o.choose(now, o.entries[in.Index], Similar)
+		o.swapAt = 0
 	}
 }
 
@@ -222,9 +232,10 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 // again, a few in each round, of those that may be chosen, as more is known of them.
 func (o *Overlay) estimateShares() {
 	own := o.Own()
-	if own == nil {
+	if own == nil || !o.estimate {
 		return
 	}
+	o.estimate = false
 	first, again := firstEstimates, 0
 	var known []rank.Candidate
 	for _, e := range o.entries[1:] {
@@ -233,6 +244,7 @@ func (o *Overlay) estimateShares() {
 		case e.shareParts <= 0 && first > 0:
 			o.estimateShare(own, e)
 			first--
+			o.estimate = o.estimate || first == 0
 		case e.shareParts > 0:
 			known = append(known, o.candidate(e))
 		}
@@ -242,6 +254,7 @@ func (o *Overlay) estimateShares() {
 		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
 			o.estimateShare(own, e)
 			again++
+			o.estimate = true
 		}
 	}
 }

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -36,6 +37,15 @@ type Overlay struct {
 	notices notices    // of the whole line
 	deltas  madeDeltas // of anybody's
 
+	// What saves a look at all that is known when nothing has changed.
+	planAt     time.Duration // nothing to ask for before then
+	askUntil   time.Duration // no ask times out before then
+	expireAt   time.Duration // no summary expires before then
+	basesUntil time.Duration // no earlier epoch is forgotten before then
+	sigma      float64       // see FalseMatches; unknownSigma when it has changed
+	swapAt     time.Duration // no look for a better neighbour before then
+	estimate   bool          // there may be overlap to estimate
+
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
 	nextChoice  time.Duration
@@ -43,6 +53,11 @@ type Overlay struct {
 	started     time.Duration
 	begun       bool
 }
+
+const (
+	forever      = time.Duration(math.MaxInt64)
+	unknownSigma = -1.0
+)
 
 // New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
 func New(cfg Config) (*Overlay, error) {
@@ -52,7 +67,7 @@ func New(cfg Config) (*Overlay, error) {
 	}
 	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self}
 	return &Overlay{
-		cfg: cfg, session: cfg.Rand.Uint64(),
+		cfg: cfg, session: cfg.Rand.Uint64(), askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
 		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
 		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{},
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
@@ -110,7 +125,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 // tick does what time brings, at most every tickEvery.
 func (o *Overlay) tick(now time.Duration) {
 	if now < o.nextTick {
-		o.emit(Wake{At: o.nextTick})
+		o.emit(Wake{At: o.nextWake()})
 		return
 	}
 	o.nextTick = now + tickEvery
@@ -132,7 +147,21 @@ func (o *Overlay) tick(now time.Duration) {
 		}
 	}
 	o.trade(now)
-	o.emit(Wake{At: o.nextTick})
+	o.emit(Wake{At: o.nextWake()})
+}
+
+// nextWake is when there will be something to do, unless an input comes: at the next tick, or later if nothing waits for
+// budget, for an answer or for its turn.
+func (o *Overlay) nextWake() time.Duration {
+	if len(o.requests) > 0 || !o.ownTold() {
+		return o.nextTick
+	}
+	for _, l := range o.order {
+		if len(l.queue) > 0 || l.heard && l.mesh && !l.untold.empty() {
+			return o.nextTick
+		}
+	}
+	return max(o.nextTick, min(o.nextChoice, o.planAt, o.askUntil))
 }
 
 func (o *Overlay) emit(e Effect) { o.effects = append(o.effects, e) }

@@ -40,22 +40,33 @@ const (
 	directWait   = 10 * time.Second
 	// quietFor is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
 	quietFor = time.Second
+	// settledQuiet is the same for one of which all is held.
+	settledQuiet = time.Minute
 	// firstValue puts the first part of an origin before every deeper part.
 	firstValue = 1e6
 )
 
 // planAsks chooses what to ask of which link, best value per byte first, until the own line's budget is spent.
 func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
+	if now < o.planAt {
+		return nil
+	}
 	var offers []offer
+	o.planAt = now + settledQuiet
 	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.ask.peer != "" || now < e.quiet {
+		if e == nil || e.banned || e.ask.peer != "" {
 			continue
 		}
-		if of, ok := o.bestOffer(now, e); ok {
-			offers = append(offers, of)
-		} else {
-			e.quiet = now + quietFor
+		if now >= e.quiet {
+			of, ok := o.bestOffer(now, e)
+			if ok {
+				offers = append(offers, of)
+				o.planAt = now
+				continue
+			}
+			e.quiet = now + e.quietFor()
 		}
+		o.planAt = min(o.planAt, e.quiet)
 	}
 	slices.SortFunc(offers, func(a, b offer) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.index, b.e.index))
@@ -68,6 +79,14 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 		o.take(now, of, asks)
 	}
 	return asks
+}
+
+// quietFor is how long an origin of which nobody offers more is passed over.
+func (e *entry) quietFor() time.Duration {
+	if p := e.newest(); p != nil && p.Parts() == p.Plan().Parts() && !e.newerThan.After(p.Header().Epoch) {
+		return settledQuiet
+	}
+	return quietFor
 }
 
 // bestOffer finds the newest epoch of an origin that mesh peers offer more of, and the next run worth asking for.
@@ -235,6 +254,7 @@ func (o *Overlay) fetch(now time.Duration, of offer) {
 func (o *Overlay) reserve(l *link, e *entry, n int) {
 	e.ask.bytes = n
 	o.down.take(n)
+	o.askUntil = min(o.askUntil, e.ask.deadline)
 	if l != nil {
 		l.inFlight += n
 	}
@@ -259,12 +279,21 @@ func (o *Overlay) endAsk(e *entry) {
 		o.direct--
 	}
 	e.ask = ask{}
+	o.planAt = 0
 }
 
 // timeOut ends the asks that brought nothing; the peer is not asked about that origin again for a while.
 func (o *Overlay) timeOut(now time.Duration) {
+	if now < o.askUntil {
+		return
+	}
+	o.askUntil = forever
 	for _, e := range o.entries[1:] {
-		if e == nil || e.ask.peer == "" || now < e.ask.deadline {
+		if e == nil || e.ask.peer == "" {
+			continue
+		}
+		if now < e.ask.deadline {
+			o.askUntil = min(o.askUntil, e.ask.deadline)
 			continue
 		}
 		if e.ask.way == Direct {

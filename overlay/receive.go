@@ -18,6 +18,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
 	o.ownTurn = now
 	o.copies = copies{}
+	o.estimate = true
 	for _, other := range o.entries[1:] {
 		if other != nil {
 			other.outdateShare(now)
@@ -77,6 +78,7 @@ func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	if l != nil {
 		t := l.trade(e.index)
 		t.shunned, t.have = until, 0
+		l.untold.add(e.index)
 	}
 }
 
@@ -154,7 +156,7 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	if p, err := o.cfg.OpenRecord(in.Record); err != nil || string(p) != h.Origin {
 		return nil, FaultRecord
 	}
-	base, err := summary.NewPrefix(&h)
+	base, err := o.cfg.NewPrefix(&h)
 	if err != nil {
 		return nil, FaultHeader
 	}
@@ -174,6 +176,7 @@ func (o *Overlay) ban(e *entry) {
 		o.origins--
 	}
 	e.cur, e.next, e.bases, e.banned = nil, nil, nil, true
+	o.sigma = unknownSigma
 	o.endAsk(e)
 }
 
@@ -215,7 +218,8 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
 	o.keepBase(now, e, replaced)
-	e.grown, e.quiet = now, 0
+	e.grown = now
+	o.changed(e)
 	gained, delta := p.Bytes(), 0
 	if old != nil {
 		gained -= old.Bytes()
@@ -224,6 +228,15 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		delta = in.Bytes
 	}
 	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta})
+}
+
+// changed notes that there is more to tell, to plan and to estimate of an origin.
+func (o *Overlay) changed(e *entry) {
+	for _, l := range o.order {
+		l.untold.add(e.index)
+	}
+	e.quiet, o.planAt, o.sigma, o.estimate = 0, 0, unknownSigma, true
+	o.expireAt = min(o.expireAt, e.expires)
 }
 
 // progress moves the outstanding ask forward, or ends it.

@@ -80,7 +80,7 @@ func (o *Overlay) heard(l *link, e *entry, it Item) {
 		e.newerSince, e.newerThan = o.now, epoch
 	}
 	if t.claims(epoch, it.Have) {
-		e.quiet = 0
+		e.quiet, o.planAt = 0, 0
 	}
 	if it.Want <= it.Have && t.theirs == epoch {
 		t.bases = it.Bases

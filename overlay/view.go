@@ -38,13 +38,15 @@ func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
 // false-positive rates of all peers known, 1 for those of which no part is held.
 func (o *Overlay) FalseMatches() float64 {
-	sum := 0.0
-	for _, e := range o.entries[1:] {
-		if e != nil && !e.banned {
-			sum += e.rate()
+	if o.sigma == unknownSigma {
+		o.sigma = 0
+		for _, e := range o.entries[1:] {
+			if e != nil && !e.banned {
+				o.sigma += e.rate()
+			}
 		}
 	}
-	return sum
+	return o.sigma
 }
 
 // Memory returns the bytes that the prefixes held of others take: parts and decoded form.

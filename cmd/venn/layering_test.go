@@ -48,7 +48,8 @@ var layers = []layer{
 	{"testnet/link", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/workload", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
-	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/strategy", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
+	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
 	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/...", "cmd/..."}},
 }
@@ -70,7 +71,7 @@ var bans = []struct {
 }
 
 // cores are the packages that are told the time, randomness and identity, and return effects.
-var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/sim"}
+var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/sim"}
 
 // judged may import testnet/judge; commands see only reports.
 var judged = []string{"testnet", "testnet/sim"}
