@@ -17,7 +17,17 @@ type Config struct {
 	Up, Down uint64  // declared rates of the own line, bit/s; 0: [UndeclaredRate]
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
-	Memory int // bytes of prefixes held of others, at most; 0: 64 MiB
+	// Memory is how many bytes the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
+	Memory int
+	// MaxOrigins is how many peers the directory knows at most; 0: 131,072.
+	MaxOrigins int
+	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
+	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. Nil: there are no groups.
+	Group    func(Record) string
+	MaxGroup int
+	// Loop answers queries by asking every prefix, without an index: for simulations, where many overlays share the
+	// prefixes and an index of each would take more memory than all of these.
+	Loop bool
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
@@ -57,6 +67,8 @@ func (c *Config) defaults() {
 	setDefault(&c.Down, UndeclaredRate)
 	setDefault(&c.Share, 1.0/3)
 	setDefault(&c.Memory, 64<<20)
+	setDefault(&c.MaxOrigins, 1<<17)
+	setDefault(&c.MaxGroup, 64)
 	setDefault(&c.OverlapSlots, 4)
 	setDefault(&c.NearSlots, 1)
 	setDefault(&c.RandomSlots, 3)
@@ -94,6 +106,7 @@ func (c *Config) check() error {
 	fault(c.Self == "", "Self is empty")
 	fault(c.Share <= 0 || c.Share > 1, "Share is %v, not in (0, 1]", c.Share)
 	fault(c.Memory < 0, "Memory is %d, below 0", c.Memory)
+	fault(c.MaxOrigins < 0 || c.MaxGroup < 0, "MaxOrigins is %d and MaxGroup is %d, one below 0", c.MaxOrigins, c.MaxGroup)
 	fault(c.OverlapSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
 	fault(c.OverlapSlots > c.NearSlots+c.RandomSlots,
 		"OverlapSlots is %d, more than half of all %d slots", c.OverlapSlots, c.slots())

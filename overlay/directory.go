@@ -25,15 +25,17 @@ type entry struct {
 	newerSince  time.Duration   // and when
 	deltaBytes  int             // of the last delta; 0: there was none
 
-	expires time.Duration // lifetime counted from first receipt
-	since   time.Duration // when the newest epoch was first held
-	grown   time.Duration // when the newest prefix last grew
-	ask     ask           // the one outstanding ask
-	step    step          // what to ask for next
-	depth   int           // parts to hold at most, once memory ran short; 0: no limit
-	fetchAt time.Duration // no direct fetch before then
-	quiet   time.Duration // nobody offered more when last looked; not looked again before then
-	banned  bool          // signed two summaries under one epoch
+	expires  time.Duration // lifetime counted from first receipt
+	since    time.Duration // when the newest epoch was first held
+	grown    time.Duration // when the newest prefix last grew
+	ask      ask           // the one outstanding ask
+	step     step          // what to ask for next
+	depth    int           // parts to hold at most, once memory ran short; 0: no limit
+	fetchAt  time.Duration // no direct fetch before then
+	quiet    time.Duration // nobody offered more when last looked; not looked again before then
+	banned   bool          // signed two summaries under one epoch
+	group    string        // of addresses; see Config.Group
+	unwanted time.Duration // nothing is learned of it before then: its group is full
 
 	share      estimate.Interval // of our collection that the peer holds
 	shareParts int               // the depth it was estimated at; 0: not of late
@@ -103,7 +105,7 @@ func (o *Overlay) add(tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	if o.unverified >= maxUnverified {
+	if o.unverified >= maxUnverified || len(o.byTag) > o.cfg.MaxOrigins || o.now < o.fullUntil {
 		o.dropped++
 		return nil
 	}
@@ -140,6 +142,9 @@ func (o *Overlay) remove(e *entry) {
 	o.endAsk(e)
 	o.sigma = unknownSigma
 	o.held -= e.memory()
+	o.records -= e.recordBytes()
+	o.leaveGroup(e)
+	o.setIndex(e.index, nil)
 	delete(o.byTag, e.tag)
 	o.entries[e.index] = nil
 	o.free = append(o.free, e.index)
@@ -172,9 +177,11 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 		o.fault(from, FaultRecord)
 		return
 	}
-	if e := o.add(summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) {
+	if e := o.add(summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) && o.joinGroup(e, r) {
 		o.name(e, p)
+		before := e.recordBytes()
 		e.record = r
+		o.countRecords(e, before)
 		e.recordSince, _ = e.epoch()
 	}
 }
@@ -226,51 +233,8 @@ func (o *Overlay) expire(now time.Duration) {
 	}
 }
 
-// prefixMemory is what a prefix costs: the parts as received, and their decoded form.
-func prefixMemory(p *summary.Prefix) int {
-	if p == nil {
-		return 0
-	}
-	return p.Memory()
-}
-
-// memory is what all that is held of an origin costs.
-func (e *entry) memory() int {
-	n := 0
-	for p := range e.prefixes {
-		n += prefixMemory(p)
-	}
-	return n
-}
-
 // isNewest says whether a prefix is the newest of its origin.
 func (o *Overlay) isNewest(p *summary.Prefix) bool {
 	i, known := o.byTag[p.Header().Group().OriginTag()]
 	return known && o.entries[i].newest() == p
-}
-
-// shed keeps the directory within its memory: earlier epochs go first, then the last part of least value, which is not asked
-// for again.
-func (o *Overlay) shed() {
-	for o.held > o.cfg.Memory && o.shedBase() {
-	}
-	for o.held > o.cfg.Memory {
-		var worst *entry
-		least := 0.0
-		for _, e := range o.entries[1:] {
-			if e == nil || e.cur == nil || e.cur.Parts() <= 1 {
-				continue
-			}
-			if v := o.value(e, e.cur, e.cur.Parts()-1, e.cur.Parts()); worst == nil || v < least {
-				worst, least = e, v
-			}
-		}
-		if worst == nil {
-			return
-		}
-		before := prefixMemory(worst.cur)
-		worst.depth, o.sigma = worst.cur.Parts()-1, unknownSigma
-		worst.cur = worst.cur.Truncate(worst.depth)
-		o.held += prefixMemory(worst.cur) - before
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -18,10 +19,16 @@ type Overlay struct {
 	entries    []*entry       // by index; nil: free. 0 is this node's own
 	byTag      map[uint64]int // origin tag → index
 	free       []int
-	unverified int // entries without a peer
-	origins    int // entries with at least a sample, without our own
-	held       int // bytes of prefixes of others
-	dropped    int // announcements ignored for want of room
+	unverified int            // entries without a peer
+	origins    int            // entries with at least a sample, without our own
+	held       int            // bytes of prefixes of others
+	index      index.Index    // who may hold a key, by the entries' indexes; empty with Config.Loop
+	found      []int          // memory of queries
+	groups     map[string]int // entries by group of addresses
+	records    int            // bytes of what is signed about others
+	short      bool           // parts had to go, and are not asked for again
+	fullUntil  time.Duration  // no further origins before then: memory was short
+	dropped    int            // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect
@@ -69,7 +76,7 @@ func New(cfg Config) (*Overlay, error) {
 	return &Overlay{
 		cfg: cfg, session: cfg.Rand.Uint64(), askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
 		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
-		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{},
+		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{}, groups: map[string]int{},
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
 	}, nil
@@ -139,6 +146,7 @@ func (o *Overlay) tick(now time.Duration) {
 	if now >= o.nextChoice {
 		o.nextChoice = now + neighbourEvery
 		o.expire(now)
+		o.restore()
 		o.expireBases(now)
 		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)
@@ -189,11 +197,17 @@ func (o *Overlay) onRoundTrip(in RoundTrip) {
 }
 
 func (o *Overlay) onDialFailed(now time.Duration, in DialFailed) {
-	if e, ok := o.lookup(in.Peer); ok {
-		e.dialFails++
-		e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
-	}
-	if _, linked := o.links[in.Peer]; !linked {
+	_, linked := o.links[in.Peer]
+	if !linked {
 		o.loseNeighbour(in.Peer)
+	}
+	e, ok := o.lookup(in.Peer)
+	if !ok {
+		return
+	}
+	e.dialFails++
+	e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
+	if e.dialFails >= departed && e.cur == nil && !linked {
+		o.remove(e)
 	}
 }

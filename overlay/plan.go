@@ -54,7 +54,7 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 	var offers []offer
 	o.planAt = now + settledQuiet
 	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.ask.peer != "" {
+		if e == nil || e.banned || e.ask.peer != "" || now < e.unwanted {
 			continue
 		}
 		if now >= e.quiet {

@@ -69,7 +69,7 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 		if l != nil {
 			l.trade(e.index).claims(in.Group.Epoch(), uint16(end))
 		}
-		o.shed()
+		o.shed(now)
 	}
 }
 
@@ -112,7 +112,7 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
 	case base == nil:
 		var err Fault
-		if base, err = o.open(e, in); err != "" {
+		if base, err = o.open(e, in); base == nil {
 			return 0, false, err
 		}
 	}
@@ -153,8 +153,12 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	case h.Group() != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, FaultGroup
 	}
-	if p, err := o.cfg.OpenRecord(in.Record); err != nil || string(p) != h.Origin {
+	p, err := o.cfg.OpenRecord(in.Record)
+	if err != nil || string(p) != h.Origin {
 		return nil, FaultRecord
+	}
+	if !o.joinGroup(e, Record{Peer: p, Envelope: in.Record}) {
+		return nil, ""
 	}
 	base, err := o.cfg.NewPrefix(&h)
 	if err != nil {
@@ -176,6 +180,7 @@ func (o *Overlay) ban(e *entry) {
 		o.origins--
 	}
 	e.cur, e.next, e.bases, e.banned = nil, nil, nil, true
+	o.setIndex(e.index, nil)
 	o.sigma = unknownSigma
 	o.endAsk(e)
 }
@@ -188,6 +193,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		o.origins++
 		o.lastLearned = now
 	}
+	records := e.recordBytes()
 	if h.Epoch.After(ep) {
 		if e.peer == "" {
 			o.name(e, PeerID(h.Origin))
@@ -202,6 +208,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.outdateShare(now)
 	}
+	o.countRecords(e, records)
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	var replaced *summary.Prefix
@@ -218,6 +225,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
 	o.keepBase(now, e, replaced)
+	o.setIndex(e.index, e.cur)
 	e.grown = now
 	o.changed(e)
 	gained, delta := p.Bytes(), 0

@@ -18,6 +18,7 @@ type Index struct {
 	hits      []int32
 	acc, part [maxWords]uint64
 	prefixes  []*summary.Prefix
+	bytes     int // of stripes
 	asked     int
 }
 
@@ -92,6 +93,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	if 4*len(g.loose) >= 64*g.class.words() || len(g.stripes) >= 4 {
 		s := newStripe(&g.class)
 		g.stripes = append(g.stripes, s)
+		x.bytes += s.bytes()
 		for _, peer := range g.loose {
 			x.settle(int(peer), s)
 		}
@@ -147,6 +149,7 @@ func (x *Index) remove(peer int) {
 
 // dissolve frees a stripe that has become nearly empty. Those in it find other places.
 func (x *Index) dissolve(g *group, s *stripe) {
+	x.bytes -= s.bytes()
 	g.stripes = slices.DeleteFunc(g.stripes, func(t *stripe) bool { return t == s })
 	for w, word := range s.live {
 		for ; word != 0; word &= word - 1 {
@@ -217,14 +220,19 @@ func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 // Asked is how many prefixes all queries have asked so far: those that contained the key, and those in vain.
 func (x *Index) Asked() int { return x.asked }
 
-// Memory is about the bytes that the index takes, without the prefixes.
+// Memory is about the bytes that the index takes, without the prefixes. O(1).
 func (x *Index) Memory() int {
-	size := 56*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
-	for _, g := range x.order {
-		size += 4*cap(g.loose) + 256
-		for _, s := range g.stripes {
-			size += s.bytes()
-		}
+	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
+}
+
+// entrySize is the bytes of an entry, with its place among the loose ones.
+const entrySize = 56 + 8
+
+// All calls found with the candidates of each key, for many keys in one call. The slice is valid until the next.
+func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {
+	var peers []int
+	for i, f := range fs {
+		peers = x.Candidates(peers[:0], f)
+		found(i, peers)
 	}
-	return size
 }
