@@ -31,8 +31,11 @@ type Config struct {
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
-	RandomSlots  int // outbound neighbours chosen at random; 0: 3
-	MaxLinks     int // neighbours in all, those that chose this node included; 0: 20
+	// ComplementSlots is the number of neighbours chosen by how much they hold that we lack; 0: none. See package rank for
+	// which policy is for what.
+	ComplementSlots int
+	RandomSlots     int // outbound neighbours chosen at random; 0: 3
+	MaxLinks        int // neighbours in all, those that chose this node included; 0: 20
 
 	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
 	OpenHeader func(envelope []byte) (summary.Header, error)
@@ -107,9 +110,9 @@ func (c *Config) check() error {
 	fault(c.Share <= 0 || c.Share > 1, "Share is %v, not in (0, 1]", c.Share)
 	fault(c.Memory < 0, "Memory is %d, below 0", c.Memory)
 	fault(c.MaxOrigins < 0 || c.MaxGroup < 0, "MaxOrigins is %d and MaxGroup is %d, one below 0", c.MaxOrigins, c.MaxGroup)
-	fault(c.OverlapSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
-	fault(c.OverlapSlots > c.NearSlots+c.RandomSlots,
-		"OverlapSlots is %d, more than half of all %d slots", c.OverlapSlots, c.slots())
+	fault(c.OverlapSlots < 0 || c.ComplementSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
+	fault(c.OverlapSlots+c.ComplementSlots > c.NearSlots+c.RandomSlots,
+		"OverlapSlots and ComplementSlots are %d, more than half of all %d slots", c.OverlapSlots+c.ComplementSlots, c.slots())
 	fault(c.MaxLinks < c.slots(), "MaxLinks is %d, below the %d slots", c.MaxLinks, c.slots())
 	fault(c.OpenHeader == nil, "OpenHeader is missing")
 	fault(c.OpenRecord == nil, "OpenRecord is missing")
@@ -117,4 +120,4 @@ func (c *Config) check() error {
 	return errors.Join(errs...)
 }
 
-func (c *Config) slots() int { return c.OverlapSlots + c.NearSlots + c.RandomSlots }
+func (c *Config) slots() int { return c.OverlapSlots + c.ComplementSlots + c.NearSlots + c.RandomSlots }

@@ -38,6 +38,7 @@ type entry struct {
 	unwanted time.Duration // nothing is learned of it before then: its group is full
 
 	share      estimate.Interval // of our collection that the peer holds
+	lacks      estimate.Interval // keys that it holds and we do not
 	shareParts int               // the depth it was estimated at; 0: not of late
 	shareUntil time.Duration     // a new epoch after this needs a new estimate
 
@@ -144,7 +145,7 @@ func (o *Overlay) remove(e *entry) {
 	o.held -= e.memory()
 	o.records -= e.recordBytes()
 	o.leaveGroup(e)
-	o.setIndex(e.index, nil)
+	o.setAnswer(e.index, nil)
 	delete(o.byTag, e.tag)
 	o.entries[e.index] = nil
 	o.free = append(o.free, e.index)

@@ -47,11 +47,12 @@ func (e *entry) memory() int {
 
 // used is what the directory takes.
 func (o *Overlay) used() int {
-	return o.held + o.index.Memory() + entryMemory*len(o.byTag) + o.records
+	return o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
 }
 
-// setIndex makes a prefix that which answers for an entry.
-func (o *Overlay) setIndex(index int, p *summary.Prefix) {
+// setAnswer makes a prefix that which answers for an entry, and which is compared with our own.
+func (o *Overlay) setAnswer(index int, p *summary.Prefix) {
+	o.overlap.Set(index, p)
 	if !o.cfg.Loop {
 		o.index.Set(index, p)
 	}
@@ -114,7 +115,7 @@ func (o *Overlay) dropPart(e *entry) {
 	e.depth, o.short = e.cur.Parts()-1, true
 	e.cur = e.cur.Truncate(e.depth)
 	o.held += prefixMemory(e.cur) - before
-	o.setIndex(e.index, e.cur)
+	o.setAnswer(e.index, e.cur)
 	o.sigma = unknownSigma
 }
 

@@ -19,16 +19,17 @@ type Overlay struct {
 	entries    []*entry       // by index; nil: free. 0 is this node's own
 	byTag      map[uint64]int // origin tag → index
 	free       []int
-	unverified int            // entries without a peer
-	origins    int            // entries with at least a sample, without our own
-	held       int            // bytes of prefixes of others
-	index      index.Index    // who may hold a key, by the entries' indexes; empty with Config.Loop
-	found      []int          // memory of queries
-	groups     map[string]int // entries by group of addresses
-	records    int            // bytes of what is signed about others
-	short      bool           // parts had to go, and are not asked for again
-	fullUntil  time.Duration  // no further origins before then: memory was short
-	dropped    int            // announcements ignored for want of room
+	unverified int                // entries without a peer
+	origins    int                // entries with at least a sample, without our own
+	held       int                // bytes of prefixes of others
+	index      index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
+	overlap    summary.Comparison // of our collection with each entry's sample
+	found      []int              // memory of queries
+	groups     map[string]int     // entries by group of addresses
+	records    int                // bytes of what is signed about others
+	short      bool               // parts had to go, and are not asked for again
+	fullUntil  time.Duration      // no further origins before then: memory was short
+	dropped    int                // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect

@@ -19,6 +19,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	o.ownTurn = now
 	o.copies = copies{}
 	o.estimate = true
+	o.overlap.SetOwn(e.cur)
 	for _, other := range o.entries[1:] {
 		if other != nil {
 			other.outdateShare(now)
@@ -180,7 +181,7 @@ func (o *Overlay) ban(e *entry) {
 		o.origins--
 	}
 	e.cur, e.next, e.bases, e.banned = nil, nil, nil, true
-	o.setIndex(e.index, nil)
+	o.setAnswer(e.index, nil)
 	o.sigma = unknownSigma
 	o.endAsk(e)
 }
@@ -225,7 +226,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
 	o.keepBase(now, e, replaced)
-	o.setIndex(e.index, e.cur)
+	o.setAnswer(e.index, e.cur)
 	e.grown = now
 	o.changed(e)
 	gained, delta := p.Bytes(), 0
