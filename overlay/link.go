@@ -25,6 +25,9 @@ type link struct {
 	cursor    int           // directory index last looked at for announcements
 	untold    marks         // directory indexes of which there may be something to announce
 
+	unkept  int // asks in a row that brought nothing
+	brought int // pending entries that it told of first
+
 	trades []trade // by directory index
 	queue  []int   // directory indexes that the peer asked for, in order of arrival
 
@@ -47,9 +50,11 @@ type trade struct {
 	toldHave uint16
 	toldAt   time.Duration
 
-	shunned time.Duration // not asked about this origin before then
-	asked   bool          // we have asked the peer about this origin at least once
-	noDelta summary.Epoch // the peer is asked for parts of this epoch, for a delta to it did not apply
+	shunned  time.Duration // not asked about this origin before then
+	failures uint8         // asks about this origin in a row that brought nothing
+	asked    bool          // we have asked the peer about this origin at least once
+	oldest   summary.Epoch // the first epoch that it was asked for: what is older was never asked for
+	noDelta  summary.Epoch // the peer is asked for parts of this epoch, for a delta to it did not apply
 }
 
 const (

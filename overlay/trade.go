@@ -52,7 +52,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 	}
 	o.down.take(in.Bytes)
 	for _, it := range in.Items {
-		e := o.add(it.Group.OriginTag())
+		e := o.add(l, it.Group.OriginTag())
 		if e == nil || e.banned {
 			continue
 		}
@@ -65,6 +65,8 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.enqueue(l, e, it)
 		}
 	}
+	o.up.refill(now)
+	l.out.refill(now)
 	if l.heard && o.up.spare() {
 		o.serve(l, 0, 2)
 	}
@@ -75,6 +77,10 @@ func (o *Overlay) heard(l *link, e *entry, it Item) {
 	t, epoch := l.trade(e.index), it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		o.endAsk(e) // it can't send what it has replaced
+		if t.failures > 0 {
+			o.failed(o.now, l, e) // again and again
+		}
+		t.failures = max(1, t.failures)
 	}
 	if ep, _ := e.epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
 		e.newerSince, e.newerThan = o.now, epoch
