@@ -168,9 +168,7 @@ func (o *Overlay) remove(e *entry) {
 	o.entries[e.index] = nil
 	o.free = append(o.free, e.index)
 	for _, l := range o.order {
-		if e.index < len(l.trades) {
-			l.trades[e.index] = trade{}
-		}
+		l.forget(e.index)
 	}
 }
 

@@ -97,7 +97,7 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	most := 0
 	for _, l := range o.order {
 		t := l.trade(e.index)
-		if !l.heard || now < t.shunned || t.have == 0 || ep.After(t.theirs) || !t.theirs.After(e.past) {
+		if !l.heard || l.shunned(now, e.index) || t.have == 0 || ep.After(t.theirs) || !t.theirs.After(e.past) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -332,9 +332,9 @@ func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 	if l == nil {
 		return
 	}
-	t := l.trade(e.index)
-	o.shun(l, e, now+shunFor<<t.failures)
-	t.failures = min(t.failures+1, doublings)
+	b := l.blame(e.index)
+	o.shun(l, e, now+shunFor<<b.failures)
+	b.failures = min(b.failures+1, doublings)
 	if l.unkept++; l.unkept%claimsUnkept == 0 {
 		o.fault(l, FaultClaim)
 	}
@@ -342,6 +342,8 @@ func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *entry) {
-	t := l.trade(e.index)
-	t.failures, t.shunned, l.unkept = 0, 0, 0
+	if l.unkept = 0; l.trade(e.index).blamed {
+		b := l.blames[e.index]
+		b.failures, b.shunned = 0, 0
+	}
 }

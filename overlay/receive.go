@@ -77,8 +77,8 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 // shun leaves a link unasked about an origin for a while, and forgets what it claimed to hold of it.
 func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	if l != nil {
-		t := l.trade(e.index)
-		t.shunned, t.have = until, 0
+		l.blame(e.index).shunned = until
+		l.trade(e.index).have = 0
 		l.untold.add(e.index)
 	}
 }
