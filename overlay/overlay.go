@@ -15,13 +15,14 @@ type Overlay struct {
 	session uint64
 	effects []Effect
 
-	entries    []*entry       // by index; nil: free. 0 is this node's own
-	byTag      map[uint64]int // origin tag → index
-	free       []int
-	unverified int // entries without a peer
-	origins    int // entries with at least a sample, without our own
-	held       int // bytes of prefixes of others
-	dropped    int // announcements ignored for want of room
+	entries []*entry       // by index; nil: free. 0 is this node's own
+	byTag   map[uint64]int // origin tag → index
+	free    []int
+	pending int  // entries of which no summary has come yet
+	origins int  // entries with at least a sample, without our own
+	held    int  // bytes of prefixes of others
+	crowded bool // memory is full of samples: no new origin is asked for
+	dropped int  // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect
