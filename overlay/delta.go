@@ -175,7 +175,7 @@ func (o *Overlay) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	reach := func(l *link) int {
 		t := l.trade(e.index)
 		want := min(int(t.have), deepest)
-		if t.noDelta == of.epoch || t.bases&e.basesOf(of.epoch, want) == 0 {
+		if t.blamed && l.blames[e.index].noDelta == of.epoch || t.bases&e.basesOf(of.epoch, want) == 0 {
 			return 0
 		}
 		return want
@@ -248,14 +248,14 @@ func (o *Overlay) makeDelta(l *link, e *entry, p *summary.Prefix, bases Bases, e
 }
 
 // serveDelta answers an ask on a mesh link by a delta, if there is one.
-func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, t *trade, end int) serving {
-	delta, record, s := o.makeDelta(l, e, p, t.wantBases, end)
+func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, w *want, end int) serving {
+	delta, record, s := o.makeDelta(l, e, p, w.bases, end)
 	if s != deltaGoes {
 		return s
 	}
 	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
-	t.claims(t.wantOf, uint16(end))
-	t.want, t.wantBases = 0, 0
+	l.trade(e.index).claims(w.of, uint16(end))
+	delete(l.wants, e.index)
 	return deltaGoes
 }
 
@@ -277,7 +277,7 @@ func (o *Overlay) onDelta(now time.Duration, e *entry, empty *summary.Prefix, in
 		return p, ""
 	}
 	if l := o.links[in.From]; l != nil {
-		l.trade(e.index).noDelta = in.Group.Epoch()
+		l.blame(e.index).noDelta = in.Group.Epoch()
 	}
 	if errors.Is(err, summary.ErrBase) || errors.Is(err, summary.ErrNoDelta) {
 		return nil, "" // what it was made for is no longer held

@@ -2,24 +2,12 @@ package overlay_test
 
 import (
 	"crypto/sha256"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
-	"github.com/venn-p2p/venn/summary"
 )
-
-// changed is fps with so many replaced by others.
-func changed(fps []summary.Fingerprint, n int, seed uint64) []summary.Fingerprint {
-	rng := rand.New(rand.NewPCG(7, seed))
-	out := append([]summary.Fingerprint(nil), fps...)
-	for range n {
-		out[rng.IntN(len(out))] = summary.Fingerprint(rng.Uint64() >> 16)
-	}
-	return out
-}
 
 // sums adds up what all peers learned.
 func sums(net *overlaytest.Network) (deltas, deltaBytes, spared, parts int) {
@@ -46,9 +34,9 @@ func TestDeltas(t *testing.T) {
 	net.Run(40 * time.Second)
 	_, _, _, before := sums(net)
 	id := net.Peers[0].ID
-	fps := fingerprints(n, n/2, 0)
+	fps := overlaytest.Fingerprints(n, n/2, 0)
 	for epoch := range 3 {
-		fps = changed(fps, n/300, uint64(epoch))
+		fps = overlaytest.Changed(fps, n/300, uint64(epoch))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +79,7 @@ func line(t *testing.T, n int) *overlaytest.Network {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := net.Publish(i, fingerprints(3000, 0, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaytest.Fingerprints(3000, 0, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +101,7 @@ func TestRelayWithoutBase(t *testing.T) {
 	net.Connect(0, 2)
 	net.Run(10 * time.Second)
 	net.Disconnect(0, 2) // 2 holds epoch 1
-	fps := changed(fingerprints(3000, 0, 0), 10, 1)
+	fps := overlaytest.Changed(overlaytest.Fingerprints(3000, 0, 0), 10, 1)
 	if err := net.Publish(0, fps); err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +132,9 @@ func TestDeltaOverTwoEpochs(t *testing.T) {
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
 	net.Disconnect(0, 1)
-	fps := fingerprints(3000, 0, 0)
+	fps := overlaytest.Fingerprints(3000, 0, 0)
 	for i := range 2 {
-		fps = changed(fps, 10, uint64(i))
+		fps = overlaytest.Changed(fps, 10, uint64(i))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}
@@ -164,9 +152,9 @@ func TestWrongDelta(t *testing.T) {
 	net.Peers[0].Liar = true
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
-	fps := fingerprints(3000, 0, 0)
+	fps := overlaytest.Fingerprints(3000, 0, 0)
 	for epoch := range 2 {
-		fps = changed(fps, 10, uint64(epoch))
+		fps = overlaytest.Changed(fps, 10, uint64(epoch))
 		if err := net.Publish(0, fps); err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +176,7 @@ func TestNoDeltaToAnotherShape(t *testing.T) {
 	net := line(t, 2)
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
-	if err := net.Publish(0, fingerprints(6000, 0, 0)); err != nil {
+	if err := net.Publish(0, overlaytest.Fingerprints(6000, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	net.Run(40 * time.Second)
@@ -201,11 +189,11 @@ func TestNoDeltaToAnotherShape(t *testing.T) {
 func TestEpochChangeInTheMiddle(t *testing.T) {
 	const n = 30000
 	net := build(t, []uint64{medium, slow, medium, slow}, n, 13)
-	id, fps := net.Peers[0].ID, fingerprints(n, n/2, 0)
+	id, fps := net.Peers[0].ID, overlaytest.Fingerprints(n, n/2, 0)
 	rate, last := 1.0, uint32(0)
 	for step := range 60 {
 		if step%10 == 9 && step < 50 {
-			fps = changed(fps, n/500, uint64(step))
+			fps = overlaytest.Changed(fps, n/500, uint64(step))
 			if err := net.Publish(0, fps); err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +221,7 @@ func churn(t *testing.T, net *overlaytest.Network, n, rounds int) {
 	t.Helper()
 	for round := range rounds {
 		for i := range net.Peers {
-			fps := changed(fingerprints(n, n/2, uint64(i)), n/200*(round+1), uint64(i))
+			fps := overlaytest.Changed(overlaytest.Fingerprints(n, n/2, uint64(i)), n/200*(round+1), uint64(i))
 			if err := net.Publish(i, fps); err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +280,7 @@ func TestMemoryLimitWithBases(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, fingerprints(3000, 0, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaytest.Fingerprints(3000, 0, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))

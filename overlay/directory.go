@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -34,6 +35,10 @@ type entry struct {
 	fetchAt  time.Duration // no direct fetch before then
 	quiet    time.Duration // nobody offered more when last looked; not looked again before then
 	banned   bool          // signed two summaries under one epoch
+	past     summary.Epoch // the last verified one of a summary that has expired: none up to it is learned again
+	pending  bool          // no summary has come yet
+	by       PeerID        // which link first told of it, while it is pending
+	tried    time.Duration // when it was last asked for
 	group    string        // of addresses; see Config.Group
 	unwanted time.Duration // nothing is learned of it before then: its group is full
 
@@ -60,8 +65,13 @@ type ask struct {
 }
 
 const (
-	// maxUnverified bounds the origins that are known by announcement only.
-	maxUnverified = 1 << 14
+	// maxPending bounds the origins that are known by announcement or record only, and maxPendingLink those of one link.
+	maxPending     = 1 << 14
+	maxPendingLink = maxPending / 4
+	// pendingFor is how long after the last ask an origin that nobody offers any more is kept in mind.
+	pendingFor = 30 * time.Second
+	// unreachableAfter so many failed dials, a peer of which there is nothing but a record is forgotten.
+	unreachableAfter = 3
 	// unknownSample is the predicted size of a signed header, record and sample.
 	unknownSample = 1024 + 512
 )
@@ -101,12 +111,16 @@ func (e *entry) rate() float64 {
 	return e.cur.Rate()
 }
 
-// add returns the entry of an origin, making it if it is new and there is room for one more that nobody vouches for.
-func (o *Overlay) add(tag uint64) *entry {
+// gone says whether an origin has expired, or was banned: it is no longer expected to hold anything.
+func (e *entry) gone() bool { return e.banned || e.cur == nil && e.past != (summary.Epoch{}) }
+
+// add returns the entry of an origin that a link tells of, making it if it is new and there is room for one more that nobody
+// vouches for: not when memory is short, unless it is the peer itself that we are connected with.
+func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	if o.unverified >= maxUnverified || len(o.byTag) > o.cfg.MaxOrigins || o.now < o.fullUntil {
+	if o.pending >= maxPending || l.brought >= maxPendingLink || len(o.byTag) > o.cfg.MaxOrigins || o.short() && tag != summary.OriginTag(string(l.peer)) {
 		o.dropped++
 		return nil
 	}
@@ -116,43 +130,51 @@ func (o *Overlay) add(tag uint64) *entry {
 	} else {
 		o.entries = append(o.entries, nil)
 	}
-	e := &entry{index: i, tag: tag}
+	e := &entry{index: i, tag: tag, pending: true, by: l.peer, tried: o.now}
 	o.entries[i] = e
 	o.byTag[tag] = i
-	o.unverified++
+	o.pending++
+	l.brought++
 	o.planAt, o.sigma = 0, unknownSigma
+	o.expireAt = min(o.expireAt, o.now+pendingFor)
 	return e
 }
 
-// name ties an entry to the peer that it is about.
-func (o *Overlay) name(e *entry, p PeerID) {
-	if e.peer == "" {
-		e.peer = p
-		o.unverified--
+// settle notes that an entry is no longer pending.
+func (o *Overlay) settle(e *entry) {
+	if !e.pending {
+		return
+	}
+	e.pending = false
+	o.pending--
+	if l, ok := o.links[e.by]; ok {
+		l.brought = max(0, l.brought-1)
 	}
 }
 
-// remove forgets an origin.
-func (o *Overlay) remove(e *entry) {
-	if e.peer == "" {
-		o.unverified--
-	}
+// drop forgets all that is held of an origin.
+func (o *Overlay) drop(e *entry) {
 	if e.cur != nil {
 		o.origins--
 	}
 	o.endAsk(e)
 	o.sigma = unknownSigma
 	o.held -= e.memory()
+	e.cur, e.next, e.bases = nil, nil, nil
+	o.setAnswer(e.index, nil)
+}
+
+// remove forgets an origin.
+func (o *Overlay) remove(e *entry) {
+	o.settle(e)
+	o.drop(e)
 	o.records -= e.recordBytes()
 	o.leaveGroup(e)
-	o.setAnswer(e.index, nil)
 	delete(o.byTag, e.tag)
 	o.entries[e.index] = nil
 	o.free = append(o.free, e.index)
 	for _, l := range o.order {
-		if e.index < len(l.trades) {
-			l.trades[e.index] = trade{}
-		}
+		l.forget(e.index)
 	}
 }
 
@@ -178,10 +200,9 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 		o.fault(from, FaultRecord)
 		return
 	}
-	if e := o.add(summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) && o.joinGroup(e, r) {
-		o.name(e, p)
+	if e := o.add(from, summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) && o.joinGroup(e, r) {
 		before := e.recordBytes()
-		e.record = r
+		e.peer, e.record = p, r
 		o.countRecords(e, before)
 		e.recordSince, _ = e.epoch()
 	}
@@ -212,26 +233,52 @@ func (o *Overlay) recordsFor(with records) []Record {
 	return out
 }
 
-// expire forgets summaries whose lifetime is over, and peers that are gone.
+// expire forgets summaries whose lifetime is over, and origins that nobody offers anything of. The epoch of an expired summary is
+// remembered for one more lifetime: others, who received it later, may still hold it, and it would go round for ever.
 func (o *Overlay) expire(now time.Duration) {
 	if now < o.expireAt {
 		return
 	}
 	o.expireAt = forever
 	for _, e := range o.entries[1:] {
-		if e == nil || e.cur == nil {
+		if e == nil || e.banned {
 			continue
 		}
-		if now < e.expires {
-			o.expireAt = min(o.expireAt, e.expires)
-			continue
-		}
-		if _, linked := o.links[e.peer]; !linked {
+		_, linked := o.links[e.peer]
+		switch {
+		case linked:
+		case e.cur != nil && now >= e.expires:
+			e.past, _ = e.epoch()
+			e.expires = now + e.newest().Header().Lifetime
+			before := e.recordBytes()
+			e.record = Record{}
+			o.countRecords(e, before)
+			o.drop(e)
+		case e.cur == nil && e.past != (summary.Epoch{}) && now >= e.expires:
 			o.remove(e)
-		} else {
-			o.expireAt = now
+		case e.pending && now >= e.tried+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter) && !o.offered(e):
+			o.remove(e)
+			continue
 		}
+		o.expireAt = min(o.expireAt, max(e.nextExpiry(), now+neighbourEvery))
 	}
+}
+
+// offered says whether a link says that it holds anything of an origin.
+func (o *Overlay) offered(e *entry) bool {
+	return slices.ContainsFunc(o.order, func(l *link) bool { return e.index < len(l.trades) && l.trades[e.index].have > 0 })
+}
+
+// nextExpiry is when an entry may have to go.
+func (e *entry) nextExpiry() time.Duration {
+	at := forever
+	if e.cur != nil || e.past != (summary.Epoch{}) {
+		at = e.expires
+	}
+	if e.pending {
+		at = min(at, e.tried+pendingFor)
+	}
+	return at
 }
 
 // isNewest says whether a prefix is the newest of its origin.

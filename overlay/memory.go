@@ -3,7 +3,6 @@ package overlay
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/venn-p2p/venn/summary"
 )
@@ -18,12 +17,11 @@ import (
 //     have proved useful, by a confirmed hit, go after all others, as long as they take no more than half of the
 //     memory: so that no crowd of new identities displaces them.
 //
-// Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. For a
-// minute after entries had to go no new ones are made: those that went would only come back.
+// Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. Once entries
+// had to go no new ones are made until an eighth of the memory is free: those that went would only come back, and those
+// known are a sample of all.
 const (
 	entryMemory  = 900 // bytes of an entry, without records and prefixes: its fields, its place in the maps, some trades
-	departed     = 6   // dials in a row that failed: a peer of which no summary is held is forgotten
-	fullFor      = time.Minute
 	usefulShare  = 0.5
 	restoreBelow = 0.75 // of the memory: less is taken, and parts may be asked for again that were dropped
 )
@@ -59,7 +57,7 @@ func (o *Overlay) setAnswer(index int, p *summary.Prefix) {
 }
 
 // shed brings the directory within its memory.
-func (o *Overlay) shed(now time.Duration) {
+func (o *Overlay) shed() {
 	if o.used() <= o.cfg.Memory {
 		return
 	}
@@ -70,7 +68,7 @@ func (o *Overlay) shed(now time.Duration) {
 	}
 	if o.used() > o.cfg.Memory {
 		o.shedEntries(goal)
-		o.fullUntil = now + fullFor
+		o.crowded = true
 	}
 }
 
@@ -112,7 +110,7 @@ func (o *Overlay) shedParts(goal int) bool {
 
 func (o *Overlay) dropPart(e *entry) {
 	before := prefixMemory(e.cur)
-	e.depth, o.short = e.cur.Parts()-1, true
+	e.depth, o.trimmed = e.cur.Parts()-1, true
 	e.cur = e.cur.Truncate(e.depth)
 	o.held += prefixMemory(e.cur) - before
 	o.setAnswer(e.index, e.cur)
@@ -162,10 +160,10 @@ func (o *Overlay) countRecords(e *entry, before int) {
 
 // restore lets parts be asked for again once memory is no longer short.
 func (o *Overlay) restore() {
-	if !o.short || float64(o.used()) > restoreBelow*float64(o.cfg.Memory) {
+	if !o.trimmed || float64(o.used()) > restoreBelow*float64(o.cfg.Memory) {
 		return
 	}
-	o.short = false
+	o.trimmed = false
 	for _, e := range o.entries[1:] {
 		if e != nil && e.depth > 0 {
 			e.depth, e.quiet, o.planAt = 0, 0, 0

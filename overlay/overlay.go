@@ -16,20 +16,20 @@ type Overlay struct {
 	session uint64
 	effects []Effect
 
-	entries    []*entry       // by index; nil: free. 0 is this node's own
-	byTag      map[uint64]int // origin tag → index
-	free       []int
-	unverified int                // entries without a peer
-	origins    int                // entries with at least a sample, without our own
-	held       int                // bytes of prefixes of others
-	index      index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
-	overlap    summary.Comparison // of our collection with each entry's sample
-	found      []int              // memory of queries
-	groups     map[string]int     // entries by group of addresses
-	records    int                // bytes of what is signed about others
-	short      bool               // parts had to go, and are not asked for again
-	fullUntil  time.Duration      // no further origins before then: memory was short
-	dropped    int                // announcements ignored for want of room
+	entries []*entry       // by index; nil: free. 0 is this node's own
+	byTag   map[uint64]int // origin tag → index
+	free    []int
+	pending int                // entries of which no summary has come yet
+	origins int                // entries with at least a sample, without our own
+	held    int                // bytes of prefixes of others
+	index   index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
+	overlap summary.Comparison // of our collection with each entry's sample
+	found   []int              // memory of queries
+	groups  map[string]int     // entries by group of addresses
+	records int                // bytes of what is signed about others
+	trimmed bool               // parts had to go, and are not asked for again
+	crowded bool               // memory is full of samples: no new origin is asked for
+	dropped int                // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect
@@ -126,6 +126,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
 	}
+	o.shed()
 	o.tick(now)
 	return o.effects
 }
@@ -208,7 +209,4 @@ func (o *Overlay) onDialFailed(now time.Duration, in DialFailed) {
 	}
 	e.dialFails++
 	e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
-	if e.dialFails >= departed && e.cur == nil && !linked {
-		o.remove(e)
-	}
 }

@@ -97,7 +97,7 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	most := 0
 	for _, l := range o.order {
 		t := l.trade(e.index)
-		if !l.heard || now < t.shunned || ep.After(t.theirs) {
+		if !l.heard || l.shunned(now, e.index) || t.have == 0 || ep.After(t.theirs) || !t.theirs.After(e.past) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -140,6 +140,9 @@ func (o *Overlay) maxDirect() int { return max(1, int(o.down.rate)/maxRunBytes) 
 func (o *Overlay) size(of *offer, most int) bool {
 	p := of.e.at(of.epoch)
 	if p == nil { // a new origin, or a new epoch: its header and sample
+		if of.e.cur == nil && o.short() {
+			return false
+		}
 		of.end, of.bytes = 1, unknownSample
 		of.value = firstValue / unknownSample
 		if of.e.cur != nil {
@@ -158,6 +161,12 @@ func (o *Overlay) size(of *offer, most int) bool {
 	of.end, of.bytes = m.end, m.bytes+rpcOverhead+runOverhead
 	of.value = o.weight(of.e) * m.fall / float64(m.bytes)
 	return true
+}
+
+// short says whether memory is full of samples, or was until a moment ago.
+func (o *Overlay) short() bool {
+	o.crowded = o.crowded && o.used() > o.cfg.Memory/8*7
+	return o.crowded
 }
 
 // step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to find
@@ -206,9 +215,12 @@ func (o *Overlay) take(now time.Duration, of offer, asks map[PeerID][]Item) {
 		return
 	}
 	end := min(of.end, int(t.have))
+	e.tried = now
 	e.ask = ask{peer: l.peer, way: Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
 	o.reserve(l, e, of.bytes)
-	t.asked = true
+	if !t.asked {
+		t.asked, t.oldest = true, of.epoch
+	}
 	asks[l.peer] = append(asks[l.peer], Item{
 		Group: summary.NewGroupID(e.tag, of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})
@@ -220,7 +232,7 @@ func soonest(links []*link, n int) *link {
 	least := 0.0
 	for _, l := range links {
 		rate := max(1, l.inRate)
-		if l.inFlight > 0 && float64(l.inFlight) >= maxBacklog.Seconds()*rate {
+		if l.inFlight > 0 && (l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*rate) {
 			continue
 		}
 		if wait := float64(l.inFlight+n) / rate; best == nil || wait < least {
@@ -299,7 +311,39 @@ func (o *Overlay) timeOut(now time.Duration) {
 		if e.ask.way == Direct {
 			e.fetchAt = now + refetchAfter
 		}
-		o.shun(o.links[e.ask.peer], e, now+shunFor)
+		l := o.links[e.ask.peer]
 		o.endAsk(e)
+		o.failed(now, l, e)
+	}
+}
+
+const (
+	// doublings is how often the time for which a link is left alone about an origin doubles.
+	doublings = 3
+	// distrustAfter so many asks in a row that brought nothing, a link is asked for one thing at a time.
+	distrustAfter = 8
+	// claimsUnkept is how many of these in a row are a fault, each time.
+	claimsUnkept = 32
+)
+
+// failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, twice as
+// long after each failure in a row, for else one that lies would keep those that don't from being asked.
+func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
+	if l == nil {
+		return
+	}
+	b := l.blame(e.index)
+	o.shun(l, e, now+shunFor<<b.failures)
+	b.failures = min(b.failures+1, doublings)
+	if l.unkept++; l.unkept%claimsUnkept == 0 {
+		o.fault(l, FaultClaim)
+	}
+}
+
+// kept notes that a link has brought what it was asked.
+func (l *link) kept(e *entry) {
+	if l.unkept = 0; l.trade(e.index).blamed {
+		b := l.blames[e.index]
+		b.failures, b.shunned = 0, 0
 	}
 }

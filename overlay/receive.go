@@ -69,16 +69,16 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	if grew {
 		if l != nil {
 			l.trade(e.index).claims(in.Group.Epoch(), uint16(end))
+			l.kept(e)
 		}
-		o.shed(now)
 	}
 }
 
 // shun leaves a link unasked about an origin for a while, and forgets what it claimed to hold of it.
 func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	if l != nil {
-		t := l.trade(e.index)
-		t.shunned, t.have = until, 0
+		l.blame(e.index).shunned = until
+		l.trade(e.index).have = 0
 		l.untold.add(e.index)
 	}
 }
@@ -88,7 +88,15 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	i, known := o.byTag[in.Group.OriginTag()]
 	if known && i != 0 && !o.entries[i].banned {
 		e := o.entries[i]
-		if e.ask.peer == in.From || l != nil && l.trade(i).asked {
+		t := trade{}
+		if l != nil {
+			t = *l.trade(i)
+		}
+		switch {
+		case t.asked && t.oldest.After(in.Group.Epoch()):
+			o.emit(Report{Peer: in.From, Fault: FaultReplay})
+			return nil
+		case t.asked || e.ask.peer == in.From:
 			return e
 		}
 	}
@@ -109,7 +117,7 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 			o.ban(e)
 			return 0, false, FaultTwin
 		}
-	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch())):
+	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch()) || !in.Group.Epoch().After(e.past)):
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
 	case base == nil:
 		var err Fault
@@ -176,14 +184,9 @@ func (o *Overlay) isTwin(p *summary.Prefix, envelope []byte) bool {
 
 // ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
 func (o *Overlay) ban(e *entry) {
-	o.held -= e.memory()
-	if e.cur != nil {
-		o.origins--
-	}
-	e.cur, e.next, e.bases, e.banned = nil, nil, nil, true
-	o.setAnswer(e.index, nil)
-	o.sigma = unknownSigma
-	o.endAsk(e)
+	o.settle(e)
+	o.drop(e)
+	e.banned = true
 }
 
 // install puts a longer prefix in its place: the answering one, unless an older epoch still answers better.
@@ -196,9 +199,8 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	records := e.recordBytes()
 	if h.Epoch.After(ep) {
-		if e.peer == "" {
-			o.name(e, PeerID(h.Origin))
-		}
+		e.peer = PeerID(h.Origin)
+		o.settle(e)
 		if e.next == nil {
 			e.oldEnvelope = e.envelope
 		}

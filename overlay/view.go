@@ -52,7 +52,7 @@ func (o *Overlay) FalseMatches() float64 {
 	if o.sigma == unknownSigma {
 		o.sigma = 0
 		for _, e := range o.entries[1:] {
-			if e != nil && !e.banned {
+			if e != nil && !e.gone() {
 				o.sigma += e.rate()
 			}
 		}
@@ -68,7 +68,7 @@ func (o *Overlay) Memory() int { return o.used() }
 // summary.
 func (o *Overlay) Incomplete() bool {
 	for _, e := range o.entries[1:] {
-		if e != nil && e.cur == nil && !e.banned && e.dialFails == 0 {
+		if e != nil && e.cur == nil && !e.gone() && e.dialFails == 0 {
 			return true
 		}
 	}

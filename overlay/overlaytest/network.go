@@ -30,8 +30,11 @@ type Network struct {
 	index    map[overlay.PeerID]int
 	links    map[[2]int]bool
 	requests []summary.GroupID // direct requests so far
-	seed     summary.Seed
+	random   uint64
 }
+
+// seed is that of the summaries.
+var seed = summary.Seed{Network: "test"}
 
 // Peer is one overlay in a [Network].
 type Peer struct {
@@ -46,6 +49,9 @@ type Peer struct {
 	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                   // announces, but never delivers
 	Liar       bool                   // spoils the deltas that it sends
+	Gone       bool                   // has no connections
+	Lifetime   time.Duration          // of its summaries; 0: an hour
+	up         uint64                 // declared rate
 	keeps      map[int]bool           // peers that it wants to stay connected with
 	mesh       map[int]bool
 	wake       time.Duration
@@ -54,29 +60,35 @@ type Peer struct {
 	published  int
 }
 
-// New returns a network of peers with the given configurations; Self, Seed, Rand and the functions are set here.
-func New(configs []overlay.Config, seed uint64) (*Network, error) {
+// New returns a network of peers with the given configurations, named peer-0000 and so on; see [Network.Add].
+func New(configs []overlay.Config, random uint64) (*Network, error) {
 	n := &Network{
-		Latency: 20 * time.Millisecond, Degree: 6,
-		index: map[overlay.PeerID]int{}, links: map[[2]int]bool{}, seed: summary.Seed{Network: "test"},
+		Latency: 20 * time.Millisecond, Degree: 6, random: random,
+		index: map[overlay.PeerID]int{}, links: map[[2]int]bool{},
 	}
 	for i, cfg := range configs {
-		cfg.Self = overlay.PeerID(fmt.Sprintf("peer-%04d", i))
-		cfg.Seed = n.seed.Tag()
-		cfg.Rand = rand.New(rand.NewPCG(seed, uint64(i)))
-		cfg.OpenHeader = OpenHeader
-		cfg.OpenRecord = OpenRecord
-		o, err := overlay.New(cfg)
-		if err != nil {
+		if _, err := n.Add(overlay.PeerID(fmt.Sprintf("peer-%04d", i)), cfg); err != nil {
 			return nil, err
 		}
-		n.index[cfg.Self] = i
-		n.Peers = append(n.Peers, &Peer{
-			Overlay: o, ID: cfg.Self, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
-			keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1,
-		})
 	}
 	return n, nil
+}
+
+// Add adds a peer and returns its number. Self, Seed, Rand and the functions of the configuration are set here.
+func (n *Network) Add(id overlay.PeerID, cfg overlay.Config) (int, error) {
+	i := len(n.Peers)
+	cfg.Self, cfg.Seed, cfg.Rand = id, seed.Tag(), rand.New(rand.NewPCG(n.random, uint64(i)))
+	cfg.OpenHeader, cfg.OpenRecord = OpenHeader, OpenRecord
+	o, err := overlay.New(cfg)
+	if err != nil {
+		return 0, err
+	}
+	n.index[id] = i
+	n.Peers = append(n.Peers, &Peer{
+		Overlay: o, ID: id, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
+		keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1, up: cfg.Up,
+	})
+	return i, nil
 }
 
 const signature = "signed:"
@@ -111,25 +123,20 @@ func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
 	if !p.shape.Fits(len(fps)) {
 		p.shape = summary.DefaultShape(len(fps))
 	}
-	s, err := summary.Build(fps, summary.Header{
-		Seed: n.seed.Tag(), Origin: string(p.ID), Lifetime: time.Hour, Shape: p.shape,
-		Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
+	o, err := NewOrigin(p.ID, fps, summary.Header{
+		Lifetime: p.Lifetime, Shape: p.shape, Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
 	})
 	if err != nil {
 		return err
 	}
-	payload, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		return err
-	}
-	n.step(i, overlay.Published{Envelope: Sign(payload), Record: Record(p.ID), Stream: s})
+	n.step(i, overlay.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream})
 	return nil
 }
 
 // Connect opens a connection from peer a to peer b.
 func (n *Network) Connect(a, b int) {
 	k := pair(a, b)
-	if a == b || n.links[k] {
+	if a == b || n.links[k] || n.Peers[a].Gone || n.Peers[b].Gone {
 		return
 	}
 	n.links[k] = true
@@ -147,6 +154,14 @@ func (n *Network) Disconnect(a, b int) {
 	for _, ab := range [][2]int{{a, b}, {b, a}} {
 		delete(n.Peers[ab[0]].mesh, ab[1])
 		n.step(ab[0], overlay.LinkClosed{Peer: n.Peers[ab[1]].ID})
+	}
+}
+
+// Leave closes all connections of a peer for good, until Gone is false again.
+func (n *Network) Leave(i int) {
+	n.Peers[i].Gone = true
+	for j := range n.Peers {
+		n.Disconnect(i, j)
 	}
 }
 
@@ -216,21 +231,31 @@ func (n *Network) do(i int, e overlay.Effect) {
 			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 		})
 	case overlay.RequestParts:
-		j := n.index[e.From.Peer]
+		j, exists := n.index[e.From.Peer]
+		if !exists || n.Peers[j].Gone {
+			n.after(n.Latency, func() { n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group}) })
+			return
+		}
 		n.Connect(i, j)
 		n.after(5*n.Latency, func() { n.request(i, j, e) })
 	case overlay.AnswerParts:
 		n.answer(i, e)
 	case overlay.Connect:
-		j := n.index[e.To.Peer]
+		j, exists := n.index[e.To.Peer]
+		if !exists || n.Peers[j].Gone {
+			n.after(n.Latency, func() { n.step(i, overlay.DialFailed{Peer: e.To.Peer}) })
+			return
+		}
 		p.keeps[j] = true
 		n.after(2*n.Latency, func() { n.Connect(i, j) })
 	case overlay.Protect:
-		p.keeps[n.index[e.Peer]] = true
+		if j, exists := n.index[e.Peer]; exists {
+			p.keeps[j] = true
+		}
 	case overlay.Disconnect:
-		j := n.index[e.Peer]
+		j, exists := n.index[e.Peer]
 		delete(p.keeps, j)
-		if !n.Peers[j].keeps[i] {
+		if exists && !n.Peers[j].keeps[i] {
 			n.after(n.Latency, func() { n.Disconnect(i, j) })
 		}
 	case overlay.Report:

@@ -20,17 +20,6 @@ type oracle struct {
 	open  map[QueryID]int // answers to come
 }
 
-// haveAsk asks whether a peer holds a key; haveAnswer is its answer.
-type (
-	haveAsk    struct{ key Key }
-	haveAnswer struct{ has bool }
-)
-
-const (
-	haveAskBytes    = Overhead + KeyBytes + 2
-	haveAnswerBytes = Overhead + 3
-)
-
 func (o *oracle) Step(_ time.Duration, in Input) {
 	switch in := in.(type) {
 	case Started:

@@ -107,5 +107,5 @@ func Names(of []Strategy) []string {
 
 // All are the strategies of this package, in the order of tables.
 func All() []Strategy {
-	return []Strategy{Venn, Flooding, Oracle}
+	return []Strategy{Venn, Flooding, RandomWalk, PlanetP, Attenuated, AttenuatedPapapetrou, QRP, Kademlia, Oracle}
 }

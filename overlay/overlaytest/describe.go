@@ -1,0 +1,122 @@
+package overlaytest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// describe says in few words what an effect is about.
+func (s *Script) describe(e overlay.Effect) string {
+	switch e := e.(type) {
+	case overlay.SayHello:
+		return fmt.Sprintf("%s: %s", e.To, hello(e.Hello))
+	case overlay.SendCatalogue:
+		return fmt.Sprintf("%s: %s", e.To, s.items(e.Items))
+	case overlay.SendParts:
+		return fmt.Sprintf("%s: %s", e.To, s.sending(e.Group, e.Run, e.Delta))
+	case overlay.RequestParts:
+		return fmt.Sprintf("%s: %s parts %s", e.From.Peer, s.group(e.Group), span(e.First, e.End))
+	case overlay.AnswerParts:
+		if e.Refused {
+			return fmt.Sprintf("%s: refused", e.To)
+		}
+		return fmt.Sprintf("%s: %s", e.To, s.sending(s.net.requests[e.Request], e.Run, e.Delta))
+	case overlay.Connect:
+		return string(e.To.Peer)
+	case overlay.Protect:
+		return string(e.Peer)
+	case overlay.Disconnect:
+		return string(e.Peer)
+	case overlay.Report:
+		return fmt.Sprintf("%s: %s", e.Peer, e.Fault)
+	case overlay.Learned:
+		line := fmt.Sprintf("%s %s to %d parts, %s", e.Origin, e.Epoch, e.Parts, [...]string{"pubsub", "direct"}[e.Way])
+		if e.Delta > 0 {
+			line += fmt.Sprintf(", by a delta of %d bytes for %d", e.Delta, e.Bytes)
+		}
+		return line
+	}
+	return ""
+}
+
+func hello(h overlay.Hello) string {
+	line := fmt.Sprintf("origins %d", h.Origins)
+	if h.Neighbour {
+		line += ", neighbour"
+	}
+	if h.Full {
+		line += ", full"
+	}
+	if len(h.Records) > 0 {
+		var names []string
+		for _, r := range h.Records {
+			names = append(names, string(r.Peer))
+		}
+		line += fmt.Sprintf(", records %v", names)
+	}
+	return line
+}
+
+// items tells the lines of a catalogue, or, if they are many, how many there are.
+func (s *Script) items(items []overlay.Item) string {
+	var have, asks []string
+	for _, it := range items {
+		if it.Want > it.Have {
+			ask := fmt.Sprintf("%s parts %s", s.group(it.Group), span(int(it.Have), int(it.Want)))
+			if it.Bases != 0 {
+				ask += " or a delta"
+			}
+			asks = append(asks, ask)
+		} else {
+			have = append(have, fmt.Sprintf("%s to %d", s.group(it.Group), it.Have))
+		}
+	}
+	var out []string
+	for what, lines := range map[string][]string{"has": have, "asks": asks} {
+		switch {
+		case len(lines) > 6:
+			out = append(out, fmt.Sprintf("%s %d groups", what, len(lines)))
+		case len(lines) > 0:
+			out = append(out, what+" "+strings.Join(lines, ", "))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+func (s *Script) sending(g summary.GroupID, r summary.Run, delta []byte) string {
+	if delta != nil {
+		return fmt.Sprintf("%s delta of %d bytes", s.group(g), len(delta))
+	}
+	return fmt.Sprintf("%s parts %s, %d bytes", s.group(g), span(r.First, r.End()), r.Bytes())
+}
+
+// span is parts first..end-1.
+func span(first, end int) string {
+	if end == first+1 {
+		return fmt.Sprint(first)
+	}
+	return fmt.Sprintf("%d-%d", first, end-1)
+}
+
+// group is the origin's name and the epoch.
+func (s *Script) group(g summary.GroupID) string {
+	for _, p := range s.net.Peers {
+		if summary.OriginTag(string(p.ID)) == g.OriginTag() {
+			return fmt.Sprintf("%s %s", p.ID, g.Epoch())
+		}
+	}
+	for _, name := range sortedKeys(s.origins) {
+		if o := s.origins[name]; summary.OriginTag(string(o.ID)) == g.OriginTag() {
+			return fmt.Sprintf("%s %s", o.ID, g.Epoch())
+		}
+	}
+	return g.String()
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

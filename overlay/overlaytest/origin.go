@@ -1,0 +1,84 @@
+package overlaytest
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Origin is one epoch of a peer's summary, signed as [Sign] does.
+type Origin struct {
+	ID               overlay.PeerID
+	Stream           *summary.Stream
+	Envelope, Record []byte
+}
+
+// NewOrigin makes a summary of fps. What of the header is left out is filled in: epoch 1.1, a lifetime of an hour, the seed of
+// a [Network].
+func NewOrigin(id overlay.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
+	h.Origin = string(id)
+	if h.Epoch == (summary.Epoch{}) {
+		h.Epoch = summary.Epoch{Generation: 1, Sequence: 1}
+	}
+	if h.Lifetime == 0 {
+		h.Lifetime = time.Hour
+	}
+	if h.Seed == (summary.SeedTag{}) {
+		h.Seed = seed.Tag()
+	}
+	s, err := summary.Build(fps, h)
+	if err != nil {
+		return Origin{}, err
+	}
+	payload, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		return Origin{}, err
+	}
+	return Origin{ID: id, Stream: s, Envelope: Sign(payload), Record: Record(id)}, nil
+}
+
+// Group names the summary.
+func (o *Origin) Group() summary.GroupID { return o.Stream.Header().Group() }
+
+// Parts is how many parts the summary has.
+func (o *Origin) Parts() int { return o.Stream.Prefix().Parts() }
+
+// Sent is what a peer that holds the summary sends when it is asked for parts first..end-1. It panics if there are none such.
+func (o *Origin) Sent(from overlay.PeerID, first, end int) overlay.PartsReceived {
+	run, err := o.Stream.Prefix().Run(first, end)
+	if err != nil {
+		panic(err)
+	}
+	in := overlay.PartsReceived{From: from, Way: overlay.Pubsub, Group: o.Group(), Run: run}
+	if first == 0 {
+		in.Envelope, in.Record = o.Envelope, o.Record
+	}
+	in.Bytes = overlay.RunBytes(run, in.Envelope, in.Record)
+	return in
+}
+
+// Fingerprints draws n fingerprints of a peer; the first shared ones are the same for every peer.
+func Fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
+	out := make([]summary.Fingerprint, 0, n)
+	all, own := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, peer))
+	for i := range n {
+		r := own
+		if i < shared {
+			r = all
+		}
+		out = append(out, summary.Fingerprint(r.Uint64()>>16))
+	}
+	return out
+}
+
+// Changed is fps with so many, drawn by the seed, replaced by others.
+func Changed(fps []summary.Fingerprint, n int, seed uint64) []summary.Fingerprint {
+	rng := rand.New(rand.NewPCG(7, seed))
+	out := append([]summary.Fingerprint(nil), fps...)
+	for range n {
+		out[rng.IntN(len(out))] = summary.Fingerprint(rng.Uint64() >> 16)
+	}
+	return out
+}
