@@ -166,6 +166,12 @@ func (x *Index) forget(g *group) {
 
 // Candidates appends the peers whose prefix contains f, in ascending order.
 func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
+	x.match(f)
+	return x.check(dst, f)
+}
+
+// match finds the peers that the rows leave.
+func (x *Index) match(f summary.Fingerprint) {
 	x.hits = x.hits[:0]
 	for _, g := range x.order {
 		x.hits = append(x.hits, g.loose...)
@@ -177,7 +183,6 @@ func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
 			x.hits = s.match(x.hits, &r, x.acc[:], x.part[:])
 		}
 	}
-	return x.check(dst, f)
 }
 
 // reading is what a query for f reads in stripes of class c.
@@ -235,4 +240,10 @@ func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) 
 		peers = x.Candidates(peers[:0], f)
 		found(i, peers)
 	}
+}
+
+// Matches is how many peers the rows leave for a key, without asking their prefixes: those that have it, and a few more.
+func (x *Index) Matches(f summary.Fingerprint) int {
+	x.match(f)
+	return len(x.hits)
 }

@@ -16,6 +16,7 @@ require (
 
 require (
 	github.com/d4l3k/messagediff v1.2.1 // indirect
+	github.com/dchest/siphash v1.2.3 // indirect
 	github.com/dgryski/go-metro v0.0.0-20200812162917-85c65e2d0165 // indirect
 )
 

@@ -58,7 +58,7 @@ func (c *collections) overlaps(rng *rand.Rand) {
 // sketches are those of one collection, of the same number of bytes each.
 type sketches struct {
 	lowest    []uint64 // theta: the smallest hashes, 8 bytes each
-	buckets   []uint8  // MinHash in one permutation: 8 bits of the smallest hash of each bucket
+	buckets   []uint8  // MinHash in one permutation: 8 bits of the smallest hash of each bucket; 0: none
 	registers []uint8  // HyperLogLog: 6 bits each
 }
 
@@ -78,7 +78,9 @@ func sketch(fps []summary.Fingerprint, bytes int, salt uint64) sketches {
 		s.registers[r] = max(s.registers[r], uint8(bits.LeadingZeros64(h)+1))
 	}
 	for i, v := range least {
-		s.buckets[i] = uint8(mixed(v))
+		if v != math.MaxUint64 {
+			s.buckets[i] = uint8(1 + mixed(v)%255)
+		}
 	}
 	slices.Sort(s.lowest)
 	s.lowest = s.lowest[:min(len(s.lowest), bytes/8)]
@@ -116,14 +118,17 @@ func theta(a, b []uint64) float64 {
 
 // minHash estimates an intersection from the share of buckets that agree, less those that do by chance.
 func minHash(a, b []uint8, n1, n2 float64) float64 {
-	same := 0.0
+	same, used := 0.0, 0.0
 	for i := range a {
-		if a[i] == b[i] {
-			same++
+		if a[i] != 0 || b[i] != 0 {
+			used++
+			if a[i] == b[i] {
+				same++
+			}
 		}
 	}
-	const chance = 1.0 / 256
-	j := max(0, (same/float64(len(a))-chance)/(1-chance))
+	const chance = 1.0 / 255
+	j := max(0, (same/max(1, used)-chance)/(1-chance))
 	return j / (1 + j) * (n1 + n2)
 }
 
