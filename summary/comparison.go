@@ -2,6 +2,7 @@ package summary
 
 import (
 	"math/bits"
+	"sort"
 
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -38,16 +39,42 @@ type ownArray struct {
 func (c *Comparison) SetOwn(own *Prefix) {
 	old := c.arrays
 	c.own, c.arrays = own, map[int]*ownArray{}
+	diffs := map[int][]ownChange{} // by level
 	for i := range c.others {
 		o := &c.others[i]
 		if o.prefix == nil {
 			continue
 		}
 		before := old[o.level]
-		if p := o.prefix; !c.comparable(p) || before == nil || !c.update(o, before.words, c.array(o.level, o.bits).words) {
-			c.count(o, p)
+		if before == nil || !c.comparable(o.prefix) {
+			c.count(o, o.prefix)
+			continue
+		}
+		if diffs[o.level] == nil {
+			diffs[o.level] = changes(before.words, c.array(o.level, 64*len(before.words)).words)
+		}
+		if !o.update(diffs[o.level]) {
+			c.count(o, o.prefix)
 		}
 	}
+}
+
+// ownChange is an own node that came or went.
+type ownChange struct {
+	node uint64
+	sign int // 1: it came; -1: it went
+}
+
+// changes is how one array becomes another at least as long, in order; not nil.
+func changes(before, after []uint64) []ownChange {
+	out := []ownChange{}
+	for i, was := range before {
+		for diff := after[i] ^ was; diff != 0; diff &= diff - 1 {
+			bit := bits.TrailingZeros64(diff)
+			out = append(out, ownChange{uint64(64*i + bit), 2*int(after[i]>>bit&1) - 1})
+		}
+	}
+	return out
 }
 
 // Set makes a prefix that of one of the others; nil removes it. A longer or shorter prefix of an epoch costs nothing: the sample is
@@ -121,22 +148,14 @@ func (c *Comparison) count(o *compared, p *Prefix) {
 }
 
 // update looks up the own nodes that went or came in a sample; false when there are so many that counting is faster.
-func (c *Comparison) update(o *compared, before, after []uint64) bool {
-	changed := 0
-	n := (o.bits + 63) / 64
-	for i, w := range after[:n] {
-		changed += bits.OnesCount64(w ^ before[i])
-	}
-	if 16*changed > o.nodes {
+func (o *compared) update(diff []ownChange) bool {
+	end := sort.Search(len(diff), func(i int) bool { return diff[i].node >= uint64(o.bits) })
+	if 16*end > o.nodes {
 		return false
 	}
-	t := o.prefix.tries[0]
-	for i, w := range after[:n] {
-		for diff := w ^ before[i]; diff != 0; diff &= diff - 1 {
-			bit := bits.TrailingZeros64(diff)
-			if v := uint64(64*i + bit); v < uint64(o.bits) && t.has(v, o.level) {
-				o.both += 2*int(w>>bit&1) - 1
-			}
+	for _, d := range diff[:end] {
+		if o.prefix.tries[0].has(d.node, o.level) {
+			o.both += d.sign
 		}
 	}
 	return true
