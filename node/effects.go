@@ -61,6 +61,7 @@ func (l *loop) carryOut(e core.Effect) {
 func (l *loop) learn(e overlay.Learned) {
 	if e.Delta == 0 {
 		l.learned[e.Way] += e.Bytes
+		l.n.metrics.took(e)
 		return
 	}
 	l.deltas++

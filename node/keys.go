@@ -1,7 +1,10 @@
 package node
 
 import (
+	"context"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
@@ -54,6 +57,20 @@ func (m *MemoryKeys) Has(key []byte) bool {
 	defer m.mu.RUnlock()
 	_, ok := m.keys[string(key)]
 	return ok
+}
+
+// Keys yields those of a snapshot, taken when the iteration begins; the error is always nil.
+func (m *MemoryKeys) Keys(context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		m.mu.RLock()
+		all := slices.Collect(maps.Keys(m.keys))
+		m.mu.RUnlock()
+		for _, k := range all {
+			if !yield([]byte(k), nil) {
+				return
+			}
+		}
+	}
 }
 
 // Len is the number of keys.

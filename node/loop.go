@@ -251,6 +251,7 @@ func (l *loop) command(c any) {
 
 func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 	if r := l.queries[id]; r != nil {
+		l.n.metrics.ended(s)
 		delete(l.queries, id)
 		r.finish(s, queryError(err))
 	}

@@ -53,8 +53,10 @@ type outgoing struct {
 
 const outboxSize = 1024
 
-func newMesh(ctx context.Context, n *Node) (*mesh, error) {
+// newMesh joins the topic. It sets n.mesh before pubsub begins: peers that are connected already may misbehave at once.
+func newMesh(ctx context.Context, n *Node) error {
 	m := &mesh{n: n, topic: Topic(n.cfg.seed.Network), outbox: make(chan outgoing, outboxSize)}
+	n.mesh = m
 	ext := &extension{
 		Logger:                                 n.log,
 		OnIncomingRPC:                          m.incoming,
@@ -63,7 +65,7 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
 		GroupTTLByHeatbeat:                     groupTTL,
 	}
-	ps, err := pubsub.NewGossipSub(ctx, n.host, append([]pubsub.Option{
+	ps, err := pubsub.NewGossipSub(ctx, watchedHost{n.host, n}, append([]pubsub.Option{
 		pubsub.WithPartialMessagesExtension(ext),
 		pubsub.WithLogger(n.log),
 		pubsub.WithRawTracer(&tracer{m: m}),
@@ -76,19 +78,19 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		pubsub.WithGossipSubParams(gossipParams()),
 	}, n.cfg.pubsub...)...)
 	if err != nil {
-		return nil, fmt.Errorf("node: pubsub: %w", err)
+		return fmt.Errorf("node: pubsub: %w", err)
 	}
 	m.ps = ps
 	topic, err := ps.Join(m.topic, pubsub.RequestPartialMessages())
 	if err != nil {
-		return nil, fmt.Errorf("node: pubsub: %w", err)
+		return fmt.Errorf("node: pubsub: %w", err)
 	}
 	if m.sub, err = topic.Subscribe(); err != nil {
-		return nil, fmt.Errorf("node: pubsub: %w", err)
+		return fmt.Errorf("node: pubsub: %w", err)
 	}
 	n.tasks.run(m.deliver)
 	n.tasks.run(m.read)
-	return m, nil
+	return nil
 }
 
 // gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
@@ -121,7 +123,9 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 
 // close leaves the topic.
 func (m *mesh) close() {
-	m.sub.Cancel()
+	if m.sub != nil {
+		m.sub.Cancel()
+	}
 	for _, id := range []protocol.ID{pubsub.GossipSubID_v10, pubsub.GossipSubID_v11, pubsub.GossipSubID_v12, pubsub.GossipSubID_v13, pubsub.FloodSubID} {
 		m.n.host.RemoveStreamHandler(id)
 	}

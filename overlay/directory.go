@@ -120,7 +120,9 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	if o.pending >= maxPending || l.brought >= maxPendingLink || len(o.byTag) > o.cfg.MaxOrigins || o.short() && tag != summary.OriginTag(string(l.peer)) {
+	own := tag == summary.OriginTag(string(l.peer))
+	if o.pending >= maxPending || l.brought >= maxPendingLink || len(o.byTag) > o.cfg.MaxOrigins ||
+		!own && (o.pendingFull() || o.short()) {
 		o.dropped++
 		return nil
 	}

@@ -25,8 +25,9 @@ type link struct {
 	cursor    int           // directory index last looked at for announcements
 	untold    marks         // directory indexes of which there may be something to announce
 
-	unkept  int // asks in a row that brought nothing
-	brought int // pending entries that it told of first
+	useful  bool // it has brought something
+	unkept  int  // asks in a row that brought nothing
+	brought int  // pending entries that it told of first
 
 	trades []trade // by directory index: few bytes each, for there is one for every peer known
 	queue  []int   // directory indexes that the peer asked for, in order of arrival

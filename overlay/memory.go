@@ -23,6 +23,7 @@ import (
 const (
 	entryMemory  = 900 // bytes of an entry, without records and prefixes: its fields, its place in the maps, some trades
 	usefulShare  = 0.5
+	pendingShare = 0.25 // of the memory, for origins that are only announced: more are not noted
 	restoreBelow = 0.75 // of the memory: less is taken, and parts may be asked for again that were dropped
 )
 
@@ -46,6 +47,11 @@ func (e *entry) memory() int {
 // used is what the directory takes.
 func (o *Overlay) used() int {
 	return o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+}
+
+// pendingFull says whether origins of which nothing is held yet take their share of the memory.
+func (o *Overlay) pendingFull() bool {
+	return float64(o.pending)*entryMemory >= pendingShare*float64(o.cfg.Memory)
 }
 
 // setAnswer makes a prefix that which answers for an entry, and which is compared with our own.

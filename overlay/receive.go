@@ -50,6 +50,8 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	}
 	end, grew, fault := o.extend(now, e, in)
 	switch {
+	case fault == FaultTwin: // the origin's fault: whoever passed it on could not know
+		o.emit(Report{Peer: e.peer, Fault: fault})
 	case fault == FaultDelta || fault == "" && in.Delta != nil && !grew: // parts are asked for instead
 		if fault != "" {
 			o.emit(Report{Peer: in.From, Fault: fault})
@@ -113,9 +115,11 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 	base := e.at(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(o.envelopeOf(e, base)):
-		if o.isTwin(base, in.Envelope) {
+		if fault := o.compare(base, in.Envelope); fault == FaultTwin {
 			o.ban(e)
-			return 0, false, FaultTwin
+			return 0, false, fault
+		} else if fault != "" {
+			return 0, false, fault
 		}
 	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch()) || !in.Group.Epoch().After(e.past)):
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
@@ -176,10 +180,20 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	return base, ""
 }
 
-// isTwin says whether an envelope is a valid header of the same epoch as p that promises something else.
-func (o *Overlay) isTwin(p *summary.Prefix, envelope []byte) bool {
+// compare opens an envelope that comes for an epoch of which p is held, but is not its header: it may be the same header signed
+// again.
+func (o *Overlay) compare(p *summary.Prefix, envelope []byte) Fault {
 	h, err := o.cfg.OpenHeader(envelope)
-	return err == nil && h.Origin == p.Header().Origin && h.Epoch == p.Header().Epoch && h.Chain != p.Header().Chain
+	held := p.Header()
+	switch {
+	case err != nil:
+		return FaultHeader
+	case h.Origin != held.Origin || h.Epoch != held.Epoch:
+		return FaultGroup
+	case h.Seed != held.Seed || h.N != held.N || !h.Shape.Equal(held.Shape) || h.Chain != held.Chain:
+		return FaultTwin
+	}
+	return ""
 }
 
 // ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.

@@ -102,14 +102,9 @@ func (s *Store) gather(c *change) []*change {
 
 // commitGroup writes changes in one batch, and makes it last, before it lets their senders go.
 func (s *Store) commitGroup(group []*change) {
-	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
-	err := g.write(group)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrFailed, err)
-		s.failed.CompareAndSwap(nil, &err)
-	} else {
-		s.filter.removeAll(g.removed)
-		s.length.Add(int64(g.grown))
+	err := s.mayWrite(nameBytes(group))
+	if err == nil {
+		err = s.write(group)
 	}
 	for _, c := range group {
 		if err != nil {
@@ -117,6 +112,29 @@ func (s *Store) commitGroup(group []*change) {
 		}
 		close(c.done)
 	}
+}
+
+// nameBytes is how long the names of a group's keys are in the datastore, about.
+func nameBytes(group []*change) (n int) {
+	for _, c := range group {
+		for _, k := range c.keys {
+			n += len(keysPrefix) + 2 + 4*len(k)/3
+		}
+	}
+	return n
+}
+
+// write writes a group, and nothing more after an error: what is on disk is not known then.
+func (s *Store) write(group []*change) error {
+	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
+	if err := g.write(group); err != nil {
+		err = fmt.Errorf("%w: %w", ErrFailed, err)
+		s.failed.CompareAndSwap(nil, &err)
+		return err
+	}
+	s.filter.removeAll(g.removed)
+	s.length.Add(int64(g.grown))
+	return nil
 }
 
 // groupWriter writes a group of changes.

@@ -112,6 +112,9 @@ func (s *Store) save(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store: save filter: %w", err)
 	}
+	if err := s.mayWrite(len(b)); err != nil {
+		return err
+	}
 	v := saved{tag: s.tag, keys: uint64(s.Len())}
 	for ; len(b) > 0; v.chunks++ {
 		k := min(chunk, len(b))
