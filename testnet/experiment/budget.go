@@ -117,7 +117,7 @@ func (c *collections) probe(x *index.Index, held []*summary.Prefix, rng *rand.Ra
 	var matches []int
 	for asked < budgetQueries {
 		a, k := rng.IntN(len(held)), uint32(rng.IntN(c.data.Keys()))
-		if c.truth.Has(a, k) || c.truth.Findable(a, k) == 0 {
+		if c.truth.has(a, k) || c.truth.others(a, k) == 0 {
 			continue
 		}
 		asked++
@@ -127,7 +127,7 @@ func (c *collections) probe(x *index.Index, held []*summary.Prefix, rng *rand.Ra
 			if b == a {
 				continue
 			}
-			if c.truth.Has(b, k) {
+			if c.truth.has(b, k) {
 				hits++
 				break
 			}

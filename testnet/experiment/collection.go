@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -64,7 +63,7 @@ type collections struct {
 	options CollectionOptions
 	ctx     context.Context
 	data    *workload.Data
-	truth   *judge.Truth
+	truth   *holdings
 	fps     [][]summary.Fingerprint // of every peer
 	sums    map[rowKey][]float64
 	order   []rowKey
@@ -131,7 +130,7 @@ func (c *collections) load() error {
 	if n := len(c.data.Peers()); n < 3 {
 		return fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
 	}
-	c.truth = judge.New(c.data.Keys(), c.data.Collections())
+	c.truth = newHoldings(c.data.Keys(), c.data.Collections())
 	h := summary.Seed{Network: "experiment"}.Hasher()
 	all := make([]summary.Fingerprint, c.data.Keys())
 	for i := range all {

@@ -72,7 +72,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 	own := c.data.Collections()[a]
 	rare := map[uint32]bool{}
 	for _, i := range rng.Perm(len(own)) {
-		if h := c.truth.Findable(a, own[i]); h >= 2 && h <= 10 && len(rare) < min(withheldKeys, len(own)/2) {
+		if h := c.truth.others(a, own[i]); h >= 2 && h <= 10 && len(rare) < min(withheldKeys, len(own)/2) {
 			rare[own[i]] = true
 			q.withheld = append(q.withheld, own[i])
 		}
@@ -83,7 +83,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 		}
 	}
 	for tries := 0; tries < 20*lackedKeys && len(q.lacked) < lackedKeys; tries++ {
-		if k := uint32(rng.IntN(c.data.Keys())); !c.truth.Has(a, k) && c.truth.Findable(a, k) > 0 {
+		if k := uint32(rng.IntN(c.data.Keys())); !c.truth.has(a, k) && c.truth.others(a, k) > 0 {
 			q.lacked = append(q.lacked, k)
 		}
 	}
@@ -109,9 +109,9 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 		n, m := float64(max(1, len(q.kept))), float64(len(c.fps[b]))
 		common := 0.0
 		if exact {
-			common = float64(c.truth.Common(a, b))
+			common = float64(c.truth.common(a, b))
 			for k := range withheld {
-				if c.truth.Has(b, k) {
+				if c.truth.has(b, k) {
 					common--
 				}
 			}
@@ -135,7 +135,7 @@ func (c *collections) judgeNeighbours(policy, by string, asks []questions, chose
 		for a := range asks {
 			for _, k := range keys(a) {
 				asked++
-				if slices.ContainsFunc(chosen[a], func(b int) bool { return c.truth.Has(b, k) }) {
+				if slices.ContainsFunc(chosen[a], func(b int) bool { return c.truth.has(b, k) }) {
 					hits++
 				}
 			}

@@ -36,7 +36,7 @@ func (c *collections) overlaps(rng *rand.Rand) {
 		})
 		errors := map[string]float64{}
 		for _, p := range drawn {
-			truth := float64(c.truth.Common(p.a, p.b))
+			truth := float64(c.truth.common(p.a, p.b))
 			smaller := float64(min(len(c.fps[p.a]), len(c.fps[p.b])))
 			x, y := &hashed[p.a], &hashed[p.b]
 			n1, n2 := float64(len(c.fps[p.a])), float64(len(c.fps[p.b]))
