@@ -57,7 +57,7 @@ func shapeOf(rng *rand.Rand, n int) summary.Shape {
 		}
 		return s
 	case 1:
-		return summary.Shape{Keys: n, SampleBytes: 1 + rng.IntN(200), SampleLevel: uint8(log + rng.IntN(8)), Levels: []uint8{uint8(log + 2 + rng.IntN(6)), uint8(1 + rng.IntN(log+3))}}
+		return summary.Shape{Keys: n, SampleBytes: 1 + rng.IntN(200), SampleLevel: uint8(max(1, log+rng.IntN(8))), Levels: []uint8{uint8(log + 2 + rng.IntN(6)), uint8(1 + rng.IntN(log+3))}}
 	}
 	return summary.Shape{}
 }
