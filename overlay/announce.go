@@ -49,20 +49,20 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
 		return nil
 	}
-	n := len(o.entries)
 	tokens := min(l.notices.bytes, o.notices.bytes, l.out.tokens-reserve-rpcOverhead, o.up.tokens-reserve-rpcOverhead)
 	room := min(maxCatalogue, int(tokens)/itemBytes)
 	var items []Item
-	for range n - 1 {
+	for i := range l.untold.after(l.cursor) {
 		if len(items) >= room {
 			break
 		}
-		l.cursor = l.cursor%(n-1) + 1
-		e := o.entries[l.cursor]
-		if e == nil || e.banned {
+		l.cursor = i
+		e := o.entries[i]
+		if e == nil || e.banned || e.newest() == nil || o.told(l, e, e.newest()) {
+			l.untold.remove(i)
 			continue
 		}
-		if p := e.newest(); p != nil && p.Parts() > 0 && o.due(now, l, e, p) {
+		if p := e.newest(); o.due(now, l, e, p) {
 			items = append(items, o.tell(now, l, e, p))
 		}
 	}
@@ -80,17 +80,17 @@ func (o *Overlay) tell(now time.Duration, l *link, e *entry, p *summary.Prefix) 
 	return Item{Group: p.Header().Group(), Have: uint16(p.Parts()), Bases: e.basesOf(ep, 1)}
 }
 
-// due says whether a link should hear how much we hold of an origin.
-func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) bool {
+// told says that a link knows, or needs not know, how much we hold of an origin.
+func (o *Overlay) told(l *link, e *entry, p *summary.Prefix) bool {
 	t, ep, have := l.trade(e.index), p.Header().Epoch, p.Parts()
-	first := t.told != ep
-	if !first && int(t.toldHave) >= have {
-		return false
-	}
-	if e.peer != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have) {
-		return false
-	}
-	if first {
+	return have == 0 || t.told == ep && int(t.toldHave) >= have ||
+		e.peer != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
+}
+
+// due says whether a link that has not been told should hear now how much we hold of an origin.
+func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) bool {
+	t, have := l.trade(e.index), p.Parts()
+	if t.told != p.Header().Epoch {
 		return true
 	}
 	plan := p.Plan()
@@ -151,6 +151,22 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 	}
 	o.ownTurn = now + min(o.ownCopy(), ownTurnMost)
 	return to, []Item{o.tell(now, to, own, own.cur)}
+}
+
+// ownTold says whether all links have been told of our own summary that will be.
+func (o *Overlay) ownTold() bool {
+	own := o.entries[0]
+	if own.cur == nil {
+		return true
+	}
+	ep, all := own.epoch()
+	for _, l := range o.order {
+		t := l.trade(0)
+		if l.heard && t.told != ep && (t.theirs != ep || int(t.have) < all) {
+			return false
+		}
+	}
+	return true
 }
 
 // ownCopy is the time that the line takes to send our own summary once.

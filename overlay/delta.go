@@ -51,6 +51,7 @@ func (o *Overlay) keepBase(now time.Duration, e *entry, p *summary.Prefix) {
 		return
 	}
 	e.bases = append(e.bases, base{p, now + keepBases})
+	o.basesUntil = min(o.basesUntil, now+keepBases)
 	o.hold(e, prefixMemory(p))
 	if len(e.bases) > maxBases {
 		o.dropBase(e)
@@ -72,9 +73,16 @@ func (o *Overlay) hold(e *entry, bytes int) {
 
 // expireBases forgets the bases that have been kept for long enough.
 func (o *Overlay) expireBases(now time.Duration) {
+	if now < o.basesUntil {
+		return
+	}
+	o.basesUntil = forever
 	for _, e := range o.entries {
 		for e != nil && len(e.bases) > 0 && now >= e.bases[0].until {
 			o.dropBase(e)
+		}
+		if e != nil && len(e.bases) > 0 {
+			o.basesUntil = min(o.basesUntil, e.bases[0].until)
 		}
 	}
 }
@@ -167,7 +175,7 @@ func (o *Overlay) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	reach := func(l *link) int {
 		t := l.trade(e.index)
 		want := min(int(t.have), deepest)
-		if t.noDelta == of.epoch || t.bases&e.basesOf(of.epoch, want) == 0 {
+		if t.blamed && l.blames[e.index].noDelta == of.epoch || t.bases&e.basesOf(of.epoch, want) == 0 {
 			return 0
 		}
 		return want
@@ -240,14 +248,14 @@ func (o *Overlay) makeDelta(l *link, e *entry, p *summary.Prefix, bases Bases, e
 }
 
 // serveDelta answers an ask on a mesh link by a delta, if there is one.
-func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, t *trade, end int) serving {
-	delta, record, s := o.makeDelta(l, e, p, t.wantBases, end)
+func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, w *want, end int) serving {
+	delta, record, s := o.makeDelta(l, e, p, w.bases, end)
 	if s != deltaGoes {
 		return s
 	}
 	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
-	t.claims(t.wantOf, uint16(end))
-	t.want, t.wantBases = 0, 0
+	l.trade(e.index).claims(w.of, uint16(end))
+	delete(l.wants, e.index)
 	return deltaGoes
 }
 
@@ -269,7 +277,7 @@ func (o *Overlay) onDelta(now time.Duration, e *entry, empty *summary.Prefix, in
 		return p, ""
 	}
 	if l := o.links[in.From]; l != nil {
-		l.trade(e.index).noDelta = in.Group.Epoch()
+		l.blame(e.index).noDelta = in.Group.Epoch()
 	}
 	if errors.Is(err, summary.ErrBase) || errors.Is(err, summary.ErrNoDelta) {
 		return nil, "" // what it was made for is no longer held

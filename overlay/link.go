@@ -27,13 +27,16 @@ type link struct {
 	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
+	untold    marks         // directory indexes of which there may be something to announce
 
 	useful  bool // it has brought something
 	unkept  int  // asks in a row that brought nothing
 	brought int  // pending entries that it told of first
 
-	trades []trade // by directory index
+	trades []trade // by directory index: few bytes each, for there is one for every peer known
 	queue  []int   // directory indexes that the peer asked for, in order of arrival
+	wants  map[int]*want
+	blames map[int]*blame
 
 	said   Hello // what we last told it, without records
 	saidAt time.Duration
@@ -45,20 +48,28 @@ type trade struct {
 	have   uint16        // and how many parts of it
 	bases  Bases         // and the epochs from which it can make deltas to it
 
-	wantOf     summary.Epoch // what the peer asks of us: parts from..want-1 of this epoch
-	from, want uint16
-	wantBases  Bases         // epochs that it holds, to as many parts as it wants
-	wantAt     time.Duration // when it asked, or was last sent something
-
 	told     summary.Epoch // what we last told the peer that we hold
 	toldHave uint16
 	toldAt   time.Duration
 
+	oldest summary.Epoch // the first epoch that it was asked for: what is older was never asked for
+	asked  bool          // we have asked the peer about this origin at least once
+	blamed bool          // it is in the link's blames
+}
+
+// want is what a peer asks of us: parts from..end-1 of an epoch.
+type want struct {
+	of        summary.Epoch
+	from, end uint16
+	bases     Bases         // epochs that it holds, to as many parts as it wants
+	at        time.Duration // when it asked, or was last sent something
+}
+
+// blame is what speaks against asking a peer about an origin.
+type blame struct {
 	shunned  time.Duration // not asked about this origin before then
 	failures uint8         // asks about this origin in a row that brought nothing
-	asked    bool          // we have asked the peer about this origin at least once
-	oldest   summary.Epoch // the first epoch that it was asked for: what is older was never asked for
-	noDelta  summary.Epoch // the peer is asked for parts of this epoch, for a delta to it did not apply
+	noDelta  summary.Epoch // it is asked for parts of this epoch, for a delta to it did not apply
 }
 
 const (
@@ -80,6 +91,34 @@ func (l *link) trade(i int) *trade {
 		l.trades = append(l.trades, make([]trade, i+1-len(l.trades))...)
 	}
 	return &l.trades[i]
+}
+
+// forget drops what was exchanged about a directory index.
+func (l *link) forget(i int) {
+	if i < len(l.trades) {
+		l.trades[i] = trade{}
+	}
+	delete(l.wants, i)
+	delete(l.blames, i)
+}
+
+// blame returns what speaks against a peer in an origin's matters, to be changed.
+func (l *link) blame(i int) *blame {
+	b := l.blames[i]
+	if b == nil {
+		b = &blame{}
+		if l.blames == nil {
+			l.blames = map[int]*blame{}
+		}
+		l.blames[i] = b
+		l.trade(i).blamed = true
+	}
+	return b
+}
+
+// shunned says whether a peer is not to be asked about an origin now.
+func (l *link) shunned(now time.Duration, i int) bool {
+	return l.trade(i).blamed && now < l.blames[i].shunned
 }
 
 // claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.
@@ -107,6 +146,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer], pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
+	l.untold.addAll(len(o.entries))
 	o.links[in.Peer] = l
 	at, _ := slices.BinarySearchFunc(o.order, l, byPeer)
 	o.order = slices.Insert(o.order, at, l)
@@ -159,7 +199,8 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	}
 	restarted := l.heard && l.hello.Session != in.Hello.Session
 	if restarted {
-		l.trades = nil
+		l.trades, l.wants, l.blames = nil, nil, nil
+		l.untold.addAll(len(o.entries))
 		l.queue = l.queue[:0]
 	}
 	l.hello = in.Hello

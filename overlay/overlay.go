@@ -2,8 +2,10 @@ package overlay
 
 import (
 	"fmt"
+	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -19,11 +21,17 @@ type Overlay struct {
 	entries []*entry       // by index; nil: free. 0 is this node's own
 	byTag   map[uint64]int // origin tag → index
 	free    []int
-	pending int  // entries of which no summary has come yet
-	origins int  // entries with at least a sample, without our own
-	held    int  // bytes of prefixes of others
-	crowded bool // memory is full of samples: no new origin is asked for
-	dropped int  // announcements ignored for want of room
+	pending int                // entries of which no summary has come yet
+	origins int                // entries with at least a sample, without our own
+	held    int                // bytes of prefixes of others
+	index   index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
+	overlap summary.Comparison // of our collection with each entry's sample
+	found   []int              // memory of queries
+	groups  map[string]int     // entries by group of addresses
+	records int                // bytes of what is signed about others
+	trimmed bool               // parts had to go, and are not asked for again
+	crowded bool               // memory is full of samples: no new origin is asked for
+	dropped int                // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect
@@ -39,6 +47,15 @@ type Overlay struct {
 	notices notices    // of the whole line
 	deltas  madeDeltas // of anybody's
 
+	// What saves a look at all that is known when nothing has changed.
+	planAt     time.Duration // nothing to ask for before then
+	askUntil   time.Duration // no ask times out before then
+	expireAt   time.Duration // no summary expires before then
+	basesUntil time.Duration // no earlier epoch is forgotten before then
+	sigma      float64       // see FalseMatches; unknownSigma when it has changed
+	swapAt     time.Duration // no look for a better neighbour before then
+	estimate   bool          // there may be overlap to estimate
+
 	neighbours  map[PeerID]*neighbour
 	nextTick    time.Duration
 	nextChoice  time.Duration
@@ -46,6 +63,11 @@ type Overlay struct {
 	started     time.Duration
 	begun       bool
 }
+
+const (
+	forever      = time.Duration(math.MaxInt64)
+	unknownSigma = -1.0
+)
 
 // New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
 func New(cfg Config) (*Overlay, error) {
@@ -57,8 +79,9 @@ func New(cfg Config) (*Overlay, error) {
 	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self}
 	return &Overlay{
 		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
+		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
 		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
-		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{},
+		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{}, groups: map[string]int{},
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
 	}, nil
@@ -110,6 +133,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
 	}
+	o.shed()
 	o.tick(now)
 	return o.effects
 }
@@ -117,7 +141,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 // tick does what time brings, at most every tickEvery.
 func (o *Overlay) tick(now time.Duration) {
 	if now < o.nextTick {
-		o.emit(Wake{At: o.nextTick})
+		o.emit(Wake{At: o.nextWake()})
 		return
 	}
 	o.nextTick = now + tickEvery
@@ -131,6 +155,7 @@ func (o *Overlay) tick(now time.Duration) {
 	if now >= o.nextChoice {
 		o.nextChoice = now + neighbourEvery
 		o.expire(now)
+		o.restore()
 		o.expireBases(now)
 		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)
@@ -140,7 +165,21 @@ func (o *Overlay) tick(now time.Duration) {
 		}
 	}
 	o.trade(now)
-	o.emit(Wake{At: o.nextTick})
+	o.emit(Wake{At: o.nextWake()})
+}
+
+// nextWake is when there will be something to do, unless an input comes: at the next tick, or later if nothing waits for
+// budget, for an answer or for its turn.
+func (o *Overlay) nextWake() time.Duration {
+	if len(o.requests) > 0 || !o.ownTold() {
+		return o.nextTick
+	}
+	for _, l := range o.order {
+		if len(l.queue) > 0 || l.heard && l.mesh && !l.untold.empty() {
+			return o.nextTick
+		}
+	}
+	return max(o.nextTick, min(o.nextChoice, o.planAt, o.askUntil))
 }
 
 func (o *Overlay) emit(e Effect) { o.effects = append(o.effects, e) }
@@ -168,11 +207,14 @@ func (o *Overlay) onRoundTrip(in RoundTrip) {
 }
 
 func (o *Overlay) onDialFailed(now time.Duration, in DialFailed) {
-	if e, ok := o.lookup(in.Peer); ok {
-		e.dialFails++
-		e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
-	}
-	if _, linked := o.links[in.Peer]; !linked {
+	_, linked := o.links[in.Peer]
+	if !linked {
 		o.loseNeighbour(in.Peer)
 	}
+	e, ok := o.lookup(in.Peer)
+	if !ok {
+		return
+	}
+	e.dialFails++
+	e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
 }

@@ -19,6 +19,8 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
 	o.ownTurn = now
 	o.copies = copies{}
+	o.estimate = true
+	o.overlap.SetOwn(e.cur)
 	for _, other := range o.entries[1:] {
 		if other != nil {
 			other.outdateShare(now)
@@ -78,15 +80,15 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 			l.trade(e.index).claims(in.Group.Epoch(), uint16(end))
 			l.kept(e)
 		}
-		o.shed()
 	}
 }
 
 // shun leaves a link unasked about an origin for a while, and forgets what it claimed to hold of it.
 func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	if l != nil {
-		t := l.trade(e.index)
-		t.shunned, t.have = until, 0
+		l.blame(e.index).shunned = until
+		l.trade(e.index).have = 0
+		l.untold.add(e.index)
 	}
 }
 
@@ -139,7 +141,7 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
 	case base == nil:
 		var err Fault
-		if base, err = o.open(e, in); err != "" {
+		if base, err = o.open(e, in); base == nil {
 			return 0, false, err
 		}
 	}
@@ -180,10 +182,14 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	case h.Group() != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, FaultGroup
 	}
-	if p, err := o.cfg.OpenRecord(in.Record); err != nil || string(p) != h.Origin {
+	p, err := o.cfg.OpenRecord(in.Record)
+	if err != nil || string(p) != h.Origin {
 		return nil, FaultRecord
 	}
-	base, err := summary.NewPrefix(&h)
+	if !o.joinGroup(e, Record{Peer: p, Envelope: in.Record}) {
+		return nil, ""
+	}
+	base, err := o.cfg.NewPrefix(&h)
 	if err != nil {
 		return nil, FaultHeader
 	}
@@ -221,6 +227,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		o.origins++
 		o.lastLearned = now
 	}
+	records := e.recordBytes()
 	if h.Epoch.After(ep) {
 		e.peer = PeerID(h.Origin)
 		o.settle(e)
@@ -235,6 +242,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.outdateShare(now)
 	}
 	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
+	o.countRecords(e, records)
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	var replaced *summary.Prefix
@@ -251,7 +259,9 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
 	o.keepBase(now, e, replaced)
-	e.grown, e.quiet = now, 0
+	o.setAnswer(e.index, e.cur)
+	e.grown = now
+	o.changed(e)
 	gained, delta := p.Bytes(), 0
 	if old != nil {
 		gained -= old.Bytes()
@@ -260,6 +270,15 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		delta = in.Bytes
 	}
 	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta, Fallback: fallback})
+}
+
+// changed notes that there is more to tell, to plan and to estimate of an origin.
+func (o *Overlay) changed(e *entry) {
+	for _, l := range o.order {
+		l.untold.add(e.index)
+	}
+	e.quiet, o.planAt, o.sigma, o.estimate = 0, 0, unknownSigma, true
+	o.expireAt = min(o.expireAt, e.expires)
 }
 
 // progress moves the outstanding ask forward, or ends it.

@@ -161,7 +161,7 @@ func slowAsks(o *Overlay) (asks []string) {
 		least, have := 0.0, 0
 		for _, l := range o.order {
 			t, at := l.trade(best), links[l.peer]
-			if o.now < t.shunned || int(t.have) <= start {
+			if l.shunned(o.now, best) || int(t.have) <= start {
 				continue
 			}
 			wait := float64(at.inFlight+size) / max(1, l.inRate)
@@ -183,7 +183,7 @@ func slowAsks(o *Overlay) (asks []string) {
 func slowOffer(o *Overlay, e *entry) (from, end, bytes int, value float64, ok bool) {
 	most := 0
 	for _, l := range o.order {
-		if o.now >= l.trade(e.index).shunned {
+		if !l.shunned(o.now, e.index) {
 			most = max(most, int(l.trade(e.index).have))
 		}
 	}
@@ -420,7 +420,7 @@ func TestRankAgainstSlowTwin(t *testing.T) {
 			}
 		}
 		old := draw(rng.IntN(4), 100)
-		out, in, ok := rank.Swap(old, cands)
+		out, in, ok := rank.Swap(old, cands, rank.Shared)
 		can := false
 		for _, a := range old {
 			for _, c := range cands {

@@ -65,6 +65,8 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 			o.enqueue(l, e, it)
 		}
 	}
+	o.up.refill(now)
+	l.out.refill(now)
 	if l.heard && o.up.spare() {
 		o.serve(l, 0, 2)
 	}
@@ -75,16 +77,17 @@ func (o *Overlay) heard(l *link, e *entry, it Item) {
 	t, epoch := l.trade(e.index), it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		o.endAsk(e) // it can't send what it has replaced
-		if t.failures > 0 {
+		b := l.blame(e.index)
+		if b.failures > 0 {
 			o.failed(o.now, l, e) // again and again
 		}
-		t.failures = max(1, t.failures)
+		b.failures = max(1, b.failures)
 	}
 	if ep, _ := e.epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
 		e.newerSince, e.newerThan = o.now, epoch
 	}
 	if t.claims(epoch, it.Have) {
-		e.quiet = 0
+		e.quiet, o.planAt = 0, 0
 	}
 	if it.Want <= it.Have && t.theirs == epoch {
 		t.bases = it.Bases
@@ -103,15 +106,20 @@ func (o *Overlay) enqueue(l *link, e *entry, it Item) {
 	if e.at(it.Group.Epoch()) == nil {
 		return
 	}
-	t := l.trade(e.index)
-	if t.want == 0 {
+	w := l.wants[e.index]
+	if w == nil {
 		if len(l.queue) >= maxAsks {
 			o.fault(l, FaultTooManyAsk)
 			return
 		}
+		if l.wants == nil {
+			l.wants = map[int]*want{}
+		}
+		w = &want{}
+		l.wants[e.index] = w
 		l.queue = append(l.queue, e.index)
 	}
-	t.wantOf, t.from, t.want, t.wantBases, t.wantAt = it.Group.Epoch(), it.Have, it.Want, it.Bases, o.now
+	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, bases: it.Bases, at: o.now}
 }
 
 // serve sends a link the parts that it asked for, as far as its budget and the line's carry: class by class, in the order of
@@ -120,12 +128,11 @@ func (o *Overlay) serve(l *link, first, last int) {
 	for class := first; class <= last; class++ {
 		kept := l.queue[:0]
 		for _, i := range l.queue {
-			t := l.trade(i)
-			if t.class(i) == class {
-				for o.servePart(l, i, t) && l.hello.Down == 0 { // a train
+			if w := l.wants[i]; w != nil && w.class(i) == class {
+				for o.servePart(l, i, w) && l.hello.Down == 0 { // a train
 				}
 			}
-			if t.want > 0 {
+			if l.wants[i] != nil {
 				kept = append(kept, i)
 			}
 		}
@@ -135,36 +142,36 @@ func (o *Overlay) serve(l *link, first, last int) {
 
 // class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's or a delta, 2 deeper
 // parts.
-func (t *trade) class(index int) int {
+func (w *want) class(index int) int {
 	switch {
 	case index == 0:
 		return 0
-	case t.from == 0 || t.wantBases != 0:
+	case w.from == 0 || w.bases != 0:
 		return 1
 	}
 	return 2
 }
 
-// servePart sends one run of what a link wants of one origin, and clears the want when nothing is left of it. It says whether
+// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says whether
 // it sent a run and something is left.
-func (o *Overlay) servePart(l *link, i int, t *trade) (more bool) {
+func (o *Overlay) servePart(l *link, i int, w *want) (more bool) {
 	var p *summary.Prefix
 	e := o.entries[i]
 	if e != nil {
-		p = e.at(t.wantOf)
+		p = e.at(w.of)
 	}
-	if p == nil || int(t.from) >= p.Parts() || o.now-t.wantAt >= staleAsk {
-		t.want = 0
+	if p == nil || int(w.from) >= p.Parts() || o.now-w.at >= staleAsk {
+		delete(l.wants, i)
 		return false
 	}
-	end := min(int(t.want), p.Parts())
-	if t.wantBases != 0 {
-		if o.serveDelta(l, e, p, t, end) != partsInstead {
+	end := min(int(w.end), p.Parts())
+	if w.bases != 0 {
+		if o.serveDelta(l, e, p, w, end) != partsInstead {
 			return false
 		}
-		t.wantBases = 0
+		w.bases = 0
 	}
-	run, env, rec, ok := o.cut(l, e, p, int(t.from), end)
+	run, env, rec, ok := o.cut(l, e, p, int(w.from), end)
 	if !ok {
 		return false
 	}
@@ -173,12 +180,13 @@ func (o *Overlay) servePart(l *link, i int, t *trade) (more bool) {
 	}
 	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
-	t.from, t.wantAt = uint16(run.End()), o.now
-	t.claims(t.wantOf, t.from)
-	if t.from >= t.want || int(t.from) >= p.Parts() {
-		t.want = 0
+	w.from, w.at = uint16(run.End()), o.now
+	l.trade(i).claims(w.of, w.from)
+	if w.from >= w.end || int(w.from) >= p.Parts() {
+		delete(l.wants, i)
+		return false
 	}
-	return t.want > 0
+	return true
 }
 
 // cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.

@@ -34,7 +34,8 @@ var layers = []layer{
 	{"summary/bloom/join", []string{"summary/bloom", "summary/coding", "summary/estimate"}},
 	{"summary", []string{"summary/..."}},
 	{"overlay/rank", []string{"summary/..."}},
-	{"overlay", []string{"summary/...", "overlay/rank"}},
+	{"overlay/index", []string{"summary/..."}},
+	{"overlay", []string{"summary/...", "overlay/rank", "overlay/index"}},
 	{"overlay/overlaytest", []string{"summary/...", "overlay"}},
 	{"routing/match", []string{"summary/..."}},
 	{"routing", []string{"summary/...", "overlay", "routing/match"}},
@@ -48,7 +49,8 @@ var layers = []layer{
 	{"testnet/link", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/workload", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
-	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/strategy", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
+	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
 	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/...", "cmd/..."}},
 }
@@ -70,7 +72,7 @@ var bans = []struct {
 }
 
 // cores are the packages that are told the time, randomness and identity, and return effects.
-var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/sim"}
+var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/sim"}
 
 // judged may import testnet/judge; commands see only reports.
 var judged = []string{"testnet", "testnet/sim"}

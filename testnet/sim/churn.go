@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// churn is who comes and goes when.
+type churn struct {
+	online []bool
+	moves  []move // to come, by time
+}
+
+type move struct {
+	at     time.Duration
+	peer   strategy.ID
+	online bool
+}
+
+// newChurn draws the sessions and absences of all peers. Each began long before the run, so that at its start as many are
+// there as at any other time.
+func newChurn(cfg *Config) churn {
+	c := churn{online: make([]bool, cfg.Data.Peers())}
+	rng := cfg.random(churning)
+	for i := range c.online {
+		c.online[i] = true
+		if cfg.Churn.Median > 0 {
+			c.history(cfg, strategy.ID(i), rng)
+		}
+	}
+	slices.SortFunc(c.moves, func(a, b move) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.peer, b.peer))
+	})
+	return c
+}
+
+// longAgo is how many medians before the run a peer's history begins.
+const longAgo = 50
+
+func (c *churn) history(cfg *Config, p strategy.ID, rng *rand.Rand) {
+	before := longAgo * (cfg.Churn.Median + cfg.Churn.Away)
+	on := true
+	for at := -before - time.Duration(rng.Float64()*float64(before)); ; on = !on {
+		median := cfg.Churn.Median
+		if !on {
+			median = cfg.Churn.Away
+		}
+		if at += weibull(median, cfg.Churn.Shape, rng); at >= cfg.end() {
+			return
+		}
+		if at <= 0 {
+			c.online[p] = !on
+			continue
+		}
+		c.moves = append(c.moves, move{at, p, !on})
+	}
+}
+
+// weibull draws from the Weibull distribution of a median and a shape; at least a second.
+func weibull(median time.Duration, shape float64, rng *rand.Rand) time.Duration {
+	x := math.Pow(-math.Log(1-rng.Float64())/math.Ln2, 1/shape) * float64(median)
+	return max(time.Second, time.Duration(min(x, math.MaxInt64/4)))
+}
+
+// plan plans what comes before the end of the next window: who comes and goes, and which queries begin.
+func (s *Sim) plan(begin time.Duration) {
+	until := begin + 2*s.cfg.Least
+	c := &s.churn
+	for len(c.moves) > 0 && c.moves[0].at < until {
+		m := c.moves[0]
+		c.moves = c.moves[1:]
+		c.online[m.peer] = m.online
+		k := leave
+		if m.online {
+			k = join
+		}
+		s.queue.push(event{at: m.at, to: m.peer, kind: k})
+	}
+	for s.asker.due() < until {
+		s.ask()
+	}
+}

@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Config says what to run. Zero values mean the stated defaults.
+type Config struct {
+	Strategy strategy.Strategy
+	Params   strategy.Params
+	Data     *Data // who holds what; required
+	Topology Topology
+	Lines    link.Mix // rates of the peers' lines; nil: 10 Mbit/s each way for all
+	Churn    Churn    // zero: nobody comes or goes
+
+	Least, Most time.Duration // one-way latencies; 0: 10 ms and 100 ms
+	Loss        float64       // share of messages lost once, and of those again, in [0, 0.5]
+	GiveUp      time.Duration // after which a peer that isn't there counts as failed; 0: 3 s
+
+	Warmup   time.Duration // before the first query
+	Asking   time.Duration // over which the queries are spread evenly; 0: 60 s
+	Patience time.Duration // of a query; 0: 30 s
+	Queries  int
+	All      bool // every holder is wanted; else one
+
+	Seed uint64
+
+	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one after
+	// the other.
+	Each func(n int, do func(i int))
+	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
+	Trace io.Writer
+	// Progress is called about every virtual second; false stops the run. nil: nobody is told.
+	Progress func(now, end time.Duration) bool
+}
+
+// Churn says how peers come and go.
+type Churn struct {
+	Median time.Duration // of a session; 0: nobody leaves
+	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
+	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
+}
+
+// ErrConfig is matched by every error about a Config.
+var ErrConfig = errors.New("sim: bad configuration")
+
+func (c *Config) defaults() {
+	setDefault(&c.Least, 10*time.Millisecond)
+	setDefault(&c.Most, max(c.Least, 100*time.Millisecond))
+	setDefault(&c.GiveUp, 3*time.Second)
+	setDefault(&c.Asking, time.Minute)
+	setDefault(&c.Patience, 30*time.Second)
+	setDefault(&c.Churn.Shape, 0.5)
+	setDefault(&c.Churn.Away, c.Churn.Median/10)
+	if c.Lines == nil {
+		c.Lines = link.Mix{{Name: "10mbit", Rate: 10_000_000, Weight: 1}}
+	}
+	if c.Each == nil {
+		c.Each = func(n int, do func(int)) {
+			for i := range n {
+				do(i)
+			}
+		}
+	}
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// check returns every fault.
+func (c *Config) check() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+		}
+	}
+	fault(c.Strategy.Open == nil, "no strategy")
+	fault(c.Data == nil, "no data")
+	if c.Data != nil {
+		fault(c.Data.Peers() < 2, "%d peers, a network needs 2", c.Data.Peers())
+		fault(c.Data.Peers() > MaxPeers, "%d peers, at most %d", c.Data.Peers(), MaxPeers)
+	}
+	fault(c.Least < time.Millisecond, "least latency %v, below 1ms", c.Least)
+	fault(c.Most < c.Least || c.Most > 10*time.Second, "most latency %v, not from %v to 10s", c.Most, c.Least)
+	fault(c.Loss < 0 || c.Loss > 0.5, "loss %v, not in [0, 0.5]", c.Loss)
+	fault(c.GiveUp < 0 || c.Warmup < 0 || c.Asking < 0 || c.Patience < 0, "a time is below 0")
+	fault(c.Queries < 0, "%d queries", c.Queries)
+	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
+	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)
+	return errors.Join(append(faults, c.Topology.Check())...)
+}
+
+// MaxPeers is the most peers of a run.
+const MaxPeers = 1 << 20
+
+// end is when the last query has ended.
+func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
+
+// random is a source for one purpose: what one draws doesn't change what another does.
+func (c *Config) random(p purpose) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, uint64(p))) }
+
+type purpose uint64
+
+const (
+	linking purpose = iota + 1
+	placing
+	churning
+	asking
+	lining
+	peering // and above: one for each peer
+)

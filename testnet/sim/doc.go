@@ -1,0 +1,19 @@
+// Package sim runs the strategies of package strategy, venn's own cores among them, for many peers in virtual time.
+//
+// Time goes in windows no longer than the least latency. What a peer does in a window reaches others in a later one at the
+// earliest, so the peers with something to do in a window are stepped independently, on as many processors as
+// [Config.Each] uses; what they did is merged in the order of their numbers. So a run follows from its [Config] alone: the
+// same seed gives the same trace, byte for byte, on any number of processors.
+//
+// The model:
+//   - A line sends one message after the other at its rate, and receives so too. Between lines a message takes the latency
+//     of the two ends, which are points in a square: the least latency, and more with distance.
+//   - Streams are reliable: a message that is lost comes late, by a retransmission time for every loss.
+//   - A peer without an open link to the receiver connects first: two round trips more. Such a connection is no link;
+//     it is closed when it has been idle for ten seconds, or when eight others have been made.
+//   - A peer that leaves closes its links. One that isn't there doesn't answer: who sends to it learns of that when
+//     connecting is given up.
+//   - Sessions and absences follow Weibull distributions. A peer that comes back has its collection and nothing else.
+//
+// It costs, besides the peers' own machines, about 300 bytes a peer and 100 bytes for every message under way.
+package sim

@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// event is something that happens at a peer.
+type event struct {
+	at   time.Duration
+	seq  uint64 // order of planning
+	to   strategy.ID
+	from strategy.ID
+	kind kind
+	msg  strategy.Message
+}
+
+type kind uint8
+
+const (
+	join     kind = iota // the peer comes online
+	leave                // and goes
+	arrive               // a message is at the peer's line
+	receive              // and has come in
+	bounce               // a message couldn't be delivered
+	wake                 // the peer asked for it
+	start                // a query begins
+	dialled              // somebody opens a link to the peer
+	accepted             // a link that the peer asked for is open
+	refused              // and isn't
+	closed               // a link is gone
+	linked               // another has opened a link
+
+	// What a peer says to the simulator in a step; never queued.
+	looked
+	missed
+	found
+	done
+)
+
+// queue holds the events to come by window: those of the next ringWindows windows in a ring, later ones in a heap.
+type queue struct {
+	width time.Duration // of a window
+	now   int64         // window
+	ring  [][]event
+	far   farEvents
+	free  [][]event // emptied windows, to be used again
+	seq   uint64
+	size  int
+}
+
+const ringWindows = 1 << 10
+
+func newQueue(width time.Duration) *queue {
+	return &queue{width: width, ring: make([][]event, ringWindows)}
+}
+
+// push plans an event. One that is due before the next window begins is put into it.
+func (q *queue) push(e event) {
+	e.seq = q.seq
+	q.seq++
+	q.size++
+	q.place(e)
+}
+
+func (q *queue) place(e event) {
+	w := max(int64(e.at/q.width), q.now+1)
+	if w-q.now >= ringWindows {
+		heap.Push(&q.far, e)
+		return
+	}
+	slot := &q.ring[w%ringWindows]
+	if *slot == nil && len(q.free) > 0 {
+		*slot, q.free = q.free[len(q.free)-1], q.free[:len(q.free)-1]
+	}
+	*slot = append(*slot, e)
+}
+
+// next moves to the next window and returns when it begins and what happens in it.
+func (q *queue) next() (begin time.Duration, events []event) {
+	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows {
+		q.place(heap.Pop(&q.far).(event))
+	}
+	q.now++
+	slot := &q.ring[q.now%ringWindows]
+	events, *slot = *slot, nil
+	q.size -= len(events)
+	return time.Duration(q.now) * q.width, events
+}
+
+// recycle takes back what next returned.
+func (q *queue) recycle(events []event) {
+	const most = 64
+	if cap(events) > 0 && len(q.free) < most {
+		clear(events)
+		q.free = append(q.free, events[:0])
+	}
+}
+
+type farEvents []event
+
+func (e farEvents) Len() int { return len(e) }
+func (e farEvents) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
+}
+func (e farEvents) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+
+// Push is for package heap.
+func (e *farEvents) Push(x any) { *e = append(*e, x.(event)) }
+
+// Pop is for package heap.
+func (e *farEvents) Pop() any {
+	last := len(*e) - 1
+	x := (*e)[last]
+	(*e)[last] = event{}
+	*e = (*e)[:last]
+	return x
+}

@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Report is what a run has shown.
+type Report struct {
+	Strategy   string
+	Peers      int
+	Online     float64 // peers that are there, on average over the queries' begins
+	Components int     // into which the topology falls
+	Queries    int
+	Answered   int     // that found a holder
+	Recall     float64 // holders found ÷ holders findable when the query began; of a query for one, one is findable
+	Wrong      int     // peers named as holders that hold nothing of the kind
+
+	MessagesPerQuery     float64 // all that were sent for queries
+	ProbesPerQuery       float64 // looks into a collection other than the asker's
+	WastedProbesPerQuery float64 // that found nothing
+	QueryBytes           float64 // per query
+
+	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers
+	UpkeepBytesP99     float64 // and by the peer that 99 of 100 stay below
+
+	Hops                   float64       // to the first holder found, on average of the queries answered
+	LatencyP50, LatencyP99 time.Duration // until the first holder is found, of the queries answered
+
+	// LoadP99 and LoadMax are how many messages for queries the peer sent that 99 of 100 stay below, and the one that sent
+	// most, as multiples of the mean.
+	LoadP99, LoadMax float64
+
+	Virtual   time.Duration // how far the run got
+	Events    int           // that were recorded
+	TraceHash string        // SHA-256 of the trace
+}
+
+// outcome is what has become of a query.
+type outcome struct {
+	asker    strategy.ID
+	key      uint32
+	findable int
+	start    time.Duration
+	first    time.Duration // when the first holder was found; negative: none yet
+	hops     int           // to that
+	holders  []strategy.ID // found
+	messages int
+	bytes    int
+	probes   int
+	wasted   int
+	done     bool
+}
+
+// tally adds up what peers do.
+type tally struct {
+	sim     *Sim
+	queries []outcome
+	upkeep  []int64 // bytes, by peer
+	load    []int32 // messages for queries, by peer
+	wrong   int
+	online  int
+	events  int
+}
+
+func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable int) strategy.QueryID {
+	t.queries = append(t.queries, outcome{asker: asker, key: key, findable: findable, start: at, first: never})
+	for _, on := range t.sim.churn.online {
+		if on {
+			t.online++
+		}
+	}
+	return strategy.QueryID(len(t.queries))
+}
+
+// take counts what a peer did.
+func (t *tally) take(who strategy.ID, e *event) {
+	t.events++
+	id := e.msg.Query
+	if e.kind == arrive && id == 0 {
+		t.upkeep[who] += int64(e.msg.Bytes)
+		return
+	}
+	if id == 0 || int(id) > len(t.queries) {
+		return
+	}
+	q := &t.queries[id-1]
+	switch e.kind {
+	case arrive:
+		q.messages++
+		q.bytes += e.msg.Bytes
+		t.load[who]++
+	case looked:
+		q.probes++
+	case missed:
+		q.probes++
+		q.wasted++
+	case found:
+		t.found(who, q, e)
+	case done:
+		q.done = true
+	}
+}
+
+// found judges an answer: what comes too late, twice, or from another than the asker doesn't count, and what is wrong
+// counts as that.
+func (t *tally) found(who strategy.ID, q *outcome, e *event) {
+	holder := e.from
+	switch {
+	case who != q.asker || holder == who || e.at > q.start+t.sim.cfg.Patience || slices.Contains(q.holders, holder):
+		return
+	case !t.sim.cfg.Data.Holds(holder, q.key):
+		t.wrong++
+		return
+	}
+	q.holders = append(q.holders, holder)
+	if q.first == never {
+		q.first, q.hops = e.at, e.msg.Bytes
+	}
+}
+
+// report sums up.
+func (s *Sim) report(stopped error) (*Report, error) {
+	t := &s.tally
+	r := &Report{
+		Strategy: s.cfg.Strategy.Name, Peers: len(s.nodes), Components: s.parts, Queries: len(t.queries), Wrong: t.wrong,
+		Virtual: min(time.Duration(s.queue.now)*s.cfg.Least, s.end), Events: t.events,
+	}
+	var want, have, messages, bytes, probes, wasted, hops int
+	var latencies []time.Duration
+	for i := range t.queries {
+		q := &t.queries[i]
+		messages, bytes, probes, wasted = messages+q.messages, bytes+q.bytes, probes+q.probes, wasted+q.wasted
+		findable, found := q.findable, min(len(q.holders), q.findable)
+		if !s.cfg.All {
+			findable, found = 1, min(1, found)
+		}
+		want, have = want+findable, have+found
+		if q.first != never {
+			r.Answered++
+			hops += q.hops
+			latencies = append(latencies, q.first-q.start)
+		}
+	}
+	n := float64(max(1, len(t.queries)))
+	r.Recall = float64(have) / float64(max(1, want))
+	r.MessagesPerQuery, r.QueryBytes = float64(messages)/n, float64(bytes)/n
+	r.ProbesPerQuery, r.WastedProbesPerQuery = float64(probes)/n, float64(wasted)/n
+	r.Hops, r.Online = float64(hops)/float64(max(1, r.Answered)), float64(t.online)/n
+	r.LatencyP50, r.LatencyP99 = quantile(latencies, 0.5), quantile(latencies, 0.99)
+	r.UpkeepBytesPerPeer, r.UpkeepBytesP99 = mean(t.upkeep), float64(quantile(t.upkeep, 0.99))
+	if m := mean(t.load); m > 0 {
+		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
+	}
+	var err error
+	if r.TraceHash, err = s.trace.end(); err != nil {
+		return r, err
+	}
+	return r, stopped
+}
+
+func mean[T int32 | int64](xs []T) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += float64(x)
+	}
+	return sum / float64(max(1, len(xs)))
+}
+
+// quantile is the smallest value that at least a share of all do not exceed; 0 of none.
+func quantile[T int32 | int64 | time.Duration](xs []T, share float64) T {
+	if len(xs) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(xs))
+	rank := int(math.Ceil(share*float64(len(sorted)))) - 1
+	return sorted[min(max(rank, 0), len(sorted)-1)]
+}

@@ -1,0 +1,227 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Sim is a run. Make one with [New] and run it once.
+type Sim struct {
+	cfg     Config
+	end     time.Duration
+	factory strategy.Factory
+	world   strategy.World
+	nodes   []node
+	place   [][2]float32 // in a square of side 1
+	queue   *queue
+	trace   *tracer
+	churn   churn
+	asker   asker
+	tally   tally
+	groups  []group // of the window that is run
+	parts   int     // components of the topology
+}
+
+// group is a node's events in a window.
+type group struct {
+	node   *node
+	events []event
+	out    []event
+}
+
+// ErrStopped is returned by Run when Config.Progress stopped it.
+var ErrStopped = errors.New("sim: stopped")
+
+// New prepares a run. It returns every fault of the configuration, joined; they match [ErrConfig].
+func New(cfg Config) (*Sim, error) {
+	cfg.defaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	cfg.Topology.defaults()
+	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace)}
+	s.makeNodes()
+	s.world = strategy.World{
+		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params,
+		Rates:      func(p strategy.ID) (up, down uint64) { return s.rate(p), s.rate(p) },
+		Collection: cfg.Data.Fingerprints,
+		Holders:    func(k strategy.Key) []strategy.ID { return cfg.Data.Holders(k.Number) },
+		Online:     func(p strategy.ID) bool { return s.churn.online[p] },
+		Latency:    s.latency,
+	}
+	var err error
+	if s.factory, err = cfg.Strategy.Open(s.world); err != nil {
+		return nil, fmt.Errorf("%w: strategy %s: %w", ErrConfig, cfg.Strategy.Name, err)
+	}
+	s.asker = newAsker(&s.cfg)
+	s.tally = tally{sim: s, upkeep: make([]int64, len(s.nodes)), load: make([]int32, len(s.nodes))}
+	s.begin()
+	return s, nil
+}
+
+func (s *Sim) makeNodes() {
+	n := s.cfg.Data.Peers()
+	s.nodes, s.place = make([]node, n), make([][2]float32, n)
+	places, lines := s.cfg.random(placing), s.cfg.Lines.Assign(n, s.cfg.random(lining))
+	for i := range s.nodes {
+		rate := float64(s.cfg.Lines[lines[i]].Rate) / 8
+		s.nodes[i] = node{
+			sim: s, id: strategy.ID(i), up: rate, down: rate, wakeAt: never, wakeSet: never,
+			rng: s.cfg.random(peering + purpose(2*i)), own: s.cfg.random(peering + purpose(2*i+1)),
+		}
+		s.place[i] = [2]float32{places.Float32(), places.Float32()}
+	}
+}
+
+func (s *Sim) rate(p strategy.ID) uint64 { return uint64(8 * s.nodes[p].up) }
+
+// latency is that of a message between two peers, one way.
+func (s *Sim) latency(a, b strategy.ID) time.Duration {
+	p, q := s.place[a], s.place[b]
+	far := math.Hypot(float64(p[0]-q[0]), float64(p[1]-q[1])) / math.Sqrt2
+	return s.cfg.Least + time.Duration(far*float64(s.cfg.Most-s.cfg.Least))
+}
+
+// begin plans what happens at the start: everybody who is there joins, and the links of the topology open.
+func (s *Sim) begin() {
+	s.churn = newChurn(&s.cfg)
+	topology := s.cfg.Topology
+	if s.cfg.Strategy.Connects {
+		topology.Degree = 2 * bootstrapLinks
+	}
+	edges := topology.Edges(len(s.nodes), s.cfg.random(linking))
+	s.parts = Components(len(s.nodes), edges)
+	for i, on := range s.churn.online {
+		if on {
+			s.queue.push(event{to: strategy.ID(i), kind: join})
+		}
+	}
+	for _, e := range edges {
+		if a, b := e[0], e[1]; s.churn.online[a] && s.churn.online[b] {
+			s.queue.push(event{at: s.cfg.Least, to: a, from: b, kind: accepted})
+			s.queue.push(event{at: s.cfg.Least, to: b, from: a, kind: linked})
+		}
+	}
+}
+
+// Components is into how many parts the topology falls: 1 unless it is broken.
+func (s *Sim) Components() int { return s.parts }
+
+// Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped.
+func (s *Sim) Run() (*Report, error) {
+	told := time.Duration(0)
+	for {
+		begin, events := s.queue.next()
+		if begin > s.end {
+			break
+		}
+		s.plan(begin)
+		s.window(events, begin+s.cfg.Least)
+		s.queue.recycle(events)
+		if s.cfg.Progress != nil && begin >= told {
+			told = begin + time.Second
+			if !s.cfg.Progress(begin, s.end) {
+				return s.report(ErrStopped)
+			}
+		}
+	}
+	return s.report(nil)
+}
+
+// window steps all peers with something to do before an instant, and merges what they did.
+func (s *Sim) window(events []event, end time.Duration) {
+	slices.SortFunc(events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq))
+	})
+	n := 0
+	for from := 0; from < len(events); n++ {
+		to := from + 1
+		for to < len(events) && events[to].to == events[from].to {
+			to++
+		}
+		if n == len(s.groups) {
+			s.groups = append(s.groups, group{})
+		}
+		s.groups[n].node, s.groups[n].events = &s.nodes[events[from].to], events[from:to]
+		from = to
+	}
+	s.cfg.Each(n, func(i int) {
+		g := &s.groups[i]
+		g.node.out = g.out[:0]
+		g.node.run(g.events, end)
+		g.out, g.node.out = g.node.out, nil
+	})
+	for i := range s.groups[:n] {
+		g := &s.groups[i]
+		for k := range g.out {
+			s.merge(g.node, &g.out[k])
+		}
+		clear(g.out)
+		g.node, g.events = nil, nil
+	}
+}
+
+// merge takes in what a peer did.
+func (s *Sim) merge(n *node, e *event) {
+	if e.kind != wake {
+		s.record(n.id, e)
+	}
+	s.tally.take(n.id, e)
+	if e.kind < looked {
+		s.queue.push(*e)
+	}
+}
+
+func (s *Sim) record(who strategy.ID, e *event) {
+	other := e.to
+	if other == who {
+		other = e.from
+	}
+	s.trace.record(Record{
+		At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query,
+	})
+}
+
+// bootstrapLinks is how many peers one that cares for its links itself is told of at the start.
+const bootstrapLinks = 2
+
+// bootstrap links a peer that comes to some that are there, as addresses kept from before would.
+func (s *Sim) bootstrap(n *node) {
+	links := max(1, s.cfg.Topology.Degree/2)
+	if s.cfg.Strategy.Connects {
+		links = bootstrapLinks
+	}
+	for range links {
+		s.linkAnywhere(n)
+	}
+}
+
+// repair replaces a lost link of a strategy that doesn't care for its links itself, or the last one of any.
+func (s *Sim) repair(n *node) {
+	least := max(1, s.cfg.Topology.Degree/2)
+	if s.cfg.Strategy.Connects {
+		least = 1
+	}
+	if len(n.links)+len(n.dialing) < least {
+		s.linkAnywhere(n)
+	}
+}
+
+// linkAnywhere opens a link to a peer drawn at random.
+func (s *Sim) linkAnywhere(n *node) {
+	for range 8 {
+		if p := strategy.ID(n.own.IntN(len(s.nodes))); s.churn.online[p] && p != n.id && !n.linked(p) {
+			n.Connect(p)
+			return
+		}
+	}
+}
+
+func pick[T any](list []T, rng *rand.Rand) T { return list[rng.IntN(len(list))] }

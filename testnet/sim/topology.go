@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Topology is how the peers are linked at the start.
+type Topology struct {
+	Kind   Kind
+	Degree int     // links that a peer has on average; 0: 8
+	Rewire float64 // SmallWorld: share of links that go anywhere; 0: 0.1
+	Split  int     // the network falls apart into so many equal parts, to see what is said of that; 0: it doesn't
+}
+
+// Kind is a family of random graphs.
+type Kind string
+
+// The families.
+const (
+	Random     Kind = "random"      // every pair alike; the default
+	SmallWorld Kind = "small-world" // a ring of near neighbours with shortcuts (Watts and Strogatz, 1998)
+	PowerLaw   Kind = "power-law"   // new peers prefer those with many links (Barabási and Albert, 1999)
+)
+
+func (t *Topology) defaults() {
+	setDefault(&t.Kind, Random)
+	setDefault(&t.Degree, 8)
+	setDefault(&t.Rewire, 0.1)
+	setDefault(&t.Split, 1)
+}
+
+// Check returns every fault of a topology, joined; they match [ErrConfig].
+func (t Topology) Check() error {
+	t.defaults()
+	var faults []error
+	if !slices.Contains([]Kind{Random, SmallWorld, PowerLaw}, t.Kind) {
+		faults = append(faults, fmt.Errorf("%w: topology %q: there are %s, %s and %s", ErrConfig, t.Kind, Random, SmallWorld, PowerLaw))
+	}
+	if t.Degree < 1 || t.Rewire < 0 || t.Rewire > 1 || t.Split < 1 {
+		faults = append(faults, fmt.Errorf("%w: topology of degree %d, rewired %v, in %d parts", ErrConfig, t.Degree, t.Rewire, t.Split))
+	}
+	return errors.Join(faults...)
+}
+
+// Edges draws the links among n peers: who opens them, and to whom. No pair is linked twice.
+func (t Topology) Edges(n int, rng *rand.Rand) [][2]strategy.ID {
+	t.defaults()
+	g := graph{pairs: map[[2]strategy.ID]bool{}}
+	for part := range t.Split {
+		first, end := n*part/t.Split, n*(part+1)/t.Split
+		t.link(&g, first, end-first, rng)
+	}
+	return g.edges
+}
+
+// link links the peers from first on.
+func (t Topology) link(g *graph, first, n int, rng *rand.Rand) {
+	each := max(1, t.Degree/2) // links that every peer opens
+	targets := []int{0}        // PowerLaw: every peer as often as it has links
+	for i := range n {
+		for k := range min(each, n-1) {
+			var j int
+			switch {
+			case t.Kind == SmallWorld && rng.Float64() >= t.Rewire:
+				j = (i + k + 1) % n
+			case t.Kind == PowerLaw:
+				if i == 0 {
+					continue
+				}
+				j = targets[rng.IntN(len(targets))]
+			default:
+				j = rng.IntN(n)
+			}
+			if g.add(first+i, first+j) && t.Kind == PowerLaw {
+				targets = append(targets, i, j)
+			}
+		}
+	}
+}
+
+type graph struct {
+	edges [][2]strategy.ID
+	pairs map[[2]strategy.ID]bool
+}
+
+func (g *graph) add(a, b int) bool {
+	pair := [2]strategy.ID{strategy.ID(min(a, b)), strategy.ID(max(a, b))}
+	if a == b || g.pairs[pair] {
+		return false
+	}
+	g.pairs[pair] = true
+	g.edges = append(g.edges, [2]strategy.ID{strategy.ID(a), strategy.ID(b)})
+	return true
+}
+
+// Parts is into how many parts the topology of n peers falls under a seed.
+func (t Topology) Parts(n int, seed uint64) int {
+	cfg := Config{Seed: seed}
+	return Components(n, t.Edges(n, cfg.random(linking)))
+}
+
+// Components counts the parts into which n peers with these links fall.
+func Components(n int, edges [][2]strategy.ID) int {
+	root := make([]int, n)
+	for i := range root {
+		root[i] = i
+	}
+	find := func(i int) int {
+		for root[i] != i {
+			root[i] = root[root[i]]
+			i = root[i]
+		}
+		return i
+	}
+	parts := n
+	for _, e := range edges {
+		if a, b := find(int(e[0])), find(int(e[1])); a != b {
+			root[a] = b
+			parts--
+		}
+	}
+	return parts
+}

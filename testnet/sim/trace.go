@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Record is a line of a trace: something that a peer did, in the order in which the simulator merged it. A trace is the
+// records of a run one after the other, RecordBytes each, big endian, in the order of the fields. Its hash is the SHA-256
+// of that.
+type Record struct {
+	At    time.Duration // when; for a message when it arrives
+	Kind  uint8
+	Peer  strategy.ID // whose doing it is
+	Other strategy.ID // whom it is about
+	Bytes uint32
+	Query strategy.QueryID
+}
+
+// RecordBytes is the length of a record in a trace.
+const RecordBytes = 8 + 1 + 4 + 4 + 4 + 4
+
+func (r Record) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, uint64(r.At))
+	b = append(b, r.Kind)
+	b = binary.BigEndian.AppendUint32(b, uint32(r.Peer))
+	b = binary.BigEndian.AppendUint32(b, uint32(r.Other))
+	b = binary.BigEndian.AppendUint32(b, r.Bytes)
+	return binary.BigEndian.AppendUint32(b, uint32(r.Query))
+}
+
+func parseRecord(b []byte) Record {
+	return Record{
+		At: time.Duration(binary.BigEndian.Uint64(b)), Kind: b[8],
+		Peer:  strategy.ID(binary.BigEndian.Uint32(b[9:])),
+		Other: strategy.ID(binary.BigEndian.Uint32(b[13:])),
+		Bytes: binary.BigEndian.Uint32(b[17:]),
+		Query: strategy.QueryID(binary.BigEndian.Uint32(b[21:])),
+	}
+}
+
+var kindNames = [...]string{
+	join: "joins", leave: "leaves", arrive: "sends to", receive: "receives from", bounce: "not delivered", wake: "wakes",
+	start: "asks", dialled: "dials", accepted: "accepts", refused: "refused by", closed: "closes", linked: "linked by",
+	looked: "holds the key", missed: "lacks the key", found: "finds", done: "done",
+}
+
+// String is the record for people.
+func (r Record) String() string {
+	name := "?"
+	if int(r.Kind) < len(kindNames) {
+		name = kindNames[r.Kind]
+	}
+	return fmt.Sprintf("%v peer %d %s %d, %d bytes, query %d", r.At, r.Peer, name, r.Other, r.Bytes, r.Query)
+}
+
+// tracer hashes records, and writes them if somebody wants them.
+type tracer struct {
+	hash   hash.Hash
+	out    *bufio.Writer
+	buffer []byte
+	err    error
+}
+
+func newTracer(w io.Writer) *tracer {
+	t := &tracer{hash: sha256.New(), buffer: make([]byte, 0, 1<<16)}
+	if w != nil {
+		t.out = bufio.NewWriterSize(w, 1<<16)
+	}
+	return t
+}
+
+func (t *tracer) record(r Record) {
+	if t.buffer = r.append(t.buffer); len(t.buffer) > cap(t.buffer)-RecordBytes {
+		t.flush()
+	}
+}
+
+func (t *tracer) flush() {
+	t.hash.Write(t.buffer)
+	if t.out != nil && t.err == nil {
+		_, t.err = t.out.Write(t.buffer)
+	}
+	t.buffer = t.buffer[:0]
+}
+
+// end returns the trace's hash, and what went wrong in writing it.
+func (t *tracer) end() (string, error) {
+	t.flush()
+	if t.out != nil && t.err == nil {
+		t.err = t.out.Flush()
+	}
+	return hex.EncodeToString(t.hash.Sum(nil)), t.err
+}
+
+// ErrTrace is matched by the errors of reading a trace.
+var ErrTrace = errors.New("sim: bad trace")
+
+// Difference is where two traces part.
+type Difference struct {
+	Number       int // of the record, from 0
+	A, B         Record
+	OnlyA, OnlyB bool // one has ended, and this one has not
+}
+
+// Diff finds the first record in which two traces differ; nil: there is none.
+func Diff(a, b io.Reader) (*Difference, error) {
+	a, b = bufio.NewReader(a), bufio.NewReader(b)
+	for n := 0; ; n++ {
+		ra, moreA, err := readRecord(a)
+		if err != nil {
+			return nil, fmt.Errorf("%w: first, record %d: %w", ErrTrace, n, err)
+		}
+		rb, moreB, err := readRecord(b)
+		if err != nil {
+			return nil, fmt.Errorf("%w: second, record %d: %w", ErrTrace, n, err)
+		}
+		switch {
+		case !moreA && !moreB:
+			return nil, nil
+		case moreA != moreB || ra != rb:
+			return &Difference{Number: n, A: ra, B: rb, OnlyA: !moreB, OnlyB: !moreA}, nil
+		}
+	}
+}
+
+func readRecord(r io.Reader) (rec Record, more bool, err error) {
+	var b [RecordBytes]byte
+	switch _, err := io.ReadFull(r, b[:]); {
+	case errors.Is(err, io.EOF):
+		return rec, false, nil
+	case err != nil:
+		return rec, false, err
+	}
+	return parseRecord(b[:]), true, nil
+}

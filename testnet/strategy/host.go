@@ -1,0 +1,48 @@
+package strategy
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Host is where a peer runs: what it can see, and what it can do. It is used during [Peer.Step] only.
+type Host interface {
+	Self() ID
+	Rand() *rand.Rand // this peer's own source
+
+	// Links are the peers with an open connection, ascending. The slice is valid until the next call of Step and must not
+	// be changed.
+	Links() []ID
+	// Holds says whether this peer holds a key. It costs nothing: for one's own queries.
+	Holds(Key) bool
+	// Look says whether this peer holds a key, for a query of another: a probe, and a wasted one if the answer is no.
+	Look(QueryID, Key) bool
+
+	// Send sends a message to any peer. To one without a link it takes two round trips more, to connect. It arrives by
+	// Received; when the peer isn't online, the sender hears of it by Failed, after a while.
+	Send(to ID, m Message)
+	// Connect opens a link to a peer, unless there is one: LinkOpened follows at both ends, or Failed here, of a message
+	// without a Body.
+	Connect(to ID)
+	// Disconnect closes a link: LinkClosed follows, at both ends.
+	Disconnect(to ID)
+	// Wake asks for Woken at an instant, and no more for what was asked before. One that is past stands for a millisecond
+	// from now.
+	Wake(at time.Duration)
+
+	// Found says that a peer holds the key of one's own query, and over how many hops the query got to know: 1 for a peer
+	// that was asked directly.
+	Found(q QueryID, holder ID, hops int)
+	// Done says that nothing more will be found of one's own query.
+	Done(QueryID)
+}
+
+// Message is what one peer tells another.
+type Message struct {
+	Body  any     // the strategy's own; not to be changed once sent, for sender and receiver share it
+	Bytes int     // on the wire, with framing
+	Query QueryID // that it is for; 0: upkeep
+}
+
+// Overhead is the framing of a message on a stream that is open: length, stream frame, packet headers in part.
+const Overhead = 40

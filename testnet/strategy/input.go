@@ -1,0 +1,42 @@
+package strategy
+
+// Input is something that happened to a peer. The set is sealed: the types of this file.
+type Input interface{ input() }
+
+// Joined is the first input of a peer: it is online. Links follow.
+type Joined struct{}
+
+// LinkOpened says that there is a connection to a peer, which this one asked for if Outbound.
+type LinkOpened struct {
+	Peer     ID
+	Outbound bool
+}
+
+// LinkClosed says that the connection to a peer is gone.
+type LinkClosed struct{ Peer ID }
+
+// Received is a message that came.
+type Received struct {
+	From    ID
+	Message Message
+}
+
+// Failed says that a peer couldn't be reached.
+type Failed struct {
+	To      ID
+	Message Message // that wasn't delivered; without Body: it was to be connected with
+}
+
+// Started is a query of this peer's own user.
+type Started struct{ Query Query }
+
+// Woken answers Host.Wake.
+type Woken struct{}
+
+func (Joined) input()     {}
+func (LinkOpened) input() {}
+func (LinkClosed) input() {}
+func (Received) input()   {}
+func (Failed) input()     {}
+func (Started) input()    {}
+func (Woken) input()      {}

@@ -1,0 +1,111 @@
+package strategy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Strategy is a way of finding who holds a key.
+type Strategy struct {
+	Name   string // in tables and on the command line
+	Source string // the paper or system that it follows
+	Model  string // what is modelled and what is left out, in a sentence or two
+
+	// Open prepares a run: it is called once, before anything happens, and returns what makes the peers. It refuses
+	// parameters that make no sense.
+	Open func(World) (Factory, error)
+
+	// Connects says that the peers choose their links themselves, by Host.Connect. Links of the others are those of the
+	// topology, and one that is lost is replaced by one to a peer drawn at random.
+	Connects bool
+}
+
+// Factory makes the peer of a host when it comes online: at the start, and again after each absence, for nothing outlives
+// a restart but the collection. It may be called for several hosts at a time.
+type Factory func(Host) Peer
+
+// Peer is one peer's machine.
+type Peer interface {
+	// Step takes in what happened at an instant, counted from the start of the run. Time never goes back.
+	Step(now time.Duration, in Input)
+}
+
+// ID names a peer of a run: they are numbered from 0.
+type ID int32
+
+// QueryID names a query of a run. 0 is none: what is not done for a query is upkeep.
+type QueryID uint32
+
+// Key is a key that is looked for.
+type Key struct {
+	Number      uint32              // among the keys of the run
+	Fingerprint summary.Fingerprint // its keyed hash: what filters are made of
+}
+
+// KeyBytes is the length of a key on the wire: a SHA-256 multihash.
+const KeyBytes = 34
+
+// Query asks for holders of a key that the asker lacks.
+type Query struct {
+	ID       QueryID
+	Key      Key
+	All      bool          // every holder is wanted; else one
+	Deadline time.Duration // what is found later doesn't count
+}
+
+// Params are the parameters that sweeps vary. Zero values mean each strategy's own defaults.
+type Params struct {
+	BitsPerKey float64 // size of summaries, filters or tables, in bits for every key held
+	Upkeep     float64 // bytes a second that a peer may send for upkeep
+	Budget     int     // messages of a query
+}
+
+// World is what all peers of a run have in common. The functions are safe to call at any time and always give the same
+// answer, but for Online, which changes between steps only.
+type World struct {
+	Peers  int
+	Seed   uint64 // of the run
+	Params Params
+
+	Rates      func(ID) (up, down uint64)     // declared rates of a peer's line, bit/s
+	Collection func(ID) []summary.Fingerprint // of a peer, in no particular order; the caller's to change
+
+	// What no peer can know: for oracles, and for models that begin in their steady state.
+	Holders func(Key) []ID              // all who hold a key, online or not, ascending; not to be changed
+	Online  func(ID) bool               // who is there
+	Latency func(a, b ID) time.Duration // one way, without queueing
+}
+
+// ErrUnknown is matched when a name is none of the strategies'.
+var ErrUnknown = errors.New("unknown strategy")
+
+// Find picks strategies by name, in the order of the names. Errors match ErrUnknown.
+func Find(from []Strategy, names ...string) ([]Strategy, error) {
+	var out []Strategy
+	for _, name := range names {
+		i := slices.IndexFunc(from, func(s Strategy) bool { return s.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("strategy: %w %q: there are %v", ErrUnknown, name, Names(from))
+		}
+		out = append(out, from[i])
+	}
+	return out, nil
+}
+
+// Names lists the names of strategies.
+func Names(of []Strategy) []string {
+	names := make([]string, len(of))
+	for i, s := range of {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// All are the strategies of this package, in the order of tables.
+func All() []Strategy {
+	return []Strategy{Venn, Flooding, RandomWalk, PlanetP, Attenuated, AttenuatedPapapetrou, QRP, Kademlia, Oracle}
+}

@@ -1,0 +1,437 @@
+package strategy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Venn is venn itself: the overlay and the query machine that nodes run, driven as package node drives them.
+var Venn = Strategy{
+	Name:   "venn",
+	Source: "venn's own cores, overlay.Overlay and routing.Router",
+	Model: "two bootstrap links, then links as the overlay chooses; a pubsub mesh of 6 to 12 links; every message as on the " +
+		"wire. Signatures are not computed, but their bytes are sent. Params.Upkeep bounds the summaries by the share of the line that they " +
+		"may use; Params.BitsPerKey by their shape.",
+	Connects: true,
+	Open:     openVenn,
+}
+
+// vennRun is what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
+type vennRun struct {
+	world   World
+	seed    summary.Seed
+	share   float64 // of a line
+	shape   func(n int) (summary.Shape, error)
+	origins []origin
+}
+
+// origin is a peer's published summary.
+type origin struct {
+	stream   *summary.Stream
+	envelope []byte
+	record   []byte
+	prefixes []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
+}
+
+func openVenn(w World) (Factory, error) {
+	r := &vennRun{world: w, seed: summary.Seed{Network: "sim"}, origins: make([]origin, w.Peers)}
+	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
+	if b := w.Params.BitsPerKey; b > 0 {
+		r.shape = func(n int) (summary.Shape, error) {
+			s, err := summary.SizeForBytes(n, max(64, int(b*float64(n)/8)))
+			return s.Shape, err
+		}
+	}
+	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
+		return nil, fmt.Errorf("strategy: venn: parameters %+v, below 0", w.Params)
+	}
+	return r.newPeer, nil
+}
+
+// publish gives a peer that comes online its summary: made once, for it outlives a restart as the collection does.
+func (r *vennRun) publish(p ID) (overlay.Published, error) {
+	o := &r.origins[p]
+	if o.stream == nil {
+		fps := r.world.Collection(p)
+		shape, err := r.shape(len(fps))
+		if err != nil {
+			return overlay.Published{}, err
+		}
+		h := summary.Header{
+			Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: vennLifetime, Shape: shape,
+			Epoch: summary.Epoch{Generation: 1, Sequence: 1},
+		}
+		if o.stream, err = summary.Build(fps, h); err != nil {
+			return overlay.Published{}, err
+		}
+		payload, err := o.stream.Header().AppendBinary(nil)
+		if err != nil {
+			return overlay.Published{}, err
+		}
+		o.envelope = append(payload, make([]byte, envelopeOverhead)...)
+		o.record = append(make([]byte, recordOverhead), peerID(p)...)
+		o.prefixes = make([]atomic.Pointer[summary.Prefix], o.stream.Prefix().Parts()+1)
+	}
+	return overlay.Published{Envelope: o.envelope, Record: o.record, Stream: o.stream}, nil
+}
+
+const (
+	vennLifetime     = time.Hour
+	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
+	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
+	peerIDBytes      = 38               // of an Ed25519 key
+)
+
+// peerID is the name of a peer in the cores: as long as a real one.
+func peerID(p ID) overlay.PeerID {
+	var b [peerIDBytes]byte
+	binary.BigEndian.PutUint32(b[peerIDBytes-4:], uint32(p))
+	return overlay.PeerID(b[:])
+}
+
+// idOf is the peer of that name.
+func idOf(p overlay.PeerID) ID {
+	return ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
+}
+
+func (r *vennRun) openHeader(envelope []byte) (summary.Header, error) {
+	return summary.ParseHeader(envelope[:len(envelope)-envelopeOverhead])
+}
+
+func (r *vennRun) openRecord(envelope []byte) (overlay.PeerID, error) {
+	return overlay.PeerID(envelope[recordOverhead:]), nil
+}
+
+// newPrefix is the prefix of no parts: one for all, as there is one header.
+func (r *vennRun) newPrefix(h *summary.Header) (*summary.Prefix, error) {
+	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
+	if p := o.prefixes[0].Load(); p != nil {
+		return p, nil
+	}
+	p, err := summary.NewPrefix(o.stream.Header())
+	if err == nil && !o.prefixes[0].CompareAndSwap(nil, p) {
+		p = o.prefixes[0].Load()
+	}
+	return p, err
+}
+
+// extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
+func (r *vennRun) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
+	o := &r.origins[idOf(overlay.PeerID(p.Header().Origin))]
+	if run.First > p.Parts() || run.End() <= p.Parts() {
+		return p.Extend(run)
+	}
+	known := &o.prefixes[run.End()]
+	if q := known.Load(); q != nil {
+		return q, nil
+	}
+	q := o.stream.Prefix().Truncate(run.End())
+	if !known.CompareAndSwap(nil, q) {
+		q = known.Load()
+	}
+	return q, nil
+}
+
+// AppendBinary appends the bytes that stand for a key, KeyBytes of them.
+func (k Key) AppendBinary(b []byte) []byte {
+	b = append(b, make([]byte, KeyBytes-12)...)
+	b = binary.BigEndian.AppendUint64(b, uint64(k.Fingerprint))
+	return binary.BigEndian.AppendUint32(b, k.Number)
+}
+
+// parseKey is the inverse of AppendBinary.
+func parseKey(b []byte) Key {
+	return Key{
+		Fingerprint: summary.Fingerprint(binary.BigEndian.Uint64(b[KeyBytes-12:])),
+		Number:      binary.BigEndian.Uint32(b[KeyBytes-4:]),
+	}
+}
+
+// vennPeer drives one peer's machine.
+type vennPeer struct {
+	run     *vennRun
+	host    Host
+	machine *core.Machine
+
+	queries  map[routing.QueryID]vennQuery // under way, own ones and others'
+	pending  map[uint32]pending            // requests of ours without their last answer
+	requests uint32
+	serving  map[uint64]served // requests of others
+	keeps    map[ID]bool       // links of neighbours
+	mesh     map[ID]bool
+	fetches  map[ID][]overlay.RequestParts // that wait for a link
+	swept    time.Duration                 // when the mesh and idle links were last looked at
+	wake     time.Duration
+}
+
+// vennQuery is a query that the machine has open.
+type vennQuery struct {
+	id   QueryID
+	hops map[ID]int // over how many hops a holder got to be known, if more than one
+}
+
+// pending is a request of ours.
+type pending struct {
+	query routing.QueryID
+	group summary.GroupID // of parts
+	to    ID
+	kind  vennKind
+}
+
+// served is a request of another.
+type served struct {
+	from   ID
+	query  QueryID
+	search routing.QueryID // that the machine opened for it; 0: none
+}
+
+func (r *vennRun) newPeer(h Host) Peer {
+	return &vennPeer{
+		run: r, host: h, queries: map[routing.QueryID]vennQuery{}, pending: map[uint32]pending{},
+		serving: map[uint64]served{}, keeps: map[ID]bool{}, mesh: map[ID]bool{}, fetches: map[ID][]overlay.RequestParts{},
+	}
+}
+
+// configs are those of the machine.
+func (v *vennPeer) configs() (overlay.Config, routing.Config) {
+	r, self := v.run, v.host.Self()
+	up, down := r.world.Rates(self)
+	o := overlay.Config{
+		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
+		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, Rand: v.host.Rand(), Loop: true,
+	}
+	if u := r.world.Params.Upkeep; u > 0 {
+		o.Share = min(1, 8*u/float64(up))
+	}
+	q := routing.Config{
+		Self: peerID(self), Rand: v.host.Rand(), Has: func(key []byte) bool { return v.host.Holds(parseKey(key)) },
+		BudgetAny: r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
+	}
+	return o, q
+}
+
+// Step is for Peer.
+func (v *vennPeer) Step(now time.Duration, in Input) {
+	if v.machine == nil {
+		v.begin(now)
+	}
+	switch in := in.(type) {
+	case LinkOpened:
+		v.linkOpened(now, in)
+	case LinkClosed:
+		delete(v.keeps, in.Peer)
+		delete(v.mesh, in.Peer)
+		v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
+	case Received:
+		v.receive(now, in.From, in.Message)
+	case Failed:
+		v.failed(now, in)
+	case Started:
+		v.start(now, in.Query)
+	case Woken:
+		v.step(now, core.Tick{})
+	}
+	v.sweep(now)
+	v.host.Wake(v.wake)
+}
+
+func (v *vennPeer) begin(now time.Duration) {
+	o, q := v.configs()
+	m, err := core.New(o, q)
+	if err != nil {
+		panic(err) // the configuration is ours
+	}
+	v.machine = m
+	p, err := v.run.publish(v.host.Self())
+	if err != nil {
+		panic(err) // a collection whose fingerprints are not those of a keyed hash
+	}
+	v.step(now, p)
+}
+
+// step gives the machine an input and carries out what it wants.
+func (v *vennPeer) step(now time.Duration, in any) {
+	for _, e := range v.machine.Step(now, in) {
+		v.do(now, e)
+	}
+}
+
+func (v *vennPeer) start(now time.Duration, q Query) {
+	id := routing.QueryID(q.ID)
+	v.queries[id] = vennQuery{id: q.ID}
+	mode := routing.Any
+	if q.All {
+		mode = routing.All
+	}
+	v.step(now, routing.Start{Query: routing.Query{
+		ID: id, Key: q.Key.AppendBinary(nil), Fingerprint: q.Key.Fingerprint, Mode: mode, Deadline: q.Deadline,
+	}})
+}
+
+func (v *vennPeer) linkOpened(now time.Duration, in LinkOpened) {
+	p := peerID(in.Peer)
+	v.step(now, overlay.LinkOpened{Peer: p, Outbound: in.Outbound})
+	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
+	v.step(now, overlay.RoundTrip{Peer: p, RTT: rtt})
+	if in.Outbound && len(v.mesh) < meshWanted {
+		v.graft(now, in.Peer)
+	}
+	fetches := v.fetches[in.Peer]
+	delete(v.fetches, in.Peer)
+	for _, f := range fetches {
+		v.requestParts(f)
+	}
+}
+
+// The pubsub mesh: a peer with few mesh links grafts others, which agree while they have room.
+const (
+	meshWanted = 6
+	meshMost   = 12
+	sweepEvery = 5 * time.Second
+	linksMost  = 24 // above which links that nothing needs are closed
+)
+
+func (v *vennPeer) graft(now time.Duration, p ID) {
+	v.mesh[p] = true
+	v.send(p, graft{true}, graftBytes, 0)
+	v.step(now, overlay.Grafted{Peer: peerID(p)})
+}
+
+func (v *vennPeer) grafted(now time.Duration, p ID, in bool) {
+	switch {
+	case !in:
+		delete(v.mesh, p)
+		v.step(now, overlay.Pruned{Peer: peerID(p)})
+	case len(v.mesh) >= meshMost && !v.mesh[p]:
+		v.send(p, graft{false}, graftBytes, 0)
+	default:
+		v.mesh[p] = true
+		v.step(now, overlay.Grafted{Peer: peerID(p)})
+	}
+}
+
+// sweep completes the mesh and closes a link that nothing needs when there are many.
+func (v *vennPeer) sweep(now time.Duration) {
+	if now-v.swept < sweepEvery {
+		return
+	}
+	v.swept = now
+	links := v.host.Links()
+	idle := ID(-1)
+	for _, p := range links {
+		switch {
+		case !v.mesh[p] && len(v.mesh) < meshWanted:
+			v.graft(now, p)
+		case !v.mesh[p] && !v.keeps[p]:
+			idle = p
+		}
+	}
+	if len(links) > linksMost && idle >= 0 {
+		v.host.Disconnect(idle)
+	}
+}
+
+// do carries out an effect.
+func (v *vennPeer) do(now time.Duration, e core.Effect) {
+	switch e := e.(type) {
+	case core.Wake:
+		v.wake = e.At
+	case overlay.SayHello:
+		v.send(idOf(e.To), e.Hello, overlay.HelloBytes(e.Hello), 0)
+	case overlay.SendCatalogue:
+		v.send(idOf(e.To), e.Items, overlay.CatalogueBytes(len(e.Items)), 0)
+	case overlay.SendParts:
+		parts := vennParts{group: e.Group, envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
+		v.send(idOf(e.To), parts, parts.bytes(), 0)
+	case overlay.RequestParts:
+		v.fetch(e)
+	case overlay.AnswerParts:
+		v.answerParts(e)
+	case overlay.Connect:
+		v.keeps[idOf(e.To.Peer)] = true
+		v.host.Connect(idOf(e.To.Peer))
+	case overlay.Protect:
+		v.keeps[idOf(e.Peer)] = true
+	case overlay.Disconnect:
+		delete(v.keeps, idOf(e.Peer))
+		v.host.Disconnect(idOf(e.Peer))
+	case overlay.Report, overlay.Learned:
+	default:
+		v.route(now, e)
+	}
+}
+
+func (v *vennPeer) send(to ID, body any, bytes int, q QueryID) {
+	v.host.Send(to, Message{Body: body, Bytes: bytes, Query: q})
+}
+
+// fetch asks a peer for parts, once there is a link.
+func (v *vennPeer) fetch(e overlay.RequestParts) {
+	to := idOf(e.From.Peer)
+	if v.linked(to) {
+		v.requestParts(e)
+		return
+	}
+	v.fetches[to] = append(v.fetches[to], e)
+	v.host.Connect(to)
+}
+
+func (v *vennPeer) linked(p ID) bool {
+	for _, l := range v.host.Links() {
+		if l == p {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *vennPeer) requestParts(e overlay.RequestParts) {
+	to := idOf(e.From.Peer)
+	n := v.ask(pending{group: e.Group, to: to, kind: partsKind})
+	v.send(to, vennRequest{n, overlay.PartsRequested{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}}, partsRequestBytes, 0)
+}
+
+// ask numbers a request of ours.
+func (v *vennPeer) ask(p pending) uint32 {
+	v.requests++
+	v.pending[v.requests] = p
+	return v.requests
+}
+
+func (v *vennPeer) answerParts(e overlay.AnswerParts) {
+	parts := vennParts{envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
+	size := parts.bytes()
+	if e.Refused {
+		size = refusalBytes
+	}
+	v.send(idOf(e.To), vennAnswer{uint32(e.Request), e.Refused, parts}, size, 0)
+}
+
+// failed tells the machine that a peer couldn't be reached.
+func (v *vennPeer) failed(now time.Duration, in Failed) {
+	p := peerID(in.To)
+	switch b := in.Message.Body.(type) {
+	case nil:
+		delete(v.keeps, in.To)
+		v.step(now, overlay.DialFailed{Peer: p})
+		for _, f := range v.fetches[in.To] {
+			v.step(now, overlay.FetchFailed{From: p, Group: f.Group})
+		}
+		delete(v.fetches, in.To)
+	case vennRequest:
+		delete(v.pending, b.number)
+		v.step(now, overlay.FetchFailed{From: p, Group: b.parts.Group})
+	case vennHave:
+		v.step(now, routing.ConfirmFailed{ID: b.query, Peer: p})
+	case vennAsk:
+		delete(v.pending, b.number)
+		v.step(now, routing.AskFailed{ID: b.query, Peer: p})
+	}
+}
