@@ -85,7 +85,7 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 	}
 	defer func() {
 		if changed > 0 {
-			n.changed.Store(true)
+			n.changes.Add(int64(changed))
 			n.in.poke()
 		}
 	}()

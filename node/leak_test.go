@@ -12,6 +12,7 @@ var opens = flag.Int("opens", 20, "how often TestOpenAndClose opens and closes a
 
 // TestOpenAndClose opens and closes nodes on one host: no goroutine is left, and no memory that grows with their number.
 func TestOpenAndClose(t *testing.T) {
+	before := goleak.IgnoreCurrent()
 	h := newHost(t)
 	other := newNode(t)
 	add(t, other, []byte("of the other"))
@@ -34,13 +35,13 @@ func TestOpenAndClose(t *testing.T) {
 	for range 5 { // what is made once
 		once()
 	}
-	before := goleak.IgnoreCurrent()
 	start := heap()
 	for range *opens {
 		once()
 	}
-	goleak.VerifyNone(t, before)
 	grown := int64(heap()) - int64(start)
+	_, _, _ = other.Close(), other.host.Close(), h.Close()
+	goleak.VerifyNone(t, before)
 	t.Logf("%d nodes; %d bytes more in use than before", *opens, grown)
 	if grown > 4<<20 {
 		t.Errorf("%d bytes more in use after %d nodes", grown, *opens)

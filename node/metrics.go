@@ -17,7 +17,9 @@ type metrics struct {
 	messages prometheus.Counter
 	asked    *prometheus.CounterVec
 	learned  *prometheus.CounterVec
+	deltas   prometheus.Counter
 	saved    prometheus.Counter
+	falls    prometheus.Counter
 	epochs   prometheus.Counter
 	own      prometheus.Gauge
 	links    prometheus.Gauge
@@ -41,6 +43,8 @@ func newMetrics() *metrics {
 		messages: counter("venn_query_messages_total", "Messages that own queries cost, here and elsewhere."),
 		asked:    counters("venn_query_asked_total", "Peers asked by own queries, by why they were and what came of it.", "why", "result"),
 		learned:  counters("venn_learned_bytes_total", "Bytes of parts of others' summaries that were new, by the way they came.", "way"),
+		deltas:   counter("venn_deltas_total", "Newer epochs of others learned by deltas."),
+		falls:    counter("venn_delta_fallbacks_total", "Newer epochs of peers known before that began with parts, for want of a delta."),
 		saved:    counter("venn_delta_bytes_total", "Bytes of deltas that came in place of parts."),
 		epochs:   counter("venn_epochs_total", "Summaries of the node's own that were published."),
 		own:      gauge("venn_own_summary_bytes", "Bytes of the last summary of the node's own."),
@@ -59,9 +63,13 @@ func (m *metrics) ended(s routing.Stats) {
 }
 
 func (m *metrics) took(e overlay.Learned) {
-	way := map[overlay.Way]string{overlay.Pubsub: "pubsub", overlay.Direct: "direct"}[e.Way]
+	way := map[overlay.Way]string{overlay.Pubsub: "pubsub", overlay.Direct: "direct", overlay.Message: "message"}[e.Way]
 	if e.Delta > 0 {
 		way = "delta"
+		m.deltas.Inc()
+	}
+	if e.Fallback {
+		m.falls.Inc()
 	}
 	m.learned.WithLabelValues(way).Add(float64(e.Bytes))
 	m.saved.Add(float64(e.Delta))
@@ -80,7 +88,7 @@ func (m *metrics) event(ev Event) {
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.queries, m.seconds, m.messages, m.asked, m.learned, m.saved, m.epochs, m.own, m.links}
+	return []prometheus.Collector{m.queries, m.seconds, m.messages, m.asked, m.learned, m.deltas, m.saved, m.falls, m.epochs, m.own, m.links}
 }
 
 // collector gives the metrics, the counters and the node's last status to Prometheus.
@@ -99,13 +107,14 @@ var (
 	descParts   = prometheus.NewDesc("venn_parts_held", "Parts of others' summaries held.", nil, nil)
 	descHeld    = prometheus.NewDesc("venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, nil)
 	descMemory  = prometheus.NewDesc("venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, nil)
+	descIgnored = prometheus.NewDesc("venn_announcements_ignored_total", "Announcements not taken in for want of room.", nil, nil)
 	descFalse   = prometheus.NewDesc("venn_expected_false_matches", "Expected false matches of a query.", nil, nil)
 )
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descConns, descMost, descOrigins, descParts, descHeld, descMemory,
-		descFalse,
+		descFalse, descIgnored,
 	} {
 		ch <- d
 	}
@@ -133,6 +142,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		gauge(descParts, float64(s.PartsHeld))
 		gauge(descHeld, float64(s.BytesHeld))
 		gauge(descFalse, s.FalseMatches)
+		ch <- prometheus.MustNewConstMetric(descIgnored, prometheus.CounterValue, float64(s.Ignored))
 	}
 	for _, m := range c.n.metrics.collectors() {
 		m.Collect(ch)

@@ -54,7 +54,7 @@ type Node struct {
 	joining  chan struct{} // one token for a join of another's that is served
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
-	changed  atomic.Bool // keys were added or removed since the loop last looked
+	changes  atomic.Int64 // of keys, since the loop last looked
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
@@ -119,7 +119,7 @@ func (n *Node) run(machine *core.Machine) error {
 	}
 	l := newLoop(n, machine)
 	n.tasks.run(l.run)
-	n.changed.Store(n.keys.Len() > 0)
+	n.changes.Add(int64(n.keys.Len()))
 	return nil
 }
 
@@ -207,7 +207,7 @@ func (n *Node) ID() peer.ID { return n.host.ID() }
 
 // AddKeys takes in keys, each of 1 to wire.MaxKey bytes; those that are held already are skipped. It hashes in the caller's
 // goroutine. The summary that tells others of them is made in the background: within a second after a quiet time, else
-// within 20 seconds. On error, of the key store or of ctx, the keys before are held.
+// within 20 seconds, or within two minutes while fewer than one key in a thousand has changed. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) AddKeys(ctx context.Context, keys ...[]byte) error {
 	_, err := n.Add(ctx, keys...)
 	return err

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -39,6 +40,12 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	l := o.links[in.From]
 	if l != nil {
 		o.down.take(in.Bytes)
+		if in.Way == Pubsub {
+			l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
+		}
+	}
+	if in.Way == Message {
+		l = nil // who passed it on need not hold it
 	}
 	e := o.asked(l, in)
 	if e == nil {
@@ -85,9 +92,18 @@ func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	}
 }
 
-// asked finds the entry that a run is for. A run of an origin about which the sender was never asked is refused.
+// asked finds the entry that a run is for. A run of an origin about which the sender was never asked is refused, unless it
+// came as an ordinary message.
 func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	i, known := o.byTag[in.Group.OriginTag()]
+	if in.Way == Message {
+		if from := o.links[in.From]; from != nil {
+			if e := o.add(from, in.Group.OriginTag()); e != nil && e.index != 0 && !e.banned {
+				return e
+			}
+		}
+		return nil
+	}
 	if known && i != 0 && !o.entries[i].banned {
 		e := o.entries[i]
 		t := trade{}
@@ -226,6 +242,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.outdateShare(now)
 	}
 	o.countRecords(e, records)
+	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	var replaced *summary.Prefix
@@ -252,7 +269,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	if in.Delta != nil {
 		delta = in.Bytes
 	}
-	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta})
+	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta, Fallback: fallback})
 }
 
 // changed notes that there is more to tell, to plan and to estimate of an origin.

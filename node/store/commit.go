@@ -132,7 +132,7 @@ func (s *Store) write(group []*change) error {
 		s.failed.CompareAndSwap(nil, &err)
 		return err
 	}
-	s.filter.removeAll(g.removed)
+	s.mirror.Remove(g.removed...)
 	s.length.Add(int64(g.grown))
 	return nil
 }
@@ -180,7 +180,7 @@ func (g *groupWriter) change(c *change) error {
 		}
 		if c.remove {
 			err = g.remove(k, c.fps[i])
-		} else if c.err = g.s.filter.add(c.fps[i]); c.err == nil {
+		} else if c.err = g.s.mirror.Add(c.fps[i]); c.err == nil {
 			err = g.add(k)
 		}
 		if err != nil {
@@ -200,7 +200,7 @@ func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	if p, ok := g.present[string(key)]; ok {
 		return p, nil
 	}
-	if !g.s.filter.contains(f) {
+	if !g.s.mirror.Contains(f) {
 		return false, nil
 	}
 	return g.s.ds.Has(g.ctx, name(keysPrefix, key))

@@ -21,7 +21,7 @@ type Store struct {
 	tag    summary.SeedTag
 	hasher summary.Hasher
 
-	filter *filter
+	mirror *node.Mirror // the fingerprints of all keys
 	length atomic.Int64
 
 	changes chan *change
@@ -132,7 +132,7 @@ func (s *Store) Close() (err error) {
 
 // Has says whether key is held.
 func (s *Store) Has(key []byte) bool {
-	if !s.filter.contains(s.hasher.Fingerprint(key)) {
+	if !s.mirror.Contains(s.hasher.Fingerprint(key)) {
 		return false
 	}
 	has, err := s.ds.Has(context.Background(), name(keysPrefix, key))
@@ -143,7 +143,7 @@ func (s *Store) Has(key []byte) bool {
 func (s *Store) Len() int { return int(s.length.Load()) }
 
 // Fingerprints are those of all keys when the iteration begins, each once.
-func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.filter.fingerprints }
+func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.mirror.Fingerprints }
 
 // Keys yields all keys, in no order. An error is the last thing it yields.
 func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {

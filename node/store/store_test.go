@@ -143,7 +143,7 @@ func TestGrowth(t *testing.T) {
 	d := memory()
 	s := open(t, d)
 	var keys []string
-	for i := range 5 * leastKeys {
+	for i := range 20_000 {
 		keys = append(keys, fmt.Sprint(i))
 	}
 	add(t, s, keys...)

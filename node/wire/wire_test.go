@@ -49,6 +49,7 @@ var kinds = []kind{
 		Up: 2_000_000, Down: 10_000_000, FalseMatches: 0.75, Origins: 120, Neighbour: true, Full: true, Session: 0x1122334455667788,
 		Records: []overlay.Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
 	}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-measured", MaxHello, overlay.Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
 	{"have-request", MaxHave, [][]byte{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest), encoder(AppendHaveRequest)},
 	{"have-answer", MaxHaveAnswer, []bool{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) ([]bool, error) {
 		return ParseHaveAnswer(b, answerKeys)
@@ -65,6 +66,9 @@ var kinds = []kind{
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: summary.Digest{31: 11}},
+	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	{"parts-more", MaxParts, Parts{
+		Run: summary.Run{First: 2, Parts: [][]byte{{7, 8, 9}}, Next: summary.Digest{31: 11}}, More: true,
 	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{

@@ -298,10 +298,11 @@ func TestBitswapMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute")
 	}
+	const patience = 30 * time.Second // a busy machine may need it
 	x := debian(t, *swappers, *degree, *fetches)
 	alone := swap(t, x, false, time.Second)
-	with := swap(t, x, true, 10*time.Second)
-	quiet := swap(t, x, true, 10*time.Second, bitswap.WithClientOption(client.BroadcastControlEnable(true)),
+	with := swap(t, x, true, patience)
+	quiet := swap(t, x, true, patience, bitswap.WithClientOption(client.BroadcastControlEnable(true)),
 		bitswap.WithClientOption(client.BroadcastControlLocalPeers(true)), bitswap.WithClientOption(client.BroadcastControlMaxPeers(0)),
 		bitswap.WithClientOption(client.BroadcastControlMaxRandomPeers(0)))
 	t.Logf("%d peers, each connected with about %d", *swappers, 2*len(x.edges)/len(x.holds))

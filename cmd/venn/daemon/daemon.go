@@ -15,7 +15,6 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/namespace"
-	pebbleds "github.com/ipfs/go-ds-pebble"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
@@ -108,9 +107,9 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := room(0); err != nil {
 		return err
 	}
-	db, err := pebbleds.NewDatastore(d.repo.Store(), pebbleds.WithCacheSize(d.cfg.Limits.Cache))
+	db, err := openPebble(d.repo, d.cfg.Limits.Cache, d.log)
 	if err != nil {
-		return fmt.Errorf("store %s cannot be opened; if it is damaged, put back a copy, or move it away to begin with no keys: %w", d.repo.Store(), err)
+		return err
 	}
 	d.onClose(db.Close)
 	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room)); err != nil {

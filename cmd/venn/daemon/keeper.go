@@ -20,7 +20,7 @@ import (
 
 const (
 	keepEvery = 3 * time.Second  // a look at whom to dial
-	dialAgain = 6 * time.Second  // after a dial that failed or a connection that was lost
+	dialAgain = 4 * time.Second  // after a dial that failed or a connection that was lost
 	dialTime  = 5 * time.Second  // for one dial
 	saveEvery = 10 * time.Second // what is known of peers
 	maxFound  = 16               // peers found on the local network that are kept in mind
