@@ -140,6 +140,39 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// A replay of the same run finds nothing; one of another says where it differs.
+func TestReplay(t *testing.T) {
+	cfg := sim.Config{Strategy: strategy.Flooding, Data: clusters(t, 30, 20), Queries: 20, Seed: 1}
+	var trace bytes.Buffer
+	cfg.Trace = &trace
+	run(t, cfg)
+	replay := func(seed uint64, trace []byte) error {
+		cfg := cfg
+		r := sim.NewReplay(bytes.NewReader(trace))
+		cfg.Seed, cfg.Trace = seed, r
+		s, err := sim.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(); err != nil {
+			return err
+		}
+		return r.Done()
+	}
+	if err := replay(1, trace.Bytes()); err != nil {
+		t.Error(err)
+	}
+	if err := replay(2, trace.Bytes()); !errors.Is(err, sim.ErrDiffers) || !strings.Contains(err.Error(), "record ") {
+		t.Errorf("another seed: %v", err)
+	}
+	if err := replay(1, trace.Bytes()[:10*sim.RecordBytes]); !errors.Is(err, sim.ErrDiffers) {
+		t.Errorf("a trace that ends early: %v", err)
+	}
+	if err := replay(1, append(trace.Bytes(), trace.Bytes()[:sim.RecordBytes]...)); !errors.Is(err, sim.ErrDiffers) {
+		t.Errorf("a trace that goes on: %v", err)
+	}
+}
+
 func TestStopped(t *testing.T) {
 	s, err := sim.New(sim.Config{
 		Strategy: strategy.Oracle, Data: clusters(t, 20, 20), Queries: 100,

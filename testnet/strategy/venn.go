@@ -27,7 +27,6 @@ var Venn = Strategy{
 type vennRun struct {
 	world   World
 	seed    summary.Seed
-	share   float64 // of a line
 	shape   func(n int) (summary.Shape, error)
 	origins []origin
 }
