@@ -83,7 +83,7 @@ const (
 // trade returns the link's trade about directory index i, growing the table as needed.
 func (l *link) trade(i int) *trade {
 	if i >= len(l.trades) {
-		l.trades = append(l.trades, make([]trade, i+1-len(l.trades))...)
+		l.trades = slices.Grow(l.trades, i+1-len(l.trades))[:i+1]
 	}
 	return &l.trades[i]
 }

@@ -40,6 +40,9 @@ const (
 	directWait   = 10 * time.Second
 	// quietFor is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
 	quietFor = time.Second
+	// maxOffers is how many of the best offers are weighed in one tick: the others have no chance before a second is over, and
+	// aren't looked at until then.
+	maxOffers = 512
 	// settledQuiet is the same for one of which all is held.
 	settledQuiet = time.Minute
 	// firstValue puts the first part of an origin before every deeper part.
@@ -72,7 +75,10 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.index, b.e.index))
 	})
 	asks := map[PeerID][]Item{}
-	for _, of := range offers {
+	for _, of := range offers[min(len(offers), maxOffers):] {
+		of.e.quiet = now + quietFor
+	}
+	for _, of := range offers[:min(len(offers), maxOffers)] {
 		if !o.down.allowsWhole(of.bytes) {
 			break
 		}
