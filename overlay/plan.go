@@ -96,8 +96,8 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	of := offer{e: e, epoch: ep, from: parts}
 	most := 0
 	for _, l := range o.order {
-		t := l.trade(e.index)
-		if !l.heard || l.shunned(now, e.index) || t.have == 0 || ep.After(t.theirs) || !t.theirs.After(e.past) {
+		t := l.known(e.index)
+		if !l.heard || t.have == 0 || l.shunned(now, e.index) || ep.After(t.theirs) || !t.theirs.After(e.past) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -342,7 +342,7 @@ func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *entry) {
-	if l.unkept = 0; l.trade(e.index).blamed {
+	if l.unkept = 0; l.known(e.index).blamed {
 		b := l.blames[e.index]
 		b.failures, b.shunned = 0, 0
 	}

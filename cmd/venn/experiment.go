@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -20,12 +21,20 @@ import (
 )
 
 const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures, and compares every number that
-they print with what is computed or measured here.
+they print with what is computed or measured here. And runs experiments on simulated networks: ways of finding who holds a
+key side by side, in virtual time, with the wire's sizes.
 
    venn experiment list                             what there is
    venn experiment run compressed                   one of them
    venn experiment run papers --out figures         all, with tables (CSV) and figures (SVG, CSV) in a folder
    venn experiment run papers --json | jq '.rows[] | select(.verdict != "agrees")'
+
+   venn experiment run routing --peers 500          strategies side by side
+   venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
+   venn experiment run scale --peers 10000 --json   cost per peer as the network grows
+
+A run on a network follows from its seed: the same seed gives the same trace_hash. With --out it can be interrupted, and
+goes on when called again. It runs on both cores, one run after the other.
 
 The verdict on a number is "agrees" when ours is within the tolerance; "paper misprints" when the paper's is known to be
 wrong, with the reason, and ours is right; else "differs", and then the exit code is 1.`
@@ -54,12 +63,12 @@ func experimentCommand() *cli.Command {
 				Name:      "run",
 				Usage:     "run experiments and judge each number",
 				ArgsUsage: "NAME…",
-				Flags: []cli.Flag{
+				Flags: append([]cli.Flag{
 					&cli.IntFlag{Name: "trials", Usage: "`NUMBER` of trials for every number measured (default: each one's own)", HideDefault: true, Validator: within(1, 1_000_000)},
 					&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of all random keys"},
 					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
 					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
-				},
+				}, networkFlags()...),
 				OnUsageError: wrongUsage,
 				Action:       runExperiments,
 			},
@@ -86,6 +95,12 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	names := c.Args().Slice()
 	if len(names) == 0 {
 		return usageError{errors.New("experiment run wants a name; `venn experiment list` shows them")}
+	}
+	if slices.ContainsFunc(names, isNetwork) {
+		if len(names) > 1 {
+			return usageError{fmt.Errorf("experiment run %s: experiments on networks run alone", strings.Join(names, " "))}
+		}
+		return runNetwork(ctx, c, names[0])
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)

@@ -116,7 +116,8 @@ func List() []Info {
 	for _, e := range experiments {
 		list = append(list, e.Info)
 	}
-	return append(list, Info{Name: All, Title: "all of these", Paper: "all four"})
+	list = append(list, Networks()...)
+	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 
 // Run runs the experiments of the given names, each once, in the order of List, on all processors. A name that is none of
@@ -156,7 +157,7 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 
 func choose(names []string) ([]experiment, error) {
 	for _, name := range names {
-		if !slices.ContainsFunc(List(), func(i Info) bool { return i.Name == name }) {
+		if name != All && !slices.ContainsFunc(experiments, func(e experiment) bool { return e.Name == name }) {
 			return nil, fmt.Errorf("%w %q", ErrUnknown, name)
 		}
 	}

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/csv"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -81,6 +82,19 @@ const (
 )
 
 func (f figure) writeSVG(path string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := f.svg(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// svg draws the figure.
+func (f figure) svg(w io.Writer) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.title, f.x, f.y
 	p.Title.Padding = vg.Points(6)
@@ -102,15 +116,8 @@ func (f figure) writeSVG(path string) error {
 	whole := draw.New(canvas)
 	p.Draw(draw.Crop(whole, 0, -legendWidth-vg.Points(8), 0, -vg.Points(4)))
 	legend.Draw(draw.Crop(whole, plotWidth, 0, 0, -vg.Points(30)))
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := canvas.WriteTo(file); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	_, err := canvas.WriteTo(w)
+	return err
 }
 
 // logTicks labels the powers of ten, every third of them when there are many, and 2 and 5 times them when there are few.

@@ -99,8 +99,7 @@ func (c *Config) check() error {
 	fault(c.Queries < 0, "%d queries", c.Queries)
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
 	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)
-	faults = append(faults, c.Topology.check()...)
-	return errors.Join(faults...)
+	return errors.Join(append(faults, c.Topology.Check())...)
 }
 
 // MaxPeers is the most peers of a run.

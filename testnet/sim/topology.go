@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -33,15 +34,17 @@ func (t *Topology) defaults() {
 	setDefault(&t.Split, 1)
 }
 
-func (t Topology) check() (faults []error) {
+// Check returns every fault of a topology, joined; they match [ErrConfig].
+func (t Topology) Check() error {
 	t.defaults()
+	var faults []error
 	if !slices.Contains([]Kind{Random, SmallWorld, PowerLaw}, t.Kind) {
 		faults = append(faults, fmt.Errorf("%w: topology %q: there are %s, %s and %s", ErrConfig, t.Kind, Random, SmallWorld, PowerLaw))
 	}
 	if t.Degree < 1 || t.Rewire < 0 || t.Rewire > 1 || t.Split < 1 {
 		faults = append(faults, fmt.Errorf("%w: topology of degree %d, rewired %v, in %d parts", ErrConfig, t.Degree, t.Rewire, t.Split))
 	}
-	return faults
+	return errors.Join(faults...)
 }
 
 // Edges draws the links among n peers: who opens them, and to whom. No pair is linked twice.
@@ -93,6 +96,12 @@ func (g *graph) add(a, b int) bool {
 	g.pairs[pair] = true
 	g.edges = append(g.edges, [2]strategy.ID{strategy.ID(a), strategy.ID(b)})
 	return true
+}
+
+// Parts is into how many parts the topology of n peers falls under a seed.
+func (t Topology) Parts(n int, seed uint64) int {
+	cfg := Config{Seed: seed}
+	return Components(n, t.Edges(n, cfg.random(linking)))
 }
 
 // Components counts the parts into which n peers with these links fall.

@@ -1,0 +1,383 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// The experiments on simulated networks, which have rows of their own kind.
+const (
+	Routing = "routing" // strategies side by side
+	Scale   = "scale"   // cost per peer as the network grows
+)
+
+// Networks are the experiments on simulated networks; RunNetwork runs one.
+func Networks() []Info {
+	return []Info{
+		{Name: Routing, Title: "who finds holders at what cost: strategies side by side, in a simulated network", Paper: "each strategy's own"},
+		{Name: Scale, Title: "cost per peer as the network grows under a fixed budget, simulated", Paper: "none"},
+	}
+}
+
+// NetworkOptions say what RunNetwork runs. Zero values mean the stated defaults.
+type NetworkOptions struct {
+	Peers      int                 // 0: 2,000; of Scale, the most: 10,000
+	Keys       int                 // of every peer, for made-up collections; 0: 200
+	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
+	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
+	Sweep      string              // "name=value,value…", see Sweeps; "": none
+	Trials     int                 // of every point, each with the next seed; 0: 1
+	Queries    int                 // of every run; 0: 2,000
+	All        bool                // queries want every holder; else one
+	Seed       uint64
+	Topology   sim.Topology
+	Split      bool                // go on when the topology falls apart; else that is an error
+	Out        string              // folder for rows, plots and report, made when missing; empty for none
+	Version    string              // of the program, for the report
+	Progress   func(NetworkStatus) // called about every virtual second; may be nil
+}
+
+// NetworkStatus is how far a run is.
+type NetworkStatus struct {
+	Run, Runs    int // which of how many, from 1
+	Point        string
+	Virtual, End time.Duration // of this run
+	Wall         time.Duration // since this run began
+}
+
+// NetworkRow is what one run has shown.
+type NetworkRow struct {
+	Strategy             string  `json:"strategy"`
+	Peers                int     `json:"peers"`
+	Recall               float64 `json:"recall"`
+	MessagesPerQuery     float64 `json:"messages_per_query"`
+	WastedProbesPerQuery float64 `json:"wasted_probes_per_query"`
+	UpkeepBytesPerPeer   float64 `json:"upkeep_bytes_per_peer"`
+	QueryBytes           float64 `json:"query_bytes"`
+	Hops                 float64 `json:"hops"`
+	LatencyP50           float64 `json:"latency_ms_p50"`
+	LatencyP99           float64 `json:"latency_ms_p99"`
+	TraceHash            string  `json:"trace_hash"`
+
+	Sweep          string  `json:"sweep,omitempty"` // what is varied
+	Value          float64 `json:"value,omitempty"` // and its value here
+	Trial          int     `json:"trial"`
+	Seed           uint64  `json:"seed"`
+	Keys           int     `json:"keys_per_peer"` // on average
+	Queries        int     `json:"queries"`
+	Online         float64 `json:"online"`             // peers that were there, on average
+	UpkeepP99      float64 `json:"upkeep_bytes_p99"`   // of the peer that 99 of 100 stay below
+	LoadP99        float64 `json:"load_p99_over_mean"` // messages that a peer sends for queries
+	LoadMax        float64 `json:"load_max_over_mean"`
+	VirtualSeconds float64 `json:"virtual_seconds"`
+	WallSeconds    float64 `json:"wall_seconds"`
+	Components     int     `json:"topology_components"`
+}
+
+// NetworkResult is what RunNetwork has found, and the files it wrote.
+type NetworkResult struct {
+	Experiment string       `json:"experiment"`
+	Version    string       `json:"version,omitempty"`
+	Rows       []NetworkRow `json:"rows"`
+	Files      []string     `json:"files,omitempty"`
+}
+
+// ErrOptions is matched by the errors of options that make no sense, found before anything is run.
+var ErrOptions = errors.New("experiment: bad options")
+
+// RunNetwork runs the named experiment, a run after the other, each on all processors. With a folder, every run's row is
+// kept there as soon as it is known, and a later call with the same options goes on where this one was interrupted. When
+// ctx ends, it returns its error and the rows known by then.
+//
+// Errors before anything long is done match ErrOptions, or are those of the file system.
+func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResult, error) {
+	result := NetworkResult{Experiment: name, Version: o.Version}
+	points, err := o.points(name)
+	if err != nil {
+		return result, err
+	}
+	known, err := openLedger(o.Out, name)
+	if err != nil {
+		return result, err
+	}
+	defer known.close()
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	data := dataCache{}
+	for i, p := range points {
+		row, ok := known.row(p.id())
+		if !ok {
+			if row, err = o.run(ctx, p, &data, i+1, len(points)); err != nil {
+				break
+			}
+			if err = known.add(p.id(), row); err != nil {
+				break
+			}
+		}
+		result.Rows = append(result.Rows, row)
+	}
+	if o.Out != "" && len(result.Rows) > 0 {
+		files, writeErr := o.write(name, result)
+		result.Files = files
+		err = errors.Join(err, writeErr)
+	}
+	return result, err
+}
+
+// gcPercent lets the heap grow by half between collections: a large network takes gigabytes that live.
+const gcPercent = 50
+
+// setting is what one run is made of.
+type setting struct {
+	Experiment string
+	Strategy   string
+	Peers      int
+	Keys       int
+	Data       string
+	Sweep      string
+	Value      float64
+	Trial      int
+	Queries    int
+	All        bool
+	Topology   sim.Topology
+	Params     strategy.Params
+	Churn      sim.Churn
+	Loss       float64
+	Seed       uint64
+
+	strategy strategy.Strategy
+}
+
+// id names all that the point's row follows from.
+func (p setting) id() string {
+	p.strategy = strategy.Strategy{}
+	return fmt.Sprintf("%+v", p)
+}
+
+func (p setting) String() string {
+	s := fmt.Sprintf("%s, %d peers", p.Strategy, p.Peers)
+	if p.Sweep != "" {
+		s += fmt.Sprintf(", %s %v", p.Sweep, p.Value)
+	}
+	return s
+}
+
+// points checks the options and lists the runs.
+func (o *NetworkOptions) points(name string) ([]setting, error) {
+	if o.Peers == 0 {
+		o.Peers = map[string]int{Routing: 2000, Scale: 10_000}[name]
+	}
+	setDefault(&o.Keys, 200)
+	setDefault(&o.Trials, 1)
+	setDefault(&o.Queries, 2000)
+	setDefault(&o.Data, clustered)
+	if o.Strategies == nil {
+		o.Strategies = strategy.All()
+		if name == Scale {
+			o.Strategies = []strategy.Strategy{strategy.Venn}
+		}
+	}
+	if err := o.check(name); err != nil {
+		return nil, err
+	}
+	values, err := o.sweep(name)
+	if err != nil {
+		return nil, err
+	}
+	var points []setting
+	for _, v := range values {
+		for _, s := range o.Strategies {
+			for trial := range o.Trials {
+				p := setting{
+					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
+					All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+				}
+				v.set(&p)
+				points = append(points, p)
+			}
+		}
+	}
+	return points, o.connected(points)
+}
+
+func (o *NetworkOptions) check(name string) error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
+		}
+	}
+	fault(name != Routing && name != Scale, "%q is no experiment on networks", name)
+	fault(o.Peers < 2 || o.Peers > sim.MaxPeers, "%d peers, want 2 to %d", o.Peers, sim.MaxPeers)
+	fault(o.Keys < 1, "%d keys, want 1 or more", o.Keys)
+	fault(o.Trials < 1, "%d trials, want 1 or more", o.Trials)
+	fault(o.Queries < 1, "%d queries, want 1 or more", o.Queries)
+	fault(len(o.Strategies) == 0, "no strategy")
+	if err := o.Topology.Check(); err != nil {
+		fault(true, "%w", err)
+	}
+	names := map[string]bool{}
+	for _, s := range o.Strategies {
+		fault(s.Name == "" || s.Open == nil, "strategy %q has no name or no Open", s.Name)
+		fault(names[s.Name], "strategy %q twice", s.Name)
+		names[s.Name] = true
+	}
+	return errors.Join(faults...)
+}
+
+// connected refuses a topology that falls apart, unless that is wanted.
+func (o *NetworkOptions) connected(points []setting) error {
+	type network struct {
+		sim.Topology
+		peers int
+		seed  uint64
+	}
+	seen := map[network]bool{}
+	for _, p := range points {
+		n := network{p.Topology, p.Peers, p.Seed}
+		if o.Split || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if parts := p.Topology.Parts(p.Peers, p.Seed); parts > 1 {
+			return fmt.Errorf("%w: the topology of %d peers falls into %d parts: more links would connect them, or say that this is wanted", ErrOptions, p.Peers, parts)
+		}
+	}
+	return nil
+}
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// run runs one point.
+func (o *NetworkOptions) run(ctx context.Context, p setting, cache *dataCache, number, of int) (NetworkRow, error) {
+	if err := ctx.Err(); err != nil {
+		return NetworkRow{}, err
+	}
+	began := time.Now()
+	data, err := cache.load(p)
+	if err != nil {
+		return NetworkRow{}, err
+	}
+	s, err := sim.New(sim.Config{
+		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
+		Warmup: warmup, Asking: asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
+		Progress: func(now, end time.Duration) bool {
+			if o.Progress != nil {
+				o.Progress(NetworkStatus{number, of, p.String(), now, end, time.Since(began)})
+			}
+			return ctx.Err() == nil
+		},
+	})
+	if err != nil {
+		return NetworkRow{}, err
+	}
+	if s.Components() > 1 && !o.Split {
+		return NetworkRow{}, fmt.Errorf("%w: the topology falls into %d parts", ErrOptions, s.Components())
+	}
+	r, err := s.Run()
+	if errors.Is(err, sim.ErrStopped) {
+		return NetworkRow{}, ctx.Err()
+	}
+	if err != nil {
+		return NetworkRow{}, err
+	}
+	return p.row(r, data, time.Since(began)), nil
+}
+
+// The times of a run: peers join and learn of each other, queries begin, the last ones end.
+const (
+	warmup   = 60 * time.Second
+	asking   = 60 * time.Second
+	patience = 30 * time.Second
+)
+
+func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return NetworkRow{
+		Strategy: p.Strategy, Peers: r.Peers, Recall: r.Recall, MessagesPerQuery: r.MessagesPerQuery,
+		WastedProbesPerQuery: r.WastedProbesPerQuery, UpkeepBytesPerPeer: r.UpkeepBytesPerPeer, QueryBytes: r.QueryBytes,
+		Hops: r.Hops, LatencyP50: ms(r.LatencyP50), LatencyP99: ms(r.LatencyP99), TraceHash: r.TraceHash,
+		Sweep: p.Sweep, Value: p.Value, Trial: p.Trial, Seed: p.Seed, Keys: d.Holdings() / d.Peers(), Queries: r.Queries,
+		Online: r.Online, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
+		VirtualSeconds: r.Virtual.Seconds(), WallSeconds: wall.Seconds(), Components: r.Components,
+	}
+}
+
+// parallel calls do(0) to do(n-1) on all processors, a few at a time.
+func parallel(n int, do func(i int)) {
+	const few = 8
+	if workers := runtime.GOMAXPROCS(0); n > 2*few && workers > 1 {
+		var next atomic.Int64
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				for from := int(next.Add(few)) - few; from < n; from = int(next.Add(few)) - few {
+					for i := from; i < min(n, from+few); i++ {
+						do(i)
+					}
+				}
+			})
+		}
+		all.Wait()
+		return
+	}
+	for i := range n {
+		do(i)
+	}
+}
+
+// dataCache keeps the collections last used: strategies are compared on the same.
+type dataCache struct {
+	key  string
+	data *sim.Data
+}
+
+const clustered = "clusters"
+
+// load makes or reads the collections of a point.
+func (c *dataCache) load(p setting) (*sim.Data, error) {
+	key := fmt.Sprint(p.Data, p.Peers, p.Keys, p.Seed)
+	if c.key == key {
+		return c.data, nil
+	}
+	rng := rand.New(rand.NewPCG(p.Seed, 1))
+	var err error
+	if p.Data == clustered {
+		c.data, err = sim.NewClusters(sim.Clusters{Peers: p.Peers, Keys: p.Keys}, rng)
+	} else {
+		c.data, err = loadWorkload(p.Data, p.Peers, rng)
+	}
+	c.key = key
+	return c.data, err
+}
+
+// folder makes the folder for results, and tries whether it can be written.
+func folder(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("experiment: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".try-*")
+	if err != nil {
+		return fmt.Errorf("experiment: %w", err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+func ledgerPath(dir, name string) string { return filepath.Join(dir, name+".runs.jsonl") }
