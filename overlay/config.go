@@ -18,6 +18,9 @@ type Config struct {
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
 	Memory int // bytes of prefixes held of others, at most; 0: 64 MiB
+	// Origins is how many peers are known at most, not counting linked ones: beyond it, those known first are a sample, and
+	// forwarding does the rest. 0: no limit.
+	Origins int
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
@@ -94,6 +97,7 @@ func (c *Config) check() error {
 	fault(c.Self == "", "Self is empty")
 	fault(c.Share <= 0 || c.Share > 1, "Share is %v, not in (0, 1]", c.Share)
 	fault(c.Memory < 0, "Memory is %d, below 0", c.Memory)
+	fault(c.Origins < 0, "Origins is %d, below 0", c.Origins)
 	fault(c.OverlapSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
 	fault(c.OverlapSlots > c.NearSlots+c.RandomSlots,
 		"OverlapSlots is %d, more than half of all %d slots", c.OverlapSlots, c.slots())

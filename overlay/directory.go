@@ -117,7 +117,8 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	if o.pending >= maxPending || l.brought >= maxPendingLink {
+	enough := o.cfg.Origins > 0 && len(o.byTag) > o.cfg.Origins && tag != summary.OriginTag(string(l.peer))
+	if enough || o.pending >= maxPending || l.brought >= maxPendingLink {
 		o.dropped++
 		return nil
 	}
