@@ -76,7 +76,7 @@ func (n *node) refresh(ctx context.Context) error {
 		}
 	}
 	select {
-	case <-n.dht.ForceRefresh(): // its error says that some peer was busy
+	case <-n.dht.ForceRefresh(): //nolint:errcheck // it says that some peer was busy
 		return ctx.Err()
 	case <-ctx.Done():
 		return ctx.Err()
