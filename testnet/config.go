@@ -131,4 +131,5 @@ const (
 	joining
 	deciding
 	changing
+	sampling
 )
