@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -71,19 +70,22 @@ func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 
 // Remove is RemoveKeys that says how many keys were there.
 func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
-	return n.change(ctx, keys, batches(n.keys).RemoveMany)
+	removed, err = n.change(ctx, keys, batches(n.keys).RemoveMany)
+	if err != nil {
+		return removed, err
+	}
+	private, err := n.removePrivate(keys)
+	return removed + private, err
 }
 
 // change gives keys to f, some at a time, and has a new summary made if f says that some have changed.
 func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
-	for i, k := range keys {
-		if len(k) < 1 || len(k) > wire.MaxKey {
-			return 0, fmt.Errorf("%w: number %d has %d", ErrKey, i, len(k))
-		}
+	if err := checkKeys(keys); err != nil {
+		return 0, err
 	}
 	defer func() {
 		if changed > 0 {
-			n.changed.Store(true)
+			n.changes.Add(int64(changed))
 			n.in.poke()
 		}
 	}()

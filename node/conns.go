@@ -26,21 +26,24 @@ type conn struct {
 	link    bool // said hello
 	needed  bool // of a neighbour
 	mesh    bool // in pubsub's mesh
+	fresh   bool // not used yet
 	busy    int  // streams open on it
 	used    time.Time
 }
 
-// idleLife is how long a connection that nothing needs may be idle.
-const idleLife = 30 * time.Second
+const (
+	idleLife  = 30 * time.Second       // how long a connection that nothing needs may be idle
+	freshLife = 500 * time.Millisecond // how long a new one is kept for the use that it was made for
+)
 
 func newConns(most int) *conns {
 	return &conns{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool), coming: make(map[peer.ID]time.Time)}
 }
 
-// worth ranks connections: of less worth go first, those in use or of a neighbour not at all.
-func (c *conn) worth() (worth int, mayGo bool) {
+// worth ranks connections: of less worth go first, those in use, just made or of a neighbour not at all.
+func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
-	case c.needed || c.busy > 0:
+	case c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
 		return 0, false
 	case c.mesh:
 		return 2, true
@@ -56,13 +59,13 @@ func (c *conns) opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	defer c.mu.Unlock()
 	delete(c.coming, p)
 	if c.peers[p] == nil {
-		c.peers[p] = &conn{passing: c.dialing[p], used: now}
+		c.peers[p] = &conn{passing: c.dialing[p], fresh: true, used: now}
 	}
 	c.peak = max(c.peak, len(c.peers))
 	if len(c.peers) <= c.most {
 		return "", false
 	}
-	if victim, ok := c.least(p); ok {
+	if victim, ok := c.least(p, now); ok {
 		return victim, true
 	}
 	return p, true
@@ -74,7 +77,7 @@ func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > openTime })
 	if c.full(p) {
-		if evict, ok = c.least(p); !ok {
+		if evict, ok = c.least(p, now); !ok {
 			return "", false
 		}
 		delete(c.peers, evict)
@@ -110,11 +113,11 @@ func (c *conns) closed(p peer.ID) {
 
 // dial asks for room for one more connection. It returns whom to disconnect first, if anybody, and whether there is room
 // then. If so, dialed must be called when the dial has ended.
-func (c *conns) dial(p peer.ID, passing bool) (evict peer.ID, ok bool) {
+func (c *conns) dial(p peer.ID, passing bool, now time.Time) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full(p) {
-		if evict, ok = c.least(p); !ok {
+		if evict, ok = c.least(p, now); !ok {
 			return "", false
 		}
 		delete(c.peers, evict)
@@ -139,7 +142,7 @@ func (c *conns) passing(p peer.ID) bool {
 
 // link makes the connection to p one of a link. It returns false if there is none to p.
 func (c *conns) link(p peer.ID) bool {
-	return c.set(p, func(x *conn) { x.link, x.passing = true, false })
+	return c.set(p, func(x *conn) { x.link, x.passing, x.fresh = true, false, false })
 }
 
 // need says whether the connection to p is that of a neighbour.
@@ -178,6 +181,7 @@ func (c *conns) use(p peer.ID) (done func()) {
 		return func() {}
 	}
 	x.busy++
+	x.fresh = false
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -191,7 +195,7 @@ func (c *conns) stale(now time.Time) (out []peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p, x := range c.peers {
-		if worth, mayGo := x.worth(); mayGo && worth < 2 && now.Sub(x.used) > idleLife {
+		if worth, mayGo := x.worth(now); mayGo && worth < 2 && now.Sub(x.used) > idleLife {
 			out = append(out, p)
 		}
 	}
@@ -199,10 +203,10 @@ func (c *conns) stale(now time.Time) (out []peer.ID) {
 }
 
 // least is the peer other than p whose connection may go: of the least worth, and of those the longest idle.
-func (c *conns) least(p peer.ID) (best peer.ID, ok bool) {
+func (c *conns) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	least := 0
 	for q, x := range c.peers {
-		worth, mayGo := x.worth()
+		worth, mayGo := x.worth(now)
 		if q == p || !mayGo || ok && worth > least {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Traffic is what went over the streams of one protocol with one peer, in bytes, without the headers of the connection.
@@ -103,50 +102,6 @@ func (c *counters) maps() (refused, dropped map[string]uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.refused), maps.Clone(c.dropped)
-}
-
-// collector gives the counters, and the node's last status, to Prometheus.
-type collector struct{ n *Node }
-
-var (
-	descRefused = prometheus.NewDesc("venn_refused_total", "Messages refused, by reason.", []string{"reason"}, nil)
-	descDropped = prometheus.NewDesc("venn_dropped_total", "Messages dropped for a full queue, by queue.", []string{"queue"}, nil)
-	descBytes   = prometheus.NewDesc("venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", []string{"protocol", "direction"}, nil)
-	descKeys    = prometheus.NewDesc("venn_keys", "Keys held.", nil, nil)
-	descConns   = prometheus.NewDesc("venn_connections", "Peers connected.", nil, nil)
-	descOrigins = prometheus.NewDesc("venn_origins", "Peers whose summary is held.", nil, nil)
-	descParts   = prometheus.NewDesc("venn_parts_held", "Parts of others' summaries held.", nil, nil)
-	descHeld    = prometheus.NewDesc("venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, nil)
-	descFalse   = prometheus.NewDesc("venn_expected_false_matches", "Expected false matches of a query.", nil, nil)
-)
-
-func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descRefused, descDropped, descBytes, descKeys, descConns, descOrigins, descParts, descHeld, descFalse} {
-		ch <- d
-	}
-}
-
-func (c collector) Collect(ch chan<- prometheus.Metric) {
-	refused, dropped := c.n.counters.maps()
-	for reason, v := range refused {
-		ch <- prometheus.MustNewConstMetric(descRefused, prometheus.CounterValue, float64(v), reason)
-	}
-	for queue, v := range dropped {
-		ch <- prometheus.MustNewConstMetric(descDropped, prometheus.CounterValue, float64(v), queue)
-	}
-	for id, t := range c.n.counters.protocols() {
-		ch <- prometheus.MustNewConstMetric(descBytes, prometheus.CounterValue, float64(t.Sent), string(id), "sent")
-		ch <- prometheus.MustNewConstMetric(descBytes, prometheus.CounterValue, float64(t.Received), string(id), "received")
-	}
-	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	gauge(descKeys, float64(c.n.keys.Len()))
-	gauge(descConns, float64(len(c.n.host.Network().Peers())))
-	if s := c.n.gauges.Load(); s != nil {
-		gauge(descOrigins, float64(s.Origins))
-		gauge(descParts, float64(s.PartsHeld))
-		gauge(descHeld, float64(s.BytesHeld))
-		gauge(descFalse, s.FalseMatches)
-	}
 }
 
 func (c *counters) protocols() map[protocol.ID]Traffic {

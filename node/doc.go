@@ -10,6 +10,7 @@
 //
 // Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/1. Its group 'c' carries catalogues,
 // which say what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to one peer.
+// Peers without partial messages get the sample of this node's summary as an ordinary message, and may publish theirs so.
 //
 // Costs of a node with no keys and no connections: 12 goroutines or so, most of them pubsub's, and about 300 KB.
 package node

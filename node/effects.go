@@ -18,7 +18,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case overlay.SendCatalogue:
 		l.sendCatalogue(e)
 	case overlay.SendParts:
-		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta})
+		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More})
 		l.n.mesh.send(outgoing{to: peer.ID(e.To), group: string(e.Group[:]), parts: msg})
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
@@ -59,6 +59,10 @@ func (l *loop) carryOut(e core.Effect) {
 
 // learn counts what was learned.
 func (l *loop) learn(e overlay.Learned) {
+	l.n.metrics.took(e)
+	if e.Fallback {
+		l.fallbacks++
+	}
 	if e.Delta == 0 {
 		l.learned[e.Way] += e.Bytes
 		return

@@ -45,10 +45,11 @@ type events struct {
 	subs     map[chan Event]bool
 	closed   bool
 	counters *counters
+	metrics  *metrics
 }
 
-func newEvents(c *counters) *events {
-	return &events{subs: make(map[chan Event]bool), counters: c}
+func newEvents(c *counters, m *metrics) *events {
+	return &events{subs: make(map[chan Event]bool), counters: c, metrics: m}
 }
 
 // Events subscribes to what happens to the node from now on. A subscriber that lags by more than 1024 events misses some,
@@ -75,6 +76,7 @@ func (e *events) subscribe() (<-chan Event, func()) {
 }
 
 func (e *events) emit(ev Event) {
+	e.metrics.event(ev)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for ch := range e.subs {

@@ -32,13 +32,24 @@ func (*Gate) InterceptAddrDial(peer.ID, ma.Multiaddr) bool { return true }
 // InterceptAccept lets every connection begin: it is not yet known whose it is.
 func (*Gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-// InterceptSecured refuses a peer that connects if there is no room, after it has closed a connection that may go.
+// A peer that finds no room waits so long for it, which is less trouble for both than to refuse it and have it come again.
+const (
+	roomPatience = 250 * time.Millisecond
+	roomPoll     = 10 * time.Millisecond
+)
+
+// InterceptSecured makes room for a peer that connects by closing a connection that may go, or waits a little for room;
+// else it refuses the peer.
 func (g *Gate) InterceptSecured(d network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	n := g.node.Load()
 	if n == nil || n.ctx.Err() != nil || d == network.DirOutbound {
 		return true
 	}
 	evict, ok := n.conns.admit(p, time.Now())
+	for waited := time.Duration(0); !ok && waited < roomPatience && n.ctx.Err() == nil; waited += roomPoll {
+		time.Sleep(roomPoll)
+		evict, ok = n.conns.admit(p, time.Now())
+	}
 	if evict != "" {
 		_ = n.host.Network().ClosePeer(evict)
 	}

@@ -123,7 +123,7 @@ func (n *Node) serveHave(s *stream) error {
 	}
 	has := make([]bool, len(keys))
 	for i, k := range keys {
-		has[i] = n.keys.Has(k)
+		has[i] = n.Has(k)
 	}
 	return s.send(wire.AppendHaveAnswer(nil, has))
 }

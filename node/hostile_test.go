@@ -67,6 +67,23 @@ func TestHostile(t *testing.T) {
 		{"garbage for a catalogue", "rpc malformed", publish(topic, []byte("c"), bytes.Repeat([]byte{0xff}, 100), nil)},
 		{"parts of 600 KiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 600<<10))},
 		{"catalogue of 200 KiB", "rpc over the limit", publish(topic, []byte("c"), make([]byte, 200<<10), nil)},
+		{"an RPC of 2 MiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 2<<20))},
+		{"1 TiB claimed for an RPC", "rpc over the limit", stream(pubsubID, claim)},
+		{"garbage for an RPC", "rpc malformed", stream(pubsubID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"a record of another in a hello", "record", func(t *testing.T, n *Node, r *raw) {
+			o, other := newOrigin(t, "o", 1), newOrigin(t, "other", 1)
+			h := overlay.Hello{Session: 1, Records: []overlay.Record{{Peer: overlay.PeerID(o.id), Envelope: other.record}}}
+			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, h))); err != nil {
+				t.Error(err)
+			}
+		}},
+		{"an epoch of our own that is none", "catalogue", func(_ *testing.T, n *Node, r *raw) {
+			own := summary.NewGroupID(summary.OriginTag(string(n.ID())), summary.Epoch{Generation: 1<<32 - 1, Sequence: 1})
+			r.announce(n, overlay.Item{Group: own, Have: 1})
+		}},
+		{"a summary of another network", "seed", asksOf(origin.elsewhere)},
+		{"an epoch that is older than what was asked for", "replay", replays},
+		{"a delta that leads nowhere", "delta", wrongDelta},
 		{"parts nobody asked for", "unasked", func(t *testing.T, n *Node, r *raw) {
 			o := newOrigin(t, "o", 100)
 			it := o.item()
@@ -103,6 +120,13 @@ func TestHostile(t *testing.T) {
 			eventually(t, "reported to pubsub", func() bool { return reported.of(r.h.ID()) < 0 })
 		})
 	}
+	t.Run("two summaries under one epoch", func(t *testing.T) {
+		r := newRaw(t, n)
+		twins(t, n, r)
+		if refusals(t, n)["twin"] == 0 || reported.of(r.h.ID()) < 0 {
+			t.Error("not counted, or who passed it on was reported")
+		}
+	})
 	works(t, n)
 }
 
@@ -130,16 +154,72 @@ func asks(spoil func(origin, *wire.Parts)) func(*testing.T, *Node, *raw) {
 	}
 }
 
-// TestOversizedRPC sends an RPC that pubsub does not even read.
-func TestOversizedRPC(t *testing.T) {
-	n := newNode(t)
-	add(t, n, []byte("k"))
-	r := newRaw(t, n)
-	r.publish(n, Topic("venn"), make([]byte, 16), nil, make([]byte, 2<<20))
-	works(t, n)
-	if s, err := n.Status(t.Context()); err != nil || s.Origins != 1 {
-		t.Errorf("%+v, %v", s, err)
+// asksOf announces another summary of an origin than it has, and answers with that.
+func asksOf(other func(origin, *testing.T) origin) func(*testing.T, *Node, *raw) {
+	return func(t *testing.T, n *Node, r *raw) {
+		o := newOrigin(t, "o", 100)
+		o = other(o, t)
+		r.serve(t, n, o)
 	}
+}
+
+// serve announces a summary and sends what is asked of it.
+func (r *raw) serve(t *testing.T, n *Node, o origin) {
+	r.answerWith(func(it overlay.Item) *wire.Parts { return o.parts(t, it) })
+	r.meshed(n)
+	r.announce(n, o.item())
+}
+
+// learned waits until the node holds a part of an origin.
+func learned(t *testing.T, n *Node, o origin) {
+	t.Helper()
+	eventually(t, "the origin is known", func() bool {
+		held, err := n.Held(t.Context(), o.id)
+		return err == nil && held.Parts() == o.stream.Prefix().Parts()
+	})
+}
+
+// push sends parts that were not asked for, or a delta.
+func (r *raw) push(t *testing.T, n *Node, o origin, delta []byte) {
+	it := o.item()
+	it.Have, it.Want = 0, it.Have
+	p := o.parts(t, it)
+	if delta != nil {
+		p.Run, p.Delta = summary.Run{}, delta
+	}
+	r.publish(n, Topic("venn"), it.Group[:], nil, wire.AppendParts(nil, *p))
+}
+
+func replays(t *testing.T, n *Node, r *raw) {
+	o := newOrigin(t, "o", 100)
+	newer := o.again(t, "o", 100, summary.Epoch{Generation: 2, Sequence: 1})
+	r.serve(t, n, newer)
+	learned(t, n, newer)
+	r.push(t, n, o, nil)
+}
+
+func twins(t *testing.T, n *Node, r *raw) {
+	o := newOrigin(t, "o", 100)
+	r.serve(t, n, o)
+	learned(t, n, o)
+	r.push(t, n, o.again(t, "other keys", 100, o.stream.Header().Epoch), nil)
+	eventually(t, "both are dropped", func() bool {
+		_, err := n.Held(t.Context(), o.id)
+		return err != nil
+	})
+}
+
+func wrongDelta(t *testing.T, n *Node, r *raw) {
+	o := newOrigin(t, "o", 100)
+	r.serve(t, n, o)
+	learned(t, n, o)
+	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
+	delta, err := summary.EncodeDelta(o.stream.Prefix(), next.stream.Prefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	delta[len(delta)-1] ^= 1
+	r.push(t, n, next, delta)
 }
 
 // works checks that a node still answers, and learns from, an honest peer.

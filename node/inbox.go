@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -39,6 +40,7 @@ type peerState struct {
 	link    change // the other end identified itself on a connection that is to be a link; the last connection closed
 	mesh    change // pubsub grafted, pruned
 	charged int    // bytes that pubsub sent it of its own accord
+	lost    bool   // a message to it was dropped for want of room
 }
 
 type change uint8
@@ -106,6 +108,8 @@ type partial struct {
 	catalogue []overlay.Item
 	group     summary.GroupID
 	parts     *wire.Parts // nil: it is a catalogue
+	way       overlay.Way
+	came      time.Duration
 }
 
 const maxWaiting = 8 << 20 // bytes of partials
@@ -146,6 +150,10 @@ func (b *inbox) meshChanged(p peer.ID, c change) {
 
 func (b *inbox) charged(p peer.ID, bytes int) {
 	b.change(p, func(s *peerState) { s.charged += bytes })
+}
+
+func (b *inbox) lost(p peer.ID) {
+	b.change(p, func(s *peerState) { s.lost = true })
 }
 
 func (b *inbox) poke() {

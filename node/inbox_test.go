@@ -111,11 +111,11 @@ func TestDialsLeaveRoom(t *testing.T) {
 		c.link(p)
 		c.need(p, true)
 	}
-	if _, ok := c.dial("d", true); ok {
+	if _, ok := c.dial("d", true, time.Now()); ok {
 		t.Error("a dial without room although nobody may go")
 	}
 	c.need("b", false)
-	if evict, ok := c.dial("d", true); !ok || evict != "b" {
+	if evict, ok := c.dial("d", true, time.Now()); !ok || evict != "b" {
 		t.Errorf("evicted %q, %v", evict, ok)
 	}
 	c.closed("b")
@@ -126,6 +126,24 @@ func TestDialsLeaveRoom(t *testing.T) {
 	}
 	if !c.link("d") || c.passing("d") || c.link("nobody") {
 		t.Error("making a link of it")
+	}
+}
+
+// A connection just made is left to the use that it was made for, but not for long.
+func TestFreshConnectionsStay(t *testing.T) {
+	c, now := newConns(5), time.Now()
+	for _, p := range []peer.ID{"a", "b", "c", "d"} {
+		c.opened(p, now)
+	}
+	if evict, ok := c.admit("e", now.Add(freshLife-1)); ok {
+		t.Errorf("a fresh connection makes room: %q", evict)
+	}
+	c.use("b")()
+	if evict, ok := c.admit("e", now.Add(freshLife-1)); !ok || evict != "b" {
+		t.Errorf("evicted %q, %v; want the one that has been used", evict, ok)
+	}
+	if evict, ok := c.admit("f", now.Add(freshLife)); !ok || evict != "a" {
+		t.Errorf("evicted %q, %v; want one that nobody came to use", evict, ok)
 	}
 }
 

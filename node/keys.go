@@ -1,7 +1,10 @@
 package node
 
 import (
+	"context"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
@@ -19,18 +22,22 @@ type Keys interface {
 	Fingerprints() iter.Seq[summary.Fingerprint]
 }
 
-// MemoryKeys keeps keys in memory, at about 60 bytes and their length each. The zero value is empty and ready.
+// MemoryKeys keeps keys in memory, at about 70 bytes and their length each. The zero value is empty and ready.
 type MemoryKeys struct {
-	mu   sync.RWMutex
-	keys map[string]summary.Fingerprint
+	mu     sync.RWMutex
+	keys   map[string]summary.Fingerprint
+	mirror Mirror
 }
 
-// Add takes in a key; the error is always nil.
+// Add takes in a key. The errors are those of Mirror.Add.
 func (m *MemoryKeys) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.keys[string(key)]; ok {
 		return false, nil
+	}
+	if err := m.mirror.Add(f); err != nil {
+		return false, err
 	}
 	if m.keys == nil {
 		m.keys = make(map[string]summary.Fingerprint)
@@ -43,8 +50,11 @@ func (m *MemoryKeys) Add(key []byte, f summary.Fingerprint) (bool, error) {
 func (m *MemoryKeys) Remove(key []byte) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, ok := m.keys[string(key)]
-	delete(m.keys, string(key))
+	f, ok := m.keys[string(key)]
+	if ok {
+		delete(m.keys, string(key))
+		m.mirror.Remove(f)
+	}
 	return ok, nil
 }
 
@@ -56,6 +66,20 @@ func (m *MemoryKeys) Has(key []byte) bool {
 	return ok
 }
 
+// Keys yields those of a snapshot, taken when the iteration begins; the error is always nil.
+func (m *MemoryKeys) Keys(context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		m.mu.RLock()
+		all := slices.Collect(maps.Keys(m.keys))
+		m.mu.RUnlock()
+		for _, k := range all {
+			if !yield([]byte(k), nil) {
+				return
+			}
+		}
+	}
+}
+
 // Len is the number of keys.
 func (m *MemoryKeys) Len() int {
 	m.mu.RLock()
@@ -64,18 +88,4 @@ func (m *MemoryKeys) Len() int {
 }
 
 // Fingerprints are those of a snapshot, taken when the iteration begins.
-func (m *MemoryKeys) Fingerprints() iter.Seq[summary.Fingerprint] {
-	return func(yield func(summary.Fingerprint) bool) {
-		m.mu.RLock()
-		fps := make([]summary.Fingerprint, 0, len(m.keys))
-		for _, f := range m.keys {
-			fps = append(fps, f)
-		}
-		m.mu.RUnlock()
-		for _, f := range fps {
-			if !yield(f) {
-				return
-			}
-		}
-	}
-}
+func (m *MemoryKeys) Fingerprints() iter.Seq[summary.Fingerprint] { return m.mirror.Fingerprints }

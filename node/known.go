@@ -111,7 +111,7 @@ func (n *Node) Addresses() peer.AddrInfo {
 	return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}
 }
 
-// Connect connects to a peer, to make a link with it. The errors: ErrClosed, that of ctx, those of the host.
+// Connect connects to a peer and makes a link with it, over which queries that follow may go. The errors: ErrClosed, that of ctx, those of the host.
 func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.alive(ctx); err != nil {
 		return err
@@ -120,5 +120,5 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
 	}
 	n.in.linkChanged(p.ID, begun)
-	return nil
+	return n.view(ctx, (*loop).stirred)
 }

@@ -16,6 +16,7 @@ const (
 	HaveID  protocol.ID = "/venn/have/1.0.0"
 	QueryID protocol.ID = "/venn/query/1.0.0"
 	PartsID protocol.ID = "/venn/parts/1.0.0"
+	JoinID  protocol.ID = "/venn/join/1.0.0"
 )
 
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager: 512 streams
@@ -27,7 +28,7 @@ func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServicePeerLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
-	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID} {
+	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, JoinID} {
 		c.AddProtocolPeerLimit(id,
 			rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
 			rcmgr.BaseLimitIncrease{})

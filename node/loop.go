@@ -33,6 +33,7 @@ type loop struct {
 	learned map[overlay.Way]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
+	fallbacks                     int // newer epochs that began with parts, for want of a delta
 
 	publisher publisher
 	ticks     int
@@ -108,6 +109,7 @@ func (l *loop) step(in any) {
 
 func (l *loop) tick() {
 	l.ticks++
+	l.n.mesh.plain.credit(l.n.cfg.messageRate(), tick)
 	l.stirred()
 	if l.ticks%4 == 1 {
 		s := l.status()
@@ -138,12 +140,19 @@ func (l *loop) stateChanged(p peer.ID, s peerState) {
 	if s.charged > 0 {
 		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.charged})
 	}
+	if s.lost {
+		l.step(overlay.Lost{Peer: overlay.PeerID(p)})
+	}
 	if s.mesh == ended || s.mesh == endedAndBegun {
 		l.n.conns.meshed(p, false)
+		l.n.mesh.plain.meshed(p, false)
 		l.step(overlay.Pruned{Peer: overlay.PeerID(p)})
 	}
 	if (s.mesh == begun || s.mesh == endedAndBegun) && l.link(p, false) {
 		l.n.conns.meshed(p, true)
+		if l.n.mesh.plain.meshed(p, true) {
+			l.publisher.sampleDue = true
+		}
 		l.step(overlay.Grafted{Peer: overlay.PeerID(p)})
 	}
 }
@@ -174,13 +183,14 @@ func (l *loop) unlink(p peer.ID) {
 func (l *loop) partial(p partial) {
 	l.n.in.took(p)
 	switch {
-	case !l.link(p.from, false):
+	case p.way != overlay.Message && !l.link(p.from, false):
 	case p.parts == nil:
 		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.from), Items: p.catalogue, Bytes: p.bytes})
 	default:
 		l.step(overlay.PartsReceived{
-			From: overlay.PeerID(p.from), Way: overlay.Pubsub, Group: p.group,
+			From: overlay.PeerID(p.from), Way: p.way, Group: p.group,
 			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Delta: p.parts.Delta, Bytes: p.bytes,
+			More: p.parts.More, Came: p.came,
 		})
 	}
 }
@@ -251,6 +261,7 @@ func (l *loop) command(c any) {
 
 func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 	if r := l.queries[id]; r != nil {
+		l.n.metrics.ended(s)
 		delete(l.queries, id)
 		r.finish(s, queryError(err))
 	}

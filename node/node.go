@@ -48,11 +48,13 @@ type Node struct {
 	in       *inbox
 	conns    *conns
 	counters *counters
+	metrics  *metrics
 	events   *events
 	mesh     *mesh
+	joining  chan struct{} // one token for a join of another's that is served
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
-	changed  atomic.Bool // keys were added or removed since the loop last looked
+	changes  atomic.Int64 // of keys, since the loop last looked
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
@@ -77,9 +79,11 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		in:       newInbox(),
 		conns:    newConns(cfg.maxConnections),
 		counters: newCounters(),
+		metrics:  newMetrics(),
+		joining:  make(chan struct{}, 1),
 		dials:    make(chan struct{}, cfg.dials),
 	}
-	n.events = newEvents(n.counters)
+	n.events = newEvents(n.counters, n.metrics)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	machine, err := core.New(n.overlayConfig(), n.routingConfig())
 	if err != nil {
@@ -101,8 +105,7 @@ func (n *Node) run(machine *core.Machine) error {
 			return fmt.Errorf("node: metrics: %w", err)
 		}
 	}
-	var err error
-	if n.mesh, err = newMesh(n.ctx, n); err != nil {
+	if err := newMesh(n.ctx, n); err != nil {
 		return err
 	}
 	for id, handle := range n.handlers() {
@@ -116,17 +119,21 @@ func (n *Node) run(machine *core.Machine) error {
 	}
 	l := newLoop(n, machine)
 	n.tasks.run(l.run)
-	n.changed.Store(n.keys.Len() > 0)
+	n.changes.Add(int64(n.keys.Len()))
 	return nil
 }
 
 func (n *Node) handlers() map[protocol.ID]func(*stream) error {
-	return map[protocol.ID]func(*stream) error{
+	all := map[protocol.ID]func(*stream) error{
 		HelloID: n.serveHello,
 		HaveID:  n.serveHave,
 		QueryID: n.serveQuery,
 		PartsID: n.serveParts,
 	}
+	if n.cfg.joins {
+		all[JoinID] = n.serveJoin
+	}
+	return all
 }
 
 func (n *Node) overlayConfig() overlay.Config {
@@ -153,7 +160,7 @@ func (n *Node) overlayConfig() overlay.Config {
 func (n *Node) routingConfig() routing.Config {
 	return routing.Config{
 		Self: overlay.PeerID(n.host.ID()),
-		Has:  n.keys.Has,
+		Has:  n.Has,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
 }
@@ -199,13 +206,13 @@ func (n *Node) ID() peer.ID { return n.host.ID() }
 
 // AddKeys takes in keys, each of 1 to wire.MaxKey bytes; those that are held already are skipped. It hashes in the caller's
 // goroutine. The summary that tells others of them is made in the background: within a second after a quiet time, else
-// within 20 seconds. On error, of the key store or of ctx, the keys before are held.
+// within 20 seconds, or within two minutes while fewer than one key in a thousand has changed. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) AddKeys(ctx context.Context, keys ...[]byte) error {
 	_, err := n.Add(ctx, keys...)
 	return err
 }
 
-// RemoveKeys drops keys; those that are not held are skipped. It is told to others as AddKeys is.
+// RemoveKeys drops keys, private ones too; those that are not held are skipped. It is told to others as AddKeys is.
 func (n *Node) RemoveKeys(ctx context.Context, keys ...[]byte) error {
 	_, err := n.Remove(ctx, keys...)
 	return err
@@ -218,11 +225,8 @@ func (n *Node) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Has says whether the node holds key.
-func (n *Node) Has(key []byte) bool { return n.keys.Has(key) }
-
-// Len is the number of keys held.
+// Len is the number of keys held, without those of AddPrivate.
 func (n *Node) Len() int { return n.keys.Len() }
 
-// Fingerprints are those of the keys held.
+// Fingerprints are those of the keys that Len counts.
 func (n *Node) Fingerprints() iter.Seq[summary.Fingerprint] { return n.keys.Fingerprints() }

@@ -151,7 +151,7 @@ func TestClose(t *testing.T) {
 	connect(t, a, b)
 	eventually(t, "a knows b", func() bool { return knows(a, b) })
 	find(t, a, []byte("b/1"), QueryOptions{})
-	if got, err := reg.Gather(); err != nil || len(got) < 5 {
+	if got, err := reg.Gather(); err != nil || len(got) < 12 {
 		t.Errorf("%d metrics, %v", len(got), err)
 	}
 	open, err := a.Query(t.Context(), []byte("nobody's"), QueryOptions{})

@@ -34,8 +34,10 @@ type config struct {
 	headers        *HeaderCache
 	random         uint64
 	keys           Keys
+	private        Keys
 	epochs         Epochs
 	gate           *Gate
+	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
 
@@ -59,6 +61,9 @@ func newConfig(opts []Option) (config, error) {
 	}
 	if c.keys == nil {
 		c.keys = &MemoryKeys{}
+	}
+	if c.private == nil {
+		c.private = &MemoryKeys{}
 	}
 	if c.epochs == nil {
 		c.epochs = &clockEpochs{}

@@ -8,22 +8,20 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-const (
-	settle   = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
-	spacing  = 20 * time.Second       // between epochs at least
-	lifetime = time.Hour              // of a summary, from its first receipt
-	renewal  = lifetime / 2           // between epochs at most, once there is one
-)
-
-// publisher makes the node's own summaries: it decides when, in the loop, and builds them in a goroutine of its own.
+// publisher makes the node's own summaries, when the schedule says so, in a goroutine of its own: from the fingerprints
+// alone, without touching a key.
 type publisher struct {
 	n        *Node
 	building bool
-	dirty    bool          // keys have changed since the last build began
-	since    time.Duration // since when
-	last     time.Duration // when the last build began
+	schedule schedule
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
 	shape    summary.Shape // of the last build
+
+	published int // epochs so far
+
+	sample    []byte        // ordinary message of the last epoch; nil: none
+	sampleDue bool          // somebody has not had it
+	sampled   time.Duration // when it was last sent
 }
 
 // built is a new epoch, ready to be published.
@@ -31,6 +29,7 @@ type built struct {
 	stream           *summary.Stream
 	envelope, record []byte
 	shape            summary.Shape
+	keys             int
 	err              error
 }
 
@@ -41,15 +40,15 @@ func newPublisher(n *Node) publisher {
 // look begins a new epoch if it is time.
 func (p *publisher) look() {
 	now := p.n.now()
-	if p.n.changed.Swap(false) && !p.dirty {
-		p.dirty, p.since = true, now
+	if changes := int(p.n.changes.Swap(0)); changes > 0 {
+		p.schedule.changed(now, changes)
 	}
-	first := p.epoch.Sequence == 0
-	changed := p.dirty && now >= p.since+settle && (first || now >= p.last+spacing)
-	if p.building || !changed && (first || now < p.last+renewal) {
+	p.sendSample(now)
+	if p.building || !p.schedule.due(now) {
 		return
 	}
-	p.building, p.dirty, p.last = true, false, now
+	p.building = true
+	p.schedule.begin(now)
 	h := summary.Header{Seed: p.n.cfg.seed.Tag(), Origin: string(p.n.host.ID()), Lifetime: lifetime, Shape: p.shape}
 	p.n.tasks.run(func() { p.n.in.result(p.n.ctx, p.n.build(h)) })
 }
@@ -61,7 +60,7 @@ func (n *Node) build(h summary.Header) (b built) {
 	if !h.Shape.Fits(len(fps)) {
 		h.Shape = summary.DefaultShape(len(fps))
 	}
-	b.shape = h.Shape
+	b.shape, b.keys = h.Shape, len(fps)
 	if h.Epoch, b.err = n.cfg.epochs.NextEpoch(); b.err != nil {
 		return b
 	}
@@ -85,11 +84,22 @@ func (p *publisher) built(l *loop, b built) {
 	p.building = false
 	if b.err != nil {
 		p.n.log.Error("no summary", "err", b.err)
-		p.dirty, p.since = true, p.n.now() // try again
+		p.schedule.changed(p.n.now(), b.keys+1) // try again
 		return
 	}
-	p.shape, p.epoch = b.shape, b.stream.Header().Epoch
+	p.shape, p.epoch, p.schedule.keys = b.shape, b.stream.Header().Epoch, b.keys
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
+	p.published++
+	p.sample, p.sampleDue = sampleMessage(b), true
 	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})
+}
+
+// sendSample sends the ordinary message if it is due, when there is anybody for whom it is.
+func (p *publisher) sendSample(now time.Duration) {
+	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.plain.any() {
+		return
+	}
+	p.sampleDue, p.sampled = false, now
+	p.n.mesh.send(outgoing{message: p.sample})
 }

@@ -40,21 +40,28 @@ type mesh struct {
 	n      *Node
 	ps     *pubsub.PubSub
 	topic  string
+	top    *pubsub.Topic
 	sub    *pubsub.Subscription
 	outbox chan outgoing
+	plain  plain
 }
 
-// outgoing is a partial message for one peer, or, without a group, the word that the peer misbehaved.
+// outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary message.
 type outgoing struct {
 	to              peer.ID
 	group           string
 	metadata, parts []byte
+	message         []byte
 }
 
 const outboxSize = 1024
 
-func newMesh(ctx context.Context, n *Node) (*mesh, error) {
+// newMesh joins the topic. It sets n.mesh before pubsub begins: peers that are connected already may misbehave at once.
+func newMesh(ctx context.Context, n *Node) error {
 	m := &mesh{n: n, topic: Topic(n.cfg.seed.Network), outbox: make(chan outgoing, outboxSize)}
+	m.plain.peers = make(map[peer.ID]bool)
+	m.plain.credit(n.cfg.messageRate(), time.Hour) // a burst
+	n.mesh = m
 	ext := &extension{
 		Logger:                                 n.log,
 		OnIncomingRPC:                          m.incoming,
@@ -63,7 +70,7 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
 		GroupTTLByHeatbeat:                     groupTTL,
 	}
-	ps, err := pubsub.NewGossipSub(ctx, n.host, append([]pubsub.Option{
+	ps, err := pubsub.NewGossipSub(ctx, watchedHost{n.host, n}, append([]pubsub.Option{
 		pubsub.WithPartialMessagesExtension(ext),
 		pubsub.WithLogger(n.log),
 		pubsub.WithRawTracer(&tracer{m: m}),
@@ -76,19 +83,21 @@ func newMesh(ctx context.Context, n *Node) (*mesh, error) {
 		pubsub.WithGossipSubParams(gossipParams()),
 	}, n.cfg.pubsub...)...)
 	if err != nil {
-		return nil, fmt.Errorf("node: pubsub: %w", err)
+		return fmt.Errorf("node: pubsub: %w", err)
 	}
 	m.ps = ps
-	topic, err := ps.Join(m.topic, pubsub.RequestPartialMessages())
-	if err != nil {
-		return nil, fmt.Errorf("node: pubsub: %w", err)
+	if err := ps.RegisterTopicValidator(m.topic, m.validate); err != nil {
+		return fmt.Errorf("node: pubsub: %w", err)
 	}
-	if m.sub, err = topic.Subscribe(); err != nil {
-		return nil, fmt.Errorf("node: pubsub: %w", err)
+	if m.top, err = ps.Join(m.topic, pubsub.RequestPartialMessages()); err != nil {
+		return fmt.Errorf("node: pubsub: %w", err)
+	}
+	if m.sub, err = m.top.Subscribe(); err != nil {
+		return fmt.Errorf("node: pubsub: %w", err)
 	}
 	n.tasks.run(m.deliver)
 	n.tasks.run(m.read)
-	return m, nil
+	return nil
 }
 
 // gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
@@ -121,13 +130,15 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 
 // close leaves the topic.
 func (m *mesh) close() {
-	m.sub.Cancel()
+	if m.sub != nil {
+		m.sub.Cancel()
+	}
 	for _, id := range []protocol.ID{pubsub.GossipSubID_v10, pubsub.GossipSubID_v11, pubsub.GossipSubID_v12, pubsub.GossipSubID_v13, pubsub.FloodSubID} {
 		m.n.host.RemoveStreamHandler(id)
 	}
 }
 
-// read takes full messages off the subscription, of which version 1 has none.
+// read takes ordinary messages off the subscription, lest it fills up: validate has seen to them.
 func (m *mesh) read() {
 	for {
 		if _, err := m.sub.Next(m.n.ctx); err != nil {
@@ -153,9 +164,12 @@ func (m *mesh) deliver() {
 			return
 		case o := <-m.outbox:
 			var err error
-			if o.group == "" {
+			switch {
+			case o.message != nil:
+				err = m.top.Publish(m.n.ctx, o.message)
+			case o.group == "":
 				err = m.ps.PeerFeedback(m.topic, o.to, pubsub.PeerFeedbackInvalidMessage)
-			} else {
+			default:
 				err = pubsub.PublishPartial(m.ps, m.topic, []byte(o.group), m.only(o))
 			}
 			if err != nil && m.n.ctx.Err() == nil {
@@ -189,6 +203,7 @@ func (m *mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if len(rpc.GetControl().GetGraft()) > 0 {
 		m.n.conns.link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
 	}
+	m.plain.subscribed(from, m.topic, rpc.GetSubscriptions())
 	p := rpc.GetPartial()
 	if p == nil {
 		return nil
@@ -240,6 +255,7 @@ func (m *mesh) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 		m.n.refuse(from, "rpc "+reason, err)
 		return err
 	}
+	msg.came = m.n.now()
 	if !m.n.in.offerPartial(msg) {
 		m.n.counters.drop("partials")
 	}
@@ -276,7 +292,10 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 }
 
 // OnClosedOutboundStream says that the peer has left the mesh, of which Prune does not tell.
-func (t *tracer) OnClosedOutboundStream(p peer.ID) { t.m.n.in.meshChanged(p, ended) }
+func (t *tracer) OnClosedOutboundStream(p peer.ID) {
+	t.m.plain.left(p)
+	t.m.n.in.meshChanged(p, ended)
+}
 
 func (t *tracer) Graft(p peer.ID, _ string) { t.m.n.in.meshChanged(p, begun) }
 func (t *tracer) Prune(p peer.ID, _ string) { t.m.n.in.meshChanged(p, ended) }
@@ -290,8 +309,9 @@ func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 	}
 }
 
-func (t *tracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
+func (t *tracer) DropRPC(rpc *pubsub.RPC, p peer.ID) {
 	if rpc.Partial != nil {
+		t.m.n.in.lost(p)
 		t.m.n.counters.drop("pubsub partial")
 		return
 	}

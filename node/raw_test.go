@@ -28,7 +28,7 @@ import (
 
 // raw is a peer without a core: it says and answers what a test wants.
 type raw struct {
-	t  *testing.T
+	t  testing.TB
 	h  host.Host
 	ps *pubsub.PubSub
 
@@ -40,7 +40,7 @@ type raw struct {
 }
 
 // newRaw returns a raw peer that is linked with n.
-func newRaw(t *testing.T, n *Node) *raw {
+func newRaw(t testing.TB, n *Node) *raw {
 	t.Helper()
 	r := &raw{t: t, h: newHost(t), grafted: make(map[peer.ID]bool)}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -199,33 +199,13 @@ type origin struct {
 	otherRecord []byte
 }
 
-func newOrigin(t *testing.T, name string, keys int) origin {
+func newOrigin(t testing.TB, name string, keys int) origin {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed := summary.Seed{Network: "venn"}
-	h := seed.Hasher()
-	var fps []summary.Fingerprint
-	for _, k := range keysOf(name, keys) {
-		fps = append(fps, h.Fingerprint(k))
-	}
-	stream, err := summary.Build(fps, summary.Header{
-		Seed: seed.Tag(), Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload, err := stream.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := signer(key)(payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +217,46 @@ func newOrigin(t *testing.T, name string, keys int) origin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return origin{id: id, key: key, envelope: envelope, record: rec, stream: stream}
+	o := origin{id: id, key: key, record: rec}
+	return o.of(t, summary.Seed{Network: "venn"}, name, keys, summary.Epoch{Generation: 1, Sequence: 1})
+}
+
+// again is another summary of the same origin.
+func (o origin) again(t *testing.T, name string, keys int, e summary.Epoch) origin {
+	t.Helper()
+	return o.of(t, summary.Seed{Network: "venn"}, name, keys, e)
+}
+
+// elsewhere is a summary of the same origin in another network.
+func (o origin) elsewhere(t *testing.T) origin {
+	t.Helper()
+	return o.of(t, summary.Seed{Network: "other"}, "o", 100, summary.Epoch{Generation: 1, Sequence: 1})
+}
+
+func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e summary.Epoch) origin {
+	t.Helper()
+	h := seed.Hasher()
+	var fps []summary.Fingerprint
+	for _, k := range keysOf(name, keys) {
+		fps = append(fps, h.Fingerprint(k))
+	}
+	head := summary.Header{Seed: seed.Tag(), Origin: string(o.id), Epoch: e, Lifetime: time.Hour}
+	if o.stream != nil {
+		head.Shape = o.stream.Header().Shape // as long as it fits, deltas are made
+	}
+	stream, err := summary.Build(fps, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := stream.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.envelope, err = signer(o.key)(payload); err != nil {
+		t.Fatal(err)
+	}
+	o.stream = stream
+	return o
 }
 
 func (o origin) item() overlay.Item {
@@ -245,7 +264,7 @@ func (o origin) item() overlay.Item {
 }
 
 // parts is what the origin's holder answers.
-func (o origin) parts(t *testing.T, it overlay.Item) *wire.Parts {
+func (o origin) parts(t testing.TB, it overlay.Item) *wire.Parts {
 	run, err := o.stream.Prefix().Run(int(it.Have), int(it.Want))
 	if err != nil {
 		t.Error(err)

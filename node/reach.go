@@ -48,7 +48,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		return ctx.Err()
 	}
 	for {
-		evict, ok := n.conns.dial(info.ID, passing)
+		evict, ok := n.conns.dial(info.ID, passing, time.Now())
 		if ok {
 			defer n.conns.dialed(info.ID)
 			if evict != "" {

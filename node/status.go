@@ -27,6 +27,9 @@ type Status struct {
 	Deltas       int     // newer epochs learned so far by deltas
 	DeltaBytes   int     // of these, with headers
 	SparedBytes  int     // of the parts in whose place they came
+	Fallbacks    int     // newer epochs of peers known before that began with parts, for want of a delta
+	Epochs       int     // own summaries published so far
+	Ignored      int     // announcements of others not taken in for want of room
 
 	Refused map[string]uint64 // messages, by reason
 	Dropped map[string]uint64 // messages, by the queue that was full
@@ -88,11 +91,14 @@ func (l *loop) status() Status {
 		Links:        len(l.links),
 		Epoch:        l.publisher.epoch,
 		FalseMatches: l.core.Overlay.FalseMatches(),
-		PubsubBytes:  l.learned[overlay.Pubsub],
+		PubsubBytes:  l.learned[overlay.Pubsub] + l.learned[overlay.Message],
 		DirectBytes:  l.learned[overlay.Direct],
 		Deltas:       l.deltas,
 		DeltaBytes:   l.deltaBytes,
 		SparedBytes:  l.deltaFull,
+		Fallbacks:    l.fallbacks,
+		Epochs:       l.publisher.published,
+		Ignored:      l.core.Overlay.Ignored(),
 
 		ConnectionsPeak: l.n.conns.mostAtOnce(),
 	}

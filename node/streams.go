@@ -104,6 +104,17 @@ func (s *stream) receive(limit int, d time.Duration) ([]byte, error) {
 	})
 }
 
+// receiveOnce is receive for one of many messages: the memory is given back before the next.
+func (s *stream) receiveOnce(limit int, d time.Duration) ([]byte, error) {
+	before := s.reserved
+	b, err := s.receive(limit, d)
+	if s.reserved > before {
+		s.Scope().ReleaseMemory(s.reserved - before)
+		s.reserved = before
+	}
+	return b, err
+}
+
 // served gives the streams of a protocol that peers open to a handler, and deals with its errors.
 func (n *Node) served(id protocol.ID, handle func(*stream) error) network.StreamHandler {
 	return func(raw network.Stream) {

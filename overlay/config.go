@@ -14,7 +14,9 @@ type Config struct {
 	Self PeerID          // this node; required
 	Seed summary.SeedTag // summaries of other seeds are refused
 
-	Up, Down uint64  // declared rates of the own line, bit/s; 0: [UndeclaredRate]
+	// Up and Down are the declared rates of the own line, bit/s. 0: not declared. The line counts as having [UndeclaredRate]
+	// then, all links together, and what peers send here is paced by what arrives (see [FirstRate]).
+	Up, Down uint64
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
 	Memory int // bytes of prefixes held of others, at most; 0: 64 MiB

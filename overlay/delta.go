@@ -253,7 +253,7 @@ func (o *Overlay) serveDelta(l *link, e *entry, p *summary.Prefix, w *want, end 
 	if s != deltaGoes {
 		return s
 	}
-	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
+	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: o.envelopeOf(e, p), Record: record, Delta: delta})
 	l.trade(e.index).claims(w.of, uint16(end))
 	delete(l.wants, e.index)
 	return deltaGoes

@@ -65,6 +65,9 @@ func TestDeltas(t *testing.T) {
 		t.Errorf("%d bytes of deltas for %d bytes of parts", deltaBytes, spared)
 	}
 	for i, p := range net.Peers {
+		if p.Fallbacks > 0 {
+			t.Errorf("peer %d fell back to parts %d times", i, p.Fallbacks)
+		}
 		if len(p.Faults) > 0 {
 			t.Errorf("peer %d reported %v of honest peers", i, p.Faults)
 		}
@@ -180,8 +183,8 @@ func TestNoDeltaToAnotherShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	net.Run(40 * time.Second)
-	if seq, whole := sequence(net, 1); seq != 2 || !whole || net.Peers[1].Deltas != 0 || len(net.Peers[1].Faults) > 0 {
-		t.Errorf("epoch %d, whole: %v, by %d deltas, faults %v", seq, whole, net.Peers[1].Deltas, net.Peers[1].Faults)
+	if seq, whole := sequence(net, 1); seq != 2 || !whole || net.Peers[1].Deltas != 0 || net.Peers[1].Fallbacks != 1 || len(net.Peers[1].Faults) > 0 {
+		t.Errorf("epoch %d, whole: %v, by %d deltas, %d fallbacks, faults %v", seq, whole, net.Peers[1].Deltas, net.Peers[1].Fallbacks, net.Peers[1].Faults)
 	}
 }
 

@@ -30,6 +30,7 @@ type SendParts struct {
 	Record   []byte
 	Run      summary.Run
 	Delta    []byte // nil: it is a run
+	More     bool   // another message to the same peer follows at once
 }
 
 // RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
@@ -76,6 +77,8 @@ type Learned struct {
 	Way    Way
 	Bytes  int // of the parts that were new
 	Delta  int // bytes of the message that brought a delta in their place; 0: they came themselves
+	// Fallback says that a newer epoch of an origin known before began with parts: no delta to it could be had.
+	Fallback bool
 }
 
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.

@@ -53,8 +53,10 @@ type PartsReceived struct {
 	Envelope []byte
 	Record   []byte
 	Run      summary.Run
-	Delta    []byte // nil: it is a run
-	Bytes    int    // on the wire
+	Delta    []byte        // nil: it is a run
+	Bytes    int           // on the wire
+	More     bool          // the sender sent another message right after it
+	Came     time.Duration // when it came, if that was before now; 0: now
 }
 
 // PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.
@@ -80,6 +82,9 @@ type Charged struct {
 	Peer  PeerID
 	Bytes int
 }
+
+// Lost says that a message to a peer was dropped on the way to it, for want of room.
+type Lost struct{ Peer PeerID }
 
 // Outcome is what confirmations with a peer brought: keys that it held, and keys that its summary promised in vain.
 type Outcome struct {
@@ -108,6 +113,7 @@ func (PartsRequested) input()    {}
 func (FetchFailed) input()       {}
 func (DialFailed) input()        {}
 func (Charged) input()           {}
+func (Lost) input()              {}
 func (Outcome) input()           {}
 func (RoundTrip) input()         {}
 func (Tick) input()              {}

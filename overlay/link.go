@@ -17,16 +17,21 @@ type link struct {
 	hello    Hello // the last one, without records
 
 	out      budget  // summary bytes to the peer
+	pace     pace    // of what we send
 	inRate   float64 // summary bytes a second that the peer may send us
+	inPace   pace    // of what the peer sends
+	inTrain  train   // of what the peer sends
 	inFlight int     // predicted bytes asked of the peer and not yet come
+	train    trainEnd
 
 	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
 	untold    marks         // directory indexes of which there may be something to announce
 
-	unkept  int // asks in a row that brought nothing
-	brought int // pending entries that it told of first
+	useful  bool // it has brought something
+	unkept  int  // asks in a row that brought nothing
+	brought int  // pending entries that it told of first
 
 	trades []trade // by directory index: few bytes each, for there is one for every peer known
 	queue  []int   // directory indexes that the peer asked for, in order of arrival
@@ -146,7 +151,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	if _, ok := o.links[in.Peer]; ok || in.Peer == o.cfg.Self {
 		return
 	}
-	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer]}
+	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer], pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
 	l.untold.addAll(len(o.entries))
@@ -211,19 +216,59 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	if !l.heard && o.stranger(l) {
 		defer o.sayHello(now, l, someRecords)
 	}
-	rate := LinkRate(o.cfg.Up, l.hello.Down, o.cfg.Share)
-	switch {
-	case !l.heard: // what was said before the rate was known counts
+	l.pace.report(in.Hello.Measured)
+	if !l.heard { // what was said before the rate was known counts
 		spent := Burst(0) - l.out.tokens
-		l.out = newBudget(rate, now)
+		l.out = newBudget(o.outRate(l), now)
 		l.out.tokens -= spent
-	case rate != l.out.rate:
+	}
+	l.heard = true
+	o.setRates(now, l)
+	o.heardNeighbour(now, l)
+}
+
+// outRate is what may go to a peer, in bytes a second.
+func (o *Overlay) outRate(l *link) float64 {
+	return l.pace.of(o.cfg.Up, l.hello.Down, o.cfg.Share)
+}
+
+// setRates sets both rates of a link by what its ends declared or measured.
+func (o *Overlay) setRates(now time.Duration, l *link) {
+	if rate := o.outRate(l); rate != l.out.rate {
 		l.out.refill(now)
 		l.out.rate = rate
 	}
-	l.inRate = LinkRate(l.hello.Up, o.cfg.Down, o.cfg.Share)
-	l.heard = true
-	o.heardNeighbour(now, l)
+	l.inRate = l.inPace.of(l.hello.Up, o.declaredDown, o.cfg.Share)
+}
+
+// onLost lowers a link that loses messages.
+func (o *Overlay) onLost(now time.Duration, in Lost) {
+	if l, ok := o.links[in.Peer]; ok && l.heard {
+		l.pace.lose(now)
+		o.setRates(now, l)
+	}
+}
+
+// regain raises a link that has lost nothing for a while.
+func (o *Overlay) regain(now time.Duration, l *link) {
+	if l.heard {
+		l.pace.regain(now)
+		o.setRates(now, l)
+	}
+}
+
+// trainEnd is the last message to a peer in a step.
+type trainEnd struct{ step, effect int }
+
+// sendParts emits a message to a link, and marks the one before it in the same step.
+func (o *Overlay) sendParts(l *link, s SendParts) {
+	if l.train.step == o.steps {
+		before, _ := o.effects[l.train.effect].(SendParts)
+		before.More = true
+		o.effects[l.train.effect] = before
+	}
+	l.train = trainEnd{o.steps, len(o.effects)}
+	o.emit(s)
 }
 
 // records says which records go with a hello.
@@ -239,13 +284,26 @@ const (
 func (o *Overlay) sayHello(now time.Duration, l *link, with records) {
 	_, chosen := o.neighbours[l.peer]
 	h := Hello{
-		Up: o.cfg.Up, Down: o.cfg.Down, FalseMatches: o.FalseMatches(), Origins: o.origins,
+		Up: o.declaredUp, Down: o.declaredDown, Measured: o.measured(l), FalseMatches: o.FalseMatches(), Origins: o.origins,
 		Neighbour: chosen, Full: o.full(), Session: o.session,
 	}
 	l.said, l.saidAt = h, now
+	if h.Measured > 0 {
+		l.inPace.report(h.Measured)
+		l.inTrain.forget()
+		o.setRates(now, l)
+	}
 	h.Records = o.recordsFor(with)
 	o.emit(SayHello{To: l.peer, Hello: h})
 	o.charge(l, HelloBytes(h))
+}
+
+// measured is what a hello says of the trains that came in: nothing when our line is declared.
+func (o *Overlay) measured(l *link) uint64 {
+	if o.declaredDown > 0 || !l.heard {
+		return 0
+	}
+	return l.inTrain.measured()
 }
 
 // stranger says whether a peer knows far fewer peers than we: it is given records of some.
@@ -259,7 +317,9 @@ func (o *Overlay) refreshHello(now time.Duration, l *link) {
 		return
 	}
 	f := o.FalseMatches()
-	switch {
+	switch m := float64(o.measured(l)); {
+	case m > 0 && (m > 1.25*l.inPace.rate || m < 0.8*l.inPace.rate && l.inPace.rate > leastRate):
+		o.sayHello(now, l, noRecords)
 	case l.heard && o.stranger(l) && o.origins > fewOrigins:
 		o.sayHello(now, l, someRecords)
 	case f < 0.5*l.said.FalseMatches || f > 2*l.said.FalseMatches || o.origins > 2*l.said.Origins:

@@ -10,10 +10,12 @@ import (
 
 // Overlay is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Overlay struct {
-	cfg     Config
-	now     time.Duration
-	session uint64
-	effects []Effect
+	cfg                      Config
+	declaredUp, declaredDown uint64 // 0: not declared
+	now                      time.Duration
+	session                  uint64
+	effects                  []Effect
+	steps                    int
 
 	entries []*entry       // by index; nil: free. 0 is this node's own
 	byTag   map[uint64]int // origin tag → index
@@ -62,13 +64,15 @@ const (
 
 // New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
 func New(cfg Config) (*Overlay, error) {
+	up, down := cfg.Up, cfg.Down
 	cfg.defaults()
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
 	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self}
 	return &Overlay{
-		cfg: cfg, session: cfg.Rand.Uint64(), askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
+		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
+		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
 		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
 		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{},
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
@@ -80,6 +84,7 @@ func New(cfg Config) (*Overlay, error) {
 // driver must do. The effects are valid until the next Step. It panics on an input of an unknown type.
 func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	o.effects = o.effects[:0]
+	o.steps++
 	o.now = max(o.now, now)
 	now = o.now
 	if !o.begun {
@@ -113,6 +118,8 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 		o.onCharged(in)
 	case Outcome:
 		o.onOutcome(in)
+	case Lost:
+		o.onLost(now, in)
 	case RoundTrip:
 		o.onRoundTrip(in)
 	case Tick:
@@ -145,6 +152,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.chooseNeighbours(now)
 		for _, l := range o.order {
 			o.refreshHello(now, l)
+			o.regain(now, l)
 		}
 	}
 	o.trade(now)

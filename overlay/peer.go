@@ -20,11 +20,14 @@ const (
 	Pubsub Way = iota
 	// Direct is a stream of their own, opened by the receiver.
 	Direct
+	// Message is an ordinary pubsub message that the origin published of itself, unasked: one part, the first.
+	Message
 )
 
 // Hello is what the two ends of a link tell each other: at its start, and again when something changed.
 type Hello struct {
 	Up, Down     uint64   // declared rates of the sender's line, bit/s; 0: not declared
+	Measured     uint64   // rate at which trains of the receiver's messages came in, bit/s; 0: not measured
 	FalseMatches float64  // expected false matches of the sender's directory (see [Overlay.FalseMatches])
 	Origins      int      // peers of which the sender holds at least a sample
 	Neighbour    bool     // the sender counts the receiver among its neighbours

@@ -238,7 +238,7 @@ func soonest(links []*link, n int) *link {
 	least := 0.0
 	for _, l := range links {
 		rate := max(1, l.inRate)
-		if l.inFlight > 0 && (l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*rate) {
+		if l.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*rate) {
 			continue
 		}
 		if wait := float64(l.inFlight+n) / rate; best == nil || wait < least {
@@ -326,29 +326,31 @@ func (o *Overlay) timeOut(now time.Duration) {
 const (
 	// doublings is how often the time for which a link is left alone about an origin doubles.
 	doublings = 3
-	// distrustAfter so many asks in a row that brought nothing, a link is asked for one thing at a time.
+	// distrustAfter so many asks, a link that has brought nothing at all is asked for one thing at a time.
 	distrustAfter = 8
-	// claimsUnkept is how many of these in a row are a fault, each time.
-	claimsUnkept = 32
+	// claimsUnkept is how many of these are a fault. A useful one that is busy with its own summary brings nothing of others for a
+	// while.
+	claimsUnkept = 128
 )
 
-// failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, twice as
-// long after each failure in a row, for else one that lies would keep those that don't from being asked.
+// failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, and from
+// the second failure in a row on twice as long each time, for else one that lies would keep those that don't from being asked.
 func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 	if l == nil {
 		return
 	}
 	b := l.blame(e.index)
-	o.shun(l, e, now+shunFor<<b.failures)
-	b.failures = min(b.failures+1, doublings)
-	if l.unkept++; l.unkept%claimsUnkept == 0 {
+	o.shun(l, e, now+shunFor<<max(0, int(b.failures)-1))
+	b.failures = min(b.failures+1, doublings+1)
+	if l.unkept++; !l.useful && l.unkept%claimsUnkept == 0 {
 		o.fault(l, FaultClaim)
 	}
 }
 
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *entry) {
-	if l.unkept = 0; l.known(e.index).blamed {
+	l.unkept, l.useful = 0, true
+	if l.known(e.index).blamed {
 		b := l.blames[e.index]
 		b.failures, b.shunned = 0, 0
 	}

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -38,6 +39,12 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	l := o.links[in.From]
 	if l != nil {
 		o.down.take(in.Bytes)
+		if in.Way == Pubsub {
+			l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
+		}
+	}
+	if in.Way == Message {
+		l = nil // who passed it on need not hold it
 	}
 	e := o.asked(l, in)
 	if e == nil {
@@ -49,6 +56,8 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	}
 	end, grew, fault := o.extend(now, e, in)
 	switch {
+	case fault == FaultTwin: // the origin's fault: whoever passed it on could not know
+		o.emit(Report{Peer: e.peer, Fault: fault})
 	case fault == FaultDelta || fault == "" && in.Delta != nil && !grew: // parts are asked for instead
 		if fault != "" {
 			o.emit(Report{Peer: in.From, Fault: fault})
@@ -83,9 +92,18 @@ func (o *Overlay) shun(l *link, e *entry, until time.Duration) {
 	}
 }
 
-// asked finds the entry that a run is for. A run of an origin about which the sender was never asked is refused.
+// asked finds the entry that a run is for. A run of an origin about which the sender was never asked is refused, unless it
+// came as an ordinary message.
 func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	i, known := o.byTag[in.Group.OriginTag()]
+	if in.Way == Message {
+		if from := o.links[in.From]; from != nil {
+			if e := o.add(from, in.Group.OriginTag()); e != nil && e.index != 0 && !e.banned {
+				return e
+			}
+		}
+		return nil
+	}
 	if known && i != 0 && !o.entries[i].banned {
 		e := o.entries[i]
 		t := trade{}
@@ -113,9 +131,11 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 	base := e.at(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(o.envelopeOf(e, base)):
-		if o.isTwin(base, in.Envelope) {
+		if fault := o.compare(base, in.Envelope); fault == FaultTwin {
 			o.ban(e)
-			return 0, false, FaultTwin
+			return 0, false, fault
+		} else if fault != "" {
+			return 0, false, fault
 		}
 	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch()) || !in.Group.Epoch().After(e.past)):
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
@@ -172,10 +192,20 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	return base, ""
 }
 
-// isTwin says whether an envelope is a valid header of the same epoch as p that promises something else.
-func (o *Overlay) isTwin(p *summary.Prefix, envelope []byte) bool {
+// compare opens an envelope that comes for an epoch of which p is held, but is not its header: it may be the same header signed
+// again.
+func (o *Overlay) compare(p *summary.Prefix, envelope []byte) Fault {
 	h, err := o.cfg.OpenHeader(envelope)
-	return err == nil && h.Origin == p.Header().Origin && h.Epoch == p.Header().Epoch && h.Chain != p.Header().Chain
+	held := p.Header()
+	switch {
+	case err != nil:
+		return FaultHeader
+	case h.Origin != held.Origin || h.Epoch != held.Epoch:
+		return FaultGroup
+	case h.Seed != held.Seed || h.N != held.N || !h.Shape.Equal(held.Shape) || h.Chain != held.Chain:
+		return FaultTwin
+	}
+	return ""
 }
 
 // ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
@@ -206,6 +236,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.outdateShare(now)
 	}
+	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	var replaced *summary.Prefix
@@ -231,7 +262,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	if in.Delta != nil {
 		delta = in.Bytes
 	}
-	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta})
+	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta, Fallback: fallback})
 }
 
 // changed notes that there is more to tell, to plan and to estimate of an origin.

@@ -129,7 +129,8 @@ func (o *Overlay) serve(l *link, first, last int) {
 		kept := l.queue[:0]
 		for _, i := range l.queue {
 			if w := l.wants[i]; w != nil && w.class(i) == class {
-				o.servePart(l, i, w)
+				for o.servePart(l, i, w) && l.hello.Down == 0 { // a train
+				}
 			}
 			if l.wants[i] != nil {
 				kept = append(kept, i)
@@ -151,8 +152,9 @@ func (w *want) class(index int) int {
 	return 2
 }
 
-// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it.
-func (o *Overlay) servePart(l *link, i int, w *want) {
+// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says
+// whether it sent a run and something is left.
+func (o *Overlay) servePart(l *link, i int, w *want) (more bool) {
 	var p *summary.Prefix
 	e := o.entries[i]
 	if e != nil {
@@ -160,29 +162,30 @@ func (o *Overlay) servePart(l *link, i int, w *want) {
 	}
 	if p == nil || int(w.from) >= p.Parts() || o.now-w.at >= staleAsk {
 		delete(l.wants, i)
-		return
+		return false
 	}
 	end := min(int(w.end), p.Parts())
 	if w.bases != 0 {
 		if o.serveDelta(l, e, p, w, end) != partsInstead {
-			return
+			return false
 		}
 		w.bases = 0
 	}
 	run, env, rec, ok := o.cut(l, e, p, int(w.from), end)
 	if !ok {
-		return
+		return false
 	}
 	if i == 0 {
 		o.copies.taken(o.now, run.End())
 	}
-	o.emit(SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
+	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
 	w.from, w.at = uint16(run.End()), o.now
 	l.trade(i).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
 		delete(l.wants, i)
 	}
+	return l.wants[i] != nil
 }
 
 // cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.
@@ -191,6 +194,10 @@ func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run 
 	if from == 0 {
 		env, rec = o.envelopeOf(e, p), e.record.Envelope
 	}
+	most := maxRunBytes
+	if l.hello.Down == 0 {
+		most = trainRun
+	}
 	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
 	plan := p.Plan()
 	fits := func(to int) bool {
@@ -198,7 +205,7 @@ func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run 
 		if to == from+1 {
 			return l.out.allowsWhole(n) && o.up.allowsWhole(n)
 		}
-		return n <= maxRunBytes && l.out.allows(n) && o.up.allows(n)
+		return n <= most && l.out.allows(n) && o.up.allows(n)
 	}
 	to := from + 1
 	if !fits(to) {

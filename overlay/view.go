@@ -35,6 +35,9 @@ func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
 	return out
 }
 
+// Ignored is how many lines of catalogues were not taken in so far, for want of room for origins that nobody vouches for.
+func (o *Overlay) Ignored() int { return o.dropped }
+
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
 // false-positive rates of all peers known, 1 for those of which no part is held.
 func (o *Overlay) FalseMatches() float64 {

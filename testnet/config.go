@@ -20,11 +20,12 @@ type Config struct {
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
 	Seed         uint64        // of collections, queries, link classes and identities
-	Warmup       time.Duration // from the mesh's forming to the first query; 0: 25 s, negative: none
+	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
 	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
+	Faulty       int           // further peers that misbehave, see package fault
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
 
 	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
@@ -49,10 +50,15 @@ var Transports = []Transport{TCP, QUIC, Sim}
 // Defaults of Config.
 const (
 	DefaultQueries      = 1000
-	DefaultWarmup       = 25 * time.Second
 	DefaultSummaryShare = 1.0 / 3
 	DefaultMinutes      = 5
 )
+
+// DefaultWarmup is the warm-up of so many peers: 30 s, beyond 120 peers in proportion, for that is how long a slow line takes to
+// carry a sample of each.
+func DefaultWarmup(peers int) time.Duration {
+	return 30 * time.Second * time.Duration(max(peers, 120)) / 120
+}
 
 // ErrConfig is what a Config that cannot be run matches.
 var ErrConfig = errors.New("testnet: bad configuration")
@@ -62,7 +68,6 @@ func (c *Config) check() error {
 	c.Queries = or(c.Queries, DefaultQueries)
 	c.Chunk = or(c.Chunk, workload.DefaultChunk)
 	c.Transport = or(c.Transport, TCP)
-	c.Warmup = or(c.Warmup, DefaultWarmup)
 	c.Minutes = or(c.Minutes, DefaultMinutes)
 	c.SummaryShare = or(c.SummaryShare, DefaultSummaryShare)
 	var faults []error
@@ -93,6 +98,9 @@ func (c *Config) check() error {
 	}
 	if !(c.Minutes > 0 && c.Minutes <= 1e6) {
 		fault("%v minutes, want above 0 and at most a million", c.Minutes)
+	}
+	if c.Faulty < 0 || c.Faulty > workload.MaxPeers {
+		fault("%d faulty peers, want 0 to %d", c.Faulty, workload.MaxPeers)
 	}
 	if c.Timeout < 0 {
 		fault("timeout %v, want 0 or more", c.Timeout)
@@ -132,4 +140,5 @@ const (
 	deciding
 	changing
 	sampling
+	misbehaving
 )

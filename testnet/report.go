@@ -52,8 +52,9 @@ type Report struct {
 	FullBytes       uint64 `json:"full_bytes"`       // of the parts in whose place they came
 	Churn           *Churn `json:"churn,omitempty"`  // nil: collections stayed as they were
 
-	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
-	Dropped map[string]uint64 `json:"dropped"` // by the queue that was full; "connections" counts those closed for others
+	Faulty  int               `json:"faulty,omitempty"` // peers that misbehaved, beside the others; convergence is not known then
+	Refused map[string]uint64 `json:"refused"`          // messages of all nodes, by reason
+	Dropped map[string]uint64 `json:"dropped"`          // by the queue that was full; "connections" counts those closed for others
 
 	MemoryBytes    uint64 `json:"memory_bytes"` // obtained from the system
 	GoroutinesLeft *int   `json:"goroutines_left"`
@@ -204,6 +205,7 @@ func (r *run) reportClasses(rep *Report, all []node.Status) {
 }
 
 func (r *run) reportTraffic(rep *Report, all []node.Status) {
+	rep.Faulty = len(r.faulty)
 	rep.Refused, rep.Dropped = make(map[string]uint64), make(map[string]uint64)
 	for _, s := range all {
 		addTo(rep.Refused, s.Refused)

@@ -60,6 +60,7 @@ type run struct {
 	classes []int  // of links, by peer
 	wires   *wires
 	members []*member
+	faulty  []*faulty
 	number  map[peer.ID]int
 
 	mu        sync.Mutex // what polling finds while queries run
@@ -189,7 +190,7 @@ func (r *run) startNodes(ctx context.Context) error {
 		}
 		r.progress(Starting, i+1, len(r.members))
 	}
-	return nil
+	return r.startFaulty()
 }
 
 // mesh waits until every peer has links to two others.
@@ -219,7 +220,7 @@ func (r *run) mesh(ctx context.Context) error {
 
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
-	end := time.Now().Add(r.cfg.Warmup)
+	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.members))))
 	pairs := len(r.members) * (len(r.members) - 1)
 	for {
 		r.progress(Spreading, r.known(r.poll(ctx)), pairs)
@@ -264,7 +265,7 @@ func (r *run) known(all []node.Status) int {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.converged == 0 && n == len(all)*(len(all)-1) {
+	if r.converged == 0 && len(r.faulty) == 0 && n == len(all)*(len(all)-1) {
 		r.converged = time.Since(r.started)
 	}
 	return n
@@ -387,6 +388,9 @@ func (r *run) close() {
 	group.SetLimit(4 * runtime.GOMAXPROCS(0))
 	for _, m := range r.members {
 		group.Go(func() error { m.close(); return nil })
+	}
+	for _, f := range r.faulty {
+		group.Go(func() error { f.close(); return nil })
 	}
 	_ = group.Wait()
 	if r.wires != nil {

@@ -140,8 +140,11 @@ func TestTimeout(t *testing.T) {
 	cfg := few(TCP)
 	cfg.Timeout, cfg.Warmup = time.Second, time.Hour
 	rep, err := Run(t.Context(), cfg)
-	if err != nil || rep.Interrupted != "timeout" || rep.Phase != Spreading {
-		t.Errorf("%+v, %v", rep, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Interrupted != "timeout" || rep.Phase == Querying || rep.Queries != 0 {
+		t.Errorf("interrupted %q in phase %q after %d queries", rep.Interrupted, rep.Phase, rep.Queries)
 	}
 }
 

@@ -95,6 +95,13 @@ func (r *Report) writeTraffic(b *strings.Builder) {
 		{"memory", fmt.Sprintf("%.0f MB", float64(r.MemoryBytes)/1e6)},
 		{"goroutines left", left},
 	})
+	if r.Faulty > 0 {
+		refused := uint64(0)
+		for _, n := range r.Refused {
+			refused += n
+		}
+		rows(b, [][2]string{{"faulty peers, messages refused", fmt.Sprintf("%d, %d", r.Faulty, refused)}})
+	}
 }
 
 func (r *Report) writeChurn(b *strings.Builder) {

@@ -44,7 +44,11 @@ func initCommand() *cli.Command {
 				return err
 			}
 			return show(c, map[string]string{"id": id.String(), "repo": dir}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "peer %s in %s\nstart it with `venn daemon`\n", id, dir)
+				command := "venn daemon"
+				if c.String("repo") != "" {
+					command += " --repo " + dir
+				}
+				_, err := fmt.Fprintf(w, "peer %s in %s\nstart it with `%s`\n", id, dir, command)
 				return err
 			})
 		},

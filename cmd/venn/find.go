@@ -37,19 +37,18 @@ func find(ctx context.Context, c *cli.Command) error {
 		return usageError{fmt.Errorf("--timeout %v: must be 1ms or more", c.Duration("timeout"))}
 	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
-		none, keys := 0, 0
+		none := false
 		err := eachKey("keys", in, func(line []byte) error {
 			key := string(line)
-			keys++
 			found, err := findKey(ctx, c, cl, key)
 			if found == 0 && err == nil {
-				none++
+				none = true
 				fmt.Fprintf(c.Root().ErrWriter, "venn: nobody found who has %s\n", key)
 			}
 			return err
 		})
-		if err == nil && none > 0 {
-			return fmt.Errorf("%w: %d of %d keys not found", errNone, none, keys)
+		if err == nil && none {
+			return errNone
 		}
 		return err
 	})

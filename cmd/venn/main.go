@@ -38,7 +38,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintln(stderr, "venn:", err)
+	if err != errNone { //nolint:errorlint // alone: who has nothing was told one by one
+		fmt.Fprintln(stderr, "venn:", err)
+	}
 	switch {
 	case errors.As(err, new(usageError)):
 		return exitUsage

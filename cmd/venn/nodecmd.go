@@ -14,14 +14,14 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// errNone says that nobody has what was looked for.
+// errNone says that nobody has what was looked for. Whoever returns it alone has told of what.
 var errNone = errors.New("nobody has it")
 
 // nodeCommands are the commands of a peer of one's own.
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
 		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
-		joinCommand(), statusCommand(), idCommand(), configCommand(),
+		joinCommand(), connectCommand(), statusCommand(), idCommand(), configCommand(),
 	}
 }
 

@@ -109,10 +109,8 @@ func overlapCommand() *cli.Command {
 			if c.Args().Len() == 2 {
 				q.Set("with", c.Args().Get(1))
 			}
-			for _, p := range c.Args().Slice() {
-				if _, err := peer.Decode(p); err != nil {
-					return usageError{fmt.Errorf("%q is no peer id; `venn peers` lists those known", p)}
-				}
+			if err := checkPeers(c.Args().Slice()); err != nil {
+				return err
 			}
 			cl, err := newClient(c)
 			if err != nil {
@@ -125,6 +123,16 @@ func overlapCommand() *cli.Command {
 			return show(c, o, func(w io.Writer) error { return printOverlap(w, o, c.Args().Len() == 2) })
 		},
 	}
+}
+
+// checkPeers refuses what is no peer id.
+func checkPeers(ids []string) error {
+	for _, p := range ids {
+		if _, err := peer.Decode(p); err != nil {
+			return usageError{fmt.Errorf("%q is no peer id; `venn peers` lists those known", p)}
+		}
+	}
+	return nil
 }
 
 func printOverlap(w io.Writer, o httpapi.Overlap, two bool) error {
@@ -146,9 +154,9 @@ estimated from       %s
 	return err
 }
 
-func joinCommand() *cli.Command {
+func connectCommand() *cli.Command {
 	return &cli.Command{
-		Name: "join", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
+		Name: "connect", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := checkArguments(c, 1, -1, "at least one multiaddr with /p2p/ID"); err != nil {
 				return err

@@ -225,7 +225,7 @@ func (b *builder) sizeFor(n, bytes int) (summary.Sizing, error) {
 	}
 	s, err := summary.SizeForBytes(n, bytes-head)
 	if err != nil {
-		return s, fmt.Errorf("%d bytes are too few for %d keys: the header takes %d, and parts need some more", bytes, n, head)
+		return s, fmt.Errorf("%d bytes are too few for %d keys: the header takes %d, and parts need some more: %w", bytes, n, head, err)
 	}
 	if framed, err := summary.SizeForBytes(n, bytes-head-3*s.Parts-len(s.Shape.Levels)); err == nil { // up to 3 bytes for the size of each part
 		return framed, nil

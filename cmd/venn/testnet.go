@@ -52,11 +52,12 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links of these rates", Value: string(testnet.TCP), Validator: goodTransport},
 			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
-			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", Value: testnet.DefaultWarmup, Validator: within(0, 24*time.Hour)},
+			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", DefaultText: "30s, beyond 120 peers in proportion", Validator: within(0, 24*time.Hour)},
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
 			&cli.FloatFlag{Name: "churn", Usage: "let this `SHARE` of every collection change each minute while queries run, spread over --minutes", HideDefault: true, Validator: goodChurn},
 			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn", Value: testnet.DefaultMinutes, Validator: goodMinutes},
+			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
@@ -80,8 +81,8 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Seed: c.Uint64("seed"),
-		Warmup: orNone(c.Duration("warmup")), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
-		Churn: c.Float("churn"), Minutes: c.Float("minutes"),
+		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
+		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: show.update,
 	}
 	if c.Bool("hold") {
@@ -130,12 +131,12 @@ func hold(ctx context.Context, w io.Writer, all []testnet.Address) {
 	<-ctx.Done()
 }
 
-// orNone is a duration of a Config, for which 0 would mean the default.
-func orNone(d time.Duration) time.Duration {
-	if d == 0 {
-		return -1
+// warmup is that of a Config, for which 0 means the default, and less none.
+func warmup(c *cli.Command) time.Duration {
+	if d := c.Duration("warmup"); d > 0 || !c.IsSet("warmup") {
+		return d
 	}
-	return d
+	return -1
 }
 
 func within[T int | int64 | time.Duration](low, high T) func(T) error {

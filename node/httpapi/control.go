@@ -174,9 +174,13 @@ func (a *api) overlapOf(r *http.Request, p, q peer.ID) (summary.Overlap, error) 
 }
 
 func peerParameter(r *http.Request, name string) (peer.ID, error) {
-	p, err := peer.Decode(r.FormValue(name))
+	return parsePeer(name, r.FormValue(name))
+}
+
+func parsePeer(name, text string) (peer.ID, error) {
+	p, err := peer.Decode(text)
 	if err != nil {
-		return "", fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no peer id", name, r.FormValue(name))}
+		return "", fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no peer id", name, text)}
 	}
 	return p, nil
 }
@@ -200,6 +204,9 @@ type Changed struct {
 }
 
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Get("private") == "true" { // a form, as curl -d says it sends, would take the body
+		return a.change(w, r, a.Node.AddPrivate)
+	}
 	return a.change(w, r, a.Node.Add)
 }
 

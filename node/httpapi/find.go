@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -62,6 +63,7 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	if own && !o.All {
 		o.Want--
 	}
+	a.waitBegun(r.Context())
 	results, err := a.Node.Query(r.Context(), key, o)
 	if err != nil {
 		return err
@@ -79,6 +81,20 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	}
 	_ = write(end)
 	return nil
+}
+
+// beginTime is how long find waits for the first connections of a node that has just started.
+const beginTime = 3 * time.Second
+
+func (a *api) waitBegun(ctx context.Context) {
+	if a.Begun == nil {
+		return
+	}
+	select {
+	case <-a.Begun:
+	case <-time.After(beginTime):
+	case <-ctx.Done():
+	}
 }
 
 func findEnd(results *node.Results, key string) FindEnd {

@@ -54,7 +54,7 @@ func add(t *testing.T, n *node.Node, keys ...string) {
 // two returns two nodes that know each other's summary; the second holds "there" and a CID.
 func two(t *testing.T) (here, there *node.Node) {
 	t.Helper()
-	here, there = newNode(t), newNode(t)
+	here, there = newNode(t), newNode(t, node.WithJoins())
 	add(t, here, "here", "both")
 	add(t, there, "there", "both", someCID)
 	if err := here.Connect(t.Context(), there.Addresses()); err != nil {
@@ -139,8 +139,12 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/v1/find", "key=nobody", "", false},
 		{"GET", "/api/v1/find", "key=hex:x", "", true},
 		{"GET", "/api/v1/find", "key=a&count=-1", "", true},
+		{"GET", "/api/v1/join", "peer=" + there.ID().String(), "", false},
+		{"GET", "/api/v1/join", "others=true", "", true},
+		{"GET", "/api/v1/join", "peer=nobody", "", true},
 		{"GET", "/api/v1/keys", "", "", false},
 		{"POST", "/api/v1/keys/add", "", "one\ntwo\n", false},
+		{"POST", "/api/v1/keys/add", "private=true", "three", false},
 		{"POST", "/api/v1/keys/add", "", "hex:0", true},
 		{"POST", "/api/v1/keys/remove", "", "one", false},
 		{"POST", "/api/v1/keys/has", "", "one\ntwo\n\n" + someCID, false},

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -26,6 +28,8 @@ type Config struct {
 	Keys func(context.Context) iter.Seq2[[]byte, error]
 	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
+	// Begun is closed when the node has tried to connect to those it is to begin with: find waits for it, up to 3 s. nil: it does not.
+	Begun <-chan struct{}
 	// Version is what status says. May be empty.
 	Version string
 	// Registry has the metrics. nil: none are served.
@@ -34,7 +38,7 @@ type Config struct {
 	Log *slog.Logger
 
 	MaxBody     int64         // bytes of a request; 0: 32 MiB
-	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed or listed
+	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed, listed or joined
 	MaxRequests int           // served at once; 0: 64
 }
 
@@ -114,6 +118,7 @@ func (a *api) routes() map[string]handler {
 		"GET /api/v1/neighbours":   a.neighbours,
 		"GET /api/v1/overlap":      a.overlap,
 		"GET /api/v1/find":         a.find,
+		"GET /api/v1/join":         a.join,
 		"GET /api/v1/keys":         a.listKeys,
 		"POST /api/v1/keys/add":    a.addKeys,
 		"POST /api/v1/keys/remove": a.removeKeys,
@@ -174,7 +179,7 @@ func (a *api) limited(h handler) http.Handler {
 }
 
 func long(r *http.Request) bool {
-	return len(r.URL.Path) >= 12 && r.URL.Path[:12] == "/api/v1/keys"
+	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join"
 }
 
 // fault is an error with the status that it is answered with.
@@ -191,12 +196,14 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &f):
 		status = f.status
-	case errors.Is(err, node.ErrUnknown):
+	case errors.Is(err, node.ErrUnknown), errors.Is(err, node.ErrNoJoin):
 		status = http.StatusNotFound
 	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
 		status = http.StatusBadRequest
 	case errors.As(err, new(*http.MaxBytesError)):
 		status = http.StatusRequestEntityTooLarge
+	case errors.Is(err, syscall.ENOSPC):
+		status = http.StatusInsufficientStorage
 	case errors.Is(err, node.ErrClosed):
 		status = http.StatusServiceUnavailable
 	case errors.Is(err, context.DeadlineExceeded):

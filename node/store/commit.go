@@ -102,14 +102,9 @@ func (s *Store) gather(c *change) []*change {
 
 // commitGroup writes changes in one batch, and makes it last, before it lets their senders go.
 func (s *Store) commitGroup(group []*change) {
-	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
-	err := g.write(group)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrFailed, err)
-		s.failed.CompareAndSwap(nil, &err)
-	} else {
-		s.filter.removeAll(g.removed)
-		s.length.Add(int64(g.grown))
+	err := s.mayWrite(nameBytes(group))
+	if err == nil {
+		err = s.write(group)
 	}
 	for _, c := range group {
 		if err != nil {
@@ -117,6 +112,29 @@ func (s *Store) commitGroup(group []*change) {
 		}
 		close(c.done)
 	}
+}
+
+// nameBytes is how long the names of a group's keys are in the datastore, about.
+func nameBytes(group []*change) (n int) {
+	for _, c := range group {
+		for _, k := range c.keys {
+			n += len(keysPrefix) + 2 + 4*len(k)/3
+		}
+	}
+	return n
+}
+
+// write writes a group, and nothing more after an error: what is on disk is not known then.
+func (s *Store) write(group []*change) error {
+	g := groupWriter{s: s, ctx: context.Background(), present: make(map[string]bool)}
+	if err := g.write(group); err != nil {
+		err = fmt.Errorf("%w: %w", ErrFailed, err)
+		s.failed.CompareAndSwap(nil, &err)
+		return err
+	}
+	s.mirror.Remove(g.removed...)
+	s.length.Add(int64(g.grown))
+	return nil
 }
 
 // groupWriter writes a group of changes.
@@ -162,7 +180,7 @@ func (g *groupWriter) change(c *change) error {
 		}
 		if c.remove {
 			err = g.remove(k, c.fps[i])
-		} else if c.err = g.s.filter.add(c.fps[i]); c.err == nil {
+		} else if c.err = g.s.mirror.Add(c.fps[i]); c.err == nil {
 			err = g.add(k)
 		}
 		if err != nil {
@@ -182,7 +200,7 @@ func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	if p, ok := g.present[string(key)]; ok {
 		return p, nil
 	}
-	if !g.s.filter.contains(f) {
+	if !g.s.mirror.Contains(f) {
 		return false, nil
 	}
 	return g.s.ds.Has(g.ctx, name(keysPrefix, key))

@@ -11,6 +11,9 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
+// peerBytes is what a peer takes on disk, about.
+const peerBytes = 1 << 10
+
 func encodePeer(p node.KnownPeer) string {
 	flag := "\x00"
 	if p.Neighbour {
@@ -49,6 +52,9 @@ func (s *Store) SavePeers(ctx context.Context, peers []node.KnownPeer) error {
 	b, err := s.ds.Batch(ctx)
 	if err != nil {
 		return fmt.Errorf("store: save peers: %w", err)
+	}
+	if err := s.mayWrite(len(peers) * peerBytes); err != nil {
+		return err
 	}
 	now := make(map[string]string, len(peers))
 	for _, p := range peers {

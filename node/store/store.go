@@ -21,7 +21,7 @@ type Store struct {
 	tag    summary.SeedTag
 	hasher summary.Hasher
 
-	filter *filter
+	mirror *node.Mirror // the fingerprints of all keys
 	length atomic.Int64
 
 	changes chan *change
@@ -29,6 +29,7 @@ type Store struct {
 	closed  sync.Once
 	done    chan struct{} // the committer has ended
 	failed  atomic.Pointer[error]
+	room    func(bytes int) error // nil: there always is
 
 	epochs epochs
 
@@ -42,10 +43,17 @@ var (
 	_ node.Epochs     = (*Store)(nil)
 )
 
+// Option sets one thing of a store.
+type Option func(*Store)
+
+// WithRoom has room asked before each write whether so many more bytes may be written. Its error refuses the write, of which
+// nothing is on disk then, and the store goes on. Default: everything is written.
+func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.room = room } }
+
 // Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may be another
 // than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those of
-// the datastore.
-func Open(ctx context.Context, d ds.Batching, seed summary.Seed) (*Store, error) {
+// the datastore and of the options.
+func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option) (*Store, error) {
 	s := &Store{
 		ds:      d,
 		tag:     seed.Tag(),
@@ -53,6 +61,9 @@ func Open(ctx context.Context, d ds.Batching, seed summary.Seed) (*Store, error)
 		changes: make(chan *change, 64),
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
+	}
+	for _, o := range opts {
+		o(s)
 	}
 	for _, step := range []func(context.Context) error{s.openVersion, s.openEpochs, s.openFilter, s.openPeers} {
 		if err := step(ctx); err != nil {
@@ -78,10 +89,24 @@ func (s *Store) openVersion(ctx context.Context) error {
 
 // put writes one value so that it lasts.
 func (s *Store) put(ctx context.Context, name ds.Key, value []byte) error {
+	if err := s.mayWrite(len(value)); err != nil {
+		return err
+	}
 	if err := s.ds.Put(ctx, name, value); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
 	return s.sync(ctx, name)
+}
+
+// mayWrite asks for room for so many bytes of names and values.
+func (s *Store) mayWrite(bytes int) error {
+	if s.room == nil {
+		return nil
+	}
+	if err := s.room(bytes); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
 }
 
 func (s *Store) sync(ctx context.Context, name ds.Key) error {
@@ -107,7 +132,7 @@ func (s *Store) Close() (err error) {
 
 // Has says whether key is held.
 func (s *Store) Has(key []byte) bool {
-	if !s.filter.contains(s.hasher.Fingerprint(key)) {
+	if !s.mirror.Contains(s.hasher.Fingerprint(key)) {
 		return false
 	}
 	has, err := s.ds.Has(context.Background(), name(keysPrefix, key))
@@ -118,7 +143,7 @@ func (s *Store) Has(key []byte) bool {
 func (s *Store) Len() int { return int(s.length.Load()) }
 
 // Fingerprints are those of all keys when the iteration begins, each once.
-func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.filter.fingerprints }
+func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.mirror.Fingerprints }
 
 // Keys yields all keys, in no order. An error is the last thing it yields.
 func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {

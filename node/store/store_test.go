@@ -143,7 +143,7 @@ func TestGrowth(t *testing.T) {
 	d := memory()
 	s := open(t, d)
 	var keys []string
-	for i := range 5 * leastKeys {
+	for i := range 20_000 {
 		keys = append(keys, fmt.Sprint(i))
 	}
 	add(t, s, keys...)
@@ -262,6 +262,34 @@ func TestFailedWritesAreNotAcknowledged(t *testing.T) {
 	closed(t, s)
 	if s = open(t, d); !s.Has([]byte("a")) {
 		t.Error("what was acknowledged is gone after another start")
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	full, asked := errors.New("no space"), 0
+	var room error
+	s, err := Open(t.Context(), memory(), seed, WithRoom(func(bytes int) error { asked = bytes; return room }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, s)
+	add(t, s, "a")
+	room = full
+	if _, err := s.Add([]byte("a longer key"), 1); !errors.Is(err, full) || errors.Is(err, ErrFailed) {
+		t.Errorf("add: %v", err)
+	}
+	if asked < len("a longer key") {
+		t.Errorf("asked for %d bytes", asked)
+	}
+	if err := s.SavePeers(t.Context(), make([]node.KnownPeer, 1)); !errors.Is(err, full) {
+		t.Errorf("peers: %v", err)
+	}
+	room = nil
+	if got := keysIn(t, s); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("keys %q", got)
+	}
+	if add(t, s, "b") != 1 {
+		t.Error("nothing can be added when there is room again")
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package wire is the format of the messages that nodes exchange: what stands on the streams of /venn/hello/1.0.0,
-// /venn/have/1.0.0, /venn/query/1.0.0 and /venn/parts/1.0.0, and what pubsub's partial messages carry.
+// /venn/have/1.0.0, /venn/query/1.0.0, /venn/parts/1.0.0 and /venn/join/1.0.0, and what pubsub's partial messages carry.
 //
 // Every message is a protocol buffer, described by wire.proto beside this file. On a stream it stands behind its length, an
 // unsigned varint (WriteFrame, ReadFrame). A decoder guarantees, for bytes from a stranger:

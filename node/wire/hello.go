@@ -20,7 +20,8 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendBool(b, 5, h.Neighbour)
 	b = appendFixed64(b, 6, h.Session)
 	b = appendRecords(b, 7, h.Records)
-	return appendBool(b, 8, h.Full)
+	b = appendBool(b, 8, h.Full)
+	return appendUint(b, 9, h.Measured)
 }
 
 // ParseHello reads a whole message.
@@ -45,6 +46,8 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Records = append(h.Records, d.record(len(h.Records), MaxHelloRecords))
 		case 8:
 			h.Full = d.bool()
+		case 9:
+			h.Measured = d.uint(math.MaxUint64)
 		}
 	}
 	if d.err != nil {

@@ -9,6 +9,7 @@ const (
 	MaxPartsRequest = 64        // bytes of a PartsRequest
 	MaxParts        = 512 << 10 // bytes of a Parts on a stream
 	MaxPartsRPC     = 136 << 10 // bytes of a Parts in pubsub
+	MaxSample       = 4 << 10   // bytes of a Parts in an ordinary message
 	MaxPart         = 1<<16 - 1 // number of a part, and of parts
 	groupBytes      = len(summary.GroupID{})
 )
@@ -61,6 +62,7 @@ type Parts struct {
 	Envelope, Record []byte
 	Run              summary.Run
 	Delta            []byte // nil: it is a run
+	More             bool   // another message to the same peer follows at once
 }
 
 // AppendParts appends the message to b.
@@ -71,12 +73,14 @@ func AppendParts(b []byte, p Parts) []byte {
 	b = appendBytes(b, 2, p.Envelope)
 	b = appendBytes(b, 3, p.Record)
 	if len(p.Delta) > 0 {
-		return appendBytes(b, 5, p.Delta)
+		b = appendBytes(b, 5, p.Delta)
+	} else {
+		b = appendBytes(b, 4, p.Run.AppendBinary(nil))
 	}
-	return appendBytes(b, 4, p.Run.AppendBinary(nil))
+	return appendBool(b, 6, p.More)
 }
 
-// ParseParts reads a whole message of at most limit bytes (MaxParts or MaxPartsRPC).
+// ParseParts reads a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
 func ParseParts(b []byte, limit int) (Parts, error) {
 	var p Parts
 	var run []byte
@@ -93,6 +97,8 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 			run = d.bytes(1, limit)
 		case 5:
 			p.Delta = d.bytes(1, limit)
+		case 6:
+			p.More = d.bool()
 		}
 	}
 	if p.Delta != nil && (run != nil || p.Refused) {

@@ -19,6 +19,8 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/bloom/join"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
@@ -47,6 +49,7 @@ var kinds = []kind{
 		Up: 2_000_000, Down: 10_000_000, FalseMatches: 0.75, Origins: 120, Neighbour: true, Full: true, Session: 0x1122334455667788,
 		Records: []overlay.Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
 	}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-measured", MaxHello, overlay.Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
 	{"have-request", MaxHave, [][]byte{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest), encoder(AppendHaveRequest)},
 	{"have-answer", MaxHaveAnswer, []bool{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) ([]bool, error) {
 		return ParseHaveAnswer(b, answerKeys)
@@ -64,12 +67,22 @@ var kinds = []kind{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: summary.Digest{31: 11}},
 	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
+	{"parts-more", MaxParts, Parts{
+		Run: summary.Run{First: 2, Parts: [][]byte{{7, 8, 9}}, Next: summary.Digest{31: 11}}, More: true,
+	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{
 		"delta", MaxParts,
 		Parts{Envelope: []byte{4, 5}, Record: []byte{6}, Delta: []byte{7, 8, 9}},
 		parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts),
 	},
+	{"join-request", MaxJoinRequest, JoinRequest{
+		Params: bloom.Params{BlockBits: 1000, Blocks: 3, Hashes: 1, Key: bloom.Key{K0: 1, K1: 2}}, Filter: 70_000,
+	}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
+	{"join-request-size", MaxJoinRequest, JoinRequest{}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
+	{"join-piece", MaxJoinPiece, JoinPiece{
+		Size: join.Size{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
+	}, parser(ParseJoinPiece), encoder(AppendJoinPiece)},
 	{"catalogue-bases", MaxCatalogue, []overlay.Item{
 		{Group: summary.GroupID{0: 1, 15: 1}, Have: 7, Bases: overlay.MaxBases}, {Group: summary.GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
@@ -203,6 +216,11 @@ func TestRefused(t *testing.T) {
 		{"bases of eight epochs before", "parts-request", append(field(1, long(16)), append(varint(3, 1), varint(4, 128)...)...), ErrLimit},
 		{"bases 128", "catalogue", append(item, field(4, []byte{0x80, 1})...), ErrMalformed},
 		{"too few bases", "catalogue", append(item, field(4, nil)...), ErrMalformed},
+		{"filter of 2^28+1 bits", "join-request", append(append(varint(1, 1<<27+1), varint(2, 2)...), varint(3, 1)...), ErrLimit},
+		{"filter without hashes", "join-request", append(varint(1, 8), varint(2, 2)...), ErrMalformed},
+		{"filter without params", "join-request", varint(6, 8), ErrMalformed},
+		{"piece of 64 KiB and 1", "join-piece", field(3, long(MaxPieceData+1)), ErrLimit},
+		{"empty key in a piece", "join-piece", field(4, nil), ErrMalformed},
 		{"4097 items", "catalogue", field(1, long(4097*16)), ErrLimit},
 	} {
 		for _, k := range kinds {
@@ -313,6 +331,8 @@ func FuzzQuery(f *testing.F)        { fuzz(f, "query") }
 func FuzzAnswer(f *testing.F)       { fuzz(f, "answer") }
 func FuzzPartsRequest(f *testing.F) { fuzz(f, "parts-request") }
 func FuzzParts(f *testing.F)        { fuzz(f, "parts") }
+func FuzzJoinRequest(f *testing.F)  { fuzz(f, "join-request") }
+func FuzzJoinPiece(f *testing.F)    { fuzz(f, "join-piece") }
 func FuzzCatalogue(f *testing.F)    { fuzz(f, "catalogue") }
 
 // FuzzFrame: whatever stands on a stream, no more is reserved than the limit, and no more than one frame is taken.

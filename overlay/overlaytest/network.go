@@ -1,7 +1,7 @@
 // Package overlaytest runs many overlays against each other in virtual time, for tests.
 //
-// It is no model of a real network: links have one latency, no loss and no bandwidth of their own (the overlays' own
-// budgets are what is tested), and the pubsub mesh is each peer's first few links. The same seed gives the same run.
+// It is no model of a real network: links have one latency, no loss, and no bandwidth of their own unless Line gives
+// them one (the overlays' own budgets are what is tested), and the pubsub mesh is each peer's first few links. The same seed gives the same run.
 package overlaytest
 
 import (
@@ -22,6 +22,8 @@ type Network struct {
 	Now     time.Duration
 	// Sent is told of every message of the overlay between peers, in bytes as it counts them; nil: nobody is.
 	Sent func(now time.Duration, from, to int, bytes int)
+	// Line is the rate from one peer to another in bit/s, 0 for one without end; nil: all are.
+	Line func(from, to int) float64
 	// Trace is told of every effect; nil: nobody is.
 	Trace func(now time.Duration, peer int, e overlay.Effect)
 
@@ -29,7 +31,8 @@ type Network struct {
 	seq      int
 	index    map[overlay.PeerID]int
 	links    map[[2]int]bool
-	requests []summary.GroupID // direct requests so far
+	busy     map[[2]int]time.Duration // until when the lines are
+	requests []summary.GroupID        // direct requests so far
 	random   uint64
 }
 
@@ -45,6 +48,7 @@ type Peer struct {
 	Deltas     int // epochs learned by deltas
 	DeltaBytes int // of these
 	Spared     int // bytes of the parts in whose place they came
+	Fallbacks  int // epochs learned without one, though an earlier was known
 	Faults     map[overlay.Fault]int
 	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                   // announces, but never delivers
@@ -64,7 +68,7 @@ type Peer struct {
 func New(configs []overlay.Config, random uint64) (*Network, error) {
 	n := &Network{
 		Latency: 20 * time.Millisecond, Degree: 6, random: random,
-		index: map[overlay.PeerID]int{}, links: map[[2]int]bool{},
+		index: map[overlay.PeerID]int{}, links: map[[2]int]bool{}, busy: map[[2]int]time.Duration{},
 	}
 	for i, cfg := range configs {
 		if _, err := n.Add(overlay.PeerID(fmt.Sprintf("peer-%04d", i)), cfg); err != nil {
@@ -229,6 +233,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 		p.Served[n.originOf(e.Group)] += e.Run.Bytes()
 		n.send(i, e.To, size, overlay.PartsReceived{
 			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
+			More: e.More,
 		})
 	case overlay.RequestParts:
 		j, exists := n.index[e.From.Peer]
@@ -261,6 +266,9 @@ func (n *Network) do(i int, e overlay.Effect) {
 	case overlay.Report:
 		p.Faults[e.Fault]++
 	case overlay.Learned:
+		if e.Fallback {
+			p.Fallbacks++
+		}
 		if e.Delta > 0 {
 			p.Deltas++
 			p.DeltaBytes += e.Delta
@@ -324,6 +332,17 @@ func (n *Network) originOf(g summary.GroupID) overlay.PeerID {
 	return ""
 }
 
+// onLine is how long a message waits for the line to a peer, and takes on it.
+func (n *Network) onLine(from, to, size int) time.Duration {
+	if n.Line == nil || n.Line(from, to) == 0 {
+		return 0
+	}
+	k := [2]int{from, to}
+	took := time.Duration(float64(8*size) / n.Line(from, to) * float64(time.Second))
+	n.busy[k] = max(n.Now, n.busy[k]) + took
+	return n.busy[k] - n.Now
+}
+
 // send delivers an input to a peer after the latency, if the two are still connected then.
 func (n *Network) send(from int, to overlay.PeerID, size int, in overlay.Input) {
 	j, ok := n.index[to]
@@ -333,7 +352,7 @@ func (n *Network) send(from int, to overlay.PeerID, size int, in overlay.Input) 
 	if n.Sent != nil {
 		n.Sent(n.Now, from, j, size)
 	}
-	n.after(n.Latency, func() {
+	n.after(n.Latency+n.onLine(from, j, size), func() {
 		if n.links[pair(from, j)] {
 			n.step(j, in)
 		}

@@ -52,12 +52,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
 	var us, them, ratios []float64
 	for round := range rounds + 1 {
-		select {
-		case <-b.interrupt:
-			b.stopped = true
-		default:
-		}
-		if b.stopped {
+		if b.stopping() {
 			return
 		}
 		runtime.GC() // what the last side left is not this one's cost
@@ -78,11 +73,35 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 	b.add(Row{Name: name, Ours: median(us), Theirs: median(them), Unit: unit, Ratio: median(ratios), Target: target})
 }
 
+// stopping says whether the user wants no more.
+func (b *bench) stopping() bool {
+	select {
+	case <-b.interrupt:
+		b.stopped = true
+	default:
+	}
+	return b.stopped
+}
+
 // amount adds a row for two amounts, such as sizes.
 func (b *bench) amount(name, unit string, target, ours, theirs float64) {
 	if !b.stopped {
 		b.add(Row{Name: name, Ours: ours, Theirs: theirs, Unit: unit, Ratio: theirs / ours, Target: target})
 	}
+}
+
+// within adds a row for work that has a limit of time, in seconds: the median of the rounds beside it.
+func (b *bench) within(name, unit string, limit float64, work side) {
+	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
+	var all []float64
+	for range rounds {
+		if b.stopping() {
+			return
+		}
+		runtime.GC()
+		all = append(all, repeat(work)/1e9)
+	}
+	b.amount(name, unit, 1, median(all), limit)
 }
 
 func (b *bench) add(r Row) {

@@ -6,13 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
 	"time"
 
-	pebbleds "github.com/ipfs/go-ds-pebble"
+	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/namespace"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,7 +58,7 @@ func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	defer unlock()
 	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
 	defer func() { err = errors.Join(err, d.close()) }()
-	for _, step := range []func(context.Context) error{d.openStore, d.listenHTTP, d.openHost, d.openNode} {
+	for _, step := range []func(context.Context) error{d.listenHTTP, d.openStore, d.openHost, d.openNode} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -73,6 +75,7 @@ type daemon struct {
 
 	registry  *prometheus.Registry
 	store     *store.Store
+	private   *store.Store // keys that are in no summary
 	bootstrap []peer.AddrInfo
 	gate      node.Gate
 	host      host.Host
@@ -100,20 +103,29 @@ func (d *daemon) seed() summary.Seed {
 
 func (d *daemon) openStore(ctx context.Context) error {
 	begun := time.Now()
-	db, err := pebbleds.NewDatastore(d.repo.Store(), pebbleds.WithCacheSize(d.cfg.Limits.Cache))
+	room := roomOn(d.repo.Dir)
+	if err := room(0); err != nil {
+		return err
+	}
+	db, err := openPebble(d.repo, d.cfg.Limits.Cache, d.log)
 	if err != nil {
-		return fmt.Errorf("store %s cannot be opened; if it is damaged, put back a copy, or move it away to begin with no keys: %w", d.repo.Store(), err)
+		return err
 	}
 	d.onClose(db.Close)
-	if d.store, err = store.Open(ctx, db, d.seed()); err != nil {
+	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room)); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(d.store.Close)
+	if d.private, err = store.Open(ctx, namespace.Wrap(db, ds.NewKey("/private")), d.seed(), store.WithRoom(room)); err != nil {
+		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
+	}
+	d.onClose(d.private.Close)
 	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
 	return nil
 }
 
-// listenHTTP opens what commands and programs connect to, before the node starts, so that a port in use ends the daemon early.
+// listenHTTP opens what commands and programs connect to, before all else: a port in use ends the daemon early, and who connects
+// while the store opens waits.
 func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 	if d.control, err = listenSocket(d.repo.Socket()); err != nil {
 		return err
@@ -171,13 +183,17 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		d.bootstrap = append(d.bootstrap, *info)
 	}
 	d.bootstrap = append(d.bootstrap, d.opts.Bootstrap...)
-	d.node, err = node.New(d.host,
-		node.WithKeys(d.store), node.WithEpochs(d.store),
+	opts := []node.Option{
+		node.WithKeys(d.store), node.WithPrivateKeys(d.private), node.WithEpochs(d.store),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
 		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
-	)
+	}
+	if d.cfg.Content.Joins {
+		opts = append(opts, node.WithJoins())
+	}
+	d.node, err = node.New(d.host, opts...)
 	if err != nil {
 		return err
 	}
@@ -196,6 +212,19 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	return nil
 }
 
+// allKeys are the keys of both stores.
+func (d *daemon) allKeys(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, s := range []*store.Store{d.store, d.private} {
+			for key, err := range s.Keys(ctx) {
+				if !yield(key, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // serve answers until ctx ends or something fails that cannot do without.
 func (d *daemon) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -210,7 +239,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.store.Keys, Servers: d.serving.servers, Version: d.opts.Version, Registry: d.registry, Log: d.log}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public := httpapi.Public(c)

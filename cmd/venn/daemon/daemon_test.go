@@ -94,6 +94,29 @@ func TestWarmRestart(t *testing.T) {
 	}
 }
 
+// TestLostPeersAreDialledAgain ends a daemon and starts it again: one that was connected with it comes back.
+func TestLostPeersAreDialledAgain(t *testing.T) {
+	lost, dialler := newRepo(t), newRepo(t)
+	s, _, stop := start(t, lost)
+	info, err := peer.AddrInfoFromString(s.Addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, d, end := start(t, dialler, *info)
+	defer func() { _ = end() }()
+	connected := func() bool { return len(d.host.Network().ConnsToPeer(info.ID)) > 0 }
+	eventually(t, "they are connected", connected)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the connection is lost", func() bool { return !connected() })
+	_, _, stop = start(t, lost)
+	defer func() { _ = stop() }()
+	begun := time.Now()
+	eventually(t, "they are connected again", connected)
+	t.Logf("connected again %v after it serves", time.Since(begun).Round(time.Millisecond))
+}
+
 // TestAddressesAreKept listens on the same ports after a restart.
 func TestAddressesAreKept(t *testing.T) {
 	r := newRepo(t)

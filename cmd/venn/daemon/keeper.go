@@ -20,7 +20,7 @@ import (
 
 const (
 	keepEvery = 3 * time.Second  // a look at whom to dial
-	dialAgain = 6 * time.Second  // after a dial that failed or a connection that was lost
+	dialAgain = 4 * time.Second  // after a dial that failed or a connection that was lost
 	dialTime  = 5 * time.Second  // for one dial
 	saveEvery = 10 * time.Second // what is known of peers
 	maxFound  = 16               // peers found on the local network that are kept in mind
@@ -40,13 +40,14 @@ type keeper struct {
 	found []peer.AddrInfo       // dialled while links are few
 	tried map[peer.ID]time.Time // last dial
 	stir  chan struct{}
+	begun chan struct{} // closed when those to be dialled at the start have been
 }
 
 // fewLinks is below how many links peers that are merely known of are dialled.
 const fewLinks = 4
 
 func newKeeper(n *node.Node, h host.Host, s *store.Store, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {
-	k := &keeper{node: n, host: h, store: s, log: log, fixed: bootstrap, tried: make(map[peer.ID]time.Time), stir: make(chan struct{}, 1)}
+	k := &keeper{node: n, host: h, store: s, log: log, fixed: bootstrap, tried: make(map[peer.ID]time.Time), stir: make(chan struct{}, 1), begun: make(chan struct{})}
 	k.found = warm(s.Peers())
 	return k
 }
@@ -111,8 +112,12 @@ func (k *keeper) run(ctx context.Context) {
 	look, save := time.NewTicker(keepEvery), time.NewTicker(saveEvery)
 	defer look.Stop()
 	defer save.Stop()
-	var dials sync.WaitGroup
+	var first, dials sync.WaitGroup
 	defer dials.Wait()
+	for _, p := range k.wanted(time.Now()) {
+		first.Go(func() { k.dial(ctx, p) })
+	}
+	dials.Go(func() { first.Wait(); close(k.begun) })
 	for {
 		for _, p := range k.wanted(time.Now()) {
 			dials.Go(func() { k.dial(ctx, p) })

@@ -54,6 +54,7 @@ type NAT struct {
 
 // Content says where what the keys stand for is.
 type Content struct {
+	Joins    bool     `toml:"joins" doc:"Take part in joins of others. Whoever asks for one can have all keys listed, which a summary does not give away."`
 	ServedBy []string `toml:"served_by" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
 }
 

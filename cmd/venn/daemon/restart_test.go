@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+var (
+	daemons     = flag.Int("daemons", 8, "daemons of TestRestartAmongMany")
+	restartTime = flag.Duration("restart", time.Minute, "time within which the one that is started again must be back; an idle machine does it in 10s")
+)
+
+const (
+	keysEach     = 500
+	restartAsked = 200 // queries
+)
+
+// TestRestartAmongMany starts one of many daemons again, told of nobody: it has most of its neighbours again soon, and finds what
+// the others hold.
+func TestRestartAmongMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a minute")
+	}
+	var first peer.AddrInfo
+	var others []peer.ID
+	for i := range *daemons - 1 {
+		var bootstrap []peer.AddrInfo
+		if i > 0 {
+			bootstrap = append(bootstrap, first)
+		}
+		_, d, stop := start(t, newRepo(t), bootstrap...)
+		defer func() { _ = stop() }()
+		if i == 0 {
+			first = d.node.Addresses()
+		}
+		keys := make([][]byte, keysEach)
+		for k := range keys {
+			keys[k] = fmt.Appendf(nil, "%d/%d", i, k)
+		}
+		addKeys(t, d.node, keys...)
+		others = append(others, d.node.ID())
+	}
+	r := newRepo(t)
+	_, d, stop := start(t, r, first)
+	addKeys(t, d.node, []byte("of the one started again"))
+	eventually(t, "the last daemon has neighbours and knows all", func() bool {
+		s, err := d.node.Status(t.Context())
+		return err == nil && s.Origins == len(others) && len(neighbours(t, d.node)) >= 4
+	})
+	before := neighbours(t, d.node)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	_, d, stop = start(t, r)
+	defer func() { _ = stop() }()
+	var back, found int
+	for ; ; time.Sleep(100 * time.Millisecond) {
+		if time.Since(begun) > *restartTime {
+			t.Fatalf("after %v: %d of %d neighbours back, %d of %d keys found", *restartTime, back, len(before), found, restartAsked)
+		}
+		back, found = 0, 0
+		for _, p := range neighbours(t, d.node) {
+			if slices.Contains(before, p) {
+				back++
+			}
+		}
+		if back < (len(before)+1)/2 {
+			continue
+		}
+		for q := range restartAsked {
+			if finds(t, d.node, fmt.Sprintf("%d/%d", q%len(others), q)) {
+				found++
+			}
+		}
+		if found >= restartAsked*99/100 {
+			break
+		}
+	}
+	t.Logf("after %v: %d of %d neighbours back, %d of %d keys found", time.Since(begun).Round(time.Millisecond), back, len(before), found, restartAsked)
+}
+
+func addKeys(t *testing.T, n *node.Node, keys ...[]byte) {
+	t.Helper()
+	if err := n.AddKeys(t.Context(), keys...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func neighbours(t *testing.T, n *node.Node) (out []peer.ID) {
+	t.Helper()
+	all, err := n.Neighbours(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		out = append(out, peer.ID(p.Peer))
+	}
+	return out
+}
+
+func finds(t *testing.T, n *node.Node, key string) bool {
+	t.Helper()
+	results, err := n.Query(t.Context(), []byte(key), node.QueryOptions{Timeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range results.Providers() {
+		return true
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+func joinCommand() *cli.Command {
+	return &cli.Command{
+		Name: "join", Usage: "list the keys that this peer and others all hold, exactly", ArgsUsage: "PEER…",
+		Description: "A Bloom join: filters of the collections are moved, and the keys that are probably in all; what that took is said on\n" +
+			"standard error. Others answer if they have set content.joins.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "others", Usage: "join the peers named alone, without this one"},
+			jsonFlag("a JSON object a line for each key: key; and one for what it took"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c, 1, -1, "at least one peer"); err != nil {
+				return err
+			}
+			if err := checkPeers(c.Args().Slice()); err != nil {
+				return err
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			q := url.Values{"peer": c.Args().Slice(), "others": {strconv.FormatBool(c.Bool("others"))}}
+			body, err := cl.do(ctx, "GET", "/api/v1/join", q, nil)
+			if err != nil {
+				return err
+			}
+			return printJoin(c, body)
+		},
+	}
+}
+
+// printJoin prints the keys of an answer, and what they took.
+func printJoin(c *cli.Command, body io.ReadCloser) error {
+	var end *httpapi.JoinEnd
+	err := eachLine(body, func(line []byte) error {
+		var k httpapi.Key
+		if err := json.Unmarshal(line, &k); err != nil {
+			return err
+		}
+		if k.Key == "" {
+			end = new(httpapi.JoinEnd)
+			if err := json.Unmarshal(line, end); err != nil {
+				return err
+			}
+		}
+		if c.Bool("json") {
+			_, err := fmt.Fprintf(c.Root().Writer, "%s\n", line)
+			return err
+		}
+		if k.Key != "" {
+			_, err := fmt.Fprintln(c.Root().Writer, k.Key)
+			return err
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case end == nil:
+		return errors.New("daemon: the answer is not whole")
+	}
+	fmt.Fprintf(c.Root().ErrWriter, "%d keys are held by all %d; %d bytes moved (%d of filters, %d of keys) in %.0f ms, all keys would be %d\n",
+		end.Common, end.Peers, end.Moved, end.Filters, end.Keys, end.Elapsed, end.Shipping)
+	return nil
+}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// JoinEnd is the last line of an answer to join: what was moved for it, in bytes without those of the network.
+type JoinEnd struct {
+	Peers      int     `json:"peers"`      // whose keys were joined
+	Common     int     `json:"common"`     // keys that all hold
+	Candidates int     `json:"candidates"` // keys sent by all together
+	Filters    int     `json:"filter_bytes"`
+	Keys       int     `json:"key_bytes"`
+	Moved      int     `json:"moved_bytes"` // filters and keys
+	Shipping   int     `json:"all_bytes"`   // that sending all keys would have taken
+	Elapsed    float64 `json:"elapsed_ms"`
+}
+
+// join answers with a line for each key that all of some peers hold, and one for what that took.
+func (a *api) join(w http.ResponseWriter, r *http.Request) error {
+	peers, err := joinPeers(r)
+	if err != nil {
+		return err
+	}
+	if r.FormValue("others") != "true" && !slices.Contains(peers, a.Node.ID()) {
+		peers = append(peers, a.Node.ID())
+	}
+	begun := time.Now()
+	keys, report, err := a.Node.Join(r.Context(), peers...)
+	if err != nil {
+		return err
+	}
+	write := lines(w)
+	for _, k := range keys {
+		if err := write(Key{FormatKey(k)}); err != nil {
+			return nil // the client is gone
+		}
+	}
+	_ = write(JoinEnd{
+		Peers: len(peers), Common: len(keys), Candidates: report.Candidates, Filters: report.Collected + report.Returned,
+		Keys: report.KeysMoved, Moved: report.Moved(), Shipping: report.Shipping, Elapsed: milliseconds(time.Since(begun)),
+	})
+	return nil
+}
+
+// maxJoined bounds the peers of a join: the filters of all are held at a time.
+const maxJoined = 32
+
+func joinPeers(r *http.Request) (out []peer.ID, err error) {
+	texts := r.URL.Query()["peer"]
+	if len(texts) == 0 || len(texts) > maxJoined {
+		return nil, fault{http.StatusBadRequest, errors.New("peer: 1 to 32 must be named")}
+	}
+	for _, text := range texts {
+		p, err := parsePeer("peer", text)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,331 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/bloom/join"
+)
+
+var (
+	// ErrNoJoin says that a peer takes no part in joins.
+	ErrNoJoin = errors.New("node: takes no part in joins")
+	// ErrNoList says that the node's key store cannot list its keys.
+	ErrNoList = errors.New("node: the key store cannot list keys")
+)
+
+// KeyLists is what Keys must be besides for its keys to be in a join. An error is the last thing that Keys yields.
+type KeyLists interface {
+	Keys(ctx context.Context) iter.Seq2[[]byte, error]
+}
+
+// WithJoins has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a summary does not
+// give away. Needs keys that are KeyLists. Default: it takes part only in its own.
+func WithJoins() Option {
+	return func(c *config) error { c.joins = true; return nil }
+}
+
+const (
+	joinTime = 10 * time.Minute // for one that is served
+	maxJoin  = 1 << 30          // bytes of keys that one peer may send
+)
+
+// Join finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package join, over
+// streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only filters of them and the
+// keys that probably are in all; these bytes are outside the budget for summaries. The errors: ErrUnknown for a peer that is not
+// connected and not known by its summary, ErrNoJoin, ErrNoList, ErrClosed, that of ctx.
+func (n *Node) Join(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(n.ctx, cancel)()
+	sources := make([]join.Source, len(peers))
+	for i, p := range peers {
+		s, err := n.joinSource(ctx, p)
+		if err != nil {
+			return nil, join.Report{}, fmt.Errorf("%s: %w", p, err)
+		}
+		sources[i] = s
+	}
+	keys, report, err := join.Join(sources, bloom.Params{Key: bloom.Key{K0: rand.Uint64(), K1: rand.Uint64()}})
+	if n.ctx.Err() != nil {
+		err = ErrClosed
+	}
+	return keys, report, err
+}
+
+// joinSource is a peer as one of the sets of a join.
+func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
+	if p == n.ID() {
+		return n.listed(ctx)
+	}
+	var r overlay.Record
+	var known bool
+	if err := n.view(ctx, func(l *loop) { r, known = l.core.Overlay.Record(overlay.PeerID(p)) }); err != nil {
+		return nil, err
+	}
+	if known {
+		if err := n.reach(ctx, r, true); err != nil {
+			return nil, err
+		}
+	} else if len(n.host.Network().ConnsToPeer(p)) == 0 {
+		return nil, ErrUnknown
+	}
+	return &remoteSet{n: n, ctx: ctx, peer: p}, nil
+}
+
+// remoteSet is the set of a peer.
+type remoteSet struct {
+	n    *Node
+	ctx  context.Context
+	peer peer.ID
+	size join.Size
+}
+
+// Size implements join.Source.
+func (s *remoteSet) Size() (join.Size, error) {
+	err := s.ask(wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
+		s.size = p.Size
+		return nil
+	})
+	return s.size, err
+}
+
+// Filter implements join.Source.
+func (s *remoteSet) Filter(p bloom.Params) (message []byte, err error) {
+	err = s.ask(wire.JoinRequest{Params: p}, nil, func(p wire.JoinPiece) error {
+		if message = append(message, p.Filter...); len(message) > wire.MaxJoinFilter {
+			return fmt.Errorf("%w: filter of more than %d bytes", wire.ErrLimit, wire.MaxJoinFilter)
+		}
+		return nil
+	})
+	return message, err
+}
+
+// Matching implements join.Source.
+func (s *remoteSet) Matching(p bloom.Params, message []byte) (keys [][]byte, err error) {
+	most, bytes := min(s.size.Bytes, maxJoin), 0
+	err = s.ask(wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
+		for _, k := range p.Keys {
+			bytes += join.KeyBytes(len(k))
+		}
+		if keys = append(keys, p.Keys...); bytes > most {
+			return fmt.Errorf("%w: more than %d bytes of keys", wire.ErrLimit, most)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// ask sends a request, with the message of a filter if there is one, and takes the pieces of the answer.
+func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) (err error) {
+	st, err := s.n.open(s.ctx, s.peer, JoinID)
+	if err != nil {
+		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, JoinID); err == nil && len(got) == 0 {
+			return fmt.Errorf("%w: %s", ErrNoJoin, s.peer)
+		}
+		return err
+	}
+	defer func() { st.end(err) }()
+	defer context.AfterFunc(s.ctx, func() { _ = st.Reset() })()
+	if err = st.send(wire.AppendJoinRequest(nil, r)); err != nil {
+		return err
+	}
+	if err = sendPieces(st, message); err != nil {
+		return err
+	}
+	for {
+		p, err := receivePiece(st)
+		if err != nil {
+			if s.ctx.Err() != nil {
+				return s.ctx.Err()
+			}
+			return fmt.Errorf("node: join with %s: %w", s.peer, err)
+		}
+		if err := take(p); err != nil {
+			return err
+		}
+		if p.Final {
+			return nil
+		}
+	}
+}
+
+// sendPieces sends the message of a filter; the last piece is final. Nothing is sent of none.
+func sendPieces(s *stream, message []byte) error {
+	for len(message) > 0 {
+		k := min(len(message), wire.MaxPieceData)
+		p := wire.JoinPiece{Filter: message[:k], Final: k == len(message)}
+		if err := s.sendWithin(wire.AppendJoinPiece(nil, p), transferTime); err != nil {
+			return err
+		}
+		message = message[k:]
+	}
+	return nil
+}
+
+func receivePiece(s *stream) (wire.JoinPiece, error) {
+	b, err := s.receiveOnce(wire.MaxJoinPiece, transferTime)
+	if err != nil {
+		return wire.JoinPiece{}, err
+	}
+	return wire.ParseJoinPiece(b)
+}
+
+// serveJoin answers a request for a join, one at a time: a filter takes up to wire.MaxJoinBits.
+func (n *Node) serveJoin(s *stream) error {
+	b, err := s.receive(wire.MaxJoinRequest, ioTime)
+	if err != nil {
+		return err
+	}
+	r, err := wire.ParseJoinRequest(b)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, joinTime)
+	defer cancel()
+	select {
+	case n.joining <- struct{}{}:
+		defer func() { <-n.joining }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	set, err := n.listed(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Params == (bloom.Params{}):
+		size, err := set.Size()
+		if err != nil {
+			return err
+		}
+		return s.send(wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
+	case r.Filter == 0:
+		message, err := set.Filter(r.Params)
+		if err != nil {
+			return err
+		}
+		return sendPieces(s, message)
+	}
+	return serveMatching(s, set, r)
+}
+
+// serveMatching reads a filter and sends the keys in it, as they are found.
+func serveMatching(s *stream, set listedSet, r wire.JoinRequest) error {
+	message := make([]byte, 0, min(r.Filter, wire.MaxPieceData))
+	for len(message) < r.Filter {
+		p, err := receivePiece(s)
+		if err != nil {
+			return err
+		}
+		if len(p.Filter) == 0 || len(message)+len(p.Filter) > r.Filter {
+			return fmt.Errorf("%w: filter of other than the %d bytes announced", wire.ErrMalformed, r.Filter)
+		}
+		message = append(message, p.Filter...)
+	}
+	var batch [][]byte
+	size := 0
+	flush := func(final bool) error {
+		p := wire.JoinPiece{Keys: batch, Final: final}
+		batch, size = batch[:0], 0
+		return s.sendWithin(wire.AppendJoinPiece(nil, p), transferTime)
+	}
+	err := set.matching(r.Params, message, func(key []byte) error {
+		if size += 3 + len(key); size > wire.MaxPieceData {
+			if err := flush(false); err != nil {
+				return err
+			}
+			size = 3 + len(key)
+		}
+		batch = append(batch, key)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush(true)
+}
+
+// listedSet is the node's own keys as a set of a join: they are listed anew for each step, and not kept.
+type listedSet struct {
+	ctx  context.Context
+	keys KeyLists
+}
+
+func (n *Node) listed(ctx context.Context) (listedSet, error) {
+	keys, ok := n.keys.(KeyLists)
+	if !ok {
+		return listedSet{}, ErrNoList
+	}
+	return listedSet{ctx, keys}, nil
+}
+
+// Size implements join.Source.
+func (s listedSet) Size() (size join.Size, err error) {
+	for key, err := range s.keys.Keys(s.ctx) {
+		if err != nil {
+			return size, err
+		}
+		size.Keys++
+		size.Bytes += join.KeyBytes(len(key))
+	}
+	return size, nil
+}
+
+// Filter implements join.Source.
+func (s listedSet) Filter(p bloom.Params) ([]byte, error) {
+	codec, err := bloom.NewCodec(p)
+	if err != nil {
+		return nil, err
+	}
+	f, err := bloom.New(p)
+	if err != nil {
+		return nil, err
+	}
+	for key, err := range s.keys.Keys(s.ctx) {
+		if err != nil {
+			return nil, err
+		}
+		f.Add(key)
+	}
+	return codec.Append(nil, f)
+}
+
+// Matching implements join.Source.
+func (s listedSet) Matching(p bloom.Params, message []byte) (keys [][]byte, err error) {
+	err = s.matching(p, message, func(key []byte) error { keys = append(keys, key); return nil })
+	return keys, err
+}
+
+// matching gives the keys in a filter to yield, until that fails.
+func (s listedSet) matching(p bloom.Params, message []byte, yield func(key []byte) error) error {
+	codec, err := bloom.NewCodec(p)
+	if err != nil {
+		return err
+	}
+	f, err := codec.Decode(message)
+	if err != nil {
+		return fmt.Errorf("%w: filter: %w", wire.ErrMalformed, err)
+	}
+	for key, err := range s.keys.Keys(s.ctx) {
+		if err != nil {
+			return err
+		}
+		if !f.Contains(key) {
+			continue
+		}
+		if err := yield(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

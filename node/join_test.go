@@ -1,0 +1,91 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+func TestJoin(t *testing.T) {
+	var nodes [3]*Node
+	for i := range nodes {
+		nodes[i] = newNode(t, WithJoins())
+		add(t, nodes[i], keysOf("of all", 300)...)
+		add(t, nodes[i], keysOf(nodes[i].ID().String(), 20_000)...)
+	}
+	add(t, nodes[0], []byte("of two"))
+	add(t, nodes[1], []byte("of two"))
+	connect(t, nodes[0], nodes[1])
+	connect(t, nodes[1], nodes[2])
+	eventually(t, "the first knows the third", func() bool { return knows(nodes[0], nodes[2]) })
+	want := keysOf("of all", 300)
+	for _, c := range []struct {
+		peers []peer.ID
+		want  [][]byte
+	}{
+		{[]peer.ID{nodes[0].ID(), nodes[1].ID(), nodes[2].ID()}, want},
+		{[]peer.ID{nodes[1].ID(), nodes[2].ID()}, want},
+		{[]peer.ID{nodes[0].ID(), nodes[1].ID()}, append(slices.Clone(want), []byte("of two"))},
+	} {
+		got, report, err := nodes[0].Join(t.Context(), c.peers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(c.want, bytes.Compare)
+		if !slices.EqualFunc(got, c.want, bytes.Equal) {
+			t.Errorf("%d keys of %d peers, want %d", len(got), len(c.peers), len(c.want))
+		}
+		if report.Moved() == 0 || report.Moved() > report.Shipping/4 {
+			t.Errorf("%d bytes moved, the sets have %d", report.Moved(), report.Shipping)
+		}
+	}
+}
+
+func TestJoinRefused(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	if _, _, err := a.Join(t.Context(), b.ID()); !errors.Is(err, ErrUnknown) {
+		t.Errorf("with a stranger: %v", err)
+	}
+	connect(t, a, b)
+	if _, _, err := a.Join(t.Context(), b.ID()); !errors.Is(err, ErrNoJoin) {
+		t.Errorf("with a peer that takes no part: %v", err)
+	}
+	bare := newNode(t, WithKeys(struct{ Keys }{&MemoryKeys{}}))
+	if _, _, err := bare.Join(t.Context(), bare.ID()); !errors.Is(err, ErrNoList) {
+		t.Errorf("with keys that cannot be listed: %v", err)
+	}
+}
+
+// TestHostileJoin sends what no peer should: it is refused, counted, and the node goes on.
+func TestHostileJoin(t *testing.T) {
+	n := newNode(t, WithJoins())
+	add(t, n, []byte("k"))
+	r := newRaw(t, n)
+	p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
+	request := func(r wire.JoinRequest) []byte { return frame(wire.AppendJoinRequest(nil, r)) }
+	piece := func(p wire.JoinPiece) []byte { return frame(wire.AppendJoinPiece(nil, p)) }
+	for name, b := range map[string][]byte{
+		"a filter too long":       append(request(wire.JoinRequest{Params: p, Filter: 2}), piece(wire.JoinPiece{Filter: make([]byte, 3)})...),
+		"a filter that is none":   append(request(wire.JoinRequest{Params: p, Filter: 2}), piece(wire.JoinPiece{Filter: make([]byte, 2)})...),
+		"no filter":               append(request(wire.JoinRequest{Params: p, Filter: 2}), piece(wire.JoinPiece{Final: true})...),
+		"a filter of no hashes":   frame([]byte{8, 64}),
+		"a filter of 2^30 bits":   request(wire.JoinRequest{Params: bloom.Params{BlockBits: 1 << 30, Blocks: 1, Hashes: 1}}),
+		"bytes that mean nothing": frame([]byte{0xff}),
+	} {
+		if got, err := r.exchange(n, JoinID, b); err == nil && len(got) > 0 {
+			t.Errorf("%s: answered with %d bytes", name, len(got))
+		}
+	}
+	if s, err := n.Status(t.Context()); err != nil || len(s.Refused) == 0 {
+		t.Errorf("refused %v, %v", s.Refused, err)
+	}
+	if got, err := r.exchange(n, JoinID, request(wire.JoinRequest{})); err != nil || len(got) == 0 {
+		t.Errorf("afterwards: %x, %v", got, err)
+	}
+}

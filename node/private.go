@@ -1,0 +1,60 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// WithPrivateKeys sets where the node keeps the keys of AddPrivate. Default: in memory.
+func WithPrivateKeys(k Keys) Option {
+	return func(c *config) error { c.private = k; return nil }
+}
+
+// AddPrivate takes in keys that are in no summary and in no join: nobody can test guesses against what the node publishes. It
+// still says yes to a linked peer that asks for such a key, so others find it only through a link with the node. A key that is
+// also added otherwise is in the summary. It says how many are new, and its errors are those of Add.
+func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
+	if err := checkKeys(keys); err != nil {
+		return 0, err
+	}
+	if err := n.alive(ctx); err != nil {
+		return 0, err
+	}
+	fps := make([]summary.Fingerprint, len(keys))
+	for i, k := range keys {
+		fps[i] = n.hasher.Fingerprint(k)
+	}
+	if added, err = batches(n.cfg.private).AddMany(keys, fps); err != nil {
+		return added, fmt.Errorf("node: key store: %w", err)
+	}
+	return added, nil
+}
+
+// removePrivate drops those of the keys that are private, and says how many they are.
+func (n *Node) removePrivate(keys [][]byte) (int, error) {
+	if n.cfg.private.Len() == 0 {
+		return 0, nil
+	}
+	removed, err := batches(n.cfg.private).RemoveMany(keys)
+	if err != nil {
+		return removed, fmt.Errorf("node: key store: %w", err)
+	}
+	return removed, nil
+}
+
+// Has says whether the node holds key, privately or not.
+func (n *Node) Has(key []byte) bool {
+	return n.keys.Has(key) || n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
+}
+
+func checkKeys(keys [][]byte) error {
+	for i, k := range keys {
+		if len(k) < 1 || len(k) > wire.MaxKey {
+			return fmt.Errorf("%w: number %d has %d", ErrKey, i, len(k))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package node
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// TestPrivate holds private keys out of the summary, and has linked peers find them.
+func TestPrivate(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	private, public := []byte("private"), []byte("public")
+	if n, err := b.AddPrivate(t.Context(), private); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	add(t, b, public)
+	connect(t, a, b)
+	eventually(t, "a knows b", func() bool { return knows(a, b) })
+	held, err := a.Held(t.Context(), b.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := held.Header(); h.N != 1 || !held.Contains(a.hasher.Fingerprint(public)) || held.Contains(a.hasher.Fingerprint(private)) {
+		t.Errorf("the summary has %d keys; the public one: %v, the private one: %v", h.N, held.Contains(a.hasher.Fingerprint(public)), held.Contains(a.hasher.Fingerprint(private)))
+	}
+	if got := find(t, a, private, QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
+		t.Errorf("found by a linked peer: %v", got)
+	}
+	if !b.Has(private) || b.Len() != 1 {
+		t.Errorf("has it: %v; %d keys", b.Has(private), b.Len())
+	}
+	if n, err := b.Remove(t.Context(), private, public); n != 2 || err != nil || b.Has(private) {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	if _, err := b.AddPrivate(t.Context(), nil); !errors.Is(err, ErrKey) {
+		t.Errorf("an empty key: %v", err)
+	}
+}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/bloom/join"
+)
+
+const (
+	MaxJoinRequest = 128      // bytes of a JoinRequest
+	MaxJoinPiece   = 66 << 10 // bytes of a JoinPiece
+	MaxPieceData   = 64 << 10 // bytes of a filter, or about as many of keys, in a JoinPiece
+	MaxJoinBits    = 1 << 28  // bits of a filter
+	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: its bits, and what coding may add
+)
+
+// JoinRequest asks for one of the three things that a join.Source is asked for: with zero Params, for the size of the set;
+// without Filter, for its filter; else for the keys in the filter that follows in pieces.
+type JoinRequest struct {
+	Params bloom.Params
+	Filter int // bytes of the message of the filter that follows
+}
+
+// AppendJoinRequest appends the request. Its Params must have the default scheme.
+func AppendJoinRequest(b []byte, r JoinRequest) []byte {
+	b = appendUint(b, 1, r.Params.BlockBits)
+	b = appendUint(b, 2, uint64(r.Params.Blocks))
+	b = appendUint(b, 3, uint64(r.Params.Hashes))
+	b = appendFixed64(b, 4, r.Params.Key.K0)
+	b = appendFixed64(b, 5, r.Params.Key.K1)
+	return appendUint(b, 6, uint64(r.Filter))
+}
+
+// ParseJoinRequest reads a whole message. Params other than zero are valid, and within MaxJoinBits.
+func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
+	d := decode("join request", b, MaxJoinRequest)
+	for d.next() {
+		switch d.num {
+		case 1:
+			r.Params.BlockBits = d.uint(MaxJoinBits)
+		case 2:
+			r.Params.Blocks = d.int(bloom.MaxHashes)
+		case 3:
+			r.Params.Hashes = d.int(bloom.MaxHashes)
+		case 4:
+			r.Params.Key.K0 = d.fixed64()
+		case 5:
+			r.Params.Key.K1 = d.fixed64()
+		case 6:
+			r.Filter = d.int(MaxJoinFilter)
+		}
+	}
+	if d.err == nil && r != (JoinRequest{}) {
+		switch err := r.Params.Check(); {
+		case err != nil:
+			d.malformed("%v", err)
+		case r.Params.Bits() > MaxJoinBits:
+			d.fail(ErrLimit, "filter of %d bits, at most %d", r.Params.Bits(), MaxJoinBits)
+		}
+	}
+	if d.err != nil {
+		return JoinRequest{}, d.err
+	}
+	return r, nil
+}
+
+// JoinPiece is a piece of a filter, or of the answer to a JoinRequest.
+type JoinPiece struct {
+	Size   join.Size // of the set
+	Filter []byte    // of its message, from where the last piece ended
+	Keys   [][]byte  // of 1 to MaxKey bytes each
+	Final  bool
+}
+
+// JoinFits says how many of the keys, from the first on, one JoinPiece carries: at least one if there is one of at most MaxKey bytes.
+func JoinFits(keys [][]byte) int {
+	size := 0
+	for i, k := range keys {
+		if size += sizeBytes(len(k)); size > MaxPieceData {
+			return i
+		}
+	}
+	return len(keys)
+}
+
+// AppendJoinPiece appends the piece, whose Filter must have at most MaxPieceData bytes, and whose keys must be as many as JoinFits
+// says.
+func AppendJoinPiece(b []byte, p JoinPiece) []byte {
+	b = appendUint(b, 1, uint64(p.Size.Keys))
+	b = appendUint(b, 2, uint64(p.Size.Bytes))
+	b = appendBytes(b, 3, p.Filter)
+	for _, k := range p.Keys {
+		b = appendBytes(b, 4, k)
+	}
+	return appendBool(b, 5, p.Final)
+}
+
+// ParseJoinPiece reads a whole message.
+func ParseJoinPiece(b []byte) (p JoinPiece, err error) {
+	d := decode("join piece", b, MaxJoinPiece)
+	for d.next() {
+		switch d.num {
+		case 1:
+			p.Size.Keys = d.int(math.MaxInt32)
+		case 2:
+			p.Size.Bytes = d.int(math.MaxInt)
+		case 3:
+			p.Filter = d.bytes(1, MaxPieceData)
+		case 4:
+			p.Keys = append(p.Keys, d.element(len(p.Keys), MaxPieceData/3, 1, MaxKey))
+		case 5:
+			p.Final = d.bool()
+		}
+	}
+	if d.err != nil {
+		return JoinPiece{}, d.err
+	}
+	return p, nil
+}

@@ -1,0 +1,100 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+func linked(o *Overlay, p PeerID) {
+	o.Step(0, LinkOpened{Peer: p})
+	o.Step(0, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
+	o.Step(0, Grafted{Peer: p})
+}
+
+// A link that announces origins that there are not, without end, leaves room for what others announce, and is forgotten with them.
+func TestFloodOfOrigins(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	linked(o, "liar")
+	linked(o, "honest")
+	for i := range uint64(3 * maxPending) {
+		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: summary.NewGroupID(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+	}
+	if o.pending != maxPendingLink {
+		t.Errorf("%d origins are known of one link, want %d", o.pending, maxPendingLink)
+	}
+	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
+	o.Step(0, CatalogueReceived{From: "honest", Items: []Item{{Group: x.stream.Header().Group(), Have: 1}}, Bytes: 20})
+	if _, known := o.byTag[summary.OriginTag("x")]; !known {
+		t.Error("an honest announcement found no room")
+	}
+	o.Step(time.Second, LinkClosed{Peer: "liar"})
+	o.Step(time.Minute, Tick{})
+	if len(o.byTag) > 2 {
+		t.Errorf("%d origins are remembered, want ours and the honest one", len(o.byTag))
+	}
+}
+
+// Many identities, each with a true summary, take no more memory than there is, and the directory stays of use.
+func TestManyIdentities(t *testing.T) {
+	const limit, identities = 50_000, 500
+	o := alone(t, rand.New(rand.NewPCG(1, 2)), Config{Memory: limit})
+	linked(o, "sybil")
+	var all []signed
+	for i := range identities {
+		s := sign(t, PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
+		all = append(all, s)
+		o.Step(0, CatalogueReceived{From: "sybil", Items: []Item{{Group: s.stream.Header().Group(), Have: 1}}, Bytes: 20})
+	}
+	most := 0
+	for now := time.Second; now < time.Minute; now += time.Second {
+		var asked []Item
+		for _, e := range o.Step(now, Tick{}) {
+			if c, ok := e.(SendCatalogue); ok {
+				asked = append(asked, c.Items...)
+			}
+		}
+		for _, it := range asked {
+			for _, s := range all {
+				if run, err := s.stream.Prefix().Run(0, 1); err == nil && it.Want > 0 && s.stream.Header().Group() == it.Group {
+					o.Step(now, PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+				}
+			}
+		}
+		most = max(most, o.Memory())
+	}
+	if most > limit || o.Origins() == 0 || o.Origins() >= identities {
+		t.Errorf("%d bytes held at most under a limit of %d, of %d origins", most, limit, o.Origins())
+	}
+	checkLedger(t, o)
+}
+
+// A header of a kilobyte that is wrong costs little to refuse.
+func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 3)), Config{})
+	linked(o, "p")
+	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
+	group := x.stream.Header().Group()
+	o.Step(0, CatalogueReceived{From: "p", Items: []Item{{Group: group, Have: 1}}, Bytes: 20})
+	o.Step(time.Second, Tick{})
+	huge := append([]byte(nil), x.envelope...)
+	copy(huge[1+8+4+1+1+12:], []byte{0xff, 0xff, 0xff, 0xff}) // 2^32-1 keys
+	refused := 0
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 100 {
+		for _, e := range o.Step(time.Second, PartsReceived{From: "p", Group: group, Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}, Bytes: 300}) {
+			if f, ok := e.(Report); ok && f.Fault == FaultHeader {
+				refused++
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / 100; refused != 100 || each > 4<<10 {
+		t.Errorf("refused %d times of 100, %d bytes allocated each", refused, each)
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/apache/datasketches-go/theta"
+	"github.com/axiomhq/hyperloglog"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// thetaOverlap is the estimate from two theta sketches of so many bytes, 8 a hash, and their preamble.
+func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
+	i := theta.NewIntersection()
+	for _, set := range [][]summary.Fingerprint{a, b} {
+		s := must(theta.NewQuickSelectUpdateSketch(theta.WithUpdateSketchLgK(uint8(bits.Len(uint(bytes/8)) - 1))))
+		for _, f := range set {
+			_ = s.UpdateUint64(uint64(f)) // says that it kept the hash, or not
+		}
+		s.Trim()
+		c := s.CompactOrdered()
+		if size := c.SerializedSizeBytes(false); size < bytes {
+			panic("theta sketch of fewer bytes")
+		}
+		if err := i.Update(c); err != nil {
+			panic(err)
+		}
+	}
+	return must(i.Result(false)).Estimate()
+}
+
+// hllOverlap is the sizes of both less the union's, as two HyperLogLog sketches of a byte a register tell it.
+func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
+	s := must(hyperloglog.NewSketch(uint8(bits.Len(uint(bytes))-1), false))
+	for _, set := range [][]summary.Fingerprint{a, b} { // merging is inserting both
+		for _, f := range set {
+			s.InsertHash(mix(uint64(f)))
+		}
+	}
+	if size := len(must(s.MarshalBinary())); size < bytes {
+		panic("HyperLogLog of fewer bytes")
+	}
+	return max(0, float64(len(a)+len(b))-float64(s.Estimate()))
+}
+
+// minHashBins is the bins of one permutation: so few that none stays empty.
+const minHashBins = 1 << 13
+
+// minHashOverlap is the estimate from the low bits of as many minima as go into so many bytes (Li and König, "b-Bit minwise
+// hashing", 2010), several of each permutation, in bins (Li, Owen and Zhang, "One permutation hashing", 2012).
+func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) float64 {
+	minima := 8 * bytes / width
+	bins := min(minima, minHashBins)
+	same := 0
+	for p := range minima / bins {
+		x, y := leastHashes(seed+uint64(p), a, bins), leastHashes(seed+uint64(p), b, bins)
+		for i := range x {
+			same += count((x[i]^y[i])&(1<<width-1) == 0)
+		}
+	}
+	chance := math.Ldexp(1, -width) // that different minima have the same bits
+	jaccard := max(0, (float64(same)/float64(minima)-chance)/(1-chance))
+	return jaccard / (1 + jaccard) * float64(len(a)+len(b))
+}
+
+// leastHashes is the least hash in every bin; a hash's bin is its lowest bits, the rest orders it. What is returned is
+// without the bits of the bin.
+func leastHashes(seed uint64, fps []summary.Fingerprint, bins int) []uint64 {
+	shift := bits.Len(uint(bins)) - 1
+	least := slices.Repeat([]uint64{math.MaxUint64}, bins)
+	for _, f := range fps {
+		x := mix(uint64(f) ^ mix(seed))
+		if bin := x & uint64(bins-1); x>>shift < least[bin] {
+			least[bin] = x >> shift
+		}
+	}
+	return least
+}
+
+// bestWidth is the b of least variance in b-bit MinHash, for equal bytes, where two sets of one size share a part.
+func bestWidth(share float64) int {
+	jaccard := share / (2 - share)
+	best, least := 0, math.Inf(1)
+	for _, b := range []int{1, 2, 4, 8} {
+		chance := math.Ldexp(1, -b)
+		p := chance + (1-chance)*jaccard
+		if v := float64(b) * p * (1 - p) / (1 - chance) / (1 - chance); v < least {
+			best, least = b, v
+		}
+	}
+	return best
+}
+
+// mix is a bijection that spreads x over all bits: the finalizer of MurmurHash3.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd
+	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}

@@ -1,0 +1,90 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// sign makes the summary of what the peer claims to hold.
+func (p *Peer) sign() error {
+	var err error
+	p.claim, err = summary.Build(p.cfg.Claims, summary.Header{
+		Seed: p.cfg.Seed, Origin: string(p.h.ID()), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+	})
+	if err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	payload, err := p.claim.Header().AppendBinary(nil)
+	if err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	if p.envelope, err = p.cfg.Sign(payload); err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	return nil
+}
+
+// announceClaim says that the summary may be asked for.
+func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
+	p.announce(to, overlay.Item{Group: p.claim.Header().Group(), Have: uint16(p.claim.Prefix().Parts())})
+}
+
+// announceFuture says that newer epochs of the victims, and of origins that there are not, may be asked for.
+func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
+	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: p.cfg.Rand.Uint32()}
+	items := []overlay.Item{{Group: summary.NewGroupID(p.cfg.Rand.Uint64(), e), Have: 20}}
+	for _, v := range p.cfg.Victims {
+		if v.ID != to {
+			items = append(items, overlay.Item{Group: summary.NewGroupID(summary.OriginTag(string(v.ID)), e), Have: 20})
+		}
+	}
+	p.announce(to, items...)
+}
+
+// unasked sends parts that nobody asked for.
+func (p *Peer) unasked(_ context.Context, to peer.ID) {
+	parts := p.parts(overlay.Item{Want: 1})
+	group := summary.NewGroupID(p.cfg.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1})
+	p.publish(to, group[:], nil, wire.AppendParts(nil, parts))
+}
+
+func (p *Peer) announce(to peer.ID, items ...overlay.Item) {
+	p.publish(to, []byte(wire.CatalogueGroup), wire.AppendCatalogue(nil, items), nil)
+}
+
+// parts is what a holder of the summary would answer.
+func (p *Peer) parts(it overlay.Item) wire.Parts {
+	run, err := p.claim.Prefix().Run(int(it.Have), min(int(it.Want), p.claim.Prefix().Parts()))
+	if err != nil {
+		return wire.Parts{Run: summary.Run{Parts: [][]byte{{0}}}}
+	}
+	a := wire.Parts{Run: run}
+	if it.Have == 0 {
+		a.Envelope, a.Record = p.envelope, p.cfg.Record
+	}
+	return a
+}
+
+// answer is what is sent to who asks: with a wrong signature, with parts that are not those signed for, or as it should be.
+func (p *Peer) answer(it overlay.Item) wire.Parts {
+	a := p.parts(it)
+	p.bad++
+	switch {
+	case p.bad%3 == 1 && len(a.Envelope) > 0:
+		a.Envelope = bytes.Clone(a.Envelope)
+		a.Envelope[len(a.Envelope)-1] ^= 1
+	case p.bad%3 == 2:
+		spoiled := bytes.Clone(a.Run.Parts[0])
+		spoiled[0] ^= 1
+		a.Run.Parts = append([][]byte{spoiled}, a.Run.Parts[1:]...)
+	}
+	return a
+}

@@ -1,0 +1,146 @@
+// Package fault is peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
+//
+// A [Peer] is linked with some victims and, every so often, does one of its misdeeds to one of them: garbage or lengths far over the
+// limits on streams and in RPCs (garbage.go), summaries with wrong signatures or parts, epochs that there are not, and a claim to
+// hold what it has not (claims.go). What it does follows from its source of randomness; when and whether it arrives does not.
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Config is what a faulty peer has to go by. All fields are required.
+type Config struct {
+	Topic   string                // of the network's summaries
+	Hello   protocol.ID           // under which a link begins
+	Have    protocol.ID           // under which it is asked for keys: it holds none
+	Streams []protocol.ID         // that take garbage
+	Victims []peer.AddrInfo       // whom it is linked with
+	Seed    summary.SeedTag       // of the network
+	Claims  []summary.Fingerprint // keys that it claims to hold
+	Sign    summary.Sign          // signs headers as the host
+	Record  []byte                // the host's signed addresses
+	Every   time.Duration         // between two misdeeds
+	Rand    *rand.Rand
+}
+
+// Peer is a faulty peer. It is safe for concurrent use.
+type Peer struct {
+	cfg    Config
+	h      host.Host
+	ps     *pubsub.PubSub
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	claim    *summary.Stream // of Claims
+	envelope []byte          // its header
+
+	mu  sync.Mutex
+	bad int // of the answers so far: each is spoiled in another way
+}
+
+// Start starts a faulty peer on a host, which stays the caller's.
+func Start(h host.Host, cfg Config) (*Peer, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Peer{cfg: cfg, h: h, cancel: cancel}
+	if err := p.sign(); err != nil {
+		cancel()
+		return nil, err
+	}
+	h.SetStreamHandler(cfg.Hello, func(s network.Stream) { _ = s.Close() })
+	h.SetStreamHandler(cfg.Have, p.lack)
+	if err := p.subscribe(ctx); err != nil {
+		cancel()
+		return nil, err
+	}
+	p.wg.Go(func() { p.misbehave(ctx) })
+	return p, nil
+}
+
+// Close ends it.
+func (p *Peer) Close() {
+	p.h.RemoveStreamHandler(p.cfg.Hello)
+	p.h.RemoveStreamHandler(p.cfg.Have)
+	p.cancel()
+	p.wg.Wait()
+}
+
+// misbehave links up with the victims, and then does one misdeed after the other.
+func (p *Peer) misbehave(ctx context.Context) {
+	misdeeds := []func(context.Context, peer.ID){p.garbageStream, p.claimLength, p.garbageRPC, p.longRPC, p.unasked, p.announceClaim, p.announceFuture}
+	ticker := time.NewTicker(p.cfg.Every)
+	defer ticker.Stop()
+	for i := 0; ; i++ {
+		victim := p.cfg.Victims[p.cfg.Rand.IntN(len(p.cfg.Victims))]
+		if p.link(ctx, victim) == nil {
+			misdeeds[(i+p.cfg.Rand.IntN(2))%len(misdeeds)](ctx, victim.ID)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// link connects to a victim if it is not connected, and says hello: a fast line, well informed, a neighbour already.
+func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
+	if p.h.Network().Connectedness(victim.ID) == network.Connected {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := p.h.Connect(ctx, victim); err != nil {
+		return err
+	}
+	hello := overlay.Hello{
+		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: 1,
+		Records: []overlay.Record{{Peer: overlay.PeerID(p.h.ID()), Envelope: p.cfg.Record}},
+	}
+	return p.send(ctx, victim.ID, p.cfg.Hello, frame(wire.AppendHello(nil, hello)))
+}
+
+// send opens a stream, writes, and waits for the other end to close it.
+func (p *Peer) send(ctx context.Context, to peer.ID, id protocol.ID, b []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	s, err := p.h.NewStream(ctx, to, id)
+	if err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
+	defer s.Close()
+	if _, err := s.Write(b); err != nil {
+		return err
+	}
+	_ = s.CloseWrite()
+	_, err = s.Read(make([]byte, 1))
+	return err
+}
+
+// lack answers that no key is held.
+func (p *Peer) lack(s network.Stream) {
+	defer s.Close()
+	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	b, err := wire.ReadFrame(s, wire.MaxHave, nil)
+	if err != nil {
+		return
+	}
+	if keys, err := wire.ParseHaveRequest(b); err == nil {
+		_, _ = s.Write(frame(wire.AppendHaveAnswer(nil, make([]bool, len(keys)))))
+	}
+}

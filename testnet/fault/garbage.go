@@ -1,0 +1,55 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// frame puts a message behind its length.
+func frame(msg []byte) []byte {
+	var b bytes.Buffer
+	_ = wire.WriteFrame(&b, msg)
+	return b.Bytes()
+}
+
+// garbage is bytes that are no message.
+func (p *Peer) garbage(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(p.cfg.Rand.Uint32())
+	}
+	b[0] = 0xff
+	return b
+}
+
+// garbageStream sends garbage of an honest length on a stream.
+func (p *Peer) garbageStream(ctx context.Context, to peer.ID) {
+	id := p.cfg.Streams[p.cfg.Rand.IntN(len(p.cfg.Streams))]
+	_ = p.send(ctx, to, id, frame(p.garbage(50)))
+}
+
+// claimLength claims that a terabyte will follow.
+func (p *Peer) claimLength(ctx context.Context, to peer.ID) {
+	id := p.cfg.Streams[p.cfg.Rand.IntN(len(p.cfg.Streams))]
+	_ = p.send(ctx, to, id, binary.AppendUvarint(nil, 1<<40))
+}
+
+// garbageRPC sends a catalogue, or parts, that are none.
+func (p *Peer) garbageRPC(_ context.Context, to peer.ID) {
+	if p.cfg.Rand.IntN(2) == 0 {
+		p.publish(to, []byte(wire.CatalogueGroup), p.garbage(100), nil)
+		return
+	}
+	p.publish(to, p.garbage(len(summary.GroupID{})), nil, p.garbage(1000))
+}
+
+// longRPC sends parts over the limit.
+func (p *Peer) longRPC(_ context.Context, to peer.ID) {
+	p.publish(to, p.garbage(len(summary.GroupID{})), nil, make([]byte, wire.MaxPartsRPC+1))
+}

@@ -1,0 +1,69 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p-pubsub/partialmessages"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+// subscribe joins the topic.
+func (p *Peer) subscribe(ctx context.Context) error {
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	ps, err := pubsub.NewGossipSub(ctx, p.h,
+		pubsub.WithPartialMessagesExtension(&partialmessages.PartialMessagesExtension[struct{}]{
+			Logger: quiet, GroupTTLByHeatbeat: 4, OnIncomingRPC: p.incoming,
+			OnEmitGossip:                           func(_ string, _ []byte, _ []peer.ID, s map[peer.ID]struct{}) { clear(s) },
+			PeerInitiatedGroupLimitPerTopic:        1 << 14,
+			PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
+		}),
+		pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
+	if err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	p.ps = ps
+	topic, err := ps.Join(p.cfg.Topic, pubsub.RequestPartialMessages())
+	if err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	if _, err := topic.Subscribe(); err != nil {
+		return fmt.Errorf("fault: %w", err)
+	}
+	return nil
+}
+
+// incoming answers whoever asks for the claim. It runs on pubsub's goroutine.
+func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
+	clear(states)
+	items, err := wire.ParseCatalogue(rpc.PartsMetadata)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, it := range items {
+		if it.Want > it.Have && it.Group == p.claim.Header().Group() {
+			msg := wire.AppendParts(nil, p.answer(it))
+			go p.publish(from, it.Group[:], nil, msg) // ends with pubsub at the latest
+		}
+	}
+	return nil
+}
+
+// publish sends one partial message to one peer.
+func (p *Peer) publish(to peer.ID, group, metadata, parts []byte) {
+	_ = pubsub.PublishPartial(p.ps, p.cfg.Topic, group, func(states map[peer.ID]struct{}, _ func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
+		clear(states)
+		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
+			yield(to, partialmessages.PublishAction{EncodedPartialMessage: parts, EncodedPartsMetadata: metadata})
+		}
+	})
+}
