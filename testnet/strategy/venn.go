@@ -18,7 +18,7 @@ var Venn = Strategy{
 	Source: "venn's own cores, overlay.Overlay and routing.Router",
 	Model: "two bootstrap links, then links as the overlay chooses; a pubsub mesh of 6 to 12 links; every message as on the " +
 		"wire. Signatures are not computed, but their bytes are sent. Params.Upkeep bounds the summaries by the share of the line that they " +
-		"may use; Params.BitsPerKey by their shape.",
+		"may use, and once by a burst of 16 KiB; Params.BitsPerKey by their shape.",
 	Connects: true,
 	Open:     openVenn,
 }
