@@ -82,14 +82,14 @@ func (o *Overlay) tell(now time.Duration, l *link, e *entry, p *summary.Prefix) 
 
 // told says that a link knows, or needs not know, how much we hold of an origin.
 func (o *Overlay) told(l *link, e *entry, p *summary.Prefix) bool {
-	t, ep, have := l.trade(e.index), p.Header().Epoch, p.Parts()
+	t, ep, have := l.known(e.index), p.Header().Epoch, p.Parts()
 	return have == 0 || t.told == ep && int(t.toldHave) >= have ||
 		e.peer != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
 // due says whether a link that has not been told should hear now how much we hold of an origin.
 func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) bool {
-	t, have := l.trade(e.index), p.Parts()
+	t, have := l.known(e.index), p.Parts()
 	if t.told != p.Header().Epoch {
 		return true
 	}
@@ -131,7 +131,7 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 		if !l.heard {
 			continue
 		}
-		t := l.trade(0)
+		t := l.known(0)
 		has := 0
 		if t.theirs == ep {
 			has = int(t.have)
@@ -161,7 +161,7 @@ func (o *Overlay) ownTold() bool {
 	}
 	ep, all := own.epoch()
 	for _, l := range o.order {
-		t := l.trade(0)
+		t := l.known(0)
 		if l.heard && t.told != ep && (t.theirs != ep || int(t.have) < all) {
 			return false
 		}

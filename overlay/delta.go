@@ -173,7 +173,7 @@ func (o *Overlay) deltaOffer(now time.Duration, of *offer) (wait bool) {
 		return false
 	}
 	reach := func(l *link) int {
-		t := l.trade(e.index)
+		t := l.known(e.index)
 		want := min(int(t.have), deepest)
 		if t.blamed && l.blames[e.index].noDelta == of.epoch || t.bases&e.basesOf(of.epoch, want) == 0 {
 			return 0

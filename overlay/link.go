@@ -88,9 +88,17 @@ const (
 // trade returns the link's trade about directory index i, growing the table as needed.
 func (l *link) trade(i int) *trade {
 	if i >= len(l.trades) {
-		l.trades = append(l.trades, make([]trade, i+1-len(l.trades))...)
+		l.trades = slices.Grow(l.trades, i+1-len(l.trades))[:i+1]
 	}
 	return &l.trades[i]
+}
+
+// known is a copy of the link's trade about a directory index, for reading: a link on which nothing is traded has no table.
+func (l *link) known(i int) trade {
+	if i >= len(l.trades) {
+		return trade{}
+	}
+	return l.trades[i]
 }
 
 // forget drops what was exchanged about a directory index.
@@ -118,7 +126,7 @@ func (l *link) blame(i int) *blame {
 
 // shunned says whether a peer is not to be asked about an origin now.
 func (l *link) shunned(now time.Duration, i int) bool {
-	return l.trade(i).blamed && now < l.blames[i].shunned
+	return l.known(i).blamed && now < l.blames[i].shunned
 }
 
 // claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.

@@ -46,6 +46,9 @@ const (
 	directWait   = 10 * time.Second
 	// quietFor is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
 	quietFor = time.Second
+	// maxOffers is how many of the best offers are weighed in one tick: the others have no chance before a second is over, and
+	// aren't looked at until then.
+	maxOffers = 512
 	// settledQuiet is the same for one of which all is held.
 	settledQuiet = time.Minute
 	// firstValue puts the first part of an origin before every deeper part.
@@ -78,7 +81,10 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.index, b.e.index))
 	})
 	asks := map[PeerID][]Item{}
-	for _, of := range offers {
+	for _, of := range offers[min(len(offers), maxOffers):] {
+		of.e.quiet = now + quietFor
+	}
+	for _, of := range offers[:min(len(offers), maxOffers)] {
 		if !o.down.allowsWhole(of.bytes) {
 			break
 		}
@@ -102,8 +108,8 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	of := offer{e: e, epoch: ep, from: parts}
 	most := 0
 	for _, l := range o.order {
-		t := l.trade(e.index)
-		if !l.heard || l.shunned(now, e.index) || t.have == 0 || ep.After(t.theirs) || !t.theirs.After(e.past) {
+		t := l.known(e.index)
+		if !l.heard || t.have == 0 || l.shunned(now, e.index) || ep.After(t.theirs) || !t.theirs.After(e.past) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -349,8 +355,8 @@ func (o *Overlay) failed(now time.Duration, l *link, e *entry) {
 
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *entry) {
-	l.useful = true
-	if l.unkept = 0; l.trade(e.index).blamed {
+	l.unkept, l.useful = 0, true
+	if l.known(e.index).blamed {
 		b := l.blames[e.index]
 		b.failures, b.shunned = 0, 0
 	}

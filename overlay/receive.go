@@ -108,7 +108,7 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 		e := o.entries[i]
 		t := trade{}
 		if l != nil {
-			t = *l.trade(i)
+			t = l.known(i)
 		}
 		switch {
 		case t.asked && t.oldest.After(in.Group.Epoch()):

@@ -139,5 +139,6 @@ const (
 	joining
 	deciding
 	changing
+	sampling
 	misbehaving
 )

@@ -14,7 +14,6 @@ import (
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/testnet/judge"
-	"github.com/venn-p2p/venn/testnet/link"
 )
 
 // Network is the name under which the nodes of a testnet meet.
@@ -33,10 +32,10 @@ type member struct {
 }
 
 // start starts the node of a member, which knows its collection, its link and where to begin.
-func (m *member) start(c *Config, class link.Class, keys *collection, shared []node.Option, random uint64, begin []peer.AddrInfo) error {
+func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.Option, random uint64, begin []peer.AddrInfo) error {
 	options := append([]node.Option{
 		node.WithNetwork(Network, 0),
-		node.WithBandwidth(class.Rate, class.Rate),
+		node.WithBandwidth(rate, rate),
 		node.WithSummaryShare(c.SummaryShare),
 		node.WithKeys(keys),
 		node.WithRandomness(random),
@@ -85,10 +84,10 @@ func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
 }
 
 // beginnings draws two peers before number i for it to begin from; the first peers have fewer before them.
-func beginnings(members []*member, i int, rng *rand.Rand) []peer.AddrInfo {
+func beginnings(hosts []host.Host, i int, rng *rand.Rand) []peer.AddrInfo {
 	var begin []peer.AddrInfo
 	for _, j := range rng.Perm(i)[:min(i, 2)] {
-		h := members[j].host
+		h := hosts[j]
 		begin = append(begin, peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	}
 	return begin

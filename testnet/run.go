@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"golang.org/x/sync/errgroup"
 
@@ -175,12 +176,16 @@ func (r *run) startNodes(ctx context.Context) error {
 		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(8*len(r.members))))
 	}
 	joins, decides := r.cfg.random(joining), r.cfg.random(deciding)
+	hosts := make([]host.Host, len(r.members))
+	for i, m := range r.members {
+		hosts[i] = m.host
+	}
 	for i, m := range r.members {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		begin := beginnings(r.members, i, joins)
-		if err := m.start(&r.cfg, r.cfg.Links[m.class], newCollection(r.ring, i), shared, decides.Uint64(), begin); err != nil {
+		begin := beginnings(hosts, i, joins)
+		if err := m.start(&r.cfg, r.cfg.Links[m.class].Rate, newCollection(r.ring, i), shared, decides.Uint64(), begin); err != nil {
 			return err
 		}
 		r.progress(Starting, i+1, len(r.members))

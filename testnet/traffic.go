@@ -36,11 +36,14 @@ type meter struct {
 
 	mu        sync.Mutex
 	protocols map[protocol.ID]uint64 // bytes sent
-	lines     map[peer.ID]*line      // of summaries, by receiver
+	writes    map[protocol.ID]uint64
+	lines     map[peer.ID]*line // of summaries, by receiver
 }
 
 func newMeter(start time.Time) *meter {
-	return &meter{start: start, protocols: make(map[protocol.ID]uint64), lines: make(map[peer.ID]*line)}
+	return &meter{
+		start: start, protocols: make(map[protocol.ID]uint64), writes: make(map[protocol.ID]uint64), lines: make(map[peer.ID]*line),
+	}
 }
 
 // LogSentMessageStream counts n bytes written.
@@ -48,6 +51,7 @@ func (m *meter) LogSentMessageStream(n int64, id protocol.ID, to peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.protocols[id] += uint64(n)
+	m.writes[id]++
 	if !carriesSummaries(id) {
 		return
 	}
@@ -71,6 +75,13 @@ func (m *meter) sent() map[protocol.ID]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.protocols)
+}
+
+// written returns how often was written so far, by protocol: whoever writes a message at a time has sent so many.
+func (m *meter) written() map[protocol.ID]uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.writes)
 }
 
 // worst returns, by receiver, the most bytes of summaries in any window.

@@ -45,6 +45,9 @@ func isNetwork(name string) bool {
 	return slices.ContainsFunc(experiment.Networks(), func(i experiment.Info) bool { return i.Name == name })
 }
 
+// tellEvery is how often progress is told of where there is no terminal for a bar.
+const tellEvery = 10 * time.Second
+
 // runNetwork runs an experiment on simulated networks.
 func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	options, err := networkOptions(c)
@@ -53,13 +56,17 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)
-	run := 0
+	run, told := 0, time.Duration(0)
 	options.Progress = func(s experiment.NetworkStatus) {
 		if show.bar == nil {
-			if s.Run != run {
+			switch {
+			case s.Run != run:
+				run, told = s.Run, 0
 				fmt.Fprintf(stderr, "run %d of %d: %s\n", s.Run, s.Runs, s.Point)
+			case s.Wall >= told+tellEvery:
+				told = s.Wall
+				fmt.Fprintf(stderr, "run %d of %d: %v of %v virtual, %v wall\n", s.Run, s.Runs, s.Virtual.Round(time.Second), s.End, s.Wall.Round(time.Second))
 			}
-			run = s.Run
 			return
 		}
 		show.bar.Describe(fmt.Sprintf("%d/%d %s, %v virtual, %v wall", s.Run, s.Runs, s.Point, s.Virtual.Round(time.Second), s.Wall.Round(time.Second)))

@@ -51,6 +51,7 @@ var layers = []layer{
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
 	{"testnet/strategy", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/dht", []string{"testnet"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
 	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/...", "cmd/..."}},
 }
@@ -68,6 +69,7 @@ var bans = []struct {
 	{cores, []string{"github.com/libp2p/..."}, true, "the cores know no libp2p types, so that the simulator runs them without it"},
 	{[]string{"node"}, []string{"github.com/cockroachdb/pebble/...", "github.com/ipfs/boxo/...", "github.com/libp2p/go-libp2p-kad-dht/..."}, true, "who embeds a node must not pay for the daemon's store, HTTP routing or a DHT"},
 	{[]string{"node/...", "testnet/fault", "testnet/link", "testnet/workload"}, []string{module + "testnet/judge"}, true, "a network that can look up the truth proves nothing"},
+	{[]string{"testnet"}, []string{"github.com/libp2p/go-libp2p-kad-dht/..."}, true, "rivals' libraries stay in packages of their own, which commands hand over"},
 	{[]string{"testnet/judge"}, []string{"github.com/..."}, true, "the judge's sums rest on the standard library alone"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -32,6 +33,7 @@ loopback.
    venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
    venn testnet --hold                              leave the peers running, and print how to reach them
+   venn testnet --strategy venn,kademlia-classic    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
 a key; a false one learns that it doesn't. "expected false" is how many peers a query would ask in vain if it asked
@@ -57,6 +59,7 @@ func testnetCommand() *cli.Command {
 			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn", Value: testnet.DefaultMinutes, Validator: goodMinutes},
 			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
+			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
 		},
@@ -89,6 +92,9 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 			printed = true
 			hold(ctx, stderr, all)
 		}
+	}
+	if names := c.String("strategy"); names != "" {
+		return compareSystems(ctx, c, cfg, show, names)
 	}
 	report, runErr := testnet.Run(ctx, cfg)
 	show.end()

@@ -203,6 +203,9 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
 					All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
+				if name == Scale {
+					p.Params.Origins = scaleOrigins
+				}
 				v.set(&p)
 				points = append(points, p)
 			}
@@ -299,6 +302,10 @@ func (o *NetworkOptions) run(ctx context.Context, p setting, cache *dataCache, n
 	}
 	return p.row(r, data, time.Since(began)), nil
 }
+
+// scaleOrigins is of how many peers one keeps summaries in a network that grows: what memory and the line carry doesn't grow
+// with it.
+const scaleOrigins = 256
 
 // The times of a run: peers join and learn of each other, queries begin, the last ones end.
 const (

@@ -91,9 +91,14 @@ func (o *NetworkOptions) parameters() [][2]string {
 	topology := o.Topology
 	setDefault(&topology.Kind, "random")
 	return [][2]string{
-		{"peers", strconv.Itoa(o.Peers)}, {"keys of every peer", strconv.Itoa(o.Keys)}, {"collections", o.Data},
-		{"topology", string(topology.Kind)}, {"sweep", o.Sweep}, {"trials", strconv.Itoa(o.Trials)},
-		{"queries", strconv.Itoa(o.Queries) + " for " + want}, {"seed", strconv.FormatUint(o.Seed, 10)},
+		{"peers", strconv.Itoa(o.Peers)},
+		{"keys of every peer", strconv.Itoa(o.Keys)},
+		{"collections", o.Data},
+		{"topology", string(topology.Kind)},
+		{"sweep", o.Sweep},
+		{"trials", strconv.Itoa(o.Trials)},
+		{"queries", strconv.Itoa(o.Queries) + " for " + want},
+		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"virtual time", fmt.Sprintf("%v before the first query, %v of queries, %v after", warmup, asking, patience)},
 	}
 }

@@ -18,6 +18,7 @@ var Sweeps = []struct{ Name, Unit string }{
 	{"upkeep", "bytes a second that a peer may send for upkeep"},
 	{"bits", "bits for every key in summaries and filters"},
 	{"budget", "messages of a query"},
+	{"origins", "peers whose summaries one keeps"},
 	{"churn", "median session, as a duration like 10m; 0 for none"},
 	{"loss", "share of messages lost, 0 to 0.5"},
 	{"degree", "links of a peer at the start"},
@@ -76,7 +77,7 @@ func parseValue(name, item string) (float64, error) {
 		return d.Seconds(), nil
 	}
 	x, err := strconv.ParseFloat(item, 64)
-	whole := slices.Contains([]string{"peers", "keys", "budget", "degree"}, name)
+	whole := slices.Contains([]string{"peers", "keys", "budget", "degree", "origins"}, name)
 	switch {
 	case err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 || x > 1e12:
 		return 0, fmt.Errorf("%w: sweep over %s: %q is no value", ErrOptions, name, item)
@@ -104,6 +105,8 @@ func (v value) set(p *setting) {
 		p.Params.BitsPerKey = v.x
 	case "budget":
 		p.Params.Budget = int(v.x)
+	case "origins":
+		p.Params.Origins = int(v.x)
 	case "churn":
 		p.Churn.Median = time.Duration(v.x * float64(time.Second))
 	case "loss":

@@ -114,7 +114,8 @@ func (s *Sim) begin() {
 // Components is into how many parts the topology falls: 1 unless it is broken.
 func (s *Sim) Components() int { return s.parts }
 
-// Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped.
+// Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped; when
+// Config.Trace fails, with that error.
 func (s *Sim) Run() (*Report, error) {
 	told := time.Duration(0)
 	for {
@@ -130,6 +131,9 @@ func (s *Sim) Run() (*Report, error) {
 			if !s.cfg.Progress(begin, s.end) {
 				return s.report(ErrStopped)
 			}
+		}
+		if s.trace.err != nil {
+			break
 		}
 	}
 	return s.report(nil)

@@ -66,16 +66,14 @@ func (r Record) String() string {
 // tracer hashes records, and writes them if somebody wants them.
 type tracer struct {
 	hash   hash.Hash
-	out    *bufio.Writer
+	out    io.Writer // nil: nobody wants them
 	buffer []byte
 	err    error
 }
 
 func newTracer(w io.Writer) *tracer {
 	t := &tracer{hash: sha256.New(), buffer: make([]byte, 0, 1<<16)}
-	if w != nil {
-		t.out = bufio.NewWriterSize(w, 1<<16)
-	}
+	t.out = w
 	return t
 }
 
@@ -96,9 +94,6 @@ func (t *tracer) flush() {
 // end returns the trace's hash, and what went wrong in writing it.
 func (t *tracer) end() (string, error) {
 	t.flush()
-	if t.out != nil && t.err == nil {
-		t.err = t.out.Flush()
-	}
 	return hex.EncodeToString(t.hash.Sum(nil)), t.err
 }
 
@@ -131,6 +126,49 @@ func Diff(a, b io.Reader) (*Difference, error) {
 			return &Difference{Number: n, A: ra, B: rb, OnlyA: !moreB, OnlyB: !moreA}, nil
 		}
 	}
+}
+
+// ErrDiffers is matched by the error of a run that doesn't repeat the one that it is compared with.
+var ErrDiffers = errors.New("sim: the run differs from the trace")
+
+// Replay compares a run with the trace of an earlier one: it is to be the run's Config.Trace. The run's error matches
+// ErrDiffers and says where, if it does something else. Done says whether the earlier run did more.
+type Replay struct {
+	earlier *bufio.Reader
+	number  int // of the record
+}
+
+// NewReplay reads the trace to compare with.
+func NewReplay(earlier io.Reader) *Replay { return &Replay{earlier: bufio.NewReader(earlier)} }
+
+// Write takes in whole records.
+func (r *Replay) Write(b []byte) (int, error) {
+	for at := 0; at+RecordBytes <= len(b); at += RecordBytes {
+		now := parseRecord(b[at:])
+		was, more, err := readRecord(r.earlier)
+		switch {
+		case err != nil:
+			return at, fmt.Errorf("%w: record %d: %w", ErrTrace, r.number, err)
+		case !more:
+			return at, fmt.Errorf("%w: after its end, record %d: %v", ErrDiffers, r.number, now)
+		case now != was:
+			return at, fmt.Errorf("%w: record %d was: %v; is: %v", ErrDiffers, r.number, was, now)
+		}
+		r.number++
+	}
+	return len(b), nil
+}
+
+// Done returns an error if the earlier run did more.
+func (r *Replay) Done() error {
+	was, more, err := readRecord(r.earlier)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: record %d: %w", ErrTrace, r.number, err)
+	case more:
+		return fmt.Errorf("%w: it goes on with record %d: %v", ErrDiffers, r.number, was)
+	}
+	return nil
 }
 
 func readRecord(r io.Reader) (rec Record, more bool, err error) {

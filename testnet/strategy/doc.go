@@ -7,7 +7,7 @@
 // same calls of the Host, so that a run can be repeated bit for bit (see package sim).
 //
 // To add a strategy of your own, write one file with a Peer and a value of type Strategy, and give that to
-// experiment.Routing beside those of [All]: see the example there.
+// experiment.RunNetwork beside those of [All]: see the example there.
 //
 // What is counted, for all alike: every [Message] once, by the bytes that it has on the wire with its framing, for the
 // query that it names or else as upkeep; every [Host.Look] as a probe, and as a wasted one when the key isn't there.

@@ -151,7 +151,7 @@ type (
 
 func (k *kademlia) Step(now time.Duration, in Input) {
 	k.now = now
-	if k.prober.step(in) {
+	if k.step(in) {
 		return
 	}
 	switch in := in.(type) {

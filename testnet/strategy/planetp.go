@@ -164,7 +164,7 @@ type (
 func namesOf(n int) int { return planetpHeader + n*planetpName }
 
 func (p *planetp) Step(now time.Duration, in Input) {
-	if p.prober.step(in) {
+	if p.step(in) {
 		return
 	}
 	switch in := in.(type) {

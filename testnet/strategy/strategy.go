@@ -62,6 +62,7 @@ type Params struct {
 	BitsPerKey float64 // size of summaries, filters or tables, in bits for every key held
 	Upkeep     float64 // bytes a second that a peer may send for upkeep
 	Budget     int     // messages of a query
+	Origins    int     // peers whose summaries one keeps, where everybody's would be too many
 }
 
 // World is what all peers of a run have in common. The functions are safe to call at any time and always give the same

@@ -18,7 +18,7 @@ var Venn = Strategy{
 	Source: "venn's own cores, overlay.Overlay and routing.Router",
 	Model: "two bootstrap links, then links as the overlay chooses; a pubsub mesh of 6 to 12 links; every message as on the " +
 		"wire. Signatures are not computed, but their bytes are sent. Params.Upkeep bounds the summaries by the share of the line that they " +
-		"may use; Params.BitsPerKey by their shape.",
+		"may use, and once by a burst of 16 KiB; Params.BitsPerKey by their shape.",
 	Connects: true,
 	Open:     openVenn,
 }
@@ -27,7 +27,6 @@ var Venn = Strategy{
 type vennRun struct {
 	world   World
 	seed    summary.Seed
-	share   float64 // of a line
 	shape   func(n int) (summary.Shape, error)
 	origins []origin
 }
@@ -205,7 +204,8 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 	up, down := r.world.Rates(self)
 	o := overlay.Config{
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
-		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, Rand: v.host.Rand(), Loop: true,
+		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, Rand: v.host.Rand(),
+		MaxOrigins: r.world.Params.Origins, Loop: true,
 	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))

@@ -1,0 +1,371 @@
+package testnet
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// System is a way of finding holders that runs on libp2p hosts, to be compared with others by [Compare].
+type System struct {
+	Name string
+	Note string // what a reader should know of how it is run
+
+	// Announce is how many holdings are announced at most, of the whole network, besides those of the keys that will be looked
+	// for: for systems that pay for each. 0: all of them.
+	Announce int
+	// Upkeep and Query say which protocols are for announcing, and for queries. The same may be for both.
+	Upkeep, Query func(protocol.ID) bool
+
+	// Open makes the peer of a place. It knows nothing of others but those to begin from.
+	Open func(Place) (Peer, error)
+}
+
+// Place is where a peer of a System runs.
+type Place struct {
+	Number int
+	Host   host.Host
+	Begin  []peer.AddrInfo // peers before it
+	Rate   uint64          // of its line, bit/s
+	Config *Config
+
+	keys  *collection
+	peers int
+}
+
+// Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce once, in this order.
+type Peer interface {
+	// Join joins the network, as far as that can be told from announcing: all hosts are there.
+	Join(context.Context) error
+	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
+	Announce(ctx context.Context, keys [][]byte) error
+	// Find finds one holder, or all.
+	Find(ctx context.Context, key []byte, all bool) ([]peer.ID, error)
+	Close() error
+}
+
+// Comparison is what several systems have shown, one after the other, with the same peers, collections and queries.
+type Comparison struct {
+	Peers     int         `json:"peers"`
+	Keys      int         `json:"keys"`
+	Holdings  int         `json:"holdings"`
+	Queries   int         `json:"queries"` // of each kind
+	Seed      uint64      `json:"seed"`
+	Transport Transport   `json:"transport"`
+	Rows      []SystemRow `json:"rows"`
+	Stopped   string      `json:"interrupted,omitempty"` // why it ended before its end
+}
+
+// SystemRow is what one system has shown. Messages are writes to its streams, bytes what is written, both counted where they
+// are sent: below that are multiplexing, encryption and TCP or QUIC, the same for all.
+type SystemRow struct {
+	System           string    `json:"strategy"`
+	Note             string    `json:"note,omitempty"`
+	JoinBytes        float64   `json:"join_bytes_per_peer"` // to be part of the network, before anything is announced
+	Announced        int       `json:"announced"`           // holdings
+	AnnounceSeconds  float64   `json:"announce_seconds"`
+	AnnounceBytes    float64   `json:"announce_bytes_per_holding"`
+	AnnounceMessages float64   `json:"announce_messages_per_holding"`
+	FindOne          FindStats `json:"find_one"`
+	FindAll          FindStats `json:"find_all"`
+	HostBytes        float64   `json:"memory_bytes_per_host"` // in use after announcing, hosts included
+}
+
+// FindStats are of the queries of one kind.
+type FindStats struct {
+	Queries  int     `json:"queries"`
+	Recall   float64 `json:"recall"`
+	Wrong    int     `json:"wrong_holders"`
+	P50      float64 `json:"latency_ms_p50"` // until the query was over
+	P99      float64 `json:"latency_ms_p99"`
+	Messages float64 `json:"messages_per_query"`
+	Bytes    float64 `json:"bytes_per_query"`
+}
+
+// Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends, it
+// returns what is known by then, and Comparison.Stopped says why. Errors as of Run.
+func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if cfg.Churn > 0 {
+		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
+	}
+	data, err := workload.Load(workload.Config{Path: cfg.Data, Chunk: cfg.Chunk, Peers: cfg.Peers, Rand: cfg.random(dealing)})
+	if err != nil {
+		return nil, err
+	}
+	if len(data.Peers()) < 2 {
+		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
+	}
+	ring := newKeyring(data, summary.Seed{Network: Network}.Hasher())
+	c := &comparison{
+		cfg: cfg, ring: ring, truth: judge.New(data.Keys(), data.Collections()),
+		classes: cfg.Links.Assign(len(data.Peers()), cfg.random(linking)),
+	}
+	rng := cfg.random(asking)
+	c.one, c.all = ring.Queries(workload.FindOne, cfg.Queries, rng), ring.Queries(workload.FindAll, cfg.Queries, rng)
+	out := &Comparison{
+		Peers: len(ring.Peers()), Keys: ring.Keys(), Holdings: ring.Holdings(), Queries: cfg.Queries, Seed: cfg.Seed,
+		Transport: cfg.Transport,
+	}
+	for _, s := range systems {
+		row, err := c.run(ctx, s)
+		if ctx.Err() != nil {
+			out.Stopped = reason(context.Cause(ctx))
+			return out, nil
+		}
+		if err != nil {
+			return out, fmt.Errorf("testnet: %s: %w", s.Name, err)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
+// comparison is what all systems of a comparison have in common.
+type comparison struct {
+	cfg      Config
+	ring     *keyring
+	truth    *judge.Truth
+	classes  []int
+	one, all []workload.Query
+}
+
+// contest is a system that runs.
+type contest struct {
+	*comparison
+	system System
+	wires  *wires
+	hosts  []host.Host
+	meters []*meter
+	peers  []Peer
+	number map[peer.ID]int
+}
+
+// run runs one system from its start to its end.
+func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
+	t := &contest{comparison: c, system: s, wires: newWires(c.cfg.Transport), number: map[peer.ID]int{}}
+	defer t.close()
+	row = SystemRow{System: s.Name, Note: s.Note}
+	if err := t.open(); err != nil {
+		return row, err
+	}
+	if err := t.each(Meshing, func(i int) error { return t.peers[i].Join(ctx) }); err != nil {
+		return row, err
+	}
+	_, joined := t.sent(t.system.Upkeep)
+	row.JoinBytes = float64(joined) / float64(len(t.peers))
+	if err := t.announce(ctx, &row); err != nil {
+		return row, err
+	}
+	row.HostBytes = inUse() / float64(len(t.peers))
+	if row.FindOne, err = t.ask(ctx, c.one); err == nil {
+		row.FindAll, err = t.ask(ctx, c.all)
+	}
+	return row, err
+}
+
+// open makes the hosts, the same for every system, and the system's peers.
+func (t *contest) open() error {
+	identities, joins := t.cfg.random(identifying), t.cfg.random(joining)
+	for i := range t.ring.Peers() {
+		key, err := identity(identities)
+		if err != nil {
+			return err
+		}
+		m, class := newMeter(time.Now()), t.cfg.Links[t.classes[i]]
+		h, err := t.wires.host(i, key, class, m, nil)
+		if err != nil {
+			return err
+		}
+		t.number[h.ID()] = i
+		t.hosts, t.meters = append(t.hosts, h), append(t.meters, m)
+		p, err := t.system.Open(t.place(i, class, beginnings(t.hosts, i, joins)))
+		if err != nil {
+			return err
+		}
+		t.peers = append(t.peers, p)
+		t.progress(Starting, i+1)
+	}
+	return nil
+}
+
+func (t *contest) place(i int, class link.Class, begin []peer.AddrInfo) Place {
+	return Place{
+		Number: i, Host: t.hosts[i], Begin: begin, Rate: class.Rate, Config: &t.cfg, keys: newCollection(t.ring, i),
+		peers: len(t.ring.Peers()),
+	}
+}
+
+// announce has all peers announce what is to be announced.
+func (t *contest) announce(ctx context.Context, row *SystemRow) error {
+	what := t.announced()
+	keys := make([][][]byte, len(t.peers))
+	for i := range t.peers {
+		for _, k := range t.ring.Collection(i) {
+			if what == nil || what[k] {
+				keys[i] = append(keys[i], t.ring.Key(k))
+				row.Announced++
+			}
+		}
+	}
+	messages, bytes := t.sent(t.system.Upkeep)
+	began := time.Now()
+	if err := t.each(Spreading, func(i int) error { return t.peers[i].Announce(ctx, keys[i]) }); err != nil {
+		return err
+	}
+	row.AnnounceSeconds = time.Since(began).Seconds()
+	m, b := t.sent(t.system.Upkeep)
+	n := float64(max(1, row.Announced))
+	row.AnnounceMessages, row.AnnounceBytes = float64(m-messages)/n, float64(b-bytes)/n
+	return nil
+}
+
+// announced are the keys to be announced: those that will be looked for, and others by chance. nil: all.
+func (t *contest) announced() map[uint32]bool {
+	if t.system.Announce == 0 {
+		return nil
+	}
+	keys := map[uint32]bool{}
+	for _, q := range slices.Concat(t.one, t.all) {
+		keys[q.Key] = true
+	}
+	holdings := 0
+	for _, k := range t.cfg.random(sampling).Perm(t.ring.Keys()) {
+		if holdings += len(t.truth.Holders(uint32(k))); holdings > t.system.Announce {
+			break
+		}
+		keys[uint32(k)] = true
+	}
+	return keys
+}
+
+// ask runs queries of one kind.
+func (t *contest) ask(ctx context.Context, queries []workload.Query) (FindStats, error) {
+	messages, bytes := t.sent(t.system.Query)
+	var mu sync.Mutex
+	var score judge.Score
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for n, q := range queries {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			a := t.find(ctx, q)
+			mu.Lock()
+			defer mu.Unlock()
+			score.Add(t.truth, a)
+			return nil
+		})
+		if t.cfg.Progress != nil {
+			t.cfg.Progress(Progress{Querying, n + 1, len(queries)})
+		}
+	}
+	_ = group.Wait()
+	m, b := t.sent(t.system.Query)
+	n := float64(max(1, len(queries)))
+	tally := score.FindOne
+	if len(queries) > 0 && queries[0].Kind == workload.FindAll {
+		tally = score.FindAll
+	}
+	return FindStats{
+		Queries: tally.Queries, Recall: tally.Recall(), Wrong: score.Wrong, P50: millis(score.Latency(0.5)), P99: millis(score.Latency(0.99)),
+		Messages: float64(m-messages) / n, Bytes: float64(b-bytes) / n,
+	}, ctx.Err()
+}
+
+// find runs a query. What fails finds nothing.
+func (t *contest) find(ctx context.Context, q workload.Query) judge.Answer {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	began := time.Now()
+	found, _ := t.peers[q.Asker].Find(ctx, t.ring.Key(q.Key), q.Kind == workload.FindAll)
+	a := judge.Answer{Asker: q.Asker, Key: q.Key, All: q.Kind == workload.FindAll, Latency: time.Since(began)}
+	for _, p := range found {
+		n, ok := t.number[p]
+		if !ok {
+			n = -1 // a stranger: judged as wrong
+		}
+		a.Found = append(a.Found, n)
+	}
+	return a
+}
+
+// sent is what all peers have sent so far by some protocols.
+func (t *contest) sent(by func(protocol.ID) bool) (messages, bytes uint64) {
+	for _, m := range t.meters {
+		for id, n := range m.sent() {
+			if by(id) {
+				bytes += n
+			}
+		}
+		for id, n := range m.written() {
+			if by(id) {
+				messages += n
+			}
+		}
+	}
+	return messages, bytes
+}
+
+// each does something with every peer, all at one time, and returns what went wrong.
+func (t *contest) each(phase Phase, do func(i int) error) error {
+	var mu sync.Mutex
+	done := 0
+	var group errgroup.Group
+	for i := range t.peers {
+		group.Go(func() error {
+			err := do(i)
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			t.progress(phase, done)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (t *contest) progress(phase Phase, done int) {
+	if t.cfg.Progress != nil {
+		t.cfg.Progress(Progress{phase, done, len(t.ring.Peers())})
+	}
+}
+
+func (t *contest) close() {
+	var group errgroup.Group
+	group.SetLimit(4 * runtime.GOMAXPROCS(0))
+	for i, h := range t.hosts {
+		group.Go(func() error {
+			if i < len(t.peers) {
+				_ = t.peers[i].Close()
+			}
+			return h.Close()
+		})
+	}
+	_ = group.Wait()
+	t.wires.close()
+}
+
+// inUse is the memory in use, without what is only waiting to be collected.
+func inUse() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapInuse + m.StackInuse)
+}

@@ -1,0 +1,62 @@
+package testnet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A comparison of venn with itself: the same peers and queries twice, and figures of both.
+func TestCompare(t *testing.T) {
+	cfg := few(TCP)
+	cfg.Warmup = 4 * time.Second
+	again := VennSystem()
+	again.Name, again.Announce = "again", 1
+	c, err := Compare(t.Context(), cfg, VennSystem(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Rows) != 2 || c.Rows[0].System != "venn" || c.Rows[1].System != "again" {
+		t.Fatalf("rows %+v", c.Rows)
+	}
+	for _, r := range c.Rows {
+		if r.FindOne.Queries != 20 || r.FindAll.Queries != 20 || r.FindOne.Recall < 0.9 || r.FindAll.Recall < 0.9 || r.FindOne.Wrong > 0 {
+			t.Errorf("%s: find one %+v, find all %+v", r.System, r.FindOne, r.FindAll)
+		}
+		if r.AnnounceBytes <= 0 || r.AnnounceMessages <= 0 || r.HostBytes <= 0 {
+			t.Errorf("%s: announcing %+v", r.System, r)
+		}
+		// A question and its answer are two messages of tens of bytes; few candidates are asked in vain.
+		if f := r.FindOne; f.Messages < 1.5 || f.Messages > 4 || f.Bytes < 40 || f.Bytes > 400 {
+			t.Errorf("%s: %v messages and %v bytes to find one", r.System, f.Messages, f.Bytes)
+		}
+	}
+	if all, few := c.Rows[0].Announced, c.Rows[1].Announced; all != c.Holdings || few == 0 || few >= all {
+		t.Errorf("announced %d and %d of %d holdings", all, few, c.Holdings)
+	}
+	var table bytes.Buffer
+	if err := c.WriteTable(&table); err != nil || !strings.Contains(table.String(), "again") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+	if _, err := json.Marshal(c); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCompareStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c, err := Compare(ctx, few(TCP), VennSystem())
+	if err != nil || c.Stopped == "" || len(c.Rows) != 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	bad := few(TCP)
+	bad.Churn = 0.5
+	if _, err := Compare(t.Context(), bad, VennSystem()); !errors.Is(err, ErrConfig) {
+		t.Errorf("churn: %v", err)
+	}
+}

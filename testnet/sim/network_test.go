@@ -1,0 +1,188 @@
+package sim_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+func TestBadConfig(t *testing.T) {
+	good := sim.Config{Strategy: strategy.Oracle, Data: clusters(t, 10, 10)}
+	for name, spoil := range map[string]func(*sim.Config){
+		"no strategy": func(c *sim.Config) { c.Strategy = strategy.Strategy{} },
+		"no data":     func(c *sim.Config) { c.Data = nil },
+		"one peer":    func(c *sim.Config) { c.Data = clusters(t, 1, 10) },
+		"latency":     func(c *sim.Config) { c.Least = time.Microsecond },
+		"loss":        func(c *sim.Config) { c.Loss = 0.9 },
+		"topology":    func(c *sim.Config) { c.Topology.Kind = "ring" },
+		"degree":      func(c *sim.Config) { c.Topology.Degree = -1 },
+		"churn":       func(c *sim.Config) { c.Churn.Median = -1 },
+		"queries":     func(c *sim.Config) { c.Queries = -1 },
+		"parameters":  func(c *sim.Config) { c.Strategy, c.Params.BitsPerKey = strategy.Venn, -1 },
+	} {
+		cfg := good
+		spoil(&cfg)
+		if _, err := sim.New(cfg); !errors.Is(err, sim.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := sim.NewData(make([]summary.Fingerprint, 2), [][]uint32{{1, 0}}); !errors.Is(err, sim.ErrData) {
+		t.Errorf("keys out of order: %v", err)
+	}
+	if _, err := sim.NewData(make([]summary.Fingerprint, 2), [][]uint32{{0}, {}}); !errors.Is(err, sim.ErrData) {
+		t.Errorf("an empty collection: %v", err)
+	}
+}
+
+func TestTopologies(t *testing.T) {
+	const n, degree = 2000, 8
+	for _, kind := range []sim.Kind{sim.Random, sim.SmallWorld, sim.PowerLaw} {
+		edges := sim.Topology{Kind: kind, Degree: degree}.Edges(n, rand.New(rand.NewPCG(1, 1)))
+		links := make([]int, n)
+		for _, e := range edges {
+			links[e[0]]++
+			links[e[1]]++
+		}
+		most := 0
+		for _, l := range links {
+			most = max(most, l)
+		}
+		if mean := 2 * float64(len(edges)) / n; math.Abs(mean-degree) > 0.2*degree {
+			t.Errorf("%s: %.2f links on average, want %d", kind, mean, degree)
+		}
+		if hubs := most > 10*degree; hubs != (kind == sim.PowerLaw) {
+			t.Errorf("%s: the most links of a peer are %d", kind, most)
+		}
+		if parts := sim.Components(n, edges); parts != 1 {
+			t.Errorf("%s: %d parts", kind, parts)
+		}
+		if parts := (sim.Topology{Kind: kind, Degree: degree, Split: 3}).Parts(n, 1); parts != 3 {
+			t.Errorf("%s, split in 3: %d parts", kind, parts)
+		}
+	}
+}
+
+// A topology in two parts is said to be so, and what is in the other part isn't found.
+func TestDisconnected(t *testing.T) {
+	r := run(t, sim.Config{Strategy: strategy.Flooding, Data: clusters(t, 100, 50), Topology: sim.Topology{Split: 2}, Queries: 200})
+	if r.Components != 2 || r.Recall > 0.98 || r.Recall < 0.3 {
+		t.Errorf("%d parts, recall %v", r.Components, r.Recall)
+	}
+}
+
+// Half of the sessions are shorter than the median, and as many peers are there as sessions and absences say.
+func TestChurn(t *testing.T) {
+	var trace bytes.Buffer
+	r := run(t, sim.Config{
+		Strategy: strategy.Oracle, Data: clusters(t, 400, 20), Churn: sim.Churn{Median: time.Minute, Shape: 1, Away: time.Minute},
+		Queries: 300, Warmup: time.Minute, Trace: &trace,
+	})
+	if share := r.Online / 400; share < 0.42 || share > 0.58 {
+		t.Errorf("%.2f of the peers are there, want half", share)
+	}
+	if r.Recall < 0.97 {
+		t.Errorf("the oracle's recall is %v", r.Recall)
+	}
+}
+
+// A message takes the latency and its time on both lines; one to a peer that isn't there comes back.
+func TestLines(t *testing.T) {
+	data := clusters(t, 2, 4)
+	var got time.Duration
+	probe := strategy.Strategy{Name: "probe", Open: func(w strategy.World) (strategy.Factory, error) {
+		return func(h strategy.Host) strategy.Peer {
+			return stepper(func(now time.Duration, in strategy.Input) {
+				switch in := in.(type) {
+				case strategy.LinkOpened:
+					if h.Self() == 0 && in.Peer == 1 {
+						h.Send(1, strategy.Message{Body: now, Bytes: 125_000}) // 0.1 s on each line
+					}
+				case strategy.Received:
+					got = now - in.Message.Body.(time.Duration) - w.Latency(0, 1)
+				}
+			})
+		}, nil
+	}}
+	run(t, sim.Config{Strategy: probe, Data: data, Asking: time.Second, Patience: time.Second})
+	if got < 200*time.Millisecond || got > 215*time.Millisecond {
+		t.Errorf("a message took %v on the lines, want 200ms", got)
+	}
+}
+
+type stepper func(time.Duration, strategy.Input)
+
+func (s stepper) Step(now time.Duration, in strategy.Input) { s(now, in) }
+
+func TestDiff(t *testing.T) {
+	trace := func(queries int) []byte {
+		var b bytes.Buffer
+		run(t, sim.Config{Strategy: strategy.Oracle, Data: clusters(t, 20, 20), Queries: queries, Trace: &b, Seed: 1})
+		return b.Bytes()
+	}
+	a, b := trace(10), trace(20)
+	d, err := sim.Diff(bytes.NewReader(a), bytes.NewReader(b))
+	if err != nil || d == nil || !strings.Contains(d.B.String(), "peer") {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if d, err = sim.Diff(bytes.NewReader(a), bytes.NewReader(a[:len(a)-sim.RecordBytes])); err != nil || d == nil || !d.OnlyA {
+		t.Errorf("one record short: %+v, %v", d, err)
+	}
+	if _, err = sim.Diff(bytes.NewReader(a), bytes.NewReader(a[:len(a)-1])); !errors.Is(err, sim.ErrTrace) {
+		t.Errorf("one byte short: %v", err)
+	}
+}
+
+// A replay of the same run finds nothing; one of another says where it differs.
+func TestReplay(t *testing.T) {
+	cfg := sim.Config{Strategy: strategy.Flooding, Data: clusters(t, 30, 20), Queries: 20, Seed: 1}
+	var trace bytes.Buffer
+	cfg.Trace = &trace
+	run(t, cfg)
+	replay := func(seed uint64, trace []byte) error {
+		cfg := cfg
+		r := sim.NewReplay(bytes.NewReader(trace))
+		cfg.Seed, cfg.Trace = seed, r
+		s, err := sim.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(); err != nil {
+			return err
+		}
+		return r.Done()
+	}
+	if err := replay(1, trace.Bytes()); err != nil {
+		t.Error(err)
+	}
+	if err := replay(2, trace.Bytes()); !errors.Is(err, sim.ErrDiffers) || !strings.Contains(err.Error(), "record ") {
+		t.Errorf("another seed: %v", err)
+	}
+	if err := replay(1, trace.Bytes()[:10*sim.RecordBytes]); !errors.Is(err, sim.ErrDiffers) {
+		t.Errorf("a trace that ends early: %v", err)
+	}
+	if err := replay(1, append(trace.Bytes(), trace.Bytes()[:sim.RecordBytes]...)); !errors.Is(err, sim.ErrDiffers) {
+		t.Errorf("a trace that goes on: %v", err)
+	}
+}
+
+func TestStopped(t *testing.T) {
+	s, err := sim.New(sim.Config{
+		Strategy: strategy.Oracle, Data: clusters(t, 20, 20), Queries: 100,
+		Progress: func(now, _ time.Duration) bool { return now < 30*time.Second },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run()
+	if !errors.Is(err, sim.ErrStopped) || r.Virtual < 30*time.Second || r.Virtual > 32*time.Second || r.Answered == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
