@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/dht"
+)
+
+// systems are what venn testnet can compare.
+func systems() []testnet.System {
+	return []testnet.System{testnet.VennSystem(), dht.Kademlia(), dht.Classic()}
+}
+
+func systemNames() []string {
+	var names []string
+	for _, s := range systems() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// findSystems picks systems by their names, separated by commas.
+func findSystems(names string) ([]testnet.System, error) {
+	all := systems()
+	var out []testnet.System
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(all, func(s testnet.System) bool { return s.Name == strings.TrimSpace(name) })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown strategy %q: there are %s", name, strings.Join(systemNames(), ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+func goodSystems(names string) error {
+	_, err := findSystems(names)
+	return err
+}
+
+// compareSystems runs systems side by side.
+func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, show *progress, names string) error {
+	chosen, err := findSystems(names)
+	if err != nil {
+		return usageError{err}
+	}
+	if c.Bool("hold") || cfg.Churn > 0 {
+		return usageError{errors.New("--strategy compares: it goes neither with --hold nor with --churn")}
+	}
+	if cfg.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, cfg.Timeout)
+		defer cancel()
+	}
+	report, err := testnet.Compare(ctx, cfg, chosen...)
+	show.end()
+	if errors.Is(err, testnet.ErrConfig) {
+		return usageError{err}
+	}
+	if report == nil {
+		return err
+	}
+	if werr := writeComparison(c, report); err == nil {
+		err = werr
+	}
+	if err == nil && report.Stopped != "" {
+		err = fmt.Errorf("comparison ended early: %s", report.Stopped)
+	}
+	return err
+}
+
+func writeComparison(c *cli.Command, r *testnet.Comparison) error {
+	w := c.Root().Writer
+	if !c.Bool("json") {
+		return r.WriteTable(w)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
