@@ -150,6 +150,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		MaxLinks:     n.cfg.maxConnections * 5 / 8,
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.cfg.headers.recordPeer,
+		Group:        addressGroup,
 		Extend:       n.cfg.cache.Extend,
 		EncodeDelta:  n.cfg.cache.EncodeDelta,
 		ApplyDelta:   n.cfg.cache.ApplyDelta,

@@ -19,15 +19,26 @@ type Config struct {
 	Up, Down uint64
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
-	Memory int // bytes of prefixes held of others, at most; 0: 64 MiB
-	// Origins is how many peers are known at most, not counting linked ones: beyond it, those known first are a sample, and
-	// forwarding does the rest. 0: no limit.
-	Origins int
+	// Memory is how many bytes the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
+	Memory int
+	// MaxOrigins is how many peers the directory knows at most: beyond it, those known are a sample, and
+	// forwarding does the rest. 0: 131,072.
+	MaxOrigins int
+	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
+	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. Nil: there are no groups.
+	Group    func(Record) string
+	MaxGroup int
+	// Loop answers queries by asking every prefix, without an index: for simulations, where many overlays share the
+	// prefixes and an index of each would take more memory than all of these.
+	Loop bool
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
-	RandomSlots  int // outbound neighbours chosen at random; 0: 3
-	MaxLinks     int // neighbours in all, those that chose this node included; 0: 20
+	// ComplementSlots is the number of neighbours chosen by how much they hold that we lack; 0: none. See package rank for
+	// which policy is for what.
+	ComplementSlots int
+	RandomSlots     int // outbound neighbours chosen at random; 0: 3
+	MaxLinks        int // neighbours in all, those that chose this node included; 0: 20
 
 	// OpenHeader verifies and parses a signed header; required. Errors name what is wrong.
 	OpenHeader func(envelope []byte) (summary.Header, error)
@@ -62,6 +73,8 @@ func (c *Config) defaults() {
 	setDefault(&c.Down, UndeclaredRate)
 	setDefault(&c.Share, 1.0/3)
 	setDefault(&c.Memory, 64<<20)
+	setDefault(&c.MaxOrigins, 1<<17)
+	setDefault(&c.MaxGroup, 64)
 	setDefault(&c.OverlapSlots, 4)
 	setDefault(&c.NearSlots, 1)
 	setDefault(&c.RandomSlots, 3)
@@ -99,10 +112,10 @@ func (c *Config) check() error {
 	fault(c.Self == "", "Self is empty")
 	fault(c.Share <= 0 || c.Share > 1, "Share is %v, not in (0, 1]", c.Share)
 	fault(c.Memory < 0, "Memory is %d, below 0", c.Memory)
-	fault(c.Origins < 0, "Origins is %d, below 0", c.Origins)
-	fault(c.OverlapSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
-	fault(c.OverlapSlots > c.NearSlots+c.RandomSlots,
-		"OverlapSlots is %d, more than half of all %d slots", c.OverlapSlots, c.slots())
+	fault(c.MaxOrigins < 0 || c.MaxGroup < 0, "MaxOrigins is %d and MaxGroup is %d, one below 0", c.MaxOrigins, c.MaxGroup)
+	fault(c.OverlapSlots < 0 || c.ComplementSlots < 0 || c.NearSlots < 0 || c.RandomSlots < 0, "a number of slots is below 0")
+	fault(c.OverlapSlots+c.ComplementSlots > c.NearSlots+c.RandomSlots,
+		"OverlapSlots and ComplementSlots are %d, more than half of all %d slots", c.OverlapSlots+c.ComplementSlots, c.slots())
 	fault(c.MaxLinks < c.slots(), "MaxLinks is %d, below the %d slots", c.MaxLinks, c.slots())
 	fault(c.OpenHeader == nil, "OpenHeader is missing")
 	fault(c.OpenRecord == nil, "OpenRecord is missing")
@@ -110,4 +123,4 @@ func (c *Config) check() error {
 	return errors.Join(errs...)
 }
 
-func (c *Config) slots() int { return c.OverlapSlots + c.NearSlots + c.RandomSlots }
+func (c *Config) slots() int { return c.OverlapSlots + c.ComplementSlots + c.NearSlots + c.RandomSlots }

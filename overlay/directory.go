@@ -26,21 +26,24 @@ type entry struct {
 	newerSince  time.Duration   // and when
 	deltaBytes  int             // of the last delta; 0: there was none
 
-	expires time.Duration // lifetime counted from first receipt
-	since   time.Duration // when the newest epoch was first held
-	grown   time.Duration // when the newest prefix last grew
-	ask     ask           // the one outstanding ask
-	step    step          // what to ask for next
-	depth   int           // parts to hold at most, once memory ran short; 0: no limit
-	fetchAt time.Duration // no direct fetch before then
-	quiet   time.Duration // nobody offered more when last looked; not looked again before then
-	banned  bool          // signed two summaries under one epoch
-	past    summary.Epoch // the last verified one of a summary that has expired: none up to it is learned again
-	pending bool          // no summary has come yet
-	by      PeerID        // which link first told of it, while it is pending
-	tried   time.Duration // when it was last asked for
+	expires  time.Duration // lifetime counted from first receipt
+	since    time.Duration // when the newest epoch was first held
+	grown    time.Duration // when the newest prefix last grew
+	ask      ask           // the one outstanding ask
+	step     step          // what to ask for next
+	depth    int           // parts to hold at most, once memory ran short; 0: no limit
+	fetchAt  time.Duration // no direct fetch before then
+	quiet    time.Duration // nobody offered more when last looked; not looked again before then
+	banned   bool          // signed two summaries under one epoch
+	past     summary.Epoch // the last verified one of a summary that has expired: none up to it is learned again
+	pending  bool          // no summary has come yet
+	by       PeerID        // which link first told of it, while it is pending
+	tried    time.Duration // when it was last asked for
+	group    string        // of addresses; see Config.Group
+	unwanted time.Duration // nothing is learned of it before then: its group is full
 
 	share      estimate.Interval // of our collection that the peer holds
+	lacks      estimate.Interval // keys that it holds and we do not
 	shareParts int               // the depth it was estimated at; 0: not of late
 	shareUntil time.Duration     // a new epoch after this needs a new estimate
 
@@ -112,13 +115,14 @@ func (e *entry) rate() float64 {
 func (e *entry) gone() bool { return e.banned || e.cur == nil && e.past != (summary.Epoch{}) }
 
 // add returns the entry of an origin that a link tells of, making it if it is new and there is room for one more that nobody
-// vouches for.
+// vouches for: not when memory is short, unless it is the peer itself that we are connected with.
 func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	enough := o.cfg.Origins > 0 && len(o.byTag) > o.cfg.Origins && tag != summary.OriginTag(string(l.peer))
-	if enough || o.pending >= maxPending || l.brought >= maxPendingLink {
+	own := tag == summary.OriginTag(string(l.peer))
+	if o.pending >= maxPending || l.brought >= maxPendingLink || len(o.byTag) > o.cfg.MaxOrigins ||
+		!own && (o.pendingFull() || o.short()) {
 		o.dropped++
 		return nil
 	}
@@ -159,12 +163,15 @@ func (o *Overlay) drop(e *entry) {
 	o.sigma = unknownSigma
 	o.held -= e.memory()
 	e.cur, e.next, e.bases = nil, nil, nil
+	o.setAnswer(e.index, nil)
 }
 
 // remove forgets an origin.
 func (o *Overlay) remove(e *entry) {
 	o.settle(e)
 	o.drop(e)
+	o.records -= e.recordBytes()
+	o.leaveGroup(e)
 	delete(o.byTag, e.tag)
 	o.entries[e.index] = nil
 	o.free = append(o.free, e.index)
@@ -195,8 +202,10 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 		o.fault(from, FaultRecord)
 		return
 	}
-	if e := o.add(from, summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) {
+	if e := o.add(from, summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) && o.joinGroup(e, r) {
+		before := e.recordBytes()
 		e.peer, e.record = p, r
+		o.countRecords(e, before)
 		e.recordSince, _ = e.epoch()
 	}
 }
@@ -243,7 +252,9 @@ func (o *Overlay) expire(now time.Duration) {
 		case e.cur != nil && now >= e.expires:
 			e.past, _ = e.epoch()
 			e.expires = now + e.newest().Header().Lifetime
+			before := e.recordBytes()
 			e.record = Record{}
+			o.countRecords(e, before)
 			o.drop(e)
 		case e.cur == nil && e.past != (summary.Epoch{}) && now >= e.expires:
 			o.remove(e)
@@ -272,74 +283,8 @@ func (e *entry) nextExpiry() time.Duration {
 	return at
 }
 
-// prefixMemory is what a prefix costs: the parts as received, and their decoded form.
-func prefixMemory(p *summary.Prefix) int {
-	if p == nil {
-		return 0
-	}
-	return p.Memory()
-}
-
-// memory is what all that is held of an origin costs.
-func (e *entry) memory() int {
-	n := 0
-	for p := range e.prefixes {
-		n += prefixMemory(p)
-	}
-	return n
-}
-
 // isNewest says whether a prefix is the newest of its origin.
 func (o *Overlay) isNewest(p *summary.Prefix) bool {
 	i, known := o.byTag[p.Header().Group().OriginTag()]
 	return known && o.entries[i].newest() == p
-}
-
-// shed keeps the directory within its memory: earlier epochs go first, then the last part of least value, which is not asked
-// for again.
-func (o *Overlay) shed() {
-	for o.held > o.cfg.Memory && o.shedBase() {
-	}
-	for o.held > o.cfg.Memory {
-		var worst *entry
-		least := 0.0
-		for _, e := range o.entries[1:] {
-			if e == nil || e.cur == nil || e.cur.Parts() <= 1 {
-				continue
-			}
-			if v := o.value(e, e.cur, e.cur.Parts()-1, e.cur.Parts()); worst == nil || v < least {
-				worst, least = e, v
-			}
-		}
-		if worst == nil {
-			if !o.evict() {
-				return
-			}
-			continue
-		}
-		before := prefixMemory(worst.cur)
-		worst.depth, o.sigma = worst.cur.Parts()-1, unknownSigma
-		worst.cur = worst.cur.Truncate(worst.depth)
-		o.held += prefixMemory(worst.cur) - before
-	}
-}
-
-// evict forgets the sample of a peer when there are too many: one that has kept the fewest promises, and of those the last to come.
-// While memory is short no new origin is asked for: those known are a sample of all.
-func (o *Overlay) evict() bool {
-	var worst *entry
-	for _, e := range o.entries[1:] {
-		if e == nil || e.cur == nil {
-			continue
-		}
-		if _, linked := o.links[e.peer]; !linked && (worst == nil || e.hits <= worst.hits) {
-			worst = e
-		}
-	}
-	if worst == nil {
-		return false
-	}
-	o.crowded = true
-	o.drop(worst)
-	return true
 }

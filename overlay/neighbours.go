@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Kind says why a peer is a neighbour.
@@ -20,10 +21,14 @@ const (
 	Near
 	// Inbound neighbours chose us.
 	Inbound
+	// Complementary neighbours hold the most that we lack, by estimate.
+	Complementary
 )
 
 // String returns the name of the kind.
-func (k Kind) String() string { return [...]string{"random", "overlap", "near", "inbound"}[k] }
+func (k Kind) String() string {
+	return [...]string{"random", "overlap", "near", "inbound", "complementary"}[k]
+}
 
 // neighbour is a peer that we keep, or are about to keep, a connection with.
 type neighbour struct {
@@ -41,6 +46,7 @@ const (
 	firstEstimates   = 64               // overlap estimates in one round, of peers without one
 	furtherEstimates = 3                // and of peers with one
 	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
+	sureMatch        = 0.9              // as package routing/match counts misses
 	swapEvery        = 4 * time.Second  // between looks for a better one, after a look that found none
 )
 
@@ -50,11 +56,12 @@ func (o *Overlay) chooseNeighbours(now time.Duration) {
 	room := connectsATime
 	if o.comparable(now) {
 		room = o.fillSimilar(now, room)
-		o.swapSimilar(now)
+		room = o.fill(now, Complementary, o.cfg.ComplementSlots, room, rank.Complementary)
+		o.swap(now)
 		room = o.fill(now, Near, o.cfg.NearSlots, room, rank.Near)
 		o.dropExtra()
 	}
-	random := o.cfg.slots() - o.count(Similar) - o.count(Near)
+	random := o.cfg.slots() - o.count(Similar) - o.count(Near) - o.count(Complementary)
 	o.fill(now, Random, random, room, func(c []rank.Candidate, n int) []rank.Candidate {
 		return rank.Random(c, n, o.cfg.Rand)
 	})
@@ -82,7 +89,7 @@ func (o *Overlay) count(k Kind) int {
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
 	var out []rank.Candidate
 	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt {
+		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() {
 			continue
 		}
 		if nb, is := o.neighbours[e.peer]; is && !may(nb) {
@@ -94,7 +101,7 @@ func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []ran
 }
 
 func (o *Overlay) candidate(e *entry) rank.Candidate {
-	return rank.Candidate{Index: e.index, Share: e.share, Known: e.shareParts > 0, RTT: e.rtt}
+	return rank.Candidate{Index: e.index, Share: e.share, Lacks: e.lacks, Known: e.shareParts > 0, RTT: e.rtt}
 }
 
 // fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
@@ -115,31 +122,58 @@ func (o *Overlay) fillSimilar(now time.Duration, room int) int {
 	return room
 }
 
-// swapSimilar gives up the weakest neighbour by overlap for a peer that is better beyond doubt.
-func (o *Overlay) swapSimilar(now time.Duration) {
+// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt: of one kind, then of the other. A
+// neighbour whose claims an audit refuted goes at once.
+func (o *Overlay) swap(now time.Duration) {
 	if now < o.swapAt {
 		return
 	}
 	o.swapAt = now + swapEvery
+	o.dropRefuted(now)
+	if o.swapKind(now, Similar, rank.Shared) || o.swapKind(now, Complementary, rank.Lacked) {
+		o.swapAt = 0
+	}
+}
+
+func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 	var incumbents []rank.Candidate
 	for _, l := range o.order {
 		e, known := o.lookup(l.peer)
 		if !known {
 			continue
 		}
-		if nb, is := o.neighbours[e.peer]; is && nb.kind == Similar && now-nb.since >= keepFor && e.shareParts > 0 {
+		if nb, is := o.neighbours[e.peer]; is && nb.kind == k && now-nb.since >= keepFor && e.shareParts > 0 {
 			incumbents = append(incumbents, o.candidate(e))
 		}
 	}
 	if len(incumbents) == 0 {
-		return
+		return false
 	}
-	challengers := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar })
-	if out, in, ok := rank.Swap(incumbents, challengers); ok {
+	challengers := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar && nb.kind != Complementary })
+	out, in, ok := rank.Swap(incumbents, challengers, by)
+	if ok {
 		o.giveUp(o.entries[out.Index].peer)
-		o.choose(now, o.entries[in.Index], Similar)
-		o.swapAt = 0
+		o.choose(now, o.entries[in.Index], k)
 	}
+	return ok
+}
+
+// dropRefuted gives up the neighbours by overlap that do not hold what they claim.
+func (o *Overlay) dropRefuted(now time.Duration) {
+	for _, l := range slices.Clone(o.order) {
+		e, known := o.lookup(l.peer)
+		nb, is := o.neighbours[l.peer]
+		if known && is && (nb.kind == Similar || nb.kind == Complementary) && e.audit().Refuted() {
+			e.retryAt = now + refusedFor
+			o.giveUp(l.peer)
+		}
+	}
+}
+
+// audit is what confirmations have said of a peer's claims. Those that count were of matches that are true with
+// probability sureMatch at least.
+func (e *entry) audit() rank.Audit {
+	return rank.Audit{Asked: e.hits + e.misses, Confirmed: e.hits, Expected: sureMatch}
 }
 
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet.
@@ -228,8 +262,8 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 	}
 }
 
-// estimateShares estimates how much of our collection the peers hold: of every peer once its sample has come, and
-// again, a few in each round, of those that may be chosen, as more is known of them.
+// estimateShares estimates how much of our collection the peers hold: of every peer by its sample, once that has come, and
+// again, a few in each round, of those that may be chosen, by all that is known of them.
 func (o *Overlay) estimateShares() {
 	own := o.Own()
 	if own == nil || !o.estimate {
@@ -241,6 +275,8 @@ func (o *Overlay) estimateShares() {
 	for _, e := range o.entries[1:] {
 		switch {
 		case e == nil || e.cur == nil || e.cur.Parts() == 0:
+		case e.shareParts <= 0 && o.compareSample(own, e):
+			known = append(known, o.candidate(e))
 		case e.shareParts <= 0 && first > 0:
 			o.estimateShare(own, e)
 			first--
@@ -259,14 +295,31 @@ func (o *Overlay) estimateShares() {
 	}
 }
 
+// compareSample sets an entry's share by its sample alone; false when that cannot be done.
+func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
+	ov, ok := o.overlap.Overlap(e.index, Confidence)
+	if ok {
+		e.setOverlap(own, ov, 1)
+	}
+	return ok
+}
+
 // estimateShare sets an entry's share by the AND-merge of both summaries.
 func (o *Overlay) estimateShare(own *summary.Prefix, e *entry) {
-	e.shareParts = e.cur.Parts()
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
-	if n := float64(own.Header().N); err == nil && n > 0 {
-		e.share = ov.Intersection
-		e.share.Value = min(1, e.share.Value/n)
-		e.share.Low = min(1, e.share.Low/n)
-		e.share.High = min(1, e.share.High/n)
+	if err == nil {
+		e.setOverlap(own, ov, e.cur.Parts())
+	}
+	e.shareParts = e.cur.Parts()
+}
+
+func (e *entry) setOverlap(own *summary.Prefix, ov summary.Overlap, parts int) {
+	e.shareParts, e.share = parts, estimate.Interval{}
+	if n := float64(own.Header().N); n > 0 {
+		i := ov.Intersection
+		e.share = i
+		e.share.Value, e.share.Low, e.share.High = min(1, i.Value/n), min(1, i.Low/n), min(1, i.High/n)
+		e.lacks = i
+		e.lacks.Value, e.lacks.Low, e.lacks.High = max(0, ov.N2-i.Value), max(0, ov.N2-i.High), max(0, ov.N2-i.Low)
 	}
 }

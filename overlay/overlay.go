@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -20,11 +21,17 @@ type Overlay struct {
 	entries []*entry       // by index; nil: free. 0 is this node's own
 	byTag   map[uint64]int // origin tag → index
 	free    []int
-	pending int  // entries of which no summary has come yet
-	origins int  // entries with at least a sample, without our own
-	held    int  // bytes of prefixes of others
-	crowded bool // memory is full of samples: no new origin is asked for
-	dropped int  // announcements ignored for want of room
+	pending int                // entries of which no summary has come yet
+	origins int                // entries with at least a sample, without our own
+	held    int                // bytes of prefixes of others
+	index   index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
+	overlap summary.Comparison // of our collection with each entry's sample
+	found   []int              // memory of queries
+	groups  map[string]int     // entries by group of addresses
+	records int                // bytes of what is signed about others
+	trimmed bool               // parts had to go, and are not asked for again
+	crowded bool               // memory is full of samples: no new origin is asked for
+	dropped int                // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect
@@ -74,7 +81,7 @@ func New(cfg Config) (*Overlay, error) {
 		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
 		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
 		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
-		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{},
+		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{}, groups: map[string]int{},
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
 	}, nil
@@ -126,6 +133,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
 	}
+	o.shed()
 	o.tick(now)
 	return o.effects
 }
@@ -147,6 +155,7 @@ func (o *Overlay) tick(now time.Duration) {
 	if now >= o.nextChoice {
 		o.nextChoice = now + neighbourEvery
 		o.expire(now)
+		o.restore()
 		o.expireBases(now)
 		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)
@@ -198,11 +207,14 @@ func (o *Overlay) onRoundTrip(in RoundTrip) {
 }
 
 func (o *Overlay) onDialFailed(now time.Duration, in DialFailed) {
-	if e, ok := o.lookup(in.Peer); ok {
-		e.dialFails++
-		e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
-	}
-	if _, linked := o.links[in.Peer]; !linked {
+	_, linked := o.links[in.Peer]
+	if !linked {
 		o.loseNeighbour(in.Peer)
 	}
+	e, ok := o.lookup(in.Peer)
+	if !ok {
+		return
+	}
+	e.dialFails++
+	e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
 }

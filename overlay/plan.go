@@ -17,8 +17,14 @@ import (
 // part of an origin nobody has told us of comes before all else: without it the peer's keys cannot be found at all. Then come
 // deltas, which keep what is known true (see deltaOffer).
 //
-// Each further bit a key halves f, so value per byte falls as depth grows, and taking the best next step is
-// near the best whole choice; small collections are brought to depth first.
+// Each further bit a key halves f, so value per byte falls as depth grows, and taking the best next step is near the best
+// whole choice (a fractional knapsack, where greedy is best but for the last item): against all choices for four origins
+// it leaves the same false matches in the median and 1.2 times as many in the worst tenth, where parts are large for the
+// budget (TestGreedyIsNearlyBest). Small collections are brought to depth first.
+//
+// Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is asked
+// more often than others, for what we want next its like has: hence 1 + share, at most twice. Where confirmations failed that
+// the summary promised, deeper parts of it are worth less in that proportion.
 
 // offer is a way to get more of an origin.
 type offer struct {
@@ -57,7 +63,7 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 	var offers []offer
 	o.planAt = now + settledQuiet
 	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.ask.peer != "" {
+		if e == nil || e.banned || e.ask.peer != "" || now < e.unwanted {
 			continue
 		}
 		if now >= e.quiet {
@@ -171,7 +177,7 @@ func (o *Overlay) size(of *offer, most int) bool {
 
 // short says whether memory is full of samples, or was until a moment ago.
 func (o *Overlay) short() bool {
-	o.crowded = o.crowded && o.held > o.cfg.Memory/8*7
+	o.crowded = o.crowded && o.used() > o.cfg.Memory/8*7
 	return o.crowded
 }
 

@@ -20,6 +20,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	o.ownTurn = now
 	o.copies = copies{}
 	o.estimate = true
+	o.overlap.SetOwn(e.cur)
 	for _, other := range o.entries[1:] {
 		if other != nil {
 			other.outdateShare(now)
@@ -79,7 +80,6 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 			l.trade(e.index).claims(in.Group.Epoch(), uint16(end))
 			l.kept(e)
 		}
-		o.shed()
 	}
 }
 
@@ -141,7 +141,7 @@ func (o *Overlay) extend(now time.Duration, e *entry, in PartsReceived) (end int
 		return in.Run.End(), false, "" // overtaken on the way: by a newer epoch, or by forgetting
 	case base == nil:
 		var err Fault
-		if base, err = o.open(e, in); err != "" {
+		if base, err = o.open(e, in); base == nil {
 			return 0, false, err
 		}
 	}
@@ -182,8 +182,12 @@ func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	case h.Group() != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, FaultGroup
 	}
-	if p, err := o.cfg.OpenRecord(in.Record); err != nil || string(p) != h.Origin {
+	p, err := o.cfg.OpenRecord(in.Record)
+	if err != nil || string(p) != h.Origin {
 		return nil, FaultRecord
+	}
+	if !o.joinGroup(e, Record{Peer: p, Envelope: in.Record}) {
+		return nil, ""
 	}
 	base, err := o.cfg.NewPrefix(&h)
 	if err != nil {
@@ -223,6 +227,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		o.origins++
 		o.lastLearned = now
 	}
+	records := e.recordBytes()
 	if h.Epoch.After(ep) {
 		e.peer = PeerID(h.Origin)
 		o.settle(e)
@@ -237,6 +242,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.outdateShare(now)
 	}
 	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
+	o.countRecords(e, records)
 	before := prefixMemory(e.cur) + prefixMemory(e.next)
 	old := e.at(h.Epoch)
 	var replaced *summary.Prefix
@@ -253,6 +259,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
 	o.keepBase(now, e, replaced)
+	o.setAnswer(e.index, e.cur)
 	e.grown = now
 	o.changed(e)
 	gained, delta := p.Bytes(), 0

@@ -152,8 +152,8 @@ func (w *want) class(index int) int {
 	return 2
 }
 
-// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says
-// whether it sent a run and something is left.
+// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says whether
+// it sent a run and something is left.
 func (o *Overlay) servePart(l *link, i int, w *want) (more bool) {
 	var p *summary.Prefix
 	e := o.entries[i]
@@ -184,8 +184,9 @@ func (o *Overlay) servePart(l *link, i int, w *want) (more bool) {
 	l.trade(i).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
 		delete(l.wants, i)
+		return false
 	}
-	return l.wants[i] != nil
+	return true
 }
 
 // cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.

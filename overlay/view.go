@@ -19,18 +19,29 @@ type Candidate struct {
 }
 
 // Candidates returns the peers whose held prefix contains f, in the order of the directory. A peer of which no part is
-// held is not among them. It costs one look into every prefix held.
+// held is not among them. What it costs package index says; with [Config.Loop], one look into every prefix held.
 func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
-	var out []Candidate
-	for _, e := range o.entries[1:] {
-		if e == nil || e.cur == nil || !e.cur.Contains(f) {
-			continue
+	o.found = o.found[:0]
+	if o.cfg.Loop {
+		for i, e := range o.entries {
+			if i > 0 && e != nil && e.cur != nil && e.cur.Contains(f) {
+				o.found = append(o.found, i)
+			}
 		}
+	} else {
+		o.found = o.index.Candidates(o.found, f)
+	}
+	if len(o.found) == 0 {
+		return nil
+	}
+	out := make([]Candidate, len(o.found))
+	for i, at := range o.found {
+		e := o.entries[at]
 		_, connected := o.links[e.peer]
-		out = append(out, Candidate{
+		out[i] = Candidate{
 			Peer: e.peer, Record: e.record, Rate: e.cur.Rate(), N: e.cur.Header().N,
 			Hits: e.hits, Misses: e.misses, RTT: e.rtt, Connected: connected,
-		})
+		}
 	}
 	return out
 }
@@ -52,8 +63,9 @@ func (o *Overlay) FalseMatches() float64 {
 	return o.sigma
 }
 
-// Memory returns the bytes that the prefixes held of others take: parts and decoded form.
-func (o *Overlay) Memory() int { return o.held }
+// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
+// index.
+func (o *Overlay) Memory() int { return o.used() }
 
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
 // summary.

@@ -274,9 +274,16 @@ func bisect(low, high float64, beyond func(float64) bool) float64 {
 
 // walk goes through the nodes of a trie in a piece of a level, which is not below what the trie knows there.
 func (t *trie) walk(p piece, level int) *walker {
-	w := &walker{t: t, piece: p, level: level, last: ^uint64(0)}
-	t.each(func(s *set, begin, end int) { w.sets = append(w.sets, cellsOf{s, begin, end}) })
+	w := &walker{}
+	w.reset(t, p, level)
 	return w
+}
+
+func (w *walker) reset(t *trie, p piece, level int) {
+	w.t, w.piece, w.level, w.last = t, p, level, ^uint64(0)
+	w.sets, w.left = w.opened[:0], 0
+	t.each(func(s *set, begin, end int) { w.sets = append(w.sets, cellsOf{s, begin, end}) })
+	w.opened = w.sets
 }
 
 // walker walks through folded nodes in order.
@@ -285,6 +292,7 @@ type walker struct {
 	piece  piece
 	level  int
 	sets   []cellsOf // not yet opened
+	opened []cellsOf // memory of sets
 	it     setIterator
 	left   int    // nodes of the open set
 	lower  int    // levels that its nodes are folded by
@@ -331,6 +339,10 @@ func (w *walker) open() bool {
 
 // fold lowers nodes to the level and drops those outside the piece, in place.
 func (w *walker) fold(nodes []uint64) []uint64 {
+	if w.lower == 0 && nodes[0] >= w.piece.begin && nodes[len(nodes)-1] < w.piece.end {
+		w.last = nodes[len(nodes)-1]
+		return nodes
+	}
 	out := nodes[:0]
 	for _, v := range nodes {
 		if v >>= w.lower; v != w.last && v >= w.piece.begin && v < w.piece.end {

@@ -67,14 +67,7 @@ func (p *Prefix) Rate() float64 { return p.rate }
 
 // Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability
 // Rate if it does not. O(blocks), no allocation.
-func (p *Prefix) Contains(f Fingerprint) bool {
-	for i, t := range p.tries {
-		if !t.contains(position(f, i)) {
-			return false
-		}
-	}
-	return true
-}
+func (p *Prefix) Contains(f Fingerprint) bool { return p.containsBeyond(0, f) }
 
 // Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them.
 func (p *Prefix) Run(from, to int) (Run, error) {

@@ -60,7 +60,11 @@ func (s *set) lowBits(i int) uint64 {
 // contains reports whether a node is in s. Its cell must be in the range.
 func (s *set) contains(node uint64) bool {
 	cell := int(node>>s.depth) - s.begin
-	at := s.cellStart(cell)
+	return s.containsFrom(s.cellStart(cell), cell, node)
+}
+
+// containsFrom is contains where it is known at which bit in unary the node's cell begins.
+func (s *set) containsFrom(at, cell int, node uint64) bool {
 	low := node & (1<<s.depth - 1)
 	for ; at/64 < len(s.unary) && s.unary[at/64]>>(at%64)&1 == 1; at++ {
 		if s.lowBits(at-cell) == low {

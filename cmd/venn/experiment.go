@@ -32,6 +32,7 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run routing --peers 500          strategies side by side
    venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
    venn experiment run scale --peers 10000 --json   cost per peer as the network grows
+   venn experiment run neighbours                   policies of choosing neighbours; also overlap and budget
 
 A run on a network follows from its seed: the same seed gives the same trace_hash. With --out it can be interrupted, and
 goes on when called again. It runs on both cores, one run after the other.
@@ -101,6 +102,12 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 			return usageError{fmt.Errorf("experiment run %s: experiments on networks run alone", strings.Join(names, " "))}
 		}
 		return runNetwork(ctx, c, names[0])
+	}
+	if slices.ContainsFunc(names, isCollection) {
+		if len(names) > 1 {
+			return usageError{fmt.Errorf("experiment run %s: experiments on collections run alone", strings.Join(names, " "))}
+		}
+		return runCollection(ctx, c, names[0])
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)

@@ -117,6 +117,7 @@ func List() []Info {
 		list = append(list, e.Info)
 	}
 	list = append(list, Networks()...)
+	list = append(list, Collections()...)
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 

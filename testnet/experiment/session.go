@@ -158,6 +158,9 @@ func sampleOf(xs []float64) sample {
 	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
 }
 
+// standardError is that of the mean.
+func (x sample) standardError() float64 { return x.deviation / math.Sqrt(float64(x.trials)) }
+
 // spread is the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as that is a part of
 // the true deviation, not of ours, the margin is wider than it says.
 func (x sample) spread(kurtosis float64) sample {

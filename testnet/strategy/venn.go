@@ -205,7 +205,7 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 	o := overlay.Config{
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
 		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, Rand: v.host.Rand(),
-		Origins: r.world.Params.Origins,
+		MaxOrigins: r.world.Params.Origins, Loop: true,
 	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))

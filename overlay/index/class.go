@@ -1,0 +1,152 @@
+package index
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Rows is how many rows a query reads at most.
+const Rows = 10
+
+const (
+	stripeBytes = 4 << 20 // of rows in a stripe, at most, unless it has only 64 columns
+	maxWords    = 64      // of a row in a stripe
+	minRows     = 64
+	slices64    = 64                 // of hash space, for each of which a partial prefix says whether it knows it
+	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
+	perOctave   = 4                  // sizes of stripes
+)
+
+// class is what columns of one stripe have in common.
+type class struct {
+	blocks  [Rows]use
+	used    int  // blocks
+	partial bool // something in them is not known
+	size    int  // rows, as a power of 2^(1/perOctave)
+}
+
+// use is how one block is indexed: at a level, by some rows a node.
+type use struct{ level, rows uint8 }
+
+// classOf is the class of a prefix that knows something.
+func classOf(p *summary.Prefix) class {
+	var c class
+	n := float64(max(1, p.Header().N))
+	log := bits.Len(uint(p.Header().N))
+	left, ones := Rows, 0.0
+	for b := 0; b < p.Blocks() && left > 0; b++ {
+		level, share := summary.MaxLevel, 0.0
+		for _, r := range p.Known(b) {
+			level = min(level, r.Level)
+			share += float64(r.End-r.Begin) / (1 << 32)
+		}
+		// A node d levels below log2 of the keys rules out all but 2^-d: more rows than that are wasted.
+		rows := min(left, max(1, level-log+2))
+		c.blocks[b] = use{uint8(level), uint8(rows)}
+		c.used++
+		c.partial = c.partial || share < 1
+		left -= rows
+		cells := math.Ldexp(1, level)
+		ones += float64(rows) * share * cells * -math.Expm1(-n/cells)
+	}
+	c.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, minRows))))
+	return c
+}
+
+// rows is how many rows nodes are hashed to.
+func (c *class) rows() int { return int(math.Exp2(float64(c.size) / perOctave)) }
+
+// extra is how many rows say what is not known.
+func (c *class) extra() int {
+	if c.partial {
+		return c.used * slices64
+	}
+	return 0
+}
+
+// words is how many words a row of a stripe has.
+func (c *class) words() int {
+	w := 1
+	for 2*w <= maxWords && 2*w*8*c.rows() <= stripeBytes {
+		w *= 2
+	}
+	return w
+}
+
+// hash is the two hashes of a node from which its rows follow.
+func hash(node uint64, block int) (a, b uint64) {
+	a = mix(node + uint64(block+1)*0x9E3779B97F4A7C15)
+	return a, mix(a) | 1
+}
+
+// mix is the finalizer of MurmurHash3.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>33) * 0xFF51AFD7ED558CCD
+	z = (z ^ z>>33) * 0xC4CEB9FE1A85EC53
+	return z ^ z>>33
+}
+
+// place is which of so many rows a hash stands for.
+func place(h uint64, rows int) int {
+	hi, _ := bits.Mul64(h, uint64(rows))
+	return int(hi)
+}
+
+// column is the bits of a prefix in a stripe of class c, in the memory of dst.
+func (c *class) column(dst []uint64, p *summary.Prefix) []uint64 {
+	rows := c.rows()
+	n := (rows + c.extra() + 63) / 64
+	if cap(dst) < n {
+		dst = make([]uint64, n)
+	}
+	dst = dst[:n]
+	clear(dst)
+	for b := range c.used {
+		if !c.partial {
+			c.hashNodes(dst, p, b, rows, 0, 1<<32)
+			continue
+		}
+		known := knownSlices(p.Known(b))
+		for s := range slices64 {
+			if known>>s&1 == 1 {
+				c.hashNodes(dst, p, b, rows, uint64(s)*sliceSpan, uint64(s+1)*sliceSpan)
+			} else {
+				at := rows + b*slices64 + s
+				dst[at/64] |= 1 << (at % 64)
+			}
+		}
+	}
+	return dst
+}
+
+func (c *class) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, end uint64) {
+	u := c.blocks[b]
+	for nodes := range p.Nodes(b, int(u.level), begin, end) {
+		for _, v := range nodes {
+			h, step := hash(v, b)
+			for range u.rows {
+				at := place(h, rows)
+				dst[at/64] |= 1 << (at % 64)
+				h += step
+			}
+		}
+	}
+}
+
+// knownSlices is the slices that regions, in order, cover.
+func knownSlices(regions []summary.Region) (known uint64) {
+	begin, end := uint64(0), uint64(0)
+	for _, r := range append(regions, summary.Region{Begin: 1 << 33}) {
+		if r.Begin == end {
+			end = r.End
+			continue
+		}
+		for s := (begin + sliceSpan - 1) / sliceSpan; (s+1)*sliceSpan <= end; s++ {
+			known |= 1 << s
+		}
+		begin, end = r.Begin, r.End
+	}
+	return known
+}

@@ -1,0 +1,249 @@
+package index
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Index is what all peers may hold. The zero value is empty and ready. Peers are small numbers that the caller gives
+// them. Not safe for concurrent use, queries included: they share memory.
+type Index struct {
+	entries []entry // by peer
+	groups  map[class]*group
+	order   []*group // as they were made, so that all runs do the same
+
+	column    []uint64 // memory used again
+	hits      []int32
+	acc, part [maxWords]uint64
+	prefixes  []*summary.Prefix
+	bytes     int // of stripes
+	asked     int
+}
+
+// entry is one peer.
+type entry struct {
+	prefix *summary.Prefix // nil: none
+	group  *group
+	stripe *stripe // nil: loose
+	col    int     // in the stripe, or in the group's loose ones
+	rate   float64 // of the prefix when its column was written
+	gone   int     // nodes that went since then
+}
+
+// group is the peers of a class.
+type group struct {
+	class   class
+	stripes []*stripe
+	loose   []int32 // peers of no stripe
+}
+
+// Set makes a prefix that of a peer, in place of the one before; nil, or one of no parts, removes it.
+func (x *Index) Set(peer int, p *summary.Prefix) {
+	for len(x.entries) <= peer {
+		x.entries = append(x.entries, entry{})
+	}
+	e := &x.entries[peer]
+	switch {
+	case p == nil || p.Blocks() == 0:
+		if e.prefix != nil {
+			x.remove(peer)
+		}
+	case e.prefix == nil:
+		x.insert(peer, p)
+	case e.grown(p):
+		e.prefix = p
+	case e.stripe != nil && e.group.class == classOf(p):
+		if !x.change(e, p) {
+			x.write(e, p)
+		}
+	default:
+		x.remove(peer)
+		x.insert(peer, p)
+	}
+}
+
+// grown says whether p only rules out more than what the column says, but not so much more that it were worth the work.
+func (e *entry) grown(p *summary.Prefix) bool {
+	old := e.prefix
+	return p.Header().Chain == old.Header().Chain && p.Parts() >= old.Parts() && (4*p.Rate() > e.rate || e.stripe == nil && e.group.class == classOf(p))
+}
+
+// Prefix is the prefix of a peer, nil if it has none.
+func (x *Index) Prefix(peer int) *summary.Prefix {
+	if peer >= len(x.entries) {
+		return nil
+	}
+	return x.entries[peer].prefix
+}
+
+func (x *Index) insert(peer int, p *summary.Prefix) {
+	e := &x.entries[peer]
+	g := x.group(classOf(p))
+	*e = entry{prefix: p, group: g}
+	for _, s := range g.stripes {
+		if !s.full() {
+			x.settle(peer, s)
+			return
+		}
+	}
+	e.col = len(g.loose)
+	g.loose = append(g.loose, int32(peer))
+	if 4*len(g.loose) >= 64*g.class.words() || len(g.stripes) >= 4 {
+		s := newStripe(&g.class)
+		g.stripes = append(g.stripes, s)
+		x.bytes += s.bytes()
+		for _, peer := range g.loose {
+			x.settle(int(peer), s)
+		}
+		g.loose = nil
+	}
+}
+
+// settle gives a peer a column of a stripe.
+func (x *Index) settle(peer int, s *stripe) {
+	e := &x.entries[peer]
+	e.stripe, e.col = s, s.take(peer)
+	x.write(e, e.prefix)
+}
+
+// write writes a peer's column anew.
+func (x *Index) write(e *entry, p *summary.Prefix) {
+	x.column = e.group.class.column(x.column, p)
+	e.stripe.write(e.col, x.column)
+	e.prefix, e.rate, e.gone = p, p.Rate(), 0
+}
+
+func (x *Index) group(c class) *group {
+	g := x.groups[c]
+	if g == nil {
+		if x.groups == nil {
+			x.groups = map[class]*group{}
+		}
+		g = &group{class: c}
+		x.groups[c] = g
+		x.order = append(x.order, g)
+	}
+	return g
+}
+
+func (x *Index) remove(peer int) {
+	e := x.entries[peer]
+	x.entries[peer] = entry{}
+	g := e.group
+	if e.stripe == nil {
+		last := len(g.loose) - 1
+		if moved := g.loose[last]; e.col < last {
+			g.loose[e.col] = moved
+			x.entries[moved].col = e.col
+		}
+		g.loose = g.loose[:last]
+	} else if e.stripe.release(e.col); 8*e.stripe.used < len(e.stripe.peers) {
+		x.dissolve(g, e.stripe)
+	}
+	if len(g.stripes) == 0 && len(g.loose) == 0 {
+		x.forget(g)
+	}
+}
+
+// dissolve frees a stripe that has become nearly empty. Those in it find other places.
+func (x *Index) dissolve(g *group, s *stripe) {
+	x.bytes -= s.bytes()
+	g.stripes = slices.DeleteFunc(g.stripes, func(t *stripe) bool { return t == s })
+	for w, word := range s.live {
+		for ; word != 0; word &= word - 1 {
+			peer := int(s.peers[64*w+bits.TrailingZeros64(word)])
+			x.insert(peer, x.entries[peer].prefix)
+		}
+	}
+}
+
+func (x *Index) forget(g *group) {
+	delete(x.groups, g.class)
+	x.order = slices.DeleteFunc(x.order, func(other *group) bool { return other == g })
+}
+
+// Candidates appends the peers whose prefix contains f, in ascending order.
+func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
+	x.match(f)
+	return x.check(dst, f)
+}
+
+// match finds the peers that the rows leave.
+func (x *Index) match(f summary.Fingerprint) {
+	x.hits = x.hits[:0]
+	for _, g := range x.order {
+		x.hits = append(x.hits, g.loose...)
+		if len(g.stripes) == 0 {
+			continue
+		}
+		r := g.class.reading(f)
+		for _, s := range g.stripes {
+			x.hits = s.match(x.hits, &r, x.acc[:], x.part[:])
+		}
+	}
+}
+
+// reading is what a query for f reads in stripes of class c.
+func (c *class) reading(f summary.Fingerprint) (r reading) {
+	rows, words := c.rows(), c.words()
+	r.used = c.used
+	for b := range c.used {
+		u, block := c.blocks[b], &r.blocks[b]
+		pos := summary.Position(f, b)
+		h, step := hash(pos>>(64-u.level), b)
+		block.n = int(u.rows)
+		for i := range block.n {
+			block.rows[i] = words * place(h, rows)
+			h += step
+		}
+		block.unknown = -1
+		if c.partial {
+			block.unknown = words * (rows + b*slices64 + int(pos>>58))
+		}
+	}
+	return r
+}
+
+// check asks the prefixes of the hits, and puts those that agree in order.
+func (x *Index) check(dst []int, f summary.Fingerprint) []int {
+	x.asked += len(x.hits)
+	x.prefixes = x.prefixes[:0]
+	for _, peer := range x.hits {
+		x.prefixes = append(x.prefixes, x.entries[peer].prefix)
+	}
+	first := len(dst)
+	dst = summary.Holders(dst, x.prefixes, f)
+	for i, hit := range dst[first:] {
+		dst[first+i] = int(x.hits[hit])
+	}
+	slices.Sort(dst[first:])
+	return dst
+}
+
+// Asked is how many prefixes all queries have asked so far: those that contained the key, and those in vain.
+func (x *Index) Asked() int { return x.asked }
+
+// Memory is about the bytes that the index takes, without the prefixes. O(1).
+func (x *Index) Memory() int {
+	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
+}
+
+// entrySize is the bytes of an entry, with its place among the loose ones.
+const entrySize = 56 + 8
+
+// All calls found with the candidates of each key, for many keys in one call. The slice is valid until the next.
+func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {
+	var peers []int
+	for i, f := range fs {
+		peers = x.Candidates(peers[:0], f)
+		found(i, peers)
+	}
+}
+
+// Matches is how many peers the rows leave for a key, without asking their prefixes: those that have it, and a few more.
+func (x *Index) Matches(f summary.Fingerprint) int {
+	x.match(f)
+	return len(x.hits)
+}

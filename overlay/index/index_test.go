@@ -1,0 +1,243 @@
+package index
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// keys are n random fingerprints.
+func keys(rng *rand.Rand, n int) []summary.Fingerprint {
+	out := make([]summary.Fingerprint, n)
+	for i := range out {
+		out[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	return out
+}
+
+var sequence uint32
+
+// build is the full prefix of some keys; every one is of another epoch.
+func build(t testing.TB, fps []summary.Fingerprint, s summary.Shape) *summary.Prefix {
+	t.Helper()
+	sequence++
+	st, err := summary.Build(fps, summary.Header{
+		Origin: "origin", Epoch: summary.Epoch{Generation: 1, Sequence: sequence}, Lifetime: time.Hour, Shape: s,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Prefix()
+}
+
+// loop is the plain twin: every prefix is asked.
+func loop(prefixes []*summary.Prefix, f summary.Fingerprint) (peers []int) {
+	for i, p := range prefixes {
+		if p != nil && p.Blocks() > 0 && p.Contains(f) {
+			peers = append(peers, i)
+		}
+	}
+	return peers
+}
+
+// shapeOf is a shape for n keys: the default one, the two corners of the design space, or something between.
+func shapeOf(rng *rand.Rand, n int) summary.Shape {
+	log := 0
+	for 1<<log < n {
+		log++
+	}
+	switch rng.IntN(4) {
+	case 0: // a block-partitioned filter
+		s := summary.Shape{Keys: n}
+		for range 1 + rng.IntN(12) {
+			s.Levels = append(s.Levels, uint8(log+1))
+		}
+		return s
+	case 1:
+		return summary.Shape{Keys: n, SampleBytes: 1 + rng.IntN(200), SampleLevel: uint8(max(1, log+rng.IntN(8))), Levels: []uint8{uint8(log + 2 + rng.IntN(6)), uint8(1 + rng.IntN(log+3))}}
+	}
+	return summary.Shape{}
+}
+
+// FuzzIndex sets, replaces, cuts, changes and removes peers at random, and compares with the loop.
+func FuzzIndex(f *testing.F) {
+	for seed := range uint64(12) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var x Index
+		peers := 1 + rng.IntN(90)
+		if seed%3 == 0 {
+			peers += 600 // as many as stripes need
+		}
+		prefixes := make([]*summary.Prefix, peers)
+		held := make([][]summary.Fingerprint, peers)
+		size := 1 + rng.IntN(400)
+		shape := func(n int) summary.Shape {
+			if seed%3 == 0 && rng.IntN(10) > 0 {
+				return summary.Shape{}
+			}
+			return shapeOf(rng, n)
+		}
+		for range 2 * peers {
+			i := rng.IntN(peers)
+			switch p := prefixes[i]; {
+			case p == nil || rng.IntN(4) == 0: // another collection
+				held[i] = keys(rng, size+rng.IntN(2))
+				prefixes[i] = build(t, held[i], shape(len(held[i])))
+			case rng.IntN(8) == 0:
+				prefixes[i] = nil
+			case rng.IntN(2) == 0: // cut
+				prefixes[i] = p.Truncate(rng.IntN(p.Parts() + 1))
+			default: // an epoch on
+				held[i] = append(slices.Clone(held[i][rng.IntN(1+len(held[i])/20):]), keys(rng, rng.IntN(3))...)
+				s := p.Header().Shape
+				if !s.Fits(len(held[i])) {
+					s = summary.Shape{}
+				}
+				prefixes[i] = build(t, held[i], s)
+			}
+			x.Set(i, prefixes[i])
+		}
+		for range 40 {
+			fp := keys(rng, 1)[0]
+			if i := rng.IntN(peers); rng.IntN(2) == 0 && len(held[i]) > 0 {
+				fp = held[i][rng.IntN(len(held[i]))]
+			}
+			if got, want := x.Candidates(nil, fp), loop(prefixes, fp); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: candidates %v, want %v", seed, got, want)
+			}
+		}
+		x.verify(t)
+	})
+}
+
+// verify checks what must hold of the index's books.
+func (x *Index) verify(t *testing.T) {
+	t.Helper()
+	seen := 0
+	for _, g := range x.order {
+		if x.groups[g.class] != g || len(g.loose)+len(g.stripes) == 0 {
+			t.Errorf("group %+v is empty or unknown", g.class)
+		}
+		for col, peer := range g.loose {
+			if e := x.entries[peer]; e.stripe != nil || e.col != col || e.group != g {
+				t.Errorf("loose peer %d: %+v", peer, e)
+			}
+		}
+		seen += len(g.loose)
+		for _, s := range g.stripes {
+			used := 0
+			for col, peer := range s.peers {
+				if s.live[col/64]>>(col%64)&1 == 1 {
+					used++
+					if e := x.entries[peer]; e.stripe != s || e.col != col || e.group != g {
+						t.Errorf("peer %d in column %d: %+v", peer, col, e)
+					}
+				}
+			}
+			if used != s.used || used == 0 {
+				t.Errorf("%d columns in use, %d counted", used, s.used)
+			}
+			seen += used
+		}
+	}
+	for _, e := range x.entries {
+		if e.prefix != nil {
+			seen--
+		}
+	}
+	if seen != 0 {
+		t.Errorf("%d peers more in groups than have prefixes", seen)
+	}
+}
+
+// TestCosts holds the bits a key and the prefixes asked in vain to what the documentation says.
+func TestCosts(t *testing.T) {
+	const peers, n = 600, 1000
+	rng := rand.New(rand.NewPCG(7, 7))
+	var x Index
+	found, queries := 0, 4000
+	for i := range peers {
+		x.Set(i, build(t, keys(rng, n), summary.Shape{}))
+	}
+	for _, f := range keys(rng, queries) {
+		found += len(x.Candidates(nil, f))
+	}
+	vain := float64(x.Asked()-found) / float64(queries) / peers
+	if vain < 0.0005 || vain > 0.002 {
+		t.Errorf("%.5f of the peers asked in vain, want about one in 1024", vain)
+	}
+	columns := 0
+	for _, s := range x.order[0].stripes {
+		columns += len(s.peers)
+	}
+	bits := 8 * float64(x.order[0].stripes[0].bytes()) / float64(len(x.order[0].stripes[0].peers)) / n
+	if len(x.order) != 1 || columns < peers || bits < 13 || bits > 17 {
+		t.Errorf("%d groups, %d columns, %.1f bits a key of a column; want 1, at least %d, 13 to 17", len(x.order), columns, bits, peers)
+	}
+	x.verify(t)
+}
+
+// TestStripesComeAndGo fills stripes and empties them again.
+func TestStripesComeAndGo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var x Index
+	p := build(t, keys(rng, 20000), summary.Shape{}) // 64 columns a stripe
+	const peers = 300
+	for i := range peers {
+		x.Set(i, p)
+	}
+	if n := len(x.order[0].stripes); n < 5 {
+		t.Errorf("%d stripes, want 5", n)
+	}
+	x.verify(t)
+	for _, i := range rng.Perm(peers) {
+		x.Set(i, nil)
+		x.verify(t)
+	}
+	if len(x.order) != 0 {
+		t.Errorf("%d groups left of nobody", len(x.order))
+	}
+	if got := x.Candidates(nil, 1); len(got) != 0 {
+		t.Errorf("candidates %v of nobody", got)
+	}
+}
+
+// TestChanged follows one peer through epochs that differ little: what is new is found at once, and the column is written
+// anew before more than a sixth of its nodes are stale.
+func TestChanged(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	var x Index
+	held := keys(rng, 20000)
+	shape := summary.DefaultShape(len(held))
+	first := build(t, held, shape)
+	for i := range 64 {
+		x.Set(i, first)
+	}
+	written := 0
+	for range 30 {
+		held = append(held[200:], keys(rng, 200)...)
+		p := build(t, held, shape)
+		x.Set(5, p)
+		e := x.entries[5]
+		if e.prefix != p || e.gone > len(held)/staleShare {
+			t.Fatalf("%d nodes gone", e.gone)
+		}
+		if e.gone == 0 {
+			written++
+		}
+		for _, f := range held[len(held)-200:] {
+			if !slices.Contains(x.Candidates(nil, f), 5) {
+				t.Fatal("a new key is not found")
+			}
+		}
+	}
+	if written < 1 || written > 4 {
+		t.Errorf("written anew %d times in 30 changes of 1 %%, want 2 or 3", written)
+	}
+}

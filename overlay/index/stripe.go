@@ -1,0 +1,114 @@
+package index
+
+import "math/bits"
+
+// stripe is the columns of up to 64·words peers of one class: rows of words, one after the other.
+type stripe struct {
+	words int
+	rows  []uint64
+	live  []uint64 // columns in use
+	peers []int32  // by column
+	used  int
+}
+
+func newStripe(c *class) *stripe {
+	w := c.words()
+	return &stripe{
+		words: w,
+		rows:  make([]uint64, w*(c.rows()+c.extra())),
+		live:  make([]uint64, w),
+		peers: make([]int32, 64*w),
+	}
+}
+
+func (s *stripe) full() bool { return s.used == len(s.peers) }
+
+// take finds a free column for a peer. There is one.
+func (s *stripe) take(peer int) int {
+	for w, word := range s.live {
+		if free := bits.TrailingZeros64(^word); free < 64 {
+			s.live[w] |= 1 << free
+			s.used++
+			s.peers[64*w+free] = int32(peer)
+			return 64*w + free
+		}
+	}
+	panic("index: stripe is full")
+}
+
+// release frees a column. Its bits stay: nobody reads them until it is written anew.
+func (s *stripe) release(col int) {
+	s.live[col/64] &^= 1 << (col % 64)
+	s.used--
+}
+
+// write writes a whole column.
+func (s *stripe) write(col int, column []uint64) {
+	shift := col % 64
+	rows := s.rows[col/64:]
+	for i, word := range column {
+		at := 64 * i * s.words
+		for range min(64, (len(rows)-at+s.words-1)/s.words) {
+			rows[at] = rows[at]&^(1<<shift) | word&1<<shift
+			word >>= 1
+			at += s.words
+		}
+	}
+}
+
+// set sets a bit of a column.
+func (s *stripe) set(col, row int) { s.rows[row*s.words+col/64] |= 1 << (col % 64) }
+
+// reading is the rows that a query reads in stripes of one class, each given by its first word.
+type reading struct {
+	blocks [Rows]struct {
+		rows    [Rows]int
+		n       int
+		unknown int // the row that says what is not known; -1 where all is
+	}
+	used int
+}
+
+// match appends the peers whose columns have all rows that are read. Acc and part are memory for a row each.
+func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
+	acc, part = acc[:s.words], part[:s.words]
+	copy(acc, s.live)
+	for b := range r.used {
+		block := &r.blocks[b]
+		if block.unknown < 0 {
+			s.and(acc, block.rows[:block.n])
+			continue
+		}
+		for i := range part {
+			part[i] = ^uint64(0)
+		}
+		s.and(part, block.rows[:block.n])
+		for i, word := range s.rows[block.unknown:][:s.words] {
+			acc[i] &= part[i] | word
+		}
+	}
+	for w, hit := range acc {
+		for ; hit != 0; hit &= hit - 1 {
+			dst = append(dst, s.peers[64*w+bits.TrailingZeros64(hit)])
+		}
+	}
+	return dst
+}
+
+// and ANDs rows to acc: five at a time, so that the processor waits for the memory of all of them at once.
+func (s *stripe) and(acc []uint64, rows []int) {
+	for ; len(rows) >= 5; rows = rows[5:] {
+		u, v, w := s.rows[rows[0]:][:len(acc)], s.rows[rows[1]:][:len(acc)], s.rows[rows[2]:][:len(acc)]
+		x, y := s.rows[rows[3]:][:len(acc)], s.rows[rows[4]:][:len(acc)]
+		for i := range acc {
+			acc[i] &= u[i] & v[i] & w[i] & x[i] & y[i]
+		}
+	}
+	for _, at := range rows {
+		for i, word := range s.rows[at:][:len(acc)] {
+			acc[i] &= word
+		}
+	}
+}
+
+func (s *stripe) bytes() int { return 8*len(s.rows) + 8*len(s.live) + 4*len(s.peers) + 96 }

@@ -1,0 +1,178 @@
+package overlay
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// The directory keeps to [Config.Memory]. What it takes is counted: the prefixes (parts and decoded form), the index over
+// them, and for every entry its records and a constant. When it is too much, what is worth least goes first:
+//
+//  1. earlier epochs, which only serve deltas;
+//  2. the last part of those prefixes whose last part is worth least a byte (the planner's value), down to the sample;
+//     parts dropped are not asked for again while memory is short;
+//  3. whole entries: those known by their record alone, then those of least weight (less for each dial that failed). Linked peers and neighbours stay. Peers that
+//     have proved useful, by a confirmed hit, go after all others, as long as they take no more than half of the
+//     memory: so that no crowd of new identities displaces them.
+//
+// Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. Once entries
+// had to go no new ones are made until an eighth of the memory is free: those that went would only come back, and those
+// known are a sample of all.
+const (
+	entryMemory  = 900 // bytes of an entry, without records and prefixes: its fields, its place in the maps, some trades
+	usefulShare  = 0.5
+	pendingShare = 0.25 // of the memory, for origins that are only announced: more are not noted
+	restoreBelow = 0.75 // of the memory: less is taken, and parts may be asked for again that were dropped
+)
+
+// prefixMemory is what a prefix costs: the parts as received, and their decoded form.
+func prefixMemory(p *summary.Prefix) int {
+	if p == nil {
+		return 0
+	}
+	return p.Memory()
+}
+
+// memory is what all that is held of an origin's summaries costs.
+func (e *entry) memory() int {
+	n := 0
+	for p := range e.prefixes {
+		n += prefixMemory(p)
+	}
+	return n
+}
+
+// used is what the directory takes.
+func (o *Overlay) used() int {
+	return o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+}
+
+// pendingFull says whether origins of which nothing is held yet take their share of the memory.
+func (o *Overlay) pendingFull() bool {
+	return float64(o.pending)*entryMemory >= pendingShare*float64(o.cfg.Memory)
+}
+
+// setAnswer makes a prefix that which answers for an entry, and which is compared with our own.
+func (o *Overlay) setAnswer(index int, p *summary.Prefix) {
+	o.overlap.Set(index, p)
+	if !o.cfg.Loop {
+		o.index.Set(index, p)
+	}
+}
+
+// shed brings the directory within its memory.
+func (o *Overlay) shed() {
+	if o.used() <= o.cfg.Memory {
+		return
+	}
+	for o.used() > o.cfg.Memory && o.shedBase() {
+	}
+	goal := o.cfg.Memory - o.cfg.Memory/16
+	for o.used() > o.cfg.Memory && o.shedParts(goal) {
+	}
+	if o.used() > o.cfg.Memory {
+		o.shedEntries(goal)
+		o.crowded = true
+	}
+}
+
+// worth is what an entry, or its last part, is worth.
+type worth struct {
+	e      *entry
+	useful bool
+	value  float64
+}
+
+func leastWorth(a, b worth) int {
+	switch {
+	case a.useful != b.useful && b.useful:
+		return -1
+	case a.useful != b.useful:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.e.index, b.e.index))
+}
+
+// shedParts drops the last part of each prefix, least value a byte first, until the goal is reached; false when there
+// is nothing to drop.
+func (o *Overlay) shedParts(goal int) bool {
+	var all []worth
+	for _, e := range o.entries[1:] {
+		if e != nil && e.cur != nil && e.cur.Parts() > 1 {
+			all = append(all, worth{e: e, value: o.value(e, e.cur, e.cur.Parts()-1, e.cur.Parts())})
+		}
+	}
+	slices.SortFunc(all, leastWorth)
+	for _, w := range all {
+		if o.used() <= goal {
+			break
+		}
+		o.dropPart(w.e)
+	}
+	return len(all) > 0
+}
+
+func (o *Overlay) dropPart(e *entry) {
+	before := prefixMemory(e.cur)
+	e.depth, o.trimmed = e.cur.Parts()-1, true
+	e.cur = e.cur.Truncate(e.depth)
+	o.held += prefixMemory(e.cur) - before
+	o.setAnswer(e.index, e.cur)
+	o.sigma = unknownSigma
+}
+
+// shedEntries forgets whole entries until the goal is reached.
+func (o *Overlay) shedEntries(goal int) {
+	var all []worth
+	useful := 0
+	for _, e := range o.entries[1:] {
+		if e == nil || o.links[e.peer] != nil || o.neighbours[e.peer] != nil || e.banned {
+			continue
+		}
+		w := worth{e: e, value: -1}
+		if e.cur != nil {
+			w.value, w.useful = o.weight(e)/float64(1+e.dialFails), e.hits > 0
+		}
+		if w.useful {
+			useful += o.entryMemory(e)
+			w.useful = float64(useful) <= usefulShare*float64(o.cfg.Memory)
+		}
+		all = append(all, w)
+	}
+	slices.SortFunc(all, leastWorth)
+	for _, w := range all {
+		if o.used() <= goal {
+			return
+		}
+		o.remove(w.e)
+	}
+}
+
+func (o *Overlay) entryMemory(e *entry) int { return e.memory() + entryMemory + e.recordBytes() }
+
+// recordBytes is the size of what is signed about an entry.
+func (e *entry) recordBytes() int {
+	return len(e.record.Envelope) + len(e.envelope) + len(e.oldEnvelope)
+}
+
+// countRecords counts what is signed about all entries; it is called when some of it has changed.
+func (o *Overlay) countRecords(e *entry, before int) {
+	if e.index != 0 {
+		o.records += e.recordBytes() - before
+	}
+}
+
+// restore lets parts be asked for again once memory is no longer short.
+func (o *Overlay) restore() {
+	if !o.trimmed || float64(o.used()) > restoreBelow*float64(o.cfg.Memory) {
+		return
+	}
+	o.trimmed = false
+	for _, e := range o.entries[1:] {
+		if e != nil && e.depth > 0 {
+			e.depth, e.quiet, o.planAt = 0, 0, 0
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package overlay_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// loop is the plain twin of Candidates: every prefix held is asked.
+func loop(o *overlay.Overlay, f summary.Fingerprint) (peers []overlay.PeerID) {
+	for _, d := range o.Directory() {
+		if p, ok := o.Held(d.Peer); ok && p.Contains(f) {
+			peers = append(peers, d.Peer)
+		}
+	}
+	return peers
+}
+
+func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
+	net := build(t, mixed(20), 2000, 11)
+	net.Peers[3].Overlay.Step(0, overlay.Tick{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 12 {
+		net.Run(time.Duration(round) * 2 * time.Second)
+		if round == 5 { // some change, one goes
+			for i := range 4 {
+				if err := net.Publish(i, overlaytest.Fingerprints(2100, 1000, uint64(i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		some := overlaytest.Fingerprints(2000, 1000, uint64(rng.IntN(20)))
+		for range 20 {
+			f := some[rng.IntN(len(some))]
+			for i, p := range net.Peers {
+				var got []overlay.PeerID
+				for _, c := range p.Overlay.Candidates(f) {
+					got = append(got, c.Peer)
+				}
+				if want := loop(p.Overlay, f); !slices.Equal(got, want) {
+					t.Fatalf("round %d, peer %d: candidates %q, want %q", round, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A crowd of peers meets one with little memory. Those that have proved useful stay.
+func TestEntriesGoWhenSamplesDoNotFit(t *testing.T) {
+	const limit, crowd = 100_000, 60
+	configs := make([]overlay.Config, crowd)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast}
+	}
+	configs[0].Memory = limit
+	net, err := overlaytest.New(configs, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(from, to int) {
+		for i := from; i < to; i++ {
+			if err := net.Publish(i, overlaytest.Fingerprints(3000, 1000, uint64(i))); err != nil {
+				t.Fatal(err)
+			}
+			net.Connect(i, i/2)
+		}
+	}
+	join(0, 12)
+	net.Run(10 * time.Second)
+	var useful []overlay.PeerID
+	for _, d := range net.Peers[0].Overlay.Directory()[:5] {
+		useful = append(useful, d.Peer)
+		net.Step(0, overlay.Outcome{Peer: d.Peer, Hits: 1})
+	}
+	join(12, crowd)
+	for range 30 {
+		net.Run(net.Now + time.Second)
+		if got := net.Peers[0].Overlay.Memory(); got > limit {
+			t.Fatalf("after %v: %d bytes under a limit of %d", net.Now, got, limit)
+		}
+	}
+	o := net.Peers[0].Overlay
+	if n := o.Origins(); n >= crowd-1 || n < 10 {
+		t.Errorf("%d origins known of %d: want as many as fit", n, crowd-1)
+	}
+	for _, p := range useful {
+		if _, ok := o.Held(p); !ok {
+			t.Errorf("%s had proved useful and is forgotten", p)
+		}
+	}
+}
+
+func TestGroupsOfAddresses(t *testing.T) {
+	configs := make([]overlay.Config, 30)
+	for i := range configs {
+		configs[i] = overlay.Config{
+			Up: fast, Down: fast, MaxGroup: 5,
+			Group: func(r overlay.Record) string {
+				if r.Peer[len(r.Peer)-1]%2 == 0 { // of even number
+					return "even"
+				}
+				return ""
+			},
+		}
+	}
+	net, err := overlaytest.New(configs, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range configs {
+		if err := net.Publish(i, overlaytest.Fingerprints(1000, 500, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+		net.Connect(i, i/2)
+	}
+	net.Run(20 * time.Second)
+	for i, p := range net.Peers {
+		even, odd := 0, 0
+		for _, d := range p.Overlay.Directory() {
+			if d.Peer[len(d.Peer)-1]%2 == 0 {
+				even++
+			} else {
+				odd++
+			}
+		}
+		if even != 5 || odd < 14 {
+			t.Errorf("peer %d knows %d of the group, want 5, and %d others", i, even, odd)
+		}
+		if len(p.Faults) > 0 {
+			t.Errorf("peer %d reported %v of honest peers", i, p.Faults)
+		}
+	}
+}
+
+func TestMaxOrigins(t *testing.T) {
+	configs := make([]overlay.Config, 20)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 7}
+	}
+	net, err := overlaytest.New(configs, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range configs {
+		if err := net.Publish(i, overlaytest.Fingerprints(500, 200, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+		net.Connect(i, i/2)
+	}
+	net.Run(15 * time.Second)
+	for i, p := range net.Peers {
+		if n := p.Overlay.Origins(); n > 7 || n < 4 {
+			t.Errorf("peer %d knows %d origins, at most 7", i, n)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package rank_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+// some candidates: of every third there is no estimate, of every fourth no round trip.
+func some(n int, rng *rand.Rand) []rank.Candidate {
+	out := make([]rank.Candidate, n)
+	for i := range out {
+		v := rng.Float64()
+		out[i] = rank.Candidate{
+			Index: i, Known: i%3 != 0,
+			Share: estimate.Interval{Value: v, Low: v - 0.1, High: v + 0.1},
+			Lacks: estimate.Interval{Value: 1000 * (1 - v), Low: 900 * (1 - v), High: 1100 * (1 - v)},
+		}
+		if i%4 != 0 {
+			out[i].RTT = time.Duration(1+rng.IntN(1000)) * time.Millisecond
+		}
+	}
+	return out
+}
+
+// slowBest is the plain meaning of the rules: n times the best that is left.
+func slowBest(cands []rank.Candidate, n int, known func(rank.Candidate) bool, value func(rank.Candidate) float64) (out []int) {
+	used := map[int]bool{}
+	for range n {
+		best := -1
+		for i, c := range cands {
+			if !used[i] && known(c) && (best < 0 || value(c) > value(cands[best])) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		used[best] = true
+		out = append(out, best)
+	}
+	return out
+}
+
+func indexes(cands []rank.Candidate) (out []int) {
+	for _, c := range cands {
+		out = append(out, c.Index)
+	}
+	return out
+}
+
+func TestRulesAgainstSlowTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		cands, n := some(rng.IntN(40), rng), rng.IntN(12)
+		known := func(c rank.Candidate) bool { return c.Known }
+		for name, pair := range map[string][2][]int{
+			"similar":       {indexes(rank.Similar(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Share.Value })},
+			"complementary": {indexes(rank.Complementary(cands, n)), slowBest(cands, n, known, func(c rank.Candidate) float64 { return c.Lacks.Value })},
+			"near":          {indexes(rank.Near(cands, n)), slowBest(cands, n, func(c rank.Candidate) bool { return c.RTT > 0 }, func(c rank.Candidate) float64 { return -float64(c.RTT) })},
+		} {
+			if !slices.Equal(pair[0], pair[1]) {
+				t.Fatalf("%s: %v, want %v", name, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func TestMixed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	cands := some(60, rng)
+	for _, name := range rank.Policies() {
+		m, ok := rank.Policy(name, 8)
+		if !ok {
+			t.Fatalf("no policy %q", name)
+		}
+		chosen := indexes(m.Choose(cands, rng))
+		distinct := slices.Compact(slices.Sorted(slices.Values(chosen)))
+		if len(chosen) != 8 || len(distinct) != 8 {
+			t.Errorf("%s chose %v", name, chosen)
+		}
+	}
+	if m, _ := rank.Policy("mixed", 8); m != rank.Default {
+		t.Errorf("mixed is %+v, the default %+v", m, rank.Default)
+	}
+	if _, ok := rank.Policy("nonsense", 8); ok {
+		t.Error("a policy of nonsense")
+	}
+	// Slots that nobody is known for are filled at random.
+	strangers := []rank.Candidate{{Index: 0}, {Index: 1}, {Index: 2}}
+	if got := rank.Default.Choose(strangers, rng); len(got) != 3 {
+		t.Errorf("chose %d of 3 strangers", len(got))
+	}
+}
+
+func TestSwapNeedsSeparateIntervals(t *testing.T) {
+	at := func(i int, low, high float64) rank.Candidate {
+		return rank.Candidate{Index: i, Known: true, Share: estimate.Interval{Value: (low + high) / 2, Low: low, High: high}}
+	}
+	incumbents := []rank.Candidate{at(0, 0.3, 0.5), at(1, 0.1, 0.4)}
+	if _, _, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.39, 0.9)}, rank.Shared); ok {
+		t.Error("swapped although the intervals overlap")
+	}
+	out, in, ok := rank.Swap(incumbents, []rank.Candidate{at(2, 0.41, 0.5), at(3, 0.45, 0.5), {Index: 4}}, rank.Shared)
+	if !ok || out.Index != 1 || in.Index != 3 {
+		t.Errorf("swapped %d for %d (%v), want 1 for 3", out.Index, in.Index, ok)
+	}
+	if _, _, ok := rank.Swap(nil, incumbents, rank.Shared); ok {
+		t.Error("swapped nobody")
+	}
+}
+
+func TestAudit(t *testing.T) {
+	for _, c := range []struct {
+		audit   rank.Audit
+		refuted bool
+	}{
+		{rank.Audit{}, false},
+		{rank.Audit{Asked: 5, Expected: 0.9}, false},
+		{rank.Audit{Asked: 6, Expected: 0.9}, true},
+		{rank.Audit{Asked: 20, Confirmed: 18, Expected: 0.9}, false},
+		{rank.Audit{Asked: 20, Confirmed: 12, Expected: 0.9}, false},
+		{rank.Audit{Asked: 20, Confirmed: 5, Expected: 0.9}, true},
+		{rank.Audit{Asked: 100000, Confirmed: 90000, Expected: 0.9}, false},
+		{rank.Audit{Asked: 100000, Confirmed: 50000, Expected: 0.9}, true},
+	} {
+		if got := c.audit.Refuted(); got != c.refuted {
+			t.Errorf("%+v: refuted %v", c.audit, got)
+		}
+	}
+	// Honest peers pass.
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 20000 {
+		a := rank.Audit{Asked: 20, Expected: 0.9}
+		for range a.Asked {
+			if rng.Float64() < 0.9 {
+				a.Confirmed++
+			}
+		}
+		if a.Refuted() {
+			t.Fatalf("%+v of an honest peer is refuted", a)
+		}
+	}
+}
+
+func ExampleMixed() {
+	shares := []float64{0.1, 0.9, 0.5, 0.2}
+	var cands []rank.Candidate
+	for i, s := range shares {
+		cands = append(cands, rank.Candidate{
+			Index: i, Known: true,
+			Share: estimate.Interval{Value: s}, Lacks: estimate.Interval{Value: float64(100 * i)},
+		})
+	}
+	m := rank.Mixed{Similar: 1, Complementary: 1}
+	for _, c := range m.Choose(cands, rand.New(rand.NewPCG(1, 1))) {
+		fmt.Println("peer", c.Index)
+	}
+	// Output:
+	// peer 1
+	// peer 3
+}
+
+func ExampleAudit() {
+	a := rank.Audit{Asked: 20, Confirmed: 3, Expected: 0.95}
+	fmt.Println(a.Refuted())
+	// Output: true
+}
+
+func ExampleSwap() {
+	poor := rank.Candidate{Index: 1, Known: true, Share: estimate.Interval{Value: 0.2, Low: 0.1, High: 0.3}}
+	rich := rank.Candidate{Index: 2, Known: true, Share: estimate.Interval{Value: 0.5, Low: 0.4, High: 0.6}}
+	out, in, ok := rank.Swap([]rank.Candidate{poor}, []rank.Candidate{rich}, rank.Shared)
+	fmt.Println(out.Index, in.Index, ok)
+	// Output: 1 2 true
+}

@@ -1,0 +1,138 @@
+package experiment
+
+import (
+	"cmp"
+	"container/heap"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay/index"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// budgetQueries of each budget, and the bytes of a header, its signature and the origin's record, which go with each summary.
+const (
+	budgetQueries = 4000
+	budgetHeader  = 512
+)
+
+// budget fills a directory of so many bytes as the planner does: samples first, then the part of most value a byte. Queries
+// ask for keys that the asker lacks, of peers that match, the likeliest first, until one has the key.
+func (c *collections) budget(rng *rand.Rand) {
+	prefixes := c.prefixes()
+	all := 0
+	for _, p := range prefixes {
+		all += p.Bytes() + budgetHeader
+	}
+	for share := 1.0 / 64; share <= 1; share *= 2 {
+		bytes := int(share * float64(all))
+		held := fillBudget(prefixes, bytes, rng)
+		var x index.Index
+		known, sigma := 0, 0.0
+		for i, p := range held {
+			if p == nil {
+				sigma++
+				continue
+			}
+			x.Set(i, p)
+			known++
+			sigma += p.Rate()
+		}
+		found, wasted := c.probe(&x, held, rng)
+		for quantity, v := range map[string]float64{
+			"peers known": float64(known), "expected false matches": sigma, "recall": found, "wasted probes per query": wasted,
+		} {
+			c.add("planner", "", bytes, quantity, v)
+		}
+	}
+	slices.SortFunc(c.order, func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.quantity, b.quantity), cmp.Compare(a.bytes, b.bytes))
+	})
+}
+
+// fillBudget is what of each summary is held within so many bytes.
+func fillBudget(prefixes []*summary.Prefix, bytes int, rng *rand.Rand) []*summary.Prefix {
+	held := make([]*summary.Prefix, len(prefixes))
+	var steps nextSteps
+	for _, i := range rng.Perm(len(prefixes)) {
+		plan := prefixes[i].Plan()
+		if cost := plan.Bytes(1) + budgetHeader; cost <= bytes {
+			bytes -= cost
+			steps = append(steps, stepOf(plan, i, 1))
+		}
+	}
+	heap.Init(&steps)
+	depth := map[int]int{}
+	for _, s := range steps {
+		depth[s.peer] = 1
+	}
+	for len(steps) > 0 {
+		s := steps[0]
+		plan := prefixes[s.peer].Plan()
+		if s.end > plan.Parts() || s.bytes > bytes {
+			heap.Pop(&steps)
+			continue
+		}
+		bytes -= s.bytes
+		depth[s.peer] = s.end
+		steps[0] = stepOf(plan, s.peer, s.end)
+		heap.Fix(&steps, 0)
+	}
+	for i, parts := range depth {
+		held[i] = prefixes[i].Truncate(parts)
+	}
+	return held
+}
+
+// nextStep is one more part of a peer's summary.
+type nextStep struct {
+	peer, end, bytes int
+	value            float64
+}
+
+func stepOf(plan *summary.Plan, peer, from int) nextStep {
+	bytes := max(1, plan.Bytes(from+1)-plan.Bytes(from))
+	return nextStep{peer, from + 1, bytes, (plan.Rate(from) - plan.Rate(from+1)) / float64(bytes)}
+}
+
+// nextSteps is a heap, the greatest value first.
+type nextSteps []nextStep
+
+func (s nextSteps) Len() int { return len(s) }
+func (s nextSteps) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(s[j].value, s[i].value), cmp.Compare(s[i].peer, s[j].peer)) < 0
+}
+func (s nextSteps) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s *nextSteps) Push(x any)   { *s = append(*s, x.(nextStep)) }
+func (s *nextSteps) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}
+
+// probe looks for keys: the share found, and the questions in vain for each.
+func (c *collections) probe(x *index.Index, held []*summary.Prefix, rng *rand.Rand) (found, wasted float64) {
+	h := summary.Seed{Network: "experiment"}.Hasher()
+	asked, hits, vain := 0, 0, 0
+	var matches []int
+	for asked < budgetQueries {
+		a, k := rng.IntN(len(held)), uint32(rng.IntN(c.data.Keys()))
+		if c.truth.has(a, k) || c.truth.others(a, k) == 0 {
+			continue
+		}
+		asked++
+		matches = x.Candidates(matches[:0], h.Fingerprint(c.data.Key(k)))
+		slices.SortStableFunc(matches, func(p, q int) int { return cmp.Compare(held[p].Rate(), held[q].Rate()) })
+		for _, b := range matches {
+			if b == a {
+				continue
+			}
+			if c.truth.has(b, k) {
+				hits++
+				break
+			}
+			vain++
+		}
+	}
+	return float64(hits) / float64(asked), float64(vain) / float64(asked)
+}

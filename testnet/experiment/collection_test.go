@@ -1,0 +1,124 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string, bytes int) float64 {
+	t.Helper()
+	for _, x := range r.Rows {
+		if x.Case == name && x.By == by && x.Quantity == quantity && (bytes == 0 || x.Bytes == bytes) {
+			return x.Value
+		}
+	}
+	t.Fatalf("no row %s %s %s %d", name, by, quantity, bytes)
+	return 0
+}
+
+// TestNeighbours holds the policies to what the documentation of package rank says of them.
+func TestNeighbours(t *testing.T) {
+	r, err := RunCollection(context.Background(), Neighbours, CollectionOptions{Trials: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(policy, quantity string) float64 { return collectionValue(t, r, policy, "sample", quantity, 0) }
+	const withheld, lacked = "withheld keys answered", "lacked keys answered"
+	if s, random := value("similar", withheld), value("random", withheld); s < 2*random {
+		t.Errorf("similar neighbours answer %.3f of withheld keys, random ones %.3f: want twice as many", s, random)
+	}
+	if c, random := value("complementary", lacked), value("random", lacked); c < 2*random {
+		t.Errorf("complementary neighbours answer %.3f of lacked keys, random ones %.3f: want twice as many", c, random)
+	}
+	if m := value("mixed", "pairs connected"); m < 1 {
+		t.Errorf("with the mixed policy %.3f of the pairs are connected", m)
+	}
+}
+
+func TestOverlapsAndBudget(t *testing.T) {
+	out := t.TempDir()
+	r, err := RunCollection(context.Background(), Overlaps, CollectionOptions{Trials: 1, Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const quantity = "error, share of the smaller collection"
+	for _, bytes := range []int{1024, 4096} {
+		ours := collectionValue(t, r, "venn", "", quantity, bytes)
+		for _, other := range []string{"theta", "HyperLogLog"} {
+			if theirs := collectionValue(t, r, other, "", quantity, bytes); ours > theirs {
+				t.Errorf("%d bytes: error %.4f, %s has %.4f", bytes, ours, other, theirs)
+			}
+		}
+	}
+	for _, f := range r.Files {
+		if s, err := os.Stat(f); err != nil || s.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	r, err = RunCollection(context.Background(), Budget, CollectionOptions{Trials: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := RunCollection(context.Background(), Budget, CollectionOptions{Trials: 1})
+	if err != nil || !reflect.DeepEqual(r, again) {
+		t.Errorf("the same seed gave other rows (%v)", err)
+	}
+	last := map[string]CollectionRow{}
+	for _, x := range r.Rows {
+		last[x.Quantity] = x // the largest budget
+	}
+	if v := last["recall"].Value; v != 1 {
+		t.Errorf("recall %.4f with all summaries in full", v)
+	}
+	if v := last["wasted probes per query"].Value; v > 0.2 {
+		t.Errorf("%.3f wasted probes with all summaries in full", v)
+	}
+}
+
+func TestCollectionOptions(t *testing.T) {
+	for _, o := range []CollectionOptions{{Trials: -1}, {Peers: 1}, {Peers: -3}, {Peers: 2}} {
+		if _, err := RunCollection(context.Background(), Budget, o); !errors.Is(err, ErrOptions) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := RunCollection(context.Background(), "nonsense", CollectionOptions{}); !errors.Is(err, ErrOptions) {
+		t.Errorf("nonsense: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if r, err := RunCollection(ctx, Budget, CollectionOptions{}); !errors.Is(err, context.Canceled) || len(r.Rows) > 0 {
+		t.Errorf("cancelled: %d rows, %v", len(r.Rows), err)
+	}
+}
+
+// The sketches beside ours work as their papers say.
+func TestSketches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n, common, bytes = 30000, 10000, 4096
+	fps := randomFingerprints(rng, 2*n-common)
+	a, b := sketch(fps[:n], bytes, 7), sketch(fps[n-common:], bytes, 7)
+	if v := theta(a.lowest, b.lowest); math.Abs(v-common) > 0.25*common {
+		t.Errorf("theta says %.0f of %d", v, common)
+	}
+	if v := minHash(a.buckets, b.buckets, n, n); math.Abs(v-common) > 0.15*common {
+		t.Errorf("MinHash says %.0f of %d", v, common)
+	}
+	if v := hyperLogLog(a.registers, b.registers); math.Abs(v-(2*n-common)) > 0.1*n {
+		t.Errorf("HyperLogLog says a union of %.0f, it is %d", v, 2*n-common)
+	}
+}
+
+func randomFingerprints(rng *rand.Rand, n int) []summary.Fingerprint {
+	out := make([]summary.Fingerprint, n)
+	for i := range out {
+		out[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	return out
+}

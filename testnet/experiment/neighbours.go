@@ -1,0 +1,217 @@
+package experiment
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/rank"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// What the experiment on neighbours asks.
+const (
+	neighbourSlots = 8
+	withheldKeys   = 200 // of each asker, removed from its collection
+	lackedKeys     = 200 // of each asker
+)
+
+// neighbours has every peer choose by each policy, from exact overlaps and from the samples that open all summaries, and asks
+// for keys that it was made to forget, which 2 to 10 others hold, and for keys drawn evenly from all that it lacks.
+func (c *collections) neighbours(rng *rand.Rand) {
+	n := len(c.fps)
+	prefixes := c.prefixes()
+	asks := make([]questions, n)
+	for a := range asks {
+		asks[a] = c.asking(a, rng)
+	}
+	for _, by := range []string{"exact", "sample"} {
+		cands := make([][]rank.Candidate, n)
+		var seeds []uint64
+		for range n {
+			seeds = append(seeds, rng.Uint64())
+		}
+		parallel(n, func(a int) {
+			cands[a] = c.candidates(a, &asks[a], by == "exact", prefixes, rand.New(rand.NewPCG(seeds[a], 2)))
+		})
+		for _, name := range rank.Policies() {
+			policy, _ := rank.Policy(name, neighbourSlots)
+			chosen := make([][]int, n)
+			for a := range chosen {
+				for _, x := range policy.Choose(cands[a], rng) {
+					chosen[a] = append(chosen[a], x.Index)
+				}
+			}
+			c.judgeNeighbours(name, by, asks, chosen)
+		}
+	}
+	biggest := make([]int, n)
+	for i := range biggest {
+		biggest[i] = i
+	}
+	slices.SortStableFunc(biggest, func(a, b int) int { return len(c.fps[b]) - len(c.fps[a]) })
+	chosen := make([][]int, n)
+	for a := range chosen {
+		for _, b := range biggest[:min(n, neighbourSlots+1)] {
+			if b != a && len(chosen[a]) < neighbourSlots {
+				chosen[a] = append(chosen[a], b)
+			}
+		}
+	}
+	c.judgeNeighbours("biggest", "exact", asks, chosen)
+}
+
+// questions is what one peer forgets and asks for.
+type questions struct {
+	kept     []summary.Fingerprint
+	withheld []uint32
+	lacked   []uint32
+}
+
+func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
+	own := c.data.Collections()[a]
+	rare := map[uint32]bool{}
+	for _, i := range rng.Perm(len(own)) {
+		if h := c.truth.others(a, own[i]); h >= 2 && h <= 10 && len(rare) < min(withheldKeys, len(own)/2) {
+			rare[own[i]] = true
+			q.withheld = append(q.withheld, own[i])
+		}
+	}
+	for i, k := range own {
+		if !rare[k] {
+			q.kept = append(q.kept, c.fps[a][i])
+		}
+	}
+	for tries := 0; tries < 20*lackedKeys && len(q.lacked) < lackedKeys; tries++ {
+		if k := uint32(rng.IntN(c.data.Keys())); !c.truth.has(a, k) && c.truth.others(a, k) > 0 {
+			q.lacked = append(q.lacked, k)
+		}
+	}
+	return q
+}
+
+// candidates are all other peers as a peer sees them. Round trips are drawn by chance: nothing here depends on where peers are.
+func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []rank.Candidate {
+	var comparison summary.Comparison
+	if !exact {
+		comparison.SetOwn(c.prefix(q.kept))
+	}
+	withheld := map[uint32]bool{}
+	for _, k := range q.withheld {
+		withheld[k] = true
+	}
+	var out []rank.Candidate
+	for b, p := range prefixes {
+		if b == a {
+			continue
+		}
+		x := rank.Candidate{Index: b, Known: true, RTT: time.Duration(1 + rng.IntN(int(200*time.Millisecond)))}
+		n, m := float64(max(1, len(q.kept))), float64(len(c.fps[b]))
+		common := 0.0
+		if exact {
+			common = float64(c.truth.common(a, b))
+			for k := range withheld {
+				if c.truth.has(b, k) {
+					common--
+				}
+			}
+		} else {
+			comparison.Set(b, p.Truncate(1))
+			var o summary.Overlap
+			if o, x.Known = comparison.Overlap(b, 0.95); x.Known {
+				common = o.Intersection.Value
+			}
+		}
+		x.Share.Value, x.Lacks.Value = common/n, m-common
+		out = append(out, x)
+	}
+	return out
+}
+
+// judgeNeighbours scores what each peer's neighbours could answer, and the graph that they make.
+func (c *collections) judgeNeighbours(policy, by string, asks []questions, chosen [][]int) {
+	answered := func(keys func(int) []uint32) float64 {
+		hits, asked := 0, 0
+		for a := range asks {
+			for _, k := range keys(a) {
+				asked++
+				if slices.ContainsFunc(chosen[a], func(b int) bool { return c.truth.has(b, k) }) {
+					hits++
+				}
+			}
+		}
+		return float64(hits) / float64(max(1, asked))
+	}
+	c.add(policy, by, 0, "withheld keys answered", answered(func(a int) []uint32 { return asks[a].withheld }))
+	c.add(policy, by, 0, "lacked keys answered", answered(func(a int) []uint32 { return asks[a].lacked }))
+	clustering, length, reached := graphOf(chosen)
+	c.add(policy, by, 0, "clustering", clustering)
+	c.add(policy, by, 0, "path length", length)
+	c.add(policy, by, 0, "pairs connected", reached)
+}
+
+// graphOf measures the graph of links between those who chose and those chosen: the mean clustering coefficient, the mean
+// length of the shortest paths, and the share of pairs that have one.
+func graphOf(chosen [][]int) (clustering, length, reached float64) {
+	n := len(chosen)
+	linked := make([][]bool, n)
+	for a := range linked {
+		linked[a] = make([]bool, n)
+	}
+	for a, bs := range chosen {
+		for _, b := range bs {
+			linked[a][b], linked[b][a] = true, true
+		}
+	}
+	var around [][]int
+	for a := range linked {
+		var bs []int
+		for b, is := range linked[a] {
+			if is {
+				bs = append(bs, b)
+			}
+		}
+		around = append(around, bs)
+	}
+	steps, pairs := 0, 0
+	for a, bs := range around {
+		triangles := 0
+		for i, b := range bs {
+			for _, d := range bs[:i] {
+				if linked[b][d] {
+					triangles++
+				}
+			}
+		}
+		if len(bs) > 1 {
+			clustering += float64(triangles) / float64(len(bs)*(len(bs)-1)/2) / float64(n)
+		}
+		for b, d := range distances(around, a) {
+			if b != a && d >= 0 {
+				steps, pairs = steps+d, pairs+1
+			}
+		}
+	}
+	return clustering, float64(steps) / float64(max(1, pairs)), float64(pairs) / float64(max(1, n*(n-1)))
+}
+
+// distances are the steps from a to all others, -1 where there is no path.
+func distances(around [][]int, a int) []int {
+	d := make([]int, len(around))
+	for i := range d {
+		d[i] = -1
+	}
+	d[a] = 0
+	queue := []int{a}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, b := range around[at] {
+			if d[b] < 0 {
+				d[b] = d[at] + 1
+				queue = append(queue, b)
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,150 @@
+package experiment
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// overlaps estimates the keys that pairs of peers share, from sketches of so many bytes: the error as a share of the
+// smaller collection, root mean square over the pairs.
+func (c *collections) overlaps(rng *rand.Rand) {
+	const pairs = 300
+	type pair struct{ a, b int }
+	var drawn []pair
+	for range pairs {
+		a := rng.IntN(len(c.fps))
+		drawn = append(drawn, pair{a, (a + 1 + rng.IntN(len(c.fps)-1)) % len(c.fps)})
+	}
+	salt := rng.Uint64()
+	prefixes := c.prefixes()
+	for _, bytes := range []int{512, 1024, 2048, 4096, 16384} {
+		cut := make([]*summary.Prefix, len(prefixes))
+		hashed := make([]sketches, len(prefixes))
+		parallel(len(prefixes), func(i int) {
+			p := prefixes[i]
+			if bytes < 1024 { // a smaller sample than the usual one
+				shape := summary.DefaultShape(len(c.fps[i]))
+				shape.SampleBytes = bytes
+				p = must(summary.Build(c.fps[i], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape})).Prefix()
+			}
+			cut[i] = p.Truncate(max(1, p.Plan().PartsWithin(bytes+bytes/20)))
+			hashed[i] = sketch(c.fps[i], bytes, salt)
+		})
+		errors := map[string]float64{}
+		for _, p := range drawn {
+			truth := float64(c.truth.common(p.a, p.b))
+			smaller := float64(min(len(c.fps[p.a]), len(c.fps[p.b])))
+			x, y := &hashed[p.a], &hashed[p.b]
+			n1, n2 := float64(len(c.fps[p.a])), float64(len(c.fps[p.b]))
+			o := must(summary.EstimateOverlap(cut[p.a], cut[p.b], 0.95))
+			for name, v := range map[string]float64{
+				"venn": o.Intersection.Value, "theta": theta(x.lowest, y.lowest),
+				"MinHash": minHash(x.buckets, y.buckets, n1, n2), "HyperLogLog": n1 + n2 - hyperLogLog(x.registers, y.registers),
+			} {
+				v = min(max(v, 0), smaller)
+				errors[name] += (v - truth) * (v - truth) / (smaller * smaller)
+			}
+		}
+		for _, name := range []string{"venn", "theta", "MinHash", "HyperLogLog"} {
+			c.add(name, "", bytes, "error, share of the smaller collection", math.Sqrt(errors[name]/pairs))
+		}
+	}
+}
+
+// sketches are those of one collection, of the same number of bytes each.
+type sketches struct {
+	lowest    []uint64 // theta: the smallest hashes, 8 bytes each
+	buckets   []uint8  // MinHash in one permutation: 8 bits of the smallest hash of each bucket; 0: none
+	registers []uint8  // HyperLogLog: 6 bits each
+}
+
+func sketch(fps []summary.Fingerprint, bytes int, salt uint64) sketches {
+	s := sketches{buckets: make([]uint8, bytes), registers: make([]uint8, bytes*8/6)}
+	least := make([]uint64, bytes)
+	for i := range least {
+		least[i] = math.MaxUint64
+	}
+	for _, f := range fps {
+		h := mixed(uint64(f) ^ salt)
+		s.lowest = append(s.lowest, h)
+		g := mixed(h)
+		b, _ := bits.Mul64(g, uint64(bytes))
+		least[b] = min(least[b], h)
+		r, _ := bits.Mul64(g, uint64(len(s.registers)))
+		s.registers[r] = max(s.registers[r], uint8(bits.LeadingZeros64(h)+1))
+	}
+	for i, v := range least {
+		if v != math.MaxUint64 {
+			s.buckets[i] = uint8(1 + mixed(v)%255)
+		}
+	}
+	slices.Sort(s.lowest)
+	s.lowest = s.lowest[:min(len(s.lowest), bytes/8)]
+	return s
+}
+
+// mixed is Stafford's thirteenth mix.
+func mixed(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// theta estimates an intersection: hashes that both have below the lower of their greatest ones.
+func theta(a, b []uint64) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	limit := min(a[len(a)-1], b[len(b)-1])
+	both := 0
+	for i, j := 0, 0; i < len(a) && j < len(b) && a[i] <= limit && b[j] <= limit; {
+		switch {
+		case a[i] == b[j]:
+			both++
+			i++
+			j++
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return float64(both) / (float64(limit) / math.MaxUint64)
+}
+
+// minHash estimates an intersection from the share of buckets that agree, less those that do by chance.
+func minHash(a, b []uint8, n1, n2 float64) float64 {
+	same, used := 0.0, 0.0
+	for i := range a {
+		if a[i] != 0 || b[i] != 0 {
+			used++
+			if a[i] == b[i] {
+				same++
+			}
+		}
+	}
+	const chance = 1.0 / 255
+	j := max(0, (same/max(1, used)-chance)/(1-chance))
+	return j / (1 + j) * (n1 + n2)
+}
+
+// hyperLogLog estimates a union (Flajolet et al. 2007, with linear counting for few).
+func hyperLogLog(a, b []uint8) float64 {
+	m, sum, zeros := float64(len(a)), 0.0, 0.0
+	for i := range a {
+		r := max(a[i], b[i])
+		sum += math.Ldexp(1, -int(r))
+		if r == 0 {
+			zeros++
+		}
+	}
+	e := 0.7213 / (1 + 1.079/m) * m * m / sum
+	if e <= 2.5*m && zeros > 0 {
+		return m * math.Log(m/zeros)
+	}
+	return e
+}
