@@ -121,8 +121,8 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 		return o.entries[i]
 	}
 	own := tag == summary.OriginTag(string(l.peer))
-	if o.pending >= maxPending || l.brought >= maxPendingLink || len(o.byTag) > o.cfg.MaxOrigins ||
-		!own && (o.pendingFull() || o.short()) {
+	if o.pending >= maxPending || l.brought >= maxPendingLink ||
+		!own && (len(o.byTag) > o.cfg.MaxOrigins || o.pendingFull() || o.short()) {
 		o.dropped++
 		return nil
 	}

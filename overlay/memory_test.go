@@ -136,26 +136,3 @@ func TestGroupsOfAddresses(t *testing.T) {
 		}
 	}
 }
-
-func TestMaxOrigins(t *testing.T) {
-	configs := make([]overlay.Config, 20)
-	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 7}
-	}
-	net, err := overlaytest.New(configs, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range configs {
-		if err := net.Publish(i, overlaytest.Fingerprints(500, 200, uint64(i))); err != nil {
-			t.Fatal(err)
-		}
-		net.Connect(i, i/2)
-	}
-	net.Run(15 * time.Second)
-	for i, p := range net.Peers {
-		if n := p.Overlay.Origins(); n > 7 || n < 4 {
-			t.Errorf("peer %d knows %d origins, at most 7", i, n)
-		}
-	}
-}

@@ -252,3 +252,29 @@ func TestMemoryLimit(t *testing.T) {
 		}
 	}
 }
+
+// A peer that may know few knows so many, and those that it is linked with.
+func TestOriginsLimit(t *testing.T) {
+	const limit = 5
+	configs := make([]overlay.Config, 20)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit}
+	}
+	net, err := overlaytest.New(configs, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range configs {
+		if err := net.Publish(i, overlaytest.Fingerprints(500, 250, uint64(i))); err != nil {
+			t.Fatal(err)
+		}
+		net.Connect(i, max(0, i-1))
+		net.Connect(i, i/2)
+	}
+	net.Run(30 * time.Second)
+	for i, p := range net.Peers {
+		if got, most := p.Overlay.Origins(), limit+len(p.Overlay.Linked()); got < limit || got > most {
+			t.Errorf("peer %d knows %d peers, want %d to %d", i, got, limit, most)
+		}
+	}
+}

@@ -152,8 +152,8 @@ func (w *want) class(index int) int {
 	return 2
 }
 
-// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says whether
-// it sent a run and something is left.
+// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says
+// whether it sent a run and something is left.
 func (o *Overlay) servePart(l *link, i int, w *want) (more bool) {
 	var p *summary.Prefix
 	e := o.entries[i]

@@ -16,7 +16,7 @@ import (
 
 // systems are what venn testnet can compare.
 func systems() []testnet.System {
-	return []testnet.System{testnet.VennSystem(), dht.Classic()}
+	return []testnet.System{testnet.VennSystem(), dht.Kademlia(), dht.Classic()}
 }
 
 func systemNames() []string {
