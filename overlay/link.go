@@ -81,6 +81,8 @@ const (
 	helloShare = 1.0 / 32
 	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
 	shunFor = 5 * time.Second
+	// forgiveAfter is how long after a peer may be asked again its failures still count.
+	forgiveAfter = 8 * shunFor
 	// staleAsk is when an ask that could not be served is forgotten: the asker has turned to somebody else by then.
 	staleAsk = 8 * time.Second
 )
@@ -127,6 +129,16 @@ func (l *link) blame(i int) *blame {
 // shunned says whether a peer is not to be asked about an origin now.
 func (l *link) shunned(now time.Duration, i int) bool {
 	return l.known(i).blamed && now < l.blames[i].shunned
+}
+
+// forgive forgets what speaks against a peer and has long been over.
+func (l *link) forgive(now time.Duration) {
+	for i, b := range l.blames {
+		if now >= b.shunned+forgiveAfter && b.noDelta == (summary.Epoch{}) {
+			delete(l.blames, i)
+			l.trade(i).blamed = false
+		}
+	}
 }
 
 // claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.

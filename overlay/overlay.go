@@ -161,6 +161,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.chooseNeighbours(now)
 		for _, l := range o.order {
 			o.refreshHello(now, l)
+			l.forgive(now)
 			o.regain(now, l)
 		}
 	}
