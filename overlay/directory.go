@@ -268,7 +268,7 @@ func (o *Overlay) expire(now time.Duration) {
 
 // offered says whether a link says that it holds anything of an origin.
 func (o *Overlay) offered(e *entry) bool {
-	return slices.ContainsFunc(o.order, func(l *link) bool { return e.index < len(l.trades) && l.trades[e.index].have > 0 })
+	return slices.ContainsFunc(o.order, func(l *link) bool { return l.known(e.index).have > 0 })
 }
 
 // nextExpiry is when an entry may have to go.

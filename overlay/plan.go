@@ -222,17 +222,15 @@ func (o *Overlay) take(now time.Duration, of offer, asks map[PeerID][]Item) {
 	if l == nil {
 		return
 	}
-	e, t := of.e, l.trade(of.e.index)
+	e := of.e
 	if !l.out.allows(CatalogueBytes(1)) {
 		return
 	}
-	end := min(of.end, int(t.have))
+	end := min(of.end, int(l.known(e.index).have))
 	e.tried = now
 	e.ask = ask{peer: l.peer, way: Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
 	o.reserve(l, e, of.bytes)
-	if !t.asked {
-		t.asked, t.oldest = true, of.epoch
-	}
+	l.asks(e.index, of.epoch)
 	asks[l.peer] = append(asks[l.peer], Item{
 		Group: summary.NewGroupID(e.tag, of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})

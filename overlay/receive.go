@@ -17,6 +17,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	}
 	o.keepBase(now, e, e.cur)
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
+	o.renewed(e)
 	o.ownTurn = now
 	o.copies = copies{}
 	o.estimate = true
@@ -106,15 +107,16 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	}
 	if known && i != 0 && !o.entries[i].banned {
 		e := o.entries[i]
-		t := trade{}
+		var oldest summary.Epoch
+		asked := false
 		if l != nil {
-			t = l.known(i)
+			oldest, asked = l.asked[i]
 		}
 		switch {
-		case t.asked && t.oldest.After(in.Group.Epoch()):
+		case asked && oldest.After(in.Group.Epoch()):
 			o.emit(Report{Peer: in.From, Fault: FaultReplay})
 			return nil
-		case t.asked || e.ask.peer == in.From:
+		case asked || e.ask.peer == in.From:
 			return e
 		}
 	}
@@ -240,6 +242,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		}
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.outdateShare(now)
+		o.renewed(e)
 	}
 	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
 	o.countRecords(e, records)
@@ -270,6 +273,13 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		delta = in.Bytes
 	}
 	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta, Fallback: fallback})
+}
+
+// renewed notes that there is a newer epoch of an origin, of which nobody has been told.
+func (o *Overlay) renewed(e *entry) {
+	for _, l := range o.order {
+		l.trades.renewed(e.index)
+	}
 }
 
 // changed notes that there is more to tell, to plan and to estimate of an origin.
