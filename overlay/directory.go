@@ -29,7 +29,7 @@ type entry struct {
 	expires  time.Duration // lifetime counted from first receipt
 	since    time.Duration // when the newest epoch was first held
 	grown    time.Duration // when the newest prefix last grew
-	ask      ask           // the one outstanding ask
+	ask      *ask          // the one outstanding ask; noAsk, never nil
 	step     step          // what to ask for next
 	depth    int           // parts to hold at most, once memory ran short; 0: no limit
 	fetchAt  time.Duration // no direct fetch before then
@@ -42,10 +42,10 @@ type entry struct {
 	group    string        // of addresses; see Config.Group
 	unwanted time.Duration // nothing is learned of it before then: its group is full
 
-	share      estimate.Interval // of our collection that the peer holds
-	lacks      estimate.Interval // keys that it holds and we do not
-	shareParts int               // the depth it was estimated at; 0: not of late
-	shareUntil time.Duration     // a new epoch after this needs a new estimate
+	share      bounds        // of our collection that the peer holds
+	lacks      bounds        // keys that it holds and we do not
+	shareParts int           // the depth it was estimated at; 0: not of late
+	shareUntil time.Duration // a new epoch after this needs a new estimate
 
 	hits, misses int
 	rtt          time.Duration
@@ -62,6 +62,20 @@ type ask struct {
 	end      int
 	bytes    int // predicted, and reserved
 	deadline time.Duration
+}
+
+// noAsk is that of every entry that nothing is asked about; never changed.
+var noAsk = &ask{}
+
+// bounds is an estimate's interval as an entry keeps it.
+type bounds struct{ value, low, high float32 }
+
+// interval is the estimate at [Confidence]; the zero interval for none.
+func (b bounds) interval() estimate.Interval {
+	if b == (bounds{}) {
+		return estimate.Interval{}
+	}
+	return estimate.Interval{Value: float64(b.value), Low: float64(b.low), High: float64(b.high), Confidence: Confidence}
 }
 
 const (
@@ -132,7 +146,7 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	} else {
 		o.entries = append(o.entries, nil)
 	}
-	e := &entry{index: i, tag: tag, pending: true, by: l.peer, tried: o.now}
+	e := &entry{index: i, tag: tag, ask: noAsk, pending: true, by: l.peer, tried: o.now}
 	o.entries[i] = e
 	o.byTag[tag] = i
 	o.pending++

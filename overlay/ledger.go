@@ -83,4 +83,6 @@ const stampUnit = 10 * time.Millisecond
 func stampOf(t time.Duration) stamp { return stamp(t / stampUnit) }
 
 // since is how long ago it was.
-func (s stamp) since(now time.Duration) time.Duration { return time.Duration(stampOf(now)-s) * stampUnit }
+func (s stamp) since(now time.Duration) time.Duration {
+	return time.Duration(stampOf(now)-s) * stampUnit
+}

@@ -35,7 +35,7 @@ type link struct {
 
 	trades ledger
 	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
-	queue  []int   // directory indexes that the peer asked for, in order of arrival
+	queue  []int                 // directory indexes that the peer asked for, in order of arrival
 	wants  map[int]*want
 	blames map[int]*blame
 

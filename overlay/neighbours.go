@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Kind says why a peer is a neighbour.
@@ -101,7 +100,7 @@ func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []ran
 }
 
 func (o *Overlay) candidate(e *entry) rank.Candidate {
-	return rank.Candidate{Index: e.index, Share: e.share, Lacks: e.lacks, Known: e.shareParts > 0, RTT: e.rtt}
+	return rank.Candidate{Index: e.index, Share: e.share.interval(), Lacks: e.lacks.interval(), Known: e.shareParts > 0, RTT: e.rtt}
 }
 
 // fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
@@ -314,12 +313,12 @@ func (o *Overlay) estimateShare(own *summary.Prefix, e *entry) {
 }
 
 func (e *entry) setOverlap(own *summary.Prefix, ov summary.Overlap, parts int) {
-	e.shareParts, e.share = parts, estimate.Interval{}
+	e.shareParts, e.share = parts, bounds{}
 	if n := float64(own.Header().N); n > 0 {
 		i := ov.Intersection
-		e.share = i
-		e.share.Value, e.share.Low, e.share.High = min(1, i.Value/n), min(1, i.Low/n), min(1, i.High/n)
-		e.lacks = i
-		e.lacks.Value, e.lacks.Low, e.lacks.High = max(0, ov.N2-i.Value), max(0, ov.N2-i.High), max(0, ov.N2-i.Low)
+		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
+		lacks := func(keys float64) float32 { return float32(max(0, ov.N2-keys)) }
+		e.share = bounds{share(i.Value), share(i.Low), share(i.High)}
+		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
 	}
 }

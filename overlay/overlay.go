@@ -76,7 +76,7 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self}
+	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self, ask: noAsk}
 	return &Overlay{
 		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
 		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
