@@ -76,7 +76,8 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 
 func (o *Overlay) tell(now time.Duration, l *link, e *entry, p *summary.Prefix) Item {
 	l.trade(e.index).tells(p.Parts(), now)
-	return Item{Group: p.Header().Group(), Have: uint16(p.Parts()), Bases: e.basesOf(p.Header().Epoch, 1)}
+	ep := p.Header().Epoch
+	return Item{Group: summary.NewGroupID(e.tag, ep), Have: uint16(p.Parts()), Bases: e.basesOf(ep, 1)}
 }
 
 // told says that a link knows, or needs not know, how much we hold of an origin.

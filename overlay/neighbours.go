@@ -22,6 +22,8 @@ const (
 	Inbound
 	// Complementary neighbours hold the most that we lack, by estimate.
 	Complementary
+
+	kinds // how many there are
 )
 
 // String returns the name of the kind.
@@ -47,6 +49,7 @@ const (
 	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
 	sureMatch        = 0.9              // as package routing/match counts misses
 	swapEvery        = 4 * time.Second  // between looks for a better one, after a look that found none
+	swapLazily       = time.Minute      // and when no estimate has changed since
 )
 
 // chooseNeighbours fills the slots and swaps neighbours by overlap whose intervals separate.
@@ -73,30 +76,27 @@ func (o *Overlay) comparable(now time.Duration) bool {
 		(now-o.lastLearned >= settledOrigins && now-o.started >= settledOrigins || now-o.started >= latestChoice)
 }
 
-func (o *Overlay) count(k Kind) int {
-	n := 0
-	for _, nb := range o.neighbours {
-		if nb.kind == k {
-			n++
-		}
-	}
-	return n
-}
+func (o *Overlay) count(k Kind) int { return o.kinds[k] }
 
 // candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
 // may says so.
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
 	var out []rank.Candidate
 	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() {
-			continue
+		if o.eligible(now, e, may) {
+			out = append(out, o.candidate(e))
 		}
-		if nb, is := o.neighbours[e.peer]; is && !may(nb) {
-			continue
-		}
-		out = append(out, o.candidate(e))
 	}
 	return out
+}
+
+// eligible says whether an entry is among the candidates.
+func (o *Overlay) eligible(now time.Duration, e *entry, may func(*neighbour) bool) bool {
+	if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() {
+		return false
+	}
+	nb, is := o.neighbours[e.peer]
+	return !is || may(nb)
 }
 
 func (o *Overlay) candidate(e *entry) rank.Candidate {
@@ -127,7 +127,7 @@ func (o *Overlay) swap(now time.Duration) {
 	if now < o.swapAt {
 		return
 	}
-	o.swapAt = now + swapEvery
+	o.swapAt = now + swapLazily
 	o.dropRefuted(now)
 	if o.swapKind(now, Similar, rank.Shared) || o.swapKind(now, Complementary, rank.Lacked) {
 		o.swapAt = 0
@@ -137,19 +137,18 @@ func (o *Overlay) swap(now time.Duration) {
 func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 	var incumbents []rank.Candidate
 	for _, l := range o.order {
-		e, known := o.lookup(l.peer)
-		if !known {
+		nb, is := o.neighbours[l.peer]
+		if !is || nb.kind != k || now-nb.since < keepFor {
 			continue
 		}
-		if nb, is := o.neighbours[e.peer]; is && nb.kind == k && now-nb.since >= keepFor && e.shareParts > 0 {
+		if e, known := o.lookup(l.peer); known && e.shareParts > 0 {
 			incumbents = append(incumbents, o.candidate(e))
 		}
 	}
 	if len(incumbents) == 0 {
 		return false
 	}
-	challengers := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar && nb.kind != Complementary })
-	out, in, ok := rank.Swap(incumbents, challengers, by)
+	out, in, ok := rank.Swap(incumbents, o.challengers(now, by, by(rank.Weakest(incumbents, by)).High), by)
 	if ok {
 		o.giveUp(o.entries[out.Index].peer)
 		o.choose(now, o.entries[in.Index], k)
@@ -157,12 +156,32 @@ func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 	return ok
 }
 
+// challengers are the candidates for a neighbour's place whose low bound is above one's high bound: few of many.
+func (o *Overlay) challengers(now time.Duration, by rank.Measure, high float64) []rank.Candidate {
+	var out []rank.Candidate
+	for _, e := range o.entries[1:] {
+		if e == nil || e.shareParts <= 0 {
+			continue
+		}
+		c := o.candidate(e)
+		if by(c).Low > high && o.eligible(now, e, func(nb *neighbour) bool { return nb.kind != Similar && nb.kind != Complementary }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// swapSoon has a look for a better neighbour after a time at the latest, for something it depends on has changed.
+func (o *Overlay) swapSoon(after time.Duration) { o.swapAt = min(o.swapAt, o.now+after) }
+
 // dropRefuted gives up the neighbours by overlap that do not hold what they claim.
 func (o *Overlay) dropRefuted(now time.Duration) {
 	for _, l := range slices.Clone(o.order) {
-		e, known := o.lookup(l.peer)
 		nb, is := o.neighbours[l.peer]
-		if known && is && (nb.kind == Similar || nb.kind == Complementary) && e.audit().Refuted() {
+		if !is || nb.kind != Similar && nb.kind != Complementary {
+			continue
+		}
+		if e, known := o.lookup(l.peer); known && e.audit().Refuted() {
 			e.retryAt = now + refusedFor
 			o.giveUp(l.peer)
 		}
@@ -192,10 +211,13 @@ func (o *Overlay) fill(now time.Duration, k Kind, slots, room int, rule func([]r
 // choose makes a peer a neighbour; it says whether that needs a new connection.
 func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
 	if nb, is := o.neighbours[e.peer]; is {
+		o.kinds[nb.kind]--
+		o.kinds[k]++
+		o.swapSoon(keepFor)
 		nb.kind, nb.since = k, now
 		return false
 	}
-	o.neighbours[e.peer] = &neighbour{kind: k, since: now}
+	o.addNeighbour(e.peer, neighbour{kind: k, since: now})
 	o.emit(Connect{To: e.record})
 	l, linked := o.links[e.peer]
 	if linked {
@@ -226,15 +248,26 @@ func (o *Overlay) dropExtra() {
 
 // giveUp ends a neighbourhood from our side.
 func (o *Overlay) giveUp(p PeerID) {
-	delete(o.neighbours, p)
+	o.loseNeighbour(p)
 	if l, ok := o.links[p]; ok {
 		o.sayHello(o.now, l, noRecords)
 	}
 	o.emit(Disconnect{Peer: p})
 }
 
-// loseNeighbour forgets a neighbour whose connection is gone.
-func (o *Overlay) loseNeighbour(p PeerID) { delete(o.neighbours, p) }
+func (o *Overlay) addNeighbour(p PeerID, nb neighbour) {
+	o.neighbours[p] = &nb
+	o.kinds[nb.kind]++
+	o.swapSoon(keepFor)
+}
+
+// loseNeighbour forgets a neighbour, if it is one.
+func (o *Overlay) loseNeighbour(p PeerID) {
+	if nb, is := o.neighbours[p]; is {
+		o.kinds[nb.kind]--
+		delete(o.neighbours, p)
+	}
+}
 
 // full says whether no more peers may choose us: room for our own choices is kept.
 func (o *Overlay) full() bool { return o.count(Inbound) >= o.cfg.MaxLinks-o.cfg.slots() }
@@ -246,14 +279,14 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 	switch {
 	case !is && h.Neighbour:
 		if !o.full() {
-			o.neighbours[l.peer] = &neighbour{kind: Inbound, since: now, accepted: true}
+			o.addNeighbour(l.peer, neighbour{kind: Inbound, since: now, accepted: true})
 			o.emit(Protect{Peer: l.peer})
 		}
 		o.sayHello(now, l, noRecords) // accepted, or full
 	case is && h.Neighbour:
 		nb.accepted = true
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
-		delete(o.neighbours, l.peer)
+		o.loseNeighbour(l.peer)
 		o.emit(Disconnect{Peer: l.peer})
 		if e, ok := o.lookup(l.peer); ok {
 			e.retryAt = now + refusedFor
@@ -270,7 +303,7 @@ func (o *Overlay) estimateShares() {
 	}
 	o.estimate = false
 	first, again := firstEstimates, 0
-	var known []rank.Candidate
+	known := make([]rank.Candidate, 0, o.origins)
 	for _, e := range o.entries[1:] {
 		switch {
 		case e == nil || e.cur == nil || e.cur.Parts() == 0:
@@ -298,7 +331,7 @@ func (o *Overlay) estimateShares() {
 func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
 	ov, ok := o.overlap.Overlap(e.index, Confidence)
 	if ok {
-		e.setOverlap(own, ov, 1)
+		o.setOverlap(e, own, ov, 1)
 	}
 	return ok
 }
@@ -307,13 +340,14 @@ func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
 func (o *Overlay) estimateShare(own *summary.Prefix, e *entry) {
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
 	if err == nil {
-		e.setOverlap(own, ov, e.cur.Parts())
+		o.setOverlap(e, own, ov, e.cur.Parts())
 	}
 	e.shareParts = e.cur.Parts()
 }
 
-func (e *entry) setOverlap(own *summary.Prefix, ov summary.Overlap, parts int) {
+func (o *Overlay) setOverlap(e *entry, own *summary.Prefix, ov summary.Overlap, parts int) {
 	e.shareParts, e.share = parts, bounds{}
+	o.swapSoon(swapEvery)
 	if n := float64(own.Header().N); n > 0 {
 		i := ov.Intersection
 		share := func(keys float64) float32 { return float32(min(1, keys/n)) }

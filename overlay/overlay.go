@@ -57,6 +57,7 @@ type Overlay struct {
 	estimate   bool          // there may be overlap to estimate
 
 	neighbours  map[PeerID]*neighbour
+	kinds       [kinds]int // of neighbours, how many
 	nextTick    time.Duration
 	nextChoice  time.Duration
 	lastLearned time.Duration // when a new origin was last learned
@@ -198,6 +199,9 @@ func (o *Overlay) onOutcome(in Outcome) {
 	if e, ok := o.lookup(in.Peer); ok {
 		e.hits += in.Hits
 		e.misses += in.Misses
+		if in.Misses > 0 {
+			o.swapSoon(swapEvery) // it may be refuted
+		}
 	}
 }
 
