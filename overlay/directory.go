@@ -134,9 +134,8 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	own := tag == summary.OriginTag(string(l.peer))
 	if o.pending >= maxPending || l.brought >= maxPendingLink ||
-		!own && (len(o.byTag) > o.cfg.MaxOrigins || o.pendingFull() || o.short()) {
+		tag != l.tag && (len(o.byTag) > o.cfg.MaxOrigins || o.pendingFull() || o.short()) {
 		o.dropped++
 		return nil
 	}
@@ -226,13 +225,14 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 
 // recordsFor picks the records of a hello: our own, and others at random as far as they fit.
 func (o *Overlay) recordsFor(with records) []Record {
-	var out, others []Record
+	var out []Record
 	if own := o.entries[0].record; with != noRecords && own.Envelope != nil {
 		out = append(out, own)
 	}
 	if with != someRecords {
 		return out
 	}
+	others := make([]Record, 0, len(o.entries))
 	for _, e := range o.entries[1:] {
 		if e != nil && e.record.Envelope != nil && e.dialFails == 0 {
 			others = append(others, e.record)

@@ -81,7 +81,7 @@ func (o *Overlay) count(k Kind) int { return o.kinds[k] }
 // candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
 // may says so.
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
-	var out []rank.Candidate
+	out := make([]rank.Candidate, 0, len(o.entries))
 	for _, e := range o.entries[1:] {
 		if o.eligible(now, e, may) {
 			out = append(out, o.candidate(e))
@@ -303,28 +303,43 @@ func (o *Overlay) estimateShares() {
 	}
 	o.estimate = false
 	first, again := firstEstimates, 0
-	known := make([]rank.Candidate, 0, o.origins)
+	best := make([]*entry, 0, 3*o.cfg.OverlapSlots) // of those with an estimate
 	for _, e := range o.entries[1:] {
 		switch {
 		case e == nil || e.cur == nil || e.cur.Parts() == 0:
 		case e.shareParts <= 0 && o.compareSample(own, e):
-			known = append(known, o.candidate(e))
+			best = insertShare(best, e)
 		case e.shareParts <= 0 && first > 0:
 			o.estimateShare(own, e)
 			first--
 			o.estimate = o.estimate || first == 0
 		case e.shareParts > 0:
-			known = append(known, o.candidate(e))
+			best = insertShare(best, e)
 		}
 	}
-	for _, c := range rank.Similar(known, 3*o.cfg.OverlapSlots) {
-		e := o.entries[c.Index]
+	for _, e := range best {
 		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
 			o.estimateShare(own, e)
 			again++
 			o.estimate = true
 		}
 	}
+}
+
+// insertShare puts an entry in its place among the best so far, as many as best has room for, those before it being of lower
+// index; as rank.Similar does, without looking at the whole of every candidate.
+func insertShare(best []*entry, e *entry) []*entry {
+	at := len(best)
+	for at > 0 && best[at-1].share.value < e.share.value {
+		at--
+	}
+	switch {
+	case at == cap(best):
+		return best
+	case len(best) == cap(best):
+		best = best[:len(best)-1]
+	}
+	return slices.Insert(best, at, e)
 }
 
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
