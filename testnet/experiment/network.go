@@ -33,13 +33,16 @@ func Networks() []Info {
 
 // NetworkOptions say what RunNetwork runs. Zero values mean the stated defaults.
 type NetworkOptions struct {
-	Peers      int                 // 0: 2,000; of Scale, the most: 10,000
+	Peers      int                 // 0: 2,000; of Scale, the most: 1,000
 	Keys       int                 // of every peer, for made-up collections; 0: 200
 	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
 	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
 	Sweep      string              // "name=value,value…", see Sweeps; "": none
 	Trials     int                 // of every point, each with the next seed; 0: 1
 	Queries    int                 // of every run; 0: 2,000
+	Asking     time.Duration       // over which the queries are spread; 0: 60 s
+	Session    time.Duration       // median session of a peer; 0: nobody leaves, of Scale an hour
+	Origins    int                 // of how many peers one keeps summaries; 0: as many as memory holds, of Scale 128
 	All        bool                // queries want every holder; else one
 	Seed       uint64
 	Topology   sim.Topology
@@ -83,6 +86,7 @@ type NetworkRow struct {
 	LoadMax        float64 `json:"load_max_over_mean"`
 	VirtualSeconds float64 `json:"virtual_seconds"`
 	WallSeconds    float64 `json:"wall_seconds"`
+	MemoryBytes    uint64  `json:"memory_bytes"` // most that the program had during the run
 	Components     int     `json:"topology_components"`
 }
 
@@ -149,6 +153,7 @@ type setting struct {
 	Value      float64
 	Trial      int
 	Queries    int
+	Asking     time.Duration
 	All        bool
 	Topology   sim.Topology
 	Params     strategy.Params
@@ -176,11 +181,12 @@ func (p setting) String() string {
 // points checks the options and lists the runs.
 func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if o.Peers == 0 {
-		o.Peers = map[string]int{Routing: 2000, Scale: 10_000}[name]
+		o.Peers = map[string]int{Routing: 2000, Scale: 1000}[name]
 	}
 	setDefault(&o.Keys, 200)
 	setDefault(&o.Trials, 1)
 	setDefault(&o.Queries, 2000)
+	setDefault(&o.Asking, asking)
 	setDefault(&o.Data, clustered)
 	if o.Strategies == nil {
 		o.Strategies = strategy.All()
@@ -201,10 +207,11 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			for trial := range o.Trials {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
-					All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
+				p.Params.Origins, p.Churn.Median = o.Origins, o.Session
 				if name == Scale {
-					p.Params.Origins = scaleOrigins
+					p.scale()
 				}
 				v.set(&p)
 				points = append(points, p)
@@ -226,6 +233,7 @@ func (o *NetworkOptions) check(name string) error {
 	fault(o.Keys < 1, "%d keys, want 1 or more", o.Keys)
 	fault(o.Trials < 1, "%d trials, want 1 or more", o.Trials)
 	fault(o.Queries < 1, "%d queries, want 1 or more", o.Queries)
+	fault(o.Asking < 0 || o.Session < 0 || o.Origins < 0, "queries over %v, sessions of %v, %d origins: one is below 0", o.Asking, o.Session, o.Origins)
 	fault(len(o.Strategies) == 0, "no strategy")
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)
@@ -277,10 +285,12 @@ func (o *NetworkOptions) run(ctx context.Context, p setting, cache *dataCache, n
 	if err != nil {
 		return NetworkRow{}, err
 	}
+	m := newMemory()
 	s, err := sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: warmup, Asking: asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
+		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
 		Progress: func(now, end time.Duration) bool {
+			m.look()
 			if o.Progress != nil {
 				o.Progress(NetworkStatus{number, of, p.String(), now, end, time.Since(began)})
 			}
@@ -300,14 +310,12 @@ func (o *NetworkOptions) run(ctx context.Context, p setting, cache *dataCache, n
 	if err != nil {
 		return NetworkRow{}, err
 	}
-	return p.row(r, data, time.Since(began)), nil
+	row := p.row(r, data, time.Since(began))
+	row.MemoryBytes = m.most
+	return row, nil
 }
 
-// scaleOrigins is of how many peers one keeps summaries in a network that grows: what memory and the line carry doesn't grow
-// with it.
-const scaleOrigins = 256
-
-// The times of a run: peers join and learn of each other, queries begin, the last ones end.
+// The times of a run: peers join and learn of each other, queries begin (unless something else is asked for), the last ones end.
 const (
 	warmup   = 60 * time.Second
 	asking   = 60 * time.Second

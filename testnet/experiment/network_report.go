@@ -99,7 +99,7 @@ func (o *NetworkOptions) parameters() [][2]string {
 		{"trials", strconv.Itoa(o.Trials)},
 		{"queries", strconv.Itoa(o.Queries) + " for " + want},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
-		{"virtual time", fmt.Sprintf("%v before the first query, %v of queries, %v after", warmup, asking, patience)},
+		{"virtual time", fmt.Sprintf("%v before the first query, %v of queries, %v after", warmup, o.Asking, patience)},
 	}
 }
 
@@ -109,7 +109,7 @@ func networkRecords(rows []NetworkRow) [][]string {
 		"strategy", "peers", "sweep", "value", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
 		"upkeep_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
-		"topology_components",
+		"memory_bytes", "topology_components",
 	}}
 	for _, r := range rows {
 		fields := map[string]json.RawMessage{}
