@@ -51,6 +51,7 @@ type Overlay struct {
 	planAt     time.Duration // nothing to ask for before then
 	askUntil   time.Duration // no ask times out before then
 	expireAt   time.Duration // no summary expires before then
+	compactAt  time.Duration // no prefix is to become compact before then
 	basesUntil time.Duration // no earlier epoch is forgotten before then
 	sigma      float64       // see FalseMatches; unknownSigma when it has changed
 	swapAt     time.Duration // no look for a better neighbour before then
@@ -157,6 +158,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.nextChoice = now + neighbourEvery
 		o.expire(now)
 		o.restore()
+		o.compact(now)
 		o.expireBases(now)
 		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)

@@ -289,6 +289,7 @@ func (o *Overlay) changed(e *entry) {
 	}
 	e.quiet, o.planAt, o.sigma, o.estimate = 0, 0, unknownSigma, true
 	o.expireAt = min(o.expireAt, e.expires)
+	o.compactAt = min(o.compactAt, o.now+compactAfter)
 }
 
 // progress moves the outstanding ask forward, or ends it.
