@@ -31,8 +31,8 @@ const (
 const (
 	// compactAfter is how long a prefix must not have grown to be kept without its encoded parts: until then peers ask for them.
 	compactAfter = 30 * time.Second
-	// compactBytes is up to which size: encoding one anew, for a newcomer, takes a millisecond.
-	compactBytes = 64 << 10
+	// compactBytes is up to which size: encoding one anew, for a newcomer, takes a millisecond at most.
+	compactBytes = 16 << 10
 )
 
 // compact drops the encoded parts of small prefixes that have not grown for a while.
