@@ -46,20 +46,16 @@ func (e *entry) memory() int {
 
 // used is what the directory takes.
 func (o *Overlay) used() int {
-	return o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	n := o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	if o.previous != nil {
+		n += o.previous.index.Memory() + o.previous.overlap.Memory()
+	}
+	return n
 }
 
 // pendingFull says whether origins of which nothing is held yet take their share of the memory.
 func (o *Overlay) pendingFull() bool {
 	return float64(o.pending)*entryMemory >= pendingShare*float64(o.cfg.Memory)
-}
-
-// setAnswer makes a prefix that which answers for an entry, and which is compared with our own.
-func (o *Overlay) setAnswer(index int, p *summary.Prefix) {
-	o.overlap.Set(index, p)
-	if !o.cfg.Loop {
-		o.index.Set(index, p)
-	}
 }
 
 // shed brings the directory within its memory.
@@ -99,7 +95,7 @@ func leastWorth(a, b worth) int {
 // is nothing to drop.
 func (o *Overlay) shedParts(goal int) bool {
 	var all []worth
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && e.cur != nil && e.cur.Parts() > 1 {
 			all = append(all, worth{e: e, value: o.value(e, e.cur, e.cur.Parts()-1, e.cur.Parts())})
 		}
@@ -119,7 +115,7 @@ func (o *Overlay) dropPart(e *entry) {
 	e.depth, o.trimmed = e.cur.Parts()-1, true
 	e.cur = e.cur.Truncate(e.depth)
 	o.held += prefixMemory(e.cur) - before
-	o.setAnswer(e.index, e.cur)
+	o.setAnswer(e)
 	o.sigma = unknownSigma
 }
 
@@ -127,7 +123,7 @@ func (o *Overlay) dropPart(e *entry) {
 func (o *Overlay) shedEntries(goal int) {
 	var all []worth
 	useful := 0
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil || o.links[e.peer] != nil || o.neighbours[e.peer] != nil || e.banned {
 			continue
 		}
@@ -159,7 +155,7 @@ func (e *entry) recordBytes() int {
 
 // countRecords counts what is signed about all entries; it is called when some of it has changed.
 func (o *Overlay) countRecords(e *entry, before int) {
-	if e.index != 0 {
+	if !o.isOwn(e) {
 		o.records += e.recordBytes() - before
 	}
 }
@@ -170,7 +166,7 @@ func (o *Overlay) restore() {
 		return
 	}
 	o.trimmed = false
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && e.depth > 0 {
 			e.depth, e.quiet, o.planAt = 0, 0, 0
 		}

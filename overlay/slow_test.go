@@ -281,7 +281,7 @@ func checkViews(t *testing.T, w *world) {
 			sum++
 		}
 	}
-	got := w.o.Candidates(f)
+	got := w.o.Candidates(nil, f)
 	for _, c := range got {
 		if !contains(want, c.Peer) {
 			t.Fatalf("%s is a candidate, want %v", c.Peer, want)
