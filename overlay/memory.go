@@ -13,9 +13,10 @@ import (
 //  1. earlier epochs, which only serve deltas;
 //  2. the last part of those prefixes whose last part is worth least a byte (the planner's value), down to the sample;
 //     parts dropped are not asked for again while memory is short;
-//  3. whole entries: those known by their record alone, then those of least weight (less for each dial that failed). Linked peers and neighbours stay. Peers that
-//     have proved useful, by a confirmed hit, go after all others, as long as they take no more than half of the
-//     memory: so that no crowd of new identities displaces them.
+//  3. whole entries: those known by their record alone and those that another covers (see rotation), then those of least
+//     weight (less for each dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a
+//     confirmed hit, go after all others, as long as they take no more than half of the memory: so that no crowd of new
+//     identities displaces them.
 //
 // Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. Once entries
 // had to go no new ones are made until an eighth of the memory is free: those that went would only come back, and those
@@ -128,7 +129,7 @@ func (o *Overlay) shedEntries(goal int) {
 			continue
 		}
 		w := worth{e: e, value: -1}
-		if e.cur != nil {
+		if e.cur != nil && !o.covered(e) {
 			w.value, w.useful = o.weight(e)/float64(1+e.dialFails), e.hits > 0
 		}
 		if w.useful {

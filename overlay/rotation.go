@@ -46,7 +46,10 @@ func (o *Overlay) endRotation(now time.Duration) {
 	}
 	own := o.entries[o.owns-1]
 	for _, e := range o.others() {
-		if e != nil && e.old {
+		if e == nil {
+			continue
+		}
+		if s := o.sibling(e); e.old || s != nil && s.cur != nil && !s.old {
 			o.disown(e)
 		}
 	}
