@@ -111,7 +111,6 @@ func TestRotationEnds(t *testing.T) {
 		return gone && !knows(n, old)
 	})
 	status(t, "after the end", n, 0, 0)
-	add(t, old, []byte("more"))
 	if got := find(t, n, []byte("old/1"), QueryOptions{}); !slices.Equal(got, []peer.ID{old.ID()}) {
 		t.Errorf("a link of the other seed, asked, says %v", got)
 	}

@@ -16,6 +16,9 @@ import (
 func TestRotation(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	repos := []repo.Repo{newRepo(t), newRepo(t)}
+	for _, r := range repos {
+		configure(t, r, func(c *repo.Config) { c.Addresses.Listen = []string{"/ip4/127.0.0.1/tcp/0"} })
+	}
 	daemons, stops := make([]*daemon, 2), make([]func() error, 2)
 	open := func(i int, others ...peer.AddrInfo) {
 		_, daemons[i], stops[i] = start(t, repos[i], others...)
@@ -60,7 +63,10 @@ func TestRotation(t *testing.T) {
 	check("at first", 0, 0)
 	for i := range daemons {
 		end(i)
-		rotate(t, repos[i])
+		configure(t, repos[i], func(c *repo.Config) {
+			c.Network.PreviousSeed, c.Network.Seed = 0, 1
+			c.Network.PreviousUntil = time.Now().Add(time.Hour).Format(time.RFC3339)
+		})
 		open(i, daemons[1-i].node.Addresses())
 		check(fmt.Sprintf("with %d changed", i+1), []uint32{0, 1}[i], []uint32{0, 1}[i])
 	}
@@ -69,15 +75,14 @@ func TestRotation(t *testing.T) {
 	goleak.VerifyNone(t, before)
 }
 
-// rotate writes a new seed into a repository's configuration.
-func rotate(t *testing.T, r repo.Repo) {
+// configure changes a repository's configuration.
+func configure(t *testing.T, r repo.Repo, change func(*repo.Config)) {
 	t.Helper()
 	c, err := r.FileConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Network.PreviousSeed, c.Network.Seed = c.Network.Seed, c.Network.Seed+1
-	c.Network.PreviousUntil = time.Now().Add(time.Hour).Format(time.RFC3339)
+	change(&c)
 	if err := r.SaveConfig(c); err != nil {
 		t.Fatal(err)
 	}
