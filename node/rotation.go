@@ -23,8 +23,8 @@ type previous struct {
 // the previous one and the same time, by which all are to have it.
 //
 // What it costs meanwhile: of each node that has both summaries the sample of the old one, about 1.5 KB, besides the new one;
-// and reading all keys for each of the node's summaries under the previous number, at most a fiftieth of the time. The keys must be KeyLists,
-// else New fails with ErrNoList. Default: none.
+// and reading all keys for each of the node's summaries under the previous number, at most a fiftieth of the time. The keys must be
+// KeyLists, else New fails with ErrNoList. Default: none.
 func WithPreviousSeed(number uint32, until time.Time) Option {
 	return func(c *config) error {
 		c.previous = &previous{summary.Seed{Number: number}, until}
