@@ -11,7 +11,7 @@ import (
 // link is what is known of a connected peer, and what it and this node owe each other.
 type link struct {
 	peer     PeerID
-	tag      uint64 // of the peer as an origin
+	tag      uint64 // of the peer as an origin, under the present seed
 	outbound bool
 	mesh     bool  // in the pubsub mesh: announcements go to it
 	heard    bool  // it has said hello: its rates are known, and parts may be traded
@@ -132,7 +132,7 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	if _, ok := o.links[in.Peer]; ok || in.Peer == o.cfg.Self {
 		return
 	}
-	l := &link{peer: in.Peer, tag: summary.OriginTag(string(in.Peer)), outbound: in.Outbound, mesh: o.meshed[in.Peer], pace: newPace(), inPace: newPace()}
+	l := &link{peer: in.Peer, tag: o.cfg.Seed.OriginTag(string(in.Peer)), outbound: in.Outbound, mesh: o.meshed[in.Peer], pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
 	l.untold.addAll(len(o.entries))

@@ -14,9 +14,10 @@ import (
 //  1. earlier epochs, which only serve deltas, and what is encoded of small prefixes;
 //  2. the last part of those prefixes whose last part is worth least a byte (the planner's value), down to the sample;
 //     parts dropped are not asked for again while memory is short;
-//  3. whole entries: those known by their record alone, then those of least weight (less for each dial that failed). Linked peers and neighbours stay. Peers that
-//     have proved useful, by a confirmed hit, go after all others, as long as they take no more than half of the
-//     memory: so that no crowd of new identities displaces them.
+//  3. whole entries: those known by their record alone and those that another covers (see rotation), then those of least
+//     weight (less for each dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a
+//     confirmed hit, go after all others, as long as they take no more than half of the memory: so that no crowd of new
+//     identities displaces them.
 //
 // Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. Once entries
 // had to go no new ones are made until an eighth of the memory is free: those that went would only come back, and those
@@ -45,7 +46,7 @@ func (o *Overlay) compact(now time.Duration) {
 
 // compactOlder drops the encoded parts of small prefixes that have not grown for a time.
 func (o *Overlay) compactOlder(than time.Duration) {
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		switch {
 		case e == nil || e.cur == nil:
 		case o.now-e.grown < than:
@@ -72,7 +73,7 @@ func (o *Overlay) shrink(e *entry, p *summary.Prefix) {
 	}
 	o.held += prefixMemory(p) - prefixMemory(e.cur)
 	e.cur = p
-	o.setAnswer(e.index, p)
+	o.setAnswer(e)
 }
 
 // prefixMemory is what a prefix costs: its decoded form and, unless it is compact, the parts as received.
@@ -94,20 +95,16 @@ func (e *entry) memory() int {
 
 // used is what the directory takes.
 func (o *Overlay) used() int {
-	return o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	n := o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	if o.previous != nil {
+		n += o.previous.index.Memory() + o.previous.overlap.Memory()
+	}
+	return n
 }
 
 // pendingFull says whether origins of which nothing is held yet take their share of the memory.
 func (o *Overlay) pendingFull() bool {
 	return float64(o.pending)*entryMemory >= pendingShare*float64(o.cfg.Memory)
-}
-
-// setAnswer makes a prefix that which answers for an entry, and which is compared with our own.
-func (o *Overlay) setAnswer(index int, p *summary.Prefix) {
-	o.overlap.Set(index, p)
-	if !o.cfg.Loop {
-		o.index.Set(index, p)
-	}
 }
 
 // shed brings the directory within its memory.
@@ -150,7 +147,7 @@ func leastWorth(a, b worth) int {
 // is nothing to drop.
 func (o *Overlay) shedParts(goal int) bool {
 	var all []worth
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && e.cur != nil && e.cur.Parts() > 1 {
 			all = append(all, worth{e: e, value: o.value(e, e.cur, e.cur.Parts()-1, e.cur.Parts())})
 		}
@@ -175,12 +172,12 @@ func (o *Overlay) dropPart(e *entry) {
 func (o *Overlay) shedEntries(goal int) {
 	var all []worth
 	useful := 0
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil || o.links[e.peer] != nil || o.neighbours[e.peer] != nil || e.banned {
 			continue
 		}
 		w := worth{e: e, value: -1}
-		if e.cur != nil {
+		if e.cur != nil && !o.covered(e) {
 			w.value, w.useful = o.weight(e)/float64(1+e.dialFails), e.hits > 0
 		}
 		if w.useful {
@@ -207,7 +204,7 @@ func (e *entry) recordBytes() int {
 
 // countRecords counts what is signed about all entries; it is called when some of it has changed.
 func (o *Overlay) countRecords(e *entry, before int) {
-	if e.index != 0 {
+	if !o.isOwn(e) {
 		o.records += e.recordBytes() - before
 	}
 }
@@ -218,7 +215,7 @@ func (o *Overlay) restore() {
 		return
 	}
 	o.trimmed = false
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && e.depth > 0 {
 			e.depth, e.quiet, o.planAt = 0, 0, 0
 		}

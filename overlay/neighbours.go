@@ -82,7 +82,7 @@ func (o *Overlay) count(k Kind) int { return o.kinds[k] }
 // may says so.
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
 	out := make([]rank.Candidate, 0, len(o.entries))
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if o.eligible(now, e, may) {
 			out = append(out, o.candidate(e))
 		}
@@ -92,7 +92,7 @@ func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []ran
 
 // eligible says whether an entry is among the candidates.
 func (o *Overlay) eligible(now time.Duration, e *entry, may func(*neighbour) bool) bool {
-	if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() {
+	if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() || o.covered(e) {
 		return false
 	}
 	nb, is := o.neighbours[e.peer]
@@ -159,7 +159,7 @@ func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 // challengers are the candidates for a neighbour's place whose low bound is above one's high bound: few of many.
 func (o *Overlay) challengers(now time.Duration, by rank.Measure, high float64) []rank.Candidate {
 	var out []rank.Candidate
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil || e.shareParts <= 0 {
 			continue
 		}
@@ -297,16 +297,19 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 // estimateShares estimates how much of our collection the peers hold: of every peer by its sample, once that has come, and
 // again, a few in each round, of those that may be chosen, by all that is known of them.
 func (o *Overlay) estimateShares() {
-	own := o.Own()
-	if own == nil || !o.estimate {
+	if o.Own() == nil || !o.estimate {
 		return
 	}
 	o.estimate = false
 	first, again := firstEstimates, 0
 	best := make([]*entry, 0, 3*o.cfg.OverlapSlots) // of those with an estimate
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
+		if e == nil || e.cur == nil || e.cur.Parts() == 0 || o.covered(e) {
+			continue
+		}
+		own := o.ownUnder(e)
 		switch {
-		case e == nil || e.cur == nil || e.cur.Parts() == 0:
+		case own == nil:
 		case e.shareParts <= 0 && o.compareSample(own, e):
 			best = insertShare(best, e)
 		case e.shareParts <= 0 && first > 0:
@@ -319,7 +322,7 @@ func (o *Overlay) estimateShares() {
 	}
 	for _, e := range best {
 		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
-			o.estimateShare(own, e)
+			o.estimateShare(o.ownUnder(e), e)
 			again++
 			o.estimate = true
 		}
@@ -344,7 +347,11 @@ func insertShare(best []*entry, e *entry) []*entry {
 
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
 func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
-	ov, ok := o.overlap.Overlap(e.index, Confidence)
+	overlap := &o.overlap
+	if e.old {
+		overlap = &o.previous.overlap
+	}
+	ov, ok := overlap.Overlap(e.index, Confidence)
 	if ok {
 		o.setOverlap(e, own, ov, 1)
 	}
