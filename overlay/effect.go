@@ -104,7 +104,7 @@ const (
 	FaultHeader     Fault = "header"    // no valid signature, or not canonical
 	FaultRecord     Fault = "record"    // the origin's address record is not its own
 	FaultGroup      Fault = "group"     // the header belongs to another group
-	FaultSeed       Fault = "seed"      // another network or seed number
+	FaultSeed       Fault = "seed"      // another network
 	FaultChain      Fault = "chain"     // parts that do not match the hash chain, or are not canonical
 	FaultDelta      Fault = "delta"     // a delta that does not lead to what the header promises
 	FaultReplay     Fault = "replay"    // an epoch older than one already verified

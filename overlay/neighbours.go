@@ -88,8 +88,8 @@ func (o *Overlay) count(k Kind) int {
 // may says so.
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
 	var out []rank.Candidate
-	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() {
+	for _, e := range o.others() {
+		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() || o.covered(e) {
 			continue
 		}
 		if nb, is := o.neighbours[e.peer]; is && !may(nb) {
@@ -265,16 +265,19 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 // estimateShares estimates how much of our collection the peers hold: of every peer by its sample, once that has come, and
 // again, a few in each round, of those that may be chosen, by all that is known of them.
 func (o *Overlay) estimateShares() {
-	own := o.Own()
-	if own == nil || !o.estimate {
+	if o.Own() == nil || !o.estimate {
 		return
 	}
 	o.estimate = false
 	first, again := firstEstimates, 0
 	var known []rank.Candidate
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
+		if e == nil || e.cur == nil || e.cur.Parts() == 0 || o.covered(e) {
+			continue
+		}
+		own := o.ownUnder(e)
 		switch {
-		case e == nil || e.cur == nil || e.cur.Parts() == 0:
+		case own == nil:
 		case e.shareParts <= 0 && o.compareSample(own, e):
 			known = append(known, o.candidate(e))
 		case e.shareParts <= 0 && first > 0:
@@ -288,7 +291,7 @@ func (o *Overlay) estimateShares() {
 	for _, c := range rank.Similar(known, 3*o.cfg.OverlapSlots) {
 		e := o.entries[c.Index]
 		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
-			o.estimateShare(own, e)
+			o.estimateShare(o.ownUnder(e), e)
 			again++
 			o.estimate = true
 		}
@@ -297,7 +300,11 @@ func (o *Overlay) estimateShares() {
 
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
 func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
-	ov, ok := o.overlap.Overlap(e.index, Confidence)
+	overlap := &o.overlap
+	if e.old {
+		overlap = &o.previous.overlap
+	}
+	ov, ok := overlap.Overlap(e.index, Confidence)
 	if ok {
 		e.setOverlap(own, ov, 1)
 	}

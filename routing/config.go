@@ -12,8 +12,8 @@ import (
 
 // View is what routing reads of the overlay; *overlay.Overlay is one. It is read during Step only.
 type View interface {
-	// Candidates are the peers whose summaries match f, in a fixed order.
-	Candidates(f summary.Fingerprint) []overlay.Candidate
+	// Candidates are the peers whose summaries match a key, of which f is the fingerprint, in a fixed order.
+	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
 	// FalseMatches is Σf, how many false candidates a query has on average.
 	FalseMatches() float64
 	// BestInformed is the linked peer with the least Σf, and that.

@@ -43,7 +43,7 @@ func (r *Router) candidatesFor(in Asked) []overlay.Record {
 // likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
 func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
 	prior := r.prior.Share()
-	all := r.view.Candidates(in.Fingerprint)
+	all := r.view.Candidates(in.Key, in.Fingerprint)
 	entries := make([]match.Entry, 0, len(all))
 	for i, v := range all {
 		trust := match.Trust(v.Hits, v.Misses)

@@ -107,7 +107,9 @@ func span(first, end int) string {
 // group is the origin's name and the epoch.
 func (s *Script) group(g summary.GroupID) string {
 	for _, p := range s.net.Peers {
-		if summary.OriginTag(string(p.ID)) == g.OriginTag() {
+		if number, ok := p.seedOf(g); ok && number > 0 {
+			return fmt.Sprintf("%s %s under %d", p.ID, g.Epoch(), number)
+		} else if ok {
 			return fmt.Sprintf("%s %s", p.ID, g.Epoch())
 		}
 	}
