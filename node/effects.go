@@ -32,6 +32,8 @@ func (l *loop) carryOut(e core.Effect) {
 		l.protect(peer.ID(e.Peer))
 	case overlay.Disconnect:
 		l.unprotect(peer.ID(e.Peer))
+	case overlay.Audit:
+		l.n.tasks.run(func() { l.n.audit(e) })
 	case overlay.Report:
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
