@@ -51,6 +51,7 @@ type Node struct {
 	metrics  *metrics
 	events   *events
 	mesh     *mesh
+	sample   keySample
 	joining  chan struct{} // one token for a join of another's that is served
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]

@@ -50,6 +50,7 @@ type entry struct {
 	shareUntil time.Duration // a new epoch after this needs a new estimate
 
 	hits, misses int
+	auditAt      time.Duration // it is not asked for keys that its summary claims before then
 	rtt          time.Duration
 	dialFails    int
 	retryAt      time.Duration // not dialled as a neighbour before then

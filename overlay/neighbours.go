@@ -48,6 +48,7 @@ const (
 	furtherEstimates = 3                // and of peers with one
 	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
 	sureMatch        = 0.9              // as package routing/match counts misses
+	auditEvery       = 10 * time.Minute // of a neighbour by overlap
 	swapEvery        = 4 * time.Second  // between looks for a better one, after a look that found none
 	swapLazily       = time.Minute      // and when no estimate has changed since
 )
@@ -67,6 +68,7 @@ func (o *Overlay) chooseNeighbours(now time.Duration) {
 	o.fill(now, Random, random, room, func(c []rank.Candidate, n int) []rank.Candidate {
 		return rank.Random(c, n, o.cfg.Rand)
 	})
+	o.auditNeighbours(now)
 }
 
 // comparable says whether the samples of most peers are in: neighbours chosen by overlap before that would soon be
@@ -186,6 +188,30 @@ func (o *Overlay) dropRefuted(now time.Duration) {
 			o.giveUp(l.peer)
 		}
 	}
+}
+
+// auditNeighbours has each neighbour by overlap show that it holds what it claims, as soon as enough of its summary is known, and
+// again from time to time.
+func (o *Overlay) auditNeighbours(now time.Duration) {
+	for _, l := range o.order {
+		nb, is := o.neighbours[l.peer]
+		if !is || nb.kind != Similar && nb.kind != Complementary {
+			continue
+		}
+		if e, known := o.lookup(l.peer); known && now >= e.auditAt && e.sureMatches() {
+			e.auditAt = now + auditEvery
+			o.emit(Audit{Of: e.record, Claims: e.cur})
+		}
+	}
+}
+
+// sureMatches says whether a key of ours that matches an entry is held, if its share of ours is true, with probability sureMatch.
+func (e *entry) sureMatches() bool {
+	if e.cur == nil || e.shareParts == 0 {
+		return false
+	}
+	held := e.share.Value
+	return held > 0 && held >= sureMatch*(held+(1-held)*e.rate())
 }
 
 // audit is what confirmations have said of a peer's claims. Those that count were of matches that are true with

@@ -32,6 +32,8 @@ func (s *Script) describe(e overlay.Effect) string {
 		return string(e.Peer)
 	case overlay.Disconnect:
 		return string(e.Peer)
+	case overlay.Audit:
+		return string(e.Of.Peer)
 	case overlay.Report:
 		return fmt.Sprintf("%s: %s", e.Peer, e.Fault)
 	case overlay.Learned:

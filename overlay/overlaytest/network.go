@@ -69,6 +69,7 @@ type Peer struct {
 	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                   // announces, but never delivers
 	Liar       bool                   // spoils the deltas that it sends
+	Boaster    bool                   // holds nothing of what it claims
 	Gone       bool                   // has no connections
 	Lifetime   time.Duration          // of its summaries; 0: an hour
 	up         uint64                 // declared rate
@@ -323,6 +324,8 @@ func (n *Network) do(i int, e overlay.Effect) {
 		if exists && !n.Peers[j].keeps[i] {
 			n.after(n.Latency, func() { n.Disconnect(i, j) })
 		}
+	case overlay.Audit:
+		n.audit(i, e)
 	case overlay.Report:
 		p.Faults[e.Fault]++
 	case overlay.Learned:
@@ -372,6 +375,17 @@ func sizeOf(r summary.Run, delta, envelope, record []byte) int {
 		return overlay.DeltaBytes(delta, envelope, record)
 	}
 	return overlay.RunBytes(r, envelope, record)
+}
+
+// audited is how many keys an audit asks for; all that is claimed is held, or nothing.
+const audited = 20
+
+func (n *Network) audit(i int, e overlay.Audit) {
+	out := overlay.Outcome{Peer: e.Of.Peer, Hits: audited}
+	if j, exists := n.index[e.Of.Peer]; exists && n.Peers[j].Boaster {
+		out.Hits, out.Misses = 0, audited
+	}
+	n.after(2*n.Latency, func() { n.step(i, out) })
 }
 
 // spoiled is what a peer sends as a delta: another one, if it is a liar.

@@ -26,7 +26,8 @@ import (
 //	change P N                           the next epoch: so many keys of the collection are replaced
 //	connect P Q …                        connections from P
 //	disconnect P Q …
-//	fault P [silent] [liar] [gone]       silent: announces and never delivers; liar: spoils deltas; gone: is not connected
+//	fault P [silent] [liar] [boaster] [gone]
+//	    silent: announces and never delivers; liar: spoils deltas; boaster: holds nothing of what it claims; gone: is not connected
 //	origin NAME [keys=N] [epoch=1.N] [seed=NETWORK] [count=N]
 //	                                     a summary of nobody's overlay, for inputs; with count: NAME0, NAME1, …
 //	watch P … [only=(EFFECT,…)] [count]
@@ -133,7 +134,7 @@ func (s *Script) disconnect(d *datadriven.TestData) {
 
 func (s *Script) fault(d *datadriven.TestData) {
 	p := s.net.Peers[s.number(d, 0)]
-	p.Silent, p.Liar, p.Gone = d.HasArg("silent"), d.HasArg("liar"), false
+	p.Silent, p.Liar, p.Boaster, p.Gone = d.HasArg("silent"), d.HasArg("liar"), d.HasArg("boaster"), false
 	if d.HasArg("gone") {
 		s.net.Leave(s.number(d, 0))
 	}
