@@ -201,7 +201,13 @@ func (o *Overlay) remove(e *entry) {
 
 // lookup finds what is known of a peer: the entry that stands for it.
 func (o *Overlay) lookup(p PeerID) (*entry, bool) {
-	tag := o.cfg.Seed.OriginTag(string(p))
+	return o.standing(o.cfg.Seed.OriginTag(string(p)), p)
+}
+
+// other is lookup for a linked peer, of which the tag is known.
+func (o *Overlay) other(l *link) (*entry, bool) { return o.standing(l.tag, l.peer) }
+
+func (o *Overlay) standing(tag uint64, p PeerID) (*entry, bool) {
 	e := o.entryOf(tag, p)
 	if o.previous != nil && (e == nil || e.cur == nil) {
 		if old := o.entryOf(o.cfg.Seed.Rotated(tag, o.previous.tag), p); old != nil && (e == nil || old.cur != nil) {

@@ -143,7 +143,7 @@ func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 		if !is || nb.kind != k || now-nb.since < keepFor {
 			continue
 		}
-		if e, known := o.lookup(l.peer); known && e.shareParts > 0 {
+		if e, known := o.other(l); known && e.shareParts > 0 {
 			incumbents = append(incumbents, o.candidate(e))
 		}
 	}
@@ -183,7 +183,7 @@ func (o *Overlay) dropRefuted(now time.Duration) {
 		if !is || nb.kind != Similar && nb.kind != Complementary {
 			continue
 		}
-		if e, known := o.lookup(l.peer); known && e.audit().Refuted() {
+		if e, known := o.other(l); known && e.audit().Refuted() {
 			e.retryAt = now + refusedFor
 			o.giveUp(l.peer)
 		}
@@ -198,7 +198,7 @@ func (o *Overlay) auditNeighbours(now time.Duration) {
 		if !is || nb.kind != Similar && nb.kind != Complementary {
 			continue
 		}
-		if e, known := o.lookup(l.peer); known && now >= e.auditAt && e.sureMatches() {
+		if e, known := o.other(l); known && now >= e.auditAt && e.sureMatches() {
 			e.auditAt = now + auditEvery
 			o.emit(Audit{Of: e.record, Claims: e.cur})
 		}
@@ -210,7 +210,7 @@ func (e *entry) sureMatches() bool {
 	if e.cur == nil || e.shareParts == 0 {
 		return false
 	}
-	held := e.share.Value
+	held := float64(e.share.value)
 	return held > 0 && held >= sureMatch*(held+(1-held)*e.rate())
 }
 

@@ -208,8 +208,8 @@ func (o *Overlay) onOutcome(in Outcome) {
 	if e, ok := o.lookup(in.Peer); ok {
 		e.hits += in.Hits
 		e.misses += in.Misses
-		if in.Misses > 0 {
-			o.swapSoon(swapEvery) // it may be refuted
+		if in.Misses > 0 && e.audit().Refuted() {
+			o.swapSoon(0)
 		}
 	}
 }
