@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,18 +101,36 @@ func collectionTable(rows []CollectionRow) (t table) {
 		for len(cells) <= at {
 			cells = append(cells, "")
 		}
-		cells[at] = r.cell()
+		cells[at] = r.cell(decimals(rows, r.Quantity))
 		t.Rows[line[about]] = cells
 	}
 	return t
 }
 
-// cell is the value with its standard error.
-func (r CollectionRow) cell() string {
-	if r.Trials < 2 {
-		return fmt.Sprintf("%.4g", r.Value)
+// decimals are as many as a quantity's values want: none when all are whole.
+func decimals(rows []CollectionRow, quantity string) int {
+	whole, greatest := true, 0.0
+	for _, r := range rows {
+		if r.Quantity == quantity {
+			whole = whole && r.Value == math.Trunc(r.Value) && r.Error == 0
+			greatest = max(greatest, r.Value)
+		}
 	}
-	return fmt.Sprintf("%.4g ± %.1g", r.Value, r.Error)
+	switch {
+	case whole:
+		return 0
+	case greatest < 10:
+		return 4
+	}
+	return 3
+}
+
+// cell is the value with its standard error.
+func (r CollectionRow) cell(decimals int) string {
+	if r.Trials < 2 {
+		return fixed(r.Value, decimals)
+	}
+	return fixed(r.Value, decimals) + " ± " + fixed(r.Error, decimals)
 }
 
 // write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of them.
@@ -204,16 +223,25 @@ func (r CollectionRow) title() string {
 	return r.Case + ", " + r.By
 }
 
+// isShare says whether 1 is the most, and reached.
+func isShare(quantity string) bool { return quantity == "recall" || quantity == "pairs connected" }
+
 func collectionChart(file, quantity string, rows []CollectionRow) dotChart {
-	d := dotChart{name: file, title: quantity}
+	d := dotChart{name: file, title: quantity, share: isShare(quantity)}
+	var cases []string
 	for _, r := range rows {
-		d.dots = append(d.dots, dot{name: r.title(), value: r.Value, label: fmt.Sprintf("%.3g", r.Value)})
+		if !slices.Contains(cases, r.Case) {
+			cases = append(cases, r.Case)
+		}
+		d.dots = append(d.dots, dot{
+			name: r.title(), value: r.Value, label: fixed(r.Value, decimals(rows, quantity)), colour: slices.Index(cases, r.Case),
+		})
 	}
 	return d
 }
 
 func collectionFigure(file, quantity string, rows []CollectionRow) figure {
-	f := figure{name: file, title: quantity, y: quantity}
+	f := figure{name: file, y: quantity, marks: true, share: isShare(quantity)}
 	var values []float64
 	for _, r := range rows {
 		values = append(values, r.At)

@@ -3,9 +3,7 @@ package experiment
 import (
 	"io"
 	"math"
-	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -17,12 +15,14 @@ import (
 type dotChart struct {
 	name, title string
 	log         bool
+	share       bool // of which the most is 1
 	dots        []dot
 }
 
 type dot struct {
 	name, label string
 	value       float64
+	colour      int
 }
 
 const (
@@ -51,7 +51,7 @@ func (d dotChart) svg(w io.Writer) error {
 	}
 	marks.Shape, marks.Radius = draw.CircleGlyph{}, vg.Points(3.5)
 	marks.GlyphStyleFunc = func(i int) draw.GlyphStyle {
-		return draw.GlyphStyle{Color: colour(i), Shape: marks.Shape, Radius: marks.Radius}
+		return draw.GlyphStyle{Color: colour(d.dots[i].colour), Shape: marks.Shape, Radius: marks.Radius}
 	}
 	labels, err := d.labels(at)
 	if err != nil {
@@ -63,7 +63,9 @@ func (d dotChart) svg(w io.Writer) error {
 	p.X.Min, p.X.Max = low, high
 	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
 	scaleAxis(&p.X, d.log)
-	d.roomForLabels(&p.X)
+	if d.share {
+		endAtOne(&p.X)
+	}
 	return writePlot(w, p, dotWidth, dotHeight*vg.Length(n)+0.7*vg.Inch, 0, nil)
 }
 
@@ -80,7 +82,7 @@ func (d dotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 		dress(&l.TextStyle[i])
 		l.TextStyle[i].YAlign = text.YCenter
 	}
-	l.Offset = vg.Point{X: vg.Points(7)}
+	l.Offset = vg.Point{X: vg.Points(7), Y: vg.Points(1.5)} // centred on capitals, not on the whole of a line
 	return l, nil
 }
 
@@ -102,18 +104,4 @@ func (d dotChart) span() (low, high float64) {
 		low /= 4
 	}
 	return low, high
-}
-
-// roomForLabels lengthens an axis, so that the number beside the last dot is on the plot.
-func (d dotChart) roomForLabels(a *plot.Axis) {
-	longest := 0
-	for _, x := range d.dots {
-		longest = max(longest, len(strings.TrimSpace(x.label)))
-	}
-	part := 0.03 * float64(longest)
-	if d.log {
-		a.Max *= math.Pow(a.Max/a.Min, part)
-		return
-	}
-	a.Max += (a.Max - a.Min) * part
 }

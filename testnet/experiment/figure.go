@@ -11,6 +11,8 @@ import (
 type figure struct {
 	name, title, x, y string
 	logX, logY        bool
+	marks             bool     // on every point of a line: there are few
+	share             bool     // what is drawn is a share, 1 at most
 	from, to          float64  // of the vertical axis; both 0: as the points want it
 	places            []string // of a horizontal axis that is none of numbers: what stands at 0, 1, …
 	lines             []line

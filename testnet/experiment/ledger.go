@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -37,9 +36,6 @@ func openLedger[T any](dir, name string) (*ledger[T], error) {
 		return l, nil
 	}
 	err := os.MkdirAll(dir, 0o777)
-	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%s is no folder", dir)
-	}
 	if err == nil {
 		l.file, err = os.OpenFile(filepath.Join(dir, name+".runs.jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	}

@@ -182,23 +182,30 @@ func networkDrawings(name string, rows []NetworkRow) []drawing {
 	return out
 }
 
+func (m networkMeasure) label(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	return fixed(x, m.decimals)
+}
+
 func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
-	d := dotChart{name: name + "-" + m.name, title: m.title, log: m.log}
-	for _, s := range strategiesOf(rows) {
+	d := dotChart{name: name + "-" + m.name, title: m.title, log: m.log, share: m.name == "recall"}
+	for i, s := range strategiesOf(rows) {
 		sum, n := 0.0, 0.0
 		for _, r := range rows {
 			if r.Strategy == s {
 				sum, n = sum+m.of(r), n+1
 			}
 		}
-		d.dots = append(d.dots, dot{name: s, value: sum / n, label: fixed(sum/n, m.decimals)})
+		d.dots = append(d.dots, dot{name: s, value: sum / n, label: m.label(sum / n), colour: i})
 	}
 	return d
 }
 
 func (m networkMeasure) figure(name string, rows []NetworkRow) figure {
 	swept := variable(networkSweeps, rows[0].Sweep)
-	f := figure{name: name + "-" + m.name, title: m.title, x: swept.axis, y: m.title, logY: m.log}
+	f := figure{name: name + "-" + m.name, y: m.title, logY: m.log, marks: true, share: m.name == "recall"}
 	place := f.layOut(swept, values(rows))
 	for _, s := range strategiesOf(rows) {
 		l := line{Name: s}

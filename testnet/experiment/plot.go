@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -49,6 +48,9 @@ func (f figure) svg(w io.Writer) error {
 	}
 	scaleAxis(&p.X, f.logX)
 	scaleAxis(&p.Y, f.logY)
+	if f.share {
+		endAtOne(&p.Y)
+	}
 	if f.places != nil {
 		p.NominalX(f.places...)
 		p.X.Min, p.X.Max = -0.1, float64(len(f.places))-0.9
@@ -61,7 +63,6 @@ func (f figure) svg(w io.Writer) error {
 
 // addLine draws a line or dots. On a logarithmic axis there is no place for 0.
 func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error {
-	const few = 24 // points that are worth a mark each
 	var xys plotter.XYs
 	for _, at := range l.Points {
 		if (!f.logX || at.X > 0) && (!f.logY || at.Y > 0) {
@@ -75,13 +76,13 @@ func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error 
 	if err != nil {
 		return err
 	}
-	drawn.Color, drawn.Dashes, drawn.Width = colour(i), plotutil.Dashes(i), vg.Points(1.5)
-	marks.Color, marks.Shape, marks.Radius = colour(i), plotutil.Shape(i), vg.Points(3)
+	drawn.Color, drawn.Dashes, drawn.Width = colour(i), dashes(i), vg.Points(1.5)
+	marks.Color, marks.Shape, marks.Radius = colour(i), shape(i), vg.Points(3.5)
 	switch {
 	case l.Dots:
 		p.Add(marks)
 		legend.Add(l.Name, marks)
-	case len(xys) <= few:
+	case f.marks:
 		p.Add(drawn, marks)
 		legend.Add(l.Name, drawn, marks)
 	default:
@@ -111,7 +112,7 @@ func dress(s *text.Style) {
 
 func lightGrid() *plotter.Grid {
 	g := plotter.NewGrid()
-	g.Horizontal.Color, g.Vertical.Color = color.Gray{Y: 0xdd}, color.Gray{Y: 0xdd}
+	g.Horizontal.Color, g.Vertical.Color = color.Gray{Y: 0xcc}, color.Gray{Y: 0xcc}
 	return g
 }
 
@@ -119,11 +120,15 @@ func lightGrid() *plotter.Grid {
 func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, beside func(draw.Canvas)) error {
 	canvas := vgsvg.New(width+besideWidth, height)
 	whole := draw.New(canvas)
+	below := vg.Length(plotMargin)
+	if p.Title.Text != "" {
+		below += p.Title.TextStyle.Height(p.Title.Text) + p.Title.Padding
+	}
 	whole.SetColor(color.White)
 	whole.Fill(whole.Rectangle.Path())
 	p.Draw(draw.Crop(whole, plotMargin, -besideWidth-plotMargin, plotMargin, -plotMargin))
 	if beside != nil {
-		beside(draw.Crop(whole, width, 0, 0, -vg.Points(30)))
+		beside(draw.Crop(whole, width, 0, 0, -below))
 	}
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
@@ -139,6 +144,22 @@ func colour(i int) color.Color {
 	of := []color.RGBA{
 		{0xc6, 0x28, 0x28, 0xff}, {0x15, 0x65, 0xc0, 0xff}, {0x2e, 0x7d, 0x32, 0xff}, {0x6a, 0x1b, 0x9a, 0xff}, {0xd8, 0x66, 0x00, 0xff},
 		{0x00, 0x83, 0x8f, 0xff}, {0x8d, 0x4a, 0x2f, 0xff}, {0xad, 0x14, 0x57, 0xff}, {0x42, 0x42, 0x42, 0xff}, {0x82, 0x77, 0x17, 0xff},
+		{0x00, 0x00, 0x00, 0xff},
+	}
+	return of[i%len(of)]
+}
+
+// dashes are those of line i.
+func dashes(i int) []vg.Length {
+	of := [][]vg.Length{nil, {6, 3}, {2, 2}, {9, 3, 2, 3}}
+	return of[i%len(of)]
+}
+
+// shape is that of the marks of line i.
+func shape(i int) draw.GlyphDrawer {
+	of := []draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{},
+		draw.TriangleGlyph{},
 	}
 	return of[i%len(of)]
 }
@@ -167,6 +188,12 @@ func scaleAxis(a *plot.Axis, log bool) {
 	a.Max += room * wide
 }
 
+// endAtOne ends an axis of shares where they end.
+func endAtOne(a *plot.Axis) {
+	a.Max = 1
+	a.Min = min(a.Min, 0.99)
+}
+
 // ticks are about six round numbers, with others between them.
 func ticks(low, high float64) []plot.Tick {
 	const wanted = 6
@@ -181,7 +208,7 @@ func ticks(low, high float64) []plot.Tick {
 	fine := step * unit / between
 	var out []plot.Tick
 	for i := math.Ceil(low/fine - 1e-9); i*fine <= high+fine*1e-9; i++ {
-		t := plot.Tick{Value: i * fine}
+		t := plot.Tick{Value: i*fine + 0} // no -0
 		if math.Mod(i, between) == 0 {
 			t.Label = tickLabel(t.Value, step*unit)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 //go:embed report.html.tmpl
@@ -92,6 +93,7 @@ func (o *output) csv(name string, records [][]string) {
 
 // report writes the drawings and the page that holds them.
 func (o *output) report(r report) {
+	r.Title = strings.ToUpper(r.Title[:1]) + r.Title[1:]
 	for i := range r.Sections {
 		s := &r.Sections[i]
 		for _, d := range s.Drawings {
