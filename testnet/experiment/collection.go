@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -155,7 +156,8 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 	result.Rows = collectionRows(settings, found)
 	if o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
-		result.Files, writeErr = o.write(name, result.Rows)
+		missing := slices.DeleteFunc(slices.Clone(found), func(f *[]measure) bool { return f != nil })
+		result.Files, writeErr = o.write(name, result.Rows, unfinished(len(found)-len(missing), len(found)))
 		err = errors.Join(err, writeErr)
 	}
 	return result, err

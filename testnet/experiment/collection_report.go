@@ -134,7 +134,7 @@ func (r CollectionRow) cell(decimals int) string {
 }
 
 // write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of them.
-func (o *CollectionOptions) write(name string, rows []CollectionRow) ([]string, error) {
+func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
 	out := output{dir: o.Out}
 	records := [][]string{{"sweep", "at", "peers", "case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
 	for _, r := range rows {
@@ -145,7 +145,7 @@ func (o *CollectionOptions) write(name string, rows []CollectionRow) ([]string, 
 	}
 	out.csv(name+".csv", records)
 	out.report(report{
-		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: o.parameters(name, rows),
+		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
 		Sections: []section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
 		Terms:    collectionTerms[name],
 	})

@@ -144,7 +144,7 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 	}
 	if o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
-		result.Files, writeErr = o.write(name, result)
+		result.Files, writeErr = o.write(name, result, len(points))
 		err = errors.Join(err, writeErr)
 	}
 	return result, err

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// write writes the rows as a table, the plots, and the report that holds all of them.
-func (o *NetworkOptions) write(name string, r NetworkResult) ([]string, error) {
+// write writes the rows as a table, the plots, and the report that holds all of them. Of so many runs some may be missing.
+func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string, error) {
 	out := output{dir: o.Out}
 	out.csv(name+".csv", networkRecords(r.Rows))
 	var terms [][2]string
@@ -18,7 +18,7 @@ func (o *NetworkOptions) write(name string, r NetworkResult) ([]string, error) {
 		terms = append(terms, [2]string{s.Name, s.Source + ". " + s.Model})
 	}
 	out.report(report{
-		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: o.parameters(r), Terms: terms,
+		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), unfinished(len(r.Rows), runs)...), Terms: terms,
 		Sections: []section{
 			{Title: "Results", Table: networkTable(r.Rows), Drawings: networkDrawings(name, r.Rows)},
 			{Title: "Every run: what it follows from, and its trace", Table: tracesTable(r.Rows), Folded: true},

@@ -81,6 +81,9 @@ func TestNetworkResumes(t *testing.T) {
 	if n := len(first.Rows); !errors.Is(err, context.Canceled) || n == 0 || n == 6 || len(first.Files) == 0 {
 		t.Fatalf("%d rows, %d files, %v", n, len(first.Files), err)
 	}
+	if page, err := os.ReadFile(filepath.Join(o.Out, "report.html")); err != nil || !strings.Contains(string(page), " of 6 runs") {
+		t.Errorf("the report doesn't say that it is not complete (%v)", err)
+	}
 	ran := map[int]bool{}
 	o.Progress = func(s NetworkStatus) { ran[s.Run] = true }
 	got, err := RunNetwork(t.Context(), Routing, o)
@@ -146,7 +149,7 @@ func TestNetworkSweeps(t *testing.T) {
 		"churn=0,90s,2m": {"churn=none", "churn=1m30s", "churn=2m"},
 	} {
 		o := small(t)
-		o.Strategies, o.Sweep = []strategy.Strategy{strategy.RandomWalk}, sweep
+		o.Strategies, o.Sweep = []strategy.Strategy{strategy.Flooding}, sweep
 		r, err := RunNetwork(t.Context(), Routing, o)
 		if err != nil {
 			t.Fatalf("%s: %v", sweep, err)

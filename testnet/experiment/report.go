@@ -37,6 +37,14 @@ type table struct {
 	Rows [][]string
 }
 
+// unfinished is what a report says of an experiment that was interrupted.
+func unfinished(done, of int) [][2]string {
+	if done == of {
+		return nil
+	}
+	return [][2]string{{"interrupted", fmt.Sprintf("after %d of %d runs", done, of)}}
+}
+
 // Cell of a table: numbers stand on the right.
 type Cell struct {
 	Text   string

@@ -18,6 +18,11 @@ func (r *run) write() ([]string, error) {
 		{"seed", strconv.FormatUint(r.options.Seed, 10)},
 		{"program", program()},
 	}}
+	ended, tasks := 0, 0
+	for _, s := range r.sessions {
+		ended, tasks = ended+s.ended, tasks+len(s.todo)
+	}
+	page.Parameters = append(page.Parameters, unfinished(ended, tasks)...)
 	if len(r.sessions) == 1 {
 		page.Name, page.Title = r.sessions[0].Name, r.sessions[0].Paper
 	}
