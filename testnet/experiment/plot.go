@@ -125,7 +125,7 @@ func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, 
 		below += p.Title.TextStyle.Height(p.Title.Text) + p.Title.Padding
 	}
 	whole.SetColor(color.White)
-	whole.Fill(whole.Rectangle.Path())
+	whole.Fill(whole.Path())
 	p.Draw(draw.Crop(whole, plotMargin, -besideWidth-plotMargin, plotMargin, -plotMargin))
 	if beside != nil {
 		beside(draw.Crop(whole, width, 0, 0, -below))
@@ -141,12 +141,11 @@ func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, 
 
 // colour is that of line i: dark enough on white.
 func colour(i int) color.Color {
-	of := []color.RGBA{
-		{0xc6, 0x28, 0x28, 0xff}, {0x15, 0x65, 0xc0, 0xff}, {0x2e, 0x7d, 0x32, 0xff}, {0x6a, 0x1b, 0x9a, 0xff}, {0xd8, 0x66, 0x00, 0xff},
-		{0x00, 0x83, 0x8f, 0xff}, {0x8d, 0x4a, 0x2f, 0xff}, {0xad, 0x14, 0x57, 0xff}, {0x42, 0x42, 0x42, 0xff}, {0x82, 0x77, 0x17, 0xff},
-		{0x00, 0x00, 0x00, 0xff},
+	of := []uint32{
+		0xc62828, 0x1565c0, 0x2e7d32, 0x6a1b9a, 0xd86600, 0x00838f, 0x8d4a2f, 0xad1457, 0x424242, 0x827717, 0x000000,
 	}
-	return of[i%len(of)]
+	c := of[i%len(of)]
+	return color.RGBA{R: uint8(c >> 16), G: uint8(c >> 8), B: uint8(c), A: 0xff}
 }
 
 // dashes are those of line i.
@@ -158,7 +157,13 @@ func dashes(i int) []vg.Length {
 // shape is that of the marks of line i.
 func shape(i int) draw.GlyphDrawer {
 	of := []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{},
+		draw.CircleGlyph{},
+		draw.BoxGlyph{},
+		draw.PyramidGlyph{},
+		draw.CrossGlyph{},
+		draw.PlusGlyph{},
+		draw.RingGlyph{},
+		draw.SquareGlyph{},
 		draw.TriangleGlyph{},
 	}
 	return of[i%len(of)]

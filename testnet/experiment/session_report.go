@@ -31,7 +31,7 @@ func (r *run) write() ([]string, error) {
 			continue
 		}
 		out.csv(s.Name+".csv", rowRecords(s.rows))
-		part := section{Title: fmt.Sprintf("%s: %s, %s", s.Name, s.Paper, s.Info.Title), Table: rowTable(s.rows)}
+		part := section{Title: fmt.Sprintf("%s: %s, %s", s.Name, s.Paper, s.Title), Table: rowTable(s.rows)}
 		if s.figures != nil && s.whole() {
 			for _, f := range s.figures(s) {
 				out.csv(f.name+".csv", f.records())
