@@ -37,6 +37,9 @@ func (f figure) file() string { return f.name }
 func (f figure) svg(w io.Writer) error {
 	p := newPlot(f.title)
 	p.X.Label.Text, p.Y.Label.Text = f.x, f.y
+	if f.logY && f.zeros() {
+		p.Y.Label.Text += " (zeros not drawn)"
+	}
 	p.Add(lightGrid())
 	legend := plot.NewLegend()
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(4), vg.Points(28)
@@ -59,6 +62,12 @@ func (f figure) svg(w io.Writer) error {
 		p.Y.Min, p.Y.Max = f.from, f.to
 	}
 	return writePlot(w, p, plotWidth, plotHeight, legendWidth, func(beside draw.Canvas) { legend.Draw(beside) })
+}
+
+func (f figure) zeros() bool {
+	return slices.ContainsFunc(f.lines, func(l line) bool {
+		return slices.ContainsFunc(l.Points, func(at point) bool { return at.Y <= 0 })
+	})
 }
 
 // addLine draws a line or dots. On a logarithmic axis there is no place for 0.
