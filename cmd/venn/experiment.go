@@ -31,6 +31,7 @@ key side by side, in virtual time, with the wire's sizes.
 
    venn experiment run routing --peers 500          strategies side by side
    venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
+   venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512
    venn experiment run scale --peers 10000 --json   cost per peer as the network grows
    venn experiment run neighbours --sweep slots=4,8,16
    venn experiment run overlap --sweep bytes=256,1024,4096 --out made

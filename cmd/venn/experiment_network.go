@@ -26,6 +26,7 @@ func networkFlags() []cli.Flag {
 		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
 		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategy.All()), ", ") + " (default: all; scale: venn)", HideDefault: true},
 		&cli.StringFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; see venn experiment --help"},
+		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
@@ -101,7 +102,7 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
-		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Trials: c.Int("trials"),
+		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
 		Queries: c.Int("queries"), All: c.Bool("all"), Seed: c.Uint64("seed"), Out: c.String("out"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}

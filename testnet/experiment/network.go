@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,7 @@ type NetworkOptions struct {
 	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
 	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
 	Sweep      string              // "name=value,value…", see Sweeps; "": none
+	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
 	Trials     int                 // of every point, each with the next seed; 0: 1
 	Queries    int                 // of every run; 0: 2,000
 	All        bool                // queries want every holder; else one
@@ -220,6 +222,10 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
+	fixed, err := o.fixed(values[0])
+	if err != nil {
+		return nil, err
+	}
 	var points []setting
 	for _, v := range values {
 		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
@@ -231,7 +237,10 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 				if name == Scale {
 					p.Params.Origins = scaleOrigins
 				}
-				p.set(v)
+				p.Sweep, p.Value = v.Name, v.x
+				for _, v := range append(fixed, v) {
+					p.set(v)
+				}
 				points = append(points, p)
 			}
 		}
@@ -251,9 +260,27 @@ func (o *NetworkOptions) values(name string) ([]value, error) {
 	return append(values, value{sweepPeers, float64(o.Peers)}), nil
 }
 
+// fixed are the values of all runs; none is that of the sweep.
+func (o *NetworkOptions) fixed(swept value) ([]value, error) {
+	var fixed []value
+	for _, f := range o.Fixed {
+		values, err := parseSweep(networkSweeps, f)
+		if err != nil {
+			return nil, err
+		}
+		if len(values) > 1 || values[0].Name == "" {
+			return nil, fmt.Errorf("%w: %q is not one value of one name", ErrOptions, f)
+		}
+		if v := values[0]; v.Name == swept.Name || slices.ContainsFunc(fixed, func(f value) bool { return f.Name == v.Name }) {
+			return nil, fmt.Errorf("%w: %s is given twice", ErrOptions, v.Name)
+		}
+		fixed = append(fixed, values[0])
+	}
+	return fixed, nil
+}
+
 // set brings a point to a value.
 func (p *setting) set(v value) {
-	p.Sweep, p.Value = v.Name, v.x
 	switch v.Name {
 	case "peers":
 		p.Peers = int(v.x)

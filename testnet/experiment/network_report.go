@@ -55,6 +55,9 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"program", program()},
 	}
+	for _, f := range o.Fixed {
+		out = append(out, [2]string{"in all runs", f})
+	}
 	if r.Rows[0].Sweep != "" {
 		swept := variable(networkSweeps, r.Rows[0].Sweep)
 		out = slices.DeleteFunc(out, func(p [2]string) bool { return p[0] == swept.Name })

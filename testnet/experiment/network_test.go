@@ -110,6 +110,9 @@ func TestNetworkRefuses(t *testing.T) {
 		"sweep too far":     func(o *NetworkOptions) { o.Sweep = "loss=0.1,0.9" },
 		"no value":          func(o *NetworkOptions) { o.Sweep = "budget" },
 		"a point twice":     func(o *NetworkOptions) { o.Sweep = "churn=60s,1m" },
+		"fixed at two":      func(o *NetworkOptions) { o.Fixed = []string{"loss=0,0.1"} },
+		"fixed at none":     func(o *NetworkOptions) { o.Fixed = []string{""} },
+		"fixed and swept":   func(o *NetworkOptions) { o.Fixed, o.Sweep = []string{"loss=0.1"}, "loss=0,0.2" },
 		"half a peer":       func(o *NetworkOptions) { o.Sweep = "size=40.5" },
 		"sweep falls apart": func(o *NetworkOptions) { o.Sweep = "degree=8,1" },
 		"twice":             func(o *NetworkOptions) { o.Strategies = append(o.Strategies, strategy.Oracle) },
@@ -133,6 +136,11 @@ func TestNetworkRefuses(t *testing.T) {
 	}
 	if _, err := RunNetwork(t.Context(), Routing, o); err == nil {
 		t.Error("a file was taken for a folder")
+	}
+	o = small(t)
+	o.Fixed = []string{"peers=20", "keys=10"}
+	if r, err := RunNetwork(t.Context(), Routing, o); err != nil || r.Rows[0].Peers != 20 || r.Rows[0].Keys != 10 || r.Rows[0].Sweep != "" {
+		t.Errorf("%+v, %v", r.Rows, err)
 	}
 	o = small(t)
 	o.Topology.Split, o.Split = 2, true
