@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -32,10 +33,14 @@ func newClient(c *cli.Command) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	return clientOf(r), nil
+}
+
+func clientOf(r repo.Repo) *client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", r.Socket())
 	}
-	return &client{http: http.Client{Transport: &http.Transport{DialContext: dial}}, dir: r.Dir}, nil
+	return &client{http: http.Client{Transport: &http.Transport{DialContext: dial}}, dir: r.Dir}
 }
 
 // do sends a request and returns the body of its answer, or the error in it. A path may have parameters.

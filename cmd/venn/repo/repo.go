@@ -129,14 +129,26 @@ func (r Repo) SwarmKey() (*os.File, error) {
 
 // Lock makes sure that one daemon runs on a repository. The lock ends with the process, or with unlock.
 func (r Repo) Lock() (unlock func(), err error) {
-	f, err := os.OpenFile(r.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	unlock, err = lock(r.path(lockFile))
+	if errors.Is(err, errHeld) {
+		err = fmt.Errorf("%w on %s already: stop it first, or use another repository (--repo)", ErrLocked, r.Dir)
+	}
+	return unlock, err
+}
+
+// errHeld says that another process holds a lock.
+var errHeld = errors.New("locked")
+
+// lock locks a file, which it makes if there is none. The lock ends with the process, or with unlock.
+func lock(name string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w on %s already: stop it first, or use another repository (--repo)", ErrLocked, r.Dir)
+			return nil, errHeld
 		}
 		return nil, err
 	}
