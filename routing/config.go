@@ -40,7 +40,8 @@ type Config struct {
 	// at most among the names given to a peer that asks; 0: 16.
 	Useless float64
 	// Incomplete says that there are peers of which the directory knows that they are, and nothing of what they hold: then
-	// All queries ask an informant too, and are forwarded when none answers. nil: never.
+	// All queries ask an informant too, and are forwarded when none answers. nil: never. (Queries of either mode that find
+	// nobody are forwarded whatever it says.)
 	Incomplete func() bool
 
 	Parallel int // confirmations of a query at a time; 0: 16

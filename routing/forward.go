@@ -12,13 +12,14 @@ import (
 // keepBack is the part of what is left of a budget that is not handed to children: it pays for confirming what they find.
 const keepBack = 4
 
-// worthForwarding says whether too few answered: with Any when nobody did; with All when there are peers of which the
-// directory knows nothing, and no informant that knows more has answered.
+// worthForwarding says whether too few answered: nobody at all, for linked peers may hold what no summary shows yet, or
+// ever; with All also when there are peers of which the directory knows nothing, and no informant that knows more has
+// answered.
 func (r *Router) worthForwarding(q *flight) bool {
 	if q.hops <= 0 {
 		return false
 	}
-	return q.Mode == Any && q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
+	return q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
 // strangers are the linked peers that the query has not been to, in the key's own order.
@@ -39,6 +40,9 @@ func (r *Router) strangers(q *flight) []overlay.PeerID {
 func (r *Router) forward(q *flight) bool {
 	to := r.strangers(q)
 	left := q.Budget - q.spent
+	if q.Mode == All && !r.cfg.Incomplete() {
+		left = min(left, r.cfg.BudgetAny) // little is hidden from a whole directory
+	}
 	share := left - left/keepBack
 	n := min(r.cfg.Fanout, len(to), share/forwardCost)
 	if n == 0 {

@@ -60,7 +60,7 @@ func two(t *testing.T) (here, there *node.Node) {
 	if err := here.Connect(t.Context(), there.Addresses()); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		_, err1 := here.Held(t.Context(), there.ID())
 		_, err2 := there.Held(t.Context(), here.ID())
 		if err1 == nil && err2 == nil {
