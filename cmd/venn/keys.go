@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -189,9 +191,11 @@ func ofKeys(c *cli.Command) url.Values {
 
 // sendKeys sends keys, one a line, some at a time. What was sent before an error is done, and counted.
 func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parameters url.Values) (total httpapi.Changed, err error) {
-	err = eachRequest(in, func(body []byte) error {
+	err = eachRequest(in, func(first int, body []byte) error {
+		p := url.Values{"line": {strconv.Itoa(first)}}
+		maps.Copy(p, parameters)
 		var did httpapi.Changed
-		if err := cl.post(ctx, "/api/v1/keys/"+what, parameters, bytes.NewReader(body), &did); err != nil {
+		if err := cl.post(ctx, "/api/v1/keys/"+what, p, bytes.NewReader(body), &did); err != nil {
 			return err
 		}
 		total.Keys += did.Keys
@@ -201,16 +205,18 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 	return total, err
 }
 
-// eachRequest cuts lines into bodies of requests. The next is read while one is sent.
-func eachRequest(in io.Reader, send func([]byte) error) error {
-	bodies, sent := make(chan []byte), make(chan error, 1)
+// eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. The next is
+// read while one is sent.
+func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
+	type request struct {
+		first int
+		body  []byte
+	}
+	requests, sent := make(chan request), make(chan error, 1)
 	go func() {
 		var err error
-		for b := range bodies {
-			if err == nil {
-				err = send(b)
-			}
-			if err != nil {
+		for r := range requests {
+			if err = send(r.first, r.body); err != nil {
 				break
 			}
 		}
@@ -218,11 +224,11 @@ func eachRequest(in io.Reader, send func([]byte) error) error {
 	}()
 	lines := bufio.NewReaderSize(in, 1<<16)
 	var body []byte
-	n := 0
+	first, n := 1, 0
 	give := func() (err error, ok bool) {
 		select {
-		case bodies <- body:
-			body, n = nil, 0
+		case requests <- request{first, body}:
+			first, body, n = first+n, nil, 0
 			return nil, true
 		case err := <-sent:
 			return err, false
@@ -232,7 +238,7 @@ func eachRequest(in io.Reader, send func([]byte) error) error {
 		line, err := lines.ReadSlice('\n')
 		body = append(body, line...)
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return fmt.Errorf("a line has more than %d bytes: it is no key", 1<<16)
+			return usageError{fmt.Errorf("line %d has more than %d bytes: it is no key", first+n, 1<<16)}
 		}
 		if n++; n >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {
 			if err, ok := give(); !ok {
@@ -240,7 +246,7 @@ func eachRequest(in io.Reader, send func([]byte) error) error {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			close(bodies)
+			close(requests)
 			return <-sent
 		}
 		if err != nil {
@@ -298,8 +304,8 @@ func hasKeys(ctx context.Context, c *cli.Command) error {
 
 // eachHas asks whether the peer holds keys, one a line, and calls f with the answers.
 func eachHas(ctx context.Context, cl *client, in io.Reader, f func(httpapi.Has) error) error {
-	return eachRequest(in, func(b []byte) error {
-		body, err := cl.do(ctx, "POST", "/api/v1/keys/has", nil, bytes.NewReader(b))
+	return eachRequest(in, func(first int, b []byte) error {
+		body, err := cl.do(ctx, "POST", "/api/v1/keys/has", url.Values{"line": {strconv.Itoa(first)}}, bytes.NewReader(b))
 		if err != nil {
 			return err
 		}

@@ -146,6 +146,8 @@ func TestOpenAPI(t *testing.T) {
 		{"POST", "/api/v1/keys/add", "", "one\ntwo\n", false},
 		{"POST", "/api/v1/keys/add", "private=true", "three", false},
 		{"POST", "/api/v1/keys/add", "", "hex:0", true},
+		{"POST", "/api/v1/keys/remove", "line=20000", "one", false},
+		{"POST", "/api/v1/keys/has", "line=0", "one", true},
 		{"POST", "/api/v1/keys/remove", "", "one", false},
 		{"POST", "/api/v1/keys/has", "", "one\ntwo\n\n" + someCID, false},
 		{"POST", "/api/v1/connect", "peer=" + url.QueryEscape(Addresses(there.Addresses(), here.Addresses())[0]), "", false},
