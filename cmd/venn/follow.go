@@ -71,7 +71,7 @@ func (f *follower) open() (err error) {
 		what = "pins"
 	}
 	var before map[string]bool
-	f.log, before, err = repo.Repo{Dir: f.cl.dir}.OpenImport(what + " of " + strings.Join(slices.Sorted(slices.Values(f.apis)), " "))
+	f.log, before, err = f.cl.repo.OpenImport(what + " of " + strings.Join(slices.Sorted(slices.Values(f.apis)), " "))
 	f.keys = make(map[string]sight, len(before))
 	for key := range before {
 		f.keys[key] = sight{ours: true}

@@ -202,7 +202,7 @@ func TestFollowCommand(t *testing.T) {
 	out, stdout := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, strings.Fields("venn keys add --json --from kubo --pins --follow --repo "+cl.dir+" "+s.URL), stdout, io.Discard)
+		code <- run(ctx, strings.Fields("venn keys add --json --from kubo --pins --follow --repo "+cl.repo.Dir+" "+s.URL), stdout, io.Discard)
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != `{"keys":1,"added":1,"removed":0}`+"\n" {

@@ -54,7 +54,7 @@ func listKubo(ctx context.Context, api string, pins bool, f func(key string) err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("IPFS node: %w", err)
+		return fmt.Errorf("IPFS node: %w; is it running, and is that the address of its API?", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -18,7 +21,7 @@ func TestNodeScripts(t *testing.T) {
 			// No peers but those of the script, and nothing asked of a router.
 			e.Setenv("VENN_DISCOVERY_MDNS", "false")
 			e.Setenv("VENN_NAT_PORT_MAP", "false")
-			return nil
+			return writeLines(filepath.Join(e.WorkDir, "many"), 20_000, "hex:zz")
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":     status,
@@ -26,6 +29,16 @@ func TestNodeScripts(t *testing.T) {
 			"capture":    capture,
 		},
 	})
+}
+
+// writeLines writes a file of so many numbers and another line, one a line.
+func writeLines(name string, n int, last string) error {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintln(&b, i)
+	}
+	fmt.Fprintln(&b, last)
+	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
 // eventually ARGS... runs venn with these arguments until it succeeds, or after ! until it fails, for half a minute at most: ten

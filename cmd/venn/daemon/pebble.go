@@ -17,7 +17,7 @@ func openPebble(r repo.Repo, cache int64, log *slog.Logger) (*pebbleds.Datastore
 	opts := &pebble.Options{Logger: pebbleLog{r.Store(), log}}
 	db, err := pebbleds.NewDatastore(r.Store(), pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(cache))
 	if err != nil {
-		return nil, fmt.Errorf("store %s cannot be opened; if it is damaged, %s: %w", r.Store(), remedy, err)
+		return nil, fmt.Errorf("store %s cannot be opened; if it is damaged, %s: %w", r.Store(), remedy, oneLine{err})
 	}
 	return db, nil
 }
@@ -41,6 +41,12 @@ func (l pebbleLog) Fatalf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "venn: store %s fails; if it is damaged, %s: %s\n", l.store, remedy, firstLine(format, args))
 	os.Exit(1)
 }
+
+// oneLine is an error whose text may have several lines, as that of a manifest that names files that are gone.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+func (e oneLine) Unwrap() error { return e.error }
 
 // firstLine leaves out stack traces.
 func firstLine(format string, args []any) string {
