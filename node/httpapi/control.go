@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -239,12 +240,15 @@ func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	write := lines(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(out)
 	for _, k := range keys {
-		if err := write(Has{FormatKey(k), a.Node.Has(k)}); err != nil {
+		if err := enc.Encode(Has{FormatKey(k), a.Node.Has(k)}); err != nil {
 			return nil // the client is gone
 		}
 	}
+	_ = out.Flush()
 	return nil
 }
 
