@@ -1,22 +1,18 @@
 package bloom
 
-// batch is how many keys a batch works on at once: their state fits the first-level cache, and they are many more than a
-// processor has loads under way. An index below it is a byte.
-const batch = 256
+// batch is how many keys a lookup works on at once: many more than a processor has loads under way, and few enough for
+// their state to stay in the first-level cache.
+const batch = 512
 
-// early is how many hash functions are asked of all keys before those that failed are left out: few enough to spare most
-// of the accesses for absent keys, enough that hardly an absent key is left.
-const early = 3
-
-// cached is the number of words up to which a filter stays in a processor's second-level cache. There is nothing to wait for
-// then, and one key after the other is faster.
-const cached = 1 << 17
+// cached is the number of words up to which there is little to wait for: 256 KiB, well within a processor's second-level
+// cache. One key after the other is as fast then, and faster where most are present.
+const cached = 1 << 15
 
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys).
 //
-// For filters larger than the processor's caches it hashes many keys first, and then lets no load from the filter wait
-// for another, nor any branch depend on one. Such filters live by the number of accesses: few hash functions and more
-// bits are faster there. No allocation.
+// For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that are
+// left, so that no load from the filter waits for another, nor any branch depends on one. Such filters live by the number
+// of accesses: few hash functions and more bits are faster there. No allocation.
 func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if f.oneByOne() {
@@ -25,13 +21,13 @@ func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 		}
 		return
 	}
-	var hashes [batch]Hash
+	var l lookup
 	for len(keys) > 0 {
 		n := min(batch, len(keys))
 		for i, key := range keys[:n] {
-			hashes[i] = f.params.Key.Hash(key)
+			l.hashes[i] = f.params.Key.Hash(key)
 		}
-		f.containsBatch(&hashes, found[:n])
+		l.run(f, found[:n])
 		keys, found = keys[n:], found[n:]
 	}
 }
@@ -45,10 +41,10 @@ func (f *Filter) ContainsAllHashes(hashes []Hash, found []bool) {
 		}
 		return
 	}
-	var some [batch]Hash
+	var l lookup
 	for len(hashes) > 0 {
-		n := copy(some[:], hashes)
-		f.containsBatch(&some, found[:n])
+		n := copy(l.hashes[:], hashes)
+		l.run(f, found[:n])
 		hashes, found = hashes[n:], found[n:]
 	}
 }
@@ -57,39 +53,49 @@ func (f *Filter) oneByOne() bool {
 	return len(f.words) <= cached || f.params.Scheme != Independent
 }
 
-// containsBatch answers for the first len(found) hashes.
-func (f *Filter) containsBatch(hashes *[batch]Hash, found []bool) {
-	var live [batch]uint8 // the keys that passed so far
+// lookup is the state of a batch of keys on their way through the hash functions of a filter.
+type lookup struct {
+	hashes [batch]Hash
+	live   [batch]uint16 // the keys that passed so far
+	at     [batch]uint64 // of each live key the position asked next, and then the bit there
+}
+
+// run answers for the first len(found) hashes.
+func (l *lookup) run(f *Filter, found []bool) {
+	live := l.live[:len(found)]
 	for i := range live {
-		live[i] = uint8(i)
+		live[i] = uint16(i)
 	}
-	first := min(early, len(f.probes))
-	left := f.pass(f.probes[:first], hashes, &live, len(found))
-	left = f.pass(f.probes[first:], hashes, &live, left)
+	for _, p := range f.probes {
+		live = live[:l.ask(f, p, live)]
+	}
 	clear(found)
-	for _, i := range live[:left] {
+	for _, i := range live {
 		found[i] = true
 	}
 }
 
-// pass asks the probes of the first n live keys, keeps those that pass, and returns how many they are. Positions are computed
-// in a loop of their own: the shorter the loop that loads, the more of its turns a processor has under way.
-func (f *Filter) pass(probes []probe, hashes *[batch]Hash, live *[batch]uint8, n int) int {
-	words, m := f.words, f.params.BlockBits
-	var at [batch]uint64
-	var fail [batch]uint8
-	for _, p := range probes {
-		for j, i := range live[:n] {
-			at[uint8(j)] = p.at(hashes[i], m)
-		}
-		for j, at := range at[:n] {
-			fail[uint8(j)] |= uint8(^words[at/64] >> (at % 64))
-		}
+// ask asks one hash function of the live keys, moves those that pass to the front, and returns how many they are.
+//
+// Three loops are faster than one. The shorter the loop that loads from the filter, the more of its turns a processor has
+// under way; and it must not move the keys, for the place of each depends on all loads before, and what is stored at a
+// place not known yet holds up the loads that follow.
+func (l *lookup) ask(f *Filter, p probe, live []uint16) int {
+	words, m, at := f.words, f.params.BlockBits, l.at[:len(live)]
+	for j, i := range live {
+		at[j] = p.at(l.hashes[i%batch], m)
 	}
-	left := 0
-	for j, i := range live[:n] {
-		live[uint8(left)] = i
-		left += int(^fail[uint8(j)] & 1)
+	for j, a := range at {
+		bit := uint64(0)
+		if words[a/64]&(1<<(a%64)) != 0 { // compiled to a bit test and no branch
+			bit = 1
+		}
+		at[j] = bit
 	}
-	return left
+	passed := 0
+	for j, bit := range at {
+		live[passed] = live[j]
+		passed += int(bit)
+	}
+	return passed
 }

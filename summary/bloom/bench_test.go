@@ -60,6 +60,31 @@ func BenchmarkContainsAll(b *testing.B) {
 	})
 }
 
+// A filter that no cache holds, half full: no key has been added, so a key passes 7 hash functions once in 128 times.
+func BenchmarkContainsAllLarge(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	f := mustNew(b, Params{Blocks: 1, BlockBits: 1 << 28, Hashes: 7})
+	for i := range f.words {
+		f.words[i] = r.Uint64()
+	}
+	keys, found := testKeys(100_000, 1), make([]bool, 100_000)
+	run := func(name string, ask func()) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				ask()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(keys)), "ns/key")
+		})
+	}
+	run("batch", func() { f.ContainsAll(keys, found) })
+	run("one-by-one", func() {
+		for i, key := range keys {
+			found[i] = f.Contains(key)
+		}
+	})
+}
+
 func BenchmarkShared(b *testing.B) {
 	keys := testKeys(100_000, 1)
 	s := Share(mustNew(b, benchParams()[0]))

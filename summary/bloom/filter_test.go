@@ -99,6 +99,9 @@ func FuzzFilter(f *testing.F) {
 				t.Fatal("Contains differs")
 			}
 		}
+		if p.Scheme == Independent {
+			sameInBatches(t, fast, slow, data)
+		}
 		// Reducing is the same as building small.
 		small := p
 		small.Blocks = int(cut)%p.Blocks + 1
@@ -117,6 +120,27 @@ func FuzzFilter(f *testing.F) {
 			t.Fatal("bits differ after Truncate and Fold")
 		}
 	})
+}
+
+// sameInBatches asks, however small the filter is, a batch of the 3-byte keys that were added and then, in the same
+// memory, one of 2-byte keys.
+func sameInBatches(t *testing.T, fast *Filter, slow *slowFilter, data []byte) {
+	t.Helper()
+	var l lookup
+	for _, size := range []int{3, 2} {
+		var keys [][]byte
+		for i := 0; i+size <= len(data) && len(keys) < batch; i += size {
+			l.hashes[len(keys)] = fast.Params().Key.Hash(data[i : i+size])
+			keys = append(keys, data[i:i+size])
+		}
+		found := make([]bool, len(keys))
+		l.run(fast, found)
+		for i, key := range keys {
+			if found[i] != slow.contains(key) {
+				t.Fatalf("key %d of %d in a batch: %v", i, len(keys), found[i])
+			}
+		}
+	}
 }
 
 func TestBatchEndsAndSizes(t *testing.T) {
