@@ -102,17 +102,20 @@ func (d *daemon) seed() summary.Seed {
 	return summary.Seed{Network: d.cfg.Network.Name, Number: d.cfg.Network.Seed}
 }
 
+// closeTime is how long the database may take to close.
+const closeTime = 15 * time.Second
+
 func (d *daemon) openStore(ctx context.Context) error {
 	begun := time.Now()
 	room := roomOn(d.repo.Dir)
 	if err := room(0); err != nil {
 		return err
 	}
-	db, err := openPebble(d.repo, d.cfg.Limits.Cache, d.log)
+	db, err := openPebble(d.repo, nil, d.cfg.Limits.Cache, d.log)
 	if err != nil {
 		return err
 	}
-	d.onClose(db.Close)
+	d.onClose(func() error { return closePebble(db, closeTime, d.log) })
 	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room)); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
