@@ -18,6 +18,10 @@ func TestKubo(t *testing.T) {
 	if bin == "" {
 		t.Skip("IPFS_BIN names no ipfs program (Kubo): not tested against it")
 	}
+	bin, err := filepath.Abs(bin) // scripts run in folders of their own
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:      filepath.Join("testdata", "kubo"),
 		Deadline: time.Now().Add(2 * time.Minute),
