@@ -138,10 +138,11 @@ var (
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descConns, descMost, descOrigins, descParts, descHeld, descMemory,
-		descFalse, descIgnored, descBudget,
+		descFalse, descIgnored,
 	} {
 		ch <- d
 	}
+	ch <- descBudget
 	for _, m := range c.n.metrics.collectors() {
 		m.Describe(ch)
 	}

@@ -92,7 +92,7 @@ keys                 %d
 own summary          %s
 linked peers         %d (%d connections)
 summaries of others  %d, %d bytes
-false matches        %.3g expected of a query
+expected false matches of a query  %.3g
 `, s.ID, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, s.FalseMatches)
 	return err
 }

@@ -111,8 +111,7 @@ func TestBadConfigs(t *testing.T) {
 		"[limits]\nup = -1":                                 "up",
 		"[limits]\nup = \"fast\"":                           "up",
 		"[network]\nname = \"\"":                            "network.name",
-		"[nope]\nx = 1":                                     "unknown key nope; the sections are network, addresses",
-		"[log]\nlevels = \"info\"":                          "unknown key log.levels; log has level",
+		"[nope]\nx = 1":                                     "nope",
 		"[addresses]\nlisten = [\"localhost\"]":             "addresses.listen",
 		"[discovery]\nbootstrap = [\"/ip4/1.2.3.4/tcp/1\"]": "discovery.bootstrap",
 		"[log]\nlevel = \"loud\"":                           "log.level",
@@ -131,6 +130,22 @@ func TestBadConfigs(t *testing.T) {
 	}
 	if _, err := r.Config(); !errors.Is(err, ErrConfig) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestUnknownKeys tells who mistyped a key which ones there are.
+func TestUnknownKeys(t *testing.T) {
+	r := newRepo(t)
+	for text, want := range map[string]string{
+		"[nope]\nx = 1":            "unknown key nope; the sections are network, addresses",
+		"[log]\nlevels = \"info\"": "unknown key log.levels; log has level",
+	} {
+		if err := os.WriteFile(r.ConfigPath(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 
