@@ -312,4 +312,5 @@ func (o *Overlay) refreshHello(now time.Duration, l *link) {
 func (o *Overlay) charge(l *link, n int) {
 	l.out.take(n)
 	o.up.take(n)
+	o.sent += uint64(n)
 }

@@ -42,6 +42,8 @@ type Overlay struct {
 	meshed map[PeerID]bool
 
 	up, down budget // the node's own line, all links together
+	sent     uint64 // bytes charged to up
+	received uint64 // and to down, without what was only foreseen
 	requests []request
 	turn     int // which link is served first, in turn
 	direct   int // direct fetches under way

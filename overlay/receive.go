@@ -52,6 +52,7 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	l := o.links[in.From]
 	if l != nil {
 		o.down.take(in.Bytes)
+		o.received += uint64(in.Bytes)
 		if in.Way == Pubsub {
 			l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
 		}

@@ -51,6 +51,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 		return
 	}
 	o.down.take(in.Bytes)
+	o.received += uint64(in.Bytes)
 	for _, it := range in.Items {
 		e := o.add(l, it.Group.OriginTag())
 		if e == nil || e.banned {

@@ -15,11 +15,10 @@ const scaleSession = time.Hour
 
 // scale gives a point of Scale what does not grow with the network.
 func (p *setting) scale() {
-	setDefault(&p.Params.Origins, scaleOrigins)
-	setDefault(&p.Churn.Median, scaleSession)
+	p.Params.Origins, p.Churn.Median = scaleOrigins, scaleSession
 }
 
-// memory is the most memory that the program has had.
+// memory is the most memory that the program has had: of runs beside each other, all have the same.
 type memory struct {
 	most    uint64
 	samples []metrics.Sample
