@@ -50,7 +50,7 @@ func experimentCommand() *cli.Command {
 	wrongUsage := func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
 	return &cli.Command{
 		Name:        "experiment",
-		Usage:       "repeat the experiments of the papers, and compare ways of routing, and compare ways of routing",
+		Usage:       "repeat the experiments of the papers, and compare ways of routing",
 		Description: fmt.Sprintf(experimentHelp, sweepHelp()),
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
