@@ -132,6 +132,7 @@ func (a *api) routes() map[string]handler {
 		"GET /api/v1/overlap":      a.overlap,
 		"GET /api/v1/find":         a.find,
 		"GET /api/v1/join":         a.join,
+		"POST /api/v1/cover":       a.cover,
 		"GET /api/v1/keys":         a.listKeys,
 		"POST /api/v1/keys/add":    a.addKeys,
 		"POST /api/v1/keys/remove": a.removeKeys,
