@@ -21,13 +21,14 @@ import (
 // networkFlags are those of experiments on simulated networks.
 func networkFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers (default: routing 2000, scale up to 10000, others as many as the data has)", HideDefault: true},
+		&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers (default: routing 2000, scale up to 1000, others as many as the data has)", HideDefault: true},
 		&cli.IntFlag{Name: "keys", Usage: "routing, scale: `NUMBER` of keys of every peer, for made-up collections", Value: 200},
 		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
 		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategy.All()), ", ") + " (default: all; scale: venn)", HideDefault: true},
 		&cli.StringFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; see venn experiment --help"},
 		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
+		&cli.DurationFlag{Name: "asking", Usage: "routing, scale: `TIME` over which the queries are spread", Value: time.Minute},
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
 		&cli.BoolFlag{Name: "split", Usage: "routing, scale: go on when the topology falls apart"},
@@ -103,7 +104,7 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
 		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
-		Queries: c.Int("queries"), All: c.Bool("all"), Seed: c.Uint64("seed"), Out: c.String("out"), Split: c.Bool("split"),
+		Queries: c.Int("queries"), Asking: c.Duration("asking"), All: c.Bool("all"), Seed: c.Uint64("seed"), Out: c.String("out"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}
 	if kind := c.String("topology"); kind != string(sim.Random) {
@@ -134,10 +135,11 @@ func writeNetwork(w io.Writer, r experiment.NetworkResult, asJSON bool) error {
 		return e.Encode(r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tTRACE\t")
+	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tWALL S\tMEMORY MB\tTRACE\t")
 	for _, x := range r.Rows {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.12s\t\n", x.Strategy, x.Peers, x.Point(), x.Recall,
-			x.MessagesPerQuery, x.WastedProbesPerQuery, x.UpkeepBytesPerPeer, x.QueryBytes, x.Hops, x.LatencyP50, x.LatencyP99, x.TraceHash)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.0f\t%d\t%.12s\t\n", x.Strategy, x.Peers, x.Point(), x.Recall,
+			x.MessagesPerQuery, x.WastedProbesPerQuery, x.UpkeepBytesPerPeer, x.QueryBytes, x.Hops, x.LatencyP50, x.LatencyP99,
+			x.WallSeconds, x.MemoryBytes>>20, x.TraceHash)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -33,7 +33,7 @@ func Networks() []Info {
 
 // NetworkOptions say what RunNetwork runs. Zero values mean the stated defaults.
 type NetworkOptions struct {
-	Peers      int                 // 0: 2,000; of Scale, the most: 10,000
+	Peers      int                 // 0: 2,000; of Scale, the most: 1,000
 	Keys       int                 // of every peer, for made-up collections; 0: 200
 	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
 	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
@@ -41,6 +41,7 @@ type NetworkOptions struct {
 	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
 	Trials     int                 // of every point, each with the next seed; 0: 1
 	Queries    int                 // of every run; 0: 2,000
+	Asking     time.Duration       // over which the queries are spread; 0: 60 s
 	All        bool                // queries want every holder; else one
 	Seed       uint64
 	Topology   sim.Topology
@@ -85,6 +86,7 @@ type NetworkRow struct {
 	LoadMax        float64 `json:"load_max_over_mean"`
 	VirtualSeconds float64 `json:"virtual_seconds"`
 	WallSeconds    float64 `json:"wall_seconds"`
+	MemoryBytes    uint64  `json:"memory_bytes"` // most that the program had during the run
 	Components     int     `json:"topology_components"`
 }
 
@@ -176,6 +178,7 @@ type setting struct {
 	Value      float64
 	Trial      int
 	Queries    int
+	Asking     time.Duration
 	All        bool
 	Topology   sim.Topology
 	Params     strategy.Params
@@ -203,11 +206,12 @@ func (p setting) String() string {
 // points checks the options and lists the runs.
 func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if o.Peers == 0 {
-		o.Peers = map[string]int{Routing: 2000, Scale: 10_000}[name]
+		o.Peers = map[string]int{Routing: 2000, Scale: 1000}[name]
 	}
 	setDefault(&o.Keys, 200)
 	setDefault(&o.Trials, 1)
 	setDefault(&o.Queries, 2000)
+	setDefault(&o.Asking, asking)
 	setDefault(&o.Data, clustered)
 	if o.Strategies == nil {
 		o.Strategies = strategy.All()
@@ -232,10 +236,10 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			for _, s := range o.Strategies {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
-					All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
-					p.Params.Origins = scaleOrigins
+					p.scale()
 				}
 				p.Sweep, p.Value = v.Name, v.x
 				for _, v := range append(fixed, v) {
@@ -315,6 +319,7 @@ func (o *NetworkOptions) check(name string) error {
 	fault(o.Keys < 1, "%d keys, want 1 or more", o.Keys)
 	fault(o.Trials < 1, "%d trials, want 1 or more", o.Trials)
 	fault(o.Queries < 1, "%d queries, want 1 or more", o.Queries)
+	fault(o.Asking < 0, "queries over %v, below 0", o.Asking)
 	fault(len(o.Strategies) == 0, "no strategy")
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)
@@ -375,10 +380,12 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if err != nil {
 		return NetworkRow{}, err
 	}
+	m := newMemory()
 	s, err := sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: warmup, Asking: asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
+		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
 		Progress: func(now, end time.Duration) bool {
+			m.look()
 			n.tell(i, now, end, time.Since(began))
 			return ctx.Err() == nil
 		},
@@ -396,7 +403,9 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if err != nil {
 		return NetworkRow{}, err
 	}
-	return p.row(r, data, time.Since(began)), nil
+	row := p.row(r, data, time.Since(began))
+	row.MemoryBytes = m.most
+	return row, nil
 }
 
 // tell reports progress.
@@ -414,11 +423,7 @@ func (n *networkRuns) tell(i int, now, end, wall time.Duration) {
 	n.options.Progress(NetworkStatus{i + 1, len(n.points), n.points[i].String(), now, end, wall, sum / float64(len(n.points))})
 }
 
-// scaleOrigins is of how many peers one keeps summaries in a network that grows: what memory and the line carry doesn't grow
-// with it.
-const scaleOrigins = 256
-
-// The times of a run: peers join and learn of each other, queries begin, the last ones end.
+// The times of a run: peers join and learn of each other, queries begin (unless something else is asked for), the last ones end.
 const (
 	warmup   = 60 * time.Second
 	asking   = 60 * time.Second

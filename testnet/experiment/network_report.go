@@ -50,7 +50,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"keys of every peer", strconv.Itoa(o.Keys)},
 		{"topology", string(topology.Kind)},
 		{"queries", fmt.Sprintf("%d of every run, for %s", o.Queries, want)},
-		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", warmup.Seconds(), asking.Seconds(), patience.Seconds())},
+		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", warmup.Seconds(), o.Asking.Seconds(), patience.Seconds())},
 		{"trials", strconv.Itoa(o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"program", program()},
@@ -103,7 +103,7 @@ func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', 
 
 // tracesTable is what repeats a run, and shows that it was the same.
 func tracesTable(rows []NetworkRow) table {
-	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "trace"}}
+	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "memory, MB", "trace"}}
 	for _, r := range rows {
 		run := r.Strategy
 		if r.Sweep != "" {
@@ -111,7 +111,7 @@ func tracesTable(rows []NetworkRow) table {
 		}
 		t.Rows = append(t.Rows, []string{
 			run, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Peers), fixed(r.Online, 1), strconv.Itoa(r.Keys), strconv.Itoa(r.Queries),
-			fixed(r.WallSeconds, 1), r.TraceHash,
+			fixed(r.WallSeconds, 1), strconv.FormatUint(r.MemoryBytes>>20, 10), r.TraceHash,
 		})
 	}
 	return t
@@ -123,7 +123,7 @@ func networkRecords(rows []NetworkRow) [][]string {
 		"strategy", "peers", "sweep", "value", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
 		"upkeep_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
-		"topology_components",
+		"memory_bytes", "topology_components",
 	}}
 	for _, r := range rows {
 		fields := map[string]json.RawMessage{}
