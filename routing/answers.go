@@ -25,7 +25,7 @@ func (r *Router) confirmed(in Confirmed) {
 		return
 	}
 	if c.state == asking {
-		q.probing--
+		r.waitFor(q, c, -1)
 	}
 	c.state = lacking
 	if in.Has {
@@ -36,6 +36,14 @@ func (r *Router) confirmed(in Confirmed) {
 		r.provide(q, c.record)
 	}
 	r.advance(q)
+}
+
+// waitFor counts a confirmation that is asked for (1), or no longer waited for (-1).
+func (r *Router) waitFor(q *flight, c *candidate, n int) {
+	q.probing += n
+	if r.load[c.record.Peer] += n; r.load[c.record.Peer] == 0 {
+		delete(r.load, c.record.Peer)
+	}
 }
 
 // score lets the answer of a candidate count: for the query, for the peer's reputation, for the prior, and for who named it.
@@ -79,14 +87,14 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 	if q == nil || c.state != asking {
 		return
 	}
-	q.fail(c)
+	r.fail(q, c)
 	r.advance(q)
 }
 
 // fail notes that a confirmation brought no answer.
-func (q *flight) fail(c *candidate) {
+func (r *Router) fail(q *flight, c *candidate) {
+	r.waitFor(q, c, -1)
 	c.state = failed
-	q.probing--
 	q.stats.Explain[c.reason].Result = Failed
 	if c.tries == 1 {
 		q.wrongName(c)

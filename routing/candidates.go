@@ -38,7 +38,7 @@ func (r *Router) matched(q *flight) {
 		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
 			continue
 		}
-		c := known(v, q)
+		c := r.known(v, q)
 		c.likely = match.Posterior(prior, v.Rate)
 		c.p = c.likely * c.trust
 		q.index[v.Peer] = len(q.candidates)
@@ -50,11 +50,11 @@ func (r *Router) matched(q *flight) {
 	q.rank()
 }
 
-func known(v overlay.Candidate, q *flight) candidate {
+func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	v.Record.Peer = v.Peer
 	return candidate{
 		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: match.Trust(v.Hits, v.Misses),
-		cost: match.Cost(v.RTT, v.Connected), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
+		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
 	}
 }
 
@@ -127,7 +127,7 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 		return nil
 	}
 	c := candidate{
-		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false),
+		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false, r.load[rec.Peer]),
 		tie: match.Tie(uint64(q.Fingerprint), string(rec.Peer)), namedBy: -1,
 	}
 	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {

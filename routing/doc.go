@@ -1,7 +1,7 @@
 // Package routing finds who holds a key: the query machine, without I/O.
 //
 // A query goes straight to the peers whose summaries match the key. They are asked in the order of package
-// routing/match, by the probability that the match is true per cost of asking, and count once they have confirmed that
+// routing/match, by the probability that the match is true per cost of asking (round trip, load), and count once they have confirmed that
 // they hold the key. A peer whose directory is poor (its expected false matches Σf, the sum of the false-positive rates
 // of all that it holds, say so) doesn't probe everybody: it asks its best-informed linked peer for candidates and
 // confirms those. Where too few answer, the query is forwarded to linked peers within what is left of its budget.

@@ -71,7 +71,7 @@ func (r *Router) advance(q *flight) {
 func (r *Router) expire(q *flight) {
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking && r.now >= c.since+r.cfg.ConfirmTimeout {
-			q.fail(c)
+			r.fail(q, c)
 		}
 	}
 	for i := range q.asks {
@@ -230,7 +230,7 @@ func (r *Router) probe(q *flight) {
 		c.state, c.since = asking, r.now
 		c.tries++
 		c.reason = q.explain(Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
-		q.probing++
+		r.waitFor(q, c, 1)
 		q.stats.Probes++
 		if q.probing == 1 {
 			q.patience = r.cfg.HedgeAfter

@@ -21,7 +21,8 @@ type Router struct {
 	woken    time.Duration // the Wake in force; negative: none
 	own      int           // own queries among open
 	serving  map[overlay.PeerID]int
-	requests QueryID // IDs given to searches of others
+	load     map[overlay.PeerID]int // confirmations that are waited for, of all queries
+	requests QueryID                // IDs given to searches of others
 	seen     sightings
 	demand   demand
 	out      []Effect
@@ -35,7 +36,7 @@ func New(cfg Config, view View) (*Router, error) {
 	}
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
-		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{},
+		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
 		seen: sightings{key: bloom.Key{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()},
 	}, nil
 }
@@ -149,6 +150,11 @@ func (r *Router) cancel(in Cancel) {
 func (r *Router) end(q *flight, why End) {
 	delete(r.open, q.ID)
 	r.timers.remove(q)
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking {
+			r.waitFor(q, c, -1)
+		}
+	}
 	if q.serves != nil {
 		r.finishServing(q)
 		return

@@ -59,15 +59,15 @@ func Trust(hits, misses int) float64 {
 }
 
 // Cost is what asking a peer costs, in seconds: its round trips (rtt 0: unknown, taken as 100 ms), tripled when a
-// connection must be made first, and a constant for the messages.
-func Cost(rtt time.Duration, connected bool) float64 {
+// connection must be made first, a constant for the messages, and as much again for every question to it that waits for its answer.
+func Cost(rtt time.Duration, connected bool, load int) float64 {
 	if rtt <= 0 {
 		rtt = unknownRTT
 	}
 	if !connected {
 		rtt *= dialRTTs
 	}
-	return (askCost + rtt).Seconds()
+	return (time.Duration(1+load)*askCost + rtt).Seconds()
 }
 
 // Entry is a candidate to be ranked.

@@ -235,7 +235,7 @@ func TestTieSpreads(t *testing.T) {
 
 func ExampleRank() {
 	prior := 0.045 // of 121 peers, five or six hold a wanted key
-	near, far := match.Cost(5*time.Millisecond, true), match.Cost(80*time.Millisecond, false)
+	near, far := match.Cost(5*time.Millisecond, true, 0), match.Cost(80*time.Millisecond, false, 0)
 	es := []match.Entry{
 		{Index: 0, Probability: match.Posterior(prior, 0.001), Cost: far},
 		{Index: 1, Probability: match.Posterior(prior, 0.05), Cost: near},

@@ -1,0 +1,94 @@
+package routing
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// equals is a directory of peers that all match everything equally well, and are linked.
+type equals int
+
+func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate) {
+	for i := range int(n) {
+		out = append(out, overlay.Candidate{Peer: overlay.PeerID(fmt.Sprint(i)), Rate: 0.01, N: 100, RTT: time.Millisecond, Connected: true})
+	}
+	return out
+}
+func (equals) FalseMatches() float64                                { return 0 }
+func (equals) BestInformed() (p overlay.PeerID, f float64, ok bool) { return }
+func (equals) Linked() []overlay.PeerID                             { return nil }
+func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool)    { return }
+
+func newEquals(t *testing.T, n int) *Router {
+	r, err := New(Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, equals(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestLoadSpreads: of peers that match equally well those are asked first that have nothing to answer yet, whatever the key.
+func TestLoadSpreads(t *testing.T) {
+	r := newEquals(t, 10)
+	asked := map[overlay.PeerID]int{}
+	for id := range QueryID(10) {
+		for _, e := range r.Step(0, Start{Query{ID: id, Key: []byte("one key"), Fingerprint: 1}}) {
+			if c, ok := e.(Confirm); ok {
+				asked[c.To.Peer]++
+			}
+		}
+	}
+	if len(asked) != 10 {
+		t.Errorf("10 queries asked %v", asked)
+	}
+}
+
+// TestLoadIsExact: what is counted is what the open queries wait for, however they go.
+func TestLoadIsExact(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newEquals(t, 4)
+		var confirms []Confirm
+		now := time.Duration(0)
+		for id := range QueryID(rapid.IntRange(1, 40).Draw(rt, "steps")) {
+			var in Input = Tick{}
+			c := Confirm{To: overlay.Record{Peer: "0"}}
+			if len(confirms) > 0 {
+				c = rapid.SampledFrom(confirms).Draw(rt, "confirm")
+			}
+			switch rapid.IntRange(0, 4).Draw(rt, "input") {
+			case 0, 1:
+				in = Start{Query{ID: id, Key: []byte("k"), Fingerprint: summary.Fingerprint(id), Mode: Mode(id % 2)}}
+			case 2:
+				in = Confirmed{ID: c.ID, Peer: c.To.Peer, Has: id%3 == 0}
+			case 3:
+				in = ConfirmFailed{ID: c.ID, Peer: c.To.Peer}
+			case 4:
+				in = Cancel{ID: c.ID}
+			}
+			now += time.Duration(rapid.IntRange(0, 3000).Draw(rt, "ms")) * time.Millisecond
+			for _, e := range r.Step(now, in) {
+				if c, ok := e.(Confirm); ok {
+					confirms = append(confirms, c)
+				}
+			}
+			want := map[overlay.PeerID]int{}
+			for _, q := range r.open {
+				for _, c := range q.candidates {
+					if c.state == asking {
+						want[c.record.Peer]++
+					}
+				}
+			}
+			if fmt.Sprint(r.load) != fmt.Sprint(want) {
+				rt.Fatalf("load %v, want %v", r.load, want)
+			}
+		}
+	})
+}
