@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node"
@@ -64,7 +63,7 @@ func (v *vennPeer) Announce(ctx context.Context, _ [][]byte) error {
 		if b := int64(s.BytesHeld); b != held {
 			held, since = b, time.Now()
 		}
-		if s.Origins == v.place.peers-1 && time.Since(since) >= settled {
+		if s.Origins == v.place.peers()-1 && time.Since(since) >= settled {
 			return nil
 		}
 		if err := sleep(ctx, pollEvery); err != nil {
@@ -74,9 +73,18 @@ func (v *vennPeer) Announce(ctx context.Context, _ [][]byte) error {
 	return nil
 }
 
-func (v *vennPeer) Find(ctx context.Context, key []byte, all bool) ([]peer.ID, error) {
-	found, _, err := v.member.find(ctx, key, all)
-	return found, err
+func (v *vennPeer) Find(ctx context.Context, key []byte, all bool) (a Answer, err error) {
+	began := time.Now()
+	results, err := v.member.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: queryTimeout})
+	if err != nil {
+		return a, err
+	}
+	for info := range results.Providers() {
+		a.Holders, a.Found = append(a.Holders, info.ID), time.Since(began)
+	}
+	a.Over = time.Since(began)
+	_, err = results.Stats()
+	return a, err
 }
 
 func (v *vennPeer) Close() error {
