@@ -32,6 +32,8 @@ func (l *loop) carryOut(e core.Effect) {
 		l.protect(peer.ID(e.Peer))
 	case overlay.Disconnect:
 		l.unprotect(peer.ID(e.Peer))
+	case overlay.Audit:
+		l.n.tasks.run(func() { l.n.audit(e) })
 	case overlay.Report:
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
@@ -86,13 +88,17 @@ func (l *loop) found(e routing.Found) {
 	if r == nil {
 		return
 	}
-	info := peer.AddrInfo{ID: peer.ID(e.Provider.Peer)}
-	if signed, err := l.n.cfg.headers.Record(e.Provider.Envelope); err == nil && signed.ID == info.ID {
-		info = signed
-	} else { // it has not published yet, but has confirmed: there was a connection
-		info.Addrs = l.n.host.Peerstore().Addrs(info.ID)
+	r.add(l.n.addrInfo(e.Provider))
+}
+
+// addrInfo is what a record certifies of a peer that has confirmed a key.
+func (n *Node) addrInfo(r overlay.Record) peer.AddrInfo {
+	info := peer.AddrInfo{ID: peer.ID(r.Peer)}
+	if signed, err := n.cfg.headers.Record(r.Envelope); err == nil && signed.ID == info.ID {
+		return signed
 	}
-	r.add(info)
+	info.Addrs = n.host.Peerstore().Addrs(info.ID) // it has not published yet: there was a connection
+	return info
 }
 
 // answer hands the core's answer to the stream that waits for it.

@@ -20,6 +20,7 @@ type Learned struct {
 
 // Published says that the node made a new summary of its own.
 type Published struct {
+	Seed  uint32 // its number
 	Epoch summary.Epoch
 	Keys  int // in the summary
 	Parts int

@@ -23,7 +23,7 @@ var (
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// KeyLists is what Keys must be besides for its keys to be in a join. An error is the last thing that Keys yields.
+// KeyLists is what Keys must be besides for its keys to be in a join, and for audits of neighbours to draw on. An error is the last thing that Keys yields.
 type KeyLists interface {
 	Keys(ctx context.Context) iter.Seq2[[]byte, error]
 }

@@ -35,7 +35,8 @@ type loop struct {
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
 	fallbacks                     int // newer epochs that began with parts, for want of a delta
 
-	publisher publisher
+	publisher *publisher
+	previous  *publisher // under the previous seed; nil: there is none
 	ticks     int
 }
 
@@ -51,7 +52,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		asks:    make(map[peer.ID]*confirming),
 		learned: make(map[overlay.Way]int),
 	}
-	l.publisher = newPublisher(n)
+	l.publisher, l.previous = newPublishers(n)
 	return l
 }
 
@@ -126,7 +127,7 @@ func (l *loop) tick() {
 // stirred looks at what others have left for the loop without a message.
 func (l *loop) stirred() {
 	l.n.in.take(l.stateChanged)
-	l.publisher.look()
+	l.publish()
 }
 
 func (l *loop) stateChanged(p peer.ID, s peerState) {
@@ -152,6 +153,9 @@ func (l *loop) stateChanged(p peer.ID, s peerState) {
 		l.n.conns.meshed(p, true)
 		if l.n.mesh.plain.meshed(p, true) {
 			l.publisher.sampleDue = true
+			if l.previous != nil {
+				l.previous.sampleDue = true
+			}
 		}
 		l.step(overlay.Grafted{Peer: overlay.PeerID(p)})
 	}
@@ -238,7 +242,7 @@ func (l *loop) result(r any) {
 	case confirmed:
 		l.confirmed(r)
 	case built:
-		l.publisher.built(l, r)
+		r.of.built(l, r)
 	}
 }
 

@@ -104,6 +104,7 @@ var (
 	descConns   = prometheus.NewDesc("venn_connections", "Peers connected.", nil, nil)
 	descMost    = prometheus.NewDesc("venn_connections_limit", "Peers connected at most.", nil, nil)
 	descOrigins = prometheus.NewDesc("venn_origins", "Peers whose summary is held.", nil, nil)
+	descOld     = prometheus.NewDesc("venn_origins_unrotated", "Of these, peers known only under the previous seed.", nil, nil)
 	descParts   = prometheus.NewDesc("venn_parts_held", "Parts of others' summaries held.", nil, nil)
 	descHeld    = prometheus.NewDesc("venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, nil)
 	descMemory  = prometheus.NewDesc("venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, nil)
@@ -113,8 +114,8 @@ var (
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descConns, descMost, descOrigins, descParts, descHeld, descMemory,
-		descFalse, descIgnored,
+		descRefused, descDropped, descQueue, descWaiting, descBytes, descKeys, descConns, descMost, descOrigins, descOld, descParts, descHeld,
+		descMemory, descFalse, descIgnored,
 	} {
 		ch <- d
 	}
@@ -139,6 +140,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	gauge(descMemory, float64(c.n.cfg.memory))
 	if s := c.n.gauges.Load(); s != nil {
 		gauge(descOrigins, float64(s.Origins))
+		gauge(descOld, float64(s.Unrotated))
 		gauge(descParts, float64(s.PartsHeld))
 		gauge(descHeld, float64(s.BytesHeld))
 		gauge(descFalse, s.FalseMatches)

@@ -51,6 +51,7 @@ type Node struct {
 	metrics  *metrics
 	events   *events
 	mesh     *mesh
+	sample   keySample
 	joining  chan struct{} // one token for a join of another's that is served
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
@@ -137,7 +138,7 @@ func (n *Node) handlers() map[protocol.ID]func(*stream) error {
 }
 
 func (n *Node) overlayConfig() overlay.Config {
-	return overlay.Config{
+	c := overlay.Config{
 		Self:         overlay.PeerID(n.host.ID()),
 		Seed:         n.cfg.seed.Tag(),
 		Up:           n.cfg.up,
@@ -156,6 +157,10 @@ func (n *Node) overlayConfig() overlay.Config {
 		ApplyDelta:   n.cfg.cache.ApplyDelta,
 		Rand:         rand.New(rand.NewPCG(n.cfg.random, 1)),
 	}
+	if p := n.cfg.previous; p != nil {
+		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
+	}
+	return c
 }
 
 func (n *Node) routingConfig() routing.Config {

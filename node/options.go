@@ -19,6 +19,7 @@ type Option func(*config) error
 
 type config struct {
 	seed           summary.Seed
+	previous       *previous // seed; nil: none
 	up, down       uint64
 	share          float64
 	maxConnections int
@@ -68,11 +69,13 @@ func newConfig(opts []Option) (config, error) {
 	if c.epochs == nil {
 		c.epochs = &clockEpochs{}
 	}
+	errs = append(errs, c.checkPrevious())
 	return c, errors.Join(errs...)
 }
 
 // WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each other's
-// summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes.
+// summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes. How a network comes to another
+// number, WithPreviousSeed says.
 func WithNetwork(name string, number uint32) Option {
 	return func(c *config) error {
 		if len(name) < 1 || len(name) > 64 {

@@ -145,7 +145,7 @@ func (n *Node) openSample(author peer.ID, data []byte) (p partial, err error) {
 	switch {
 	case err != nil:
 		return p, err
-	case h.Seed != n.cfg.seed.Tag():
+	case !n.cfg.accepts(h.Seed):
 		return p, fmt.Errorf("node: sample: %w", summary.ErrSeed)
 	case h.Origin != string(author):
 		return p, errAuthor

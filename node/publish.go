@@ -1,17 +1,17 @@
 package node
 
 import (
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// publisher makes the node's own summaries, when the schedule says so, in a goroutine of its own: from the fingerprints
-// alone, without touching a key.
+// publisher makes the node's own summaries under a seed, when the schedule says so, in a goroutine of its own: from the
+// fingerprints alone, without touching a key, if it is the seed of the key store.
 type publisher struct {
 	n        *Node
+	seed     summary.SeedTag
 	building bool
 	schedule schedule
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
@@ -26,6 +26,8 @@ type publisher struct {
 
 // built is a new epoch, ready to be published.
 type built struct {
+	of               *publisher
+	took             time.Duration
 	stream           *summary.Stream
 	envelope, record []byte
 	shape            summary.Shape
@@ -33,14 +35,30 @@ type built struct {
 	err              error
 }
 
-func newPublisher(n *Node) publisher {
-	return publisher{n: n}
+// newPublishers returns the publisher under the node's seed, and that under the previous one: nil if there is none.
+func newPublishers(n *Node) (current, old *publisher) {
+	if n.cfg.previous != nil {
+		old = &publisher{n: n, seed: n.cfg.previous.Tag()}
+	}
+	return &publisher{n: n, seed: n.cfg.seed.Tag()}, old
 }
 
-// look begins a new epoch if it is time.
-func (p *publisher) look() {
+// publish begins new epochs if it is time.
+func (l *loop) publish() {
+	changes := int(l.n.changes.Swap(0))
+	l.publisher.look(changes)
+	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {
+		l.previous = nil
+	}
+	if l.previous != nil {
+		l.previous.look(changes)
+	}
+}
+
+// look begins a new epoch if it is time, after so many changes since the last look.
+func (p *publisher) look(changes int) {
 	now := p.n.now()
-	if changes := int(p.n.changes.Swap(0)); changes > 0 {
+	if changes > 0 {
 		p.schedule.changed(now, changes)
 	}
 	p.sendSample(now)
@@ -49,14 +67,21 @@ func (p *publisher) look() {
 	}
 	p.building = true
 	p.schedule.begin(now)
-	h := summary.Header{Seed: p.n.cfg.seed.Tag(), Origin: string(p.n.host.ID()), Lifetime: lifetime, Shape: p.shape}
-	p.n.tasks.run(func() { p.n.in.result(p.n.ctx, p.n.build(h)) })
+	h := summary.Header{Seed: p.seed, Origin: string(p.n.host.ID()), Lifetime: lifetime, Shape: p.shape}
+	p.n.tasks.run(func() {
+		b := p.n.build(h)
+		b.of, b.took = p, p.n.now()-now
+		p.n.in.result(p.n.ctx, b)
+	})
 }
 
 // build numbers, makes and signs a summary of the keys held, in the shape of h while it fits, so that the parts of successive
 // epochs line up and deltas are small.
 func (n *Node) build(h summary.Header) (b built) {
-	fps := slices.Collect(n.keys.Fingerprints())
+	fps, err := n.fingerprints(h.Seed)
+	if err != nil {
+		return built{err: err}
+	}
 	if !h.Shape.Fits(len(fps)) {
 		h.Shape = summary.DefaultShape(len(fps))
 	}
@@ -88,11 +113,14 @@ func (p *publisher) built(l *loop, b built) {
 		return
 	}
 	p.shape, p.epoch, p.schedule.keys = b.shape, b.stream.Header().Epoch, b.keys
+	if p == l.previous {
+		p.schedule.rest = restAfter * b.took
+	}
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
 	p.published++
 	p.sample, p.sampleDue = sampleMessage(b), true
-	p.n.events.emit(Published{Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})
+	p.n.events.emit(Published{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.Bytes()})
 }
 
 // sendSample sends the ordinary message if it is due, when there is anybody for whom it is.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p-pubsub/partialmessages"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -295,6 +297,26 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.plain.left(p)
 	t.m.n.in.meshChanged(p, ended)
+	if t.m.n.host.Network().Connectedness(p) == network.Connected {
+		t.m.n.tasks.run(func() { t.m.forgotten(p) })
+	}
+}
+
+const resubscribe = 3 * time.Second
+
+// forgotten closes the connection with a peer, our stream to which has ended though the connection has not, unless the peer
+// subscribes anew soon. Pubsub forgets then what the peer is subscribed to, and the peer, whose own stream may be as it was, does
+// not say it again: so it goes when of two connections that were made at once the one with our stream is closed.
+func (m *mesh) forgotten(p peer.ID) {
+	select {
+	case <-time.After(resubscribe):
+	case <-m.n.ctx.Done():
+		return
+	}
+	if m.n.conns.linked(p) && !slices.Contains(m.top.ListPeers(), p) {
+		m.n.log.Debug("subscription lost", "peer", p)
+		_ = m.n.host.Network().ClosePeer(p)
+	}
 }
 
 func (t *tracer) Graft(p peer.ID, _ string) { t.m.n.in.meshChanged(p, begun) }

@@ -9,6 +9,8 @@ const (
 	enough  = 1000                   // one key in so many changed: enough for a new epoch when there was no quiet time
 	overdue = 2 * time.Minute        // that fewer changes wait for others at most
 
+	restAfter = 50 // times what making it took, a summary for which all keys were read is not made again
+
 	lifetime = time.Hour    // of a summary, from its first receipt
 	renewal  = lifetime / 2 // between epochs at most, once there is one
 )
@@ -21,6 +23,7 @@ type schedule struct {
 	last    time.Duration // when the last epoch was begun
 	keys    int           // of the last epoch
 	begun   bool          // there was one
+	rest    time.Duration // between epochs at least, if that is longer than spacing
 }
 
 // changed notes changes of keys.
@@ -36,7 +39,7 @@ func (s *schedule) due(now time.Duration) bool {
 	switch {
 	case s.changes == 0:
 		return s.begun && now >= s.last+renewal
-	case now < s.since+settle, s.begun && now < s.last+spacing:
+	case now < s.since+settle, s.begun && now < s.last+max(spacing, s.rest):
 		return false
 	case !s.begun, s.since >= s.last+spacing: // after a quiet time
 		return true

@@ -19,6 +19,7 @@ type Status struct {
 	Epoch           summary.Epoch // of the own summary; Sequence 0: there is none yet
 
 	Origins      int     // others whose summary is held
+	Unrotated    int     // of these, those known only under the previous seed
 	PartsHeld    int     // of their summaries
 	BytesHeld    int     // of these parts, on the wire
 	FalseMatches float64 // expected of a query
@@ -70,7 +71,11 @@ func (n *Node) Overlap(ctx context.Context, p peer.ID) (summary.Overlap, error) 
 	if err != nil {
 		return summary.Overlap{}, err
 	}
-	return summary.EstimateOwnOverlap(slices.Collect(n.keys.Fingerprints()), held, 0.95)
+	fps, err := n.fingerprints(held.Header().Seed)
+	if err != nil {
+		return summary.Overlap{}, err
+	}
+	return summary.EstimateOwnOverlap(fps, held, 0.95)
 }
 
 // view runs look in the loop and waits for it.
@@ -99,6 +104,7 @@ func (l *loop) status() Status {
 		Fallbacks:    l.fallbacks,
 		Epochs:       l.publisher.published,
 		Ignored:      l.core.Overlay.Ignored(),
+		Unrotated:    l.core.Overlay.Unrotated(),
 
 		ConnectionsPeak: l.n.conns.mostAtOnce(),
 	}

@@ -12,7 +12,12 @@ import (
 // Config holds the parameters of an [Overlay]. Zero values mean the stated defaults.
 type Config struct {
 	Self PeerID          // this node; required
-	Seed summary.SeedTag // summaries of other seeds are refused
+	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other numbers not understood
+
+	// Previous is the seed that the network is rotating from, another number of the same name: until PreviousUntil, an instant on
+	// the core's clock, summaries under it are taken in too, and our own may be published under either. Not above 0: there is none.
+	Previous      summary.Seed
+	PreviousUntil time.Duration
 
 	// Up and Down are the declared rates of the own line, bit/s. 0: not declared. The line counts as having [UndeclaredRate]
 	// then, all links together, and what peers send here is paced by what arrives (see [FirstRate]).
@@ -117,6 +122,10 @@ func (c *Config) check() error {
 	fault(c.OverlapSlots+c.ComplementSlots > c.NearSlots+c.RandomSlots,
 		"OverlapSlots and ComplementSlots are %d, more than half of all %d slots", c.OverlapSlots+c.ComplementSlots, c.slots())
 	fault(c.MaxLinks < c.slots(), "MaxLinks is %d, below the %d slots", c.MaxLinks, c.slots())
+	if c.PreviousUntil > 0 {
+		p := c.Previous.Tag()
+		fault(p.Network != c.Seed.Network || p.Number == c.Seed.Number, "Previous is no other number of Seed's network")
+	}
 	fault(c.OpenHeader == nil, "OpenHeader is missing")
 	fault(c.OpenRecord == nil, "OpenRecord is missing")
 	fault(c.Rand == nil, "Rand is missing")

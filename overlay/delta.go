@@ -66,7 +66,7 @@ func (o *Overlay) dropBase(e *entry) {
 
 // hold counts memory of others' summaries; our own is not part of the directory's.
 func (o *Overlay) hold(e *entry, bytes int) {
-	if e.index != 0 {
+	if !o.isOwn(e) {
 		o.held += bytes
 	}
 }
@@ -90,7 +90,7 @@ func (o *Overlay) expireBases(now time.Duration) {
 // shedBase forgets the base that has been kept for longest; false when there is none.
 func (o *Overlay) shedBase() bool {
 	var oldest *entry
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && len(e.bases) > 0 && (oldest == nil || e.bases[0].until < oldest.bases[0].until) {
 			oldest = e
 		}

@@ -13,6 +13,7 @@ import (
 type entry struct {
 	index  int
 	tag    uint64 // of the origin: all that an announcement says before the header is known
+	old    bool   // its summary is under the previous seed
 	peer   PeerID // empty until a record or header came
 	record Record
 
@@ -35,6 +36,7 @@ type entry struct {
 	fetchAt  time.Duration // no direct fetch before then
 	quiet    time.Duration // nobody offered more when last looked; not looked again before then
 	banned   bool          // signed two summaries under one epoch
+	foreign  bool          // its summary is under a seed that is not known here
 	past     summary.Epoch // the last verified one of a summary that has expired: none up to it is learned again
 	pending  bool          // no summary has come yet
 	by       PeerID        // which link first told of it, while it is pending
@@ -48,6 +50,7 @@ type entry struct {
 	shareUntil time.Duration     // a new epoch after this needs a new estimate
 
 	hits, misses int
+	auditAt      time.Duration // it is not asked for keys that its summary claims before then
 	rtt          time.Duration
 	dialFails    int
 	retryAt      time.Duration // not dialled as a neighbour before then
@@ -111,8 +114,10 @@ func (e *entry) rate() float64 {
 	return e.cur.Rate()
 }
 
-// gone says whether an origin has expired, or was banned: it is no longer expected to hold anything.
-func (e *entry) gone() bool { return e.banned || e.cur == nil && e.past != (summary.Epoch{}) }
+// gone says whether an origin has expired, or was banned, or cannot be understood: nothing is expected of it.
+func (e *entry) gone() bool {
+	return e.banned || e.foreign || e.cur == nil && e.past != (summary.Epoch{})
+}
 
 // add returns the entry of an origin that a link tells of, making it if it is new and there is room for one more that nobody
 // vouches for: not when memory is short, unless it is the peer itself that we are connected with.
@@ -120,7 +125,7 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	own := tag == summary.OriginTag(string(l.peer))
+	own := o.isTag(tag, l.peer)
 	if o.pending >= maxPending || l.brought >= maxPendingLink ||
 		!own && (len(o.byTag) > o.cfg.MaxOrigins || o.pendingFull() || o.short()) {
 		o.dropped++
@@ -156,14 +161,15 @@ func (o *Overlay) settle(e *entry) {
 
 // drop forgets all that is held of an origin.
 func (o *Overlay) drop(e *entry) {
-	if e.cur != nil {
+	if e.cur != nil && o.standsAlone(e) {
 		o.origins--
 	}
 	o.endAsk(e)
 	o.sigma = unknownSigma
 	o.held -= e.memory()
 	e.cur, e.next, e.bases = nil, nil, nil
-	o.setAnswer(e.index, nil)
+	o.setAnswer(e)
+	o.tellSibling(e)
 }
 
 // remove forgets an origin.
@@ -180,13 +186,25 @@ func (o *Overlay) remove(e *entry) {
 	}
 }
 
-// lookup finds what is known of a peer.
+// lookup finds what is known of a peer: the entry that stands for it.
 func (o *Overlay) lookup(p PeerID) (*entry, bool) {
-	i, ok := o.byTag[summary.OriginTag(string(p))]
-	if !ok || o.entries[i].peer != p {
-		return nil, false
+	tag := o.cfg.Seed.OriginTag(string(p))
+	e := o.entryOf(tag, p)
+	if o.previous != nil && (e == nil || e.cur == nil) {
+		if old := o.entryOf(o.cfg.Seed.Rotated(tag, o.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
+			e = old
+		}
 	}
-	return o.entries[i], true
+	return e, e != nil
+}
+
+// entryOf is the entry with a tag, if it is known to be a peer's.
+func (o *Overlay) entryOf(tag uint64, p PeerID) *entry {
+	i, ok := o.byTag[tag]
+	if !ok || o.entries[i].peer != p {
+		return nil
+	}
+	return o.entries[i]
 }
 
 // learnRecord takes in a peer's certified addresses. A record that does not verify is the sender's fault.
@@ -194,7 +212,8 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 	if r.Peer == o.cfg.Self {
 		return
 	}
-	if e, ok := o.lookup(r.Peer); ok && string(e.record.Envelope) == string(r.Envelope) {
+	e, known := o.lookup(r.Peer)
+	if known && string(e.record.Envelope) == string(r.Envelope) {
 		return
 	}
 	p, err := o.cfg.OpenRecord(r.Envelope)
@@ -202,7 +221,10 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 		o.fault(from, FaultRecord)
 		return
 	}
-	if e := o.add(from, summary.OriginTag(string(p))); e != nil && (e.peer == "" || e.peer == p) && o.joinGroup(e, r) {
+	if !known {
+		e = o.add(from, o.cfg.Seed.OriginTag(string(p)))
+	}
+	if e != nil && (e.peer == "" || e.peer == p) && o.joinGroup(e, r) {
 		before := e.recordBytes()
 		e.peer, e.record = p, r
 		o.countRecords(e, before)
@@ -219,8 +241,8 @@ func (o *Overlay) recordsFor(with records) []Record {
 	if with != someRecords {
 		return out
 	}
-	for _, e := range o.entries[1:] {
-		if e != nil && e.record.Envelope != nil && e.dialFails == 0 {
+	for _, e := range o.others() {
+		if e != nil && e.record.Envelope != nil && e.dialFails == 0 && !o.covered(e) {
 			others = append(others, e.record)
 		}
 	}
@@ -242,7 +264,7 @@ func (o *Overlay) expire(now time.Duration) {
 		return
 	}
 	o.expireAt = forever
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil || e.banned {
 			continue
 		}

@@ -63,6 +63,13 @@ type Protect struct{ Peer PeerID }
 // Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs it.
 type Disconnect struct{ Peer PeerID }
 
+// Audit checks what a neighbour claims to have in common with us: it is asked for some keys of our own, drawn at random from all
+// that Claims matches. It is answered by an [Outcome], or not at all.
+type Audit struct {
+	Of     Record
+	Claims *summary.Prefix
+}
+
 // Report is a peer's misbehaviour: feedback for pubsub's scoring, and for metrics.
 type Report struct {
 	Peer  PeerID
@@ -92,6 +99,7 @@ func (AnswerParts) effect()   {}
 func (Connect) effect()       {}
 func (Protect) effect()       {}
 func (Disconnect) effect()    {}
+func (Audit) effect()         {}
 func (Report) effect()        {}
 func (Learned) effect()       {}
 func (Wake) effect()          {}
@@ -104,7 +112,7 @@ const (
 	FaultHeader     Fault = "header"    // no valid signature, or not canonical
 	FaultRecord     Fault = "record"    // the origin's address record is not its own
 	FaultGroup      Fault = "group"     // the header belongs to another group
-	FaultSeed       Fault = "seed"      // another network or seed number
+	FaultSeed       Fault = "seed"      // another network
 	FaultChain      Fault = "chain"     // parts that do not match the hash chain, or are not canonical
 	FaultDelta      Fault = "delta"     // a delta that does not lead to what the header promises
 	FaultReplay     Fault = "replay"    // an epoch older than one already verified

@@ -15,6 +15,10 @@ func (o *Overlay) joinGroup(e *entry, r Record) bool {
 	if group == e.group {
 		return true
 	}
+	if s := o.sibling(e); s != nil && group != "" && s.group == group { // a peer counts once
+		o.leaveGroup(e)
+		return true
+	}
 	if group != "" && o.groups[group] >= o.cfg.MaxGroup {
 		e.unwanted = o.now + unwantedFor
 		o.dropped++
@@ -28,8 +32,13 @@ func (o *Overlay) joinGroup(e *entry, r Record) bool {
 	return true
 }
 
+// leaveGroup takes an entry out of its group, and leaves its place to the other summary of its peer, if there is one.
 func (o *Overlay) leaveGroup(e *entry) {
 	if e.group == "" {
+		return
+	}
+	if s := o.sibling(e); s != nil && s.group == "" && s.peer == e.peer {
+		s.group, e.group = e.group, ""
 		return
 	}
 	if o.groups[e.group]--; o.groups[e.group] == 0 {

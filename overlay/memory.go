@@ -13,9 +13,10 @@ import (
 //  1. earlier epochs, which only serve deltas;
 //  2. the last part of those prefixes whose last part is worth least a byte (the planner's value), down to the sample;
 //     parts dropped are not asked for again while memory is short;
-//  3. whole entries: those known by their record alone, then those of least weight (less for each dial that failed). Linked peers and neighbours stay. Peers that
-//     have proved useful, by a confirmed hit, go after all others, as long as they take no more than half of the
-//     memory: so that no crowd of new identities displaces them.
+//  3. whole entries: those known by their record alone and those that another covers (see rotation), then those of least
+//     weight (less for each dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a
+//     confirmed hit, go after all others, as long as they take no more than half of the memory: so that no crowd of new
+//     identities displaces them.
 //
 // Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. Once entries
 // had to go no new ones are made until an eighth of the memory is free: those that went would only come back, and those
@@ -46,20 +47,16 @@ func (e *entry) memory() int {
 
 // used is what the directory takes.
 func (o *Overlay) used() int {
-	return o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	n := o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	if o.previous != nil {
+		n += o.previous.index.Memory() + o.previous.overlap.Memory()
+	}
+	return n
 }
 
 // pendingFull says whether origins of which nothing is held yet take their share of the memory.
 func (o *Overlay) pendingFull() bool {
 	return float64(o.pending)*entryMemory >= pendingShare*float64(o.cfg.Memory)
-}
-
-// setAnswer makes a prefix that which answers for an entry, and which is compared with our own.
-func (o *Overlay) setAnswer(index int, p *summary.Prefix) {
-	o.overlap.Set(index, p)
-	if !o.cfg.Loop {
-		o.index.Set(index, p)
-	}
 }
 
 // shed brings the directory within its memory.
@@ -99,7 +96,7 @@ func leastWorth(a, b worth) int {
 // is nothing to drop.
 func (o *Overlay) shedParts(goal int) bool {
 	var all []worth
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && e.cur != nil && e.cur.Parts() > 1 {
 			all = append(all, worth{e: e, value: o.value(e, e.cur, e.cur.Parts()-1, e.cur.Parts())})
 		}
@@ -119,7 +116,7 @@ func (o *Overlay) dropPart(e *entry) {
 	e.depth, o.trimmed = e.cur.Parts()-1, true
 	e.cur = e.cur.Truncate(e.depth)
 	o.held += prefixMemory(e.cur) - before
-	o.setAnswer(e.index, e.cur)
+	o.setAnswer(e)
 	o.sigma = unknownSigma
 }
 
@@ -127,12 +124,12 @@ func (o *Overlay) dropPart(e *entry) {
 func (o *Overlay) shedEntries(goal int) {
 	var all []worth
 	useful := 0
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil || o.links[e.peer] != nil || o.neighbours[e.peer] != nil || e.banned {
 			continue
 		}
 		w := worth{e: e, value: -1}
-		if e.cur != nil {
+		if e.cur != nil && !o.covered(e) {
 			w.value, w.useful = o.weight(e)/float64(1+e.dialFails), e.hits > 0
 		}
 		if w.useful {
@@ -159,7 +156,7 @@ func (e *entry) recordBytes() int {
 
 // countRecords counts what is signed about all entries; it is called when some of it has changed.
 func (o *Overlay) countRecords(e *entry, before int) {
-	if e.index != 0 {
+	if !o.isOwn(e) {
 		o.records += e.recordBytes() - before
 	}
 }
@@ -170,7 +167,7 @@ func (o *Overlay) restore() {
 		return
 	}
 	o.trimmed = false
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e != nil && e.depth > 0 {
 			e.depth, e.quiet, o.planAt = 0, 0, 0
 		}

@@ -39,7 +39,7 @@ func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
 			f := some[rng.IntN(len(some))]
 			for i, p := range net.Peers {
 				var got []overlay.PeerID
-				for _, c := range p.Overlay.Candidates(f) {
+				for _, c := range p.Overlay.Candidates(nil, f) {
 					got = append(got, c.Peer)
 				}
 				if want := loop(p.Overlay, f); !slices.Equal(got, want) {

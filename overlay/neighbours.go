@@ -47,6 +47,7 @@ const (
 	furtherEstimates = 3                // and of peers with one
 	keepFor          = 10 * time.Second // a neighbour by overlap is kept at least so long
 	sureMatch        = 0.9              // as package routing/match counts misses
+	auditEvery       = 10 * time.Minute // of a neighbour by overlap
 	swapEvery        = 4 * time.Second  // between looks for a better one, after a look that found none
 )
 
@@ -65,6 +66,7 @@ func (o *Overlay) chooseNeighbours(now time.Duration) {
 	o.fill(now, Random, random, room, func(c []rank.Candidate, n int) []rank.Candidate {
 		return rank.Random(c, n, o.cfg.Rand)
 	})
+	o.auditNeighbours(now)
 }
 
 // comparable says whether the samples of most peers are in: neighbours chosen by overlap before that would soon be
@@ -88,8 +90,8 @@ func (o *Overlay) count(k Kind) int {
 // may says so.
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
 	var out []rank.Candidate
-	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() {
+	for _, e := range o.others() {
+		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() || o.covered(e) {
 			continue
 		}
 		if nb, is := o.neighbours[e.peer]; is && !may(nb) {
@@ -168,6 +170,30 @@ func (o *Overlay) dropRefuted(now time.Duration) {
 			o.giveUp(l.peer)
 		}
 	}
+}
+
+// auditNeighbours has each neighbour by overlap show that it holds what it claims, as soon as enough of its summary is known, and
+// again from time to time.
+func (o *Overlay) auditNeighbours(now time.Duration) {
+	for _, l := range o.order {
+		nb, is := o.neighbours[l.peer]
+		if !is || nb.kind != Similar && nb.kind != Complementary {
+			continue
+		}
+		if e, known := o.lookup(l.peer); known && now >= e.auditAt && e.sureMatches() {
+			e.auditAt = now + auditEvery
+			o.emit(Audit{Of: e.record, Claims: e.cur})
+		}
+	}
+}
+
+// sureMatches says whether a key of ours that matches an entry is held, if its share of ours is true, with probability sureMatch.
+func (e *entry) sureMatches() bool {
+	if e.cur == nil || e.shareParts == 0 {
+		return false
+	}
+	held := e.share.Value
+	return held > 0 && held >= sureMatch*(held+(1-held)*e.rate())
 }
 
 // audit is what confirmations have said of a peer's claims. Those that count were of matches that are true with
@@ -265,16 +291,19 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 // estimateShares estimates how much of our collection the peers hold: of every peer by its sample, once that has come, and
 // again, a few in each round, of those that may be chosen, by all that is known of them.
 func (o *Overlay) estimateShares() {
-	own := o.Own()
-	if own == nil || !o.estimate {
+	if o.Own() == nil || !o.estimate {
 		return
 	}
 	o.estimate = false
 	first, again := firstEstimates, 0
 	var known []rank.Candidate
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
+		if e == nil || e.cur == nil || e.cur.Parts() == 0 || o.covered(e) {
+			continue
+		}
+		own := o.ownUnder(e)
 		switch {
-		case e == nil || e.cur == nil || e.cur.Parts() == 0:
+		case own == nil:
 		case e.shareParts <= 0 && o.compareSample(own, e):
 			known = append(known, o.candidate(e))
 		case e.shareParts <= 0 && first > 0:
@@ -288,7 +317,7 @@ func (o *Overlay) estimateShares() {
 	for _, c := range rank.Similar(known, 3*o.cfg.OverlapSlots) {
 		e := o.entries[c.Index]
 		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
-			o.estimateShare(own, e)
+			o.estimateShare(o.ownUnder(e), e)
 			again++
 			o.estimate = true
 		}
@@ -297,7 +326,11 @@ func (o *Overlay) estimateShares() {
 
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
 func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
-	ov, ok := o.overlap.Overlap(e.index, Confidence)
+	overlap := &o.overlap
+	if e.old {
+		overlap = &o.previous.overlap
+	}
+	ov, ok := overlap.Overlap(e.index, Confidence)
 	if ok {
 		e.setOverlap(own, ov, 1)
 	}

@@ -18,7 +18,8 @@ type Overlay struct {
 	effects                  []Effect
 	steps                    int
 
-	entries []*entry       // by index; nil: free. 0 is this node's own
+	entries []*entry       // by index; nil: free. The first are this node's own: 0, and 1 under the previous seed if there is one
+	owns    int            // how many are our own
 	byTag   map[uint64]int // origin tag → index
 	free    []int
 	pending int                // entries of which no summary has come yet
@@ -26,12 +27,15 @@ type Overlay struct {
 	held    int                // bytes of prefixes of others
 	index   index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
 	overlap summary.Comparison // of our collection with each entry's sample
-	found   []int              // memory of queries
-	groups  map[string]int     // entries by group of addresses
-	records int                // bytes of what is signed about others
-	trimmed bool               // parts had to go, and are not asked for again
-	crowded bool               // memory is full of samples: no new origin is asked for
-	dropped int                // announcements ignored for want of room
+
+	previous *rotation // of the seed before; nil: there is none
+
+	found   []int          // memory of queries
+	groups  map[string]int // entries by group of addresses
+	records int            // bytes of what is signed about others
+	trimmed bool           // parts had to go, and are not asked for again
+	crowded bool           // memory is full of samples: no new origin is asked for
+	dropped int            // announcements ignored for want of room
 
 	links  map[PeerID]*link
 	order  []*link // by peer, so that map order never reaches an effect
@@ -76,15 +80,17 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	own := &entry{tag: summary.OriginTag(string(cfg.Self)), peer: cfg.Self}
-	return &Overlay{
+	own := &entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self}
+	o := &Overlay{
 		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
 		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
-		entries: []*entry{own}, byTag: map[uint64]int{own.tag: 0},
+		entries: []*entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0},
 		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{}, groups: map[string]int{},
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
-	}, nil
+	}
+	o.startRotation()
+	return o, nil
 }
 
 // Step takes an input at a time (since an origin of the driver's choice; it never goes back) and returns what the
@@ -154,6 +160,7 @@ func (o *Overlay) tick(now time.Duration) {
 	o.deltas.keys = 0
 	if now >= o.nextChoice {
 		o.nextChoice = now + neighbourEvery
+		o.endRotation(now)
 		o.expire(now)
 		o.restore()
 		o.expireBases(now)

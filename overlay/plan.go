@@ -62,8 +62,8 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 	}
 	var offers []offer
 	o.planAt = now + settledQuiet
-	for _, e := range o.entries[1:] {
-		if e == nil || e.banned || e.ask.peer != "" || now < e.unwanted {
+	for _, e := range o.others() {
+		if e == nil || e.banned || e.foreign || e.ask.peer != "" || now < e.unwanted {
 			continue
 		}
 		if now >= e.quiet {
@@ -73,7 +73,7 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 				o.planAt = now
 				continue
 			}
-			e.quiet = now + e.quietFor()
+			e.quiet = now + o.quietFor(e)
 		}
 		o.planAt = min(o.planAt, e.quiet)
 	}
@@ -94,8 +94,8 @@ func (o *Overlay) planAsks(now time.Duration) map[PeerID][]Item {
 }
 
 // quietFor is how long an origin of which nobody offers more is passed over.
-func (e *entry) quietFor() time.Duration {
-	if p := e.newest(); p != nil && p.Parts() == p.Plan().Parts() && !e.newerThan.After(p.Header().Epoch) {
+func (o *Overlay) quietFor(e *entry) time.Duration {
+	if p := e.newest(); p != nil && (p.Parts() == p.Plan().Parts() || o.covered(e)) && !e.newerThan.After(p.Header().Epoch) {
 		return settledQuiet
 	}
 	return quietFor
@@ -129,6 +129,9 @@ func (o *Overlay) bestOffer(now time.Duration, e *entry) (offer, bool) {
 	if e.depth > 0 {
 		most = min(most, e.depth)
 	}
+	if o.covered(e) {
+		most = min(most, 1)
+	}
 	if o.deltaOffer(now, &of) {
 		return of, false
 	}
@@ -157,7 +160,7 @@ func (o *Overlay) size(of *offer, most int) bool {
 		}
 		of.end, of.bytes = 1, unknownSample
 		of.value = firstValue / unknownSample
-		if of.e.cur != nil {
+		if of.e.cur != nil || o.covered(of.e) {
 			of.value = 1.0 / unknownSample
 		}
 		return true
@@ -312,7 +315,7 @@ func (o *Overlay) timeOut(now time.Duration) {
 		return
 	}
 	o.askUntil = forever
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil || e.ask.peer == "" {
 			continue
 		}

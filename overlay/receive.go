@@ -11,18 +11,29 @@ import (
 // publish takes in a new epoch of our own.
 func (o *Overlay) publish(now time.Duration, in Published) {
 	e := o.entries[0]
+	if s := in.Stream.Header().Seed; s != o.cfg.Seed {
+		if o.previous == nil || s != o.previous.tag {
+			return // it comes too late
+		}
+		e = o.entries[o.owns-1]
+	}
 	e.oldEnvelope, e.envelope = e.envelope, in.Envelope
 	if string(e.record.Envelope) != string(in.Record) {
 		e.record, e.recordSince = Record{Peer: o.cfg.Self, Envelope: in.Record}, in.Stream.Header().Epoch
 	}
 	o.keepBase(now, e, e.cur)
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
-	o.ownTurn = now
-	o.copies = copies{}
 	o.estimate = true
-	o.overlap.SetOwn(e.cur)
-	for _, other := range o.entries[1:] {
-		if other != nil {
+	if e.old {
+		o.previous.overlap.SetOwn(e.cur)
+		o.toTell(e)
+	} else {
+		o.ownTurn = now
+		o.copies = copies{}
+		o.overlap.SetOwn(e.cur)
+	}
+	for _, other := range o.others() {
+		if other != nil && other.old == e.old {
 			other.outdateShare(now)
 		}
 	}
@@ -98,13 +109,13 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	i, known := o.byTag[in.Group.OriginTag()]
 	if in.Way == Message {
 		if from := o.links[in.From]; from != nil {
-			if e := o.add(from, in.Group.OriginTag()); e != nil && e.index != 0 && !e.banned {
+			if e := o.add(from, in.Group.OriginTag()); e != nil && !o.isOwn(e) && !e.banned {
 				return e
 			}
 		}
 		return nil
 	}
-	if known && i != 0 && !o.entries[i].banned {
+	if known && i >= o.owns && !o.entries[i].banned {
 		e := o.entries[i]
 		t := trade{}
 		if l != nil {
@@ -175,12 +186,15 @@ func (o *Overlay) lengthen(now time.Duration, e *entry, base *summary.Prefix, in
 func (o *Overlay) open(e *entry, in PartsReceived) (*summary.Prefix, Fault) {
 	h, err := o.cfg.OpenHeader(in.Envelope)
 	switch {
-	case errors.Is(err, summary.ErrSeed) || err == nil && h.Seed != o.cfg.Seed:
+	case errors.Is(err, summary.ErrSeed) || err == nil && h.Seed.Network != o.cfg.Seed.Network:
 		return nil, FaultSeed
 	case err != nil:
 		return nil, FaultHeader
 	case h.Group() != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, FaultGroup
+	case !o.accepts(h.Seed):
+		o.disown(e)
+		return nil, ""
 	}
 	p, err := o.cfg.OpenRecord(in.Record)
 	if err != nil || string(p) != h.Origin {
@@ -214,16 +228,22 @@ func (o *Overlay) compare(p *summary.Prefix, envelope []byte) Fault {
 
 // ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
 func (o *Overlay) ban(e *entry) {
-	o.settle(e)
-	o.drop(e)
-	e.banned = true
+	for _, e := range []*entry{e, o.sibling(e)} {
+		if e != nil {
+			o.settle(e)
+			o.drop(e)
+			e.banned = true
+		}
+	}
 }
 
 // install puts a longer prefix in its place: the answering one, unless an older epoch still answers better.
 func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in PartsReceived) {
 	h := p.Header()
 	ep, _ := e.epoch()
-	if e.cur == nil {
+	e.old = h.Seed != o.cfg.Seed
+	first := e.cur == nil
+	if first && o.standsAlone(e) {
 		o.origins++
 		o.lastLearned = now
 	}
@@ -259,7 +279,10 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	o.held += prefixMemory(e.cur) + prefixMemory(e.next) - before
 	o.keepBase(now, e, replaced)
-	o.setAnswer(e.index, e.cur)
+	o.setAnswer(e)
+	if first {
+		o.tellSibling(e)
+	}
 	e.grown = now
 	o.changed(e)
 	gained, delta := p.Bytes(), 0
@@ -274,11 +297,16 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 
 // changed notes that there is more to tell, to plan and to estimate of an origin.
 func (o *Overlay) changed(e *entry) {
+	o.toTell(e)
+	e.quiet, o.planAt, o.sigma, o.estimate = 0, 0, unknownSigma, true
+	o.expireAt = min(o.expireAt, e.expires)
+}
+
+// toTell notes that all links may have to be told of an origin.
+func (o *Overlay) toTell(e *entry) {
 	for _, l := range o.order {
 		l.untold.add(e.index)
 	}
-	e.quiet, o.planAt, o.sigma, o.estimate = 0, 0, unknownSigma, true
-	o.expireAt = min(o.expireAt, e.expires)
 }
 
 // progress moves the outstanding ask forward, or ends it.

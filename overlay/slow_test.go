@@ -281,7 +281,7 @@ func checkViews(t *testing.T, w *world) {
 			sum++
 		}
 	}
-	got := w.o.Candidates(f)
+	got := w.o.Candidates(nil, f)
 	for _, c := range got {
 		if !contains(want, c.Peer) {
 			t.Fatalf("%s is a candidate, want %v", c.Peer, want)
@@ -297,12 +297,12 @@ func checkLedger(t *testing.T, o *Overlay) {
 	t.Helper()
 	held, origins, pending, direct := 0, 0, 0, 0
 	inFlight := map[PeerID]int{}
-	for _, e := range o.entries[1:] {
+	for _, e := range o.others() {
 		if e == nil {
 			continue
 		}
 		held += e.memory()
-		if e.cur != nil {
+		if e.cur != nil && !o.covered(e) {
 			origins++
 		}
 		if e.pending {

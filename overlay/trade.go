@@ -56,7 +56,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 		if e == nil || e.banned {
 			continue
 		}
-		if e.index == 0 && o.ownUnknown(it) {
+		if o.isOwn(e) && e.unpublished(it) {
 			o.fault(l, FaultCatalogue)
 			return
 		}
@@ -94,11 +94,15 @@ func (o *Overlay) heard(l *link, e *entry, it Item) {
 	}
 }
 
-// ownUnknown says whether an item speaks of an epoch of our own that we never published.
-func (o *Overlay) ownUnknown(it Item) bool {
-	ep, parts := o.entries[0].epoch()
-	e := it.Group.Epoch()
-	return e.After(ep) || e == ep && int(max(it.Have, it.Want)) > parts
+// unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run it may be
+// of an earlier one.
+func (e *entry) unpublished(it Item) bool {
+	if e.cur == nil {
+		return false
+	}
+	ep, parts := e.epoch()
+	at := it.Group.Epoch()
+	return at.After(ep) || at == ep && int(max(it.Have, it.Want)) > parts
 }
 
 // enqueue notes an ask. An ask for an epoch that is no longer held is forgotten: the peer will hear of the newer one.

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -18,18 +19,24 @@ type Candidate struct {
 	Connected    bool
 }
 
-// Candidates returns the peers whose held prefix contains f, in the order of the directory. A peer of which no part is
-// held is not among them. What it costs package index says; with [Config.Loop], one look into every prefix held.
-func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
+// Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's fingerprint
+// under [Config.Seed]; the key itself is hashed anew for summaries under [Config.Previous], if there may be any. A peer of
+// which no part is held is not among them. What it costs package index says; with [Config.Loop], one look into every prefix
+// held.
+func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	o.found = o.found[:0]
+	var old summary.Fingerprint
+	if o.previous != nil {
+		old = o.previous.hasher.Fingerprint(key)
+	}
 	if o.cfg.Loop {
-		for i, e := range o.entries {
-			if i > 0 && e != nil && e.cur != nil && e.cur.Contains(f) {
-				o.found = append(o.found, i)
-			}
-		}
+		o.loop(f, old)
 	} else {
 		o.found = o.index.Candidates(o.found, f)
+		if o.previous != nil {
+			o.found = o.previous.index.Candidates(o.found, old)
+			slices.Sort(o.found)
+		}
 	}
 	if len(o.found) == 0 {
 		return nil
@@ -46,6 +53,22 @@ func (o *Overlay) Candidates(f summary.Fingerprint) []Candidate {
 	return out
 }
 
+// loop finds the candidates for a key by asking every prefix; old is the key's fingerprint under the previous seed.
+func (o *Overlay) loop(f, old summary.Fingerprint) {
+	for _, e := range o.others() {
+		if e == nil || e.cur == nil {
+			continue
+		}
+		f := f
+		if e.old {
+			f = old
+		}
+		if e.cur.Contains(f) && !o.covered(e) {
+			o.found = append(o.found, e.index)
+		}
+	}
+}
+
 // Ignored is how many lines of catalogues were not taken in so far, for want of room for origins that nobody vouches for.
 func (o *Overlay) Ignored() int { return o.dropped }
 
@@ -54,8 +77,8 @@ func (o *Overlay) Ignored() int { return o.dropped }
 func (o *Overlay) FalseMatches() float64 {
 	if o.sigma == unknownSigma {
 		o.sigma = 0
-		for _, e := range o.entries[1:] {
-			if e != nil && !e.gone() {
+		for _, e := range o.others() {
+			if e != nil && !e.gone() && !o.covered(e) {
 				o.sigma += e.rate()
 			}
 		}
@@ -70,8 +93,8 @@ func (o *Overlay) Memory() int { return o.used() }
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
 // summary.
 func (o *Overlay) Incomplete() bool {
-	for _, e := range o.entries[1:] {
-		if e != nil && e.cur == nil && !e.gone() && e.dialFails == 0 {
+	for _, e := range o.others() {
+		if e != nil && e.cur == nil && !e.gone() && e.dialFails == 0 && !o.covered(e) {
 			return true
 		}
 	}
@@ -167,8 +190,8 @@ type Depth struct {
 // Directory returns how much is held of every peer known, in the order of the directory.
 func (o *Overlay) Directory() []Depth {
 	var out []Depth
-	for _, e := range o.entries[1:] {
-		if e != nil && e.cur != nil {
+	for _, e := range o.others() {
+		if e != nil && e.cur != nil && !o.covered(e) {
 			out = append(out, Depth{Peer: e.peer, Parts: e.cur.Parts(), Bytes: e.cur.Bytes(), Rate: e.cur.Rate()})
 		}
 	}

@@ -34,7 +34,7 @@ func MaxNames(m Mode) int {
 // matched takes in what the own directory says.
 func (r *Router) matched(q *flight) {
 	prior := r.prior.Share()
-	for _, v := range r.view.Candidates(q.Fingerprint) {
+	for _, v := range r.view.Candidates(q.Key, q.Fingerprint) {
 		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
 			continue
 		}

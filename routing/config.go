@@ -12,8 +12,8 @@ import (
 
 // View is what routing reads of the overlay; *overlay.Overlay is one. It is read during Step only.
 type View interface {
-	// Candidates are the peers whose summaries match f, in a fixed order.
-	Candidates(f summary.Fingerprint) []overlay.Candidate
+	// Candidates are the peers whose summaries match a key, of which f is the fingerprint, in a fixed order.
+	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
 	// FalseMatches is Σf, how many false candidates a query has on average.
 	FalseMatches() float64
 	// BestInformed is the linked peer with the least Σf, and that.
@@ -60,6 +60,7 @@ type Config struct {
 	MaxServed        int // searches of others open at a time; more are answered empty at once; 0: 256
 	MaxServedPerPeer int // of these, from one peer; 0: 32
 	MaxServedBudget  int // messages spent on a search of others, whatever it asks for; 0: 128
+	ServedRate       int // messages a second spent on behalf of one peer, over some ten seconds; what is more is answered empty; 0: 500
 }
 
 func (c *Config) defaults() {
@@ -80,6 +81,7 @@ func (c *Config) defaults() {
 	setDefault(&c.MaxServed, 256)
 	setDefault(&c.MaxServedPerPeer, 32)
 	setDefault(&c.MaxServedBudget, 128)
+	setDefault(&c.ServedRate, 500)
 	if c.Incomplete == nil {
 		c.Incomplete = func() bool { return false }
 	}
@@ -124,6 +126,7 @@ func (c *Config) counts() func(yield func(string, int64) bool) {
 			yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
 			yield("ConfirmTimeout", int64(c.ConfirmTimeout)) && yield("AskTimeout", int64(c.AskTimeout)) &&
 			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServed", int64(c.MaxServed)) &&
-			yield("MaxServedPerPeer", int64(c.MaxServedPerPeer)) && yield("MaxServedBudget", int64(c.MaxServedBudget))
+			yield("MaxServedPerPeer", int64(c.MaxServedPerPeer)) && yield("MaxServedBudget", int64(c.MaxServedBudget)) &&
+			yield("ServedRate", int64(c.ServedRate))
 	}
 }

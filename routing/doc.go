@@ -25,8 +25,9 @@
 //   - no peer is asked twice whether it holds the key of a query, but once more after a failure; never this node itself,
 //     never the peer that a forwarded query comes from;
 //   - a forwarded query visits no peer twice: repeats of (origin, nonce) are answered empty, and hops are limited;
-//   - nobody but its own confirmation makes a peer a provider.
+//   - nobody but its own confirmation makes a peer a provider;
+//   - no peer has this node spend more on its behalf than [Config.ServedRate], and what it asks for displaces nobody's from all places.
 //
 // It costs at most about 200 bytes a candidate, of which an open query has at most [MaxCandidates]; open queries and
-// requests are limited by [Config].
+// requests are limited by [Config]. Which queries were seen, and what others asked for, takes at most 84 KiB.
 package routing

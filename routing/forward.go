@@ -49,7 +49,7 @@ func (r *Router) forward(q *flight) bool {
 		q.short = q.short || len(to) > 0
 		return false
 	}
-	r.seen.Add(r.now, q.origin, q.nonce)
+	r.seen.Add(q.origin, q.nonce)
 	until := r.now + (q.Deadline-r.now)/8*7
 	for _, p := range to[:n] {
 		r.forwardTo(q, p, share/n-forwardCost, until)

@@ -54,7 +54,7 @@ func (d *driver) byte() int {
 }
 
 // Candidates and the other methods of routing.View are drawn from the same bytes.
-func (d *driver) Candidates(f summary.Fingerprint) []overlay.Candidate {
+func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate {
 	var out []overlay.Candidate
 	for i := range fuzzPeers {
 		if b := d.byte(); b&1 == 1 {

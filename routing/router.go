@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing/match"
+	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 // Router is the query machine of one node. See the package comment for what its driver owes. Not safe for concurrent use.
@@ -21,7 +22,8 @@ type Router struct {
 	own      int           // own queries among open
 	serving  map[overlay.PeerID]int
 	requests QueryID // IDs given to searches of others
-	seen     seen
+	seen     sightings
+	demand   demand
 	out      []Effect
 }
 
@@ -33,7 +35,8 @@ func New(cfg Config, view View) (*Router, error) {
 	}
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
-		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{}, seen: &batches{},
+		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{},
+		seen: sightings{key: bloom.Key{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()},
 	}, nil
 }
 

@@ -1,47 +1,54 @@
 package routing
 
 import (
-	"time"
+	"encoding/binary"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary/bloom"
 )
-
-// seen remembers which forwarded queries came by. It may forget after a while, never invent: a forgotten query costs a
-// repeat, an invented one an answer.
-type seen interface {
-	// Add takes in a query and says whether it is new.
-	Add(now time.Duration, origin overlay.PeerID, nonce uint64) bool
-}
 
 const (
-	seenBatch = 8192
-	seenFor   = time.Minute
+	// seenBatch queries fill a batch, seenBatches are kept: the last 15,872 queries at least are remembered, which is longer than
+	// one travels unless hundreds come a second.
+	seenBatch   = 512
+	seenBatches = 32
+	// seenRate is the false-positive rate of one batch: of all, one new query in a million is taken for a repeat.
+	seenRate = 1e-6 / seenBatches
 )
 
-// batches is the plain form of seen: two sets, of which the older is dropped when the younger is a minute old or holds
-// 8,192 queries. So a query is remembered for at least the last 8,192 others or the last minute, whichever is less, and
-// at most 16,384 are held.
-type batches struct {
-	young, old map[sighting]struct{}
-	turn       time.Duration // when young becomes old
+// sightings remembers which forwarded queries came by, in a dynamic block-partitioned filter (Papapetrou et al., section 4), of
+// which the oldest batch goes when there are too many. A batch takes 2.3 KiB, all 74 KiB; none is made before the first query. The
+// key of its hash is the node's secret: nobody can make queries that are taken for others'.
+type sightings struct {
+	key    bloom.Key
+	filter *bloom.Dynamic // nil: none seen yet
 }
 
-type sighting struct {
-	origin overlay.PeerID
-	nonce  uint64
-}
-
-func (b *batches) Add(now time.Duration, origin overlay.PeerID, nonce uint64) bool {
-	if b.young == nil || now >= b.turn || len(b.young) >= seenBatch {
-		b.old, b.young, b.turn = b.young, map[sighting]struct{}{}, now+seenFor
+// Add takes in a query and says whether it is new.
+func (s *sightings) Add(origin overlay.PeerID, nonce uint64) bool {
+	if s.filter == nil {
+		s.filter = newSightings(s.key)
 	}
-	s := sighting{origin, nonce}
-	if _, ok := b.old[s]; ok {
+	h := s.key.Hash(binary.BigEndian.AppendUint64([]byte(origin), nonce))
+	if s.filter.ContainsHash(h) {
 		return false
 	}
-	if _, ok := b.young[s]; ok {
-		return false
+	s.filter.AddHash(h)
+	if s.filter.Batches() > seenBatches {
+		s.filter.DropOldest()
 	}
-	b.young[s] = struct{}{}
 	return true
+}
+
+func newSightings(key bloom.Key) *bloom.Dynamic {
+	p, err := bloom.PartitionedRate(seenBatch, seenRate)
+	if err != nil {
+		panic(err) // constants
+	}
+	p.Key = key
+	d, err := bloom.NewDynamic(bloom.DynamicParams{Batch: p, Threshold: seenBatch})
+	if err != nil {
+		panic(err)
+	}
+	return d
 }

@@ -2,45 +2,54 @@ package routing
 
 import (
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/venn-p2p/venn/overlay"
 )
 
-// TestSeenRemembers compares batches with a list of all sightings: nothing is invented, and nothing forgotten that is
-// among the last 8,192 and less than a minute old.
+// sighting is a query in the slow twin of sightings, a plain set.
+type sighting struct {
+	origin overlay.PeerID
+	nonce  uint64
+}
+
+// TestSeenRemembers compares with a set: nothing is invented, and nothing that is among the last 15,872 forgotten.
 func TestSeenRemembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b batches
-		last := map[sighting]time.Duration{}
-		now := time.Duration(0)
+		var s sightings
+		set := map[sighting]bool{}
 		for range rapid.IntRange(0, 300).Draw(t, "n") {
-			now += time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond
-			s := sighting{"o", rapid.Uint64Range(0, 50).Draw(t, "nonce")}
-			at, before := last[s]
-			isNew := b.Add(now, s.origin, s.nonce)
-			if !before && !isNew {
-				t.Fatalf("%v was never seen, but is said to have been", s)
+			q := sighting{rapid.SampledFrom([]overlay.PeerID{"o", "p", "o\x00"}).Draw(t, "origin"), rapid.Uint64Range(0, 50).Draw(t, "nonce")}
+			if isNew := s.Add(q.origin, q.nonce); isNew == set[q] {
+				t.Fatalf("%v: new is %v, seen before is %v", q, isNew, set[q])
 			}
-			if before && isNew && now-at < seenFor {
-				t.Fatalf("%v was seen %v ago and is forgotten", s, now-at)
-			}
-			if isNew {
-				last[s] = now
-			}
+			set[q] = true
 		}
 	})
 }
 
 func TestSeenIsBounded(t *testing.T) {
-	var b batches
-	for i := range uint64(100_000) {
-		b.Add(0, "o", i)
-		if n := len(b.young) + len(b.old); n > 2*seenBatch {
-			t.Fatalf("%d sightings held", n)
+	const n = 100_000
+	var s sightings
+	invented := 0
+	for i := range uint64(n) {
+		if !s.Add("o", i) {
+			invented++
+		}
+		if s.filter.Batches() > seenBatches {
+			t.Fatalf("%d batches", s.filter.Batches())
 		}
 	}
-	if b.Add(0, "o", 100_000-seenBatch) {
-		t.Error("one of the last 8,192 is forgotten")
+	if invented > 3 { // 0.1 are expected
+		t.Errorf("%d of %d new queries are taken for repeats", invented, n)
+	}
+	for i := uint64(n - (seenBatches-1)*seenBatch); i < n; i++ {
+		if s.Add("o", i) {
+			t.Fatalf("query %d of %d is forgotten", i, n)
+		}
+	}
+	if kib := s.filter.Bits() / 8 / 1024; kib > 74 {
+		t.Errorf("%d KiB", kib)
 	}
 }

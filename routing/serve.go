@@ -18,6 +18,9 @@ type request struct {
 // asked serves a peer. What is malformed or too much is answered empty at once.
 func (r *Router) asked(in Asked) {
 	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= All
+	r.demand.fade(r.now)
+	ok = ok && !r.demand.over(in.From, r.cfg.ServedRate)
+	r.demand.charge(in.From, 1)
 	switch {
 	case ok && in.Kind == Candidates:
 		r.emit(Answer{Request: in.Request, Records: r.candidatesFor(in), Final: true})
@@ -43,7 +46,7 @@ func (r *Router) candidatesFor(in Asked) []overlay.Record {
 // likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
 func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
 	prior := r.prior.Share()
-	all := r.view.Candidates(in.Fingerprint)
+	all := r.view.Candidates(in.Key, in.Fingerprint)
 	entries := make([]match.Entry, 0, len(all))
 	for i, v := range all {
 		trust := match.Trust(v.Hits, v.Misses)
@@ -71,10 +74,17 @@ func (r *Router) self() overlay.Record {
 	return overlay.Record{Peer: r.cfg.Self}
 }
 
-// admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many.
+// admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many. The last
+// places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take all.
 func (r *Router) admit(in Asked) bool {
-	return in.Origin != r.cfg.Self && in.Deadline > r.now && len(r.open)-r.own < r.cfg.MaxServed &&
-		r.serving[in.From] < r.cfg.MaxServedPerPeer && r.seen.Add(r.now, in.Origin, in.Nonce)
+	if in.Origin == r.cfg.Self || in.Deadline <= r.now {
+		return false
+	}
+	places := r.cfg.MaxServed
+	if !r.demand.asked(in.Fingerprint) {
+		places -= places / forDemand
+	}
+	return len(r.open)-r.own < places && r.serving[in.From] < r.cfg.MaxServedPerPeer && r.seen.Add(in.Origin, in.Nonce)
 }
 
 // search opens a query on a peer's behalf, within its budget and ours.
@@ -134,5 +144,6 @@ func (r *Router) finishServing(q *flight) {
 	if r.serving[s.from]--; r.serving[s.from] == 0 {
 		delete(r.serving, s.from)
 	}
+	r.demand.charge(s.from, q.spent)
 	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent, Final: true})
 }

@@ -22,15 +22,25 @@ func (e Epoch) After(o Epoch) bool { return e.Compare(o) > 0 }
 // String is "generation.sequence".
 func (e Epoch) String() string { return fmt.Sprintf("%d.%d", e.Generation, e.Sequence) }
 
-// GroupID names one epoch of one origin: eight bytes of a hash of the origin's id, generation and sequence, all
-// big-endian.
+// GroupID names one epoch of one origin under one seed number: eight bytes of a hash of the origin's id with the number mixed
+// in, generation and sequence, all big-endian.
 type GroupID [16]byte
 
-// OriginTag is the hash of an origin's id that starts its group ids.
+// OriginTag is the hash of an origin's id that starts its group ids under seed number 0; see [SeedTag.OriginTag] for others.
 func OriginTag(origin string) uint64 {
 	sum := sha256.Sum256([]byte("venn/origin/1\x00" + origin))
 	return binary.BigEndian.Uint64(sum[:])
 }
+
+// OriginTag starts the group ids of an origin's summaries under s. While a network rotates its seed, an origin has a summary
+// under either number, and whoever knows the tag of one knows that of the other: see Rotated.
+func (s SeedTag) OriginTag(origin string) uint64 { return OriginTag(origin) ^ s.mask() }
+
+// Rotated is the tag, under another seed number of the network, of the origin that has this tag under s.
+func (s SeedTag) Rotated(tag uint64, to SeedTag) uint64 { return tag ^ s.mask() ^ to.mask() }
+
+// mask is what the number does to a tag: another for each, none for 0.
+func (s SeedTag) mask() uint64 { return uint64(s.Number) * 0x9E3779B97F4A7C15 }
 
 // NewGroupID names an epoch of the origin with a tag.
 func NewGroupID(tag uint64, e Epoch) GroupID {
@@ -42,9 +52,9 @@ func NewGroupID(tag uint64, e Epoch) GroupID {
 }
 
 // Group names the summary that h heads.
-func (h *Header) Group() GroupID { return NewGroupID(OriginTag(h.Origin), h.Epoch) }
+func (h *Header) Group() GroupID { return NewGroupID(h.Seed.OriginTag(h.Origin), h.Epoch) }
 
-// OriginTag is the tag of the origin, see [OriginTag].
+// OriginTag is the tag of the origin, see [SeedTag.OriginTag].
 func (g GroupID) OriginTag() uint64 { return binary.BigEndian.Uint64(g[:8]) }
 
 // Epoch is the epoch in g.

@@ -18,7 +18,7 @@ type Fingerprint uint64
 // computing colliding keys beforehand; whoever is in the network knows it.
 type Seed struct {
 	Network string // name of the network
-	Number  uint32 // rotated by configuration
+	Number  uint32 // rotated by configuration: all keys are hashed anew then
 }
 
 // SeedTag is how a header names a seed: the number in clear, the network as a hash of its name.

@@ -1,6 +1,7 @@
 package testnet
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"math/rand/v2"
@@ -122,6 +123,17 @@ func (c *collection) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.held)
+}
+
+// Keys are those held when the iteration begins; the error is always nil.
+func (c *collection) Keys(context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, k := range c.numbers() {
+			if !yield(c.ring.Key(k), nil) {
+				return
+			}
+		}
+	}
 }
 
 // Fingerprints are those of the keys held when the iteration begins.

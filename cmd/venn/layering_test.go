@@ -38,6 +38,7 @@ var layers = []layer{
 	{"overlay", []string{"summary/...", "overlay/rank", "overlay/index"}},
 	{"overlay/overlaytest", []string{"summary/...", "overlay"}},
 	{"routing/match", []string{"summary/..."}},
+	{"routing/cover", nil},
 	{"routing", []string{"summary/...", "overlay", "routing/match"}},
 	{"routing/routingtest", []string{"summary/...", "overlay", "routing"}},
 	{"node/core", []string{"summary/...", "overlay/...", "routing/..."}},

@@ -87,13 +87,17 @@ func printStatus(w io.Writer, s httpapi.Status) error {
 	if epoch == "" {
 		epoch = "none yet"
 	}
+	unrotated := ""
+	if s.Unrotated > 0 {
+		unrotated = fmt.Sprintf(", %d of them only under the previous seed", s.Unrotated)
+	}
 	_, err := fmt.Fprintf(w, `peer                 %s
 keys                 %d
 own summary          %s
 linked peers         %d (%d connections)
-summaries of others  %d, %d bytes
+summaries of others  %d, %d bytes%s
 expected false matches of a query  %.3g
-`, s.ID, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, s.FalseMatches)
+`, s.ID, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, unrotated, s.FalseMatches)
 	return err
 }
 

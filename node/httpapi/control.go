@@ -43,10 +43,11 @@ type Status struct {
 	Keys         int               `json:"keys"`
 	Epoch        string            `json:"epoch,omitempty"` // of the last summary
 	Connections  int               `json:"connections"`
-	Peers        int               `json:"peers"`         // that hello was said with
-	Summaries    int               `json:"summaries"`     // of others held
-	SummaryBytes int               `json:"summary_bytes"` // of these
-	FalseMatches float64           `json:"false_matches"` // expected of a query
+	Peers        int               `json:"peers"`               // that hello was said with
+	Summaries    int               `json:"summaries"`           // of others held
+	Unrotated    int               `json:"unrotated,omitempty"` // of these, under the previous seed alone
+	SummaryBytes int               `json:"summary_bytes"`       // of these
+	FalseMatches float64           `json:"false_matches"`       // expected of a query
 	PubsubBytes  int               `json:"pubsub_bytes"`
 	DirectBytes  int               `json:"direct_bytes"`
 	Refused      map[string]uint64 `json:"refused"`
@@ -60,7 +61,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := Status{
 		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
-		Summaries: s.Origins, SummaryBytes: s.BytesHeld, FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
+		Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
 		DirectBytes: s.DirectBytes, Refused: s.Refused, Dropped: s.Dropped,
 	}
 	if s.Epoch.Sequence > 0 {

@@ -32,6 +32,8 @@ func (s *Script) describe(e overlay.Effect) string {
 		return string(e.Peer)
 	case overlay.Disconnect:
 		return string(e.Peer)
+	case overlay.Audit:
+		return string(e.Of.Peer)
 	case overlay.Report:
 		return fmt.Sprintf("%s: %s", e.Peer, e.Fault)
 	case overlay.Learned:
@@ -107,7 +109,9 @@ func span(first, end int) string {
 // group is the origin's name and the epoch.
 func (s *Script) group(g summary.GroupID) string {
 	for _, p := range s.net.Peers {
-		if summary.OriginTag(string(p.ID)) == g.OriginTag() {
+		if number, ok := p.seedOf(g); ok && number > 0 {
+			return fmt.Sprintf("%s %s under %d", p.ID, g.Epoch(), number)
+		} else if ok {
 			return fmt.Sprintf("%s %s", p.ID, g.Epoch())
 		}
 	}

@@ -6,6 +6,7 @@ package overlaytest
 
 import (
 	"container/heap"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -36,8 +37,23 @@ type Network struct {
 	random   uint64
 }
 
-// seed is that of the summaries.
-var seed = summary.Seed{Network: "test"}
+// seed is that of the summaries of peers that are not given another.
+var seed = Seed(0)
+
+// Seed is a seed of the network's.
+func Seed(number uint32) summary.Seed { return summary.Seed{Network: "test", Number: number} }
+
+// Under is the fingerprint of a key, which fingerprint f names, under a seed number. Under number 0, that of peers that are not
+// given another, it is f itself: only that cannot be rotated to or from.
+func Under(f summary.Fingerprint, number uint32) summary.Fingerprint {
+	if number == 0 {
+		return f
+	}
+	return Seed(number).Hasher().Fingerprint(Key(f))
+}
+
+// Key is the key that a fingerprint names.
+func Key(f summary.Fingerprint) []byte { return binary.BigEndian.AppendUint64(nil, uint64(f)) }
 
 // Peer is one overlay in a [Network].
 type Peer struct {
@@ -53,9 +69,12 @@ type Peer struct {
 	Served     map[overlay.PeerID]int // bytes of parts sent, by origin
 	Silent     bool                   // announces, but never delivers
 	Liar       bool                   // spoils the deltas that it sends
+	Boaster    bool                   // holds nothing of what it claims
 	Gone       bool                   // has no connections
 	Lifetime   time.Duration          // of its summaries; 0: an hour
 	up         uint64                 // declared rate
+	seeds      []uint32               // numbers: its own, and the previous one if there is one
+	until      time.Duration          // for which there is
 	keeps      map[int]bool           // peers that it wants to stay connected with
 	mesh       map[int]bool
 	wake       time.Duration
@@ -78,21 +97,45 @@ func New(configs []overlay.Config, random uint64) (*Network, error) {
 	return n, nil
 }
 
-// Add adds a peer and returns its number. Self, Seed, Rand and the functions of the configuration are set here.
+// Add adds a peer and returns its number. Self, Rand and the functions of the configuration are set here, and Seed if it is not.
 func (n *Network) Add(id overlay.PeerID, cfg overlay.Config) (int, error) {
 	i := len(n.Peers)
-	cfg.Self, cfg.Seed, cfg.Rand = id, seed.Tag(), rand.New(rand.NewPCG(n.random, uint64(i)))
-	cfg.OpenHeader, cfg.OpenRecord = OpenHeader, OpenRecord
-	o, err := overlay.New(cfg)
-	if err != nil {
+	p := &Peer{
+		ID: id, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
+		keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1,
+	}
+	if err := n.open(p, i, cfg); err != nil {
 		return 0, err
 	}
 	n.index[id] = i
-	n.Peers = append(n.Peers, &Peer{
-		Overlay: o, ID: id, Faults: map[overlay.Fault]int{}, Served: map[overlay.PeerID]int{},
-		keeps: map[int]bool{}, mesh: map[int]bool{}, wake: -1, up: cfg.Up,
-	})
+	n.Peers = append(n.Peers, p)
 	return i, nil
+}
+
+// open gives a peer an overlay that knows nothing.
+func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
+	if cfg.Seed == (summary.SeedTag{}) {
+		cfg.Seed = seed.Tag()
+	}
+	cfg.Self, cfg.Rand = p.ID, rand.New(rand.NewPCG(n.random, uint64(i)))
+	cfg.OpenHeader, cfg.OpenRecord = OpenHeader, OpenRecord
+	p.up, p.seeds, p.until = cfg.Up, []uint32{cfg.Seed.Number}, cfg.PreviousUntil
+	if cfg.PreviousUntil > 0 {
+		p.seeds = append(p.seeds, cfg.Previous.Number)
+	}
+	p.Overlay, err = overlay.New(cfg)
+	return err
+}
+
+// Restart ends a peer and starts it again with another configuration: it has no connections, and knows nothing but its keys.
+func (n *Network) Restart(i int, cfg overlay.Config) error {
+	n.Leave(i)
+	p := n.Peers[i]
+	p.Gone, p.keeps, p.wake = false, map[int]bool{}, -1
+	if err := n.open(p, i, cfg); err != nil {
+		return err
+	}
+	return n.Publish(i, p.fps)
 }
 
 const signature = "signed:"
@@ -119,16 +162,34 @@ func OpenRecord(envelope []byte) (overlay.PeerID, error) {
 // Record makes a record of the usual size.
 func Record(p overlay.PeerID) []byte { return append(make([]byte, 200), p...) }
 
-// Publish gives a peer a collection and makes it publish a summary of it.
+// Publish gives a peer a collection and makes it publish a summary of it, under each of its seeds.
 func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
 	p := n.Peers[i]
-	p.published++
 	p.fps = fps
 	if !p.shape.Fits(len(fps)) {
 		p.shape = summary.DefaultShape(len(fps))
 	}
+	for k, number := range p.seeds {
+		if k > 0 && n.Now >= p.until {
+			break
+		}
+		if err := n.publish(i, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish makes a peer publish a summary under a seed number.
+func (n *Network) publish(i int, number uint32) error {
+	p := n.Peers[i]
+	p.published++
+	fps := make([]summary.Fingerprint, len(p.fps))
+	for k, f := range p.fps {
+		fps[k] = Under(f, number)
+	}
 	o, err := NewOrigin(p.ID, fps, summary.Header{
-		Lifetime: p.Lifetime, Shape: p.shape, Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
+		Seed: Seed(number).Tag(), Lifetime: p.Lifetime, Shape: p.shape, Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
 	})
 	if err != nil {
 		return err
@@ -263,6 +324,8 @@ func (n *Network) do(i int, e overlay.Effect) {
 		if exists && !n.Peers[j].keeps[i] {
 			n.after(n.Latency, func() { n.Disconnect(i, j) })
 		}
+	case overlay.Audit:
+		n.audit(i, e)
 	case overlay.Report:
 		p.Faults[e.Fault]++
 	case overlay.Learned:
@@ -314,6 +377,17 @@ func sizeOf(r summary.Run, delta, envelope, record []byte) int {
 	return overlay.RunBytes(r, envelope, record)
 }
 
+// audited is how many keys an audit asks for; all that is claimed is held, or nothing.
+const audited = 20
+
+func (n *Network) audit(i int, e overlay.Audit) {
+	out := overlay.Outcome{Peer: e.Of.Peer, Hits: audited}
+	if j, exists := n.index[e.Of.Peer]; exists && n.Peers[j].Boaster {
+		out.Hits, out.Misses = 0, audited
+	}
+	n.after(2*n.Latency, func() { n.step(i, out) })
+}
+
 // spoiled is what a peer sends as a delta: another one, if it is a liar.
 func (n *Network) spoiled(peer int, delta []byte) []byte {
 	if delta != nil && n.Peers[peer].Liar {
@@ -325,11 +399,21 @@ func (n *Network) spoiled(peer int, delta []byte) []byte {
 
 func (n *Network) originOf(g summary.GroupID) overlay.PeerID {
 	for _, p := range n.Peers {
-		if summary.OriginTag(string(p.ID)) == g.OriginTag() {
+		if _, ok := p.seedOf(g); ok {
 			return p.ID
 		}
 	}
 	return ""
+}
+
+// seedOf is the seed number under which a group is of the peer's.
+func (p *Peer) seedOf(g summary.GroupID) (uint32, bool) {
+	for _, number := range p.seeds {
+		if Seed(number).Tag().OriginTag(string(p.ID)) == g.OriginTag() {
+			return number, true
+		}
+	}
+	return 0, false
 }
 
 // onLine is how long a message waits for the line to a peer, and takes on it.

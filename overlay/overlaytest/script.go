@@ -19,13 +19,15 @@ import (
 // up, may have any name.
 //
 //	net [seed=N] [degree=N]              a new, empty network
-//	peer P [rate=BIT/S] [memory=BYTES] [slots=(OVERLAP,NEAR,RANDOM)] [max-links=N]
+//	peer P [rate=BIT/S] [memory=BYTES] [slots=(OVERLAP,NEAR,RANDOM)] [max-links=N] [seed=N] [previous=N until=duration]
+//	restart P [as peer]                  P begins anew, without connections, with the collection that it has
 //	publish P keys=N [shared=N] [as=N] [lifetime=duration]
 //	                                     a collection, the first shared keys of which are the same for all; as: of another peer, by number
 //	change P N                           the next epoch: so many keys of the collection are replaced
 //	connect P Q …                        connections from P
 //	disconnect P Q …
-//	fault P [silent] [liar] [gone]       silent: announces and never delivers; liar: spoils deltas; gone: is not connected
+//	fault P [silent] [liar] [boaster] [gone]
+//	    silent: announces and never delivers; liar: spoils deltas; boaster: holds nothing of what it claims; gone: is not connected
 //	origin NAME [keys=N] [epoch=1.N] [seed=NETWORK] [count=N]
 //	                                     a summary of nobody's overlay, for inputs; with count: NAME0, NAME1, …
 //	watch P … [only=(EFFECT,…)] [count]
@@ -56,7 +58,7 @@ type Script struct {
 func (s *Script) Run(d *datadriven.TestData) string {
 	s.lines, s.counts = nil, map[string]int{}
 	commands := map[string]func(*datadriven.TestData){
-		"net": s.newNet, "peer": s.peer, "publish": s.publish, "change": s.change, "connect": s.connect, "disconnect": s.disconnect,
+		"net": s.newNet, "peer": s.peer, "restart": s.restart, "publish": s.publish, "change": s.change, "connect": s.connect, "disconnect": s.disconnect,
 		"fault": s.fault, "origin": s.origin, "watch": s.watch, "input": s.input, "know": s.know, "neighbours": s.neighbours, "sent": s.sent,
 		"run": func(d *datadriven.TestData) { s.net.Run(s.net.Now + duration(d, "for", 0)) },
 	}
@@ -87,15 +89,23 @@ func (s *Script) newNet(d *datadriven.TestData) {
 }
 
 func (s *Script) peer(d *datadriven.TestData) {
+	id := overlay.PeerID(word(d, 0))
+	i, err := s.net.Add(id, config(d))
+	must(err)
+	s.numbers[id] = i
+}
+
+func (s *Script) restart(d *datadriven.TestData) { must(s.net.Restart(s.number(d, 0), config(d))) }
+
+func config(d *datadriven.TestData) overlay.Config {
 	rate := bits(d, "rate")
 	cfg := overlay.Config{Up: rate, Down: rate, Memory: number(d, "memory", 0), MaxLinks: number(d, "max-links", 0)}
 	if v := list(d, "slots"); len(v) == 3 {
 		cfg.OverlapSlots, cfg.NearSlots, cfg.RandomSlots = atoi(v[0]), atoi(v[1]), atoi(v[2])
 	}
-	id := overlay.PeerID(word(d, 0))
-	i, err := s.net.Add(id, cfg)
-	must(err)
-	s.numbers[id] = i
+	cfg.Seed = Seed(uint32(number(d, "seed", 0))).Tag()
+	cfg.Previous, cfg.PreviousUntil = Seed(uint32(number(d, "previous", 0))), duration(d, "until", 0)
+	return cfg
 }
 
 func (s *Script) publish(d *datadriven.TestData) {
@@ -124,7 +134,7 @@ func (s *Script) disconnect(d *datadriven.TestData) {
 
 func (s *Script) fault(d *datadriven.TestData) {
 	p := s.net.Peers[s.number(d, 0)]
-	p.Silent, p.Liar, p.Gone = d.HasArg("silent"), d.HasArg("liar"), false
+	p.Silent, p.Liar, p.Boaster, p.Gone = d.HasArg("silent"), d.HasArg("liar"), d.HasArg("boaster"), false
 	if d.HasArg("gone") {
 		s.net.Leave(s.number(d, 0))
 	}

@@ -115,7 +115,7 @@ func (v *view) known() []overlay.PeerID {
 }
 
 // Candidates finds the key by its fingerprint among those that the net's nodes hold or claim.
-func (v *view) Candidates(f summary.Fingerprint) []overlay.Candidate {
+func (v *view) Candidates(_ []byte, f summary.Fingerprint) []overlay.Candidate {
 	var out []overlay.Candidate
 	for _, p := range v.known() {
 		peer, rate := v.net.nodes[p], v.Knows[p]

@@ -17,7 +17,7 @@ import (
 // caused: "<" before inputs, ">" before effects.
 //
 //	net [seed=N] [rtt=20ms]               a new, empty net
-//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [max-served=N] [incomplete]
+//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [max-served=N] [served-rate=N] [incomplete]
 //	knows P [Q=rate …] [rest=rate]        what P holds of others; rest: of all others that exist
 //	fault P [down] [mute] [up] [claims=(k,…)] [forgets=(k,…)]
 //	start P ID any|all KEY [want=N] [budget=N] [for=duration]
@@ -77,6 +77,7 @@ func (s *Script) peer(d *datadriven.TestData) {
 	cfg := routing.Config{
 		BudgetAny: number(d, "budget-any", 0), Hops: number(d, "hops", 0),
 		MaxQueries: number(d, "max-queries", 0), MaxServed: number(d, "max-served", 0),
+		ServedRate: number(d, "served-rate", 0),
 	}
 	if d.HasArg("incomplete") {
 		cfg.Incomplete = func() bool { return true }

@@ -190,6 +190,9 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
 		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
 	}
+	if until, ok := d.cfg.Network.Previous(); ok {
+		opts = append(opts, node.WithPreviousSeed(d.cfg.Network.PreviousSeed, until))
+	}
 	if d.cfg.Content.Joins {
 		opts = append(opts, node.WithJoins())
 	}

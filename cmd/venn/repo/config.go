@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -29,7 +30,16 @@ type Config struct {
 // Network says which network the daemon belongs to.
 type Network struct {
 	Name string `toml:"name" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
-	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number."`
+	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. Keys are hashed anew when it changes."`
+
+	PreviousSeed  uint32 `toml:"previous_seed" doc:"Number that the network had before seed, while its peers change one by one: until previous_until this peer finds, and is found by, those that still have it."`
+	PreviousUntil string `toml:"previous_until" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`
+}
+
+// Previous is the time until which there is a previous seed; ok is false when there is none.
+func (n Network) Previous() (until time.Time, ok bool) {
+	until, err := time.Parse(time.RFC3339, n.PreviousUntil)
+	return until, err == nil
 }
 
 // Addresses says where the daemon listens to peers.
@@ -187,6 +197,11 @@ func (c Config) Check() error {
 		}
 	}
 	fault(len(c.Network.Name) >= 1 && len(c.Network.Name) <= 64, "network.name has %d bytes, must have 1 to 64", len(c.Network.Name))
+	if c.Network.PreviousUntil != "" {
+		_, ok := c.Network.Previous()
+		fault(ok, "network.previous_until is %q, must be a time such as 2030-01-31T12:00:00Z", c.Network.PreviousUntil)
+		fault(c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed is %d, as network.seed is", c.Network.Seed)
+	}
 	for key, addrs := range map[string][]string{"addresses.listen": c.Addresses.Listen, "addresses.announce": c.Addresses.Announce} {
 		for _, a := range addrs {
 			_, err := ma.NewMultiaddr(a)

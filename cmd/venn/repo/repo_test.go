@@ -80,11 +80,13 @@ func TestEveryKey(t *testing.T) {
 func TestBadConfigs(t *testing.T) {
 	r := newRepo(t)
 	for text, want := range map[string]string{
-		"[limits]\nconnections = 3":                         "limits.connections is 3",
-		"[limits]\nshare = 2.0":                             "limits.share",
-		"[limits]\nup = -1":                                 "up",
-		"[limits]\nup = \"fast\"":                           "up",
-		"[network]\nname = \"\"":                            "network.name",
+		"[limits]\nconnections = 3":            "limits.connections is 3",
+		"[limits]\nshare = 2.0":                "limits.share",
+		"[limits]\nup = -1":                    "up",
+		"[limits]\nup = \"fast\"":              "up",
+		"[network]\nname = \"\"":               "network.name",
+		"[network]\nprevious_until = \"soon\"": "network.previous_until",
+		"[network]\nseed = 3\nprevious_seed = 3\nprevious_until = \"2030-01-31T12:00:00Z\"": "network.previous_seed",
 		"[nope]\nx = 1":                                     "nope",
 		"[addresses]\nlisten = [\"localhost\"]":             "addresses.listen",
 		"[discovery]\nbootstrap = [\"/ip4/1.2.3.4/tcp/1\"]": "discovery.bootstrap",

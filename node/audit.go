@@ -1,0 +1,86 @@
+package node
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+const (
+	auditKeys  = 20   // that a peer is asked for in an audit
+	sampleKeys = 1000 // of our own, from which audits draw
+	sampleLife = time.Hour
+)
+
+// audit asks a peer for keys of our own that its summary claims. What it confirms counts like answers to queries. Without a key store
+// that can list its keys there are no audits: what queries find out must do.
+func (n *Node) audit(a overlay.Audit) {
+	sample, err := n.sample.of(n)
+	if err != nil {
+		n.log.Debug("no audit", "peer", a.Of.Peer, "err", err)
+		return
+	}
+	seed := n.cfg.seed
+	if p := n.cfg.previous; p != nil && a.Claims.Header().Seed == p.Tag() {
+		seed = p.Seed
+	}
+	hasher := seed.Hasher()
+	var asked [][]byte
+	for _, i := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
+		if k := sample[i]; len(asked) < auditKeys && a.Claims.Contains(hasher.Fingerprint(k)) && n.keys.Has(k) {
+			asked = append(asked, k)
+		}
+	}
+	if len(asked) == 0 {
+		return
+	}
+	has, _, err := n.have(a.Of, asked)
+	if err != nil {
+		n.log.Debug("audit failed", "peer", a.Of.Peer, "err", err)
+		return
+	}
+	hits := 0
+	for _, h := range has {
+		if h {
+			hits++
+		}
+	}
+	n.in.result(n.ctx, overlay.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
+}
+
+// keySample is some of the node's keys, drawn at random from all: listing them takes a while, so it is done once an hour at most.
+type keySample struct {
+	mu   sync.Mutex
+	keys [][]byte
+	made time.Time
+}
+
+func (s *keySample) of(n *Node) ([][]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.made) < sampleLife {
+		return s.keys, nil
+	}
+	lists, err := n.listed(n.ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys [][]byte
+	seen := 0
+	for key, err := range lists.keys.Keys(n.ctx) {
+		if err != nil {
+			return nil, err
+		}
+		seen++
+		if len(keys) < sampleKeys {
+			keys = append(keys, slices.Clone(key))
+		} else if i := rand.IntN(seen); i < sampleKeys {
+			keys[i] = slices.Clone(key)
+		}
+	}
+	s.keys, s.made = keys, time.Now()
+	return keys, nil
+}

@@ -1,0 +1,56 @@
+package node
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// boast are keys that are published, and not held.
+type boast struct{ MemoryKeys }
+
+func (*boast) Has([]byte) bool { return false }
+
+// TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by overlap. A node
+// whose keys cannot be listed asks for none, and keeps it.
+func TestAudit(t *testing.T) {
+	keys := keysOf("k", 1000)
+	beside := func(network string, k Keys) (n, boaster *Node) { // in a network of two
+		n = newNode(t, WithNetwork(network, 0), WithKeys(k))
+		boaster = newNode(t, WithNetwork(network, 0), WithKeys(&boast{}))
+		add(t, n, keys...)
+		add(t, boaster, keys...)
+		connect(t, n, boaster)
+		return n, boaster
+	}
+	careful, boaster := beside("careful", &MemoryKeys{})
+	careless, other := beside("careless", unlisted{&MemoryKeys{}})
+	eventually(t, "the careful one has found out", func() bool {
+		misses := 0
+		err := careful.view(t.Context(), func(l *loop) {
+			for _, c := range l.core.Overlay.Candidates(keys[0], careful.hasher.Fingerprint(keys[0])) {
+				misses = c.Misses
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return misses == auditKeys && !byOverlap(t, careful, boaster.ID())
+	})
+	eventually(t, "the careless one has not", func() bool { return byOverlap(t, careless, other.ID()) })
+}
+
+// byOverlap says whether p is a neighbour of n by overlap.
+func byOverlap(t *testing.T, n *Node, p peer.ID) bool {
+	t.Helper()
+	all, err := n.Neighbours(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(all, func(nb overlay.Neighbour) bool {
+		return nb.Peer == overlay.PeerID(p) && nb.Kind == overlay.Similar
+	})
+}

@@ -1,0 +1,140 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/cover"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+const (
+	// MaxCoverKeys is the most keys of one Cover.
+	MaxCoverKeys = 1 << 16
+	coverKeys    = 64 // matched in one turn of the loop, which must not stand still for long
+	coverMisses  = 4  // peers that hold nothing of what they claim, for each that is wanted
+)
+
+// Share is one of few peers that together hold many keys.
+type Share struct {
+	Provider peer.AddrInfo
+	Keys     []int // numbers of the keys that it has confirmed and none before it holds, ascending
+}
+
+// Cover looks for at most k peers that together hold as many of the keys as can be, and yields them in the order of what they add (see
+// package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is forwarded. An error is the last
+// thing that it yields: ErrKey, ErrClosed, that of ctx. It costs two messages for each peer and batch of keys, and gives up
+// when four peers for each that is wanted hold nothing of what they claim.
+func (n *Node) Cover(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
+	return func(yield func(Share, error) bool) {
+		if err := cmp.Or(checkCover(keys), ctx.Err()); err != nil {
+			yield(Share{}, err)
+			return
+		}
+		claims, err := n.claims(ctx, keys)
+		if err != nil {
+			yield(Share{}, err)
+			return
+		}
+		c := cover.New(len(keys))
+		for i, p := range claims {
+			c.Add(i, p.keys)
+		}
+		for misses := 0; k > 0 && misses < coverMisses*k && c.Left() > 0; {
+			i, asked, ok := c.Next()
+			if !ok {
+				return
+			}
+			held, err := n.confirmAll(ctx, claims[i], keys, asked)
+			switch {
+			case ctx.Err() != nil:
+				yield(Share{}, ctx.Err())
+				return
+			case err != nil || len(held) == 0: // unreachable, or its summary was wrong
+				misses++
+				continue
+			}
+			for _, key := range held {
+				c.Covered(key)
+			}
+			if k--; !yield(Share{n.addrInfo(claims[i].record), held}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func checkCover(keys [][]byte) error {
+	if len(keys) > MaxCoverKeys {
+		return fmt.Errorf("%w: %d keys at once, want at most %d", ErrKey, len(keys), MaxCoverKeys)
+	}
+	for i, k := range keys {
+		if len(k) < 1 || len(k) > wire.MaxKey {
+			return fmt.Errorf("%w: number %d has %d", ErrKey, i, len(k))
+		}
+	}
+	return nil
+}
+
+// claimant is a peer with what its summary claims.
+type claimant struct {
+	record overlay.Record
+	trust  float64
+	keys   []cover.Claim
+}
+
+// claims are what the summaries that are held say of the keys, by peer, in the order in which they first match.
+func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err error) {
+	index := map[overlay.PeerID]int{}
+	for from := 0; from < len(keys); from += coverKeys {
+		err := n.view(ctx, func(l *loop) {
+			for i, key := range keys[from:min(from+coverKeys, len(keys))] {
+				for _, c := range l.core.Routing.Claims(key, n.hasher.Fingerprint(key)) {
+					at, known := index[c.Record.Peer]
+					if !known {
+						at = len(out)
+						index[c.Record.Peer] = at
+						out = append(out, claimant{record: c.Record, trust: c.Trust})
+					}
+					out[at].keys = append(out[at].keys, cover.Claim{Key: from + i, Probability: c.Likely * c.Trust})
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// confirmAll asks a peer for keys that it claims and returns the numbers of those that it holds.
+func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claimed []cover.Claim) (held []int, err error) {
+	batch := make([][]byte, len(claimed))
+	for i, c := range claimed {
+		batch[i] = keys[c.Key]
+	}
+	misses := 0
+	for done := 0; done < len(batch) && ctx.Err() == nil; {
+		k := wire.HaveFits(batch[done:])
+		has, _, err := n.have(to.record, batch[done:done+k])
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range has {
+			if c := claimed[done+i]; h {
+				held = append(held, c.Key)
+			} else if c.Probability >= match.SureMiss*to.trust {
+				misses++
+			}
+		}
+		done += k
+	}
+	n.in.result(n.ctx, overlay.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
+	return held, nil
+}

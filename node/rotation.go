@@ -1,0 +1,78 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// previous is the seed that the network is rotating from.
+type previous struct {
+	summary.Seed
+	until time.Time
+}
+
+// WithPreviousSeed says that the network is rotating its hash seed: it had this number before it had that of WithNetwork. Until
+// the given time the node takes in summaries under either number, and publishes its own under both, so that it finds nodes that
+// are not there yet and is found by them; they need not know of it. After that time, or with one that is past, all that is under
+// the previous number is dropped.
+//
+// To rotate a network, start its nodes again with the new number, one after the other or all at once, each with the old number as
+// the previous one and the same time, by which all are to have it.
+//
+// What it costs meanwhile: of each node that has both summaries the sample of the old one, about 1.5 KB, besides the new one;
+// and reading all keys for each of the node's summaries under the previous number, at most a fiftieth of the time. The keys must be
+// KeyLists, else New fails with ErrNoList. Default: none.
+func WithPreviousSeed(number uint32, until time.Time) Option {
+	return func(c *config) error {
+		c.previous = &previous{summary.Seed{Number: number}, until}
+		return nil
+	}
+}
+
+// checkPrevious drops the previous seed if its time is over.
+func (c *config) checkPrevious() error {
+	switch _, lists := c.keys.(KeyLists); {
+	case c.previous == nil:
+	case c.previous.Number == c.seed.Number:
+		return fmt.Errorf("node: previous seed number %d is that of the network", c.seed.Number)
+	case !lists:
+		return fmt.Errorf("%w: a previous seed needs that", ErrNoList)
+	case !time.Now().Before(c.previous.until):
+		c.previous = nil
+	default:
+		c.previous.Network = c.seed.Network
+	}
+	return nil
+}
+
+// accepts says whether summaries under a seed may be understood.
+func (c *config) accepts(s summary.SeedTag) bool {
+	return s == c.seed.Tag() || c.previous != nil && s == c.previous.Tag()
+}
+
+// rehash is the fingerprints of all keys under a seed that is not that of the key store.
+func (n *Node) rehash(s summary.Seed) ([]summary.Fingerprint, error) {
+	lists, ok := n.keys.(KeyLists)
+	if !ok {
+		return nil, ErrNoList
+	}
+	h, fps := s.Hasher(), make([]summary.Fingerprint, 0, n.keys.Len())
+	for key, err := range lists.Keys(n.ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("node: key store: %w", err)
+		}
+		fps = append(fps, h.Fingerprint(key))
+	}
+	return fps, nil
+}
+
+// fingerprints are those of all keys under a seed.
+func (n *Node) fingerprints(s summary.SeedTag) ([]summary.Fingerprint, error) {
+	if n.cfg.previous != nil && s == n.cfg.previous.Tag() {
+		return n.rehash(n.cfg.previous.Seed)
+	}
+	return slices.Collect(n.keys.Fingerprints()), nil
+}

@@ -1,0 +1,227 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// turning is an overlay in a network that rotates, and peers of which some have a summary under the seed before, some under the
+// new one, some under both, and some under another that nobody here knows.
+type turning struct {
+	*world
+	end   time.Duration
+	peers []PeerID
+	keys  map[PeerID][][]byte
+}
+
+var (
+	oldSeed = summary.Seed{Network: "slow", Number: 5}
+	newSeed = summary.Seed{Network: "slow", Number: 6}
+	farSeed = summary.Seed{Network: "slow", Number: 7}
+)
+
+const maxGroup = 4
+
+func signUnder(t testing.TB, id PeerID, keys [][]byte, seed summary.Seed, e summary.Epoch) signed {
+	t.Helper()
+	h, fps := seed.Hasher(), make([]summary.Fingerprint, len(keys))
+	for i, k := range keys {
+		fps[i] = h.Fingerprint(k)
+	}
+	s, err := summary.Build(fps, summary.Header{Seed: seed.Tag(), Origin: string(id), Epoch: e, Lifetime: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed{s, envelope, []byte(id)}
+}
+
+func newTurning(t testing.TB, seed uint64) *turning {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	w := &turning{world: &world{rng: rng}, end: time.Duration(1+rng.IntN(20)) * time.Second, keys: map[PeerID][][]byte{}}
+	o, err := New(Config{
+		Self: "self", Seed: newSeed.Tag(), Previous: oldSeed, PreviousUntil: w.end, Up: 50_000_000, Down: 50_000_000, Rand: rng,
+		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (PeerID, error) { return PeerID(b), nil },
+		Group: func(r Record) string { return "group " + string(r.Peer[len(r.Peer)-1]%2+'0') }, MaxGroup: maxGroup,
+		Memory: 200_000 + rng.IntN(1<<20), Loop: rng.IntN(3) == 0,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.o = o
+	publish := func(id PeerID, n int, seeds ...summary.Seed) (out []signed) {
+		for i := range n {
+			w.keys[id] = append(w.keys[id], fmt.Appendf(nil, "%s/%d", id, i))
+		}
+		for i, s := range seeds {
+			for range 1 + rng.IntN(2) {
+				out = append(out, signUnder(t, id, w.keys[id], s, summary.Epoch{Generation: 1, Sequence: uint32(len(out)*3 + i + 1)}))
+			}
+		}
+		return out
+	}
+	for _, own := range publish("self", 300, newSeed, oldSeed) {
+		o.Step(0, Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+	}
+	of := [][]summary.Seed{{oldSeed}, {newSeed}, {oldSeed, newSeed}, {newSeed, oldSeed}, {farSeed}, {farSeed, oldSeed}}
+	for i := range 3 + rng.IntN(10) {
+		p := PeerID(fmt.Sprint("peer", i))
+		w.peers = append(w.peers, p)
+		w.origins = append(w.origins, publish(p, 1+rng.IntN(2000), of[rng.IntN(len(of))]...)...)
+	}
+	for i := range 1 + rng.IntN(4) {
+		p := PeerID(fmt.Sprint("peer", i)) // some are connected themselves
+		w.links = append(w.links, p)
+		o.Step(0, LinkOpened{Peer: p})
+		var records []Record
+		for _, q := range w.peers {
+			if rng.IntN(3) == 0 {
+				records = append(records, Record{Peer: q, Envelope: []byte(q)})
+			}
+		}
+		o.Step(0, HelloReceived{Peer: p, Hello: Hello{Up: 50_000_000, Down: 50_000_000, Session: 1, Records: records}})
+		o.Step(0, Grafted{Peer: p})
+	}
+	return w
+}
+
+// standing is the prefix that should answer for a peer: that under the new seed, or else that under the old one.
+func (w *turning) standing(p PeerID) *summary.Prefix {
+	var best *summary.Prefix
+	for _, e := range w.o.entries {
+		if e != nil && e.peer == p && e.cur != nil && (best == nil || e.cur.Header().Seed == newSeed.Tag()) {
+			best = e.cur
+		}
+	}
+	return best
+}
+
+// check compares what the overlay says with a look at all that it holds.
+func (w *turning) check(t *testing.T) {
+	t.Helper()
+	o, origins, groups := w.o, 0, map[string][]PeerID{}
+	for _, e := range o.others() {
+		if e == nil {
+			continue
+		}
+		if e.cur != nil && (w.now >= w.end && e.cur.Header().Seed != newSeed.Tag() && o.previous == nil || e.cur.Header().Seed == farSeed.Tag()) {
+			t.Fatalf("%s is held under %v at %v", e.peer, e.cur.Header().Seed, w.now)
+		}
+		if e.group != "" {
+			groups[e.group] = append(groups[e.group], e.peer)
+		}
+	}
+	for g, count := range o.groups {
+		all := groups[g]
+		slices.Sort(all)
+		if count != len(all) || count > maxGroup || len(slices.Compact(all)) != count {
+			t.Fatalf("%s counts %d, there are %v", g, count, all)
+		}
+	}
+	var f summary.Fingerprint
+	p := w.peers[w.rng.IntN(len(w.peers))]
+	key := w.keys[p][w.rng.IntN(len(w.keys[p]))]
+	var want []PeerID
+	for _, q := range w.peers {
+		held := w.standing(q)
+		if got, ok := o.Held(q); ok != (held != nil) || ok && got != held {
+			t.Fatalf("held of %s: %v, %v; want %v", q, got, ok, held)
+		}
+		if held == nil {
+			continue
+		}
+		origins++
+		seed := newSeed
+		if held.Header().Seed == oldSeed.Tag() {
+			seed = oldSeed
+		}
+		if held.Contains(seed.Hasher().Fingerprint(key)) {
+			want = append(want, q)
+		}
+	}
+	f = newSeed.Hasher().Fingerprint(key)
+	var got []PeerID
+	for _, c := range o.Candidates(key, f) {
+		got = append(got, c.Peer)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("at %v: candidates %v, want %v", w.now, got, want)
+	}
+	if w.standing(p) != nil && !slices.Contains(got, p) {
+		t.Fatalf("at %v: %s is not found", w.now, p)
+	}
+	if o.Origins() != origins || len(o.Directory()) != origins {
+		t.Fatalf("at %v: %d origins, %d in the directory, want %d", w.now, o.Origins(), len(o.Directory()), origins)
+	}
+	sum := 0.0
+	for _, e := range o.others() {
+		switch {
+		case e == nil || e.gone():
+		case e.cur != nil && e.cur == w.standing(e.peer):
+			sum += e.cur.Rate()
+		case e.cur == nil && (o.sibling(e) == nil || o.sibling(e).cur == nil):
+			sum++
+		}
+	}
+	if d := sum - o.FalseMatches(); d > 1e-9 || d < -1e-9 {
+		t.Fatalf("at %v: false matches %v, want %v", w.now, o.FalseMatches(), sum)
+	}
+}
+
+// compared is with how many peers of the old seed alone our collection is compared by their samples.
+func (w *turning) compared() (n int) {
+	for _, e := range w.o.others() {
+		if e != nil && e.old && e.cur != nil && !w.o.covered(e) {
+			if _, ok := w.o.previous.overlap.Overlap(e.index, Confidence); ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func checkRotation(t *testing.T, seed uint64) (compared int) {
+	w := newTurning(t, seed)
+	var effects []Effect
+	for range 150 {
+		effects = w.step(effects)
+		for _, e := range effects {
+			if r, ok := e.(Report); ok && r.Fault != FaultUnasked {
+				t.Fatalf("seed %d: %v of an honest peer", seed, r)
+			}
+		}
+		compared += w.compared()
+		w.check(t)
+		checkLedger(t, w.o)
+	}
+	if w.now > w.end+time.Second && (w.o.Unrotated() > 0 || w.o.previous != nil) {
+		t.Fatalf("seed %d: the old seed is not gone at %v", seed, w.now)
+	}
+	return compared
+}
+
+// A directory of two seeds says what a look at every summary would, while the old seed lasts, and after it.
+func TestRotationAgainstSlowTwin(t *testing.T) {
+	compared := 0
+	for seed := range uint64(40) {
+		compared += checkRotation(t, seed)
+	}
+	if compared < 1000 {
+		t.Errorf("only %d comparisons under the old seed", compared)
+	}
+}
+
+func FuzzRotationAgainstSlowTwin(f *testing.F) {
+	f.Add(uint64(175)) // a summary asked for, and not yet come, when the old seed ends
+	f.Fuzz(func(t *testing.T, seed uint64) { checkRotation(t, seed) })
+}

@@ -1,0 +1,29 @@
+package routing
+
+import (
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Claim is that a peer's summary matches a key.
+type Claim struct {
+	Record overlay.Record
+	Likely float64 // probability that the match is true, by the summary alone
+	Trust  float64 // what that is worth after the peer's record, in (0, 1]
+}
+
+// Claims are the matches of a key in the directory, of peers that are trusted, in a fixed order: for choosing among peers for many
+// keys at once (package cover).
+func (r *Router) Claims(key []byte, f summary.Fingerprint) (out []Claim) {
+	prior := r.prior.Share()
+	for _, v := range r.view.Candidates(key, f) {
+		trust := match.Trust(v.Hits, v.Misses)
+		if v.Peer == r.cfg.Self || trust < match.MinTrust {
+			continue
+		}
+		v.Record.Peer = v.Peer
+		out = append(out, Claim{Record: v.Record, Likely: match.Posterior(prior, v.Rate), Trust: trust})
+	}
+	return out
+}

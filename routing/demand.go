@@ -1,0 +1,73 @@
+package routing
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/frequency"
+)
+
+const (
+	demandHalved = 10 * time.Second // counts are halved so often
+	// demandError is the share of all counts by which an estimate may be too high: a peer is refused for what others asked only if
+	// all together cost fifty times what one may.
+	demandError = 0.02
+	demandDelta = 0.02
+	// wanted is the count of asks from which a key is in demand: one that was asked for before.
+	wanted = 2
+	// forDemand is the part of the places for searches of others that is kept for keys in demand.
+	forDemand = 4
+)
+
+// demand is what others ask for, in count-min sketches (Kirsch and Mitzenmacher, section 9): what each peer has cost and how often
+// each key was asked for. Old counts fade: they are halved every ten seconds. No peer can fill memory with names or keys. Each
+// sketch takes 4 KiB, from the first ask on; its seed is the node's secret.
+type demand struct {
+	seed        uint64
+	peers, keys *frequency.Sketch
+	halved      time.Duration
+}
+
+// fade halves the counts when it is time.
+func (d *demand) fade(now time.Duration) {
+	if d.peers == nil {
+		d.peers, d.keys, d.halved = newCounts(d.seed), newCounts(d.seed+1), now
+	}
+	for range min((now-d.halved)/demandHalved, 32) {
+		d.peers.Halve()
+		d.keys.Halve()
+	}
+	d.halved = now - (now-d.halved)%demandHalved
+}
+
+func newCounts(seed uint64) *frequency.Sketch {
+	p, err := frequency.ForError(demandError, demandDelta)
+	if err != nil {
+		panic(err) // constants
+	}
+	p.Seed = seed
+	s, err := frequency.New(p)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// asked counts an ask for a key, and says whether that was in demand before.
+func (d *demand) asked(f summary.Fingerprint) bool {
+	d.keys.Add(uint64(f), 1)
+	return d.keys.Estimate(uint64(f)) >= wanted
+}
+
+// charge counts messages that were spent for a peer.
+func (d *demand) charge(p overlay.PeerID, messages int) {
+	d.peers.Add(match.Tie(d.seed, string(p)), uint32(max(messages, 0)))
+}
+
+// over says whether a peer has cost more than a rate of messages a second allows. A steady rate comes to between one and two times
+// what it is in the time between halvings, so twice is allowed, and a burst of as much.
+func (d *demand) over(p overlay.PeerID, rate int) bool {
+	return float64(d.peers.Estimate(match.Tie(d.seed, string(p)))) >= 2*float64(rate)*demandHalved.Seconds()
+}
