@@ -2,6 +2,7 @@ package testnet
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -102,5 +103,21 @@ func TestMedian(t *testing.T) {
 		if got := median(c.of); got != c.want {
 			t.Errorf("median of %v is %v", c.of, got)
 		}
+	}
+}
+
+// A comparison that is stopped while a strategy's queries run says so, and leaves nothing behind.
+func TestStrategySystemStops(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	cfg := few(TCP)
+	cfg.Progress = func(p Progress) {
+		if p.Phase == Querying {
+			cancel(errors.New("enough"))
+		}
+	}
+	c, err := Compare(ctx, cfg, StrategySystem(strategy.RandomWalk), StrategySystem(strategy.Oracle))
+	if err != nil || c.Stopped != "enough" || len(c.Rows) != 0 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -128,7 +129,7 @@ func (n *Network) random(id strategy.ID, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(n.cfg.World.Seed, uint64(id)<<8|purpose))
 }
 
-// Link opens the links of the configuration. It returns when each is open, or refused: then with an error.
+// Link opens the links of the configuration. It returns when each is open, or can't be opened: then with an error.
 func (n *Network) Link(ctx context.Context) error {
 	if len(n.peers) < n.cfg.World.Peers {
 		return fmt.Errorf("%w: %d hosts for %d peers", ErrConfig, len(n.peers), n.cfg.World.Peers)
@@ -137,6 +138,9 @@ func (n *Network) Link(ctx context.Context) error {
 		if !n.spawn(m.run) {
 			return ErrClosed
 		}
+	}
+	if err := n.connect(ctx); err != nil {
+		return err
 	}
 	for _, l := range n.cfg.Links {
 		m := n.peers[l[0]]
@@ -154,6 +158,37 @@ func (n *Network) Link(ctx context.Context) error {
 		return fmt.Errorf("drive: %d of %d links could not be opened", refused, len(n.cfg.Links))
 	}
 	return nil
+}
+
+const (
+	connecting   = 16              // links at one time: handshakes of hundreds would slow each other down until they fail
+	connectAgain = 6 * time.Second // after a failure, when libp2p dials again
+	connectTries = 5
+)
+
+// connect connects the hosts that will have links. A busy machine may need more than one try.
+func (n *Network) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(n.ctx, cancel)()
+	var group errgroup.Group
+	group.SetLimit(connecting)
+	for _, l := range n.cfg.Links {
+		group.Go(func() (err error) {
+			for range connectTries {
+				if err = n.peers[l[0]].host.Connect(ctx, n.peers[l[1]].address); err == nil {
+					return nil
+				}
+				select {
+				case <-time.After(connectAgain):
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return fmt.Errorf("drive: link from peer %d to peer %d: %w", l[0], l[1], err)
+		})
+	}
+	return group.Wait()
 }
 
 // Start lets time begin and all peers join.
