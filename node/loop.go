@@ -115,6 +115,7 @@ func (l *loop) tick() {
 	if l.ticks%4 == 1 {
 		s := l.status()
 		l.n.gauges.Store(&s)
+		l.n.metrics.budgets(l.core.Overlay.Budgets(l.n.now()))
 	}
 	if l.ticks%20 == 0 {
 		l.closeStale()

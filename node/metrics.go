@@ -23,6 +23,8 @@ type metrics struct {
 	epochs   prometheus.Counter
 	own      prometheus.Gauge
 	links    prometheus.Gauge
+	rates    *prometheus.GaugeVec
+	spent    prometheus.Histogram
 }
 
 func newMetrics() *metrics {
@@ -49,6 +51,13 @@ func newMetrics() *metrics {
 		epochs:   counter("venn_epochs_total", "Summaries of the node's own that were published."),
 		own:      gauge("venn_own_summary_bytes", "Bytes of the last summary of the node's own."),
 		links:    gauge("venn_links", "Peers that hello was said with."),
+		rates: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "venn_budget_bytes_per_second", Help: "What may be sent and received of summaries, by whose budget it is: the line's, or all links'.",
+		}, []string{"of", "direction"}),
+		spent: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "venn_link_budget_spent_ratio", Help: "Share of what a link may send at once that is used up, of every link each second.",
+			Buckets: prometheus.LinearBuckets(0.1, 0.1, 10),
+		}),
 	}
 }
 
@@ -87,8 +96,22 @@ func (m *metrics) event(ev Event) {
 	}
 }
 
+// budgets takes in what lines and links carry.
+func (m *metrics) budgets(b overlay.Budgets) {
+	var out, in float64
+	for _, l := range b.Links {
+		out += l.Out
+		in += l.In
+		m.spent.Observe(l.Spent)
+	}
+	m.rates.WithLabelValues("line", "sent").Set(b.LineOut)
+	m.rates.WithLabelValues("line", "received").Set(b.LineIn)
+	m.rates.WithLabelValues("links", "sent").Set(out)
+	m.rates.WithLabelValues("links", "received").Set(in)
+}
+
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.queries, m.seconds, m.messages, m.asked, m.learned, m.deltas, m.saved, m.falls, m.epochs, m.own, m.links}
+	return []prometheus.Collector{m.queries, m.seconds, m.messages, m.asked, m.learned, m.deltas, m.saved, m.falls, m.epochs, m.own, m.links, m.rates, m.spent}
 }
 
 // collector gives the metrics, the counters and the node's last status to Prometheus.
@@ -97,7 +120,7 @@ type collector struct{ n *Node }
 var (
 	descRefused = prometheus.NewDesc("venn_refused_total", "Messages refused, by reason.", []string{"reason"}, nil)
 	descDropped = prometheus.NewDesc("venn_dropped_total", "Messages dropped for a full queue, by queue.", []string{"queue"}, nil)
-	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, by queue.", []string{"queue"}, nil)
+	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, or in outbox for pubsub, by queue.", []string{"queue"}, nil)
 	descWaiting = prometheus.NewDesc("venn_queue_bytes", "Bytes of pubsub's messages that wait for the loop.", nil, nil)
 	descBytes   = prometheus.NewDesc("venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", []string{"protocol", "direction"}, nil)
 	descKeys    = prometheus.NewDesc("venn_keys", "Keys held.", nil, nil)
@@ -109,6 +132,7 @@ var (
 	descHeld    = prometheus.NewDesc("venn_summary_bytes_held", "Wire bytes of others' summaries held.", nil, nil)
 	descMemory  = prometheus.NewDesc("venn_summary_bytes_limit", "Budget for others' summaries, in bytes; 0: that of package overlay.", nil, nil)
 	descIgnored = prometheus.NewDesc("venn_announcements_ignored_total", "Announcements not taken in for want of room.", nil, nil)
+	descBudget  = prometheus.NewDesc("venn_budget_used_bytes_total", "Bytes that counted against the budgets for summaries, with pubsub's control messages.", []string{"direction"}, nil)
 	descFalse   = prometheus.NewDesc("venn_expected_false_matches", "Expected false matches of a query.", nil, nil)
 )
 
@@ -119,6 +143,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	} {
 		ch <- d
 	}
+	ch <- descBudget
 	for _, m := range c.n.metrics.collectors() {
 		m.Describe(ch)
 	}
@@ -133,6 +158,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	gauge(descQueue, float64(len(in.requests)), "requests")
 	gauge(descQueue, float64(len(in.results)), "results")
 	gauge(descQueue, float64(len(in.partials)), "partials")
+	gauge(descQueue, float64(len(c.n.mesh.outbox)), "outbox")
 	gauge(descWaiting, float64(in.waiting.Load()))
 	gauge(descKeys, float64(c.n.keys.Len()))
 	gauge(descConns, float64(len(c.n.host.Network().Peers())))
@@ -144,7 +170,12 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		gauge(descParts, float64(s.PartsHeld))
 		gauge(descHeld, float64(s.BytesHeld))
 		gauge(descFalse, s.FalseMatches)
-		ch <- prometheus.MustNewConstMetric(descIgnored, prometheus.CounterValue, float64(s.Ignored))
+		count := func(d *prometheus.Desc, v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+		}
+		count(descIgnored, float64(s.Ignored))
+		count(descBudget, float64(s.BudgetSent), "sent")
+		count(descBudget, float64(s.BudgetReceived), "received")
 	}
 	for _, m := range c.n.metrics.collectors() {
 		m.Collect(ch)

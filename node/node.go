@@ -100,14 +100,15 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 
 // run starts what listens, and the loop.
 func (n *Node) run(machine *core.Machine) error {
-	if n.cfg.registerer != nil {
+	if err := newMesh(n.ctx, n); err != nil {
+		n.cfg.registerer = nil
+		return err
+	}
+	if n.cfg.registerer != nil { // after the mesh, whose outbox is measured
 		if err := n.cfg.registerer.Register(collector{n}); err != nil {
 			n.cfg.registerer = nil
 			return fmt.Errorf("node: metrics: %w", err)
 		}
-	}
-	if err := newMesh(n.ctx, n); err != nil {
-		return err
 	}
 	for id, handle := range n.handlers() {
 		n.host.SetStreamHandler(id, n.served(id, handle))

@@ -32,6 +32,8 @@ type Status struct {
 	Epochs       int     // own summaries published so far
 	Ignored      int     // announcements of others not taken in for want of room
 
+	BudgetSent, BudgetReceived uint64 // bytes so far that counted against the budgets for summaries
+
 	Refused map[string]uint64 // messages, by reason
 	Dropped map[string]uint64 // messages, by the queue that was full
 }
@@ -90,6 +92,7 @@ func (n *Node) view(ctx context.Context, look func(*loop)) error {
 
 // status is Status without the counters.
 func (l *loop) status() Status {
+	b := l.core.Overlay.Budgets(l.n.now())
 	s := Status{
 		Keys:         l.n.keys.Len(),
 		Connections:  len(l.n.host.Network().Peers()),
@@ -106,6 +109,7 @@ func (l *loop) status() Status {
 		Ignored:      l.core.Overlay.Ignored(),
 		Unrotated:    l.core.Overlay.Unrotated(),
 
+		BudgetSent: b.Sent, BudgetReceived: b.Received,
 		ConnectionsPeak: l.n.conns.mostAtOnce(),
 	}
 	for _, d := range l.core.Overlay.Directory() {

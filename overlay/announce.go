@@ -75,22 +75,22 @@ func (o *Overlay) announcements(now time.Duration, l *link) []Item {
 }
 
 func (o *Overlay) tell(now time.Duration, l *link, e *entry, p *summary.Prefix) Item {
+	l.trade(e.index).tells(p.Parts(), now)
 	ep := p.Header().Epoch
-	l.trade(e.index).tells(ep, p.Parts(), now)
-	return Item{Group: p.Header().Group(), Have: uint16(p.Parts()), Bases: e.basesOf(ep, 1)}
+	return Item{Group: summary.NewGroupID(e.tag, ep), Have: uint16(p.Parts()), Bases: e.basesOf(ep, 1)}
 }
 
 // told says that a link knows, or needs not know, how much we hold of an origin.
 func (o *Overlay) told(l *link, e *entry, p *summary.Prefix) bool {
 	t, ep, have := l.known(e.index), p.Header().Epoch, p.Parts()
-	return have == 0 || t.told == ep && int(t.toldHave) >= have ||
+	return have == 0 || int(t.toldHave) >= have ||
 		e.peer != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
 // due says whether a link that has not been told should hear now how much we hold of an origin.
 func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) bool {
 	t, have := l.known(e.index), p.Parts()
-	if t.told != p.Header().Epoch {
+	if t.toldHave == 0 {
 		return true
 	}
 	plan := p.Plan()
@@ -99,7 +99,7 @@ func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) b
 	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery
 	}
-	return grown && now-t.toldAt >= wait
+	return grown && t.toldAt.since(now) >= wait
 }
 
 const (
@@ -136,7 +136,7 @@ func (o *Overlay) announceOwn(now time.Duration) (to *link, items []Item) {
 		if t.theirs == ep {
 			has = int(t.have)
 		}
-		if t.told == ep || has >= all || has > 0 && slow && !copying {
+		if t.toldHave > 0 || has >= all || has > 0 && slow && !copying {
 			continue
 		}
 		if slow && l.hello.Up <= o.cfg.Up && now-own.since < ownSlowAfter {
@@ -162,7 +162,7 @@ func (o *Overlay) ownTold() bool {
 	ep, all := own.epoch()
 	for _, l := range o.order {
 		t := l.known(0)
-		if l.heard && t.told != ep && (t.theirs != ep || int(t.have) < all) {
+		if l.heard && t.toldHave == 0 && (t.theirs != ep || int(t.have) < all) {
 			return false
 		}
 	}

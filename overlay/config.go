@@ -34,7 +34,7 @@ type Config struct {
 	Group    func(Record) string
 	MaxGroup int
 	// Loop answers queries by asking every prefix, without an index: for simulations, where many overlays share the
-	// prefixes and an index of each would take more memory than all of these.
+	// prefixes and an index of each would take more memory than all of these. Nor are prefixes made compact then.
 	Loop bool
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots

@@ -30,7 +30,7 @@ type entry struct {
 	expires  time.Duration // lifetime counted from first receipt
 	since    time.Duration // when the newest epoch was first held
 	grown    time.Duration // when the newest prefix last grew
-	ask      ask           // the one outstanding ask
+	ask      *ask          // the one outstanding ask; noAsk, never nil
 	step     step          // what to ask for next
 	depth    int           // parts to hold at most, once memory ran short; 0: no limit
 	fetchAt  time.Duration // no direct fetch before then
@@ -44,10 +44,10 @@ type entry struct {
 	group    string        // of addresses; see Config.Group
 	unwanted time.Duration // nothing is learned of it before then: its group is full
 
-	share      estimate.Interval // of our collection that the peer holds
-	lacks      estimate.Interval // keys that it holds and we do not
-	shareParts int               // the depth it was estimated at; 0: not of late
-	shareUntil time.Duration     // a new epoch after this needs a new estimate
+	share      bounds        // of our collection that the peer holds
+	lacks      bounds        // keys that it holds and we do not
+	shareParts int           // the depth it was estimated at; 0: not of late
+	shareUntil time.Duration // a new epoch after this needs a new estimate
 
 	hits, misses int
 	auditAt      time.Duration // it is not asked for keys that its summary claims before then
@@ -65,6 +65,20 @@ type ask struct {
 	end      int
 	bytes    int // predicted, and reserved
 	deadline time.Duration
+}
+
+// noAsk is that of every entry that nothing is asked about; never changed.
+var noAsk = &ask{}
+
+// bounds is an estimate's interval as an entry keeps it.
+type bounds struct{ value, low, high float32 }
+
+// interval is the estimate at [Confidence]; the zero interval for none.
+func (b bounds) interval() estimate.Interval {
+	if b == (bounds{}) {
+		return estimate.Interval{}
+	}
+	return estimate.Interval{Value: float64(b.value), Low: float64(b.low), High: float64(b.high), Confidence: Confidence}
 }
 
 const (
@@ -125,9 +139,8 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	if i, ok := o.byTag[tag]; ok {
 		return o.entries[i]
 	}
-	own := o.isTag(tag, l.peer)
 	if o.pending >= maxPending || l.brought >= maxPendingLink ||
-		!own && (len(o.byTag) > o.cfg.MaxOrigins || o.pendingFull() || o.short()) {
+		!o.isTag(tag, l) && (len(o.byTag) > o.cfg.MaxOrigins || o.pendingFull() || o.short()) {
 		o.dropped++
 		return nil
 	}
@@ -137,7 +150,7 @@ func (o *Overlay) add(l *link, tag uint64) *entry {
 	} else {
 		o.entries = append(o.entries, nil)
 	}
-	e := &entry{index: i, tag: tag, pending: true, by: l.peer, tried: o.now}
+	e := &entry{index: i, tag: tag, ask: noAsk, pending: true, by: l.peer, tried: o.now}
 	o.entries[i] = e
 	o.byTag[tag] = i
 	o.pending++
@@ -188,7 +201,13 @@ func (o *Overlay) remove(e *entry) {
 
 // lookup finds what is known of a peer: the entry that stands for it.
 func (o *Overlay) lookup(p PeerID) (*entry, bool) {
-	tag := o.cfg.Seed.OriginTag(string(p))
+	return o.standing(o.cfg.Seed.OriginTag(string(p)), p)
+}
+
+// other is lookup for a linked peer, of which the tag is known.
+func (o *Overlay) other(l *link) (*entry, bool) { return o.standing(l.tag, l.peer) }
+
+func (o *Overlay) standing(tag uint64, p PeerID) (*entry, bool) {
 	e := o.entryOf(tag, p)
 	if o.previous != nil && (e == nil || e.cur == nil) {
 		if old := o.entryOf(o.cfg.Seed.Rotated(tag, o.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
@@ -234,13 +253,14 @@ func (o *Overlay) learnRecord(from *link, r Record) {
 
 // recordsFor picks the records of a hello: our own, and others at random as far as they fit.
 func (o *Overlay) recordsFor(with records) []Record {
-	var out, others []Record
+	var out []Record
 	if own := o.entries[0].record; with != noRecords && own.Envelope != nil {
 		out = append(out, own)
 	}
 	if with != someRecords {
 		return out
 	}
+	others := make([]Record, 0, len(o.entries))
 	for _, e := range o.others() {
 		if e != nil && e.record.Envelope != nil && e.dialFails == 0 && !o.covered(e) {
 			others = append(others, e.record)
@@ -290,7 +310,7 @@ func (o *Overlay) expire(now time.Duration) {
 
 // offered says whether a link says that it holds anything of an origin.
 func (o *Overlay) offered(e *entry) bool {
-	return slices.ContainsFunc(o.order, func(l *link) bool { return e.index < len(l.trades) && l.trades[e.index].have > 0 })
+	return slices.ContainsFunc(o.order, func(l *link) bool { return l.known(e.index).have > 0 })
 }
 
 // nextExpiry is when an entry may have to go.

@@ -15,8 +15,9 @@
 //     origin's own signed record;
 //   - an epoch never answers less well than the one before it: the old verified prefix answers until the new one is as deep.
 //
-// It costs, per peer known, the prefix held of its summary and about 200 bytes, and per link about 40 bytes for every
-// peer known; a tick looks at every (link, peer) pair once.
+// It costs, per peer known, the prefix held of its summary (decoded; the encoded parts only while they are new, see package
+// summary's Prefix.Compact), its signed header and record, and about 500 bytes, and per link 20 bytes for every peer known that
+// something was said about; a tick looks at the peers that there may be something to ask or to tell of.
 //
 // The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample
 // that opens every summary.

@@ -11,6 +11,7 @@ import (
 // link is what is known of a connected peer, and what it and this node owe each other.
 type link struct {
 	peer     PeerID
+	tag      uint64 // of the peer as an origin, under the present seed
 	outbound bool
 	mesh     bool  // in the pubsub mesh: announcements go to it
 	heard    bool  // it has said hello: its rates are known, and parts may be traded
@@ -33,28 +34,14 @@ type link struct {
 	unkept  int  // asks in a row that brought nothing
 	brought int  // pending entries that it told of first
 
-	trades []trade // by directory index: few bytes each, for there is one for every peer known
-	queue  []int   // directory indexes that the peer asked for, in order of arrival
+	trades ledger
+	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
+	queue  []int                 // directory indexes that the peer asked for, in order of arrival
 	wants  map[int]*want
 	blames map[int]*blame
 
 	said   Hello // what we last told it, without records
 	saidAt time.Duration
-}
-
-// trade is what one link and this node exchange about one origin.
-type trade struct {
-	theirs summary.Epoch // the newest epoch that the peer says it holds
-	have   uint16        // and how many parts of it
-	bases  Bases         // and the epochs from which it can make deltas to it
-
-	told     summary.Epoch // what we last told the peer that we hold
-	toldHave uint16
-	toldAt   time.Duration
-
-	oldest summary.Epoch // the first epoch that it was asked for: what is older was never asked for
-	asked  bool          // we have asked the peer about this origin at least once
-	blamed bool          // it is in the link's blames
 }
 
 // want is what a peer asks of us: parts from..end-1 of an epoch.
@@ -87,29 +74,29 @@ const (
 	staleAsk = 8 * time.Second
 )
 
-// trade returns the link's trade about directory index i, growing the table as needed.
-func (l *link) trade(i int) *trade {
-	if i >= len(l.trades) {
-		l.trades = slices.Grow(l.trades, i+1-len(l.trades))[:i+1]
-	}
-	return &l.trades[i]
-}
+// trade returns the link's trade about directory index i, to be changed.
+func (l *link) trade(i int) *trade { return l.trades.at(i) }
 
-// known is a copy of the link's trade about a directory index, for reading: a link on which nothing is traded has no table.
-func (l *link) known(i int) trade {
-	if i >= len(l.trades) {
-		return trade{}
-	}
-	return l.trades[i]
-}
+// known is a copy of the link's trade about a directory index, for reading.
+func (l *link) known(i int) trade { return l.trades.known(i) }
 
 // forget drops what was exchanged about a directory index.
 func (l *link) forget(i int) {
-	if i < len(l.trades) {
-		l.trades[i] = trade{}
-	}
+	l.trades.forget(i)
+	delete(l.asked, i)
 	delete(l.wants, i)
 	delete(l.blames, i)
+}
+
+// asks notes that the peer is asked for parts of an epoch of an origin.
+func (l *link) asks(i int, e summary.Epoch) {
+	if _, before := l.asked[i]; before {
+		return
+	}
+	if l.asked == nil {
+		l.asked = map[int]summary.Epoch{}
+	}
+	l.asked[i] = e
 }
 
 // blame returns what speaks against a peer in an origin's matters, to be changed.
@@ -141,29 +128,11 @@ func (l *link) forgive(now time.Duration) {
 	}
 }
 
-// claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.
-func (t *trade) claims(e summary.Epoch, have uint16) bool {
-	switch order := e.Compare(t.theirs); {
-	case order > 0:
-		t.theirs, t.have, t.bases = e, have, 0
-	case order == 0 && have > t.have:
-		t.have = have
-	default:
-		return false
-	}
-	return true
-}
-
-// tells notes that we told the peer what we hold.
-func (t *trade) tells(e summary.Epoch, have int, now time.Duration) {
-	t.told, t.toldHave, t.toldAt = e, uint16(have), now
-}
-
 func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	if _, ok := o.links[in.Peer]; ok || in.Peer == o.cfg.Self {
 		return
 	}
-	l := &link{peer: in.Peer, outbound: in.Outbound, mesh: o.meshed[in.Peer], pace: newPace(), inPace: newPace()}
+	l := &link{peer: in.Peer, tag: o.cfg.Seed.OriginTag(string(in.Peer)), outbound: in.Outbound, mesh: o.meshed[in.Peer], pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, o.cfg.Rand.IntN(len(o.entries))
 	l.untold.addAll(len(o.entries))
@@ -219,7 +188,7 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	}
 	restarted := l.heard && l.hello.Session != in.Hello.Session
 	if restarted {
-		l.trades, l.wants, l.blames = nil, nil, nil
+		l.trades, l.asked, l.wants, l.blames = nil, nil, nil, nil
 		l.untold.addAll(len(o.entries))
 		l.queue = l.queue[:0]
 	}
@@ -343,4 +312,5 @@ func (o *Overlay) refreshHello(now time.Duration, l *link) {
 func (o *Overlay) charge(l *link, n int) {
 	l.out.take(n)
 	o.up.take(n)
+	o.sent += uint64(n)
 }

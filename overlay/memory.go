@@ -3,14 +3,15 @@ package overlay
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The directory keeps to [Config.Memory]. What it takes is counted: the prefixes (parts and decoded form), the index over
-// them, and for every entry its records and a constant. When it is too much, what is worth least goes first:
+// The directory keeps to [Config.Memory]. What it takes is counted: the prefixes (the decoded form; the parts as received only
+// of those that grew of late, or are large, for they can be encoded anew), the index over them, and for every entry its records and a constant. When it is too much, what is worth least goes first:
 //
-//  1. earlier epochs, which only serve deltas;
+//  1. earlier epochs, which only serve deltas, and what is encoded of small prefixes;
 //  2. the last part of those prefixes whose last part is worth least a byte (the planner's value), down to the sample;
 //     parts dropped are not asked for again while memory is short;
 //  3. whole entries: those known by their record alone and those that another covers (see rotation), then those of least
@@ -28,7 +29,54 @@ const (
 	restoreBelow = 0.75 // of the memory: less is taken, and parts may be asked for again that were dropped
 )
 
-// prefixMemory is what a prefix costs: the parts as received, and their decoded form.
+const (
+	// compactAfter is how long a prefix must not have grown to be kept without its encoded parts: until then peers ask for them.
+	compactAfter = 30 * time.Second
+	// compactBytes is up to which size: encoding one anew, for a newcomer, takes a millisecond at most.
+	compactBytes = 16 << 10
+)
+
+// compact drops the encoded parts of small prefixes that have not grown for a while.
+func (o *Overlay) compact(now time.Duration) {
+	if now >= o.compactAt {
+		o.compactAt = forever
+		o.compactOlder(compactAfter)
+	}
+}
+
+// compactOlder drops the encoded parts of small prefixes that have not grown for a time.
+func (o *Overlay) compactOlder(than time.Duration) {
+	for _, e := range o.others() {
+		switch {
+		case e == nil || e.cur == nil:
+		case o.now-e.grown < than:
+			o.compactAt = min(o.compactAt, e.grown+than)
+		default:
+			o.shrink(e, o.compacted(e.cur))
+		}
+	}
+}
+
+// compacted is a prefix in the form in which it is kept for long. Where many overlays share the prefixes a form of each
+// one's own would take more.
+func (o *Overlay) compacted(p *summary.Prefix) *summary.Prefix {
+	if o.cfg.Loop || p.Bytes() > compactBytes {
+		return p
+	}
+	return p.Compact()
+}
+
+// shrink puts a smaller prefix in the place of the one that answers for an entry.
+func (o *Overlay) shrink(e *entry, p *summary.Prefix) {
+	if p == e.cur {
+		return
+	}
+	o.held += prefixMemory(p) - prefixMemory(e.cur)
+	e.cur = p
+	o.setAnswer(e)
+}
+
+// prefixMemory is what a prefix costs: its decoded form and, unless it is compact, the parts as received.
 func prefixMemory(p *summary.Prefix) int {
 	if p == nil {
 		return 0
@@ -65,6 +113,9 @@ func (o *Overlay) shed() {
 		return
 	}
 	for o.used() > o.cfg.Memory && o.shedBase() {
+	}
+	if o.used() > o.cfg.Memory {
+		o.compactOlder(0)
 	}
 	goal := o.cfg.Memory - o.cfg.Memory/16
 	for o.used() > o.cfg.Memory && o.shedParts(goal) {
@@ -112,11 +163,8 @@ func (o *Overlay) shedParts(goal int) bool {
 }
 
 func (o *Overlay) dropPart(e *entry) {
-	before := prefixMemory(e.cur)
 	e.depth, o.trimmed = e.cur.Parts()-1, true
-	e.cur = e.cur.Truncate(e.depth)
-	o.held += prefixMemory(e.cur) - before
-	o.setAnswer(e)
+	o.shrink(e, o.compacted(e.cur.Truncate(e.depth)))
 	o.sigma = unknownSigma
 }
 

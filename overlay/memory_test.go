@@ -95,6 +95,41 @@ func TestEntriesGoWhenSamplesDoNotFit(t *testing.T) {
 	}
 }
 
+// What has settled is kept without its encoded parts; who comes later gets them all the same.
+func TestSettledPrefixesAreCompact(t *testing.T) {
+	const peers = 12
+	net := build(t, slices.Repeat([]uint64{fast}, peers), 2000, 3)
+	net.Run(20 * time.Second)
+	o := net.Peers[1].Overlay
+	before, depths := o.Memory(), o.Directory()
+	net.Run(net.Now + time.Minute)
+	if after := o.Directory(); !slices.Equal(depths, after) {
+		t.Fatalf("the directory was %v and is %v", depths, after)
+	}
+	parts := 0
+	for _, d := range depths {
+		parts += d.Bytes
+	}
+	if saved := before - o.Memory(); saved < parts*9/10 {
+		t.Errorf("%d bytes of memory less, of %d bytes of parts", saved, parts)
+	}
+	late, err := net.Add("late", overlay.Config{Up: fast, Down: fast})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net.Connect(late, 1)
+	net.Run(net.Now + 20*time.Second)
+	known := net.Peers[late].Overlay.Directory()
+	for _, d := range known {
+		if p, _ := net.Peers[1].Overlay.Held(d.Peer); d.Peer != net.Peers[1].ID && d.Parts != p.Parts() {
+			t.Errorf("one that came late holds %d parts of %s, of %d", d.Parts, d.Peer, p.Parts())
+		}
+	}
+	if len(known) != peers {
+		t.Errorf("one that came late knows %d peers of %d", len(known), peers)
+	}
+}
+
 func TestGroupsOfAddresses(t *testing.T) {
 	configs := make([]overlay.Config, 30)
 	for i := range configs {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/summary"
-	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Kind says why a peer is a neighbour.
@@ -23,6 +22,8 @@ const (
 	Inbound
 	// Complementary neighbours hold the most that we lack, by estimate.
 	Complementary
+
+	kinds // how many there are
 )
 
 // String returns the name of the kind.
@@ -49,6 +50,7 @@ const (
 	sureMatch        = 0.9              // as package routing/match counts misses
 	auditEvery       = 10 * time.Minute // of a neighbour by overlap
 	swapEvery        = 4 * time.Second  // between looks for a better one, after a look that found none
+	swapLazily       = time.Minute      // and when no estimate has changed since
 )
 
 // chooseNeighbours fills the slots and swaps neighbours by overlap whose intervals separate.
@@ -76,34 +78,31 @@ func (o *Overlay) comparable(now time.Duration) bool {
 		(now-o.lastLearned >= settledOrigins && now-o.started >= settledOrigins || now-o.started >= latestChoice)
 }
 
-func (o *Overlay) count(k Kind) int {
-	n := 0
-	for _, nb := range o.neighbours {
-		if nb.kind == k {
-			n++
-		}
-	}
-	return n
-}
+func (o *Overlay) count(k Kind) int { return o.kinds[k] }
 
 // candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
 // may says so.
 func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
-	var out []rank.Candidate
+	out := make([]rank.Candidate, 0, len(o.entries))
 	for _, e := range o.others() {
-		if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() || o.covered(e) {
-			continue
+		if o.eligible(now, e, may) {
+			out = append(out, o.candidate(e))
 		}
-		if nb, is := o.neighbours[e.peer]; is && !may(nb) {
-			continue
-		}
-		out = append(out, o.candidate(e))
 	}
 	return out
 }
 
+// eligible says whether an entry is among the candidates.
+func (o *Overlay) eligible(now time.Duration, e *entry, may func(*neighbour) bool) bool {
+	if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() || o.covered(e) {
+		return false
+	}
+	nb, is := o.neighbours[e.peer]
+	return !is || may(nb)
+}
+
 func (o *Overlay) candidate(e *entry) rank.Candidate {
-	return rank.Candidate{Index: e.index, Share: e.share, Lacks: e.lacks, Known: e.shareParts > 0, RTT: e.rtt}
+	return rank.Candidate{Index: e.index, Share: e.share.interval(), Lacks: e.lacks.interval(), Known: e.shareParts > 0, RTT: e.rtt}
 }
 
 // fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
@@ -130,7 +129,7 @@ func (o *Overlay) swap(now time.Duration) {
 	if now < o.swapAt {
 		return
 	}
-	o.swapAt = now + swapEvery
+	o.swapAt = now + swapLazily
 	o.dropRefuted(now)
 	if o.swapKind(now, Similar, rank.Shared) || o.swapKind(now, Complementary, rank.Lacked) {
 		o.swapAt = 0
@@ -140,19 +139,18 @@ func (o *Overlay) swap(now time.Duration) {
 func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 	var incumbents []rank.Candidate
 	for _, l := range o.order {
-		e, known := o.lookup(l.peer)
-		if !known {
+		nb, is := o.neighbours[l.peer]
+		if !is || nb.kind != k || now-nb.since < keepFor {
 			continue
 		}
-		if nb, is := o.neighbours[e.peer]; is && nb.kind == k && now-nb.since >= keepFor && e.shareParts > 0 {
+		if e, known := o.other(l); known && e.shareParts > 0 {
 			incumbents = append(incumbents, o.candidate(e))
 		}
 	}
 	if len(incumbents) == 0 {
 		return false
 	}
-	challengers := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar && nb.kind != Complementary })
-	out, in, ok := rank.Swap(incumbents, challengers, by)
+	out, in, ok := rank.Swap(incumbents, o.challengers(now, by, by(rank.Weakest(incumbents, by)).High), by)
 	if ok {
 		o.giveUp(o.entries[out.Index].peer)
 		o.choose(now, o.entries[in.Index], k)
@@ -160,12 +158,32 @@ func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 	return ok
 }
 
+// challengers are the candidates for a neighbour's place whose low bound is above one's high bound: few of many.
+func (o *Overlay) challengers(now time.Duration, by rank.Measure, high float64) []rank.Candidate {
+	var out []rank.Candidate
+	for _, e := range o.others() {
+		if e == nil || e.shareParts <= 0 {
+			continue
+		}
+		c := o.candidate(e)
+		if by(c).Low > high && o.eligible(now, e, func(nb *neighbour) bool { return nb.kind != Similar && nb.kind != Complementary }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// swapSoon has a look for a better neighbour after a time at the latest, for something it depends on has changed.
+func (o *Overlay) swapSoon(after time.Duration) { o.swapAt = min(o.swapAt, o.now+after) }
+
 // dropRefuted gives up the neighbours by overlap that do not hold what they claim.
 func (o *Overlay) dropRefuted(now time.Duration) {
 	for _, l := range slices.Clone(o.order) {
-		e, known := o.lookup(l.peer)
 		nb, is := o.neighbours[l.peer]
-		if known && is && (nb.kind == Similar || nb.kind == Complementary) && e.audit().Refuted() {
+		if !is || nb.kind != Similar && nb.kind != Complementary {
+			continue
+		}
+		if e, known := o.other(l); known && e.audit().Refuted() {
 			e.retryAt = now + refusedFor
 			o.giveUp(l.peer)
 		}
@@ -180,7 +198,7 @@ func (o *Overlay) auditNeighbours(now time.Duration) {
 		if !is || nb.kind != Similar && nb.kind != Complementary {
 			continue
 		}
-		if e, known := o.lookup(l.peer); known && now >= e.auditAt && e.sureMatches() {
+		if e, known := o.other(l); known && now >= e.auditAt && e.sureMatches() {
 			e.auditAt = now + auditEvery
 			o.emit(Audit{Of: e.record, Claims: e.cur})
 		}
@@ -192,7 +210,7 @@ func (e *entry) sureMatches() bool {
 	if e.cur == nil || e.shareParts == 0 {
 		return false
 	}
-	held := e.share.Value
+	held := float64(e.share.value)
 	return held > 0 && held >= sureMatch*(held+(1-held)*e.rate())
 }
 
@@ -219,10 +237,13 @@ func (o *Overlay) fill(now time.Duration, k Kind, slots, room int, rule func([]r
 // choose makes a peer a neighbour; it says whether that needs a new connection.
 func (o *Overlay) choose(now time.Duration, e *entry, k Kind) bool {
 	if nb, is := o.neighbours[e.peer]; is {
+		o.kinds[nb.kind]--
+		o.kinds[k]++
+		o.swapSoon(keepFor)
 		nb.kind, nb.since = k, now
 		return false
 	}
-	o.neighbours[e.peer] = &neighbour{kind: k, since: now}
+	o.addNeighbour(e.peer, neighbour{kind: k, since: now})
 	o.emit(Connect{To: e.record})
 	l, linked := o.links[e.peer]
 	if linked {
@@ -253,15 +274,26 @@ func (o *Overlay) dropExtra() {
 
 // giveUp ends a neighbourhood from our side.
 func (o *Overlay) giveUp(p PeerID) {
-	delete(o.neighbours, p)
+	o.loseNeighbour(p)
 	if l, ok := o.links[p]; ok {
 		o.sayHello(o.now, l, noRecords)
 	}
 	o.emit(Disconnect{Peer: p})
 }
 
-// loseNeighbour forgets a neighbour whose connection is gone.
-func (o *Overlay) loseNeighbour(p PeerID) { delete(o.neighbours, p) }
+func (o *Overlay) addNeighbour(p PeerID, nb neighbour) {
+	o.neighbours[p] = &nb
+	o.kinds[nb.kind]++
+	o.swapSoon(keepFor)
+}
+
+// loseNeighbour forgets a neighbour, if it is one.
+func (o *Overlay) loseNeighbour(p PeerID) {
+	if nb, is := o.neighbours[p]; is {
+		o.kinds[nb.kind]--
+		delete(o.neighbours, p)
+	}
+}
 
 // full says whether no more peers may choose us: room for our own choices is kept.
 func (o *Overlay) full() bool { return o.count(Inbound) >= o.cfg.MaxLinks-o.cfg.slots() }
@@ -273,14 +305,14 @@ func (o *Overlay) heardNeighbour(now time.Duration, l *link) {
 	switch {
 	case !is && h.Neighbour:
 		if !o.full() {
-			o.neighbours[l.peer] = &neighbour{kind: Inbound, since: now, accepted: true}
+			o.addNeighbour(l.peer, neighbour{kind: Inbound, since: now, accepted: true})
 			o.emit(Protect{Peer: l.peer})
 		}
 		o.sayHello(now, l, noRecords) // accepted, or full
 	case is && h.Neighbour:
 		nb.accepted = true
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
-		delete(o.neighbours, l.peer)
+		o.loseNeighbour(l.peer)
 		o.emit(Disconnect{Peer: l.peer})
 		if e, ok := o.lookup(l.peer); ok {
 			e.retryAt = now + refusedFor
@@ -296,7 +328,7 @@ func (o *Overlay) estimateShares() {
 	}
 	o.estimate = false
 	first, again := firstEstimates, 0
-	var known []rank.Candidate
+	best := make([]*entry, 0, 3*o.cfg.OverlapSlots) // of those with an estimate
 	for _, e := range o.others() {
 		if e == nil || e.cur == nil || e.cur.Parts() == 0 || o.covered(e) {
 			continue
@@ -305,23 +337,38 @@ func (o *Overlay) estimateShares() {
 		switch {
 		case own == nil:
 		case e.shareParts <= 0 && o.compareSample(own, e):
-			known = append(known, o.candidate(e))
+			best = insertShare(best, e)
 		case e.shareParts <= 0 && first > 0:
 			o.estimateShare(own, e)
 			first--
 			o.estimate = o.estimate || first == 0
 		case e.shareParts > 0:
-			known = append(known, o.candidate(e))
+			best = insertShare(best, e)
 		}
 	}
-	for _, c := range rank.Similar(known, 3*o.cfg.OverlapSlots) {
-		e := o.entries[c.Index]
+	for _, e := range best {
 		if again < furtherEstimates && e.cur.Parts() >= 2*e.shareParts {
 			o.estimateShare(o.ownUnder(e), e)
 			again++
 			o.estimate = true
 		}
 	}
+}
+
+// insertShare puts an entry in its place among the best so far, as many as best has room for, those before it being of lower
+// index; as rank.Similar does, without looking at the whole of every candidate.
+func insertShare(best []*entry, e *entry) []*entry {
+	at := len(best)
+	for at > 0 && best[at-1].share.value < e.share.value {
+		at--
+	}
+	switch {
+	case at == cap(best):
+		return best
+	case len(best) == cap(best):
+		best = best[:len(best)-1]
+	}
+	return slices.Insert(best, at, e)
 }
 
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
@@ -332,7 +379,7 @@ func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
 	}
 	ov, ok := overlap.Overlap(e.index, Confidence)
 	if ok {
-		e.setOverlap(own, ov, 1)
+		o.setOverlap(e, own, ov, 1)
 	}
 	return ok
 }
@@ -341,18 +388,19 @@ func (o *Overlay) compareSample(own *summary.Prefix, e *entry) bool {
 func (o *Overlay) estimateShare(own *summary.Prefix, e *entry) {
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
 	if err == nil {
-		e.setOverlap(own, ov, e.cur.Parts())
+		o.setOverlap(e, own, ov, e.cur.Parts())
 	}
 	e.shareParts = e.cur.Parts()
 }
 
-func (e *entry) setOverlap(own *summary.Prefix, ov summary.Overlap, parts int) {
-	e.shareParts, e.share = parts, estimate.Interval{}
+func (o *Overlay) setOverlap(e *entry, own *summary.Prefix, ov summary.Overlap, parts int) {
+	e.shareParts, e.share = parts, bounds{}
+	o.swapSoon(swapEvery)
 	if n := float64(own.Header().N); n > 0 {
 		i := ov.Intersection
-		e.share = i
-		e.share.Value, e.share.Low, e.share.High = min(1, i.Value/n), min(1, i.Low/n), min(1, i.High/n)
-		e.lacks = i
-		e.lacks.Value, e.lacks.Low, e.lacks.High = max(0, ov.N2-i.Value), max(0, ov.N2-i.High), max(0, ov.N2-i.Low)
+		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
+		lacks := func(keys float64) float32 { return float32(max(0, ov.N2-keys)) }
+		e.share = bounds{share(i.Value), share(i.Low), share(i.High)}
+		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
 	}
 }

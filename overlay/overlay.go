@@ -42,6 +42,8 @@ type Overlay struct {
 	meshed map[PeerID]bool
 
 	up, down budget // the node's own line, all links together
+	sent     uint64 // bytes charged to up
+	received uint64 // and to down, without what was only foreseen
 	requests []request
 	turn     int // which link is served first, in turn
 	direct   int // direct fetches under way
@@ -55,12 +57,14 @@ type Overlay struct {
 	planAt     time.Duration // nothing to ask for before then
 	askUntil   time.Duration // no ask times out before then
 	expireAt   time.Duration // no summary expires before then
+	compactAt  time.Duration // no prefix is to become compact before then
 	basesUntil time.Duration // no earlier epoch is forgotten before then
 	sigma      float64       // see FalseMatches; unknownSigma when it has changed
 	swapAt     time.Duration // no look for a better neighbour before then
 	estimate   bool          // there may be overlap to estimate
 
 	neighbours  map[PeerID]*neighbour
+	kinds       [kinds]int // of neighbours, how many
 	nextTick    time.Duration
 	nextChoice  time.Duration
 	lastLearned time.Duration // when a new origin was last learned
@@ -80,7 +84,7 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	own := &entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self}
+	own := &entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self, ask: noAsk}
 	o := &Overlay{
 		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
 		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
@@ -163,6 +167,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.endRotation(now)
 		o.expire(now)
 		o.restore()
+		o.compact(now)
 		o.expireBases(now)
 		o.deltas.expire(o.isNewest)
 		o.chooseNeighbours(now)
@@ -205,6 +210,9 @@ func (o *Overlay) onOutcome(in Outcome) {
 	if e, ok := o.lookup(in.Peer); ok {
 		e.hits += in.Hits
 		e.misses += in.Misses
+		if in.Misses > 0 && e.audit().Refuted() {
+			o.swapSoon(0)
+		}
 	}
 }
 

@@ -170,10 +170,10 @@ func (o *Overlay) size(of *offer, most int) bool {
 		return false
 	}
 	m := &of.e.step
-	if m.prefix != p || m.most != most {
+	if m.prefix != p || int(m.most) != most {
 		*m = o.nextStep(p, most)
 	}
-	of.end, of.bytes = m.end, m.bytes+rpcOverhead+runOverhead
+	of.end, of.bytes = int(m.end), int(m.bytes)+rpcOverhead+runOverhead
 	of.value = o.weight(of.e) * m.fall / float64(m.bytes)
 	return true
 }
@@ -187,11 +187,10 @@ func (o *Overlay) short() bool {
 // step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to find
 // than the rest of planning.
 type step struct {
-	prefix *summary.Prefix
-	most   int
-	end    int
-	bytes  int
-	fall   float64 // of the false-positive rate
+	prefix    *summary.Prefix
+	most, end uint16
+	bytes     uint32
+	fall      float64 // of the false-positive rate
 }
 
 func (o *Overlay) nextStep(p *summary.Prefix, most int) step {
@@ -200,13 +199,14 @@ func (o *Overlay) nextStep(p *summary.Prefix, most int) step {
 	for end < most && plan.Bytes(end+1)-plan.Bytes(from) <= limit {
 		end++
 	}
-	return step{p, most, end, max(1, plan.Bytes(end)-plan.Bytes(from)), plan.Rate(from) - plan.Rate(end)}
+	bytes := max(1, plan.Bytes(end)-plan.Bytes(from))
+	return step{p, uint16(most), uint16(end), uint32(bytes), plan.Rate(from) - plan.Rate(end)}
 }
 
 // weight is how much a fall of a peer's false-positive rate matters.
 func (o *Overlay) weight(e *entry) float64 {
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
-	return (1 + e.share.Value) * kept
+	return (1 + float64(e.share.value)) * kept
 }
 
 // value is what parts from..end-1 of a peer's stream are worth, per byte.
@@ -225,17 +225,15 @@ func (o *Overlay) take(now time.Duration, of offer, asks map[PeerID][]Item) {
 	if l == nil {
 		return
 	}
-	e, t := of.e, l.trade(of.e.index)
+	e := of.e
 	if !l.out.allows(CatalogueBytes(1)) {
 		return
 	}
-	end := min(of.end, int(t.have))
+	end := min(of.end, int(l.known(e.index).have))
 	e.tried = now
-	e.ask = ask{peer: l.peer, way: Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
+	e.ask = &ask{peer: l.peer, way: Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
 	o.reserve(l, e, of.bytes)
-	if !t.asked {
-		t.asked, t.oldest = true, of.epoch
-	}
+	l.asks(e.index, of.epoch)
 	asks[l.peer] = append(asks[l.peer], Item{
 		Group: summary.NewGroupID(e.tag, of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})
@@ -271,7 +269,7 @@ func (o *Overlay) fetch(now time.Duration, of offer) {
 		return
 	}
 	e := of.e
-	e.ask = ask{peer: e.peer, way: Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
+	e.ask = &ask{peer: e.peer, way: Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	o.direct++
 	o.reserve(nil, e, of.bytes)
 	o.emit(RequestParts{From: e.record, Group: e.newest().Header().Group(), First: of.from, End: of.end, Bases: of.bases})
@@ -289,6 +287,9 @@ func (o *Overlay) reserve(l *link, e *entry, n int) {
 
 // release gives back what is set aside for an entry's ask.
 func (o *Overlay) release(e *entry) {
+	if e.ask == noAsk {
+		return
+	}
 	o.down.take(-e.ask.bytes)
 	if l, ok := o.links[e.ask.peer]; ok && e.ask.way == Pubsub {
 		l.inFlight -= e.ask.bytes
@@ -305,7 +306,7 @@ func (o *Overlay) endAsk(e *entry) {
 	if e.ask.way == Direct {
 		o.direct--
 	}
-	e.ask = ask{}
+	e.ask = noAsk
 	o.planAt = 0
 }
 

@@ -23,6 +23,7 @@ func (o *Overlay) publish(now time.Duration, in Published) {
 	}
 	o.keepBase(now, e, e.cur)
 	e.cur, e.since, e.grown = in.Stream.Prefix(), now, now
+	o.renewed(e)
 	o.estimate = true
 	if e.old {
 		o.previous.overlap.SetOwn(e.cur)
@@ -51,6 +52,7 @@ func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
 	l := o.links[in.From]
 	if l != nil {
 		o.down.take(in.Bytes)
+		o.received += uint64(in.Bytes)
 		if in.Way == Pubsub {
 			l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
 		}
@@ -117,15 +119,16 @@ func (o *Overlay) asked(l *link, in PartsReceived) *entry {
 	}
 	if known && i >= o.owns && !o.entries[i].banned {
 		e := o.entries[i]
-		t := trade{}
+		var oldest summary.Epoch
+		asked := false
 		if l != nil {
-			t = l.known(i)
+			oldest, asked = l.asked[i]
 		}
 		switch {
-		case t.asked && t.oldest.After(in.Group.Epoch()):
+		case asked && oldest.After(in.Group.Epoch()):
 			o.emit(Report{Peer: in.From, Fault: FaultReplay})
 			return nil
-		case t.asked || e.ask.peer == in.From:
+		case asked || e.ask.peer == in.From:
 			return e
 		}
 	}
@@ -260,6 +263,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		}
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.outdateShare(now)
+		o.renewed(e)
 	}
 	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)
 	o.countRecords(e, records)
@@ -295,11 +299,19 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	o.emit(Learned{Origin: e.peer, Epoch: h.Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta, Fallback: fallback})
 }
 
+// renewed notes that there is a newer epoch of an origin, of which nobody has been told.
+func (o *Overlay) renewed(e *entry) {
+	for _, l := range o.order {
+		l.trades.renewed(e.index)
+	}
+}
+
 // changed notes that there is more to tell, to plan and to estimate of an origin.
 func (o *Overlay) changed(e *entry) {
 	o.toTell(e)
 	e.quiet, o.planAt, o.sigma, o.estimate = 0, 0, unknownSigma, true
 	o.expireAt = min(o.expireAt, e.expires)
+	o.compactAt = min(o.compactAt, o.now+compactAfter)
 }
 
 // toTell notes that all links may have to be told of an origin.

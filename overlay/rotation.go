@@ -33,7 +33,7 @@ func (o *Overlay) startRotation() {
 		return
 	}
 	o.previous = &rotation{tag: o.cfg.Previous.Tag(), hasher: o.cfg.Previous.Hasher()}
-	own := &entry{index: len(o.entries), tag: o.previous.tag.OriginTag(string(o.cfg.Self)), peer: o.cfg.Self, old: true}
+	own := &entry{index: len(o.entries), tag: o.previous.tag.OriginTag(string(o.cfg.Self)), peer: o.cfg.Self, old: true, ask: noAsk}
 	o.entries = append(o.entries, own)
 	o.byTag[own.tag] = own.index
 	o.owns++
@@ -69,10 +69,9 @@ func (o *Overlay) accepts(s summary.SeedTag) bool {
 	return s == o.cfg.Seed || o.previous != nil && s == o.previous.tag
 }
 
-// isTag says whether a tag is one of a peer's.
-func (o *Overlay) isTag(tag uint64, p PeerID) bool {
-	own := o.cfg.Seed.OriginTag(string(p))
-	return tag == own || o.previous != nil && tag == o.cfg.Seed.Rotated(own, o.previous.tag)
+// isTag says whether a tag is one of a linked peer's.
+func (o *Overlay) isTag(tag uint64, l *link) bool {
+	return tag == l.tag || o.previous != nil && tag == o.cfg.Seed.Rotated(l.tag, o.previous.tag)
 }
 
 // sibling is the entry of the same peer under the other seed, nil if there is none.

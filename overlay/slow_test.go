@@ -202,7 +202,7 @@ func slowOffer(o *Overlay, e *entry) (from, end, bytes int, value float64, ok bo
 	}
 	bytes = plan.Bytes(end) - plan.Bytes(from)
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
-	value = (1 + e.share.Value) * kept * (plan.Rate(from) - plan.Rate(end)) / float64(bytes)
+	value = (1 + float64(e.share.value)) * kept * (plan.Rate(from) - plan.Rate(end)) / float64(bytes)
 	return from, end, bytes + rpcOverhead + runOverhead, value, true
 }
 

@@ -51,6 +51,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 		return
 	}
 	o.down.take(in.Bytes)
+	o.received += uint64(in.Bytes)
 	for _, it := range in.Items {
 		e := o.add(l, it.Group.OriginTag())
 		if e == nil || e.banned {
@@ -182,7 +183,7 @@ func (o *Overlay) servePart(l *link, i int, w *want) (more bool) {
 	if i == 0 {
 		o.copies.taken(o.now, run.End())
 	}
-	o.sendParts(l, SendParts{To: l.peer, Group: p.Header().Group(), Envelope: env, Record: rec, Run: run})
+	o.sendParts(l, SendParts{To: l.peer, Group: summary.NewGroupID(e.tag, w.of), Envelope: env, Record: rec, Run: run})
 	o.charge(l, RunBytes(run, env, rec))
 	w.from, w.at = uint16(run.End()), o.now
 	l.trade(i).claims(w.of, w.from)

@@ -172,7 +172,7 @@ func (o *Overlay) Neighbours() []Neighbour {
 		}
 		nb := Neighbour{Peer: l.peer, Kind: n.kind}
 		if e, ok := o.lookup(l.peer); ok {
-			nb.Share = e.share
+			nb.Share = e.share.interval()
 		}
 		out = append(out, nb)
 	}

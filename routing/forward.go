@@ -22,6 +22,13 @@ func (r *Router) worthForwarding(q *flight) bool {
 	return q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
+// worthForwardingAgain says whether those it was forwarded to may just not have known enough: an own query has found nobody,
+// and there are peers of which the directory knows nothing. Where those are most, the first few linked peers reach but a part
+// of what the budget is for.
+func (r *Router) worthForwardingAgain(q *flight) bool {
+	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
+}
+
 // strangers are the linked peers that the query has not been to, in the key's own order.
 func (r *Router) strangers(q *flight) []overlay.PeerID {
 	var out []overlay.PeerID
@@ -49,7 +56,10 @@ func (r *Router) forward(q *flight) bool {
 		q.short = q.short || len(to) > 0
 		return false
 	}
-	r.seen.Add(q.origin, q.nonce)
+	if !q.forwarded {
+		q.forwarded = true
+		r.seen.Add(q.origin, q.nonce)
+	}
 	until := r.now + (q.Deadline-r.now)/8*7
 	for _, p := range to[:n] {
 		r.forwardTo(q, p, share/n-forwardCost, until)

@@ -36,7 +36,7 @@ const (
 //
 // The plan, for both modes: confirm who matches; in a poor directory only sure matches, until an informant was asked (All:
 // at once; Any: when the sure matches failed) and its names were confirmed; if informants don't help, all matches. Then
-// failures once more; then forwarding.
+// failures once more; then forwarding, again and again to other linked peers while nobody is found of many that are hidden.
 func (r *Router) advance(q *flight) {
 	if q.enough() {
 		r.end(q, Enough)
@@ -263,8 +263,7 @@ func (r *Router) escalate(q *flight) bool {
 		q.poor = true // whatever Σf says, it didn't help
 		return true
 	}
-	if !q.forwarded && r.worthForwarding(q) {
-		q.forwarded = true
+	if r.worthForwarding(q) && (!q.forwarded || r.worthForwardingAgain(q)) {
 		return r.forward(q)
 	}
 	return false

@@ -53,7 +53,7 @@ func (c *Cache) Extend(p *Prefix, r Run) (*Prefix, error) {
 
 // extends reports whether q is what p.Extend(r) must give: the same header, and byte for byte the parts of r.
 func (q *Prefix) extends(p *Prefix, r Run) bool {
-	if r.First < 0 || r.First > len(p.parts) || r.End() <= len(p.parts) || r.Next != q.chain[len(q.parts)] || !q.header.equal(p.header) {
+	if r.First < 0 || r.First > p.held || r.End() <= p.held || r.Next != q.chain[len(q.parts)] || !q.header.equal(p.header) {
 		return false
 	}
 	return slices.EqualFunc(r.Parts, q.parts[r.First:], slices.Equal)

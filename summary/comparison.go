@@ -22,11 +22,18 @@ type Comparison struct {
 
 // compared is the counts of one of the others.
 type compared struct {
-	prefix *Prefix // nil: none, or one that cannot be compared by its sample
-	level  int
-	bits   int // of the sample at that level
-	nodes  int // of the sample
-	both   int
+	prefix *Prefix // nil: none
+	nodes  int32   // of the sample; notCompared: it cannot be compared
+	both   int32
+}
+
+const notCompared = -1
+
+// sample is at which level the sample is counted, and of how many bits there.
+func (o *compared) sample() (level, bits int) {
+	t := o.prefix.tries[0]
+	level = o.prefix.plan.steps[0].to
+	return level, t.layout.sample << (level - int(t.start))
 }
 
 // ownArray is the own nodes of block 0 at a level, in the first part of hash space.
@@ -45,15 +52,20 @@ func (c *Comparison) SetOwn(own *Prefix) {
 		if o.prefix == nil {
 			continue
 		}
-		before := old[o.level]
-		if before == nil || !c.comparable(o.prefix) {
+		if o.nodes == notCompared || !c.comparable(o.prefix) {
 			c.count(o, o.prefix)
 			continue
 		}
-		if diffs[o.level] == nil {
-			diffs[o.level] = changes(before.words, c.array(o.level, 64*len(before.words)).words)
+		level, _ := o.sample()
+		before := old[level]
+		if before == nil {
+			c.count(o, o.prefix)
+			continue
 		}
-		if !o.update(diffs[o.level]) {
+		if diffs[level] == nil {
+			diffs[level] = changes(before.words, c.array(level, 64*len(before.words)).words)
+		}
+		if !o.update(diffs[level]) {
 			c.count(o, o.prefix)
 		}
 	}
@@ -95,13 +107,14 @@ func (c *Comparison) Set(other int, p *Prefix) {
 // without a sample, or where the own summary is not as deep as it. The interval is the normal one, of the given
 // confidence: for few keys EstimateOverlap has a better one, and it uses all that is known.
 func (c *Comparison) Overlap(other int, confidence float64) (Overlap, bool) {
-	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].bits == 0 {
+	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].nodes == notCompared {
 		return Overlap{}, false
 	}
 	o := &c.others[other]
-	counts := estimate.Counts{First: c.array(o.level, o.bits).count(o.bits), Second: o.nodes, Both: o.both}
+	level, bits := o.sample()
+	counts := estimate.Counts{First: c.array(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
 	n1, n2 := float64(c.own.header.N), float64(o.prefix.header.N)
-	i, err := estimate.Array{Bits: 1 << o.level, Sample: o.bits}.IntersectionKnown(counts, n1, n2, confidence)
+	i, err := estimate.Array{Bits: 1 << level, Sample: bits}.IntersectionKnown(counts, n1, n2, confidence)
 	if err != nil || i.Saturated {
 		return Overlap{}, false
 	}
@@ -129,33 +142,33 @@ func (c *Comparison) comparable(p *Prefix) bool {
 
 // count counts a sample anew.
 func (c *Comparison) count(o *compared, p *Prefix) {
-	*o = compared{prefix: p}
+	*o = compared{prefix: p, nodes: notCompared}
 	if !c.comparable(p) {
 		return
 	}
-	t := p.tries[0]
-	o.level = p.plan.steps[0].to
-	o.bits = t.layout.sample << (o.level - int(t.start))
-	words := c.array(o.level, o.bits).words
+	o.nodes = 0
+	level, size := o.sample()
+	words := c.array(level, size).words
 	w := &c.memory
-	w.reset(t, piece{0, uint64(o.bits)}, o.level)
+	w.reset(p.tries[0], piece{0, uint64(size)}, level)
 	for nodes := w.next(); nodes != nil; nodes = w.next() {
-		o.nodes += len(nodes)
+		o.nodes += int32(len(nodes))
 		for _, v := range nodes {
-			o.both += int(words[v/64] >> (v % 64) & 1)
+			o.both += int32(words[v/64] >> (v % 64) & 1)
 		}
 	}
 }
 
 // update looks up the own nodes that went or came in a sample; false when there are so many that counting is faster.
 func (o *compared) update(diff []ownChange) bool {
-	end := sort.Search(len(diff), func(i int) bool { return diff[i].node >= uint64(o.bits) })
-	if 16*end > o.nodes {
+	level, size := o.sample()
+	end := sort.Search(len(diff), func(i int) bool { return diff[i].node >= uint64(size) })
+	if 16*end > int(o.nodes) {
 		return false
 	}
 	for _, d := range diff[:end] {
-		if o.prefix.tries[0].has(d.node, o.level) {
-			o.both += d.sign
+		if o.prefix.tries[0].has(d.node, level) {
+			o.both += int32(d.sign)
 		}
 	}
 	return true
@@ -216,7 +229,7 @@ func (a *ownArray) count(size int) int {
 
 // Memory is about the bytes that c takes, without the prefixes.
 func (c *Comparison) Memory() int {
-	size := 48*cap(c.others) + 8*chunk
+	size := 16*cap(c.others) + 8*chunk
 	for _, a := range c.arrays {
 		size += 8*len(a.words) + 32*len(a.ones)
 	}

@@ -34,6 +34,10 @@ func encodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	if parts <= 0 {
 		return nil, fmt.Errorf("summary: delta of no parts: %w", ErrNoDelta)
 	}
+	next, err := next.whole()
+	if err != nil {
+		return nil, err
+	}
 	b := []byte{Version}
 	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Generation)
 	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Sequence)

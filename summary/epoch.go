@@ -28,7 +28,7 @@ type GroupID [16]byte
 
 // OriginTag is the hash of an origin's id that starts its group ids under seed number 0; see [SeedTag.OriginTag] for others.
 func OriginTag(origin string) uint64 {
-	sum := sha256.Sum256([]byte("venn/origin/1\x00" + origin))
+	sum := sha256.Sum256(append(append(make([]byte, 0, 128), "venn/origin/1\x00"...), origin...))
 	return binary.BigEndian.Uint64(sum[:])
 }
 

@@ -10,8 +10,9 @@ import (
 type Prefix struct {
 	header *Header
 	plan   *Plan
-	parts  [][]byte
-	chain  []Digest // h_0 to h_len(parts)
+	held   int      // parts
+	parts  [][]byte // nil: compact
+	chain  []Digest // h_0 to h_held; of a compact prefix h_held alone
 	tries  []*trie  // of the blocks begun
 	bytes  int
 	rate   float64
@@ -33,7 +34,7 @@ func NewPrefix(h *Header) (*Prefix, error) {
 
 // measure sets what is derived from the parts.
 func (p *Prefix) measure() {
-	p.bytes = Run{Parts: p.parts}.Bytes()
+	p.held, p.bytes = len(p.parts), Run{Parts: p.parts}.Bytes()
 	p.rate = 1
 	for _, t := range p.tries {
 		p.rate *= t.falsePositives()
@@ -47,14 +48,17 @@ func (p *Prefix) Header() *Header { return p.header }
 func (p *Prefix) Plan() *Plan { return p.plan }
 
 // Parts is the number of parts held.
-func (p *Prefix) Parts() int { return len(p.parts) }
+func (p *Prefix) Parts() int { return p.held }
 
 // Bytes is the size of the parts held.
 func (p *Prefix) Bytes() int { return p.bytes }
 
 // Memory is about the bytes that p takes, including what it shares with other prefixes.
 func (p *Prefix) Memory() int {
-	size := p.bytes + 24*len(p.parts) + 32*len(p.chain) + 80*len(p.plan.steps) + 256
+	size := 24*len(p.parts) + 32*len(p.chain) + 80*len(p.plan.steps) + 256
+	if !p.compact() {
+		size += p.bytes
+	}
 	for _, t := range p.tries {
 		size += t.bytes()
 	}
@@ -69,10 +73,15 @@ func (p *Prefix) Rate() float64 { return p.rate }
 // Rate if it does not. O(blocks), no allocation.
 func (p *Prefix) Contains(f Fingerprint) bool { return p.containsBeyond(0, f) }
 
-// Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them.
+// Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact prefix
+// encodes them first, in O(n).
 func (p *Prefix) Run(from, to int) (Run, error) {
-	if from < 0 || from > to || to > len(p.parts) {
-		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, len(p.parts), ErrLimit)
+	if from < 0 || from > to || to > p.held {
+		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, p.held, ErrLimit)
+	}
+	p, err := p.whole()
+	if err != nil {
+		return Run{}, err
 	}
 	return Run{First: from, Parts: p.parts[from:to:to], Next: p.chain[to]}, nil
 }
@@ -83,8 +92,8 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 // parts that the plan has not, a gap, or sizes beyond the plan; ErrChain: not the origin's parts; ErrMalformed and
 // ErrDensity: the origin signed for what no summary can be.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
-	if r.First < 0 || r.First > len(p.parts) || r.End() > p.plan.parts {
-		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, len(p.parts), p.plan.parts, ErrLimit)
+	if r.First < 0 || r.First > p.held || r.End() > p.plan.parts {
+		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, p.held, p.plan.parts, ErrLimit)
 	}
 	for i, part := range r.Parts {
 		if most := p.plan.MaxPartBytes(r.First + i); len(part) > most {
@@ -94,14 +103,19 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	if r.End() == p.plan.parts && r.Next != (Digest{}) {
 		return nil, fmt.Errorf("summary: more follows the last part: %w", ErrChain)
 	}
+	given := p
+	p, err := p.whole()
+	if err != nil {
+		return nil, err
+	}
 	chain, err := verify(r, p.chain[r.First])
 	if err != nil {
 		return nil, err
 	}
-	if r.End() <= len(p.parts) {
-		return p, nil
+	if r.End() <= p.held {
+		return given, nil
 	}
-	held := len(p.parts)
+	held := p.held
 	fresh := cloneParts(r.Parts[held-r.First:])
 	d := decoder{plan: p.plan, tries: p.tries}
 	if err := d.decode(held, fresh); err != nil {
@@ -134,8 +148,12 @@ func cloneParts(parts [][]byte) [][]byte {
 // can be freed. O(n).
 func (p *Prefix) Truncate(parts int) *Prefix {
 	parts = max(parts, 0)
-	if parts >= len(p.parts) {
+	if parts >= p.held {
 		return p
+	}
+	p, err := p.whole()
+	if err != nil {
+		parts = 0
 	}
 	q := &Prefix{
 		header: p.header,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -73,8 +74,12 @@ func FuzzFastSlow(f *testing.F) {
 			if step, err = step.Extend(r); err != nil {
 				t.Fatal(err)
 			}
+			if rng.IntN(2) == 0 {
+				step = step.Compact()
+			}
 		}
-		cut := full.Truncate(parts)
+		cut := full.Compact().Truncate(parts)
+		checkCompact(t, once, rng.IntN(parts+1))
 		queries := append(someKeys(seed+1, 50), keys[:min(n, 50)]...)
 		for range 50 {
 			if n > 0 { // near misses of block 0 cannot be made from outside the mix; of the low bits they can
@@ -93,6 +98,27 @@ func FuzzFastSlow(f *testing.F) {
 			t.Fatalf("rates %s %s %s", a, b, c)
 		}
 	})
+}
+
+// checkCompact compares what is encoded anew with what came.
+func checkCompact(t *testing.T, p *Prefix, from int) {
+	t.Helper()
+	c := p.Compact()
+	want, err := p.Run(from, p.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Run(from, p.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.First != want.First || got.Next != want.Next || !slices.EqualFunc(got.Parts, want.Parts, slices.Equal) {
+		t.Fatalf("a run from %d of %d parts, encoded anew, is another", from, p.Parts())
+	}
+	if c.Parts() != p.Parts() || c.Bytes() != p.Bytes() || c.Rate() != p.Rate() || p.Parts() > 0 && c.Memory() >= p.Memory() {
+		t.Fatalf("compact: %d parts of %d bytes, rate %v, in %d bytes; before %d, %d, %v, %d",
+			c.Parts(), c.Bytes(), c.Rate(), c.Memory(), p.Parts(), p.Bytes(), p.Rate(), p.Memory())
+	}
 }
 
 // TestOccupied compares the fixed-point numbers with a plain simulation's and the formula's.

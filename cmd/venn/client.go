@@ -15,13 +15,14 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 // client asks the daemon of a repository.
 type client struct {
 	http http.Client
-	dir  string
+	repo repo.Repo
 }
 
 // errNoDaemon says that no daemon runs on the repository.
@@ -32,10 +33,14 @@ func newClient(c *cli.Command) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	return clientOf(r), nil
+}
+
+func clientOf(r repo.Repo) *client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", r.Socket())
 	}
-	return &client{http: http.Client{Transport: &http.Transport{DialContext: dial}}, dir: r.Dir}, nil
+	return &client{http: http.Client{Transport: &http.Transport{DialContext: dial}}, repo: r}
 }
 
 // do sends a request and returns the body of its answer, or the error in it. A path may have parameters.
@@ -48,11 +53,13 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 	resp, err := c.http.Do(req)
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("%w on %s: start one with `venn daemon`", errNoDaemon, c.dir)
+		return nil, fmt.Errorf("%w on %s: start one with `venn daemon%s`", errNoDaemon, c.repo.Dir, c.repo.Option())
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%s: only the user whose daemon it is may open it", c.repo.Socket())
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, broken(err)
 	case resp.StatusCode == http.StatusOK:
 		return resp.Body, nil
 	}
@@ -65,6 +72,14 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 		return nil, usageError{errors.New(e.Error)}
 	}
 	return nil, errors.New(e.Error)
+}
+
+// broken is the error of a connection to the daemon that did not hold.
+func broken(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		return errors.New("the daemon ended before it had answered; its log says why")
+	}
+	return fmt.Errorf("daemon: %w", err)
 }
 
 // get reads an answer in JSON into v.
@@ -101,7 +116,7 @@ func eachLine(body io.ReadCloser, f func(line []byte) error) error {
 		}
 	}
 	if in.Err() != nil {
-		return fmt.Errorf("daemon: %w", in.Err())
+		return broken(in.Err())
 	}
 	return nil
 }

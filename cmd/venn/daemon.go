@@ -44,11 +44,7 @@ func initCommand() *cli.Command {
 				return err
 			}
 			return show(c, map[string]string{"id": id.String(), "repo": dir}, func(w io.Writer) error {
-				command := "venn daemon"
-				if c.String("repo") != "" {
-					command += " --repo " + dir
-				}
-				_, err := fmt.Fprintf(w, "peer %s in %s\nstart it with `%s`\n", id, dir, command)
+				_, err := fmt.Fprintf(w, "peer %s in %s\nstart it with `venn daemon%s`\n", id, dir, r.Option())
 				return err
 			})
 		},
@@ -159,7 +155,7 @@ func identity(ctx context.Context, c *cli.Command) (id httpapi.ID, err error) {
 	if err = cl.get(ctx, "/api/v1/id", nil, &id); !errors.Is(err, errNoDaemon) {
 		return id, err
 	}
-	key, err := (repo.Repo{Dir: cl.dir}).Identity()
+	key, err := cl.repo.Identity()
 	if err != nil {
 		return id, err
 	}

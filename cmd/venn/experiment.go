@@ -31,11 +31,17 @@ key side by side, in virtual time, with the wire's sizes.
 
    venn experiment run routing --peers 500          strategies side by side
    venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
+   venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512
    venn experiment run scale --peers 10000 --json   cost per peer as the network grows
-   venn experiment run neighbours                   policies of choosing neighbours; also overlap and budget
+   venn experiment run neighbours --sweep slots=4,8,16
+   venn experiment run overlap --sweep bytes=256,1024,4096 --out made
+   venn experiment run budget --peers 500
 
-A run on a network follows from its seed: the same seed gives the same trace_hash. With --out it can be interrupted, and
-goes on when called again. It runs on both cores, one run after the other.
+What --sweep varies:
+%s
+A run on a network follows from its seed: the same seed gives the same trace_hash. With --out, tables (CSV), figures (SVG)
+and report.html, which holds all of them, are written to a folder; what is interrupted goes on from there when the same
+command is called again. All processors are used, by several runs at a time while networks are small.
 
 The verdict on a number is "agrees" when ours is within the tolerance; "paper misprints" when the paper's is known to be
 wrong, with the reason, and ours is right; else "differs", and then the exit code is 1.`
@@ -44,8 +50,8 @@ func experimentCommand() *cli.Command {
 	wrongUsage := func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
 	return &cli.Command{
 		Name:        "experiment",
-		Usage:       "repeat the experiments of the papers",
-		Description: experimentHelp,
+		Usage:       "repeat the experiments of the papers, and compare ways of routing",
+		Description: fmt.Sprintf(experimentHelp, sweepHelp()),
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
 				return usageError{fmt.Errorf("no command %q; `venn experiment --help` lists them", "experiment "+name)}
@@ -62,7 +68,7 @@ func experimentCommand() *cli.Command {
 			},
 			{
 				Name:      "run",
-				Usage:     "run experiments and judge each number",
+				Usage:     "run experiments",
 				ArgsUsage: "NAME…",
 				Flags: append([]cli.Flag{
 					&cli.IntFlag{Name: "trials", Usage: "`NUMBER` of trials for every number measured (default: each one's own)", HideDefault: true, Validator: within(1, 1_000_000)},
@@ -109,28 +115,44 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		}
 		return runCollection(ctx, c, names[0])
 	}
+	for _, flag := range networkFlags() {
+		if name := flag.Names()[0]; c.IsSet(name) {
+			return usageError{fmt.Errorf("experiment run %s: no flag -%s: that is for experiments on networks or collections", strings.Join(names, " "), name)}
+		}
+	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)
 	result, err := experiment.Run(ctx, names, experiment.Options{
-		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"), Progress: show.update,
+		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"), Version: buildVersion().Version, Progress: show.update,
 	})
 	show.end()
 	if errors.Is(err, experiment.ErrUnknown) {
 		return usageError{err}
 	}
+	if err != nil && len(result.Rows) == 0 {
+		return interrupted(err, c.String("out"))
+	}
 	if writeErr := writeResult(stdout, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted: these are the rows known by then")
-	}
 	if err != nil {
-		return err
+		return interrupted(err, c.String("out"))
 	}
 	if n := result.Count(experiment.Differs); n > 0 {
 		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
 	}
 	return nil
+}
+
+// interrupted says how to go on after Ctrl-C; other errors are left as they are.
+func interrupted(err error, out string) error {
+	switch {
+	case !errors.Is(err, context.Canceled):
+		return err
+	case out == "":
+		return errors.New("interrupted: with --out FOLDER, what is done is kept, and the same command goes on from there")
+	}
+	return fmt.Errorf("interrupted: what is done is kept in %s; the same command goes on from there", out)
 }
 
 // writeResult writes a row for every number, and what became of them.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
@@ -21,7 +22,7 @@ func isCollection(name string) bool {
 // runCollection runs an experiment on collections, of the Debian data unless other is named.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	for _, flag := range []string{"keys", "strategy", "sweep", "queries", "all", "topology", "split"} {
+	for _, flag := range []string{"keys", "strategy", "fix", "queries", "all", "topology", "split"} {
 		if c.IsSet(flag) {
 			return usageError{fmt.Errorf("experiment run %s: flag -%s is for experiments on networks", name, flag)}
 		}
@@ -29,44 +30,47 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if c.IsSet("peers") && c.Int("peers") < 3 {
 		return usageError{fmt.Errorf("flag -peers: %d, want 3 or more", c.Int("peers"))}
 	}
-	options := experiment.CollectionOptions{
-		Peers: c.Int("peers"), Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"),
-		Progress: func(what string) { fmt.Fprintln(stderr, what) },
+	if c.IsSet("sweep") && c.String("sweep") == "" {
+		return usageError{errors.New("flag -sweep: has no points")}
 	}
-	if c.IsSet("data") {
-		options.Data = c.String("data")
+	show := newExperimentProgress(stderr)
+	options := experiment.CollectionOptions{
+		Peers: c.Int("peers"), Sweep: c.String("sweep"), Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"),
+		Data: c.String("data"), Version: buildVersion().Version,
+		Progress: func(s experiment.CollectionStatus) {
+			if s.Begun != "" {
+				show.update(experiment.Progress{Experiment: s.Begun, Done: s.Done})
+			}
+		},
 	}
 	result, err := experiment.RunCollection(ctx, name, options)
+	show.end()
 	if errors.Is(err, experiment.ErrOptions) {
 		return usageError{err}
 	}
 	if err != nil && len(result.Rows) == 0 {
-		return err
+		return interrupted(err, options.Out)
 	}
 	if writeErr := writeCollection(stdout, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted: these are the rows of the trials done by then")
-	}
-	return err
+	return interrupted(err, options.Out)
 }
 
-// writeCollection writes a row for every number.
+// writeCollection writes a row for every case, with a column for every quantity.
 func writeCollection(w io.Writer, r experiment.CollectionResult, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "CASE\tBY\tBYTES\tQUANTITY\tVALUE\tSTD ERROR")
-	for _, x := range r.Rows {
-		bytes := ""
-		if x.Bytes > 0 {
-			bytes = fmt.Sprint(x.Bytes)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for i, cells := range r.Table() {
+		line := strings.Join(cells, "\t")
+		if i == 0 {
+			line = strings.ToUpper(line)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.4g\t%.2g\n", x.Case, x.By, bytes, x.Quantity, x.Value, x.Error)
+		fmt.Fprintln(t, line+"\t")
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -21,24 +21,37 @@ import (
 // networkFlags are those of experiments on simulated networks.
 func networkFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "peers", Usage: "routing, scale: `NUMBER` of peers (default: 2000; scale: up to 10000)", HideDefault: true},
+		&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers (default: routing 2000, scale up to 1000, others as many as the data has)", HideDefault: true},
 		&cli.IntFlag{Name: "keys", Usage: "routing, scale: `NUMBER` of keys of every peer, for made-up collections", Value: 200},
-		&cli.StringFlag{Name: "data", Usage: "routing, scale: collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH`", Value: "clusters"},
+		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
 		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategy.All()), ", ") + " (default: all; scale: venn)", HideDefault: true},
-		&cli.StringFlag{Name: "sweep", Usage: "routing, scale: `NAME=VALUE,VALUE…` to vary, NAME one of " + sweepNames()},
+		&cli.StringFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; see venn experiment --help"},
+		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
+		&cli.DurationFlag{Name: "asking", Usage: "routing, scale: `TIME` over which the queries are spread", Value: time.Minute},
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
 		&cli.BoolFlag{Name: "split", Usage: "routing, scale: go on when the topology falls apart"},
 	}
 }
 
-func sweepNames() string {
-	var names []string
-	for _, s := range experiment.Sweeps {
-		names = append(names, s.Name)
+// sweepHelp lists what can be varied.
+func sweepHelp() string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, of := range []struct{ who, experiment string }{
+		{"routing, scale", experiment.Routing}, {"neighbours", experiment.Neighbours}, {"overlap", experiment.Overlaps}, {"budget", experiment.Budget},
+	} {
+		for i, v := range experiment.Sweeps(of.experiment) {
+			who := of.who
+			if i > 0 {
+				who = ""
+			}
+			fmt.Fprintf(t, "   %s\t%s\t%s\n", who, v.Name, v.Unit)
+		}
 	}
-	return strings.Join(names, ", ")
+	t.Flush()
+	return b.String()
 }
 
 func isNetwork(name string) bool {
@@ -56,43 +69,42 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)
-	run, told := 0, time.Duration(0)
+	told := map[int]time.Duration{} // when each run was last told of
 	options.Progress = func(s experiment.NetworkStatus) {
-		if show.bar == nil {
-			switch {
-			case s.Run != run:
-				run, told = s.Run, 0
-				fmt.Fprintf(stderr, "run %d of %d: %s\n", s.Run, s.Runs, s.Point)
-			case s.Wall >= told+tellEvery:
-				told = s.Wall
-				fmt.Fprintf(stderr, "run %d of %d: %v of %v virtual, %v wall\n", s.Run, s.Runs, s.Virtual.Round(time.Second), s.End, s.Wall.Round(time.Second))
-			}
+		if show.bar != nil {
+			show.bar.Describe(fmt.Sprintf("%d/%d %s, %v virtual, %v wall", s.Run, s.Runs, s.Point, s.Virtual.Round(time.Second), s.Wall.Round(time.Second)))
+			_ = show.bar.Set(int(s.Done * experimentSteps))
 			return
 		}
-		show.bar.Describe(fmt.Sprintf("%d/%d %s, %v virtual, %v wall", s.Run, s.Runs, s.Point, s.Virtual.Round(time.Second), s.Wall.Round(time.Second)))
-		_ = show.bar.Set(int((float64(s.Run-1) + float64(s.Virtual)/float64(s.End)) / float64(s.Runs) * experimentSteps))
+		last, begun := told[s.Run]
+		switch {
+		case !begun:
+			fmt.Fprintf(stderr, "run %d of %d: %s\n", s.Run, s.Runs, s.Point)
+		case s.Wall >= last+tellEvery:
+			fmt.Fprintf(stderr, "run %d of %d: %v of %v virtual, %v wall\n", s.Run, s.Runs, s.Virtual.Round(time.Second), s.End, s.Wall.Round(time.Second))
+		default:
+			return
+		}
+		told[s.Run] = s.Wall
 	}
 	result, err := experiment.RunNetwork(ctx, name, options)
 	show.end()
 	if errors.Is(err, experiment.ErrOptions) {
 		return usageError{err}
 	}
-	if err != nil && len(result.Rows) == 0 && !errors.Is(err, context.Canceled) {
-		return err
+	if err != nil && len(result.Rows) == 0 {
+		return interrupted(err, options.Out)
 	}
 	if writeErr := writeNetwork(stdout, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted: these are the rows known by then; with --out, the same command goes on from here")
-	}
-	return err
+	return interrupted(err, options.Out)
 }
 
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
-		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Trials: c.Int("trials"),
-		Queries: c.Int("queries"), All: c.Bool("all"), Seed: c.Uint64("seed"), Out: c.String("out"), Split: c.Bool("split"),
+		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
+		Queries: c.Int("queries"), Asking: c.Duration("asking"), All: c.Bool("all"), Seed: c.Uint64("seed"), Out: c.String("out"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}
 	if kind := c.String("topology"); kind != string(sim.Random) {
@@ -123,14 +135,11 @@ func writeNetwork(w io.Writer, r experiment.NetworkResult, asJSON bool) error {
 		return e.Encode(r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tTRACE\t")
+	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tWALL S\tMEMORY MB\tTRACE\t")
 	for _, x := range r.Rows {
-		sweep := x.Sweep
-		if sweep != "" {
-			sweep += "=" + digits(x.Value)
-		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.12s\t\n", x.Strategy, x.Peers, sweep, x.Recall,
-			x.MessagesPerQuery, x.WastedProbesPerQuery, x.UpkeepBytesPerPeer, x.QueryBytes, x.Hops, x.LatencyP50, x.LatencyP99, x.TraceHash)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.0f\t%d\t%.12s\t\n", x.Strategy, x.Peers, x.Point(), x.Recall,
+			x.MessagesPerQuery, x.WastedProbesPerQuery, x.UpkeepBytesPerPeer, x.QueryBytes, x.Hops, x.LatencyP50, x.LatencyP99,
+			x.WallSeconds, x.MemoryBytes>>20, x.TraceHash)
 	}
 	if err := t.Flush(); err != nil {
 		return err

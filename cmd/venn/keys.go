@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -28,9 +31,12 @@ func keysCommand() *cli.Command {
 			{
 				Name: "add", Usage: "say that the peer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
 				Flags: []cli.Flag{
-					jsonFlag("as a JSON object: keys, changed"),
+					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
 					&cli.BoolFlag{Name: "private", Usage: "keep them out of the summary: only peers linked with this one find them"},
 					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given; or from kubo: what the IPFS nodes at the URLs given hold"},
+					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: only what is pinned, and what belongs to it"},
+					&cli.BoolFlag{Name: "follow", Usage: "with --from kubo: keep in step until Ctrl-C. New keys are added; of those that --follow added, the ones that two looks in a row miss are removed"},
+					&cli.DurationFlag{Name: "every", Value: time.Minute, Usage: "with --follow: the time between two looks"},
 				},
 				Action: addKeys,
 			},
@@ -90,15 +96,23 @@ func withKeys(c *cli.Command, f func(*client, io.Reader) error) error {
 }
 
 func addKeys(ctx context.Context, c *cli.Command) error {
-	switch c.String("from") {
-	case "":
-		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
-	case "dir":
-		return addFrom(ctx, c, hashFolder)
-	case "kubo":
-		return addFrom(ctx, c, pullKubo)
+	from := c.String("from")
+	for _, flag := range []string{"pins", "follow"} {
+		if c.Bool(flag) && from != "kubo" {
+			return usageError{fmt.Errorf("--%s goes with --from kubo", flag)}
+		}
 	}
-	return usageError{fmt.Errorf("--from %q: must be dir or kubo", c.String("from"))}
+	switch {
+	case from == "":
+		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
+	case from == "dir":
+		return addFrom(ctx, c, hashFolder)
+	case from == "kubo" && c.Bool("follow"):
+		return followKubo(ctx, c)
+	case from == "kubo":
+		return addFrom(ctx, c, pullKubo(c.Bool("pins")))
+	}
+	return usageError{fmt.Errorf("--from %q: must be dir or kubo", from)}
 }
 
 // addFrom adds the keys that source writes, one a line, for each argument.
@@ -154,22 +168,9 @@ const (
 	requestBytes = 8 << 20
 )
 
-// changeKeys sends keys, one a line, some at a time. What was sent before an error is done, and counted.
+// changeKeys sends keys, one a line, and says what came of it.
 func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
-	var total httpapi.Changed
-	var parameters url.Values
-	if c.Bool("private") {
-		parameters = url.Values{"private": {"true"}}
-	}
-	err := eachRequest(in, func(body []byte) error {
-		var did httpapi.Changed
-		if err := cl.post(ctx, "/api/v1/keys/"+what, parameters, bytes.NewReader(body), &did); err != nil {
-			return err
-		}
-		total.Keys += did.Keys
-		total.Changed += did.Changed
-		return nil
-	})
+	total, err := sendKeys(ctx, cl, in, what, ofKeys(c))
 	if err != nil && total.Keys == 0 {
 		return err
 	}
@@ -180,16 +181,42 @@ func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, w
 	}))
 }
 
-// eachRequest cuts lines into bodies of requests. The next is read while one is sent.
-func eachRequest(in io.Reader, send func([]byte) error) error {
-	bodies, sent := make(chan []byte), make(chan error, 1)
+// ofKeys are the parameters of a change of keys.
+func ofKeys(c *cli.Command) url.Values {
+	if c.Bool("private") {
+		return url.Values{"private": {"true"}}
+	}
+	return nil
+}
+
+// sendKeys sends keys, one a line, some at a time. What was sent before an error is done, and counted.
+func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parameters url.Values) (total httpapi.Changed, err error) {
+	err = eachRequest(in, func(first int, body []byte) error {
+		p := url.Values{"line": {strconv.Itoa(first)}}
+		maps.Copy(p, parameters)
+		var did httpapi.Changed
+		if err := cl.post(ctx, "/api/v1/keys/"+what, p, bytes.NewReader(body), &did); err != nil {
+			return err
+		}
+		total.Keys += did.Keys
+		total.Changed += did.Changed
+		return nil
+	})
+	return total, err
+}
+
+// eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. The next is
+// read while one is sent.
+func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
+	type request struct {
+		first int
+		body  []byte
+	}
+	requests, sent := make(chan request), make(chan error, 1)
 	go func() {
 		var err error
-		for b := range bodies {
-			if err == nil {
-				err = send(b)
-			}
-			if err != nil {
+		for r := range requests {
+			if err = send(r.first, r.body); err != nil {
 				break
 			}
 		}
@@ -197,11 +224,11 @@ func eachRequest(in io.Reader, send func([]byte) error) error {
 	}()
 	lines := bufio.NewReaderSize(in, 1<<16)
 	var body []byte
-	n := 0
+	first, n := 1, 0
 	give := func() (err error, ok bool) {
 		select {
-		case bodies <- body:
-			body, n = nil, 0
+		case requests <- request{first, body}:
+			first, body, n = first+n, nil, 0
 			return nil, true
 		case err := <-sent:
 			return err, false
@@ -211,7 +238,7 @@ func eachRequest(in io.Reader, send func([]byte) error) error {
 		line, err := lines.ReadSlice('\n')
 		body = append(body, line...)
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return fmt.Errorf("a line has more than %d bytes: it is no key", 1<<16)
+			return usageError{fmt.Errorf("line %d has more than %d bytes: it is no key", first+n, 1<<16)}
 		}
 		if n++; n >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {
 			if err, ok := give(); !ok {
@@ -219,7 +246,7 @@ func eachRequest(in io.Reader, send func([]byte) error) error {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			close(bodies)
+			close(requests)
 			return <-sent
 		}
 		if err != nil {
@@ -259,28 +286,35 @@ func listKeys(ctx context.Context, c *cli.Command) error {
 func hasKeys(ctx context.Context, c *cli.Command) error {
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		lacks := false
-		err := eachRequest(in, func(b []byte) error {
-			body, err := cl.do(ctx, "POST", "/api/v1/keys/has", nil, bytes.NewReader(b))
-			if err != nil {
-				return err
+		err := eachHas(ctx, cl, in, func(h httpapi.Has) error {
+			if !h.Has {
+				lacks = true
 			}
-			return eachLine(body, func(line []byte) error {
-				var h httpapi.Has
-				if err := json.Unmarshal(line, &h); err != nil {
-					return err
-				}
-				if !h.Has {
-					lacks = true
-				}
-				return show(c, h, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "%-5t %s\n", h.Has, h.Key)
-					return err
-				})
+			return show(c, h, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%-5t %s\n", h.Has, h.Key)
+				return err
 			})
 		})
 		if err == nil && lacks {
 			return errNone
 		}
 		return err
+	})
+}
+
+// eachHas asks whether the peer holds keys, one a line, and calls f with the answers.
+func eachHas(ctx context.Context, cl *client, in io.Reader, f func(httpapi.Has) error) error {
+	return eachRequest(in, func(first int, b []byte) error {
+		body, err := cl.do(ctx, "POST", "/api/v1/keys/has", url.Values{"line": {strconv.Itoa(first)}}, bytes.NewReader(b))
+		if err != nil {
+			return err
+		}
+		return eachLine(body, func(line []byte) error {
+			var h httpapi.Has
+			if err := json.Unmarshal(line, &h); err != nil {
+				return err
+			}
+			return f(h)
+		})
 	})
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +18,16 @@ func TestKubo(t *testing.T) {
 	if bin == "" {
 		t.Skip("IPFS_BIN names no ipfs program (Kubo): not tested against it")
 	}
+	bin, err := filepath.Abs(bin) // scripts run in folders of their own
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:      filepath.Join("testdata", "kubo"),
 		Deadline: time.Now().Add(2 * time.Minute),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("IPFS_BIN", bin)
+			e.Setenv("IPFS_TELEMETRY", "off")
 			e.Setenv("VENN_DISCOVERY_MDNS", "false")
 			e.Setenv("VENN_NAT_PORT_MAP", "false")
 			return nil
@@ -30,8 +37,21 @@ func TestKubo(t *testing.T) {
 			"eventually": eventually,
 			"capture":    capture,
 			"api":        api,
+			"random":     random,
 		},
 	})
+}
+
+// random BYTES FILE makes a file of so many bytes, the same ones always.
+func random(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: random BYTES FILE")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o600))
 }
 
 // api VARIABLE FOLDER waits for the IPFS node in a folder and sets a variable to the URL of its API.

@@ -38,6 +38,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	if err != errNone { //nolint:errorlint // alone: who has nothing was told one by one
 		fmt.Fprintln(stderr, "venn:", err)
 	}

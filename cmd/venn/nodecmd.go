@@ -21,7 +21,7 @@ var errNone = errors.New("nobody has it")
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
 		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
-		joinCommand(), connectCommand(), statusCommand(), idCommand(), configCommand(),
+		coverCommand(), joinCommand(), connectCommand(), statusCommand(), idCommand(), configCommand(),
 	}
 }
 

@@ -3,13 +3,9 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -47,38 +43,4 @@ func hashFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	return mh.Encode(h.Sum(nil), mh.SHA2_256)
-}
-
-// pullKubo writes the CIDs of all blocks that the IPFS node with its API at a URL holds.
-func pullKubo(ctx context.Context, api string, w io.Writer) error {
-	u, err := url.Parse(api)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return usageError{fmt.Errorf("%q is no URL of an IPFS node's API, such as http://127.0.0.1:5001", api)}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.JoinPath("/api/v0/refs/local").String(), nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("IPFS node: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("IPFS node: %s", resp.Status)
-	}
-	for d := json.NewDecoder(resp.Body); ; {
-		var line struct{ Ref, Err string }
-		switch err := d.Decode(&line); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("IPFS node: %w", err)
-		case line.Err != "":
-			return fmt.Errorf("IPFS node: %s", line.Err)
-		}
-		if _, err := fmt.Fprintln(w, line.Ref); err != nil {
-			return err
-		}
-	}
 }

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -193,7 +195,7 @@ func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusBadRequest, fmt.Errorf("peer: %q is no multiaddr with /p2p/ID", r.FormValue("peer"))}
 	}
 	if err := a.Node.Connect(r.Context(), *info); err != nil {
-		return fault{http.StatusBadGateway, err}
+		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))} // libp2p's has lines
 	}
 	return writeJSON(w, map[string]string{"connected": info.ID.String()})
 }
@@ -239,23 +241,32 @@ func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	write := lines(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(out)
 	for _, k := range keys {
-		if err := write(Has{FormatKey(k), a.Node.Has(k)}); err != nil {
+		if err := enc.Encode(Has{FormatKey(k), a.Node.Has(k)}); err != nil {
 			return nil // the client is gone
 		}
 	}
+	_ = out.Flush()
 	return nil
 }
 
 // maxLine bounds a key's text: a hex digit takes half a byte.
 const maxLine = 2*maxKey + len(hexPrefix)
 
-// readKeys reads one key a line. Empty lines do not count.
+// readKeys reads one key a line; empty lines are skipped. The parameter line is the number of the first.
 func readKeys(r *http.Request) (keys [][]byte, err error) {
+	n := 1
+	if text := r.URL.Query().Get("line"); text != "" {
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			return nil, fault{http.StatusBadRequest, fmt.Errorf("line: %q is no number of 1 or more", text)}
+		}
+	}
 	in := bufio.NewScanner(r.Body)
 	in.Buffer(nil, maxLine+2)
-	for n := 1; in.Scan(); n++ {
+	for ; in.Scan(); n++ {
 		line := bytes.TrimSuffix(in.Bytes(), []byte("\r"))
 		if len(line) == 0 {
 			continue
@@ -267,7 +278,7 @@ func readKeys(r *http.Request) (keys [][]byte, err error) {
 		keys = append(keys, key)
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%w: line %d has more than %d bytes", ErrKeyText, len(keys)+1, maxLine)
+		return nil, fmt.Errorf("%w: line %d has more than %d bytes", ErrKeyText, n, maxLine)
 	}
 	return keys, in.Err()
 }

@@ -121,7 +121,7 @@ func TestOpenAPI(t *testing.T) {
 	if err := json.Unmarshal(openapiJSON, &doc); err != nil {
 		t.Fatal(err)
 	}
-	routes := newAPI(c).routes()
+	routes := newAPI(c, "").routes()
 	at := serve(t, Control(c))
 	calls := []struct {
 		method, path, parameters, body string
@@ -139,6 +139,9 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/v1/find", "key=nobody", "", false},
 		{"GET", "/api/v1/find", "key=hex:x", "", true},
 		{"GET", "/api/v1/find", "key=a&count=-1", "", true},
+		{"POST", "/api/v1/cover", "top=2", "there\nboth\nnobody\n", false},
+		{"POST", "/api/v1/cover", "top=0", "there", true},
+		{"POST", "/api/v1/cover", "", "hex:0", true},
 		{"GET", "/api/v1/join", "peer=" + there.ID().String(), "", false},
 		{"GET", "/api/v1/join", "others=true", "", true},
 		{"GET", "/api/v1/join", "peer=nobody", "", true},
@@ -146,6 +149,8 @@ func TestOpenAPI(t *testing.T) {
 		{"POST", "/api/v1/keys/add", "", "one\ntwo\n", false},
 		{"POST", "/api/v1/keys/add", "private=true", "three", false},
 		{"POST", "/api/v1/keys/add", "", "hex:0", true},
+		{"POST", "/api/v1/keys/remove", "line=20000", "one", false},
+		{"POST", "/api/v1/keys/has", "line=0", "one", true},
 		{"POST", "/api/v1/keys/remove", "", "one", false},
 		{"POST", "/api/v1/keys/has", "", "one\ntwo\n\n" + someCID, false},
 		{"POST", "/api/v1/connect", "peer=" + url.QueryEscape(Addresses(there.Addresses(), here.Addresses())[0]), "", false},
@@ -343,7 +348,7 @@ func TestLimits(t *testing.T) {
 			<-blocked
 		}
 	}
-	at = serve(t, Control(Config{Node: n, Keys: slow, MaxRequests: 1}))
+	at = serve(t, Control(Config{Node: n, Keys: slow, MaxRequests: 1, Registry: prometheus.NewRegistry()}))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -354,6 +359,12 @@ func TestLimits(t *testing.T) {
 	<-started
 	if status, _, answer := ask(t, "GET", at+"/api/v1/id", ""); status != http.StatusServiceUnavailable {
 		t.Errorf("a second request at once: %d %s", status, answer)
+	}
+	_, _, metrics := ask(t, "GET", at+"/debug/metrics/prometheus", "")
+	for _, line := range []string{`venn_http_requests{api="control"} 1`, `venn_http_refused_total{api="control"} 1`} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("no %s in\n%s", line, metrics)
+		}
 	}
 	close(blocked)
 	<-done

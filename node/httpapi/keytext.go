@@ -22,7 +22,8 @@ const hexPrefix = "hex:"
 const maxKey = 1024
 
 // ParseKey is the key that a text stands for: the multihash of a CID, the bytes of "hex:" and hexadecimal digits, or else the
-// bytes of the text itself. ErrKeyText if that is empty or longer than 1024 bytes, or if the digits are none.
+// bytes of the text itself. ErrKeyText if that is empty or longer than 1024 bytes, if the digits are none, or if the text looks
+// like a CID and is none: most probably it was not copied right, and nobody would ever find it.
 func ParseKey(text string) ([]byte, error) {
 	key := []byte(text)
 	if digits, ok := strings.CutPrefix(text, hexPrefix); ok {
@@ -32,8 +33,11 @@ func ParseKey(text string) ([]byte, error) {
 		}
 		key = b
 	} else if mayBeCID(text) {
-		if c, err := cid.Decode(text); err == nil {
+		c, err := cid.Decode(text)
+		if err == nil {
 			key = c.Hash()
+		} else if meantAsCID(text) {
+			return nil, fmt.Errorf("%w: %q is no whole CID (%w); if it is meant as text, write %s%x", ErrKeyText, text, err, hexPrefix, text)
 		}
 	}
 	if len(key) == 0 || len(key) > maxKey {
@@ -55,6 +59,18 @@ func mayBeCID(text string) bool {
 		}
 	}
 	return true
+}
+
+// meantAsCID says whether a text is like the usual CIDs of SHA-256 hashes: 46 characters that begin with Qm in version 0; 59 in
+// version 1, and none of those that begin so are hexadecimal digits.
+func meantAsCID(text string) bool {
+	if strings.ContainsAny(text, "-_+/=") {
+		return false
+	}
+	if strings.HasPrefix(text, "Qm") {
+		return len(text) >= 43 && len(text) <= 49
+	}
+	return len(text) >= 56 && len(text) <= 62 && (strings.HasPrefix(text, "bafk") || strings.HasPrefix(text, "bafy"))
 }
 
 // FormatKey is a text that stands for a key: the CID of a multihash, in version 1 with codec raw; else the key itself if it can be

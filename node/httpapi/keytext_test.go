@@ -11,7 +11,7 @@ import (
 )
 
 func FuzzKeyText(f *testing.F) {
-	for _, k := range []string{"a", "-", "hex:00", "a b", " a", "\x12\x20" + strings.Repeat("x", 32), someCID, "Qm", "é", "\xff"} {
+	for _, k := range []string{"a", "-", "hex:00", "a b", " a", "\x12\x20" + strings.Repeat("x", 32), someCID, someCID[1:], "Qm" + someCID[:44], "Qm", "é", "\xff"} {
 		f.Add([]byte(k))
 	}
 	f.Fuzz(func(t *testing.T, key []byte) {
@@ -36,15 +36,19 @@ func FuzzKeyText(f *testing.F) {
 func TestParseKey(t *testing.T) {
 	c := cid.MustParse(someCID)
 	v0 := cid.NewCidV0(c.Hash()).String()
+	digest := "baf" + strings.Repeat("0123456789a", 6)[:61]
 	for text, want := range map[string][]byte{
 		someCID: c.Hash(), v0: c.Hash(), "hello": []byte("hello"), "hex:6869": []byte("hi"),
-		"Qm": []byte("Qm"), "/ipfs/x": []byte("/ipfs/x"), "hex": []byte("hex"),
+		"Qm": []byte("Qm"), "bafk-" + someCID[5:]: []byte("bafk-" + someCID[5:]), digest: []byte(digest), "/ipfs/x": []byte("/ipfs/x"), "hex": []byte("hex"),
 	} {
 		if got, err := ParseKey(text); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %x, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "hex:", "hex:0", "hex:xx", strings.Repeat("a", 1025), "hex:" + strings.Repeat("00", 1025)} {
+	for _, text := range []string{
+		"", "hex:", "hex:0", "hex:xx", strings.Repeat("a", 1025), "hex:" + strings.Repeat("00", 1025),
+		v0[:45], v0 + "x", v0[:20] + "0" + v0[21:], someCID[:58], someCID + "a", someCID[:30] + "1" + someCID[31:], // CIDs not copied right
+	} {
 		if _, err := ParseKey(text); !errors.Is(err, ErrKeyText) {
 			t.Errorf("%q: %v", text, err)
 		}

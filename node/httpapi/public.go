@@ -13,7 +13,7 @@ const routingTime = 20 * time.Second
 
 // Public is the handler for programs on the machine: /routing/v1, metrics and health. It changes nothing.
 func Public(c Config) http.Handler {
-	a := newAPI(c)
+	a := newAPI(c, "public")
 	mux := http.NewServeMux()
 	a.common(mux)
 	var registry prometheus.Registerer = prometheus.NewRegistry() // or boxo's server takes the process's

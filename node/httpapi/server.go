@@ -32,7 +32,7 @@ type Config struct {
 	Begun <-chan struct{}
 	// Version is what status says. May be empty.
 	Version string
-	// Registry has the metrics. nil: none are served.
+	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none are served.
 	Registry *prometheus.Registry
 	// Log gets what goes wrong. nil: slog.Default.
 	Log *slog.Logger
@@ -85,17 +85,30 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // api is the handlers and what they share.
 type api struct {
 	Config
-	slots chan struct{}
+	slots   chan struct{}
+	refused prometheus.Counter
 }
 
-func newAPI(c Config) *api {
+// newAPI makes the api of one of the handlers, whose name its metrics bear.
+func newAPI(c Config, name string) *api {
 	c.setDefaults()
-	return &api{Config: c, slots: make(chan struct{}, c.MaxRequests)}
+	labels := prometheus.Labels{"api": name}
+	a := &api{Config: c, slots: make(chan struct{}, c.MaxRequests)}
+	a.refused = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "venn_http_refused_total", Help: "Requests refused since too many were served already.", ConstLabels: labels,
+	})
+	serving := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "venn_http_requests", Help: "Requests served now.", ConstLabels: labels,
+	}, func() float64 { return float64(len(a.slots)) })
+	if c.Registry != nil {
+		c.Registry.MustRegister(a.refused, serving)
+	}
+	return a
 }
 
 // Control is the owner's handler: /api/v1, metrics, and Go's profiles under /debug/pprof.
 func Control(c Config) http.Handler {
-	a := newAPI(c)
+	a := newAPI(c, "control")
 	mux := http.NewServeMux()
 	for pattern, h := range a.routes() {
 		mux.Handle(pattern, a.limited(h))
@@ -119,6 +132,7 @@ func (a *api) routes() map[string]handler {
 		"GET /api/v1/overlap":      a.overlap,
 		"GET /api/v1/find":         a.find,
 		"GET /api/v1/join":         a.join,
+		"POST /api/v1/cover":       a.cover,
 		"GET /api/v1/keys":         a.listKeys,
 		"POST /api/v1/keys/add":    a.addKeys,
 		"POST /api/v1/keys/remove": a.removeKeys,
@@ -158,6 +172,7 @@ func (a *api) limited(h handler) http.Handler {
 		case a.slots <- struct{}{}:
 			defer func() { <-a.slots }()
 		default:
+			a.refused.Inc()
 			a.fail(w, r, fault{http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests)})
 			return
 		}

@@ -16,7 +16,7 @@
 // keeps two peers of equal worth from replacing each other for ever. A claim is only worth what confirmations
 // say of it ([Audit]).
 //
-// All rules cost one pass over the candidates, or one sort.
+// All rules cost one pass over the candidates, and for each that is among the best so far one over the slots.
 package rank
 
 import (
@@ -53,22 +53,38 @@ func Similar(cands []Candidate, n int) []Candidate { return best(cands, n, Share
 // an estimate are not taken.
 func Complementary(cands []Candidate, n int) []Candidate { return best(cands, n, Lacked) }
 
-// best orders by a measure, greatest value first; equal ones by index.
+// best are the first n by a measure, greatest value first; equal ones by index.
 func best(cands []Candidate, n int, by Measure) []Candidate {
-	known := slices.DeleteFunc(slices.Clone(cands), func(c Candidate) bool { return !c.Known })
-	slices.SortFunc(known, func(a, b Candidate) int {
+	return first(cands, n, func(c Candidate) bool { return c.Known }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(by(b).Value, by(a).Value), cmp.Compare(a.Index, b.Index))
 	})
-	return known[:min(n, len(known))]
+}
+
+// first are the first n, in order, of those that count. There are few slots and many candidates: so each is put in its place
+// among the first ones so far, or nowhere.
+func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, b Candidate) int) []Candidate {
+	out := make([]Candidate, 0, min(n, len(cands)))
+	for _, c := range cands {
+		if !counts(c) || len(out) == n && (n == 0 || order(c, out[n-1]) >= 0) {
+			continue
+		}
+		if len(out) == n {
+			out = out[:n-1]
+		}
+		at := len(out)
+		for at > 0 && order(c, out[at-1]) < 0 {
+			at--
+		}
+		out = slices.Insert(out, at, c)
+	}
+	return out
 }
 
 // Near returns the n candidates with the shortest round trips, nearest first. Candidates without a measurement are not taken.
 func Near(cands []Candidate, n int) []Candidate {
-	known := slices.DeleteFunc(slices.Clone(cands), func(c Candidate) bool { return c.RTT == 0 })
-	slices.SortFunc(known, func(a, b Candidate) int {
+	return first(cands, n, func(c Candidate) bool { return c.RTT != 0 }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.RTT, b.RTT), cmp.Compare(a.Index, b.Index))
 	})
-	return known[:min(n, len(known))]
 }
 
 // Random returns n candidates drawn without replacement.
@@ -78,15 +94,20 @@ func Random(cands []Candidate, n int, rng *rand.Rand) []Candidate {
 	return drawn[:min(n, len(drawn))]
 }
 
+// Weakest is the one of at least one candidate whose high bound is the least; of equal ones the first by index.
+func Weakest(incumbents []Candidate, by Measure) Candidate {
+	return slices.MinFunc(incumbents, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(by(a).High, by(b).High), cmp.Compare(a.Index, b.Index))
+	})
+}
+
 // Swap returns the weakest incumbent and the strongest challenger when the challenger is better beyond doubt: its low
 // bound above the incumbent's high bound.
 func Swap(incumbents, challengers []Candidate, by Measure) (out, in Candidate, ok bool) {
 	if len(incumbents) == 0 {
 		return out, in, false
 	}
-	out = slices.MinFunc(incumbents, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(by(a).High, by(b).High), cmp.Compare(a.Index, b.Index))
-	})
+	out = Weakest(incumbents, by)
 	for _, c := range challengers {
 		if c.Known && by(c).Low > by(out).High && (!ok || by(c).Low > by(in).Low) {
 			in, ok = c, true

@@ -65,7 +65,7 @@ func matching(b *bench, peers, keys int, target float64) {
 	for i, p := range c.prefixes {
 		c.index.Set(i, p)
 		wire += p.Bytes()
-		memory += p.Memory()
+		memory += p.Compact().Memory() // as the directory keeps what has not grown of late
 		rate += p.Rate() / float64(peers)
 	}
 	memory += c.index.Memory()
@@ -119,6 +119,25 @@ func matching(b *bench, peers, keys int, target float64) {
 	b.amount("memory of the index alone, "+size+", bits-and-blooms", "bytes/peer", 0,
 		float64(c.index.Memory())/float64(peers), float64(filters[0].Cap())/8)
 	updates(b, c, size, rate)
+	relaying(b, c, size)
+}
+
+// relaying is what it takes to serve parts that are not kept encoded, beside those that are.
+func relaying(b *bench, c *crowd, size string) {
+	some := c.prefixes[:100]
+	serve := func(form func(*summary.Prefix) *summary.Prefix) side {
+		forms := make([]*summary.Prefix, len(some))
+		for i, p := range some {
+			forms[i] = form(p)
+		}
+		return timed(func() {
+			for _, p := range forms {
+				sink += must(p.Run(0, p.Parts())).Bytes()
+			}
+		})
+	}
+	b.compare("all parts of a peer encoded anew to be served, "+size+", kept encoded", "ns/peer", float64(len(some)), 0,
+		serve((*summary.Prefix).Compact), serve(func(p *summary.Prefix) *summary.Prefix { return p }))
 }
 
 // inVain compares the false matches of the rows alone with those of the prefixes.

@@ -18,36 +18,33 @@ const (
 
 // budget fills a directory of so many bytes as the planner does: samples first, then the part of most value a byte. Queries
 // ask for keys that the asker lacks, of peers that match, the likeliest first, until one has the key.
-func (c *collections) budget(rng *rand.Rand) {
+func (c *collectionRun) budget() {
 	prefixes := c.prefixes()
-	all := 0
-	for _, p := range prefixes {
-		all += p.Bytes() + budgetHeader
-	}
-	for share := 1.0 / 64; share <= 1; share *= 2 {
-		bytes := int(share * float64(all))
-		held := fillBudget(prefixes, bytes, rng)
-		var x index.Index
-		known, sigma := 0, 0.0
-		for i, p := range held {
-			if p == nil {
-				sigma++
-				continue
-			}
-			x.Set(i, p)
-			known++
-			sigma += p.Rate()
+	bytes := c.Bytes
+	if c.Share > 0 {
+		all := 0
+		for _, p := range prefixes {
+			all += p.Bytes() + budgetHeader
 		}
-		found, wasted := c.probe(&x, held, rng)
-		for quantity, v := range map[string]float64{
-			"peers known": float64(known), "expected false matches": sigma, "recall": found, "wasted probes per query": wasted,
-		} {
-			c.add("planner", "", bytes, quantity, v)
-		}
+		bytes = int(c.Share * float64(all))
 	}
-	slices.SortFunc(c.order, func(a, b rowKey) int {
-		return cmp.Or(cmp.Compare(a.quantity, b.quantity), cmp.Compare(a.bytes, b.bytes))
-	})
+	held := fillBudget(prefixes, bytes, c.rng)
+	var x index.Index
+	known, sigma := 0, 0.0
+	for i, p := range held {
+		if p == nil {
+			sigma++
+			continue
+		}
+		x.Set(i, p)
+		known++
+		sigma += p.Rate()
+	}
+	found, wasted := c.probe(&x, held)
+	c.add("planner", "", bytes, "peers known", float64(known))
+	c.add("planner", "", bytes, "expected false matches", sigma)
+	c.add("planner", "", bytes, "recall", found)
+	c.add("planner", "", bytes, "wasted probes per query", wasted)
 }
 
 // fillBudget is what of each summary is held within so many bytes.
@@ -111,12 +108,12 @@ func (s *nextSteps) Pop() any {
 }
 
 // probe looks for keys: the share found, and the questions in vain for each.
-func (c *collections) probe(x *index.Index, held []*summary.Prefix, rng *rand.Rand) (found, wasted float64) {
+func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wasted float64) {
 	h := summary.Seed{Network: "experiment"}.Hasher()
 	asked, hits, vain := 0, 0, 0
 	var matches []int
-	for asked < budgetQueries {
-		a, k := rng.IntN(len(held)), uint32(rng.IntN(c.data.Keys()))
+	for asked < budgetQueries && c.ctx.Err() == nil {
+		a, k := c.rng.IntN(len(held)), uint32(c.rng.IntN(c.data.Keys()))
 		if c.truth.has(a, k) || c.truth.others(a, k) == 0 {
 			continue
 		}
@@ -134,5 +131,5 @@ func (c *collections) probe(x *index.Index, held []*summary.Prefix, rng *rand.Ra
 			vain++
 		}
 	}
-	return float64(hits) / float64(asked), float64(vain) / float64(asked)
+	return float64(hits) / float64(max(1, asked)), float64(vain) / float64(max(1, asked))
 }

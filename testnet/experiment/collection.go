@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
+	"runtime"
 	"slices"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -34,15 +34,26 @@ func Collections() []Info {
 type CollectionOptions struct {
 	Peers    int    // 0: as many as the data has; more are dealt its files anew
 	Data     string // "" or "debian", or a table or folder as package workload reads
+	Sweep    string // "name=value,value…", see Sweeps; "": of Overlaps over bytes, of Budget over share, else none
 	Trials   int    // 0: 3
 	Seed     uint64
-	Out      string            // folder for the rows and plots, made when missing; empty for none
-	Progress func(what string) // may be nil
+	Out      string                 // folder for the rows, plots and report, made when missing; empty for none
+	Version  string                 // of the program, for the report
+	Progress func(CollectionStatus) // called before and after each run, never by two goroutines at once; may be nil
+}
+
+// CollectionStatus is how far an experiment is.
+type CollectionStatus struct {
+	Begun string  // the run that has just begun; empty when one has ended
+	Done  float64 // part of all runs that is done
 }
 
 // CollectionRow is one number found: the mean of the trials.
 type CollectionRow struct {
 	Experiment string  `json:"experiment"`
+	Sweep      string  `json:"sweep"` // what is varied; empty for nothing
+	At         float64 `json:"at"`    // and its value here
+	Peers      int     `json:"peers"`
 	Case       string  `json:"case"` // a policy, a sketch
 	By         string  `json:"by,omitempty"`
 	Bytes      int     `json:"bytes,omitempty"` // of a summary, or of all known
@@ -54,177 +65,249 @@ type CollectionRow struct {
 
 // CollectionResult is what RunCollection has found.
 type CollectionResult struct {
-	Rows  []CollectionRow `json:"rows"`
-	Files []string        `json:"files,omitempty"`
+	Experiment string          `json:"experiment"`
+	Version    string          `json:"version,omitempty"`
+	Rows       []CollectionRow `json:"rows"`
+	Files      []string        `json:"files,omitempty"`
 }
 
-// collections is one such experiment being run.
-type collections struct {
-	options CollectionOptions
-	ctx     context.Context
-	data    *workload.Data
-	truth   *holdings
-	fps     [][]summary.Fingerprint // of every peer
-	sums    map[rowKey][]float64
-	order   []rowKey
+// collectionSetting is what one run is made of: one trial at one point of the sweep.
+type collectionSetting struct {
+	Experiment string
+	Data       string
+	Peers      int
+	Sweep      string
+	At         float64
+	Slots      int     // of Neighbours
+	Bytes      int     // of a sketch; of a budget, unless Share says it
+	Share      float64 // of a budget
+	Seed       uint64
+	Trial      int
 }
 
-type rowKey struct {
-	what, by string
-	bytes    int
-	quantity string
+// set brings a run to a value.
+func (s *collectionSetting) set(v value) {
+	s.Sweep, s.At = v.Name, v.x
+	switch v.Name {
+	case "peers":
+		s.Peers = int(v.x)
+	case "slots":
+		s.Slots = int(v.x)
+	case "share":
+		s.Share = v.x
+	case "bytes":
+		s.Bytes, s.Share = int(v.x), 0
+	}
 }
 
-// RunCollection runs the named experiment. Errors of options match ErrOptions, or are those of package workload, before
-// anything long is done. When ctx ends, it returns its error and the rows of the trials done by then.
+func (s collectionSetting) String() string {
+	out := s.Experiment
+	if s.Sweep != "" {
+		out += fmt.Sprintf(", %s %s", s.Sweep, variable(Sweeps(s.Experiment), s.Sweep).label(s.At))
+	}
+	return fmt.Sprintf("%s, trial %d", out, s.Trial+1)
+}
+
+// measure is one number of one run.
+type measure struct {
+	Case, By string
+	Bytes    int
+	Quantity string
+	Value    float64
+}
+
+// collectionKind says how an experiment on collections is done.
+type collectionKind struct {
+	sweep string // when none is asked for
+	do    func(*collectionRun)
+}
+
+var collectionKinds = map[string]collectionKind{
+	Neighbours: {"", (*collectionRun).neighbours},
+	Overlaps:   {"bytes=512,1024,2048,4096,16384", (*collectionRun).overlaps},
+	Budget:     {"share=0.015625,0.03125,0.0625,0.125,0.25,0.5,1", (*collectionRun).budget},
+}
+
+// RunCollection runs the named experiment, some runs at a time. Errors of options match ErrOptions, or are those of package
+// workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows of the trials
+// done by then; with a folder, a later call of the same program with the same options goes on from there.
 func RunCollection(ctx context.Context, name string, o CollectionOptions) (CollectionResult, error) {
-	setDefault(&o.Trials, 3)
-	do, known := map[string]func(*collections, *rand.Rand){
-		Neighbours: (*collections).neighbours, Overlaps: (*collections).overlaps, Budget: (*collections).budget,
-	}[name]
-	switch {
-	case !known:
-		return CollectionResult{}, fmt.Errorf("%w: %q is no experiment on collections", ErrOptions, name)
-	case o.Trials < 1 || o.Peers < 0 || o.Peers == 1:
-		return CollectionResult{}, fmt.Errorf("%w: %d trials with %d peers, want 1 or more, 2 or more", ErrOptions, o.Trials, o.Peers)
+	result := CollectionResult{Experiment: name, Version: o.Version}
+	settings, err := o.settings(name)
+	if err != nil {
+		return result, err
 	}
-	if o.Out != "" {
-		if err := folder(o.Out); err != nil {
-			return CollectionResult{}, err
+	known, err := openLedger[[]measure](o.Out, name)
+	if err != nil {
+		return result, err
+	}
+	defer known.close()
+	ids := make([]string, len(settings))
+	for i, s := range settings {
+		ids[i] = runID(s)
+	}
+	all := collectionRuns{settings: settings, progress: o.Progress, data: recent[*collections]{keep: runtime.GOMAXPROCS(0)}}
+	for _, id := range ids {
+		if _, ok := known.get(id); ok {
+			all.done++
 		}
 	}
-	c := &collections{options: o, ctx: ctx, sums: map[rowKey][]float64{}}
-	if err := c.load(); err != nil {
-		return CollectionResult{}, err
-	}
-	for trial := range o.Trials {
-		if ctx.Err() != nil {
-			break
-		}
-		if o.Progress != nil {
-			o.Progress(fmt.Sprintf("%s: trial %d of %d", name, trial+1, o.Trials))
-		}
-		do(c, rand.New(rand.NewPCG(o.Seed, uint64(trial)+1)))
-	}
-	r := CollectionResult{Rows: c.rows(name)}
-	err := ctx.Err()
-	if o.Out != "" && len(r.Rows) > 0 {
+	found, err := runEach(ctx, ids, runtime.GOMAXPROCS(0), known, all.run)
+	result.Rows = collectionRows(settings, found)
+	if o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
-		r.Files, writeErr = c.write(name, r.Rows)
+		missing := slices.DeleteFunc(slices.Clone(found), func(f *[]measure) bool { return f != nil })
+		result.Files, writeErr = o.write(name, result.Rows, unfinished(len(found)-len(missing), len(found)))
 		err = errors.Join(err, writeErr)
 	}
-	return r, err
+	return result, err
 }
 
-// load reads the data and hashes its keys.
-func (c *collections) load() error {
-	path := c.options.Data
-	if path == "debian" {
+// settings checks the options and lists the runs.
+func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
+	setDefault(&o.Trials, 3)
+	setDefault(&o.Data, debian)
+	kind, known := collectionKinds[name]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("%w: %q is no experiment on collections", ErrOptions, name)
+	case o.Trials < 1:
+		return nil, fmt.Errorf("%w: %d trials, want 1 or more", ErrOptions, o.Trials)
+	case o.Peers != 0 && (float64(o.Peers) < collectionPeers.low || float64(o.Peers) > collectionPeers.high):
+		return nil, fmt.Errorf("%w: %d peers, want %v to %v", ErrOptions, o.Peers, collectionPeers.low, collectionPeers.high)
+	}
+	setDefault(&o.Sweep, kind.sweep)
+	values, err := parseSweep(Sweeps(name), o.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	var out []collectionSetting
+	for _, v := range values {
+		for trial := range o.Trials {
+			s := collectionSetting{Experiment: name, Data: o.Data, Peers: o.Peers, Seed: o.Seed, Trial: trial}
+			switch name {
+			case Neighbours:
+				s.Slots = 8
+			case Overlaps:
+				s.Bytes = 1024
+			case Budget:
+				s.Share = 0.125
+			}
+			s.set(v)
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// collectionRuns are the runs of an experiment.
+type collectionRuns struct {
+	settings []collectionSetting
+	data     recent[*collections]
+
+	mu       sync.Mutex
+	done     int
+	progress func(CollectionStatus)
+}
+
+// run does one run.
+func (c *collectionRuns) run(ctx context.Context, i int) ([]measure, error) {
+	s := c.settings[i]
+	c.tell(s.String(), 0)
+	data, err := c.data.get(fmt.Sprint(s.Peers), func() (*collections, error) { return loadCollections(s.Data, s.Peers, s.Seed) })
+	if err != nil {
+		return nil, err
+	}
+	run := collectionRun{collections: data, collectionSetting: s, ctx: ctx, rng: rand.New(rand.NewPCG(s.Seed, uint64(s.Trial)+1))}
+	collectionKinds[s.Experiment].do(&run)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.tell("", 1)
+	return run.found, nil
+}
+
+func (c *collectionRuns) tell(begun string, ended int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done += ended
+	if c.progress != nil {
+		c.progress(CollectionStatus{begun, float64(c.done) / float64(len(c.settings))})
+	}
+}
+
+// collectionRun is one run. All that it draws follows from the seed and the trial: points of a sweep are compared on the same
+// pairs and questions.
+type collectionRun struct {
+	*collections
+	collectionSetting
+	ctx   context.Context
+	rng   *rand.Rand
+	found []measure
+}
+
+func (c *collectionRun) add(what, by string, bytes int, quantity string, value float64) {
+	c.found = append(c.found, measure{what, by, bytes, quantity, value})
+}
+
+// each calls do(0) to do(n-1) on all processors, and leaves out the rest when the run is interrupted.
+func (c *collectionRun) each(n int, do func(i int)) {
+	parallel(n, func(i int) {
+		if c.ctx.Err() == nil {
+			do(i)
+		}
+	})
+}
+
+// collections are the data that runs share.
+type collections struct {
+	data     *workload.Data
+	truth    *holdings
+	fps      [][]summary.Fingerprint // of every peer
+	prefixes func() []*summary.Prefix
+}
+
+// debian names the data that the program holds.
+const debian = "debian"
+
+// loadCollections reads the data and hashes its keys.
+func loadCollections(path string, peers int, seed uint64) (*collections, error) {
+	if path == debian {
 		path = ""
 	}
-	cfg := workload.Config{Path: path, Peers: c.options.Peers, Rand: rand.New(rand.NewPCG(c.options.Seed, 0))}
-	var err error
-	if c.data, err = workload.Load(cfg); err != nil {
-		return err
+	data, err := workload.Load(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))})
+	if err != nil {
+		return nil, err
 	}
-	if n := len(c.data.Peers()); n < 3 {
-		return fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
+	if n := len(data.Peers()); n < 3 {
+		return nil, fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
 	}
-	c.truth = newHoldings(c.data.Keys(), c.data.Collections())
+	c := &collections{data: data, truth: newHoldings(data.Keys(), data.Collections())}
 	h := summary.Seed{Network: "experiment"}.Hasher()
-	all := make([]summary.Fingerprint, c.data.Keys())
+	all := make([]summary.Fingerprint, data.Keys())
 	for i := range all {
-		all[i] = h.Fingerprint(c.data.Key(uint32(i)))
+		all[i] = h.Fingerprint(data.Key(uint32(i)))
 	}
-	for _, keys := range c.data.Collections() {
+	for _, keys := range data.Collections() {
 		fps := make([]summary.Fingerprint, len(keys))
 		for i, k := range keys {
 			fps[i] = all[k]
 		}
 		c.fps = append(c.fps, fps)
 	}
-	return nil
+	c.prefixes = sync.OnceValue(c.summarise)
+	return c, nil
 }
 
 // prefix is the whole summary of a collection.
-func (c *collections) prefix(fps []summary.Fingerprint) *summary.Prefix {
+func prefix(fps []summary.Fingerprint) *summary.Prefix {
 	s, err := summary.Build(fps, summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Lifetime: time.Hour})
 	return must(s, err).Prefix()
 }
 
-// prefixes are the whole summaries of all peers.
-func (c *collections) prefixes() []*summary.Prefix {
+// summarise makes the whole summaries of all peers.
+func (c *collections) summarise() []*summary.Prefix {
 	out := make([]*summary.Prefix, len(c.fps))
-	parallel(len(out), func(i int) { out[i] = c.prefix(c.fps[i]) })
+	parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
 	return out
-}
-
-func (c *collections) add(what, by string, bytes int, quantity string, value float64) {
-	k := rowKey{what, by, bytes, quantity}
-	if c.sums[k] == nil {
-		c.order = append(c.order, k)
-	}
-	c.sums[k] = append(c.sums[k], value)
-}
-
-func (c *collections) rows(name string) []CollectionRow {
-	var out []CollectionRow
-	for _, k := range c.order {
-		xs := c.sums[k]
-		row := CollectionRow{Experiment: name, Case: k.what, By: k.by, Bytes: k.bytes, Quantity: k.quantity, Value: xs[0], Trials: len(xs)}
-		if len(xs) > 1 {
-			s := sampleOf(xs)
-			row.Value, row.Error = s.mean, s.standardError()
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-// write writes the rows as CSV and JSON, and, where there are sizes, a plot for each quantity.
-func (c *collections) write(name string, rows []CollectionRow) (files []string, err error) {
-	records := [][]string{{"case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
-	for _, r := range rows {
-		records = append(records, []string{r.Case, r.By, strconv.Itoa(r.Bytes), r.Quantity, number(r.Value), number(r.Error), strconv.Itoa(r.Trials)})
-	}
-	path := filepath.Join(c.options.Out, name+".csv")
-	if err := writeCSV(path, records); err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
-	}
-	files = append(files, path)
-	for i, f := range collectionFigures(name, rows) {
-		path := filepath.Join(c.options.Out, fmt.Sprintf("%s-%d.svg", name, i+1))
-		if err := f.writeSVG(path); err != nil {
-			return files, fmt.Errorf("experiment: %w", err)
-		}
-		files = append(files, path)
-	}
-	return files, nil
-}
-
-// collectionFigures has a figure for each quantity that is known by bytes, with a line for each case.
-func collectionFigures(name string, rows []CollectionRow) []figure {
-	var figures []figure
-	for _, r := range rows {
-		if r.Bytes == 0 {
-			continue
-		}
-		title := r.Quantity
-		if r.By != "" {
-			title += ", " + r.By
-		}
-		i := slices.IndexFunc(figures, func(f figure) bool { return f.title == title })
-		if i < 0 {
-			i = len(figures)
-			figures = append(figures, figure{name: name, title: title, x: "bytes", y: r.Quantity, logX: true})
-		}
-		f := &figures[i]
-		j := slices.IndexFunc(f.lines, func(l line) bool { return l.name == r.Case })
-		if j < 0 {
-			j = len(f.lines)
-			f.lines = append(f.lines, line{name: r.Case})
-		}
-		f.lines[j].add(float64(r.Bytes), r.Value)
-	}
-	return figures
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -83,7 +84,10 @@ func TestOverlapsAndBudget(t *testing.T) {
 }
 
 func TestCollectionOptions(t *testing.T) {
-	for _, o := range []CollectionOptions{{Trials: -1}, {Peers: 1}, {Peers: -3}, {Peers: 2}} {
+	for _, o := range []CollectionOptions{
+		{Trials: -1}, {Peers: 1}, {Peers: -3}, {Peers: 2}, {Sweep: "share="}, {Sweep: "slots=8"}, {Sweep: "share=2"}, {Sweep: "bytes=many"},
+	} {
+		o.Progress = func(s CollectionStatus) { t.Errorf("%+v began", s) }
 		if _, err := RunCollection(context.Background(), Budget, o); !errors.Is(err, ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -95,6 +99,45 @@ func TestCollectionOptions(t *testing.T) {
 	cancel()
 	if r, err := RunCollection(ctx, Budget, CollectionOptions{}); !errors.Is(err, context.Canceled) || len(r.Rows) > 0 {
 		t.Errorf("cancelled: %d rows, %v", len(r.Rows), err)
+	}
+}
+
+// An experiment that was interrupted goes on, also after what a crash left of the last line, and comes to the same rows.
+func TestCollectionResumes(t *testing.T) {
+	o := CollectionOptions{Peers: 5, Sweep: "share=0.25,1", Trials: 2, Out: t.TempDir()}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(s CollectionStatus) {
+		if s.Done >= 0.5 {
+			cancel()
+		}
+	}
+	first, err := RunCollection(ctx, Budget, o)
+	if !errors.Is(err, context.Canceled) || len(first.Rows) == 0 {
+		t.Fatalf("%d rows, %v", len(first.Rows), err)
+	}
+	f, err := os.OpenFile(filepath.Join(o.Out, "budget.runs.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"run":"{Exp`)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	begun := 0
+	o.Progress = func(s CollectionStatus) {
+		if s.Begun != "" {
+			begun++
+		}
+	}
+	got, err := RunCollection(t.Context(), Budget, o)
+	if err != nil || begun == 0 || begun > 2 {
+		t.Fatalf("went on with %d of 4 runs, %v", begun, err)
+	}
+	o.Out = ""
+	want, err := RunCollection(t.Context(), Budget, o)
+	if err != nil || !reflect.DeepEqual(got.Rows, want.Rows) {
+		t.Errorf("rows differ (%v):\n%+v\n%+v", err, got.Rows, want.Rows)
 	}
 }
 

@@ -90,7 +90,7 @@ func compressedFigures(*session) []figure {
 		figures = append(figures, figure{
 			name:  fmt.Sprintf("compressed-figure%d", i+1),
 			title: fmt.Sprintf("Mitzenmacher 2002, figure %d: %v bits an element", i+1, z),
-			x:     "hash functions k", y: "false-positive probability", logY: true,
+			x:     "hash functions k", y: "false-positive probability", from: 0, to: []float64{0.1, 0.002}[i],
 			lines: []line{
 				curveOf("standard, m/n = z/n", 0.5, most, 200, func(k float64) float64 { return bloom.AsymptoticRate(z, k) }),
 				curveOf("compressed to z/n", 0.5, most, 200, func(k float64) float64 { return bloom.AsymptoticRate(longest(z, k), k) }),

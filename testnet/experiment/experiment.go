@@ -21,7 +21,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 )
 
@@ -42,7 +41,8 @@ type Info struct {
 type Options struct {
 	Trials   int            // for every number measured; 0 means each one's default, in all some minutes; below 5 means 5
 	Seed     uint64         // of all random keys: the same seed and trials give the same rows
-	Out      string         // folder for the rows (CSV) and figures (SVG, CSV), made when missing; empty for none
+	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
+	Version  string         // of the program, for the report
 	Progress func(Progress) // called after each trial or so, never by two goroutines at once; may be nil
 }
 
@@ -123,7 +123,7 @@ func List() []Info {
 
 // Run runs the experiments of the given names, each once, in the order of List, on all processors. A name that is none of
 // List's is an error that matches ErrUnknown, before anything has run. When ctx ends, Run returns its error and the rows of
-// what was finished by then.
+// what was finished by then; with a folder, a later call of the same program with the same options goes on from there.
 func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	chosen, err := choose(names)
 	if err != nil {
@@ -132,28 +132,26 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	if o.Trials < 0 {
 		return Result{}, fmt.Errorf("experiment: %d trials, want 0 or more", o.Trials)
 	}
-	if o.Out != "" {
-		if err := os.MkdirAll(o.Out, 0o777); err != nil {
-			return Result{}, fmt.Errorf("experiment: %w", err)
-		}
+	known, err := openLedger[taskFound](o.Out, All)
+	if err != nil {
+		return Result{}, err
 	}
-	r := newRun(ctx, o, chosen)
+	defer known.close()
+	r := newRun(ctx, o, chosen, known)
 	var result Result
 	for _, s := range r.sessions {
-		s.work()
+		err = s.work()
 		result.Rows = append(result.Rows, s.rows...)
-		if o.Out != "" {
-			files, err := s.write()
-			result.Files = append(result.Files, files...)
-			if err != nil {
-				return result, fmt.Errorf("experiment: %w", err)
-			}
-		}
-		if ctx.Err() != nil {
-			return result, ctx.Err()
+		if err != nil {
+			break
 		}
 	}
-	return result, nil
+	if o.Out != "" && len(result.Rows) > 0 {
+		var writeErr error
+		result.Files, writeErr = r.write()
+		err = errors.Join(err, writeErr)
+	}
+	return result, err
 }
 
 func choose(names []string) ([]experiment, error) {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -97,6 +98,40 @@ func TestCancel(t *testing.T) {
 	}
 	if len(r.Rows) == 0 || r.Count(Differs) > 0 {
 		t.Errorf("%d rows, %d differ", len(r.Rows), r.Count(Differs))
+	}
+}
+
+// What was interrupted goes on, and comes to the same rows and figures as what wasn't.
+func TestResumes(t *testing.T) {
+	o := Options{Trials: 5, Seed: 1, Out: t.TempDir()}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(p Progress) {
+		if p.Done > 0.3 {
+			cancel()
+		}
+	}
+	first, err := Run(ctx, []string{"reduction", "countmin"}, o)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("%d rows, %v", len(first.Rows), err)
+	}
+	o.Progress = nil
+	got, err := Run(t.Context(), []string{"reduction", "countmin"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	went := o.Out
+	o.Out = t.TempDir()
+	want, err := Run(t.Context(), []string{"reduction", "countmin"}, o)
+	if err != nil || !reflect.DeepEqual(got.Rows, want.Rows) {
+		t.Errorf("rows differ (%v)", err)
+	}
+	for _, name := range []string{"reduction-figure1.svg", "report.html"} {
+		a, errA := os.ReadFile(filepath.Join(went, name))
+		b, errB := os.ReadFile(filepath.Join(o.Out, name))
+		if errA != nil || errB != nil || len(a) < 1000 || !bytes.Equal(a, b) {
+			t.Errorf("%s: %d and %d bytes, %v, %v", name, len(a), len(b), errA, errB)
+		}
 	}
 }
 

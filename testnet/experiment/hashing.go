@@ -83,7 +83,7 @@ func (s *session) compareSchemes(c, n int) {
 	for _, h := range hashSchemes {
 		x := s.schemeRate(h, n, m, k, 200, 5*int(math.Ceil(10/p)))
 		points := s.curve(fmt.Sprintf("%s, c=%d", h.name, c))
-		points.dots = true
+		points.Dots = true
 		points.add(float64(n), x.mean)
 		if c <= 8 && n >= 5000 {
 			s.note(Row{
@@ -156,7 +156,7 @@ func (s *session) distribution(h hashScheme) {
 		counts[min(int(q), len(counts)-1)]++
 	}
 	points := s.curve("Q, " + h.name)
-	points.dots = true
+	points.Dots = true
 	for q, count := range counts {
 		points.add(float64(q), count*10_000/float64(len(qs)))
 	}
@@ -181,8 +181,8 @@ func hashingFigures(s *session) []figure {
 		f := figure{
 			name:  fmt.Sprintf("hashing-figure1-c%d", c),
 			title: fmt.Sprintf("Kirsch and Mitzenmacher 2008, figure 1: c = %d", c),
-			x:     "n", y: "false-positive probability", logX: true,
-			lines: []line{{name: "p", points: []point{{100, p}, {10_000, p}}}},
+			x:     "elements n", y: "false-positive probability", logX: true,
+			lines: []line{{Name: "p", Points: []point{{100, p}, {10_000, p}}}},
 		}
 		for _, h := range hashSchemes {
 			f.lines = append(f.lines, s.named(fmt.Sprintf("%s, c=%d", h.name, c), h.name))
@@ -194,7 +194,7 @@ func hashingFigures(s *session) []figure {
 	f := figure{
 		name:  "hashing-figure2",
 		title: "Kirsch and Mitzenmacher 2008, figure 2: Q for n = 5000, c = 8",
-		x:     "Q", y: "trials of 10,000",
+		x:     "false positives Q of a trial", y: "trials of 10,000",
 		lines: []line{curveOf("f, normal density", 0, 30, 300, func(q float64) float64 {
 			mean, variance := questions*p, questions*p*(1-p)
 			return 10_000 * math.Exp(-(q-mean)*(q-mean)/(2*variance)) / math.Sqrt(2*math.Pi*variance)
@@ -209,6 +209,6 @@ func hashingFigures(s *session) []figure {
 // named is a copy of a curve with another name, for a legend.
 func (s *session) named(curve, name string) line {
 	l := *s.curve(curve)
-	l.name = name
+	l.Name = name
 	return l
 }

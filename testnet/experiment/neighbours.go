@@ -11,15 +11,14 @@ import (
 
 // What the experiment on neighbours asks.
 const (
-	neighbourSlots = 8
-	withheldKeys   = 200 // of each asker, removed from its collection
-	lackedKeys     = 200 // of each asker
+	withheldKeys = 200 // of each asker, removed from its collection
+	lackedKeys   = 200 // of each asker
 )
 
 // neighbours has every peer choose by each policy, from exact overlaps and from the samples that open all summaries, and asks
 // for keys that it was made to forget, which 2 to 10 others hold, and for keys drawn evenly from all that it lacks.
-func (c *collections) neighbours(rng *rand.Rand) {
-	n := len(c.fps)
+func (c *collectionRun) neighbours() {
+	n, rng := len(c.fps), c.rng
 	prefixes := c.prefixes()
 	asks := make([]questions, n)
 	for a := range asks {
@@ -31,11 +30,11 @@ func (c *collections) neighbours(rng *rand.Rand) {
 		for range n {
 			seeds = append(seeds, rng.Uint64())
 		}
-		parallel(n, func(a int) {
+		c.each(n, func(a int) {
 			cands[a] = c.candidates(a, &asks[a], by == "exact", prefixes, rand.New(rand.NewPCG(seeds[a], 2)))
 		})
 		for _, name := range rank.Policies() {
-			policy, _ := rank.Policy(name, neighbourSlots)
+			policy, _ := rank.Policy(name, c.Slots)
 			chosen := make([][]int, n)
 			for a := range chosen {
 				for _, x := range policy.Choose(cands[a], rng) {
@@ -45,20 +44,25 @@ func (c *collections) neighbours(rng *rand.Rand) {
 			c.judgeNeighbours(name, by, asks, chosen)
 		}
 	}
-	biggest := make([]int, n)
-	for i := range biggest {
-		biggest[i] = i
+	c.judgeNeighbours("biggest", "exact", asks, c.biggest())
+}
+
+// biggest are the peers with the largest collections, for everybody.
+func (c *collectionRun) biggest() [][]int {
+	all := make([]int, len(c.fps))
+	for i := range all {
+		all[i] = i
 	}
-	slices.SortStableFunc(biggest, func(a, b int) int { return len(c.fps[b]) - len(c.fps[a]) })
-	chosen := make([][]int, n)
+	slices.SortStableFunc(all, func(a, b int) int { return len(c.fps[b]) - len(c.fps[a]) })
+	chosen := make([][]int, len(all))
 	for a := range chosen {
-		for _, b := range biggest[:min(n, neighbourSlots+1)] {
-			if b != a && len(chosen[a]) < neighbourSlots {
+		for _, b := range all[:min(len(all), c.Slots+1)] {
+			if b != a && len(chosen[a]) < c.Slots {
 				chosen[a] = append(chosen[a], b)
 			}
 		}
 	}
-	c.judgeNeighbours("biggest", "exact", asks, chosen)
+	return chosen
 }
 
 // questions is what one peer forgets and asks for.
@@ -94,7 +98,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []rank.Candidate {
 	var comparison summary.Comparison
 	if !exact {
-		comparison.SetOwn(c.prefix(q.kept))
+		comparison.SetOwn(prefix(q.kept))
 	}
 	withheld := map[uint32]bool{}
 	for _, k := range q.withheld {
@@ -129,7 +133,10 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 }
 
 // judgeNeighbours scores what each peer's neighbours could answer, and the graph that they make.
-func (c *collections) judgeNeighbours(policy, by string, asks []questions, chosen [][]int) {
+func (c *collectionRun) judgeNeighbours(policy, by string, asks []questions, chosen [][]int) {
+	if c.ctx.Err() != nil {
+		return
+	}
 	answered := func(keys func(int) []uint32) float64 {
 		hits, asked := 0, 0
 		for a := range asks {

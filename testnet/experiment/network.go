@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,20 +33,22 @@ func Networks() []Info {
 
 // NetworkOptions say what RunNetwork runs. Zero values mean the stated defaults.
 type NetworkOptions struct {
-	Peers      int                 // 0: 2,000; of Scale, the most: 10,000
+	Peers      int                 // 0: 2,000; of Scale, the most: 1,000
 	Keys       int                 // of every peer, for made-up collections; 0: 200
 	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
 	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
 	Sweep      string              // "name=value,value…", see Sweeps; "": none
+	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
 	Trials     int                 // of every point, each with the next seed; 0: 1
 	Queries    int                 // of every run; 0: 2,000
+	Asking     time.Duration       // over which the queries are spread; 0: 60 s
 	All        bool                // queries want every holder; else one
 	Seed       uint64
 	Topology   sim.Topology
 	Split      bool                // go on when the topology falls apart; else that is an error
 	Out        string              // folder for rows, plots and report, made when missing; empty for none
 	Version    string              // of the program, for the report
-	Progress   func(NetworkStatus) // called about every virtual second; may be nil
+	Progress   func(NetworkStatus) // called about every virtual second, never by two goroutines at once; may be nil
 }
 
 // NetworkStatus is how far a run is.
@@ -55,6 +57,7 @@ type NetworkStatus struct {
 	Point        string
 	Virtual, End time.Duration // of this run
 	Wall         time.Duration // since this run began
+	Done         float64       // part of all runs that is done, those known from before included
 }
 
 // NetworkRow is what one run has shown.
@@ -71,8 +74,8 @@ type NetworkRow struct {
 	LatencyP99           float64 `json:"latency_ms_p99"`
 	TraceHash            string  `json:"trace_hash"`
 
-	Sweep          string  `json:"sweep,omitempty"` // what is varied
-	Value          float64 `json:"value,omitempty"` // and its value here
+	Sweep          string  `json:"sweep"` // what is varied; empty for nothing
+	Value          float64 `json:"value"` // and its value here, of a time in seconds
 	Trial          int     `json:"trial"`
 	Seed           uint64  `json:"seed"`
 	Keys           int     `json:"keys_per_peer"` // on average
@@ -83,6 +86,7 @@ type NetworkRow struct {
 	LoadMax        float64 `json:"load_max_over_mean"`
 	VirtualSeconds float64 `json:"virtual_seconds"`
 	WallSeconds    float64 `json:"wall_seconds"`
+	MemoryBytes    uint64  `json:"memory_bytes"` // most that the program had during the run
 	Components     int     `json:"topology_components"`
 }
 
@@ -97,9 +101,20 @@ type NetworkResult struct {
 // ErrOptions is matched by the errors of options that make no sense, found before anything is run.
 var ErrOptions = errors.New("experiment: bad options")
 
-// RunNetwork runs the named experiment, a run after the other, each on all processors. With a folder, every run's row is
-// kept there as soon as it is known, and a later call with the same options goes on where this one was interrupted. When
-// ctx ends, it returns its error and the rows known by then.
+// Point is the row's value of the sweep, as in "churn=10m"; empty without a sweep.
+func (r NetworkRow) Point() string {
+	if r.Sweep == "" {
+		return ""
+	}
+	return r.Sweep + "=" + r.pointLabel()
+}
+
+func (r NetworkRow) pointLabel() string { return variable(networkSweeps, r.Sweep).label(r.Value) }
+
+// RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a large
+// one has all of them. With a folder, every run's row is kept there as soon as it is known, and a later call of the same
+// program with the same options goes on where this one was interrupted. When ctx ends, it returns its error and the rows
+// known by then.
 //
 // Errors before anything long is done match ErrOptions, or are those of the file system.
 func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResult, error) {
@@ -108,31 +123,45 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 	if err != nil {
 		return result, err
 	}
-	known, err := openLedger(o.Out, name)
+	known, err := openLedger[NetworkRow](o.Out, name)
 	if err != nil {
 		return result, err
 	}
 	defer known.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	data := dataCache{}
+	runs := make([]string, len(points))
 	for i, p := range points {
-		row, ok := known.row(p.id())
-		if !ok {
-			if row, err = o.run(ctx, p, &data, i+1, len(points)); err != nil {
-				break
-			}
-			if err = known.add(p.id(), row); err != nil {
-				break
-			}
+		runs[i] = p.id()
+	}
+	all := networkRuns{options: &o, points: points, atOnce: runsAtOnce(points), done: make([]float64, len(points))}
+	all.data.keep = all.atOnce
+	for i, run := range runs {
+		if _, ok := known.get(run); ok {
+			all.done[i] = 1
 		}
-		result.Rows = append(result.Rows, row)
+	}
+	rows, err := runEach(ctx, runs, all.atOnce, known, all.run)
+	for _, row := range rows {
+		if row != nil {
+			result.Rows = append(result.Rows, *row)
+		}
 	}
 	if o.Out != "" && len(result.Rows) > 0 {
-		files, writeErr := o.write(name, result)
-		result.Files = files
+		var writeErr error
+		result.Files, writeErr = o.write(name, result, len(points))
 		err = errors.Join(err, writeErr)
 	}
 	return result, err
+}
+
+// runsAtOnce is how many runs fit in memory beside each other, and on the processors.
+func runsAtOnce(points []setting) int {
+	const together = 2500 // peers
+	largest := 0
+	for _, p := range points {
+		largest = max(largest, p.Peers)
+	}
+	return max(1, min(runtime.GOMAXPROCS(0), together/largest))
 }
 
 // gcPercent lets the heap grow by half between collections: a large network takes gigabytes that live.
@@ -149,6 +178,7 @@ type setting struct {
 	Value      float64
 	Trial      int
 	Queries    int
+	Asking     time.Duration
 	All        bool
 	Topology   sim.Topology
 	Params     strategy.Params
@@ -160,15 +190,15 @@ type setting struct {
 }
 
 // id names all that the point's row follows from.
-func (p setting) id() string {
-	p.strategy = strategy.Strategy{}
-	return fmt.Sprintf("%+v", p)
-}
+func (p setting) id() string { return runID(p) }
 
 func (p setting) String() string {
 	s := fmt.Sprintf("%s, %d peers", p.Strategy, p.Peers)
-	if p.Sweep != "" {
-		s += fmt.Sprintf(", %s %v", p.Sweep, p.Value)
+	if p.Sweep != "" && p.Sweep != sweepPeers.Name {
+		s += fmt.Sprintf(", %s %s", p.Sweep, variable(networkSweeps, p.Sweep).label(p.Value))
+	}
+	if p.Trial > 0 {
+		s += fmt.Sprintf(", trial %d", p.Trial+1)
 	}
 	return s
 }
@@ -176,11 +206,12 @@ func (p setting) String() string {
 // points checks the options and lists the runs.
 func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if o.Peers == 0 {
-		o.Peers = map[string]int{Routing: 2000, Scale: 10_000}[name]
+		o.Peers = map[string]int{Routing: 2000, Scale: 1000}[name]
 	}
 	setDefault(&o.Keys, 200)
 	setDefault(&o.Trials, 1)
 	setDefault(&o.Queries, 2000)
+	setDefault(&o.Asking, asking)
 	setDefault(&o.Data, clustered)
 	if o.Strategies == nil {
 		o.Strategies = strategy.All()
@@ -191,27 +222,89 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if err := o.check(name); err != nil {
 		return nil, err
 	}
-	values, err := o.sweep(name)
+	values, err := o.values(name)
+	if err != nil {
+		return nil, err
+	}
+	fixed, err := o.fixed(values[0])
 	if err != nil {
 		return nil, err
 	}
 	var points []setting
 	for _, v := range values {
-		for _, s := range o.Strategies {
-			for trial := range o.Trials {
+		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
+			for _, s := range o.Strategies {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
-					All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
-					p.Params.Origins = scaleOrigins
+					p.scale()
 				}
-				v.set(&p)
+				p.Sweep, p.Value = v.Name, v.x
+				for _, v := range append(fixed, v) {
+					p.set(v)
+				}
 				points = append(points, p)
 			}
 		}
 	}
 	return points, o.connected(points)
+}
+
+// values are those of the sweep. Scale's own is over peers, three to a decade, up to the number given.
+func (o *NetworkOptions) values(name string) ([]value, error) {
+	if o.Sweep != "" || name != Scale {
+		return parseSweep(networkSweeps, o.Sweep)
+	}
+	var values []value
+	for x := 1000.0; x < float64(o.Peers); x *= math.Cbrt(10) {
+		values = append(values, value{sweepPeers, math.Round(x/100) * 100})
+	}
+	return append(values, value{sweepPeers, float64(o.Peers)}), nil
+}
+
+// fixed are the values of all runs; none is that of the sweep.
+func (o *NetworkOptions) fixed(swept value) ([]value, error) {
+	var fixed []value
+	for _, f := range o.Fixed {
+		values, err := parseSweep(networkSweeps, f)
+		if err != nil {
+			return nil, err
+		}
+		if len(values) > 1 || values[0].Name == "" {
+			return nil, fmt.Errorf("%w: %q is not one value of one name", ErrOptions, f)
+		}
+		if v := values[0]; v.Name == swept.Name || slices.ContainsFunc(fixed, func(f value) bool { return f.Name == v.Name }) {
+			return nil, fmt.Errorf("%w: %s is given twice", ErrOptions, v.Name)
+		}
+		fixed = append(fixed, values[0])
+	}
+	return fixed, nil
+}
+
+// set brings a point to a value.
+func (p *setting) set(v value) {
+	switch v.Name {
+	case "peers":
+		p.Peers = int(v.x)
+	case "keys":
+		p.Keys = int(v.x)
+	case "upkeep":
+		p.Params.Upkeep = v.x
+	case "bits":
+		p.Params.BitsPerKey = v.x
+	case "budget":
+		p.Params.Budget = int(v.x)
+	case "origins":
+		p.Params.Origins = int(v.x)
+	case "churn":
+		p.Churn.Median = time.Duration(v.x * float64(time.Second))
+	case "loss":
+		p.Loss = v.x
+	case "degree":
+		p.Topology.Degree = int(v.x)
+	}
 }
 
 func (o *NetworkOptions) check(name string) error {
@@ -226,6 +319,7 @@ func (o *NetworkOptions) check(name string) error {
 	fault(o.Keys < 1, "%d keys, want 1 or more", o.Keys)
 	fault(o.Trials < 1, "%d trials, want 1 or more", o.Trials)
 	fault(o.Queries < 1, "%d queries, want 1 or more", o.Queries)
+	fault(o.Asking < 0, "queries over %v, below 0", o.Asking)
 	fault(len(o.Strategies) == 0, "no strategy")
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)
@@ -267,23 +361,32 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-// run runs one point.
-func (o *NetworkOptions) run(ctx context.Context, p setting, cache *dataCache, number, of int) (NetworkRow, error) {
-	if err := ctx.Err(); err != nil {
-		return NetworkRow{}, err
-	}
+// networkRuns are the runs of an experiment.
+type networkRuns struct {
+	options *NetworkOptions
+	points  []setting
+	atOnce  int
+	data    recent[*sim.Data]
+
+	mu   sync.Mutex
+	done []float64 // part of each run
+}
+
+// run runs a point.
+func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
+	o, p := n.options, n.points[i]
 	began := time.Now()
-	data, err := cache.load(p)
+	data, err := n.data.get(fmt.Sprint(p.Data, p.Peers, p.Keys, p.Seed), p.load)
 	if err != nil {
 		return NetworkRow{}, err
 	}
+	m := newMemory()
 	s, err := sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: warmup, Asking: asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
+		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
 		Progress: func(now, end time.Duration) bool {
-			if o.Progress != nil {
-				o.Progress(NetworkStatus{number, of, p.String(), now, end, time.Since(began)})
-			}
+			m.look()
+			n.tell(i, now, end, time.Since(began))
 			return ctx.Err() == nil
 		},
 	})
@@ -300,14 +403,27 @@ func (o *NetworkOptions) run(ctx context.Context, p setting, cache *dataCache, n
 	if err != nil {
 		return NetworkRow{}, err
 	}
-	return p.row(r, data, time.Since(began)), nil
+	row := p.row(r, data, time.Since(began))
+	row.MemoryBytes = m.most
+	return row, nil
 }
 
-// scaleOrigins is of how many peers one keeps summaries in a network that grows: what memory and the line carry doesn't grow
-// with it.
-const scaleOrigins = 256
+// tell reports progress.
+func (n *networkRuns) tell(i int, now, end, wall time.Duration) {
+	if n.options.Progress == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.done[i] = float64(now) / float64(end)
+	sum := 0.0
+	for _, d := range n.done {
+		sum += d
+	}
+	n.options.Progress(NetworkStatus{i + 1, len(n.points), n.points[i].String(), now, end, wall, sum / float64(len(n.points))})
+}
 
-// The times of a run: peers join and learn of each other, queries begin, the last ones end.
+// The times of a run: peers join and learn of each other, queries begin (unless something else is asked for), the last ones end.
 const (
 	warmup   = 60 * time.Second
 	asking   = 60 * time.Second
@@ -349,42 +465,13 @@ func parallel(n int, do func(i int)) {
 	}
 }
 
-// dataCache keeps the collections last used: strategies are compared on the same.
-type dataCache struct {
-	key  string
-	data *sim.Data
-}
-
 const clustered = "clusters"
 
 // load makes or reads the collections of a point.
-func (c *dataCache) load(p setting) (*sim.Data, error) {
-	key := fmt.Sprint(p.Data, p.Peers, p.Keys, p.Seed)
-	if c.key == key {
-		return c.data, nil
-	}
+func (p setting) load() (*sim.Data, error) {
 	rng := rand.New(rand.NewPCG(p.Seed, 1))
-	var err error
 	if p.Data == clustered {
-		c.data, err = sim.NewClusters(sim.Clusters{Peers: p.Peers, Keys: p.Keys}, rng)
-	} else {
-		c.data, err = loadWorkload(p.Data, p.Peers, rng)
+		return sim.NewClusters(sim.Clusters{Peers: p.Peers, Keys: p.Keys}, rng)
 	}
-	c.key = key
-	return c.data, err
+	return loadWorkload(p.Data, p.Peers, rng)
 }
-
-// folder makes the folder for results, and tries whether it can be written.
-func folder(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("experiment: %w", err)
-	}
-	f, err := os.CreateTemp(dir, ".try-*")
-	if err != nil {
-		return fmt.Errorf("experiment: %w", err)
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-func ledgerPath(dir, name string) string { return filepath.Join(dir, name+".runs.jsonl") }

@@ -2,79 +2,33 @@ package experiment
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
-	"os"
-	"path/filepath"
+	"math"
 	"slices"
 	"strconv"
-
-	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-//go:embed report.html.tmpl
-var reportText string
-
-var reportTemplate = template.Must(template.New("report").Parse(reportText))
-
-// write writes the rows as a table, the plots, and the report that holds all of them.
-func (o *NetworkOptions) write(name string, r NetworkResult) (files []string, err error) {
-	path := filepath.Join(o.Out, name+".csv")
-	if err := writeCSV(path, networkRecords(r.Rows)); err != nil {
-		return nil, fmt.Errorf("experiment: %w", err)
+// write writes the rows as a table, the plots, and the report that holds all of them. Of so many runs some may be missing.
+func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string, error) {
+	out := output{dir: o.Out}
+	out.csv(name+".csv", networkRecords(r.Rows))
+	var terms [][2]string
+	for _, s := range o.Strategies {
+		terms = append(terms, [2]string{s.Name, s.Source + ". " + s.Model})
 	}
-	files = append(files, path)
-	var plots []template.HTML
-	for _, f := range networkFigures(name, r.Rows) {
-		var svg bytes.Buffer
-		if err := f.svg(&svg); err != nil {
-			return files, fmt.Errorf("experiment: %s: %w", f.name, err)
-		}
-		path := filepath.Join(o.Out, f.name+".svg")
-		if err := os.WriteFile(path, svg.Bytes(), 0o666); err != nil {
-			return files, fmt.Errorf("experiment: %w", err)
-		}
-		files = append(files, path)
-		plots = append(plots, template.HTML(inline(svg.Bytes())))
-	}
-	path = filepath.Join(o.Out, "report.html")
-	if err := o.report(path, name, r, plots); err != nil {
-		return files, fmt.Errorf("experiment: %w", err)
-	}
-	return append(files, path), nil
-}
-
-// inline is an SVG file without what must not stand within a page.
-func inline(svg []byte) []byte {
-	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
-		return svg[i:]
-	}
-	return svg
-}
-
-func (o *NetworkOptions) report(path, name string, r NetworkResult, plots []template.HTML) error {
-	records := networkRecords(r.Rows)
-	var b bytes.Buffer
-	err := reportTemplate.Execute(&b, struct {
-		Name, Title, Version string
-		Parameters           [][2]string
-		Strategies           []strategy.Strategy
-		Plots                []template.HTML
-		Head                 []string
-		Rows                 [][]string
-	}{
-		name, networkTitle(name), o.Version, o.parameters(), o.Strategies, plots, records[0], records[1:],
+	out.report(report{
+		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), unfinished(len(r.Rows), runs)...), Terms: terms,
+		Sections: []section{
+			{Title: "Results", Table: networkTable(r.Rows), Drawings: networkDrawings(name, r.Rows)},
+			{Title: "Every run: what it follows from, and its trace", Table: tracesTable(r.Rows), Folded: true},
+		},
 	})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o666)
+	return out.files, out.err
 }
 
-func networkTitle(name string) string {
-	for _, i := range Networks() {
+func titleOf(list []Info, name string) string {
+	for _, i := range list {
 		if i.Name == name {
 			return i.Title
 		}
@@ -83,24 +37,84 @@ func networkTitle(name string) string {
 }
 
 // parameters are what all runs have in common.
-func (o *NetworkOptions) parameters() [][2]string {
+func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 	want := "one holder"
 	if o.All {
 		want = "all holders"
 	}
 	topology := o.Topology
 	setDefault(&topology.Kind, "random")
-	return [][2]string{
+	out := [][2]string{
 		{"peers", strconv.Itoa(o.Peers)},
-		{"keys of every peer", strconv.Itoa(o.Keys)},
 		{"collections", o.Data},
+		{"keys of every peer", strconv.Itoa(o.Keys)},
 		{"topology", string(topology.Kind)},
-		{"sweep", o.Sweep},
+		{"queries", fmt.Sprintf("%d of every run, for %s", o.Queries, want)},
+		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", warmup.Seconds(), o.Asking.Seconds(), patience.Seconds())},
 		{"trials", strconv.Itoa(o.Trials)},
-		{"queries", strconv.Itoa(o.Queries) + " for " + want},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
-		{"virtual time", fmt.Sprintf("%v before the first query, %v of queries, %v after", warmup, asking, patience)},
+		{"program", program()},
 	}
+	for _, f := range o.Fixed {
+		out = append(out, [2]string{"in all runs", f})
+	}
+	if r.Rows[0].Sweep != "" {
+		swept := variable(networkSweeps, r.Rows[0].Sweep)
+		out = slices.DeleteFunc(out, func(p [2]string) bool { return p[0] == swept.Name })
+		out = append(out, sweepParameter(o.Sweep, swept))
+	}
+	if o.Data != clustered {
+		out[slices.IndexFunc(out, func(p [2]string) bool { return p[0] == "keys of every peer" })][1] = "as in the data"
+	}
+	return out
+}
+
+// networkTable is what one reads first: a line for every run, with few digits.
+func networkTable(rows []NetworkRow) table {
+	t := table{Head: []string{
+		"strategy", "recall", "messages a query", "wasted probes a query", "upkeep a peer, kB", "bytes a query", "hops",
+		"latency p50, ms", "latency p99, ms", "load p99 / mean",
+	}}
+	swept := rows[0].Sweep != ""
+	trials := slices.ContainsFunc(rows, func(r NetworkRow) bool { return r.Trial > 0 })
+	if trials {
+		t.Head = slices.Insert(t.Head, 1, "trial")
+	}
+	if swept {
+		t.Head = slices.Insert(t.Head, 0, variable(networkSweeps, rows[0].Sweep).axis)
+	}
+	for _, r := range rows {
+		cells := []string{
+			r.Strategy, fixed(r.Recall, 4), fixed(r.MessagesPerQuery, 2), fixed(r.WastedProbesPerQuery, 3), fixed(r.UpkeepBytesPerPeer/1000, 1),
+			fixed(r.QueryBytes, 0), fixed(r.Hops, 2), fixed(r.LatencyP50, 0), fixed(r.LatencyP99, 0), fixed(r.LoadP99, 1),
+		}
+		if trials {
+			cells = slices.Insert(cells, 1, strconv.Itoa(r.Trial+1))
+		}
+		if swept {
+			cells = slices.Insert(cells, 0, r.pointLabel())
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
+
+// tracesTable is what repeats a run, and shows that it was the same.
+func tracesTable(rows []NetworkRow) table {
+	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "memory, MB", "trace"}}
+	for _, r := range rows {
+		run := r.Strategy
+		if r.Sweep != "" {
+			run += ", " + r.Point()
+		}
+		t.Rows = append(t.Rows, []string{
+			run, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Peers), fixed(r.Online, 1), strconv.Itoa(r.Keys), strconv.Itoa(r.Queries),
+			fixed(r.WallSeconds, 1), strconv.FormatUint(r.MemoryBytes>>20, 10), r.TraceHash,
+		})
+	}
+	return t
 }
 
 // networkRecords are the rows as a table: the fields of NetworkRow under their names in JSON, in their order.
@@ -109,7 +123,7 @@ func networkRecords(rows []NetworkRow) [][]string {
 		"strategy", "peers", "sweep", "value", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
 		"upkeep_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
-		"topology_components",
+		"memory_bytes", "topology_components",
 	}}
 	for _, r := range rows {
 		fields := map[string]json.RawMessage{}
@@ -129,66 +143,97 @@ func networkRecords(rows []NetworkRow) [][]string {
 	return records
 }
 
-// plain is a JSON number or string without quotes; empty for what is missing.
+// plain is a JSON number or string without quotes.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	var x float64
-	if json.Unmarshal(raw, &x) == nil {
-		return number(x)
-	}
-	return string(raw)
+	return string(bytes.TrimSpace(raw))
 }
 
-// networkFigures are the plots: over the sweep with a line for each strategy, or else with a point for each.
-func networkFigures(name string, rows []NetworkRow) []figure {
-	var figures []figure
-	for _, m := range []struct {
-		name, title string
-		log         bool
-		of          func(NetworkRow) float64
-	}{
-		{"recall", "recall", false, func(r NetworkRow) float64 { return r.Recall }},
-		{"messages", "messages per query", true, func(r NetworkRow) float64 { return r.MessagesPerQuery }},
-		{"wasted", "wasted probes per query", true, func(r NetworkRow) float64 { return r.WastedProbesPerQuery }},
-		{"upkeep", "upkeep per peer, bytes", true, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer }},
-		{"latency", "latency of the 99th percentile, ms", true, func(r NetworkRow) float64 { return r.LatencyP99 }},
-	} {
-		f := figure{name: name + "-" + m.name, title: m.title, y: m.title, logY: m.log}
-		swept := rows[0].Sweep != ""
-		f.x = rows[0].Sweep
-		if !swept {
-			f.x, f.logX = "messages per query", true
-			if m.name == "messages" {
-				continue
-			}
-		}
-		for _, s := range strategiesOf(rows) {
-			l := line{name: s, dots: !swept}
-			for _, r := range rows {
-				x := r.Value
-				if !swept {
-					x = r.MessagesPerQuery
-				}
-				if r.Strategy == s && (!f.logX || x > 0) {
-					l.add(x, m.of(r))
-				}
-			}
-			f.lines = append(f.lines, l.mean())
-		}
-		if f.drawable() {
-			figures = append(figures, f)
+// networkMeasure is a quantity that is drawn.
+type networkMeasure struct {
+	name, title string
+	log         bool
+	decimals    int
+	of          func(NetworkRow) float64
+}
+
+var networkMeasures = []networkMeasure{
+	{"recall", "recall", false, 4, func(r NetworkRow) float64 { return r.Recall }},
+	{"messages", "messages per query", true, 2, func(r NetworkRow) float64 { return r.MessagesPerQuery }},
+	{"wasted", "wasted probes per query", true, 3, func(r NetworkRow) float64 { return r.WastedProbesPerQuery }},
+	{"upkeep", "upkeep per peer, kB", true, 1, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer / 1000 }},
+	{"bytes", "bytes per query", true, 0, func(r NetworkRow) float64 { return r.QueryBytes }},
+	{"hops", "hops to the first holder", false, 2, func(r NetworkRow) float64 { return r.Hops }},
+	{"latency-p50", "latency, median, ms", true, 0, func(r NetworkRow) float64 { return r.LatencyP50 }},
+	{"latency-p99", "latency, 99th percentile, ms", true, 0, func(r NetworkRow) float64 { return r.LatencyP99 }},
+	{"load", "load: 99th percentile of peers / mean", false, 1, func(r NetworkRow) float64 { return r.LoadP99 }},
+}
+
+// networkDrawings are a chart of each quantity: over the sweep with a line for each strategy, or else with a dot for each.
+func networkDrawings(name string, rows []NetworkRow) []drawing {
+	var out []drawing
+	for _, m := range networkMeasures {
+		if rows[0].Sweep == "" {
+			out = append(out, m.chart(name, rows))
+		} else if f := m.figure(name, rows); f.drawable() {
+			out = append(out, f)
 		}
 	}
-	return figures
+	return out
+}
+
+func (m networkMeasure) label(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	return fixed(x, m.decimals)
+}
+
+func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
+	d := dotChart{name: name + "-" + m.name, title: m.title, log: m.log, share: m.name == "recall"}
+	for i, s := range strategiesOf(rows) {
+		sum, n := 0.0, 0.0
+		for _, r := range rows {
+			if r.Strategy == s {
+				sum, n = sum+m.of(r), n+1
+			}
+		}
+		d.dots = append(d.dots, dot{name: s, value: sum / n, label: m.label(sum / n), colour: i})
+	}
+	return d
+}
+
+func (m networkMeasure) figure(name string, rows []NetworkRow) figure {
+	swept := variable(networkSweeps, rows[0].Sweep)
+	f := figure{name: name + "-" + m.name, y: m.title, logY: m.log, marks: true, share: m.name == "recall"}
+	place := f.layOut(swept, values(rows))
+	for _, s := range strategiesOf(rows) {
+		l := line{Name: s}
+		for _, r := range rows {
+			if r.Strategy == s {
+				l.add(place(r.Value), m.of(r))
+			}
+		}
+		f.lines = append(f.lines, l.mean())
+	}
+	return f
+}
+
+func values(rows []NetworkRow) []float64 {
+	var xs []float64
+	for _, r := range rows {
+		xs = append(xs, r.Value)
+	}
+	return xs
 }
 
 // drawable says whether there is anything to draw: on a logarithmic axis there is no place for 0.
 func (f figure) drawable() bool {
 	return slices.ContainsFunc(f.lines, func(l line) bool {
-		return slices.ContainsFunc(l.points, func(p point) bool { return !f.logY || p.y > 0 })
+		return slices.ContainsFunc(l.Points, func(p point) bool { return !f.logY || p.Y > 0 })
 	})
 }
 
@@ -204,23 +249,18 @@ func strategiesOf(rows []NetworkRow) []string {
 
 // mean is the line with one point for each x: the mean of those there are.
 func (l line) mean() line {
-	out := line{name: l.name, dots: l.dots}
+	out := line{Name: l.Name, Dots: l.Dots}
 	sums, counts := map[float64]float64{}, map[float64]float64{}
-	for _, p := range l.points {
-		if counts[p.x] == 0 {
-			out.add(p.x, 0)
+	for _, p := range l.Points {
+		if counts[p.X] == 0 {
+			out.add(p.X, 0)
 		}
-		sums[p.x] += p.y
-		counts[p.x]++
+		sums[p.X] += p.Y
+		counts[p.X]++
 	}
-	for i, p := range out.points {
-		out.points[i].y = sums[p.x] / counts[p.x]
+	for i, p := range out.Points {
+		out.Points[i].Y = sums[p.X] / counts[p.X]
 	}
-	slices.SortFunc(out.points, func(a, b point) int {
-		if a.x < b.x {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out.Points, func(a, b point) int { return int(math.Copysign(1, a.X-b.X)) })
 	return out
 }

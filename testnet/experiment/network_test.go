@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func small(t *testing.T) NetworkOptions {
 // forgetWall takes out what differs from run to run.
 func forgetWall(rows []NetworkRow) []NetworkRow {
 	for i := range rows {
-		rows[i].WallSeconds = 0
+		rows[i].WallSeconds, rows[i].MemoryBytes = 0, 0
 	}
 	return rows
 }
@@ -59,50 +60,67 @@ func TestNetworkRows(t *testing.T) {
 	}
 }
 
-// A run that was interrupted goes on where it was, and comes to the same rows as one that wasn't.
+// What was interrupted goes on where it was, and comes to the same rows as what wasn't.
 func TestNetworkResumes(t *testing.T) {
 	whole := small(t)
+	whole.Trials = 3
 	want, err := RunNetwork(t.Context(), Routing, whole)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := small(t)
+	o.Trials = 3
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o.Progress = func(s NetworkStatus) {
-		if s.Run == 2 {
+		if s.Run == 5 { // of 6: some are done, others not begun
 			cancel()
 		}
 	}
 	first, err := RunNetwork(ctx, Routing, o)
-	if !errors.Is(err, context.Canceled) || len(first.Rows) != 1 {
-		t.Fatalf("%d rows, %v", len(first.Rows), err)
+	if n := len(first.Rows); !errors.Is(err, context.Canceled) || n == 0 || n == 6 || len(first.Files) == 0 {
+		t.Fatalf("%d rows, %d files, %v", n, len(first.Files), err)
 	}
-	var ran []int
-	o.Progress = func(s NetworkStatus) { ran = append(ran, s.Run) }
+	if page, err := os.ReadFile(filepath.Join(o.Out, "report.html")); err != nil || !strings.Contains(string(page), " of 6 runs") {
+		t.Errorf("the report doesn't say that it is not complete (%v)", err)
+	}
+	ran := map[int]bool{}
+	o.Progress = func(s NetworkStatus) { ran[s.Run] = true }
 	got, err := RunNetwork(t.Context(), Routing, o)
-	if err != nil || len(ran) == 0 || ran[0] != 2 {
-		t.Fatalf("went on with runs %v, %v", ran, err)
+	if err != nil || len(ran)+len(first.Rows) != 6 {
+		t.Fatalf("went on after %d rows with runs %v, %v", len(first.Rows), ran, err)
 	}
 	if !reflect.DeepEqual(forgetWall(got.Rows), forgetWall(want.Rows)) {
 		t.Errorf("rows differ:\n%+v\n%+v", got.Rows, want.Rows)
+	}
+	o.Seed++
+	clear(ran)
+	if _, err := RunNetwork(t.Context(), Routing, o); err != nil || len(ran) != 6 {
+		t.Errorf("another seed: ran %v, %v", ran, err)
 	}
 }
 
 func TestNetworkRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*NetworkOptions){
-		"zero peers":       func(o *NetworkOptions) { o.Peers = -1 },
-		"one peer":         func(o *NetworkOptions) { o.Peers = 1 },
-		"empty sweep":      func(o *NetworkOptions) { o.Sweep = "bits=" },
-		"unknown sweep":    func(o *NetworkOptions) { o.Sweep = "luck=1" },
-		"sweep of what":    func(o *NetworkOptions) { o.Sweep = "peers=many" },
-		"sweep too far":    func(o *NetworkOptions) { o.Sweep = "loss=0.1,0.9" },
-		"twice":            func(o *NetworkOptions) { o.Strategies = append(o.Strategies, strategy.Oracle) },
-		"no strategy":      func(o *NetworkOptions) { o.Strategies = []strategy.Strategy{} },
-		"topology":         func(o *NetworkOptions) { o.Topology.Kind = "ring" },
-		"falls apart":      func(o *NetworkOptions) { o.Topology.Split = 2 },
-		"negative trials":  func(o *NetworkOptions) { o.Trials = -1 },
-		"negative queries": func(o *NetworkOptions) { o.Queries = -1 },
+		"zero peers":        func(o *NetworkOptions) { o.Peers = -1 },
+		"one peer":          func(o *NetworkOptions) { o.Peers = 1 },
+		"empty sweep":       func(o *NetworkOptions) { o.Sweep = "bits=" },
+		"unknown sweep":     func(o *NetworkOptions) { o.Sweep = "luck=1" },
+		"sweep of what":     func(o *NetworkOptions) { o.Sweep = "peers=many" },
+		"sweep too far":     func(o *NetworkOptions) { o.Sweep = "loss=0.1,0.9" },
+		"no value":          func(o *NetworkOptions) { o.Sweep = "budget" },
+		"a point twice":     func(o *NetworkOptions) { o.Sweep = "churn=60s,1m" },
+		"fixed at two":      func(o *NetworkOptions) { o.Fixed = []string{"loss=0,0.1"} },
+		"fixed at none":     func(o *NetworkOptions) { o.Fixed = []string{""} },
+		"fixed and swept":   func(o *NetworkOptions) { o.Fixed, o.Sweep = []string{"loss=0.1"}, "loss=0,0.2" },
+		"half a peer":       func(o *NetworkOptions) { o.Sweep = "size=40.5" },
+		"sweep falls apart": func(o *NetworkOptions) { o.Sweep = "degree=8,1" },
+		"twice":             func(o *NetworkOptions) { o.Strategies = append(o.Strategies, strategy.Oracle) },
+		"no strategy":       func(o *NetworkOptions) { o.Strategies = []strategy.Strategy{} },
+		"topology":          func(o *NetworkOptions) { o.Topology.Kind = "ring" },
+		"falls apart":       func(o *NetworkOptions) { o.Topology.Split = 2 },
+		"negative trials":   func(o *NetworkOptions) { o.Trials = -1 },
+		"negative queries":  func(o *NetworkOptions) { o.Queries = -1 },
 	} {
 		o := small(t)
 		o.Progress = func(NetworkStatus) { t.Errorf("%s: something ran", name) }
@@ -120,9 +138,70 @@ func TestNetworkRefuses(t *testing.T) {
 		t.Error("a file was taken for a folder")
 	}
 	o = small(t)
+	o.Fixed = []string{"peers=20", "keys=10"}
+	if r, err := RunNetwork(t.Context(), Routing, o); err != nil || r.Rows[0].Peers != 20 || r.Rows[0].Keys != 10 || r.Rows[0].Sweep != "" {
+		t.Errorf("%+v, %v", r.Rows, err)
+	}
+	o = small(t)
 	o.Topology.Split, o.Split = 2, true
 	if r, err := RunNetwork(t.Context(), Routing, o); err != nil || r.Rows[0].Components != 2 {
 		t.Errorf("a split that is wanted: %v", err)
+	}
+}
+
+// The three that networks are compared by: their size, a query's budget, and churn.
+func TestNetworkSweeps(t *testing.T) {
+	for sweep, want := range map[string][]string{
+		"size=30,40":     {"peers=30", "peers=40"},
+		"budget=1,1000":  {"budget=1", "budget=1000"},
+		"churn=0,90s,2m": {"churn=none", "churn=1m30s", "churn=2m"},
+	} {
+		o := small(t)
+		o.Strategies, o.Sweep = []strategy.Strategy{strategy.Flooding}, sweep
+		r, err := RunNetwork(t.Context(), Routing, o)
+		if err != nil {
+			t.Fatalf("%s: %v", sweep, err)
+		}
+		var got []string
+		for _, row := range r.Rows {
+			got = append(got, row.Point())
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: rows of %v, want %v", sweep, got, want)
+		}
+		first, last := r.Rows[0], r.Rows[len(r.Rows)-1]
+		switch first.Sweep {
+		case "peers":
+			if first.Peers != 30 || last.Peers != 40 {
+				t.Errorf("%d and %d peers", first.Peers, last.Peers)
+			}
+		case "budget":
+			if first.MessagesPerQuery >= last.MessagesPerQuery {
+				t.Errorf("%v messages a query with a budget of 1, %v with 1000", first.MessagesPerQuery, last.MessagesPerQuery)
+			}
+		case "churn":
+			if first.Online != 40 || last.Online >= 40 {
+				t.Errorf("%v peers online without churn, %v with", first.Online, last.Online)
+			}
+		}
+	}
+}
+
+// Runs beside each other find what they find alone.
+func TestRunsAtOnce(t *testing.T) {
+	if n := runsAtOnce([]setting{{Peers: 100}, {Peers: 100_000}}); n != 1 {
+		t.Errorf("%d runs of 100,000 peers at once", n)
+	}
+	o := small(t)
+	o.Out, o.Strategies, o.Sweep = "", []strategy.Strategy{strategy.Venn, strategy.PlanetP}, "peers=20,30"
+	together, err := RunNetwork(t.Context(), Routing, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	alone, err := RunNetwork(t.Context(), Routing, o)
+	if err != nil || !reflect.DeepEqual(forgetWall(alone.Rows), forgetWall(together.Rows)) {
+		t.Errorf("rows differ (%v):\n%+v\n%+v", err, alone.Rows, together.Rows)
 	}
 }
 

@@ -3,7 +3,6 @@ package experiment
 import (
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/venn-p2p/venn/summary"
@@ -11,48 +10,53 @@ import (
 
 // overlaps estimates the keys that pairs of peers share, from sketches of so many bytes: the error as a share of the
 // smaller collection, root mean square over the pairs.
-func (c *collections) overlaps(rng *rand.Rand) {
+func (c *collectionRun) overlaps() {
 	const pairs = 300
 	type pair struct{ a, b int }
 	var drawn []pair
 	for range pairs {
-		a := rng.IntN(len(c.fps))
-		drawn = append(drawn, pair{a, (a + 1 + rng.IntN(len(c.fps)-1)) % len(c.fps)})
+		a := c.rng.IntN(len(c.fps))
+		drawn = append(drawn, pair{a, (a + 1 + c.rng.IntN(len(c.fps)-1)) % len(c.fps)})
 	}
-	salt := rng.Uint64()
-	prefixes := c.prefixes()
-	for _, bytes := range []int{512, 1024, 2048, 4096, 16384} {
-		cut := make([]*summary.Prefix, len(prefixes))
-		hashed := make([]sketches, len(prefixes))
-		parallel(len(prefixes), func(i int) {
-			p := prefixes[i]
-			if bytes < 1024 { // a smaller sample than the usual one
-				shape := summary.DefaultShape(len(c.fps[i]))
-				shape.SampleBytes = bytes
-				p = must(summary.Build(c.fps[i], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape})).Prefix()
-			}
-			cut[i] = p.Truncate(max(1, p.Plan().PartsWithin(bytes+bytes/20)))
-			hashed[i] = sketch(c.fps[i], bytes, salt)
-		})
-		errors := map[string]float64{}
-		for _, p := range drawn {
-			truth := float64(c.truth.common(p.a, p.b))
-			smaller := float64(min(len(c.fps[p.a]), len(c.fps[p.b])))
-			x, y := &hashed[p.a], &hashed[p.b]
-			n1, n2 := float64(len(c.fps[p.a])), float64(len(c.fps[p.b]))
-			o := must(summary.EstimateOverlap(cut[p.a], cut[p.b], 0.95))
-			for name, v := range map[string]float64{
-				"venn": o.Intersection.Value, "theta": theta(x.lowest, y.lowest),
-				"MinHash": minHash(x.buckets, y.buckets, n1, n2), "HyperLogLog": n1 + n2 - hyperLogLog(x.registers, y.registers),
-			} {
-				v = min(max(v, 0), smaller)
-				errors[name] += (v - truth) * (v - truth) / (smaller * smaller)
-			}
-		}
-		for _, name := range []string{"venn", "theta", "MinHash", "HyperLogLog"} {
-			c.add(name, "", bytes, "error, share of the smaller collection", math.Sqrt(errors[name]/pairs))
+	salt := c.rng.Uint64()
+	cut := make([]*summary.Prefix, len(c.fps))
+	hashed := make([]sketches, len(c.fps))
+	c.each(len(c.fps), func(i int) {
+		cut[i], hashed[i] = c.cut(i), sketch(c.fps[i], c.Bytes, salt)
+	})
+	if c.ctx.Err() != nil {
+		return
+	}
+	errors := map[string]float64{}
+	for _, p := range drawn {
+		truth := float64(c.truth.common(p.a, p.b))
+		n1, n2 := float64(len(c.fps[p.a])), float64(len(c.fps[p.b]))
+		smaller := min(n1, n2)
+		x, y := &hashed[p.a], &hashed[p.b]
+		o := must(summary.EstimateOverlap(cut[p.a], cut[p.b], 0.95))
+		for name, v := range map[string]float64{
+			"venn": o.Intersection.Value, "theta": theta(x.lowest, y.lowest),
+			"MinHash": minHash(x.buckets, y.buckets, n1, n2), "HyperLogLog": n1 + n2 - hyperLogLog(x.registers, y.registers),
+		} {
+			v = min(max(v, 0), smaller)
+			errors[name] += (v - truth) * (v - truth) / (smaller * smaller)
 		}
 	}
+	for _, name := range []string{"venn", "theta", "MinHash", "HyperLogLog"} {
+		c.add(name, "", c.Bytes, "error, share of the smaller collection", math.Sqrt(errors[name]/pairs))
+	}
+}
+
+// cut is the beginning of a peer's summary, as much as fits, but at least the sample, which is made smaller when it must.
+func (c *collectionRun) cut(peer int) *summary.Prefix {
+	const usual = 1024 // bytes of the sample
+	p := c.prefixes()[peer]
+	if c.Bytes < usual {
+		shape := summary.DefaultShape(len(c.fps[peer]))
+		shape.SampleBytes = c.Bytes
+		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape})).Prefix()
+	}
+	return p.Truncate(max(1, p.Plan().PartsWithin(c.Bytes+c.Bytes/20)))
 }
 
 // sketches are those of one collection, of the same number of bytes each.

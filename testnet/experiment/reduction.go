@@ -67,7 +67,7 @@ func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Fil
 		}
 	})
 	points := s.curve(name + ", measured")
-	points.dots = true
+	points.Dots = true
 	for kbit := uint64(reductionBlock >> 10); kbit <= reductionMost*reductionBlock>>10; kbit *= 2 {
 		var rates []float64
 		for _, r := range all {
@@ -83,20 +83,20 @@ func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Fil
 
 func reductionFigures(s *session) []figure {
 	rates := func(name string, of func(blocks int) float64) line {
-		l := line{name: name}
+		l := line{Name: name}
 		for b := 1; b <= reductionMost; b++ {
 			l.add(float64(b*reductionBlock>>10), of(b))
 		}
 		return l
 	}
-	folded := line{name: "standard, folded"}
+	folded := line{Name: "standard, folded"}
 	for b := 1; b <= reductionMost; b *= 2 {
 		folded.add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).Rate(reductionKeys))
 	}
 	return []figure{{
 		name:  "reduction-figure1",
 		title: fmt.Sprintf("Papapetrou et al. 2010, figure 1: %d elements", reductionKeys),
-		x:     "length (Kbit)", y: "false-positive probability", logX: true, logY: true,
+		x:     "length, Kbit", y: "false-positive probability", logX: true,
 		lines: []line{
 			rates("standard, optimal for each length", func(b int) float64 {
 				return must(bloom.Optimal(reductionKeys, uint64(b)*reductionBlock)).Rate(reductionKeys)

@@ -15,6 +15,7 @@ import (
 type run struct {
 	ctx      context.Context
 	options  Options
+	known    *ledger[taskFound]
 	sessions []*session
 
 	total float64 // cost of all tasks
@@ -32,10 +33,17 @@ type session struct {
 	rows    []Row
 	curves  map[string]*line // of the figures, by name
 	current float64          // cost of the task that runs
+	ended   int              // tasks
 }
 
-func newRun(ctx context.Context, o Options, chosen []experiment) *run {
-	r := &run{ctx: ctx, options: o}
+// taskFound is what a task has found.
+type taskFound struct {
+	Rows   []Row
+	Curves map[string]*line
+}
+
+func newRun(ctx context.Context, o Options, chosen []experiment, known *ledger[taskFound]) *run {
+	r := &run{ctx: ctx, options: o, known: known}
 	for _, e := range chosen {
 		s := &session{run: r, experiment: e, curves: map[string]*line{}}
 		s.todo = e.tasks(s)
@@ -47,18 +55,48 @@ func newRun(ctx context.Context, o Options, chosen []experiment) *run {
 	return r
 }
 
-// work does the tasks. What one that was interrupted has found is dropped.
-func (s *session) work() {
-	for _, t := range s.todo {
-		rows := len(s.rows)
+// work does the tasks, but for those known from before. What one that was interrupted has found is dropped.
+func (s *session) work() error {
+	for i, t := range s.todo {
 		s.current = t.cost
-		t.do()
-		if s.ctx.Err() != nil {
-			s.rows = s.rows[:rows]
-			return
+		name := fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, program())
+		found, known := s.known.get(name)
+		if !known {
+			found = s.try(t)
+			if err := s.ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.known.add(name, found); err != nil {
+				return err
+			}
 		}
+		s.take(found)
 		s.done += t.cost
+		s.ended++
 		s.progress(0)
+	}
+	return nil
+}
+
+// whole says whether all tasks are done.
+func (s *session) whole() bool { return s.ended == len(s.todo) }
+
+// try does a task and returns what it adds.
+func (s *session) try(t task) taskFound {
+	rows, curves := s.rows, s.curves
+	s.rows, s.curves = nil, map[string]*line{}
+	t.do()
+	found := taskFound{s.rows, s.curves}
+	s.rows, s.curves = rows, curves
+	return found
+}
+
+func (s *session) take(f taskFound) {
+	s.rows = append(s.rows, f.Rows...)
+	for name, l := range f.Curves {
+		whole := s.curve(name)
+		whole.Dots = l.Dots
+		whole.Points = append(whole.Points, l.Points...)
 	}
 }
 

@@ -11,107 +11,168 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Sweeps says what a sweep can vary, and in what unit.
-var Sweeps = []struct{ Name, Unit string }{
-	{"peers", "peers of the network"},
-	{"keys", "keys of every peer"},
-	{"upkeep", "bytes a second that a peer may send for upkeep"},
-	{"bits", "bits for every key in summaries and filters"},
-	{"budget", "messages of a query"},
-	{"origins", "peers whose summaries one keeps"},
-	{"churn", "median session, as a duration like 10m; 0 for none"},
-	{"loss", "share of messages lost, 0 to 0.5"},
-	{"degree", "links of a peer at the start"},
+// Variable is what a sweep can vary.
+type Variable struct {
+	Name string
+	Unit string // what its values are
+
+	axis      string  // of a plot
+	whole     bool    // whole numbers only
+	time      bool    // values are durations, kept as seconds
+	low, high float64 // the range of values
 }
 
-// value is one of a sweep; without a name it changes nothing.
-type value struct {
-	name string
-	x    float64
-}
+const most = 1e12 // where nothing else bounds a value
 
-// sweep reads the values of a sweep. Scale's own is over peers, three to a decade, up to the number given.
-func (o *NetworkOptions) sweep(experiment string) ([]value, error) {
-	if o.Sweep == "" && experiment == Scale {
-		var values []value
-		for x := 1000.0; x < float64(o.Peers); x *= math.Cbrt(10) {
-			values = append(values, value{"peers", math.Round(x/100) * 100})
-		}
-		return append(values, value{"peers", float64(o.Peers)}), nil
+var (
+	sweepPeers    = Variable{Name: "peers", Unit: "peers of the network; size is the same", axis: "peers", whole: true, low: 2, high: sim.MaxPeers}
+	networkSweeps = []Variable{
+		sweepPeers,
+		{Name: "keys", Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
+		{Name: "upkeep", Unit: "bytes a second that a peer may send for upkeep", axis: "upkeep allowed, bytes a second", high: most},
+		{Name: "bits", Unit: "bits for every key in summaries and filters", axis: "bits a key", high: most},
+		{Name: "budget", Unit: "messages of a query", axis: "budget of a query, messages", whole: true, low: 1, high: most},
+		{Name: "origins", Unit: "peers whose summaries one keeps", axis: "origins kept", whole: true, low: 1, high: most},
+		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
+		{Name: "loss", Unit: "share of messages lost, 0 to 0.5", axis: "share of messages lost", high: 0.5},
+		{Name: "degree", Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
 	}
-	if o.Sweep == "" {
+	collectionPeers = Variable{Name: "peers", Unit: "peers that the data is dealt to", axis: "peers", whole: true, low: 3, high: 10_000}
+	neighbourSweeps = []Variable{collectionPeers, {Name: "slots", Unit: "neighbours of a peer", axis: "neighbours of a peer", whole: true, low: 1, high: 1000}}
+	overlapSweeps   = []Variable{collectionPeers, {Name: "bytes", Unit: "bytes of a sketch", axis: "bytes of a sketch", whole: true, low: 64, high: 1 << 20}}
+	budgetSweeps    = []Variable{
+		collectionPeers,
+		{Name: "share", Unit: "share of everybody's summaries that a peer has room for, up to 1", axis: "room for summaries, share of all in full", low: 1e-6, high: 1},
+		{Name: "bytes", Unit: "bytes of summaries that a peer has room for", axis: "room for summaries, bytes", whole: true, low: 1, high: most},
+	}
+)
+
+// Sweeps are what a sweep of an experiment can vary; none for those that repeat a paper.
+func Sweeps(experiment string) []Variable {
+	return map[string][]Variable{
+		Routing: networkSweeps, Scale: networkSweeps, Neighbours: neighbourSweeps, Overlaps: overlapSweeps, Budget: budgetSweeps,
+	}[experiment]
+}
+
+// size is another name for peers.
+const size = "size"
+
+// value is one of a sweep; without a variable's name it changes nothing.
+type value struct {
+	Variable
+	x float64
+}
+
+// parseSweep reads "name=value,value…". "" is one value that changes nothing.
+func parseSweep(variables []Variable, sweep string) ([]value, error) {
+	if sweep == "" {
 		return []value{{}}, nil
 	}
-	name, list, _ := strings.Cut(o.Sweep, "=")
-	if !slices.ContainsFunc(Sweeps, func(s struct{ Name, Unit string }) bool { return s.Name == name }) {
-		return nil, fmt.Errorf("%w: sweep over %q: there are %s", ErrOptions, name, sweepNames())
+	name, list, _ := strings.Cut(sweep, "=")
+	if name = strings.TrimSpace(name); name == size {
+		name = sweepPeers.Name
+	}
+	i := slices.IndexFunc(variables, func(v Variable) bool { return v.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: sweep over %q: there are %s", ErrOptions, name, variableNames(variables))
 	}
 	var values []value
 	for item := range strings.SplitSeq(list, ",") {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
-		x, err := parseValue(name, item)
+		x, err := variables[i].parse(item)
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, value{name, x})
+		if slices.ContainsFunc(values, func(v value) bool { return v.x == x }) {
+			return nil, fmt.Errorf("%w: sweep over %s: %q twice", ErrOptions, name, item)
+		}
+		values = append(values, value{variables[i], x})
 	}
 	if len(values) == 0 {
-		return nil, fmt.Errorf("%w: sweep %q has no points", ErrOptions, o.Sweep)
+		return nil, fmt.Errorf("%w: sweep %q has no points, want %s=VALUE,VALUE…", ErrOptions, sweep, name)
 	}
 	return values, nil
 }
 
-func sweepNames() string {
+// variable is the one of that name.
+func variable(of []Variable, name string) Variable {
+	if i := slices.IndexFunc(of, func(v Variable) bool { return v.Name == name }); i >= 0 {
+		return of[i]
+	}
+	return Variable{}
+}
+
+func variableNames(variables []Variable) string {
 	var names []string
-	for _, s := range Sweeps {
-		names = append(names, s.Name)
+	for _, v := range variables {
+		names = append(names, v.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// parseValue reads a value: a number, or for churn a duration, which becomes seconds.
-func parseValue(name, item string) (float64, error) {
-	if d, err := time.ParseDuration(item); name == "churn" && err == nil && d >= 0 {
+// parse reads a value: a number or, of a time, a duration.
+func (v Variable) parse(item string) (float64, error) {
+	if d, err := time.ParseDuration(item); v.time && err == nil && d >= 0 {
 		return d.Seconds(), nil
 	}
 	x, err := strconv.ParseFloat(item, 64)
-	whole := slices.Contains([]string{"peers", "keys", "budget", "degree", "origins"}, name)
 	switch {
-	case err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 || x > 1e12:
-		return 0, fmt.Errorf("%w: sweep over %s: %q is no value", ErrOptions, name, item)
-	case whole && (x != math.Trunc(x) || x < 1):
-		return 0, fmt.Errorf("%w: sweep over %s: %q is no whole number from 1", ErrOptions, name, item)
-	case name == "peers" && (x < 2 || x > sim.MaxPeers):
-		return 0, fmt.Errorf("%w: sweep over peers: %q is not from 2 to %d", ErrOptions, item, sim.MaxPeers)
-	case name == "loss" && x > 0.5:
-		return 0, fmt.Errorf("%w: sweep over loss: %q is above 0.5", ErrOptions, item)
+	case err != nil || math.IsNaN(x):
+		return 0, fmt.Errorf("%w: sweep over %s: %q is no value", ErrOptions, v.Name, item)
+	case x < v.low || x > v.high:
+		return 0, fmt.Errorf("%w: sweep over %s: %q is not from %s to %s", ErrOptions, v.Name, item, number(v.low), number(v.high))
+	case v.whole && x != math.Trunc(x):
+		return 0, fmt.Errorf("%w: sweep over %s: %q is no whole number", ErrOptions, v.Name, item)
 	}
 	return x, nil
 }
 
-// set brings a point to the value.
-func (v value) set(p *setting) {
-	p.Sweep, p.Value = v.name, v.x
-	switch v.name {
-	case "peers":
-		p.Peers = int(v.x)
-	case "keys":
-		p.Keys = int(v.x)
-	case "upkeep":
-		p.Params.Upkeep = v.x
-	case "bits":
-		p.Params.BitsPerKey = v.x
-	case "budget":
-		p.Params.Budget = int(v.x)
-	case "origins":
-		p.Params.Origins = int(v.x)
-	case "churn":
-		p.Churn.Median = time.Duration(v.x * float64(time.Second))
-	case "loss":
-		p.Loss = v.x
-	case "degree":
-		p.Topology.Degree = int(v.x)
+// label is a value as it is written in tables.
+func (v Variable) label(x float64) string {
+	switch {
+	case v.Name == "":
+		return ""
+	case v.time && x == 0:
+		return "none"
+	case v.time:
+		s := time.Duration(x * float64(time.Second)).String()
+		for _, zero := range []string{"m0s", "h0m"} {
+			if strings.HasSuffix(s, zero) {
+				s = s[:len(s)-2]
+			}
+		}
+		return s
 	}
+	return number(x)
+}
+
+// sweepParameter tells of a sweep in a report.
+func sweepParameter(asked string, v Variable) [2]string {
+	if asked == "" {
+		asked = v.Name
+	}
+	return [2]string{"sweep", asked + " (" + v.Unit + ")"}
+}
+
+// layOut makes the figure's horizontal axis one of a sweep, and returns where a value stands on it. Times, of which 0 is
+// none at all, have places of their own: none first, then from the longest to the shortest.
+func (f *figure) layOut(swept Variable, values []float64) func(float64) float64 {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	values = slices.Compact(values)
+	f.x = swept.axis
+	if !swept.time {
+		f.logX = values[0] > 0 && values[len(values)-1] >= 10*values[0]
+		return func(x float64) float64 { return x }
+	}
+	slices.Reverse(values)
+	if last := len(values) - 1; values[last] == 0 {
+		values = slices.Insert(values[:last], 0, 0)
+	}
+	for _, x := range values {
+		f.places = append(f.places, swept.label(x))
+	}
+	return func(x float64) float64 { return float64(slices.Index(values, x)) }
 }

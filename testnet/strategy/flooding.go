@@ -8,10 +8,10 @@ import (
 var Flooding = Strategy{
 	Name:   "flooding",
 	Source: "Gnutella 0.4 protocol specification (Clip2, 2000)",
-	Model: "time to live 7; a query seen before is dropped; a holder answers along the way that the query came and, if one " +
+	Model: "time to live 7, or as many hops as Params.Budget allows when every peer has as many links as the asker; a query seen before is dropped; a holder answers along the way that the query came and, if one " +
 		"holder is wanted, passes the query on no further. No upkeep but the links themselves.",
-	Open: func(World) (Factory, error) {
-		return func(h Host) Peer { return &flooding{host: h, seen: map[QueryID]visit{}} }, nil
+	Open: func(w World) (Factory, error) {
+		return func(h Host) Peer { return &flooding{host: h, budget: w.Params.Budget, seen: map[QueryID]visit{}} }, nil
 	},
 }
 
@@ -23,10 +23,11 @@ const (
 )
 
 type flooding struct {
-	host Host
-	seen map[QueryID]visit
-	old  map[QueryID]visit // seen before those in seen
-	turn time.Duration     // when seen became old last
+	host   Host
+	budget int // messages of a query; 0: no bound
+	seen   map[QueryID]visit
+	old    map[QueryID]visit // seen before those in seen
+	turn   time.Duration     // when seen became old last
 }
 
 // visit is a query that came by, and where from; its asker has its own id there.
@@ -50,7 +51,7 @@ func (f *flooding) Step(now time.Duration, in Input) {
 	switch in := in.(type) {
 	case Started:
 		f.seen[in.Query.ID] = visit{f.host.Self()}
-		f.pass(floodQuery{query: in.Query, ttl: floodTTL}, f.host.Self())
+		f.pass(floodQuery{query: in.Query, ttl: f.ttl()}, f.host.Self())
 	case Received:
 		switch b := in.Message.Body.(type) {
 		case floodQuery:
@@ -59,6 +60,21 @@ func (f *flooding) Step(now time.Duration, in Input) {
 			f.hit(in.Message.Query, b)
 		}
 	}
+}
+
+// ttl is how far an own query goes.
+func (f *flooding) ttl() int {
+	if f.budget == 0 {
+		return floodTTL
+	}
+	links, ttl := len(f.host.Links()), 1
+	for all, level := links, links; ttl < floodTTL; ttl++ {
+		level *= max(1, links-1)
+		if all += level; all > f.budget {
+			break
+		}
+	}
+	return ttl
 }
 
 // pass sends a query to all neighbours but the one that it came from.

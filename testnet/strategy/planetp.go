@@ -20,8 +20,8 @@ var PlanetP = Strategy{
 		"the ten last rumours with every answer, rounds that grow from 1 s (30 s there, which no warm-up could wait for) to 60 s. " +
 		"Bloom filters of two hash functions in 50 KiB, as there, or of Params.BitsPerKey once compressed, sent at their entropy " +
 		"and only to who lacks them; anti-entropy compares hashes of directories first, which saves bytes. A peer that can't be " +
-		"reached is left out until it is heard of again. Params.Upkeep delays rounds and answers. Ranking by terms is left " +
-		"out: a key is one term.",
+		"reached is left out until it is heard of again. Params.Upkeep delays rounds and answers, half of Params.Budget is how " +
+		"many peers a query asks. Ranking by terms is left out: a key is one term.",
 	Open: openPlanetP,
 }
 
@@ -106,6 +106,9 @@ func (r *planetpRun) newPeer(h Host) Peer {
 	p := &planetp{
 		run: r, host: h, prober: newProber(h), directory: make([]planetpEntry, r.world.Peers), every: planetpBase,
 		allowance: allowance{rate: r.world.Params.Upkeep},
+	}
+	if b := r.world.Params.Budget; b > 0 {
+		p.most = max(1, b/2) // a question and its answer
 	}
 	p.gone = func(id ID) { p.directory[id].away = true }
 	p.learn(planetpNews{self, r.boots[self], true}, true)

@@ -5,6 +5,7 @@ package strategy
 type prober struct {
 	host Host
 	open map[QueryID]*probing
+	most int // peers that a query may ask; 0: no bound
 	// over is told of a query whose candidates have all been asked. nil: that is all that is done for it.
 	over func(q Query, found bool)
 	// gone is told of a peer that couldn't be reached. nil: nobody wants to know.
@@ -13,6 +14,7 @@ type prober struct {
 
 type probing struct {
 	query   Query
+	asked   int
 	hops    int
 	rest    []ID // to be asked yet
 	waiting int  // for answers
@@ -51,9 +53,10 @@ func (p *prober) more(q QueryID, candidates []ID, hops int) bool {
 // next asks whoever is due, or ends the query.
 func (p *prober) next(q QueryID) {
 	o := p.open[q]
-	for len(o.rest) > 0 && (o.query.All || o.waiting == 0 && !o.found) {
+	for len(o.rest) > 0 && (o.query.All || o.waiting == 0 && !o.found) && (p.most == 0 || o.asked < p.most) {
 		p.host.Send(o.rest[0], Message{Body: haveAsk{o.query.Key}, Bytes: haveAskBytes, Query: q})
 		o.rest = o.rest[1:]
+		o.asked++
 		o.waiting++
 	}
 	if o.waiting > 0 {

@@ -61,7 +61,7 @@ type Query struct {
 type Params struct {
 	BitsPerKey float64 // size of summaries, filters or tables, in bits for every key held
 	Upkeep     float64 // bytes a second that a peer may send for upkeep
-	Budget     int     // messages of a query
+	Budget     int     // messages of a query; kademlia, qrp and oracle go by their own rules
 	Origins    int     // peers whose summaries one keeps, where everybody's would be too many
 }
 

@@ -74,7 +74,7 @@ func (r *vennRun) publish(p ID) (overlay.Published, error) {
 		if err != nil {
 			return overlay.Published{}, err
 		}
-		o.envelope = append(payload, make([]byte, envelopeOverhead)...)
+		o.envelope = binary.BigEndian.AppendUint32(append(payload, make([]byte, envelopeOverhead-4)...), uint32(p))
 		o.record = append(make([]byte, recordOverhead), peerID(p)...)
 		o.prefixes = make([]atomic.Pointer[summary.Prefix], o.stream.Prefix().Parts()+1)
 	}
@@ -100,8 +100,9 @@ func idOf(p overlay.PeerID) ID {
 	return ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
 }
 
+// openHeader knows whose header it is: there is one of each.
 func (r *vennRun) openHeader(envelope []byte) (summary.Header, error) {
-	return summary.ParseHeader(envelope[:len(envelope)-envelopeOverhead])
+	return *r.origins[binary.BigEndian.Uint32(envelope[len(envelope)-4:])].stream.Header(), nil
 }
 
 func (r *vennRun) openRecord(envelope []byte) (overlay.PeerID, error) {

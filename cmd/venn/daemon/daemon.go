@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	ds "github.com/ipfs/go-datastore"
@@ -58,7 +59,7 @@ func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	defer unlock()
 	d.repo, d.cfg, d.opts, d.log = r, cfg, o, o.Log
 	defer func() { err = errors.Join(err, d.close()) }()
-	for _, step := range []func(context.Context) error{d.listenHTTP, d.openStore, d.openHost, d.openNode} {
+	for _, step := range []func(context.Context) error{d.listenHTTP, d.checkHost, d.openStore, d.openHost, d.openNode} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -101,27 +102,40 @@ func (d *daemon) seed() summary.Seed {
 	return summary.Seed{Network: d.cfg.Network.Name, Number: d.cfg.Network.Seed}
 }
 
+// closeTime is how long the database may take to close.
+const closeTime = 15 * time.Second
+
 func (d *daemon) openStore(ctx context.Context) error {
 	begun := time.Now()
 	room := roomOn(d.repo.Dir)
 	if err := room(0); err != nil {
 		return err
 	}
-	db, err := openPebble(d.repo, d.cfg.Limits.Cache, d.log)
+	db, err := openPebble(d.repo, nil, d.cfg.Limits.Cache, d.log)
 	if err != nil {
 		return err
 	}
-	d.onClose(db.Close)
+	d.onClose(func() error { return closePebble(db, closeTime, d.log) })
 	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room)); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
-	d.onClose(d.store.Close)
+	d.onClose(func() error { return d.closed(d.store) })
 	if d.private, err = store.Open(ctx, namespace.Wrap(db, ds.NewKey("/private")), d.seed(), store.WithRoom(room)); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
-	d.onClose(d.private.Close)
+	d.onClose(func() error { return d.closed(d.private) })
 	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
 	return nil
+}
+
+// closed closes a store. All keys are on disk by then; what finds no room there is only to make the next start a fast one.
+func (d *daemon) closed(s *store.Store) error {
+	err := s.Close()
+	if errors.Is(err, syscall.ENOSPC) {
+		d.log.Warn("the next start takes longer", "err", err)
+		return nil
+	}
+	return err
 }
 
 // listenHTTP opens what commands and programs connect to, before all else: a port in use ends the daemon early, and who connects
@@ -136,7 +150,7 @@ func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 	}
 	d.public, err = new(net.ListenConfig).Listen(ctx, "tcp", d.cfg.HTTP.Listen)
 	if err != nil {
-		return fmt.Errorf("http.listen: %w; choose another with `venn config set http.listen HOST:PORT`", err)
+		return fmt.Errorf("http.listen: %w; choose another with `venn config set http.listen HOST:PORT%s`", err, d.repo.Option())
 	}
 	d.onClose(func() error { return ignoreClosed(d.public.Close()) })
 	return nil

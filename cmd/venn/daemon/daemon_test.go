@@ -7,13 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"go.uber.org/goleak"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/store"
 )
 
 // newRepo makes a repository of a daemon that asks no router and finds nobody by itself.
@@ -130,6 +134,33 @@ func TestAddressesAreKept(t *testing.T) {
 	}
 	if len(first.Addresses) == 0 || !slices.Equal(first.Addresses, second.Addresses) || first.HTTP != second.HTTP {
 		t.Errorf("%v and %v, then %v and %v", first.Addresses, first.HTTP, second.Addresses, second.HTTP)
+	}
+}
+
+// TestEndWithoutRoom ends well although there is no room for what makes the next start fast, and loses nothing.
+func TestEndWithoutRoom(t *testing.T) {
+	memory, full := dssync.MutexWrap(ds.NewMapDatastore()), false
+	room := func(int) error {
+		if full {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	d := &daemon{log: slog.New(slog.DiscardHandler)}
+	for range 2 {
+		full = false
+		s, err := store.Open(t.Context(), memory, d.seed(), store.WithRoom(room))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := []byte("key")
+		if _, err := s.Add(key, d.seed().Hasher().Fingerprint(key)); err != nil || s.Len() != 1 {
+			t.Fatalf("%d keys, %v", s.Len(), err)
+		}
+		full = true
+		if err := d.closed(s); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

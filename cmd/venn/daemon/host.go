@@ -17,6 +17,21 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
+// checkHost looks at what the host will need, before the store is opened: what is wrong there ends the daemon at once, however long
+// that takes.
+func (d *daemon) checkHost(context.Context) error {
+	if _, err := d.repo.Identity(); err != nil {
+		return err
+	}
+	if _, err := d.privateNetwork(); err != nil {
+		return err
+	}
+	if err := portsFree(d.cfg.Addresses.Listen); err != nil {
+		return fmt.Errorf("addresses.listen: %w; choose others with `venn config set addresses.listen MULTIADDR,…%s`", err, d.repo.Option())
+	}
+	return nil
+}
+
 // openHost makes the libp2p host that the configuration describes.
 func (d *daemon) openHost(context.Context) error {
 	key, err := d.repo.Identity()
@@ -48,9 +63,6 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := portsFree(d.cfg.Addresses.Listen); err != nil {
-		return fmt.Errorf("addresses.listen: %w; choose other ports with `venn config set addresses.listen MULTIADDR,…`", err)
-	}
 	if d.host, err = libp2p.New(append(append(opts, more...), private...)...); err != nil {
 		return err
 	}
@@ -58,9 +70,11 @@ func (d *daemon) openHost(context.Context) error {
 	return nil
 }
 
-// portsFree says whose port is in use. libp2p would not: it shares TCP ports with whoever else shares them, and is content
-// when it can listen on one of its addresses.
+// portsFree says whose port is in use, or why none can be listened on. libp2p would not: it shares TCP ports with whoever else
+// shares them, and is content when it can listen on one of its addresses.
 func portsFree(listen []string) error {
+	var failed error
+	works := false
 	for _, text := range listen {
 		a, err := ma.NewMultiaddr(text)
 		if err != nil {
@@ -70,11 +84,23 @@ func portsFree(listen []string) error {
 			code := c.Protocol().Code
 			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
 		})
-		if err := tryListen(a); errors.Is(err, syscall.EADDRINUSE) {
+		if len(a) == 0 { // a relay's
+			works = true
+			continue
+		}
+		switch err := tryListen(a); {
+		case err == nil:
+			works = true
+		case errors.Is(err, syscall.EADDRINUSE):
 			return fmt.Errorf("%s: %w", text, err)
+		default:
+			failed = fmt.Errorf("%s: %w", text, err)
 		}
 	}
-	return nil
+	if works {
+		return nil
+	}
+	return failed
 }
 
 func tryListen(a ma.Multiaddr) error {
@@ -136,7 +162,7 @@ func (d *daemon) privateNetwork() ([]libp2p.Option, error) {
 	defer func() { _ = f.Close() }()
 	psk, err := pnet.DecodeV1PSK(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		return nil, fmt.Errorf("%s is no key of a private network (%w): put back a copy; without the file, the network is an open one", f.Name(), err)
 	}
 	return []libp2p.Option{libp2p.PrivateNetwork(psk)}, nil
 }

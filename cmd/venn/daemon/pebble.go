@@ -5,42 +5,88 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	pebbleds "github.com/ipfs/go-ds-pebble"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// openPebble opens the database of a repository. cache is the bytes of its cache.
-func openPebble(r repo.Repo, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
-	opts := &pebble.Options{Logger: pebbleLog{r.Store(), log}}
+// flushPause is how long the database waits after it could not write out what it has, before it tries again.
+const flushPause = 200 * time.Millisecond
+
+// openPebble opens the database of a repository on a file system, nil for the system's. cache is the bytes of its cache.
+func openPebble(r repo.Repo, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
+	logger := &pebbleLog{store: r.Store(), log: log}
+	opts := &pebble.Options{FS: fs, Logger: logger, EventListener: &pebble.EventListener{
+		BackgroundError: func(err error) {
+			logger.Errorf("background error: %s", err)
+			time.Sleep(flushPause) // it would try again at once, some thousand times a second while the disk is full
+		},
+	}}
 	db, err := pebbleds.NewDatastore(r.Store(), pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(cache))
 	if err != nil {
-		return nil, fmt.Errorf("store %s cannot be opened; if it is damaged, %s: %w", r.Store(), remedy, err)
+		return nil, fmt.Errorf("store %s cannot be opened; if it is damaged, %s: %w", r.Store(), remedy, oneLine{err})
 	}
 	return db, nil
 }
 
 const remedy = "put back a copy, or move it away to begin with no keys"
 
-// pebbleLog has the database log what goes wrong, in a line. A database that cannot go on ends the process: what it was asked
-// for has no answer, and what was acknowledged is on disk.
+// closePebble closes the database, and gives up after a while: on a full disk it would try for ever to write out what it has in
+// memory. All of that is in its log, too, which the next start reads. The process should end then.
+func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logger) error {
+	done := make(chan error, 1)
+	go func() { done <- db.Close() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		log.Warn("the store cannot write out all it has; the next start reads its log")
+		return nil
+	}
+}
+
+// errorsEvery is the time between two errors that are logged.
+const errorsEvery = 10 * time.Second
+
+// pebbleLog has the database log what goes wrong, in a line now and then. A database that cannot go on ends the process: what it
+// was asked for has no answer, and what was acknowledged is on disk.
 type pebbleLog struct {
 	store string
 	log   *slog.Logger
+
+	mu   sync.Mutex
+	said time.Time
+	more int // errors since
 }
 
-func (pebbleLog) Infof(string, ...any) {}
+func (*pebbleLog) Infof(string, ...any) {}
 
-func (l pebbleLog) Errorf(format string, args ...any) {
-	l.log.Error("store", "path", l.store, "err", firstLine(format, args))
+func (l *pebbleLog) Errorf(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.said) < errorsEvery {
+		l.more++
+		return
+	}
+	l.log.Error("store", "path", l.store, "err", firstLine(format, args), "others_before", l.more)
+	l.said, l.more = time.Now(), 0
 }
 
-func (l pebbleLog) Fatalf(format string, args ...any) {
+func (l *pebbleLog) Fatalf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "venn: store %s fails; if it is damaged, %s: %s\n", l.store, remedy, firstLine(format, args))
 	os.Exit(1)
 }
+
+// oneLine is an error whose text may have several lines, as that of a manifest that names files that are gone.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+func (e oneLine) Unwrap() error { return e.error }
 
 // firstLine leaves out stack traces.
 func firstLine(format string, args []any) string {

@@ -12,9 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// TestDashboard holds the dashboard to the metrics of a node: it shows all, and none that there is not.
+// TestDashboard holds the dashboard to the metrics of a node and of its HTTP server: it shows all, and none that there is not.
 func TestDashboard(t *testing.T) {
 	b, err := os.ReadFile("grafana.json")
 	if err != nil {
@@ -40,7 +41,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// metrics are the names that a node describes.
+// metrics are the names of what a node and a server describe.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()
 	h, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableMetrics())
@@ -53,7 +54,18 @@ func metrics(t *testing.T) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = n.Close()
+	defer func() { _ = n.Close() }()
+	served := prometheus.NewRegistry()
+	_ = httpapi.Public(httpapi.Config{Node: n, Registry: served})
+	families, err := served.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "venn_") { // not those of boxo
+			described.names[f.GetName()] = true
+		}
+	}
 	return described.names
 }
 

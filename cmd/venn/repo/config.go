@@ -155,7 +155,7 @@ func (r Repo) FileConfig() (Config, error) {
 	}
 	b, err := os.ReadFile(r.ConfigPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("%w: no file %s", ErrConfig, r.ConfigPath())
+		return c, fmt.Errorf("%w: no file %s: put back a copy, or make an empty one for the defaults", ErrConfig, r.ConfigPath())
 	}
 	if err != nil {
 		return c, err
@@ -169,7 +169,7 @@ func (r Repo) FileConfig() (Config, error) {
 		return c, fmt.Errorf("%w: %s: %w", ErrConfig, r.ConfigPath(), err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return c, fmt.Errorf("%w: %s: unknown key %s; `venn config show` lists all", ErrConfig, r.ConfigPath(), unknown[0])
+		return c, fmt.Errorf("%w: %s: unknown key %s; %s", ErrConfig, r.ConfigPath(), unknown[0], known(unknown[0].String()))
 	}
 	if err := c.Check(); err != nil {
 		return c, fmt.Errorf("%s: %w", r.ConfigPath(), err)

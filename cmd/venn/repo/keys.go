@@ -79,7 +79,25 @@ func (c *Config) Set(name, text string) error {
 			return e.set(text)
 		}
 	}
-	return fmt.Errorf("%w: unknown key %q; `venn config show` lists all", ErrConfig, name)
+	return fmt.Errorf("%w: unknown key %q; %s", ErrConfig, name, known(name))
+}
+
+// known says which keys the section of an unknown one has, or which sections there are.
+func known(name string) string {
+	section, _, _ := strings.Cut(name, ".")
+	var keys, sections []string
+	for _, e := range new(Config).entries() {
+		if e.section == section {
+			keys = append(keys, e.key)
+		}
+		if !slices.Contains(sections, e.section) {
+			sections = append(sections, e.section)
+		}
+	}
+	if len(keys) > 0 {
+		return section + " has " + strings.Join(keys, ", ")
+	}
+	return "the sections are " + strings.Join(sections, ", ")
 }
 
 func (e entry) set(text string) (err error) {

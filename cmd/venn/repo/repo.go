@@ -49,9 +49,16 @@ func Default() (string, error) {
 	return filepath.Join(home, ".venn"), nil
 }
 
-// Init makes a repository with a new identity and a configuration of free ports. Nothing is left behind when it fails.
+// Init makes a repository with a new identity and a configuration of free ports; one that is there already is kept. Nothing is
+// left behind when it fails.
 func Init(dir string) (r Repo, err error) {
 	r = Repo{dir}
+	_, before := os.Lstat(dir)
+	defer func() {
+		if err != nil && errors.Is(before, fs.ErrNotExist) {
+			_ = os.RemoveAll(dir)
+		}
+	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return r, err
 	}
@@ -66,12 +73,14 @@ func Init(dir string) (r Repo, err error) {
 	if err != nil {
 		return r, err
 	}
-	cfg, err := newConfig()
-	if err != nil {
-		return r, err
-	}
-	if err := r.SaveConfig(cfg); err != nil {
-		return r, err
+	if _, err := os.Lstat(r.ConfigPath()); errors.Is(err, fs.ErrNotExist) {
+		cfg, err := newConfig()
+		if err != nil {
+			return r, err
+		}
+		if err := r.SaveConfig(cfg); err != nil {
+			return r, err
+		}
 	}
 	return r, writeFile(r.path(identityFile), b) // last: it is what makes the folder a repository
 }
@@ -80,10 +89,21 @@ func Init(dir string) (r Repo, err error) {
 func Open(dir string) (Repo, error) {
 	r := Repo{dir}
 	_, err := os.Stat(r.path(identityFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, fmt.Errorf("%w in %s: make one with `venn init`", ErrNone, dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, fmt.Errorf("%w in %s: make one with `venn init%s`", ErrNone, dir, r.Option())
+	case errors.Is(err, fs.ErrPermission):
+		return r, fmt.Errorf("%w: only the user it belongs to may use the repository", err)
 	}
 	return r, err
+}
+
+// Option is the option of the command line that names the repository, after a space; empty if it is the default one.
+func (r Repo) Option() string {
+	if dir, err := Default(); err == nil && dir == r.Dir {
+		return ""
+	}
+	return " --repo " + r.Dir
 }
 
 func (r Repo) path(name string) string { return filepath.Join(r.Dir, name) }
@@ -104,8 +124,8 @@ func (r Repo) Identity() (crypto.PrivKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%w: %s may be read by others (mode %#o): `chmod 600` it", ErrIdentity, name, mode)
+	if mode := info.Mode().Perm(); info.Mode().IsRegular() && mode&0o077 != 0 {
+		return nil, fmt.Errorf("%w: %s may be read by others (mode %#o): `chmod 600 %s`, if only you had access", ErrIdentity, name, mode, name)
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -113,7 +133,7 @@ func (r Repo) Identity() (crypto.PrivKey, error) {
 	}
 	key, err := crypto.UnmarshalPrivateKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s holds no private key: put back a copy of it, or move it away and run `venn init` for a new one", ErrIdentity, name)
+		return nil, fmt.Errorf("%w: %s holds no private key: put back a copy of it, or move it away and run `venn init%s` for a new one; keys and configuration stay", ErrIdentity, name, r.Option())
 	}
 	return key, nil
 }
@@ -129,14 +149,26 @@ func (r Repo) SwarmKey() (*os.File, error) {
 
 // Lock makes sure that one daemon runs on a repository. The lock ends with the process, or with unlock.
 func (r Repo) Lock() (unlock func(), err error) {
-	f, err := os.OpenFile(r.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	unlock, err = lock(r.path(lockFile))
+	if errors.Is(err, errHeld) {
+		err = fmt.Errorf("%w on %s already: stop it first, or use another repository (--repo)", ErrLocked, r.Dir)
+	}
+	return unlock, err
+}
+
+// errHeld says that another process holds a lock.
+var errHeld = errors.New("locked")
+
+// lock locks a file, which it makes if there is none. The lock ends with the process, or with unlock.
+func lock(name string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w on %s already: stop it first, or use another repository (--repo)", ErrLocked, r.Dir)
+			return nil, errHeld
 		}
 		return nil, err
 	}

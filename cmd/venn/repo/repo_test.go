@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
 func newRepo(t *testing.T) Repo {
@@ -37,9 +39,33 @@ func TestInit(t *testing.T) {
 	if err != nil || !again.Equals(key) {
 		t.Errorf("the identity has changed (%v)", err)
 	}
+	again, err = reinit(t, r)
+	if err != nil || again.Equals(key) {
+		t.Errorf("without the identity file: %v, or the same identity", err)
+	}
 	if _, err := Open(t.TempDir()); !errors.Is(err, ErrNone) {
 		t.Errorf("an empty folder: %v", err)
 	}
+}
+
+// reinit makes a new identity in place of one that is lost. The configuration must stay.
+func reinit(t *testing.T, r Repo) (crypto.PrivKey, error) {
+	t.Helper()
+	c, err := r.FileConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Limits.Up = 12345
+	if err := errors.Join(r.SaveConfig(c), os.Remove(r.path(identityFile))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Init(r.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.FileConfig(); err != nil || got.String() != c.String() {
+		t.Errorf("the configuration is another (%v)\n%s", err, got)
+	}
+	return r.Identity()
 }
 
 // TestEveryKey sets every key to what it is, by name and by environment, and reads back what was written.
@@ -106,6 +132,22 @@ func TestBadConfigs(t *testing.T) {
 	}
 	if _, err := r.Config(); !errors.Is(err, ErrConfig) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestUnknownKeys tells who mistyped a key which ones there are.
+func TestUnknownKeys(t *testing.T) {
+	r := newRepo(t)
+	for text, want := range map[string]string{
+		"[nope]\nx = 1":            "unknown key nope; the sections are network, addresses",
+		"[log]\nlevels = \"info\"": "unknown key log.levels; log has level",
+	} {
+		if err := os.WriteFile(r.ConfigPath(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

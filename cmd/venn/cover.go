@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+func coverCommand() *cli.Command {
+	return &cli.Command{
+		Name: "cover", Usage: "find the few peers that together hold most of many keys; the exit code is 3 if nobody has one", ArgsUsage: "KEY…|-",
+		Description: keyHelp + "\n\nPeers are named in the order of what each adds to those before it, which have confirmed what they hold.\n" +
+			"At most 65536 keys.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "top", Value: 3, Usage: "name so many peers at most"},
+			jsonFlag("a JSON object a line for each peer: peer, addresses, keys"),
+		},
+		Action: cover,
+	}
+}
+
+func cover(ctx context.Context, c *cli.Command) error {
+	if c.Int("top") < 1 || c.Int("top") > 1000 {
+		return usageError{fmt.Errorf("--top %d: must be 1 to 1000", c.Int("top"))}
+	}
+	return withKeys(c, func(cl *client, in io.Reader) error {
+		body, err := cl.do(ctx, "POST", "/api/v1/cover", url.Values{"top": {strconv.Itoa(c.Int("top"))}}, in)
+		if err != nil {
+			return err
+		}
+		var end *httpapi.CoverEnd
+		err = eachLine(body, func(line []byte) error {
+			var p httpapi.Cover
+			if err := json.Unmarshal(line, &p); err != nil {
+				return err
+			}
+			if p.Peer == "" {
+				end = new(httpapi.CoverEnd)
+				return json.Unmarshal(line, end)
+			}
+			return show(c, p, func(w io.Writer) error {
+				address := "no address known"
+				if len(p.Addresses) > 0 {
+					address = p.Addresses[0]
+				}
+				_, err := fmt.Fprintf(w, "%6d keys  %s  %s\n", len(p.Keys), p.Peer, address)
+				return err
+			})
+		})
+		switch {
+		case err != nil:
+			return err
+		case end == nil:
+			return errors.New("daemon: the answer is not whole")
+		}
+		fmt.Fprintf(c.Root().ErrWriter, "%d of %d keys are covered\n", end.Covered, end.Asked)
+		if end.Covered == 0 && end.Asked > 0 {
+			return errNone
+		}
+		return nil
+	})
+}

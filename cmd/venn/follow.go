@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+// follower keeps the peer's keys in step with what IPFS nodes list. It removes only what it added itself, in this run or an
+// earlier one, and only when two lists in a row lack it: a node that is stopped midway ends its list without an error. It
+// takes about 450 bytes of memory a key at most.
+type follower struct {
+	cl         *client
+	apis       []string // URLs of their APIs
+	pins       bool     // only what is pinned
+	parameters url.Values
+
+	log   *repo.Import
+	keys  map[string]sight
+	looks uint32 // so far, the one under way included
+	whole uint32 // the last of them in which every list was whole
+}
+
+// sight is what a follower knows of a key.
+type sight struct {
+	ours bool   // the follower added it, or was about to
+	held bool   // the peer has it, as far as is known
+	look uint32 // the last one that found it
+}
+
+// followed is what one look did.
+type followed struct {
+	Keys    int `json:"keys"`    // listed
+	Added   int `json:"added"`   // to those of the peer
+	Removed int `json:"removed"` // from them
+}
+
+func followKubo(ctx context.Context, c *cli.Command) (err error) {
+	if err := checkArguments(c, 1, -1, "at least one argument after --from kubo"); err != nil {
+		return err
+	}
+	if c.Duration("every") < time.Second {
+		return usageError{fmt.Errorf("--every %v: must be 1s or more", c.Duration("every"))}
+	}
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	f := &follower{cl: cl, apis: c.Args().Slice(), pins: c.Bool("pins"), parameters: ofKeys(c)}
+	if err := f.open(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.log.Close()) }()
+	return f.run(ctx, c)
+}
+
+// open opens the record of what was added from the same nodes before.
+func (f *follower) open() (err error) {
+	what := "blocks"
+	if f.pins {
+		what = "pins"
+	}
+	var before map[string]bool
+	f.log, before, err = f.cl.repo.OpenImport(what + " of " + strings.Join(slices.Sorted(slices.Values(f.apis)), " "))
+	f.keys = make(map[string]sight, len(before))
+	for key := range before {
+		f.keys[key] = sight{ours: true}
+	}
+	return err
+}
+
+// run looks again and again until ctx ends. If the first look fails, that is it; later, what is not there may come back.
+func (f *follower) run(ctx context.Context, c *cli.Command) error {
+	for begun := false; ; begun = true {
+		did, err := f.look(ctx)
+		if did.Added+did.Removed > 0 || err == nil && !begun {
+			if err := show(c, did, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "added %d keys, removed %d, of %d there\n", did.Added, did.Removed, did.Keys)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !begun:
+			return err
+		case err != nil:
+			fmt.Fprintf(c.Root().ErrWriter, "venn: %v; next look in %v\n", err, c.Duration("every"))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(c.Duration("every")):
+		}
+	}
+}
+
+// look takes in what is listed now. After an error, what it did stays done, and the next look does the rest.
+func (f *follower) look(ctx context.Context) (did followed, err error) {
+	f.looks++
+	missing, err := f.list(ctx, &did)
+	if err != nil {
+		return did, err
+	}
+	before := f.whole
+	f.whole = f.looks
+	for batch := range slices.Chunk(missing, requestKeys) {
+		added, err := f.add(ctx, batch)
+		did.Added += added
+		if err != nil {
+			return did, err
+		}
+	}
+	for batch := range slices.Chunk(f.gone(before), requestKeys) {
+		removed, err := f.remove(ctx, batch)
+		did.Removed += removed
+		if err != nil {
+			return did, err
+		}
+	}
+	return did, nil
+}
+
+// list notes what is listed, and returns what of it the peer lacks as far as is known.
+func (f *follower) list(ctx context.Context, did *followed) (missing []string, err error) {
+	for _, api := range f.apis {
+		if err := listKubo(ctx, api, f.pins, func(key string) error {
+			s, known := f.keys[key]
+			if known && s.look == f.looks {
+				return nil
+			}
+			did.Keys++
+			s.look = f.looks
+			if !s.held {
+				missing = append(missing, key)
+			}
+			f.keys[key] = s
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// add adds those keys that the peer lacks, and notes before that they are the follower's.
+func (f *follower) add(ctx context.Context, keys []string) (added int, err error) {
+	var lacking, fresh []string
+	err = eachHas(ctx, f.cl, lines(keys), func(h httpapi.Has) error {
+		s := f.keys[h.Key]
+		if s.held = h.Has; s.held {
+			f.keys[h.Key] = s
+			return nil
+		}
+		lacking = append(lacking, h.Key)
+		if !s.ours {
+			fresh = append(fresh, h.Key)
+		}
+		return nil
+	})
+	if err != nil || len(lacking) == 0 {
+		return 0, err
+	}
+	if err := f.log.Adds(fresh); err != nil {
+		return 0, err
+	}
+	f.note(fresh, func(s *sight) { s.ours = true })
+	did, err := sendKeys(ctx, f.cl, lines(lacking), "add", f.parameters)
+	if err == nil {
+		f.note(lacking, func(s *sight) { s.held = true })
+	}
+	return did.Changed, err
+}
+
+func (f *follower) note(keys []string, what func(*sight)) {
+	for _, k := range keys {
+		s := f.keys[k]
+		what(&s)
+		f.keys[k] = s
+	}
+}
+
+// gone forgets the keys not seen since some look, and returns those of them that the follower added: they are to be removed.
+func (f *follower) gone(since uint32) (ours []string) {
+	for k, s := range f.keys {
+		switch {
+		case s.look >= since:
+		case s.ours:
+			ours = append(ours, k)
+		default:
+			delete(f.keys, k)
+		}
+	}
+	slices.Sort(ours)
+	return ours
+}
+
+func (f *follower) remove(ctx context.Context, keys []string) (removed int, err error) {
+	did, err := sendKeys(ctx, f.cl, lines(keys), "remove", nil)
+	if err != nil {
+		return did.Changed, err
+	}
+	for _, k := range keys {
+		delete(f.keys, k)
+	}
+	return did.Changed, f.log.Removed(keys)
+}
+
+func lines(keys []string) io.Reader { return strings.NewReader(strings.Join(keys, "\n")) }

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ipfs/go-cid"
+	mh "github.com/multiformats/go-multihash"
+
+	"github.com/venn-p2p/venn/cmd/venn/daemon"
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+// listing is an IPFS node of which only the lists are there.
+type listing struct {
+	t      *testing.T
+	blocks []string // CIDs
+	pins   []string
+	fault  string // told after the list; empty: none
+}
+
+func (l *listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		l.t.Errorf("%s %s", r.Method, r.URL)
+	}
+	w.Header().Set("Trailer", "X-Stream-Error")
+	enc := json.NewEncoder(w)
+	switch r.URL.String() {
+	case "/api/v0/refs/local":
+		for _, c := range l.blocks {
+			_ = enc.Encode(map[string]string{"Ref": c, "Err": ""})
+		}
+	case "/api/v0/pin/ls?type=all&stream=true":
+		for _, c := range l.pins {
+			_ = enc.Encode(map[string]string{"Cid": c, "Type": "indirect"})
+		}
+	default:
+		http.NotFound(w, r)
+	}
+	w.Header().Set("X-Stream-Error", l.fault)
+}
+
+// block is the CID of some content.
+func block(t *testing.T, content string) cid.Cid {
+	t.Helper()
+	h, err := mh.Sum([]byte(content), mh.SHA2_256, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cid.NewCidV1(cid.Raw, h)
+}
+
+// newDaemon runs a daemon until the test ends, and returns a client of it.
+func newDaemon(t *testing.T) *client {
+	t.Helper()
+	t.Setenv("VENN_DISCOVERY_MDNS", "false")
+	t.Setenv("VENN_NAT_PORT_MAP", "false")
+	dir, err := os.MkdirTemp("", "venn") // t.TempDir's names are too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	r, err := repo.Init(filepath.Join(dir, "r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan daemon.Started, 1), make(chan error, 1)
+	go func() {
+		done <- daemon.Run(ctx, r, daemon.Options{Log: slog.New(slog.DiscardHandler), Ready: func(s daemon.Started) { ready <- s }})
+	}()
+	select {
+	case <-ready:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return clientOf(r)
+}
+
+// held are the names of the blocks that the daemon holds.
+func held(t *testing.T, cl *client, names ...string) (out string) {
+	t.Helper()
+	for _, name := range names {
+		if err := eachHas(t.Context(), cl, strings.NewReader(block(t, name).String()), func(h httpapi.Has) error {
+			if h.Has {
+				out += name
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestFollow keeps a peer in step with a node that adds and removes, fails, and ends lists early.
+func TestFollow(t *testing.T) {
+	cl := newDaemon(t)
+	there := &listing{t: t}
+	s := httptest.NewServer(there)
+	t.Cleanup(s.Close)
+	f := newFollower(t, cl, s.URL)
+	if _, err := sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, look := range []struct {
+		listed  string // by the node
+		fault   string
+		restart bool   // of the follower, before
+		held    string // by the peer, then
+		followed
+	}{
+		{listed: "abc", held: "abc", followed: followed{3, 2, 0}},
+		{listed: "aabbcc", held: "abc", followed: followed{3, 0, 0}},
+		{listed: "a", fault: "the disk is gone", held: "abc", followed: followed{1, 0, 0}},
+		{listed: "ad", fault: "and again", held: "abc", followed: followed{2, 0, 0}},
+		{listed: "ad", held: "abcd", followed: followed{2, 1, 0}},
+		{listed: "d", held: "abd", followed: followed{1, 0, 1}}, // b is not the follower's
+		{listed: "ad", held: "abd", followed: followed{2, 0, 0}},
+		{listed: "d", restart: true, held: "abd", followed: followed{1, 0, 0}},
+		{listed: "d", held: "bd", followed: followed{1, 0, 1}},
+		{listed: "d", restart: true, held: "bd", followed: followed{1, 0, 0}},
+		{listed: "ace", held: "abcde", followed: followed{3, 3, 0}},
+		{listed: "", held: "abce", followed: followed{0, 0, 1}},
+		{listed: "", held: "b", followed: followed{0, 0, 3}},
+	} {
+		if look.restart {
+			if err := f.log.Close(); err != nil {
+				t.Fatal(err)
+			}
+			f = newFollower(t, cl, s.URL)
+		}
+		there.fault, there.blocks = look.fault, nil
+		for _, name := range strings.Split(look.listed, "") {
+			there.blocks = append(there.blocks, block(t, name).String())
+		}
+		did, err := f.look(t.Context())
+		if did != look.followed || (err != nil) != (look.fault != "") || err != nil && !strings.Contains(err.Error(), look.fault) {
+			t.Fatalf("look %d: %+v, %v", i, did, err)
+		}
+		if got := held(t, cl, "a", "b", "c", "d", "e"); got != look.held {
+			t.Fatalf("look %d: %s are held, want %s", i, got, look.held)
+		}
+	}
+	if err := f.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newFollower(t *testing.T, cl *client, apis ...string) *follower {
+	t.Helper()
+	f := &follower{cl: cl, apis: apis}
+	if err := f.open(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestFollowAfterFailedAdd adds with the next look what the daemon did not take.
+func TestFollowAfterFailedAdd(t *testing.T) {
+	cl := newDaemon(t)
+	there := &listing{t: t, blocks: []string{block(t, "a").String()}}
+	s := httptest.NewServer(there)
+	t.Cleanup(s.Close)
+	f := newFollower(t, cl, s.URL)
+	defer func() { _ = f.log.Close() }()
+	f.cl = clientOf(repo.Repo{Dir: t.TempDir()}) // no daemon there
+	if _, err := f.look(t.Context()); err == nil {
+		t.Fatal("a look without a daemon succeeded")
+	}
+	f.cl = cl
+	if did, err := f.look(t.Context()); err != nil || did != (followed{1, 1, 0}) {
+		t.Fatalf("%+v, %v", did, err)
+	}
+}
+
+// TestFollowCommand follows until it is told to stop, and says what each look did.
+func TestFollowCommand(t *testing.T) {
+	cl := newDaemon(t)
+	there := &listing{t: t, pins: []string{block(t, "a").String()}}
+	s := httptest.NewServer(there)
+	t.Cleanup(s.Close)
+	ctx, interrupt := context.WithCancel(t.Context())
+	out, stdout := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, strings.Fields("venn keys add --json --from kubo --pins --follow --repo "+cl.repo.Dir+" "+s.URL), stdout, io.Discard)
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != `{"keys":1,"added":1,"removed":0}`+"\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	if got := held(t, cl, "a"); got != "a" {
+		t.Errorf("%q is held", got)
+	}
+	interrupt()
+	if got := <-code; got != exitDone {
+		t.Errorf("it ended with %d", got)
+	}
+}
+
+// TestListKubo reads lists of an IPFS node, and none that is not one.
+func TestListKubo(t *testing.T) {
+	a, b := block(t, "a"), block(t, "b")
+	inline := cid.NewCidV1(cid.Raw, func() mh.Multihash { h, _ := mh.Sum([]byte("x"), mh.IDENTITY, -1); return h }())
+	there := &listing{t: t, blocks: []string{a.String()}, pins: []string{cid.NewCidV0(b.Hash()).String(), inline.String()}}
+	s := httptest.NewServer(there)
+	t.Cleanup(s.Close)
+	list := func(api string, pins bool) (keys []string, err error) {
+		err = listKubo(t.Context(), api, pins, func(key string) error { keys = append(keys, key); return nil })
+		return keys, err
+	}
+	for pins, want := range map[bool]string{false: a.String(), true: b.String()} {
+		if got, err := list(s.URL, pins); err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	for name, answer := range map[string]string{
+		"an error":      `{"Ref":"","Err":"no disk"}`,
+		"no CID":        `{"Ref":"hello","Err":""}`,
+		"another shape": `{"Keys":{}}`,
+		"no JSON":       "<html>",
+		"half a line":   `{"Ref":"` + a.String(),
+	} {
+		bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+		if _, err := list(bad.URL, false); err == nil {
+			t.Errorf("%s was read", name)
+		}
+		bad.Close()
+	}
+	if _, err := list(s.URL+"/elsewhere", false); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("what is not there: %v", err)
+	}
+	if _, err := list("localhost:5001", false); err == nil {
+		t.Error("what is no URL was asked")
+	}
+}

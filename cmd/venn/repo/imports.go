@@ -1,0 +1,113 @@
+package repo
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// importsFolder has a file for each import that follows another program.
+const importsFolder = "imports"
+
+// ErrFollowed says that another command follows the same.
+var ErrFollowed = errors.New("a command follows it already")
+
+// Import keeps on disk which keys an import added to the peer's, so that it removes no others, not even after a restart. The
+// file has a change a line: + or -, and the key.
+type Import struct {
+	name   string
+	file   *os.File
+	unlock func()
+}
+
+// OpenImport opens the record of the import that source describes, and returns the keys in it. ErrFollowed if it is open.
+func (r Repo) OpenImport(source string) (*Import, map[string]bool, error) {
+	if err := os.MkdirAll(r.path(importsFolder), 0o700); err != nil {
+		return nil, nil, err
+	}
+	sum := sha256.Sum256([]byte(source))
+	name := filepath.Join(r.path(importsFolder), hex.EncodeToString(sum[:8]))
+	unlock, err := lock(name + ".lock")
+	if errors.Is(err, errHeld) {
+		return nil, nil, fmt.Errorf("%s: %w", source, ErrFollowed)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	i := &Import{name: name, unlock: unlock}
+	keys, err := i.load()
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return i, keys, nil
+}
+
+// load reads the file, and writes it anew with what has not been taken back.
+func (i *Import) load() (map[string]bool, error) {
+	b, err := os.ReadFile(i.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	keys := make(map[string]bool)
+	for line := range bytes.Lines(b) {
+		key, whole := strings.CutSuffix(string(line), "\n")
+		switch {
+		case !whole: // the end of a write that was cut short
+		case strings.HasPrefix(key, "+"):
+			keys[key[1:]] = true
+		case strings.HasPrefix(key, "-"):
+			delete(keys, key[1:])
+		default:
+			return nil, fmt.Errorf("%s: %q is neither + nor - and a key: move the file away, and what the import added so far stays", i.name, key)
+		}
+	}
+	var now bytes.Buffer
+	for k := range keys {
+		now.WriteString("+" + k + "\n")
+	}
+	if err := writeFile(i.name, now.Bytes()); err != nil {
+		return nil, err
+	}
+	i.file, err = os.OpenFile(i.name, os.O_APPEND|os.O_WRONLY, 0o600)
+	return keys, err
+}
+
+// Adds notes keys before they are added to the peer's.
+func (i *Import) Adds(keys []string) error { return i.write('+', keys) }
+
+// Removed notes keys after they were removed from the peer's.
+func (i *Import) Removed(keys []string) error { return i.write('-', keys) }
+
+// write appends lines that last; after an error, none of them.
+func (i *Import) write(sign byte, keys []string) error {
+	info, err := i.file.Stat()
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(i.file, 1<<16)
+	for _, k := range keys {
+		_ = w.WriteByte(sign) // Flush tells
+		_, _ = w.WriteString(k + "\n")
+	}
+	if err = w.Flush(); err == nil {
+		err = i.file.Sync()
+	}
+	if err != nil {
+		_ = i.file.Truncate(info.Size())
+	}
+	return err
+}
+
+// Close lets another command follow.
+func (i *Import) Close() error {
+	defer i.unlock()
+	return i.file.Close()
+}

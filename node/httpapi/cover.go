@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// Cover is one of few peers that together hold many keys.
+type Cover struct {
+	Peer      string   `json:"peer"`
+	Addresses []string `json:"addresses"`
+	Keys      []string `json:"keys"` // that it holds and none before it
+}
+
+// CoverEnd is the last line of an answer to cover.
+type CoverEnd struct {
+	Asked   int `json:"asked"`   // keys
+	Covered int `json:"covered"` // of them, held by the peers named
+}
+
+const (
+	defaultTop = 3
+	maxTop     = 1000
+)
+
+// cover answers with a line for each of the peers that together hold most of some keys, and one for what they hold together.
+func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
+	top := defaultTop
+	if text := r.URL.Query().Get("top"); text != "" {
+		var err error
+		if top, err = strconv.Atoi(text); err != nil || top < 1 || top > maxTop {
+			return fault{http.StatusBadRequest, fmt.Errorf("top: %q is not in 1 to %d", text, maxTop)}
+		}
+	}
+	keys, err := readKeys(r)
+	if err != nil {
+		return err
+	}
+	a.waitBegun(r.Context())
+	here := a.Node.Addresses()
+	end := CoverEnd{Asked: len(keys)}
+	var write func(any) error
+	for share, err := range a.Node.Cover(r.Context(), keys, top) {
+		if err != nil && write == nil {
+			return err
+		} else if err != nil {
+			return nil // without a last line: the answer is not whole
+		}
+		if write == nil {
+			write = lines(w)
+		}
+		c := Cover{Peer: share.Provider.ID.String(), Addresses: Addresses(share.Provider, here), Keys: make([]string, len(share.Keys))}
+		for i, k := range share.Keys {
+			c.Keys[i] = FormatKey(keys[k])
+		}
+		end.Covered += len(c.Keys)
+		if err := write(c); err != nil {
+			return nil // the client is gone
+		}
+	}
+	if write == nil {
+		write = lines(w)
+	}
+	_ = write(end)
+	return nil
+}

@@ -1,0 +1,262 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// collectionRows are the means over the trials, in the order of the runs and of what each found.
+func collectionRows(settings []collectionSetting, found []*[]measure) []CollectionRow {
+	type key struct {
+		at       float64
+		what, by string
+		quantity string
+	}
+	sums := map[key][]float64{}
+	var rows []CollectionRow
+	var keys []key
+	for i, s := range settings {
+		if found[i] == nil {
+			continue
+		}
+		for _, m := range *found[i] {
+			k := key{s.At, m.Case, m.By, m.Quantity}
+			if sums[k] == nil {
+				keys = append(keys, k)
+				rows = append(rows, CollectionRow{
+					Experiment: s.Experiment, Sweep: s.Sweep, At: s.At, Peers: s.Peers, Case: m.Case, By: m.By, Bytes: m.Bytes, Quantity: m.Quantity,
+				})
+			}
+			sums[k] = append(sums[k], m.Value)
+		}
+	}
+	for i, k := range keys {
+		xs := sums[k]
+		rows[i].Value, rows[i].Trials = xs[0], len(xs)
+		if len(xs) > 1 {
+			s := sampleOf(xs)
+			rows[i].Value, rows[i].Error = s.mean, s.standardError()
+		}
+	}
+	return rows
+}
+
+// Table shows the rows, a column for each quantity. The first line is the head.
+func (r CollectionResult) Table() [][]string {
+	t := collectionTable(r.Rows)
+	return append([][]string{t.Head}, t.Rows...)
+}
+
+// column of a table that says what a line is about.
+type column struct {
+	head string
+	show bool
+	cell func(CollectionRow) string
+}
+
+func collectionColumns(rows []CollectionRow) []column {
+	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
+	has := func(f func(CollectionRow) bool) bool { return slices.ContainsFunc(rows, f) }
+	columns := []column{
+		{swept.Name, swept.Name != "", func(r CollectionRow) string { return swept.label(r.At) }},
+		{"case", true, func(r CollectionRow) string { return r.Case }},
+		{"by", has(func(r CollectionRow) bool { return r.By != "" }), func(r CollectionRow) string { return r.By }},
+		{
+			"bytes", swept.Name != "bytes" && has(func(r CollectionRow) bool { return r.Bytes > 0 }),
+			func(r CollectionRow) string { return strconv.Itoa(r.Bytes) },
+		},
+	}
+	return slices.DeleteFunc(columns, func(c column) bool { return !c.show })
+}
+
+func collectionTable(rows []CollectionRow) (t table) {
+	if len(rows) == 0 {
+		return t
+	}
+	columns := collectionColumns(rows)
+	for _, c := range columns {
+		t.Head = append(t.Head, c.head)
+	}
+	line := map[string]int{}
+	for _, r := range rows {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.cell(r))
+		}
+		about := strings.Join(cells, "\n")
+		if _, known := line[about]; !known {
+			line[about] = len(t.Rows)
+			t.Rows = append(t.Rows, cells)
+		}
+		at := slices.Index(t.Head, r.Quantity)
+		if at < 0 {
+			at = len(t.Head)
+			t.Head = append(t.Head, r.Quantity)
+		}
+		cells = t.Rows[line[about]]
+		for len(cells) <= at {
+			cells = append(cells, "")
+		}
+		cells[at] = r.cell(decimals(rows, r.Quantity))
+		t.Rows[line[about]] = cells
+	}
+	return t
+}
+
+// decimals are as many as a quantity's values want: none when all are whole.
+func decimals(rows []CollectionRow, quantity string) int {
+	whole, greatest := true, 0.0
+	for _, r := range rows {
+		if r.Quantity == quantity {
+			whole = whole && r.Value == math.Trunc(r.Value) && r.Error == 0
+			greatest = max(greatest, r.Value)
+		}
+	}
+	switch {
+	case whole:
+		return 0
+	case greatest < 10:
+		return 4
+	}
+	return 3
+}
+
+// cell is the value with its standard error.
+func (r CollectionRow) cell(decimals int) string {
+	if r.Trials < 2 {
+		return fixed(r.Value, decimals)
+	}
+	return fixed(r.Value, decimals) + " ± " + fixed(r.Error, decimals)
+}
+
+// write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of them.
+func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
+	out := output{dir: o.Out}
+	records := [][]string{{"sweep", "at", "peers", "case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
+	for _, r := range rows {
+		records = append(records, []string{
+			r.Sweep, number(r.At), strconv.Itoa(r.Peers), r.Case, r.By, strconv.Itoa(r.Bytes), r.Quantity, number(r.Value), number(r.Error),
+			strconv.Itoa(r.Trials),
+		})
+	}
+	out.csv(name+".csv", records)
+	out.report(report{
+		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
+		Sections: []section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
+		Terms:    collectionTerms[name],
+	})
+	return out.files, out.err
+}
+
+func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]string {
+	peers := "as many as the data has"
+	if o.Peers > 0 {
+		peers = strconv.Itoa(o.Peers)
+	}
+	out := [][2]string{
+		{"collections", o.Data},
+		{"peers", peers},
+		{"trials", fmt.Sprintf("%d; a value is their mean ± its standard error", o.Trials)},
+		{"seed", strconv.FormatUint(o.Seed, 10)},
+		{"program", program()},
+	}
+	if rows[0].Sweep != "" {
+		out = append(out, sweepParameter(o.Sweep, variable(Sweeps(name), rows[0].Sweep)))
+	}
+	return out
+}
+
+// collectionTerms say what the cases and quantities are.
+var collectionTerms = map[string][][2]string{
+	Neighbours: {
+		{"by exact, by sample", "the policies know every overlap exactly, or estimate it from the first KiB of every summary, as peers do"},
+		{"biggest", "not a policy of ours: the peers with the largest collections, the same for all"},
+		{"withheld keys answered", "of the asker's own keys that 2 to 10 others hold and that it was made to forget: the share that a neighbour has"},
+		{"lacked keys answered", "of keys drawn evenly from all that the asker lacks and another holds: the share that a neighbour has"},
+		{"clustering, path length, pairs connected", "of the graph of links: the mean clustering coefficient, the mean of the shortest paths, the share of pairs that have one"},
+	},
+	Overlaps: {
+		{"venn", "the first bytes of summaries: a deep sample, then a filter that deepens; the collections' sizes are in its header"},
+		{"theta", "the smallest 64-bit hashes (KMV)"},
+		{"MinHash", "8 bits of the smallest hash of each bucket, in one permutation"},
+		{"HyperLogLog", "6-bit registers of both; the intersection from the sizes and the union"},
+		{"error", "root mean square over 300 pairs of peers, as a share of the smaller collection; the sizes of both are known"},
+	},
+	Budget: {
+		{"bytes", "that a peer has for summaries, headers included; planned as nodes plan: samples first, then the part of most value a byte"},
+		{"expected false matches", "how many peers a key that nobody holds would match; one of which nothing is known counts as a match"},
+		{"recall", "share of queries that reach a holder among the peers known, when all that match are asked"},
+		{"wasted probes per query", "peers asked in vain, the likeliest first, until one has the key"},
+	},
+}
+
+// collectionDrawings are a figure of each quantity over the sweep with a line for each case, or a chart with a dot for each.
+func collectionDrawings(name string, rows []CollectionRow) []drawing {
+	var quantities []string
+	for _, r := range rows {
+		if !slices.Contains(quantities, r.Quantity) {
+			quantities = append(quantities, r.Quantity)
+		}
+	}
+	var out []drawing
+	for _, q := range quantities {
+		of := slices.DeleteFunc(slices.Clone(rows), func(r CollectionRow) bool { return r.Quantity != q })
+		file := name + "-" + strings.ReplaceAll(strings.Split(q, ",")[0], " ", "-")
+		if rows[0].Sweep == "" {
+			out = append(out, collectionChart(file, q, of))
+		} else {
+			out = append(out, collectionFigure(file, q, of))
+		}
+	}
+	return out
+}
+
+// title is a row's case, and how it came about.
+func (r CollectionRow) title() string {
+	if r.By == "" {
+		return r.Case
+	}
+	return r.Case + ", " + r.By
+}
+
+// isShare says whether 1 is the most, and reached.
+func isShare(quantity string) bool { return quantity == "recall" || quantity == "pairs connected" }
+
+func collectionChart(file, quantity string, rows []CollectionRow) dotChart {
+	d := dotChart{name: file, title: quantity, share: isShare(quantity)}
+	var cases []string
+	for _, r := range rows {
+		if !slices.Contains(cases, r.Case) {
+			cases = append(cases, r.Case)
+		}
+		d.dots = append(d.dots, dot{
+			name: r.title(), value: r.Value, label: fixed(r.Value, decimals(rows, quantity)), colour: slices.Index(cases, r.Case),
+		})
+	}
+	return d
+}
+
+func collectionFigure(file, quantity string, rows []CollectionRow) figure {
+	f := figure{name: file, y: quantity, marks: true, share: isShare(quantity)}
+	var values []float64
+	for _, r := range rows {
+		values = append(values, r.At)
+	}
+	place := f.layOut(variable(Sweeps(rows[0].Experiment), rows[0].Sweep), values)
+	for _, r := range rows {
+		i := slices.IndexFunc(f.lines, func(l line) bool { return l.Name == r.title() })
+		if i < 0 {
+			i = len(f.lines)
+			f.lines = append(f.lines, line{Name: r.title()})
+		}
+		f.lines[i].add(place(r.At), r.Value)
+	}
+	for _, l := range f.lines {
+		slices.SortFunc(l.Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
+	}
+	return f
+}

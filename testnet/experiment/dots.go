@@ -1,0 +1,107 @@
+package experiment
+
+import (
+	"io"
+	"math"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// dotChart shows a number for each of some things, one below the other, the number beside its dot. On a logarithmic axis a 0
+// stands at the left edge.
+type dotChart struct {
+	name, title string
+	log         bool
+	share       bool // of which the most is 1
+	dots        []dot
+}
+
+type dot struct {
+	name, label string
+	value       float64
+	colour      int
+}
+
+const (
+	dotWidth  = 4.7 * vg.Inch
+	dotHeight = 0.27 * vg.Inch // of each
+)
+
+func (d dotChart) file() string { return d.name }
+
+// svg draws the chart.
+func (d dotChart) svg(w io.Writer) error {
+	p := newPlot("")
+	p.X.Label.Text = d.title
+	n := len(d.dots)
+	names := make([]string, n)
+	at := make(plotter.XYs, n)
+	low, high := d.span()
+	for i, x := range d.dots {
+		y := n - 1 - i
+		names[y] = x.name
+		at[i] = plotter.XY{X: max(x.value, low), Y: float64(y)}
+	}
+	marks, err := plotter.NewScatter(at)
+	if err != nil {
+		return err
+	}
+	marks.Shape, marks.Radius = draw.CircleGlyph{}, vg.Points(3.5)
+	marks.GlyphStyleFunc = func(i int) draw.GlyphStyle {
+		return draw.GlyphStyle{Color: colour(d.dots[i].colour), Shape: marks.Shape, Radius: marks.Radius}
+	}
+	labels, err := d.labels(at)
+	if err != nil {
+		return err
+	}
+	grid := lightGrid()
+	p.Add(grid, marks, labels)
+	p.NominalY(names...)
+	p.X.Min, p.X.Max = low, high
+	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
+	scaleAxis(&p.X, d.log)
+	if d.share {
+		endAtOne(&p.X)
+	}
+	return writePlot(w, p, dotWidth, dotHeight*vg.Length(n)+0.7*vg.Inch, 0, nil)
+}
+
+func (d dotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
+	labels := make([]string, len(at))
+	for i, x := range d.dots {
+		labels[i] = x.label
+	}
+	l, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: labels})
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.TextStyle {
+		dress(&l.TextStyle[i])
+		l.TextStyle[i].YAlign = text.YCenter
+	}
+	l.Offset = vg.Point{X: vg.Points(7), Y: vg.Points(1.5)} // centred on capitals, not on the whole of a line
+	return l, nil
+}
+
+// span is where the numbers lie. A logarithmic axis begins below the least that is not 0 when there are zeros, too.
+func (d dotChart) span() (low, high float64) {
+	zero := false
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, x := range d.dots {
+		if d.log && x.value <= 0 {
+			zero = true
+			continue
+		}
+		low, high = min(low, x.value), max(high, x.value)
+	}
+	switch {
+	case math.IsInf(low, 1):
+		return 0.1, 1
+	case zero:
+		low /= 4
+	}
+	return low, high
+}

@@ -1,0 +1,66 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// write writes the rows and figures of all sessions, and the report that holds all of them.
+func (r *run) write() ([]string, error) {
+	out := output{dir: r.options.Out}
+	trials := "each number's own"
+	if r.options.Trials > 0 {
+		trials = strconv.Itoa(r.options.Trials)
+	}
+	page := report{Version: r.options.Version, Title: "Numbers and figures of the papers, and ours", Name: All, Parameters: [][2]string{
+		{"trials", trials},
+		{"seed", strconv.FormatUint(r.options.Seed, 10)},
+		{"program", program()},
+	}}
+	ended, tasks := 0, 0
+	for _, s := range r.sessions {
+		ended, tasks = ended+s.ended, tasks+len(s.todo)
+	}
+	page.Parameters = append(page.Parameters, unfinished(ended, tasks)...)
+	if len(r.sessions) == 1 {
+		page.Name, page.Title = r.sessions[0].Name, r.sessions[0].Paper
+	}
+	for _, s := range r.sessions {
+		if len(s.rows) == 0 {
+			continue
+		}
+		out.csv(s.Name+".csv", rowRecords(s.rows))
+		part := section{Title: fmt.Sprintf("%s: %s, %s", s.Name, s.Paper, s.Title), Table: rowTable(s.rows)}
+		if s.figures != nil && s.whole() {
+			for _, f := range s.figures(s) {
+				out.csv(f.name+".csv", f.records())
+				part.Drawings = append(part.Drawings, f)
+			}
+		}
+		page.Sections = append(page.Sections, part)
+	}
+	out.report(page)
+	return out.files, out.err
+}
+
+// rowTable is what one reads first: few digits, and the reason where a paper is wrong.
+func rowTable(rows []Row) table {
+	t := table{Head: []string{"table", "row", "quantity", "printed", "ours", "tolerance", "verdict"}}
+	for _, r := range rows {
+		verdict := string(r.Verdict)
+		if r.Reason != "" {
+			verdict += ": " + r.Reason
+		}
+		t.Rows = append(t.Rows, []string{r.Table, r.Row, r.Quantity, short(r.Printed), short(r.Measured), short(r.Tolerance), verdict})
+	}
+	return t
+}
+
+// short has at most six digits, and whole numbers whole.
+func short(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
