@@ -2,7 +2,6 @@ package testnet
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -14,15 +13,22 @@ import (
 // VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary; that is done when every
 // peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
 func VennSystem() System {
-	shared := sync.OnceValue(func() []node.Option {
-		return []node.Option{node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(1 << 12))}
-	})
+	var shared []node.Option // of the run whose peers are being made: its caches end with it
 	return System{
 		Name:   "venn",
 		Note:   "one summary a peer of all it holds; holders are confirmed",
 		Upkeep: func(id protocol.ID) bool { return carriesSummaries(id) || id == node.HelloID },
 		Query:  func(id protocol.ID) bool { return id == node.HaveID || id == node.QueryID },
-		Open:   func(p Place) (Peer, error) { return &vennPeer{place: p, shared: shared()}, nil },
+		Open: func(p Place) (Peer, error) {
+			if p.Number == 0 {
+				shared = []node.Option{node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(1 << 12))}
+			}
+			v := &vennPeer{place: p, shared: shared}
+			if p.Number == p.peers()-1 {
+				shared = nil
+			}
+			return v, nil
+		},
 	}
 }
 
