@@ -1,7 +1,9 @@
 package testnet
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -24,6 +26,9 @@ type System struct {
 	Name string
 	Note string // what a reader should know of how it is run
 
+	// Padded says that messages are padding of their sizes, and what they say is passed within the process: see package drive.
+	Padded bool
+
 	// Announce is how many holdings are announced at most, of the whole network, besides those of the keys that will be looked
 	// for: for systems that pay for each. 0: all of them.
 	Announce int
@@ -42,9 +47,12 @@ type Place struct {
 	Rate   uint64          // of its line, bit/s
 	Config *Config
 
-	keys  *collection
-	peers int
+	all  *comparison
+	keys *collection
 }
+
+// peers is how many there are.
+func (p *Place) peers() int { return len(p.all.ring.Peers()) }
 
 // Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce once, in this order.
 type Peer interface {
@@ -52,10 +60,21 @@ type Peer interface {
 	Join(context.Context) error
 	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
 	Announce(ctx context.Context, keys [][]byte) error
-	// Find finds one holder, or all.
-	Find(ctx context.Context, key []byte, all bool) ([]peer.ID, error)
+	// Find finds one holder, or all. What fails finds nothing, but for an error that matches ErrBroken, which ends the run.
+	Find(ctx context.Context, key []byte, all bool) (Answer, error)
+	// Close ends it. It is called before its host is closed, with some other peers at the same time.
 	Close() error
 }
+
+// Answer is what a query has brought.
+type Answer struct {
+	Holders []peer.ID
+	Found   time.Duration // until the last of them was known
+	Over    time.Duration // until the asker knew that there was nothing more to wait for; 0: it never does
+}
+
+// ErrBroken is matched by errors that end a system's run.
+var ErrBroken = errors.New("the system cannot go on")
 
 // Comparison is what several systems have shown, one after the other, with the same peers, collections and queries.
 type Comparison struct {
@@ -74,6 +93,7 @@ type Comparison struct {
 type SystemRow struct {
 	System           string    `json:"strategy"`
 	Note             string    `json:"note,omitempty"`
+	Padded           bool      `json:"padded,omitempty"`    // see System
 	JoinBytes        float64   `json:"join_bytes_per_peer"` // to be part of the network, before anything is announced
 	Announced        int       `json:"announced"`           // holdings
 	AnnounceSeconds  float64   `json:"announce_seconds"`
@@ -89,14 +109,16 @@ type FindStats struct {
 	Queries  int     `json:"queries"`
 	Recall   float64 `json:"recall"`
 	Wrong    int     `json:"wrong_holders"`
-	P50      float64 `json:"latency_ms_p50"` // until the query was over
+	P50      float64 `json:"latency_ms_p50"` // until the last of what was found was known; where nothing was: until that was given up
 	P99      float64 `json:"latency_ms_p99"`
+	Over     float64 `json:"over_ms_p50,omitempty"` // until the asker knew that the query was over; 0: it mostly never does
 	Messages float64 `json:"messages_per_query"`
 	Bytes    float64 `json:"bytes_per_query"`
 }
 
 // Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends, it
-// returns what is known by then, and Comparison.Stopped says why. Errors as of Run.
+// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, and those of a system that cannot go on:
+// then with the rows of the systems before it.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -111,6 +133,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	if len(data.Peers()) < 2 {
 		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
 	}
+	cfg.Warmup = or(cfg.Warmup, DefaultWarmup(len(data.Peers())))
 	ring := newKeyring(data, summary.Seed{Network: Network}.Hasher())
 	c := &comparison{
 		cfg: cfg, ring: ring, truth: judge.New(data.Keys(), data.Collections()),
@@ -160,7 +183,7 @@ type contest struct {
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
 	t := &contest{comparison: c, system: s, wires: newWires(c.cfg.Transport), number: map[peer.ID]int{}}
 	defer t.close()
-	row = SystemRow{System: s.Name, Note: s.Note}
+	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
 	if err := t.open(); err != nil {
 		return row, err
 	}
@@ -206,8 +229,7 @@ func (t *contest) open() error {
 
 func (t *contest) place(i int, class link.Class, begin []peer.AddrInfo) Place {
 	return Place{
-		Number: i, Host: t.hosts[i], Begin: begin, Rate: class.Rate, Config: &t.cfg, keys: newCollection(t.ring, i),
-		peers: len(t.ring.Peers()),
+		Number: i, Host: t.hosts[i], Begin: begin, Rate: class.Rate, Config: &t.cfg, all: t.comparison, keys: newCollection(t.ring, i),
 	}
 }
 
@@ -259,6 +281,7 @@ func (t *contest) ask(ctx context.Context, queries []workload.Query) (FindStats,
 	messages, bytes := t.sent(t.system.Query)
 	var mu sync.Mutex
 	var score judge.Score
+	var over []time.Duration
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for n, q := range queries {
@@ -266,17 +289,18 @@ func (t *contest) ask(ctx context.Context, queries []workload.Query) (FindStats,
 			break
 		}
 		group.Go(func() error {
-			a := t.find(ctx, q)
+			a, end, err := t.find(ctx, q)
 			mu.Lock()
 			defer mu.Unlock()
 			score.Add(t.truth, a)
-			return nil
+			over = append(over, end)
+			return err
 		})
 		if t.cfg.Progress != nil {
 			t.cfg.Progress(Progress{Querying, n + 1, len(queries)})
 		}
 	}
-	_ = group.Wait()
+	err := group.Wait()
 	m, b := t.sent(t.system.Query)
 	n := float64(max(1, len(queries)))
 	tally := score.FindOne
@@ -285,25 +309,41 @@ func (t *contest) ask(ctx context.Context, queries []workload.Query) (FindStats,
 	}
 	return FindStats{
 		Queries: tally.Queries, Recall: tally.Recall(), Wrong: score.Wrong, P50: millis(score.Latency(0.5)), P99: millis(score.Latency(0.99)),
-		Messages: float64(m-messages) / n, Bytes: float64(b-bytes) / n,
-	}, ctx.Err()
+		Over: millis(median(over)), Messages: float64(m-messages) / n, Bytes: float64(b-bytes) / n,
+	}, cmp.Or(err, ctx.Err())
 }
 
-// find runs a query. What fails finds nothing.
-func (t *contest) find(ctx context.Context, q workload.Query) judge.Answer {
+// find runs a query, and says when the asker knew that it was over.
+func (t *contest) find(ctx context.Context, q workload.Query) (judge.Answer, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	began := time.Now()
-	found, _ := t.peers[q.Asker].Find(ctx, t.ring.Key(q.Key), q.Kind == workload.FindAll)
-	a := judge.Answer{Asker: q.Asker, Key: q.Key, All: q.Kind == workload.FindAll, Latency: time.Since(began)}
-	for _, p := range found {
+	all := q.Kind == workload.FindAll
+	found, err := t.peers[q.Asker].Find(ctx, t.ring.Key(q.Key), all)
+	if !errors.Is(err, ErrBroken) {
+		err = nil
+	}
+	a := judge.Answer{Asker: q.Asker, Key: q.Key, All: all, Latency: found.Found}
+	if len(found.Holders) == 0 {
+		a.Latency = time.Since(began)
+	}
+	for _, p := range found.Holders {
 		n, ok := t.number[p]
 		if !ok {
 			n = -1 // a stranger: judged as wrong
 		}
 		a.Found = append(a.Found, n)
 	}
-	return a
+	return a, found.Over, err
+}
+
+// median is the middle one of durations, of which 0 is endless; 0 of none.
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.SortFunc(all, func(a, b time.Duration) int { return cmp.Compare(uint64(a-1), uint64(b-1)) })
+	return all[(len(all)-1)/2]
 }
 
 // sent is what all peers have sent so far by some protocols.

@@ -2,10 +2,8 @@ package testnet
 
 import (
 	"context"
-	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node"
@@ -15,15 +13,22 @@ import (
 // VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary; that is done when every
 // peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
 func VennSystem() System {
-	shared := sync.OnceValue(func() []node.Option {
-		return []node.Option{node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(1 << 12))}
-	})
+	var shared []node.Option // of the run whose peers are being made: its caches end with it
 	return System{
 		Name:   "venn",
 		Note:   "one summary a peer of all it holds; holders are confirmed",
 		Upkeep: func(id protocol.ID) bool { return carriesSummaries(id) || id == node.HelloID },
 		Query:  func(id protocol.ID) bool { return id == node.HaveID || id == node.QueryID },
-		Open:   func(p Place) (Peer, error) { return &vennPeer{place: p, shared: shared()}, nil },
+		Open: func(p Place) (Peer, error) {
+			if p.Number == 0 {
+				shared = []node.Option{node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(1 << 12))}
+			}
+			v := &vennPeer{place: p, shared: shared}
+			if p.Number == p.peers()-1 {
+				shared = nil
+			}
+			return v, nil
+		},
 	}
 }
 
@@ -64,7 +69,7 @@ func (v *vennPeer) Announce(ctx context.Context, _ [][]byte) error {
 		if b := int64(s.BytesHeld); b != held {
 			held, since = b, time.Now()
 		}
-		if s.Origins == v.place.peers-1 && time.Since(since) >= settled {
+		if s.Origins == v.place.peers()-1 && time.Since(since) >= settled {
 			return nil
 		}
 		if err := sleep(ctx, pollEvery); err != nil {
@@ -74,9 +79,18 @@ func (v *vennPeer) Announce(ctx context.Context, _ [][]byte) error {
 	return nil
 }
 
-func (v *vennPeer) Find(ctx context.Context, key []byte, all bool) ([]peer.ID, error) {
-	found, _, err := v.member.find(ctx, key, all)
-	return found, err
+func (v *vennPeer) Find(ctx context.Context, key []byte, all bool) (a Answer, err error) {
+	began := time.Now()
+	results, err := v.member.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: queryTimeout})
+	if err != nil {
+		return a, err
+	}
+	for info := range results.Providers() {
+		a.Holders, a.Found = append(a.Holders, info.ID), time.Since(began)
+	}
+	a.Over = time.Since(began)
+	_, err = results.Stats()
+	return a, err
 }
 
 func (v *vennPeer) Close() error {

@@ -141,4 +141,5 @@ const (
 	changing
 	sampling
 	misbehaving
+	wiring
 )

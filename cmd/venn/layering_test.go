@@ -52,6 +52,7 @@ var layers = []layer{
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
 	{"testnet/strategy", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/drive", []string{"testnet/strategy"}},
 	{"testnet/dht", []string{"testnet"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},
 	{"cmd/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/...", "cmd/..."}},

@@ -33,11 +33,15 @@ loopback.
    venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
    venn testnet --hold                              leave the peers running, and print how to reach them
-   venn testnet --strategy venn,kademlia-classic    ways of finding holders, side by side, on the same peers
+   venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
 a key; a false one learns that it doesn't. "expected false" is how many peers a query would ask in vain if it asked
-everybody whose summary, as far as it is held, does not rule the key out.`
+everybody whose summary, as far as it is held, does not rule the key out.
+
+With --strategy, venn and go-libp2p-kad-dht run as they are; the others are the machines of "venn experiment run routing" on
+real connections, their messages as long as they would be. What announces itself by gossip has --warmup to settle, and a
+query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
 
 func testnetCommand() *cli.Command {
 	return &cli.Command{

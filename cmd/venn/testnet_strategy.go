@@ -12,11 +12,18 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/dht"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// systems are what venn testnet can compare.
+// systems are what venn testnet can compare: venn and Kademlia themselves, and the strategies that stand for the others.
 func systems() []testnet.System {
-	return []testnet.System{testnet.VennSystem(), dht.Kademlia(), dht.Classic()}
+	all := []testnet.System{testnet.VennSystem()}
+	for _, s := range strategy.All() {
+		if s.Name != strategy.Venn.Name && s.Name != strategy.Kademlia.Name {
+			all = append(all, testnet.StrategySystem(s))
+		}
+	}
+	return append(all, dht.Kademlia(), dht.Classic())
 }
 
 func systemNames() []string {

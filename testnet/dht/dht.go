@@ -11,7 +11,6 @@ import (
 
 	"github.com/ipfs/go-cid"
 	kad "github.com/libp2p/go-libp2p-kad-dht"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 	"golang.org/x/sync/errgroup"
@@ -112,18 +111,18 @@ func provide(ctx context.Context, n *node, keys [][]byte) error {
 }
 
 // Find looks for providers.
-func (n *node) Find(ctx context.Context, key []byte, all bool) ([]peer.ID, error) {
+func (n *node) Find(ctx context.Context, key []byte, all bool) (a testnet.Answer, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	count := 1
+	began, count := time.Now(), 1
 	if all {
 		count = 0
 	}
-	var found []peer.ID
 	for p := range n.dht.FindProvidersAsync(ctx, cid.NewCidV1(cid.Raw, key), count) {
-		found = append(found, p.ID)
+		a.Holders, a.Found = append(a.Holders, p.ID), time.Since(began)
 	}
-	return found, ctx.Err()
+	a.Over = time.Since(began)
+	return a, ctx.Err()
 }
 
 // Close stops providing and leaves.

@@ -1,0 +1,139 @@
+package drive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Answer is what a query has brought.
+type Answer struct {
+	Holders []strategy.ID // in the order in which they were found; one at least suffices who wanted one
+	Found   time.Duration // until the last of them was known; who wanted one: the first
+	Over    time.Duration // until the strategy said that nothing more would be found; 0: it didn't
+}
+
+// ask is a query under way.
+type ask struct {
+	asker strategy.ID
+	all   bool
+	began time.Duration
+
+	mu     sync.Mutex
+	open   int // inputs and messages for it that have not been dealt with
+	since  time.Duration
+	answer Answer
+	done   bool
+}
+
+// asks are the queries under way.
+type asks struct {
+	mu   sync.RWMutex
+	last strategy.QueryID
+	open map[strategy.QueryID]*ask
+}
+
+// patience is how long a query that its strategy doesn't declare over goes on when none of its messages are under way but
+// peers wait to be woken, for that or for something else.
+const patience = 3 * time.Second
+
+// Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way any more: who
+// wanted one holder had it Answer.Found after it had asked. A strategy that never says that a query is over is waited for
+// while it sends messages, and for 3 s more if any peer waits to be woken. When ctx ends, what is known by then is returned,
+// without an error; errors are what ended the run.
+func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
+	if !n.started.Load() || asker < 0 || int(asker) >= len(n.peers) {
+		return Answer{}, fmt.Errorf("%w: peer %d asks before there are peers", ErrConfig, asker)
+	}
+	a := &ask{asker: asker, all: all, began: n.now()}
+	id := n.asks.add(a)
+	defer n.asks.remove(id)
+	q := strategy.Query{ID: id, Key: key, All: all, Deadline: a.began + time.Hour}
+	if end, ok := ctx.Deadline(); ok {
+		q.Deadline = a.began + time.Until(end)
+	}
+	n.peers[asker].post(event{kind: started, query: q, message: strategy.Message{Query: id}})
+	err := n.wait(ctx, func() bool { return a.over(n.now(), n.armed.Load() > 0) })
+	if ctx.Err() != nil {
+		err = nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.answer.Holders = slices.Clone(a.answer.Holders)
+	return a.answer, err
+}
+
+// over says whether nothing more will come of the query.
+func (a *ask) over(now time.Duration, waking bool) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	enough := a.done || !a.all && len(a.answer.Holders) > 0
+	return a.open == 0 && (enough || !waking || now-a.since >= patience)
+}
+
+func (a *asks) add(q *ask) strategy.QueryID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil {
+		a.open = map[strategy.QueryID]*ask{}
+	}
+	a.last++
+	a.open[a.last] = q
+	return a.last
+}
+
+func (a *asks) remove(id strategy.QueryID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.open, id)
+}
+
+// with does something with a query that is under way.
+func (a *asks) with(id strategy.QueryID, do func(*ask)) {
+	if id == 0 {
+		return
+	}
+	a.mu.RLock()
+	q := a.open[id]
+	a.mu.RUnlock()
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	do(q)
+}
+
+func (a *asks) enter(id strategy.QueryID) {
+	a.with(id, func(q *ask) { q.open++ })
+}
+
+func (a *asks) leave(id strategy.QueryID, now time.Duration) {
+	a.with(id, func(q *ask) { q.open, q.since = q.open-1, now })
+}
+
+// found notes a holder that the asker has found, once.
+func (a *asks) found(id strategy.QueryID, asker, holder strategy.ID, now time.Duration) {
+	a.with(id, func(q *ask) {
+		r := &q.answer
+		if q.asker != asker || q.done || slices.Contains(r.Holders, holder) {
+			return
+		}
+		r.Holders = append(r.Holders, holder)
+		if q.all || len(r.Holders) == 1 {
+			r.Found = now - q.began
+		}
+	})
+}
+
+func (a *asks) done(id strategy.QueryID, asker strategy.ID, now time.Duration) {
+	a.with(id, func(q *ask) {
+		if q.asker == asker && !q.done {
+			q.done, q.answer.Over = true, now-q.began
+		}
+	})
+}

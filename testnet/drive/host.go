@@ -1,0 +1,135 @@
+package drive
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// A member is the strategy.Host of its machine: what that wants is noted, and done when its step is over.
+
+// effect is something that a machine wants.
+type effect struct {
+	what    deed
+	peer    strategy.ID
+	message strategy.Message // to be sent; of found and done only the query
+}
+
+type deed uint8
+
+const (
+	send deed = iota
+	connect
+	disconnect
+	found
+	done
+)
+
+func (m *member) note(e effect) { m.effects = append(m.effects, e) }
+
+// do carries out an effect.
+func (m *member) do(e *effect) {
+	q := e.message.Query
+	switch e.what {
+	case send:
+		m.send(e.peer, e.message)
+	case connect:
+		m.connect(e.peer)
+	case disconnect:
+		if m.linked(e.peer) {
+			m.frame(e.peer, closed)
+			m.later(event{kind: closed, peer: e.peer})
+		}
+	case found:
+		m.net.asks.found(q, m.id, e.peer, m.now)
+	case done:
+		m.net.asks.done(q, m.id, m.now)
+	}
+}
+
+// Self is for strategy.Host, and so are all below.
+func (m *member) Self() strategy.ID { return m.id }
+
+// Rand is the machine's own source.
+func (m *member) Rand() *rand.Rand { return m.rng }
+
+// Links are those open.
+func (m *member) Links() []strategy.ID { return m.links }
+
+// Holds looks into the peer's collection.
+func (m *member) Holds(k strategy.Key) bool { return m.net.cfg.Holds(m.id, k) }
+
+// Look does too: the query's messages are counted when they are sent.
+func (m *member) Look(_ strategy.QueryID, k strategy.Key) bool { return m.Holds(k) }
+
+// Send sends a message after the step.
+func (m *member) Send(to strategy.ID, msg strategy.Message) {
+	m.note(effect{what: send, peer: to, message: msg})
+}
+
+// Connect opens a link after the step.
+func (m *member) Connect(to strategy.ID) { m.note(effect{what: connect, peer: to}) }
+
+// Disconnect closes one after the step.
+func (m *member) Disconnect(to strategy.ID) { m.note(effect{what: disconnect, peer: to}) }
+
+// Wake asks for Woken; the timer is set after the step.
+func (m *member) Wake(at time.Duration) {
+	if at <= m.now {
+		at = m.now + time.Millisecond
+	}
+	m.setWake(at)
+}
+
+// Found notes a holder.
+func (m *member) Found(q strategy.QueryID, holder strategy.ID, _ int) {
+	m.note(effect{what: found, peer: holder, message: strategy.Message{Query: q}})
+}
+
+// Done notes that a query is over.
+func (m *member) Done(q strategy.QueryID) {
+	m.note(effect{what: done, message: strategy.Message{Query: q}})
+}
+
+// send puts a message on its way.
+func (m *member) send(to strategy.ID, msg strategy.Message) {
+	if to == m.id {
+		m.later(event{kind: received, peer: m.id, message: msg})
+		return
+	}
+	id := UpkeepID
+	if msg.Query != 0 {
+		id = QueryID
+	}
+	m.push(to, id, &frame{from: m.id, to: to, kind: received, message: msg})
+}
+
+// frame sends what opens or closes a link.
+func (m *member) frame(to strategy.ID, k kind) {
+	m.push(to, UpkeepID, &frame{from: m.id, to: to, kind: k})
+}
+
+func (m *member) push(to strategy.ID, id protocol.ID, f *frame) {
+	m.net.enter(f.message.Query)
+	if !m.lane(to, id).push(f) {
+		m.net.cancel(ErrOverflow)
+	}
+}
+
+// lane is the one to a peer for a protocol.
+func (m *member) lane(to strategy.ID, id protocol.ID) *lane {
+	w := way{to, id}
+	if m.lanes[w] == nil {
+		m.lanes[w] = newLane(m, w)
+	}
+	return m.lanes[w]
+}
+
+// keep has the streams to a peer stay open, or not any longer.
+func (m *member) keep(p strategy.ID, open bool) {
+	m.lane(p, UpkeepID).keep.Store(open)
+	m.lane(p, QueryID).keep.Store(open)
+}

@@ -1,0 +1,242 @@
+package drive
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+)
+
+const (
+	laneFrames   = 1 << 14 // that wait
+	idleFor      = 10 * time.Second
+	dialTimeout  = 30 * time.Second
+	headTimeout  = time.Minute     // from a stream's opening to its first bytes
+	writeTimeout = 2 * time.Minute // of a frame
+)
+
+var (
+	errGone     = errors.New("drive: nobody reads the stream")
+	errStranger = errors.New("drive: a stream that belongs to no pipe")
+)
+
+// lane sends a member's frames of one protocol to another. It has a goroutine and a stream while there is something to be sent
+// or the members have a link, and for a while after.
+type lane struct {
+	from *member
+	way  way
+	keep atomic.Bool   // the stream stays open
+	more chan struct{} // frames have been pushed
+
+	mu      sync.Mutex
+	queue   []*frame
+	running bool
+}
+
+func newLane(from *member, w way) *lane {
+	return &lane{from: from, way: w, more: make(chan struct{}, 1)}
+}
+
+// push puts a frame behind the others; false: there is no room.
+func (l *lane) push(f *frame) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) >= laneFrames {
+		return false
+	}
+	l.queue = append(l.queue, f)
+	if !l.running {
+		l.running = l.from.net.spawn(l.run)
+	}
+	select {
+	case l.more <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// run sends what there is. When it can't, all that waits has failed.
+func (l *lane) run() {
+	if err := l.carry(); err == nil {
+		return
+	}
+	l.mu.Lock()
+	queue := l.queue
+	l.queue, l.running = nil, false
+	l.mu.Unlock()
+	for _, f := range queue {
+		f.fail(l.from.net)
+	}
+}
+
+// carry writes frames to a stream until there have been none for a while.
+func (l *lane) carry() error {
+	n := l.from.net
+	s, err := l.dial()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(n.ctx, func() { _ = s.Reset() })()
+	number, p := n.pipes.add(l.from.id, l.way.to)
+	defer n.pipes.take(number, l.from.id, l.way.to) // if nobody has
+	for head := true; ; head = false {
+		f := l.next()
+		if f == nil {
+			return s.Close()
+		}
+		b := n.padding.of(f.bytes())
+		if head {
+			b = make([]byte, f.bytes())
+			binary.BigEndian.PutUint32(b, number)
+		}
+		if err := p.write(n.ctx, s, f, b); err != nil {
+			_ = s.Reset()
+			f.fail(n)
+			p.drain(n)
+			return err
+		}
+	}
+}
+
+// dial opens the stream, and a connection if there is none.
+func (l *lane) dial() (network.Stream, error) {
+	ctx, cancel := context.WithTimeout(l.from.net.ctx, dialTimeout)
+	defer cancel()
+	to := l.from.net.peers[l.way.to].address
+	if err := l.from.host.Connect(ctx, to); err != nil {
+		return nil, err
+	}
+	return l.from.host.NewStream(ctx, to.ID, l.way.id)
+}
+
+// next waits for a frame. nil: there hasn't been one for a while and the lane no longer runs, or the run is over.
+func (l *lane) next() *frame {
+	idle := time.NewTimer(idleFor)
+	defer idle.Stop()
+	for {
+		if f := l.pop(); f != nil {
+			return f
+		}
+		select {
+		case <-l.more:
+		case <-l.from.net.ctx.Done():
+			return nil
+		case <-idle.C:
+			if l.rest() {
+				return nil
+			}
+			idle.Reset(idleFor)
+		}
+	}
+}
+
+func (l *lane) pop() *frame {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return nil
+	}
+	f := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	return f
+}
+
+// rest ends the lane's run if nothing waits and there is no link.
+func (l *lane) rest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) > 0 || l.keep.Load() {
+		return false
+	}
+	l.running = false
+	return true
+}
+
+// write puts a frame into the pipe and its bytes, in one write, on the stream.
+func (p *pipe) write(ctx context.Context, s network.Stream, f *frame, b []byte) error {
+	end := time.Now().Add(writeTimeout)
+	if err := p.put(ctx, f); err != nil {
+		return err
+	}
+	if err := s.SetWriteDeadline(end); err != nil {
+		return err
+	}
+	_, err := s.Write(b)
+	return err
+}
+
+// put waits for room in the pipe.
+func (p *pipe) put(ctx context.Context, f *frame) error {
+	timeout := time.NewTimer(writeTimeout)
+	defer timeout.Stop()
+	select {
+	case p.frames <- f:
+	case <-p.gone:
+		return errGone
+	case <-timeout.C:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-p.gone: // maybe after it was drained
+		return errGone
+	default:
+		return nil
+	}
+}
+
+// read takes in what another sends over a stream. When that breaks off, a link to it is gone.
+func (m *member) read(s network.Stream) {
+	from, known := m.net.numbers[s.Conn().RemotePeer()]
+	if !known {
+		_ = s.Reset()
+		return
+	}
+	defer context.AfterFunc(m.net.ctx, func() { _ = s.Reset() })()
+	var head [headBytes]byte
+	_ = s.SetReadDeadline(time.Now().Add(headTimeout))
+	_, err := io.ReadFull(s, head[:])
+	_ = s.SetReadDeadline(time.Time{})
+	if err == nil {
+		err = errStranger
+		if p := m.net.pipes.take(binary.BigEndian.Uint32(head[:]), from, m.id); p != nil {
+			err = p.read(m.net, s)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		_ = s.Close()
+		return
+	}
+	_ = s.Reset()
+	m.post(event{kind: closed, peer: from})
+}
+
+// read delivers frames as their bytes come, until the stream ends: with io.EOF where it should. The first frame's head has
+// been read.
+func (p *pipe) read(n *Network, s io.Reader) error {
+	defer p.shut(n)
+	var first [1]byte
+	for have := headBytes; ; have = len(first) {
+		var f *frame
+		select {
+		case f = <-p.frames:
+		case <-n.ctx.Done():
+			return n.ctx.Err()
+		}
+		if _, err := io.CopyN(io.Discard, s, int64(f.bytes()-have)); err != nil {
+			f.fail(n)
+			return errGone
+		}
+		f.deliver(n)
+		if _, err := io.ReadFull(s, first[:]); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package drive
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// member is a peer of a run. Its goroutine is run; but for inbox, refusals, host and what never changes, nothing of it is
+// touched by others.
+type member struct {
+	net      *Network
+	id       strategy.ID
+	host     host.Host
+	address  peer.AddrInfo
+	inbox    chan event   // from elsewhere: who puts something in waits for room
+	own      chan event   // from this peer to itself: without room the run ends
+	refusals atomic.Int32 // of links, before the start
+	gone     *network.NotifyBundle
+
+	machine strategy.Peer // nil: it hasn't joined yet
+	rng     *rand.Rand    // the machine's
+	chance  *rand.Rand    // for what is not the machine's choice
+	now     time.Duration
+	effects []effect // of the step under way
+
+	links   []strategy.ID // ascending
+	dialing []strategy.ID // links asked for
+	early   []strategy.LinkOpened
+	least   int // links that are replaced when they are lost
+	lanes   map[way]*lane
+
+	wakeAt time.Duration // negative: never
+	timer  *time.Timer
+}
+
+// way is where a lane leads.
+type way struct {
+	to strategy.ID
+	id protocol.ID
+}
+
+// event is something that happens to a peer.
+type event struct {
+	kind    kind
+	peer    strategy.ID
+	message strategy.Message
+	query   strategy.Query // started
+	was     kind           // failed: what couldn't be delivered
+}
+
+type kind uint8
+
+const (
+	begun    kind = iota // the run has started
+	wanted               // a link is to be opened
+	started              // a query
+	failed               // a frame couldn't be delivered
+	received             // a frame that carries a message; and so are the following frames:
+	dialled              // a peer opens a link
+	accepted             // a link that was asked for is open
+	closed               // a link is gone
+)
+
+const (
+	inboxSize = 256
+	never     = time.Duration(-1)
+)
+
+func newMember(n *Network, id strategy.ID, h host.Host) *member {
+	return &member{
+		net: n, id: id, host: h, address: peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()},
+		inbox: make(chan event, inboxSize), own: make(chan event, inboxSize),
+		rng: n.random(id, 0), chance: n.random(id, 1), lanes: map[way]*lane{}, wakeAt: never,
+	}
+}
+
+// post gives the member something to deal with, and waits for room.
+func (m *member) post(e event) {
+	m.net.enter(e.message.Query)
+	m.put(e)
+}
+
+// put is post of what has entered before.
+func (m *member) put(e event) {
+	select {
+	case m.inbox <- e:
+	case <-m.net.ctx.Done():
+	}
+}
+
+// later is post to oneself.
+func (m *member) later(e event) {
+	m.net.enter(e.message.Query)
+	select {
+	case m.own <- e:
+	default:
+		m.net.cancel(ErrOverflow)
+	}
+}
+
+// run deals with events until the run ends.
+func (m *member) run() {
+	m.timer = time.NewTimer(0)
+	m.timer.Stop()
+	defer m.timer.Stop()
+	for {
+		select {
+		case <-m.net.ctx.Done():
+			return
+		case e := <-m.own:
+			m.take(e)
+		case e := <-m.inbox:
+			m.take(e)
+		case <-m.timer.C:
+			m.wake()
+		}
+	}
+}
+
+func (m *member) take(e event) {
+	if m.machine == nil && m.net.started.Load() { // whatever comes first: the others may be ahead
+		m.join()
+	}
+	switch e.kind {
+	case wanted:
+		m.connect(e.peer)
+	case started:
+		m.step(strategy.Started{Query: e.query})
+	case received:
+		m.step(strategy.Received{From: e.peer, Message: e.message})
+	case failed:
+		m.failed(e)
+	case dialled:
+		m.frame(e.peer, accepted)
+		m.opened(e.peer, false)
+	case accepted:
+		m.opened(e.peer, true)
+	case closed:
+		m.lost(e.peer)
+	}
+	m.net.leave(e.message.Query)
+}
+
+// join makes the machine and tells it of the links that are there.
+func (m *member) join() {
+	m.machine = m.net.factory(m)
+	m.step(strategy.Joined{})
+	early := m.early
+	m.early = nil
+	for _, l := range early {
+		m.opened(l.Peer, l.Outbound)
+	}
+}
+
+func (m *member) wake() {
+	m.net.enter(0)
+	m.setWake(never)
+	m.step(strategy.Woken{})
+	m.net.leave(0)
+}
+
+// setWake notes when to wake the machine.
+func (m *member) setWake(at time.Duration) {
+	switch {
+	case m.wakeAt == never && at != never:
+		m.net.armed.Add(1)
+	case m.wakeAt != never && at == never:
+		m.net.armed.Add(-1)
+	}
+	m.wakeAt = at
+}
+
+// step steps the machine and does what it wants.
+func (m *member) step(in strategy.Input) {
+	if m.machine == nil { // before the start: only links have been tried
+		return
+	}
+	m.now = max(m.now, m.net.now())
+	m.machine.Step(m.now, in)
+	for i := range m.effects {
+		m.do(&m.effects[i])
+	}
+	clear(m.effects)
+	m.effects = m.effects[:0]
+	if m.wakeAt == never {
+		m.timer.Stop()
+	} else {
+		m.timer.Reset(m.wakeAt - m.net.now())
+	}
+}
+
+// failed takes in that a frame couldn't be delivered.
+func (m *member) failed(e event) {
+	switch e.was {
+	case received:
+		m.step(strategy.Failed{To: e.peer, Message: e.message})
+	case dialled:
+		m.dialing = without(m.dialing, e.peer)
+		if m.machine == nil {
+			m.refusals.Add(1)
+		}
+		m.step(strategy.Failed{To: e.peer})
+	}
+	m.lost(e.peer)
+}
+
+// connect opens a link, unless there is one.
+func (m *member) connect(to strategy.ID) {
+	if to == m.id || m.linked(to) || slices.Contains(m.dialing, to) {
+		return
+	}
+	m.dialing = append(m.dialing, to)
+	m.frame(to, dialled)
+}
+
+// opened notes that a link is open.
+func (m *member) opened(p strategy.ID, outbound bool) {
+	m.dialing = without(m.dialing, p)
+	if m.linked(p) {
+		return
+	}
+	m.keep(p, true)
+	in := strategy.LinkOpened{Peer: p, Outbound: outbound}
+	if m.machine == nil {
+		m.early = append(m.early, in)
+		return
+	}
+	at, _ := slices.BinarySearch(m.links, p)
+	m.links = slices.Insert(m.links, at, p)
+	m.step(in)
+}
+
+// lost notes that a link is gone, if there was one, and replaces it where there are too few.
+func (m *member) lost(p strategy.ID) {
+	if !m.linked(p) {
+		return
+	}
+	m.keep(p, false)
+	if m.machine == nil {
+		m.early = slices.DeleteFunc(m.early, func(l strategy.LinkOpened) bool { return l.Peer == p })
+		m.refusals.Add(1)
+		return
+	}
+	m.links = without(m.links, p)
+	m.step(strategy.LinkClosed{Peer: p})
+	m.repair()
+}
+
+// repair opens a link to a peer drawn at random when there are fewer than the peer opened at the start, or for a strategy that
+// cares for them itself none.
+func (m *member) repair() {
+	least := m.least
+	if m.net.cfg.Strategy.Connects {
+		least = 1
+	}
+	for range 8 { // one may be drawn that there is a link to
+		if len(m.links)+len(m.dialing) >= least {
+			return
+		}
+		m.connect(strategy.ID(m.chance.IntN(m.net.cfg.World.Peers)))
+	}
+}
+
+// disconnected hears of a connection that is gone.
+func (m *member) disconnected(net network.Network, c network.Conn) {
+	from, known := m.net.numbers[c.RemotePeer()]
+	if known && net.Connectedness(c.RemotePeer()) != network.Connected {
+		m.net.spawn(func() { m.post(event{kind: closed, peer: from}) })
+	}
+}
+
+func (m *member) linked(p strategy.ID) bool {
+	_, there := slices.BinarySearch(m.links, p)
+	return there || slices.ContainsFunc(m.early, func(l strategy.LinkOpened) bool { return l.Peer == p })
+}

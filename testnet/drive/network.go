@@ -1,0 +1,280 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// The protocols.
+const (
+	UpkeepID protocol.ID = "/venn/compare/upkeep/1.0.0" // what is sent for no query, and to open and close links
+	QueryID  protocol.ID = "/venn/compare/query/1.0.0"
+)
+
+// Errors that end a run, or that nothing comes of it to begin with.
+var (
+	ErrConfig   = errors.New("drive: bad configuration")
+	ErrOverflow = errors.New("drive: more messages than a stream carries")
+	ErrClosed   = errors.New("drive: closed")
+)
+
+// Config says what is run, and what its peers know. All but Links is required.
+type Config struct {
+	Strategy strategy.Strategy
+	// World is what the strategy is told. Online and Latency may be nil: all peers are online, and equally near.
+	World strategy.World
+	// Holds says whether a peer holds a key. It is called from many goroutines.
+	Holds func(strategy.ID, strategy.Key) bool
+	// Links are who opens a link to whom at the start.
+	Links [][2]strategy.ID
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Strategy.Open == nil:
+		return fmt.Errorf("%w: strategy %q has no Open", ErrConfig, c.Strategy.Name)
+	case c.World.Peers < 1:
+		return fmt.Errorf("%w: %d peers", ErrConfig, c.World.Peers)
+	case c.World.Rates == nil || c.World.Collection == nil || c.World.Holders == nil || c.Holds == nil:
+		return fmt.Errorf("%w: nothing is known of lines or collections", ErrConfig)
+	}
+	for _, l := range c.Links {
+		if a, b := l[0], l[1]; a == b || min(a, b) < 0 || int(max(a, b)) >= c.World.Peers {
+			return fmt.Errorf("%w: a link from peer %d to peer %d of %d", ErrConfig, a, b, c.World.Peers)
+		}
+	}
+	return nil
+}
+
+// Network is a run of a strategy. Make one with New, give it a host for every peer with Add, then call Link, Start and Settle,
+// in this order, and Find as often as you like. Find may be called from several goroutines.
+type Network struct {
+	cfg     Config
+	factory strategy.Factory
+	peers   []*member
+	numbers map[peer.ID]strategy.ID
+	began   time.Time
+	started atomic.Bool
+
+	pipes   pipes
+	padding padding
+	asks    asks
+	open    atomic.Int64 // inputs and messages that have not been dealt with
+	armed   atomic.Int64 // peers that wait to be woken
+
+	ctx    context.Context // of all that runs: it ends by Close, or by what breaks the run
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup
+}
+
+// New prepares a run. Errors match ErrConfig, or are those of the strategy's Open.
+func New(cfg Config) (*Network, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if cfg.World.Online == nil {
+		cfg.World.Online = func(strategy.ID) bool { return true }
+	}
+	if cfg.World.Latency == nil {
+		cfg.World.Latency = func(_, _ strategy.ID) time.Duration { return 0 }
+	}
+	factory, err := cfg.Strategy.Open(cfg.World)
+	if err != nil {
+		return nil, fmt.Errorf("drive: strategy %s: %w", cfg.Strategy.Name, err)
+	}
+	n := &Network{cfg: cfg, factory: factory, numbers: map[peer.ID]strategy.ID{}}
+	n.ctx, n.cancel = context.WithCancelCause(context.Background())
+	return n, nil
+}
+
+// Add gives the next peer its host, which the caller closes after the Network.
+func (n *Network) Add(h host.Host) error {
+	id := strategy.ID(len(n.peers))
+	if int(id) >= n.cfg.World.Peers {
+		return fmt.Errorf("%w: more than %d hosts", ErrConfig, n.cfg.World.Peers)
+	}
+	m := newMember(n, id, h)
+	n.peers = append(n.peers, m)
+	n.numbers[h.ID()] = id
+	for _, p := range []protocol.ID{UpkeepID, QueryID} {
+		h.SetStreamHandler(p, func(s network.Stream) {
+			if !n.spawn(func() { m.read(s) }) {
+				_ = s.Reset()
+			}
+		})
+	}
+	m.gone = &network.NotifyBundle{DisconnectedF: m.disconnected}
+	h.Network().Notify(m.gone)
+	return nil
+}
+
+// random is a peer's source for one purpose.
+func (n *Network) random(id strategy.ID, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(n.cfg.World.Seed, uint64(id)<<8|purpose))
+}
+
+// Link opens the links of the configuration. It returns when each is open, or can't be opened: then with an error.
+func (n *Network) Link(ctx context.Context) error {
+	if len(n.peers) < n.cfg.World.Peers {
+		return fmt.Errorf("%w: %d hosts for %d peers", ErrConfig, len(n.peers), n.cfg.World.Peers)
+	}
+	for _, m := range n.peers {
+		if !n.spawn(m.run) {
+			return ErrClosed
+		}
+	}
+	if err := n.connect(ctx); err != nil {
+		return err
+	}
+	for _, l := range n.cfg.Links {
+		m := n.peers[l[0]]
+		m.least++
+		m.post(event{kind: wanted, peer: l[1]})
+	}
+	if err := n.wait(ctx, func() bool { return n.open.Load() == 0 }); err != nil {
+		return err
+	}
+	refused := 0
+	for _, m := range n.peers {
+		refused += int(m.refusals.Load())
+	}
+	if refused > 0 {
+		return fmt.Errorf("drive: %d of %d links could not be opened", refused, len(n.cfg.Links))
+	}
+	return nil
+}
+
+const (
+	connecting   = 16              // links at one time: handshakes of hundreds would slow each other down until they fail
+	connectAgain = 6 * time.Second // after a failure, when libp2p dials again
+	connectTries = 5
+)
+
+// connect connects the hosts that will have links. A busy machine may need more than one try.
+func (n *Network) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(n.ctx, cancel)()
+	var group errgroup.Group
+	group.SetLimit(connecting)
+	for _, l := range n.cfg.Links {
+		group.Go(func() (err error) {
+			for range connectTries {
+				if err = n.peers[l[0]].host.Connect(ctx, n.peers[l[1]].address); err == nil {
+					return nil
+				}
+				select {
+				case <-time.After(connectAgain):
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return fmt.Errorf("drive: link from peer %d to peer %d: %w", l[0], l[1], err)
+		})
+	}
+	return group.Wait()
+}
+
+// Start lets time begin and all peers join.
+func (n *Network) Start() {
+	n.began = time.Now()
+	n.started.Store(true)
+	for _, m := range n.peers {
+		m.post(event{kind: begun})
+	}
+}
+
+// Settle waits until nothing more happens by itself: no message is under way and no peer wants to be woken. After most it returns
+// anyway: some strategies never rest.
+func (n *Network) Settle(ctx context.Context, most time.Duration) error {
+	end := time.Now().Add(most)
+	return n.wait(ctx, func() bool { return n.resting() || !time.Now().Before(end) })
+}
+
+func (n *Network) resting() bool { return n.open.Load() == 0 && n.armed.Load() == 0 }
+
+const lookEvery = 10 * time.Millisecond
+
+// wait waits until something is so, and returns why it isn't if ctx or the run ends before.
+func (n *Network) wait(ctx context.Context, so func() bool) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for !so() {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-n.ctx.Done():
+			return context.Cause(n.ctx)
+		}
+	}
+	return nil
+}
+
+// enter notes an input or a message that is to be dealt with, and leave that this has been done: everything that it led to has
+// entered by then.
+func (n *Network) enter(q strategy.QueryID) {
+	n.open.Add(1)
+	n.asks.enter(q)
+}
+
+func (n *Network) leave(q strategy.QueryID) {
+	n.asks.leave(q, n.now())
+	n.open.Add(-1)
+}
+
+func (n *Network) now() time.Duration {
+	if !n.started.Load() {
+		return 0
+	}
+	return time.Since(n.began)
+}
+
+// spawn runs something that Close waits for; false: the network is closed.
+func (n *Network) spawn(f func()) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return false
+	}
+	n.work.Go(f)
+	return true
+}
+
+// Close ends the run and returns when nothing of it runs any more. It may be called again.
+func (n *Network) Close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.cancel(ErrClosed)
+	for _, m := range n.peers {
+		m.host.Network().StopNotify(m.gone)
+		m.host.RemoveStreamHandler(UpkeepID)
+		m.host.RemoveStreamHandler(QueryID)
+	}
+	n.work.Wait()
+}
+
+// without is a list without a peer.
+func without(list []strategy.ID, p strategy.ID) []strategy.ID {
+	if i := slices.Index(list, p); i >= 0 {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
