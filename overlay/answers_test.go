@@ -57,7 +57,9 @@ func TestRefutedForAWhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Step(at, PartsReceived{From: "peer", Way: Message, Group: s.Header().Group(), Run: run, Envelope: envelope, Record: []byte("peer")})
+		o.Step(at, PartsReceived{
+			From: "peer", Way: Message, Group: s.Header().Group(), Run: run, Envelope: envelope, Record: []byte("peer"),
+		})
 	}
 	check := func(what string, similar bool) {
 		t.Helper()

@@ -145,11 +145,9 @@ func (t *trie) truncate(p *Plan, block, held, parts int) *trie {
 		return newSet(t.appendNodes(nil, begin, end, level), begin, end, level-int(t.start))
 	}
 	for r, s := range after.ranges {
-		switch {
-		case s == nil:
-		case s == before.ranges[r]:
+		if s == before.ranges[r] {
 			q.ranges[r] = t.ranges[r]
-		default:
+		} else if s != nil {
 			begin, end := p.cells(s, s.first+r-s.lead)
 			q.ranges[r] = pack(begin, end, s.to)
 		}
