@@ -49,11 +49,11 @@ type entry struct {
 	shareParts int           // the depth it was estimated at; 0: not of late
 	shareUntil time.Duration // a new epoch after this needs a new estimate
 
-	hits, misses int
-	auditAt      time.Duration // it is not asked for keys that its summary claims before then
-	rtt          time.Duration
-	dialFails    int
-	retryAt      time.Duration // not dialled as a neighbour before then
+	answers
+	auditAt   time.Duration // it is not asked for keys that its summary claims before then
+	rtt       time.Duration
+	dialFails int
+	retryAt   time.Duration // not dialled as a neighbour before then
 }
 
 // ask is an outstanding request for parts from..end-1 of one epoch.

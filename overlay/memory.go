@@ -9,7 +9,8 @@ import (
 )
 
 // The directory keeps to [Config.Memory]. What it takes is counted: the prefixes (the decoded form; the parts as received only
-// of those that grew of late, or are large, for they can be encoded anew), the index over them, and for every entry its records and a constant. When it is too much, what is worth least goes first:
+// of those that grew of late, or are large, for they can be encoded anew), the index over them, and for every entry its
+// records and a constant. When it is too much, what is worth least goes first:
 //
 //  1. earlier epochs, which only serve deltas, and what is encoded of small prefixes;
 //  2. the last part of those prefixes whose last part is worth least a byte (the planner's value), down to the sample;
@@ -19,13 +20,16 @@ import (
 //     confirmed hit, go after all others, as long as they take no more than half of the memory: so that no crowd of new
 //     identities displaces them.
 //
-// Each time a sixteenth more is freed than is needed, so that a look at all entries is paid for by many inputs. Once entries
-// had to go no new ones are made until an eighth of the memory is free: those that went would only come back, and those
-// known are a sample of all.
+// Each time somewhat more is freed than is needed, so that a look at all entries is paid for by many inputs: of whole entries
+// a sixteenth, for that is quick; of parts, each of which is an entry's place in the index written anew, only as much as takes a
+// fraction of a second. Once entries had to go no new ones are made until an eighth of the memory is free: those that went
+// would only come back, and those known are a sample of all.
 const (
 	entryMemory  = 900 // bytes of an entry, without records and prefixes: its fields, its place in the maps, some trades
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for origins that are only announced: more are not noted
+	moreParts    = 256  // one in so many bytes is freed beyond need, of parts
+	moreEntries  = 16   // and of entries
 	restoreBelow = 0.75 // of the memory: less is taken, and parts may be asked for again that were dropped
 )
 
@@ -117,11 +121,10 @@ func (o *Overlay) shed() {
 	if o.used() > o.cfg.Memory {
 		o.compactOlder(0)
 	}
-	goal := o.cfg.Memory - o.cfg.Memory/16
-	for o.used() > o.cfg.Memory && o.shedParts(goal) {
+	for o.used() > o.cfg.Memory && o.shedParts(o.cfg.Memory-o.cfg.Memory/moreParts) {
 	}
 	if o.used() > o.cfg.Memory {
-		o.shedEntries(goal)
+		o.shedEntries(o.cfg.Memory - o.cfg.Memory/moreEntries)
 		o.crowded = true
 	}
 }

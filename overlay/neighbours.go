@@ -26,6 +26,9 @@ const (
 	kinds // how many there are
 )
 
+// byOverlap says whether a kind is chosen by what summaries claim.
+func (k Kind) byOverlap() bool { return k == Similar || k == Complementary }
+
 // String returns the name of the kind.
 func (k Kind) String() string {
 	return [...]string{"random", "overlap", "near", "inbound", "complementary"}[k]
@@ -40,7 +43,7 @@ type neighbour struct {
 
 const (
 	redialAfter      = 15 * time.Second // after a failed dial, times the failures in a row
-	refusedFor       = time.Minute      // a peer that is full is not asked again for so long
+	refusedFor       = time.Minute      // a peer that is full, or was given up for its false claims, is not chosen again for so long
 	connectsATime    = 2                // new neighbours in one round
 	settledOrigins   = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
 	latestChoice     = 20 * time.Second // and if new ones keep coming, after so long
@@ -82,19 +85,19 @@ func (o *Overlay) count(k Kind) int { return o.kinds[k] }
 
 // candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
 // may says so.
-func (o *Overlay) candidates(now time.Duration, may func(*neighbour) bool) []rank.Candidate {
+func (o *Overlay) candidates(now time.Duration, k Kind, may func(*neighbour) bool) []rank.Candidate {
 	out := make([]rank.Candidate, 0, len(o.entries))
 	for _, e := range o.others() {
-		if o.eligible(now, e, may) {
+		if o.eligible(now, e, k, may) {
 			out = append(out, o.candidate(e))
 		}
 	}
 	return out
 }
 
-// eligible says whether an entry is among the candidates.
-func (o *Overlay) eligible(now time.Duration, e *entry, may func(*neighbour) bool) bool {
-	if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || e.audit().Refuted() || o.covered(e) {
+// eligible says whether an entry is among the candidates. What an audit has refuted bars only from places by overlap.
+func (o *Overlay) eligible(now time.Duration, e *entry, k Kind, may func(*neighbour) bool) bool {
+	if e == nil || e.banned || e.record.Envelope == nil || now < e.retryAt || o.covered(e) || k.byOverlap() && e.audit().Refuted() {
 		return false
 	}
 	nb, is := o.neighbours[e.peer]
@@ -111,7 +114,7 @@ func (o *Overlay) fillSimilar(now time.Duration, room int) int {
 	if free <= 0 {
 		return room
 	}
-	cands := o.candidates(now, func(nb *neighbour) bool { return nb.kind != Similar })
+	cands := o.candidates(now, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
 	for _, c := range rank.Similar(cands, free) {
 		if room == 0 {
 			break
@@ -150,7 +153,7 @@ func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 	if len(incumbents) == 0 {
 		return false
 	}
-	out, in, ok := rank.Swap(incumbents, o.challengers(now, by, by(rank.Weakest(incumbents, by)).High), by)
+	out, in, ok := rank.Swap(incumbents, o.challengers(now, k, by, by(rank.Weakest(incumbents, by)).High), by)
 	if ok {
 		o.giveUp(o.entries[out.Index].peer)
 		o.choose(now, o.entries[in.Index], k)
@@ -159,14 +162,14 @@ func (o *Overlay) swapKind(now time.Duration, k Kind, by rank.Measure) bool {
 }
 
 // challengers are the candidates for a neighbour's place whose low bound is above one's high bound: few of many.
-func (o *Overlay) challengers(now time.Duration, by rank.Measure, high float64) []rank.Candidate {
+func (o *Overlay) challengers(now time.Duration, k Kind, by rank.Measure, high float64) []rank.Candidate {
 	var out []rank.Candidate
 	for _, e := range o.others() {
 		if e == nil || e.shareParts <= 0 {
 			continue
 		}
 		c := o.candidate(e)
-		if by(c).Low > high && o.eligible(now, e, func(nb *neighbour) bool { return nb.kind != Similar && nb.kind != Complementary }) {
+		if by(c).Low > high && o.eligible(now, e, k, func(nb *neighbour) bool { return !nb.kind.byOverlap() }) {
 			out = append(out, c)
 		}
 	}
@@ -176,15 +179,15 @@ func (o *Overlay) challengers(now time.Duration, by rank.Measure, high float64) 
 // swapSoon has a look for a better neighbour after a time at the latest, for something it depends on has changed.
 func (o *Overlay) swapSoon(after time.Duration) { o.swapAt = min(o.swapAt, o.now+after) }
 
-// dropRefuted gives up the neighbours by overlap that do not hold what they claim.
+// dropRefuted gives up the neighbours by overlap that do not hold what they claim. Each is audited at once if it comes back.
 func (o *Overlay) dropRefuted(now time.Duration) {
 	for _, l := range slices.Clone(o.order) {
 		nb, is := o.neighbours[l.peer]
-		if !is || nb.kind != Similar && nb.kind != Complementary {
+		if !is || !nb.kind.byOverlap() {
 			continue
 		}
 		if e, known := o.other(l); known && e.audit().Refuted() {
-			e.retryAt = now + refusedFor
+			e.retryAt, e.auditAt = now+refusedFor, 0
 			o.giveUp(l.peer)
 		}
 	}
@@ -195,7 +198,7 @@ func (o *Overlay) dropRefuted(now time.Duration) {
 func (o *Overlay) auditNeighbours(now time.Duration) {
 	for _, l := range o.order {
 		nb, is := o.neighbours[l.peer]
-		if !is || nb.kind != Similar && nb.kind != Complementary {
+		if !is || !nb.kind.byOverlap() {
 			continue
 		}
 		if e, known := o.other(l); known && now >= e.auditAt && e.sureMatches() {
@@ -214,19 +217,13 @@ func (e *entry) sureMatches() bool {
 	return held > 0 && held >= sureMatch*(held+(1-held)*e.rate())
 }
 
-// audit is what confirmations have said of a peer's claims. Those that count were of matches that are true with
-// probability sureMatch at least.
-func (e *entry) audit() rank.Audit {
-	return rank.Audit{Asked: e.hits + e.misses, Confirmed: e.hits, Expected: sureMatch}
-}
-
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet.
 func (o *Overlay) fill(now time.Duration, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-o.count(k))
 	if n <= 0 {
 		return room
 	}
-	for _, c := range rule(o.candidates(now, func(*neighbour) bool { return false }), n) {
+	for _, c := range rule(o.candidates(now, k, func(*neighbour) bool { return false }), n) {
 		if o.choose(now, o.entries[c.Index], k) {
 			room--
 		}

@@ -60,6 +60,7 @@ type Overlay struct {
 	compactAt  time.Duration // no prefix is to become compact before then
 	basesUntil time.Duration // no earlier epoch is forgotten before then
 	sigma      float64       // see FalseMatches; unknownSigma when it has changed
+	fadeAt     time.Duration // no answers count less before then
 	swapAt     time.Duration // no look for a better neighbour before then
 	estimate   bool          // there may be overlap to estimate
 
@@ -170,6 +171,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.compact(now)
 		o.expireBases(now)
 		o.deltas.expire(o.isNewest)
+		o.fadeAnswers(now)
 		o.chooseNeighbours(now)
 		for _, l := range o.order {
 			o.refreshHello(now, l)
@@ -208,8 +210,7 @@ func (o *Overlay) onCharged(in Charged) {
 
 func (o *Overlay) onOutcome(in Outcome) {
 	if e, ok := o.lookup(in.Peer); ok {
-		e.hits += in.Hits
-		e.misses += in.Misses
+		e.add(in.Hits, in.Misses)
 		if in.Misses > 0 && e.audit().Refuted() {
 			o.swapSoon(0)
 		}

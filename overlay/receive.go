@@ -263,6 +263,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		}
 		e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 		e.outdateShare(now)
+		e.fade(now, fadeAgain)
 		o.renewed(e)
 	}
 	fallback := in.Delta == nil && e.cur != nil && h.Epoch.After(ep)

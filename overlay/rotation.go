@@ -122,7 +122,7 @@ func (o *Overlay) tellSibling(e *entry) {
 	}
 	if s.cur != nil && o.covered(s) { // the peer has changed
 		o.keepSample(s)
-		e.hits, e.misses, e.rtt = s.hits, s.misses, s.rtt
+		e.answers, e.rtt = s.answers, s.rtt
 	}
 	o.setAnswer(s)
 	s.quiet, o.planAt = 0, 0

@@ -14,7 +14,7 @@ type Candidate struct {
 	Record       Record
 	Rate         float64 // false-positive rate of what is held of its summary
 	N            int     // size of its collection
-	Hits, Misses int     // of earlier confirmations
+	Hits, Misses int     // of earlier confirmations; they fade
 	RTT          time.Duration
 	Connected    bool
 }

@@ -36,6 +36,21 @@ func BenchmarkExtend(b *testing.B) {
 	}
 }
 
+// BenchmarkTruncate takes off the last part, of a prefix with its encoded parts and of a compact one.
+func BenchmarkTruncate(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		full := mustBuild(b, someKeys(1, n), Shape{}).Prefix()
+		for name, p := range map[string]*Prefix{"whole": full, "compact": full.Compact()} {
+			b.Run(fmt.Sprint(n, "/", name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					p.Truncate(p.Parts() - 1)
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkContains(b *testing.B) {
 	for _, n := range benchSizes {
 		fps := someKeys(1, n)

@@ -40,7 +40,7 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 		}
 		tries = append(tries, newTrie(plan, plan.parts, block, positions))
 	}
-	parts, err := encodeParts(plan, tries, plan.parts)
+	parts, err := encodeParts(plan, tries, 0, plan.parts)
 	if err != nil {
 		return nil, err
 	}
@@ -87,38 +87,40 @@ func (l layout) cut(positions []uint64, cell int) int {
 	return i
 }
 
-// encodeParts is the first parts of what tries hold, ErrDensity if decoders would refuse one of them.
-func encodeParts(p *Plan, tries []*trie, parts int) ([][]byte, error) {
-	e := &encoder{plan: p, parts: make([][]byte, parts)}
+// encodeParts is parts from to end-1 of tries that hold all before end, ErrDensity if decoders would refuse one of them.
+func encodeParts(p *Plan, tries []*trie, from, end int) ([][]byte, error) {
+	e := &encoder{plan: p, from: from, parts: make([][]byte, end)}
 	for block, t := range tries {
 		e.block(block, t)
 	}
-	for k, part := range e.parts {
+	for k := from; k < end; k++ {
+		part := e.parts[k]
 		if most := p.MaxPartBytes(k); len(part) > most {
 			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrDensity))
 		}
 	}
-	return e.parts, e.err
+	return e.parts[from:], e.err
 }
 
-// encoder turns tries into the first parts of a plan.
+// encoder turns tries into the last of the first parts of a plan.
 type encoder struct {
 	plan  *Plan
-	parts [][]byte
+	from  int      // the first to be encoded
+	parts [][]byte // nil before from
 	err   error
 }
 
-// block encodes the steps of a block, every range from its deepest level up.
+// block encodes the steps of a block, every range that has a part to be encoded from its deepest level up.
 func (e *encoder) block(block int, t *trie) {
 	last := e.plan.last(block, len(e.parts))
-	if s := last.sample; s != nil {
+	if s := last.sample; s != nil && s.first >= e.from {
 		nodes := t.appendNodes(nil, 0, t.layout.sample, s.to)
 		e.check(s, 0, t.layout.sample, s.to, len(nodes))
 		e.parts[s.first] = appendArray(nil, nodes, 0, t.layout.sample<<(s.to-int(t.start)))
 	}
 	var nodes []uint64
 	for r, s := range last.ranges {
-		if s != nil {
+		if s != nil && s.first+r-s.lead >= e.from {
 			begin, end := e.plan.cells(s, s.first+r-s.lead)
 			nodes = t.appendNodes(nodes[:0], begin, end, s.to)
 			e.climb(block, r, nodes)
@@ -126,13 +128,13 @@ func (e *encoder) block(block int, t *trie) {
 	}
 }
 
-// climb encodes what every step says of range r, the last step first. Nodes are those of the range after that.
+// climb encodes what every step says of range r from part e.from on, the last step first. Nodes are those of the range after that.
 func (e *encoder) climb(block, r int, nodes []uint64) {
 	start := int(e.plan.blocks[block].start)
 	for i := len(e.plan.steps) - 1; i >= 0; i-- {
 		s := &e.plan.steps[i]
 		part := s.first + r - s.lead
-		if s.block != block || s.sample || r < s.lead || part >= len(e.parts) {
+		if s.block != block || s.sample || r < s.lead || part < e.from || part >= len(e.parts) {
 			continue
 		}
 		begin, end := e.plan.cells(s, part)

@@ -3,8 +3,8 @@ package summary
 import "fmt"
 
 // Compact is p without its encoded parts, which are about half of its memory: the same as p to all who ask, but
-// Run, Extend and Truncate, and deltas to it, encode the parts anew, in O(n). As the encoding is canonical, and no decoder accepts
-// any other, they get the bytes that came from the origin. It shares the rest with p.
+// Run and Extend, and deltas to it, encode the parts anew, in O(n), and Truncate those that it drops. As the encoding is
+// canonical, and no decoder accepts any other, they get the bytes that came from the origin. It shares the rest with p.
 func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p
@@ -22,7 +22,7 @@ func (p *Prefix) whole() (*Prefix, error) {
 	if !p.compact() {
 		return p, nil
 	}
-	parts, err := encodeParts(p.plan, p.tries, p.held)
+	parts, err := encodeParts(p.plan, p.tries, 0, p.held)
 	if err == nil {
 		q := *p
 		if q.chain, err = verify(Run{Parts: parts, Next: p.chain[0]}, p.header.Chain); err == nil {
@@ -30,5 +30,30 @@ func (p *Prefix) whole() (*Prefix, error) {
 			return &q, nil
 		}
 	}
-	return &Prefix{header: p.header, plan: p.plan, chain: []Digest{p.header.Chain}, rate: 1}, fmt.Errorf("summary: %d parts encoded anew: %w", p.held, err)
+	return p.nothing(), fmt.Errorf("summary: %d parts encoded anew: %w", p.held, err)
+}
+
+// nothing is the prefix of no parts.
+func (p *Prefix) nothing() *Prefix {
+	return &Prefix{header: p.header, plan: p.plan, chain: []Digest{p.header.Chain}, rate: 1}
+}
+
+// truncateCompact is Truncate of a compact prefix to fewer parts, one at least: the chain value where it ends follows from the parts
+// dropped, so that only these are encoded.
+func (p *Prefix) truncateCompact(parts int) *Prefix {
+	dropped, err := encodeParts(p.plan, p.tries, parts, p.held)
+	if err != nil { // a fault of this package, as in whole
+		return p.nothing()
+	}
+	r := Run{First: parts, Parts: dropped, Next: p.chain[0]}
+	q := &Prefix{
+		header: p.header,
+		plan:   p.plan,
+		held:   parts,
+		chain:  []Digest{chainOf(r)[0]},
+		tries:  p.truncateTries(parts),
+		bytes:  p.bytes - r.Bytes(),
+	}
+	q.measureRate()
+	return q
 }

@@ -114,7 +114,7 @@ func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	encoded, err := encodeParts(p.plan, tries, parts)
+	encoded, err := encodeParts(p.plan, tries, 0, parts)
 	if err != nil {
 		return nil, fmt.Errorf("summary: delta: %w: %w", ErrChain, err)
 	}

@@ -288,6 +288,16 @@ func (p *Plan) knowledge(block, parts int) []region {
 	return known
 }
 
+// begun says whether a prefix of so many parts knows anything of a block.
+func (p *Plan) begun(block, parts int) bool {
+	for i := range p.steps {
+		if p.steps[i].block == block {
+			return p.steps[i].first < parts
+		}
+	}
+	return false
+}
+
 // lastSteps is what of a prefix decides what is known of a block: the sample, and the last step of each range.
 type lastSteps struct {
 	sample *step

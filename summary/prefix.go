@@ -35,6 +35,10 @@ func NewPrefix(h *Header) (*Prefix, error) {
 // measure sets what is derived from the parts.
 func (p *Prefix) measure() {
 	p.held, p.bytes = len(p.parts), Run{Parts: p.parts}.Bytes()
+	p.measureRate()
+}
+
+func (p *Prefix) measureRate() {
 	p.rate = 1
 	for _, t := range p.tries {
 		p.rate *= t.falsePositives()
@@ -144,28 +148,36 @@ func cloneParts(parts [][]byte) [][]byte {
 	return out
 }
 
-// Truncate is p cut to its first parts; p itself if it has no more. It shares no memory with p, so that what is dropped
-// can be freed. O(n).
+// Truncate is p cut to its first parts; p itself if it has no more. Of p it keeps the memory of what it still says, so that what
+// is dropped can be freed; of a compact prefix it is compact. It takes time in proportion to what is dropped, and O(parts).
 func (p *Prefix) Truncate(parts int) *Prefix {
-	parts = max(parts, 0)
-	if parts >= p.held {
+	switch parts = max(parts, 0); {
+	case parts >= p.held:
 		return p
-	}
-	p, err := p.whole()
-	if err != nil {
-		parts = 0
+	case parts == 0:
+		return p.nothing()
+	case p.compact():
+		return p.truncateCompact(parts)
 	}
 	q := &Prefix{
 		header: p.header,
 		plan:   p.plan,
 		parts:  cloneParts(p.parts[:parts]),
 		chain:  slices.Clone(p.chain[:parts+1]),
-	}
-	for i, t := range p.tries {
-		if known := p.plan.knowledge(i, parts); len(known) > 0 {
-			q.tries = append(q.tries, assemble(p.plan, parts, i, t.appendNodes))
-		}
+		tries:  p.truncateTries(parts),
 	}
 	q.measure()
 	return q
+}
+
+// truncateTries is what the first parts say of each block.
+func (p *Prefix) truncateTries(parts int) []*trie {
+	var tries []*trie
+	for i, t := range p.tries {
+		if !p.plan.begun(i, parts) {
+			break
+		}
+		tries = append(tries, t.truncate(p.plan, i, p.held, parts))
+	}
+	return tries
 }

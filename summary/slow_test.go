@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -79,6 +80,7 @@ func FuzzFastSlow(f *testing.F) {
 			}
 		}
 		cut := full.Compact().Truncate(parts)
+		checkTruncate(t, full, once, rng)
 		checkCompact(t, once, rng.IntN(parts+1))
 		queries := append(someKeys(seed+1, 50), keys[:min(n, 50)]...)
 		for range 50 {
@@ -118,6 +120,24 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 	if c.Parts() != p.Parts() || c.Bytes() != p.Bytes() || c.Rate() != p.Rate() || p.Parts() > 0 && c.Memory() >= p.Memory() {
 		t.Fatalf("compact: %d parts of %d bytes, rate %v, in %d bytes; before %d, %d, %v, %d",
 			c.Parts(), c.Bytes(), c.Rate(), c.Memory(), p.Parts(), p.Bytes(), p.Rate(), p.Memory())
+	}
+}
+
+// checkTruncate compares what full is cut to, at once and in steps, compact or not, with a prefix that never had more.
+func checkTruncate(t *testing.T, full, want *Prefix, rng *rand.Rand) {
+	t.Helper()
+	parts := want.Parts()
+	between := full.Truncate(parts + rng.IntN(full.Parts()-parts+1))
+	for i, got := range []*Prefix{full.Truncate(parts), between.Truncate(parts)} {
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%d parts cut to %d (%d) are not those that came", full.Parts(), parts, i)
+		}
+	}
+	between = full.Compact().Truncate(between.Parts())
+	for i, got := range []*Prefix{full.Compact().Truncate(parts), between.Truncate(parts), between.Compact().Truncate(parts)} {
+		if parts < full.Parts() && !reflect.DeepEqual(got, want.Compact()) {
+			t.Fatalf("%d compact parts cut to %d (%d) are not those that came", full.Parts(), parts, i)
+		}
 	}
 }
 

@@ -1,5 +1,7 @@
 package summary
 
+import "slices"
+
 // trie is what is known of one block: the nodes of each range of cells at the level sent so far. Immutable.
 type trie struct {
 	layout
@@ -50,6 +52,7 @@ func (t *trie) each(f func(s *set, begin, end int)) {
 
 // appendNodes appends the nodes of cells begin to end-1 at a level, at least as deep as which is known.
 func (t *trie) appendNodes(dst []uint64, begin, end, level int) []uint64 {
+	dst = slices.Grow(dst, t.mostNodes(begin, end))
 	t.each(func(s *set, from, to int) {
 		from, to = max(from, begin), min(to, end)
 		if from < to {
@@ -57,6 +60,17 @@ func (t *trie) appendNodes(dst []uint64, begin, end, level int) []uint64 {
 		}
 	})
 	return dst
+}
+
+// mostNodes is how many nodes t knows in cells begin to end-1; of a level above there are no more.
+func (t *trie) mostNodes(begin, end int) int {
+	n := 0
+	t.each(func(s *set, from, to int) {
+		if from, to = max(from, begin), min(to, end); from < to {
+			n += s.countCells(from, to)
+		}
+	})
+	return n
 }
 
 // falsePositives is the share of hash space that the block cannot rule out.
@@ -79,17 +93,21 @@ func (t *trie) setRange(r int, s *set) {
 
 // dropSample forgets the sample if the ranges say all of it.
 func (t *trie) dropSample() {
-	if t.sample == nil {
-		return
+	if t.sample != nil && t.beyondSample() {
+		t.sample = nil
 	}
-	for cell := 0; cell < t.sample.end; {
+}
+
+// beyondSample says whether the ranges say all that the sample says.
+func (t *trie) beyondSample() bool {
+	for cell := 0; cell < t.layout.sample; {
 		at := t.rangeOf(cell)
 		if have := t.ranges[at]; have == nil || have.begin > cell {
-			return
+			return false
 		}
 		cell = t.bound(at + 1)
 	}
-	t.sample = nil
+	return true
 }
 
 // assemble is what the first parts say of a block, where nodes appends what there is in some cells at a level.
@@ -113,6 +131,35 @@ func assemble(p *Plan, parts, block int, nodes func(dst []uint64, begin, end, le
 		t.dropSample()
 	}
 	return t
+}
+
+// truncate is what the first parts say of a block of which t says what the held ones do: the sets of t, and others only where
+// the last of the steps was not the same.
+func (t *trie) truncate(p *Plan, block, held, parts int) *trie {
+	before, after := p.last(block, held), p.last(block, parts)
+	if before.sample == after.sample && slices.Equal(before.ranges, after.ranges) {
+		return t
+	}
+	q := &trie{layout: t.layout, ranges: make([]*set, len(t.ranges))}
+	pack := func(begin, end, level int) *set {
+		return newSet(t.appendNodes(nil, begin, end, level), begin, end, level-int(t.start))
+	}
+	for r, s := range after.ranges {
+		if s == before.ranges[r] {
+			q.ranges[r] = t.ranges[r]
+		} else if s != nil {
+			begin, end := p.cells(s, s.first+r-s.lead)
+			q.ranges[r] = pack(begin, end, s.to)
+		}
+	}
+	switch {
+	case after.sample == nil || q.beyondSample():
+	case t.sample != nil:
+		q.sample = t.sample
+	default:
+		q.sample = pack(0, t.layout.sample, after.sample.to)
+	}
+	return q
 }
 
 // clone copies t, not its sets.

@@ -8,7 +8,8 @@ const Doubt = 1.000001e-6
 
 // Audit is a check of what a peer's summary claims against what the peer confirms. Asked keys (not fingerprints: those the
 // peer would have from its own false claim) are drawn from the whole of the own collection among those that the summary claims, 20
-// for a first audit; answers to queries count as well. Each claim is true with probability Expected, at least.
+// for a first audit; answers to queries count as well. Each claim is true with probability Expected, at least. The counts are
+// of late: the caller lets earlier answers count less, so that a peer that holds its keys again is believed again.
 type Audit struct {
 	Asked     int
 	Confirmed int
@@ -16,7 +17,8 @@ type Audit struct {
 }
 
 // Refuted says that an honest peer would confirm so few with a probability below [Doubt]: the lower tail of the binomial
-// distribution. A peer that is refuted is no neighbour by overlap, whatever it claims. O(Confirmed).
+// distribution. A peer is no neighbour by overlap while it is refuted, whatever it claims. O(Confirmed), so the caller bounds
+// the counts.
 func (a Audit) Refuted() bool {
 	if a.Confirmed >= a.Asked || float64(a.Confirmed) >= a.Expected*float64(a.Asked) {
 		return false
