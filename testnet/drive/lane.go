@@ -81,7 +81,7 @@ func (l *lane) carry() error {
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(n.ctx, func() { _ = s.Reset() })()
+	defer n.resetAtEnd(s)()
 	number, p := n.pipes.add(l.from.id, l.way.to)
 	defer n.pipes.take(number, l.from.id, l.way.to) // if nobody has
 	for head := true; ; head = false {
@@ -199,7 +199,7 @@ func (m *member) read(s network.Stream) {
 		_ = s.Reset()
 		return
 	}
-	defer context.AfterFunc(m.net.ctx, func() { _ = s.Reset() })()
+	defer m.net.resetAtEnd(s)()
 	var head [headBytes]byte
 	_ = s.SetReadDeadline(time.Now().Add(headTimeout))
 	_, err := io.ReadFull(s, head[:])
