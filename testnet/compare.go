@@ -117,14 +117,19 @@ type FindStats struct {
 }
 
 // Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends, it
-// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, and those of a system that cannot go on:
-// then with the rows of the systems before it.
+// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, of a Config with Churn, Faulty or Hold
+// besides, and those of a system that cannot go on: then with the rows of the systems before it.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	if cfg.Churn > 0 {
+	switch { // what a comparison would leave out
+	case cfg.Churn > 0:
 		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
+	case cfg.Faulty > 0:
+		return nil, fmt.Errorf("%w: %d faulty peers in a comparison", ErrConfig, cfg.Faulty)
+	case cfg.Hold != nil:
+		return nil, fmt.Errorf("%w: the peers of a comparison don't stay", ErrConfig)
 	}
 	data, err := workload.Load(workload.Config{Path: cfg.Data, Chunk: cfg.Chunk, Peers: cfg.Peers, Rand: cfg.random(dealing)})
 	if err != nil {

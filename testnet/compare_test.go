@@ -49,9 +49,19 @@ func TestCompareStops(t *testing.T) {
 	if err != nil || c.Stopped == "" || len(c.Rows) != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	bad := few(TCP)
-	bad.Churn = 0.5
-	if _, err := Compare(t.Context(), bad, VennSystem()); !errors.Is(err, ErrConfig) {
-		t.Errorf("churn: %v", err)
+}
+
+func TestCompareRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(*Config){
+		"churn":  func(c *Config) { c.Churn = 0.5 },
+		"faulty": func(c *Config) { c.Faulty = 1 },
+		"hold":   func(c *Config) { c.Hold = func(*Report, []Address) {} },
+	} {
+		bad := few(TCP)
+		bad.Progress = func(Progress) { t.Errorf("%s: something ran", name) }
+		spoil(&bad)
+		if _, err := Compare(t.Context(), bad, VennSystem()); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
