@@ -258,8 +258,12 @@ func (o *NetworkOptions) values(name string) ([]value, error) {
 		return parseSweep(networkSweeps, o.Sweep)
 	}
 	var values []value
-	for x := 1000.0; x < float64(o.Peers); x *= math.Cbrt(10) {
-		values = append(values, value{sweepPeers, math.Round(x/100) * 100})
+	for exact := 1000.0; ; exact *= math.Cbrt(10) {
+		x := math.Round(exact/100) * 100
+		if x >= float64(o.Peers) {
+			break
+		}
+		values = append(values, value{sweepPeers, x})
 	}
 	return append(values, value{sweepPeers, float64(o.Peers)}), nil
 }
