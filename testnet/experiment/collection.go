@@ -75,6 +75,7 @@ type CollectionResult struct {
 type collectionSetting struct {
 	Experiment string
 	Data       string
+	Contents   string // of the data
 	Peers      int
 	Sweep      string
 	At         float64
@@ -181,10 +182,14 @@ func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
 	if err != nil {
 		return nil, err
 	}
+	inside, err := contents(o.Data)
+	if err != nil {
+		return nil, err
+	}
 	var out []collectionSetting
 	for _, v := range values {
 		for trial := range o.Trials {
-			s := collectionSetting{Experiment: name, Data: o.Data, Peers: o.Peers, Seed: o.Seed, Trial: trial}
+			s := collectionSetting{Experiment: name, Data: o.Data, Contents: inside, Peers: o.Peers, Seed: o.Seed, Trial: trial}
 			switch name {
 			case Neighbours:
 				s.Slots = 8

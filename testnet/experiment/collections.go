@@ -1,7 +1,13 @@
 package experiment
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/sim"
@@ -29,3 +35,29 @@ func loadWorkload(path string, peers int, rng *rand.Rand) (*sim.Data, error) {
 // simulatedChunk is the size in bytes of the chunks that files are held in: larger than a testnet's, for there are many
 // more peers.
 const simulatedChunk = 1 << 20
+
+// contents stands for what is in the data of a name, to the byte: a run with a table or folder that has changed finds something
+// else. Empty for debian, which is a part of the program.
+func contents(data string) (string, error) {
+	if data == debian {
+		return "", nil
+	}
+	files := []string{data}
+	if entries, err := os.ReadDir(data); err == nil {
+		files = nil
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") { // package workload leaves those out
+				files = append(files, filepath.Join(data, e.Name()))
+			}
+		}
+	}
+	h := sha256.New()
+	for _, f := range files {
+		sum, err := sumOf(f)
+		if err != nil {
+			return "", fmt.Errorf("experiment: %w", err)
+		}
+		fmt.Fprintf(h, "%q %x\n", filepath.Base(f), sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}

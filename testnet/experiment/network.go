@@ -174,6 +174,7 @@ type setting struct {
 	Peers      int
 	Keys       int
 	Data       string
+	Contents   string // of the data
 	Sweep      string
 	Value      float64
 	Trial      int
@@ -230,13 +231,19 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
+	inside := "" // of clusters: they follow from the rest of the setting
+	if o.Data != clustered {
+		if inside, err = contents(o.Data); err != nil {
+			return nil, err
+		}
+	}
 	var points []setting
 	for _, v := range values {
 		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
 			for _, s := range o.Strategies {
 				p := setting{
-					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
-					Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Contents: inside, Trial: trial,
+					Queries: o.Queries, Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
 					p.scale()
