@@ -14,20 +14,32 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// loadWorkload makes a simulated network's collections of data that a testnet can have too: "debian", a table, or a folder
-// of keys. More peers than it has are dealt its files anew.
-func loadWorkload(path string, peers int, rng *rand.Rand) (*sim.Data, error) {
-	if path == "debian" {
-		path = ""
+// debian names the data that the program holds.
+const debian = "debian"
+
+// loadData reads data that a testnet can have too: "debian", a table, or a folder of keys. More peers than it has are dealt its
+// files anew. The fingerprints are of its keys, by their numbers, in a network of the given name.
+func loadData(c workload.Config, network string) (*workload.Data, []summary.Fingerprint, error) {
+	if c.Path == debian {
+		c.Path = ""
 	}
-	d, err := workload.Load(workload.Config{Path: path, Peers: peers, Chunk: simulatedChunk, Rand: rng})
+	d, err := workload.Load(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	h := summary.Seed{Network: "sim"}.Hasher()
+	h := summary.Seed{Network: network}.Hasher()
 	fps := make([]summary.Fingerprint, d.Keys())
 	for i := range fps {
 		fps[i] = h.Fingerprint(d.Key(uint32(i)))
+	}
+	return d, fps, nil
+}
+
+// loadSimulated makes a simulated network's collections.
+func loadSimulated(path string, peers int, rng *rand.Rand) (*sim.Data, error) {
+	d, fps, err := loadData(workload.Config{Path: path, Peers: peers, Chunk: simulatedChunk, Rand: rng}, "sim")
+	if err != nil {
+		return nil, err
 	}
 	return sim.NewData(fps, d.Collections())
 }

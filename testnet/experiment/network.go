@@ -113,8 +113,8 @@ func (r NetworkRow) pointLabel() string { return variable(networkSweeps, r.Sweep
 
 // RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a large
 // one has all of them. With a folder, every run's row is kept there as soon as it is known, and a later call of the same
-// program with the same options goes on where this one was interrupted. When ctx ends, it returns its error and the rows
-// known by then.
+// program with the same options and data goes on where this one was interrupted. When ctx ends, it returns its error and the
+// rows known by then.
 //
 // Errors before anything long is done match ErrOptions, or are those of the file system.
 func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResult, error) {
@@ -484,5 +484,5 @@ func (p setting) load() (*sim.Data, error) {
 	if p.Data == clustered {
 		return sim.NewClusters(sim.Clusters{Peers: p.Peers, Keys: p.Keys}, rng)
 	}
-	return loadWorkload(p.Data, p.Peers, rng)
+	return loadSimulated(p.Data, p.Peers, rng)
 }
