@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/wire"
@@ -35,7 +36,7 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 	l.hellos[p] = &helloing{}
 	msg := wire.AppendHello(nil, h)
 	l.n.tasks.run(func() {
-		rtt, err := l.n.hello(p, msg)
+		rtt, err := l.n.helloAgain(p, msg)
 		l.n.in.result(l.n.ctx, saidHello{p, rtt, err})
 	})
 }
@@ -51,6 +52,25 @@ func (l *loop) saidHello(s saidHello) {
 	if under != nil && under.next != nil && l.links[s.peer] {
 		l.sayHello(s.peer, *under.next)
 	}
+}
+
+// helloPauses are those before a hello that failed is tried again: the other end may not quite have begun, or be busy. Without one,
+// nothing is traded on the link.
+var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
+
+// helloAgain sends a hello, again and again for some ten seconds while the connection lasts.
+func (n *Node) helloAgain(p peer.ID, msg []byte) (rtt time.Duration, err error) {
+	for _, pause := range helloPauses {
+		if rtt, err = n.hello(p, msg); err == nil || n.host.Network().Connectedness(p) != network.Connected {
+			return rtt, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-n.ctx.Done():
+			return 0, err
+		}
+	}
+	return n.hello(p, msg)
 }
 
 // hello sends a hello and waits for the other end to close the stream, which takes one round trip.

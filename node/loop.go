@@ -174,6 +174,7 @@ func (l *loop) link(p peer.ID, outbound bool) bool {
 	l.links[p] = true
 	l.step(overlay.LinkOpened{Peer: overlay.PeerID(p), Outbound: outbound})
 	l.n.events.emit(LinkOpened{p})
+	l.n.tasks.run(func() { l.n.mesh.meet(p) })
 	return true
 }
 

@@ -186,6 +186,9 @@ func (n *Node) Close() error {
 	}
 	n.cancel()
 	n.tasks.wg.Wait()
+	if n.mesh != nil {
+		_ = n.mesh.protocols.Close()
+	}
 	n.events.close()
 	if n.cfg.registerer != nil {
 		n.cfg.registerer.Unregister(collector{n})

@@ -11,6 +11,7 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p-pubsub/partialmessages"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -46,6 +47,8 @@ type mesh struct {
 	sub    *pubsub.Subscription
 	outbox chan outgoing
 	plain  plain
+
+	protocols event.Emitter // of what pubsub is told of peers
 }
 
 // outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary message.
@@ -63,6 +66,10 @@ func newMesh(ctx context.Context, n *Node) error {
 	m := &mesh{n: n, topic: Topic(n.cfg.seed.Network), outbox: make(chan outgoing, outboxSize)}
 	m.plain.peers = make(map[peer.ID]bool)
 	m.plain.credit(n.cfg.messageRate(), time.Hour) // a burst
+	var err error
+	if m.protocols, err = n.host.EventBus().Emitter(new(event.EvtPeerProtocolsUpdated)); err != nil {
+		return fmt.Errorf("node: event bus: %w", err)
+	}
 	n.mesh = m
 	ext := &extension{
 		Logger:                                 n.log,
@@ -302,18 +309,34 @@ func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	}
 }
 
-const resubscribe = 3 * time.Second
+// patience is how long pubsub may take to know that a linked peer is subscribed, before more is done about it.
+const patience = 3 * time.Second
+
+// unknown waits a little and says whether pubsub still does not know that a linked peer is subscribed.
+func (m *mesh) unknown(p peer.ID) bool {
+	select {
+	case <-time.After(patience):
+	case <-m.n.ctx.Done():
+	}
+	return m.n.conns.linked(p) && !slices.Contains(m.top.ListPeers(), p) && m.n.ctx.Err() == nil
+}
+
+// meet tells pubsub that a linked peer has its protocol, if it does not know by itself: a peer that began with pubsub just when ours
+// tried to open a stream to it is not tried again.
+func (m *mesh) meet(p peer.ID) {
+	if !m.unknown(p) {
+		return
+	}
+	if err := m.protocols.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{pubsubID}}); err != nil {
+		m.n.log.Debug("pubsub not told of a peer", "peer", p, "err", err)
+	}
+}
 
 // forgotten closes the connection with a peer, our stream to which has ended though the connection has not, unless the peer
 // subscribes anew soon. Pubsub forgets then what the peer is subscribed to, and the peer, whose own stream may be as it was, does
 // not say it again: so it goes when of two connections that were made at once the one with our stream is closed.
 func (m *mesh) forgotten(p peer.ID) {
-	select {
-	case <-time.After(resubscribe):
-	case <-m.n.ctx.Done():
-		return
-	}
-	if m.n.conns.linked(p) && !slices.Contains(m.top.ListPeers(), p) {
+	if m.unknown(p) {
 		m.n.log.Debug("subscription lost", "peer", p)
 		_ = m.n.host.Network().ClosePeer(p)
 	}

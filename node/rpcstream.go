@@ -1,11 +1,15 @@
 package node
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/multiformats/go-multistream"
 )
 
 // watchedHost is the host as pubsub has it: what comes on the streams that peers open to it is looked at on the way, for pubsub
@@ -21,6 +25,25 @@ func (h watchedHost) SetStreamHandler(id protocol.ID, handle network.StreamHandl
 
 func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
 	h.Host.SetStreamHandlerMatch(id, match, h.watch(handle))
+}
+
+// NewStream asks for the newest protocol by itself, before and after the older ones. A peer that is just beginning may have only some
+// of its protocols yet, and the host may know of only some: by an older one partial messages would not be agreed on for as long
+// as the stream lasts. Peers begin with the newest, so one that has an older one and not the newest is an older peer.
+func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	s, err := h.Host.NewStream(ctx, p, ids[0])
+	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
+		return s, err
+	}
+	older, err := h.Host.NewStream(ctx, p, ids[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	if s, err := h.Host.NewStream(ctx, p, ids[0]); err == nil {
+		_ = older.Reset()
+		return s, nil
+	}
+	return older, nil
 }
 
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
