@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -17,9 +18,13 @@ import (
 const (
 	// MaxCoverKeys is the most keys of one Cover.
 	MaxCoverKeys = 1 << 16
+	maxClaims    = 1 << 22
 	coverKeys    = 64 // matched in one turn of the loop, which must not stand still for long
 	coverMisses  = 4  // peers that hold nothing of what they claim, for each that is wanted
 )
+
+// ErrMatches says that the summaries held match so many of the keys that it would take too much memory to choose among them.
+var ErrMatches = errors.New("node: too many matches, ask for fewer keys at once")
 
 // Share is one of few peers that together hold many keys.
 type Share struct {
@@ -29,7 +34,7 @@ type Share struct {
 
 // Cover looks for at most k peers that together hold as many of the keys as can be, and yields them in the order of what they add (see
 // package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is forwarded. An error is the last
-// thing that it yields: ErrKey, ErrClosed, that of ctx. It costs two messages for each peer and batch of keys, and gives up
+// thing that it yields: ErrKey, ErrMatches, ErrClosed, that of ctx. It costs two messages for each peer and batch of keys, and gives up
 // when four peers for each that is wanted hold nothing of what they claim.
 func (n *Node) Cover(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
 	return func(yield func(Share, error) bool) {
@@ -37,6 +42,9 @@ func (n *Node) Cover(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share,
 			yield(Share{}, err)
 			return
 		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(n.ctx, cancel)()
 		claims, err := n.claims(ctx, keys)
 		if err != nil {
 			yield(Share{}, err)
@@ -46,18 +54,22 @@ func (n *Node) Cover(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share,
 		for i, p := range claims {
 			c.Add(i, p.keys)
 		}
-		for misses := 0; k > 0 && misses < coverMisses*k && c.Left() > 0; {
+		k = min(k, len(claims))
+		for misses := coverMisses * k; k > 0 && misses > 0 && c.Left() > 0; {
 			i, asked, ok := c.Next()
 			if !ok {
 				return
 			}
-			held, err := n.confirmAll(ctx, claims[i], keys, asked)
+			held := n.confirmAll(ctx, claims[i], keys, asked)
 			switch {
+			case n.ctx.Err() != nil:
+				yield(Share{}, ErrClosed)
+				return
 			case ctx.Err() != nil:
 				yield(Share{}, ctx.Err())
 				return
-			case err != nil || len(held) == 0: // unreachable, or its summary was wrong
-				misses++
+			case len(held) == 0: // unreachable, or its summary was wrong
+				misses--
 				continue
 			}
 			for _, key := range held {
@@ -89,9 +101,10 @@ type claimant struct {
 	keys   []cover.Claim
 }
 
-// claims are what the summaries that are held say of the keys, by peer, in the order in which they first match.
+// claims are what the summaries that are held say of the keys, by peer, in the order in which they first match. ErrMatches if that is
+// too much.
 func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err error) {
-	index := map[overlay.PeerID]int{}
+	index, total := map[overlay.PeerID]int{}, 0
 	for from := 0; from < len(keys); from += coverKeys {
 		err := n.view(ctx, func(l *loop) {
 			for i, key := range keys[from:min(from+coverKeys, len(keys))] {
@@ -102,29 +115,33 @@ func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err e
 						index[c.Record.Peer] = at
 						out = append(out, claimant{record: c.Record, trust: c.Trust})
 					}
-					out[at].keys = append(out[at].keys, cover.Claim{Key: from + i, Probability: c.Likely * c.Trust})
+					out[at].keys = append(out[at].keys, cover.Claim{Key: from + i, Probability: c.Likely * out[at].trust})
+					total++
 				}
 			}
 		})
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case total > maxClaims:
+			return nil, fmt.Errorf("%w: more than %d for the first %d of %d keys", ErrMatches, maxClaims, from+coverKeys, len(keys))
 		}
 	}
 	return out, nil
 }
 
-// confirmAll asks a peer for keys that it claims and returns the numbers of those that it holds.
-func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claimed []cover.Claim) (held []int, err error) {
+// confirmAll asks a peer for keys that it claims and returns the numbers of those that it holds, as far as it answers.
+func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claimed []cover.Claim) (held []int) {
 	batch := make([][]byte, len(claimed))
 	for i, c := range claimed {
 		batch[i] = keys[c.Key]
 	}
 	misses := 0
-	for done := 0; done < len(batch) && ctx.Err() == nil; {
+	for done := 0; done < len(batch); {
 		k := wire.HaveFits(batch[done:])
-		has, _, err := n.have(to.record, batch[done:done+k])
+		has, _, err := n.have(ctx, to.record, batch[done:done+k])
 		if err != nil {
-			return nil, err
+			break
 		}
 		for i, h := range has {
 			if c := claimed[done+i]; h {
@@ -136,5 +153,5 @@ func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claim
 		done += k
 	}
 	n.in.result(n.ctx, overlay.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
-	return held, nil
+	return held
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -36,6 +37,16 @@ func TestCover(t *testing.T) {
 	}
 	if !slices.Equal(got, []peer.ID{most.ID(), rest.ID()}) || !slices.Equal(counts, []int{70, 20}) {
 		t.Errorf("%v with %v keys, want %v and %v with 70 and 20", got, counts, most.ID(), rest.ID())
+	}
+	all := 0
+	for share, err := range seeker.Cover(t.Context(), keys, math.MaxInt) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += len(share.Keys)
+	}
+	if all != 90 {
+		t.Errorf("as many peers as there are cover %d keys, want 90", all)
 	}
 	for share, err := range seeker.Cover(t.Context(), keys, 1) {
 		if err != nil || share.Provider.ID != most.ID() {
@@ -70,5 +81,11 @@ func TestBadCovers(t *testing.T) {
 	}
 	for share, err := range n.Cover(t.Context(), keysOf("k", 200), 3) {
 		t.Error(fmt.Sprint("somebody, where nobody is: ", share, err))
+	}
+	_ = n.Close()
+	for _, err := range n.Cover(t.Context(), keysOf("k", 1), 3) {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%v, want %v", err, ErrClosed)
+		}
 	}
 }

@@ -40,7 +40,7 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 		keys[i] = c.Key
 	}
 	l.n.tasks.run(func() {
-		has, rtt, err := l.n.have(batch[0].To, keys)
+		has, rtt, err := l.n.have(l.n.ctx, batch[0].To, keys)
 		l.n.in.result(l.n.ctx, confirmed{p, batch, has, rtt, err})
 	})
 }
@@ -75,31 +75,32 @@ func (l *loop) confirmed(r confirmed) {
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
 // have asks the peer of a record which of the keys it holds.
-func (n *Node) have(to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
+func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
 	for _, pause := range haveAgain {
-		if has, rtt, err = n.haveOnce(to, keys); err == nil {
+		if has, rtt, err = n.haveOnce(ctx, to, keys); err == nil {
 			return has, rtt, nil
 		}
 		select {
 		case <-time.After(pause):
-		case <-n.ctx.Done():
+		case <-ctx.Done():
 			return nil, 0, err
 		}
 	}
-	return n.haveOnce(to, keys)
+	return n.haveOnce(ctx, to, keys)
 }
 
-func (n *Node) haveOnce(to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(n.ctx, openTime)
+func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
+	opening, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	if err := n.reach(ctx, to, true); err != nil {
+	if err := n.reach(opening, to, true); err != nil {
 		return nil, 0, err
 	}
-	s, err := n.open(ctx, peer.ID(to.Peer), HaveID)
+	s, err := n.open(opening, peer.ID(to.Peer), HaveID)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { s.end(err) }()
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	begun := time.Now()
 	if err = s.send(wire.AppendHaveRequest(nil, keys)); err != nil {
 		return nil, 0, err

@@ -13,13 +13,16 @@ type Claim struct {
 	Trust  float64 // what that is worth after the peer's record, in (0, 1]
 }
 
+// vague is the false-positive rate above which a match says next to nothing.
+const vague = 0.5
+
 // Claims are the matches of a key in the directory, of peers that are trusted, in a fixed order: for choosing among peers for many
-// keys at once (package cover).
+// keys at once (package cover). Those of summaries that match more than half of all keys are left out.
 func (r *Router) Claims(key []byte, f summary.Fingerprint) (out []Claim) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(key, f) {
 		trust := match.Trust(v.Hits, v.Misses)
-		if v.Peer == r.cfg.Self || trust < match.MinTrust {
+		if v.Peer == r.cfg.Self || trust < match.MinTrust || v.Rate > vague {
 			continue
 		}
 		v.Record.Peer = v.Peer

@@ -41,11 +41,11 @@ type Config struct {
 	Useless float64
 	// Incomplete says that there are peers of which the directory knows that they are, and nothing of what they hold: then
 	// All queries ask an informant too, and are forwarded when none answers. nil: never. (Queries of either mode that find
-	// nobody are forwarded whatever it says.)
+	// nobody are forwarded whatever it says; own ones again and again while it says so.)
 	Incomplete func() bool
 
 	Parallel int // confirmations of a query at a time; 0: 16
-	Fanout   int // children of a forwarded query; 0: 3
+	Fanout   int // children of a query each time that it is forwarded; 0: 3
 	Hops     int // that a forwarded query may travel; 0: 4
 
 	BudgetAny int // messages of an Any query; 0: 128
@@ -57,7 +57,7 @@ type Config struct {
 	AskTimeout     time.Duration // an informant without answer has failed; 0: 4 s
 
 	MaxQueries       int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
-	MaxServed        int // searches of others open at a time; more are answered empty at once; 0: 256
+	MaxServed        int // searches of others open at a time, a quarter of them for keys in demand; more are answered empty at once; 0: 256
 	MaxServedPerPeer int // of these, from one peer; 0: 32
 	MaxServedBudget  int // messages spent on a search of others, whatever it asks for; 0: 128
 	ServedRate       int // messages a second spent on behalf of one peer, over some ten seconds; what is more is answered empty; 0: 500

@@ -15,8 +15,6 @@ const (
 	// all together cost fifty times what one may.
 	demandError = 0.02
 	demandDelta = 0.02
-	// wanted is the count of asks from which a key is in demand: one that was asked for before.
-	wanted = 2
 	// forDemand is the part of the places for searches of others that is kept for keys in demand.
 	forDemand = 4
 )
@@ -55,10 +53,11 @@ func newCounts(seed uint64) *frequency.Sketch {
 	return s
 }
 
-// asked counts an ask for a key, and says whether that was in demand before.
+// asked counts an ask for a key, and says whether that is in demand: asked for more than once, and for more than its share of errors,
+// so that no number of other keys makes it seem so.
 func (d *demand) asked(f summary.Fingerprint) bool {
 	d.keys.Add(uint64(f), 1)
-	return d.keys.Estimate(uint64(f)) >= wanted
+	return float64(d.keys.Estimate(uint64(f))) > 1+demandError*float64(d.keys.Total())
 }
 
 // charge counts messages that were spent for a peer.

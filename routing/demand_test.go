@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // TestDemandFades: what a peer cost is halved every ten seconds, however long nobody looked.
@@ -46,5 +47,25 @@ func TestDemandOfMany(t *testing.T) {
 	}
 	if over > 2*10_000*demandDelta {
 		t.Errorf("%d of 10000 peers seem to have cost too much", over)
+	}
+}
+
+// TestDemandOfFreshKeys: however many keys are asked for once, hardly one seems to be in demand, and one that is wanted does.
+func TestDemandOfFreshKeys(t *testing.T) {
+	for _, perSecond := range []int{20, 100, 500} {
+		d := demand{seed: 1}
+		wrong, hot := 0, 0
+		for i := range 30 * perSecond {
+			d.fade(time.Duration(i) * time.Second / time.Duration(perSecond))
+			if d.asked(summary.Fingerprint(i)) {
+				wrong++
+			}
+			if i%5 == 4 && d.asked(1<<40) && i > 10*perSecond {
+				hot++
+			}
+		}
+		if wrong > 30*perSecond/50 || hot != 30*perSecond/5-10*perSecond/5 {
+			t.Errorf("%d keys a second: %d of %d fresh ones seem wanted, and a wanted one %d times of %d", perSecond, wrong, 30*perSecond, hot, 4*perSecond)
+		}
 	}
 }

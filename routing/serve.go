@@ -75,16 +75,18 @@ func (r *Router) self() overlay.Record {
 }
 
 // admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many. The last
-// places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take all.
+// places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take all. A repeat, or what is
+// too much for one peer, makes no demand.
 func (r *Router) admit(in Asked) bool {
-	if in.Origin == r.cfg.Self || in.Deadline <= r.now {
+	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer ||
+		!r.seen.Add(in.Origin, in.Nonce) {
 		return false
 	}
 	places := r.cfg.MaxServed
 	if !r.demand.asked(in.Fingerprint) {
 		places -= places / forDemand
 	}
-	return len(r.open)-r.own < places && r.serving[in.From] < r.cfg.MaxServedPerPeer && r.seen.Add(in.Origin, in.Nonce)
+	return len(r.open)-r.own < places
 }
 
 // search opens a query on a peer's behalf, within its budget and ours.

@@ -101,7 +101,7 @@ type SystemRow struct {
 	AnnounceMessages float64   `json:"announce_messages_per_holding"`
 	FindOne          FindStats `json:"find_one"`
 	FindAll          FindStats `json:"find_all"`
-	HostBytes        float64   `json:"memory_bytes_per_host"` // in use after announcing, hosts included
+	HostBytes        float64   `json:"memory_bytes_per_host"` // more in use after announcing than before the hosts were opened
 }
 
 // FindStats are of the queries of one kind.
@@ -117,14 +117,19 @@ type FindStats struct {
 }
 
 // Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends, it
-// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, and those of a system that cannot go on:
-// then with the rows of the systems before it.
+// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, of a Config with Churn, Faulty or Hold
+// besides, and those of a system that cannot go on: then with the rows of the systems before it.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	if cfg.Churn > 0 {
+	switch { // what a comparison would leave out
+	case cfg.Churn > 0:
 		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
+	case cfg.Faulty > 0:
+		return nil, fmt.Errorf("%w: %d faulty peers in a comparison", ErrConfig, cfg.Faulty)
+	case cfg.Hold != nil:
+		return nil, fmt.Errorf("%w: the peers of a comparison don't stay", ErrConfig)
 	}
 	data, err := workload.Load(workload.Config{Path: cfg.Data, Chunk: cfg.Chunk, Peers: cfg.Peers, Rand: cfg.random(dealing)})
 	if err != nil {
@@ -181,6 +186,7 @@ type contest struct {
 
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
+	before := inUse() // by the data and what else the process holds
 	t := &contest{comparison: c, system: s, wires: newWires(c.cfg.Transport), number: map[peer.ID]int{}}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
@@ -195,7 +201,7 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 	if err := t.announce(ctx, &row); err != nil {
 		return row, err
 	}
-	row.HostBytes = inUse() / float64(len(t.peers))
+	row.HostBytes = max(0, inUse()-before) / float64(len(t.peers))
 	if row.FindOne, err = t.ask(ctx, c.one); err == nil {
 		row.FindAll, err = t.ask(ctx, c.all)
 	}
@@ -405,6 +411,7 @@ func (t *contest) close() {
 // inUse is the memory in use, without what is only waiting to be collected.
 func inUse() float64 {
 	runtime.GC()
+	runtime.GC() // pools let go at the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapInuse + m.StackInuse)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -14,7 +15,9 @@ func TestCompare(t *testing.T) {
 	cfg.Warmup = 4 * time.Second
 	again := VennSystem()
 	again.Name, again.Announce = "again", 1
+	ballast := make([]byte, 200<<20) // of the process, not of the hosts
 	c, err := Compare(t.Context(), cfg, VennSystem(), again)
+	runtime.KeepAlive(ballast)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +28,7 @@ func TestCompare(t *testing.T) {
 		if r.FindOne.Queries != 20 || r.FindAll.Queries != 20 || r.FindOne.Recall < 0.9 || r.FindAll.Recall < 0.9 || r.FindOne.Wrong > 0 {
 			t.Errorf("%s: find one %+v, find all %+v", r.System, r.FindOne, r.FindAll)
 		}
-		if r.AnnounceBytes <= 0 || r.AnnounceMessages <= 0 || r.HostBytes <= 0 {
+		if r.AnnounceBytes <= 0 || r.AnnounceMessages <= 0 || r.HostBytes <= 0 || r.HostBytes > 20e6 {
 			t.Errorf("%s: announcing %+v", r.System, r)
 		}
 		// A question and its answer are two messages of tens of bytes; few candidates are asked in vain.
@@ -49,9 +52,19 @@ func TestCompareStops(t *testing.T) {
 	if err != nil || c.Stopped == "" || len(c.Rows) != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	bad := few(TCP)
-	bad.Churn = 0.5
-	if _, err := Compare(t.Context(), bad, VennSystem()); !errors.Is(err, ErrConfig) {
-		t.Errorf("churn: %v", err)
+}
+
+func TestCompareRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(*Config){
+		"churn":  func(c *Config) { c.Churn = 0.5 },
+		"faulty": func(c *Config) { c.Faulty = 1 },
+		"hold":   func(c *Config) { c.Hold = func(*Report, []Address) {} },
+	} {
+		bad := few(TCP)
+		bad.Progress = func(Progress) { t.Errorf("%s: something ran", name) }
+		spoil(&bad)
+		if _, err := Compare(t.Context(), bad, VennSystem()); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

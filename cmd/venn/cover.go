@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -18,9 +19,9 @@ func coverCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cover", Usage: "find the few peers that together hold most of many keys; the exit code is 3 if nobody has one", ArgsUsage: "KEY…|-",
 		Description: keyHelp + "\n\nPeers are named in the order of what each adds to those before it, which have confirmed what they hold.\n" +
-			"At most 65536 keys.",
+			fmt.Sprintf("At most %d keys.", node.MaxCoverKeys),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "top", Value: 3, Usage: "name so many peers at most"},
+			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "name so many peers at most"},
 			jsonFlag("a JSON object a line for each peer: peer, addresses, keys"),
 		},
 		Action: cover,
@@ -28,8 +29,8 @@ func coverCommand() *cli.Command {
 }
 
 func cover(ctx context.Context, c *cli.Command) error {
-	if c.Int("top") < 1 || c.Int("top") > 1000 {
-		return usageError{fmt.Errorf("--top %d: must be 1 to 1000", c.Int("top"))}
+	if c.Int("top") < 1 || c.Int("top") > httpapi.MaxTop {
+		return usageError{fmt.Errorf("--top %d: must be 1 to %d", c.Int("top"), httpapi.MaxTop)}
 	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		body, err := cl.do(ctx, "POST", "/api/v1/cover", url.Values{"top": {strconv.Itoa(c.Int("top"))}}, in)

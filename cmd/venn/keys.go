@@ -205,49 +205,60 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 	return total, err
 }
 
+// request is some lines, to be sent in one body.
+type request struct {
+	first, lines int // number of the first line, from 1, and how many
+	body         []byte
+}
+
 // eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. The next is
-// read while one is sent.
+// read while one is sent; none is under way any more when it returns.
 func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
-	type request struct {
-		first int
-		body  []byte
-	}
-	requests, sent := make(chan request), make(chan error, 1)
+	requests, over := make(chan request), make(chan struct{})
+	var sendErr error // to be read when over is closed
 	go func() {
-		var err error
+		defer close(over)
 		for r := range requests {
-			if err = send(r.first, r.body); err != nil {
-				break
+			if sendErr = send(r.first, r.body); sendErr != nil {
+				return
 			}
 		}
-		sent <- err
 	}()
-	lines := bufio.NewReaderSize(in, 1<<16)
-	var body []byte
-	first, n := 1, 0
-	give := func() (err error, ok bool) {
+	err := cutRequests(in, func(r request) bool {
 		select {
-		case requests <- request{first, body}:
-			first, body, n = first+n, nil, 0
-			return nil, true
-		case err := <-sent:
-			return err, false
+		case requests <- r:
+			return true
+		case <-over:
+			return false
 		}
-	}
+	})
+	close(requests)
+	<-over
+	return errors.Join(err, sendErr)
+}
+
+// cutRequests gives away requests until there are no more lines, or nobody wants more. Before an error of in, the whole lines
+// that came are given.
+func cutRequests(in io.Reader, give func(request) bool) error {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	r := request{first: 1}
 	for {
 		line, err := lines.ReadSlice('\n')
-		body = append(body, line...)
-		if errors.Is(err, bufio.ErrBufferFull) {
-			return usageError{fmt.Errorf("line %d has more than %d bytes: it is no key", first+n, 1<<16)}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return usageError{fmt.Errorf("line %d has more than %d bytes: it is no key", r.first+r.lines, 1<<16)}
+		case err == nil || err == io.EOF: // else the line is cut short
+			r.body = append(r.body, line...)
+			r.lines++
 		}
-		if n++; n >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {
-			if err, ok := give(); !ok {
-				return err
+		if r.lines >= requestKeys || len(r.body) >= requestBytes || err != nil && len(r.body) > 0 {
+			if !give(r) {
+				return nil
 			}
+			r = request{first: r.first + r.lines}
 		}
-		if errors.Is(err, io.EOF) {
-			close(requests)
-			return <-sent
+		if err == io.EOF { // itself: an error that wraps it says that a connection broke
+			return nil
 		}
 		if err != nil {
 			return err

@@ -19,18 +19,19 @@ type CoverEnd struct {
 	Covered int `json:"covered"` // of them, held by the peers named
 }
 
+// The peers that cover names: so many if nothing is said, and at most.
 const (
-	defaultTop = 3
-	maxTop     = 1000
+	DefaultTop = 3
+	MaxTop     = 1000
 )
 
 // cover answers with a line for each of the peers that together hold most of some keys, and one for what they hold together.
 func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
-	top := defaultTop
+	top := DefaultTop
 	if text := r.URL.Query().Get("top"); text != "" {
 		var err error
-		if top, err = strconv.Atoi(text); err != nil || top < 1 || top > maxTop {
-			return fault{http.StatusBadRequest, fmt.Errorf("top: %q is not in 1 to %d", text, maxTop)}
+		if top, err = strconv.Atoi(text); err != nil || top < 1 || top > MaxTop {
+			return fault{http.StatusBadRequest, fmt.Errorf("top: %q is not in 1 to %d", text, MaxTop)}
 		}
 	}
 	keys, err := readKeys(r)

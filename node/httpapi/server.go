@@ -38,7 +38,7 @@ type Config struct {
 	Log *slog.Logger
 
 	MaxBody     int64         // bytes of a request; 0: 32 MiB
-	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed, listed or joined
+	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed, listed, covered or joined
 	MaxRequests int           // served at once; 0: 64
 }
 
@@ -194,7 +194,7 @@ func (a *api) limited(h handler) http.Handler {
 }
 
 func long(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join"
+	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover"
 }
 
 // fault is an error with the status that it is answered with.

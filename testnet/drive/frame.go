@@ -3,6 +3,7 @@ package drive
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -39,6 +40,7 @@ func (f *frame) fail(n *Network) {
 type pipe struct {
 	from, to strategy.ID
 	frames   chan *frame
+	taken    chan struct{} // closed when there is somebody to read
 	gone     chan struct{} // closed when nobody reads any more
 }
 
@@ -60,7 +62,7 @@ func (p *pipes) add(from, to strategy.ID) (number uint32, made *pipe) {
 		p.open = map[uint32]*pipe{}
 	}
 	p.last++
-	made = &pipe{from: from, to: to, frames: make(chan *frame, pipeFrames), gone: make(chan struct{})}
+	made = &pipe{from: from, to: to, frames: make(chan *frame, pipeFrames), taken: make(chan struct{}), gone: make(chan struct{})}
 	p.open[p.last] = made
 	return p.last, made
 }
@@ -74,7 +76,22 @@ func (p *pipes) take(number uint32, from, to strategy.ID) *pipe {
 		return nil
 	}
 	delete(p.open, number)
+	close(made.taken)
 	return made
+}
+
+// leave waits until a pipe into which nothing more is put has been taken. If that doesn't come, what is in it has failed.
+func (p *pipes) leave(n *Network, number uint32, left *pipe) {
+	timeout := time.NewTimer(headTimeout)
+	defer timeout.Stop()
+	select {
+	case <-left.taken:
+	case <-n.ctx.Done():
+	case <-timeout.C:
+		if p.take(number, left.from, left.to) != nil {
+			left.drain(n)
+		}
+	}
 }
 
 // shut says that nobody reads any more, and fails what is in the pipe.

@@ -74,20 +74,21 @@ func (l *lane) run() {
 	}
 }
 
-// carry writes frames to a stream until there have been none for a while.
+// carry writes frames to a stream until there have been none for a while. Without an error, the lane may run anew by then.
 func (l *lane) carry() error {
 	n := l.from.net
 	s, err := l.dial()
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(n.ctx, func() { _ = s.Reset() })()
+	defer n.resetAtEnd(s)()
 	number, p := n.pipes.add(l.from.id, l.way.to)
-	defer n.pipes.take(number, l.from.id, l.way.to) // if nobody has
 	for head := true; ; head = false {
 		f := l.next()
 		if f == nil {
-			return s.Close()
+			_ = s.Close() // an error is none of the frames that wait now: those are the next run's
+			n.pipes.leave(n, number, p)
+			return nil
 		}
 		b := n.padding.of(f.bytes())
 		if head {
@@ -97,6 +98,7 @@ func (l *lane) carry() error {
 		if err := p.write(n.ctx, s, f, b); err != nil {
 			_ = s.Reset()
 			f.fail(n)
+			n.pipes.take(number, p.from, p.to) // if nobody has
 			p.drain(n)
 			return err
 		}
@@ -199,7 +201,7 @@ func (m *member) read(s network.Stream) {
 		_ = s.Reset()
 		return
 	}
-	defer context.AfterFunc(m.net.ctx, func() { _ = s.Reset() })()
+	defer m.net.resetAtEnd(s)()
 	var head [headBytes]byte
 	_ = s.SetReadDeadline(time.Now().Add(headTimeout))
 	_, err := io.ReadFull(s, head[:])

@@ -174,10 +174,14 @@ func (n *Network) connect(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(connecting)
 	for _, l := range n.cfg.Links {
-		group.Go(func() (err error) {
-			for range connectTries {
-				if err = n.peers[l[0]].host.Connect(ctx, n.peers[l[1]].address); err == nil {
+		group.Go(func() error {
+			for try := 1; ; try++ {
+				err := n.peers[l[0]].host.Connect(ctx, n.peers[l[1]].address)
+				if err == nil {
 					return nil
+				}
+				if try == connectTries {
+					return fmt.Errorf("drive: link from peer %d to peer %d: %w", l[0], l[1], err)
 				}
 				select {
 				case <-time.After(connectAgain):
@@ -185,7 +189,6 @@ func (n *Network) connect(ctx context.Context) error {
 					return ctx.Err()
 				}
 			}
-			return fmt.Errorf("drive: link from peer %d to peer %d: %w", l[0], l[1], err)
 		})
 	}
 	return group.Wait()
@@ -255,6 +258,20 @@ func (n *Network) spawn(f func()) bool {
 	}
 	n.work.Go(f)
 	return true
+}
+
+// resetAtEnd resets a stream when the run ends. Who calls done is not disturbed any more when that returns.
+func (n *Network) resetAtEnd(s network.Stream) (done func()) {
+	over := make(chan struct{})
+	stop := context.AfterFunc(n.ctx, func() {
+		defer close(over)
+		_ = s.Reset()
+	})
+	return func() {
+		if !stop() {
+			<-over
+		}
+	}
 }
 
 // Close ends the run and returns when nothing of it runs any more. It may be called again.

@@ -75,6 +75,7 @@ type CollectionResult struct {
 type collectionSetting struct {
 	Experiment string
 	Data       string
+	Contents   string // of the data
 	Peers      int
 	Sweep      string
 	At         float64
@@ -130,7 +131,7 @@ var collectionKinds = map[string]collectionKind{
 
 // RunCollection runs the named experiment, some runs at a time. Errors of options match ErrOptions, or are those of package
 // workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows of the trials
-// done by then; with a folder, a later call of the same program with the same options goes on from there.
+// done by then; with a folder, a later call of the same program with the same options and data goes on from there.
 func RunCollection(ctx context.Context, name string, o CollectionOptions) (CollectionResult, error) {
 	result := CollectionResult{Experiment: name, Version: o.Version}
 	settings, err := o.settings(name)
@@ -181,10 +182,14 @@ func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
 	if err != nil {
 		return nil, err
 	}
+	inside, err := contents(o.Data)
+	if err != nil {
+		return nil, err
+	}
 	var out []collectionSetting
 	for _, v := range values {
 		for trial := range o.Trials {
-			s := collectionSetting{Experiment: name, Data: o.Data, Peers: o.Peers, Seed: o.Seed, Trial: trial}
+			s := collectionSetting{Experiment: name, Data: o.Data, Contents: inside, Peers: o.Peers, Seed: o.Seed, Trial: trial}
 			switch name {
 			case Neighbours:
 				s.Slots = 8
@@ -267,15 +272,9 @@ type collections struct {
 	prefixes func() []*summary.Prefix
 }
 
-// debian names the data that the program holds.
-const debian = "debian"
-
 // loadCollections reads the data and hashes its keys.
 func loadCollections(path string, peers int, seed uint64) (*collections, error) {
-	if path == debian {
-		path = ""
-	}
-	data, err := workload.Load(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))})
+	data, all, err := loadData(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))}, "experiment")
 	if err != nil {
 		return nil, err
 	}
@@ -283,11 +282,6 @@ func loadCollections(path string, peers int, seed uint64) (*collections, error) 
 		return nil, fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
 	}
 	c := &collections{data: data, truth: newHoldings(data.Keys(), data.Collections())}
-	h := summary.Seed{Network: "experiment"}.Hasher()
-	all := make([]summary.Fingerprint, data.Keys())
-	for i := range all {
-		all[i] = h.Fingerprint(data.Key(uint32(i)))
-	}
 	for _, keys := range data.Collections() {
 		fps := make([]summary.Fingerprint, len(keys))
 		for i, k := range keys {

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -196,14 +195,8 @@ var collectionTerms = map[string][][2]string{
 
 // collectionDrawings are a figure of each quantity over the sweep with a line for each case, or a chart with a dot for each.
 func collectionDrawings(name string, rows []CollectionRow) []drawing {
-	var quantities []string
-	for _, r := range rows {
-		if !slices.Contains(quantities, r.Quantity) {
-			quantities = append(quantities, r.Quantity)
-		}
-	}
 	var out []drawing
-	for _, q := range quantities {
+	for _, q := range distinct(rows, func(r CollectionRow) string { return r.Quantity }) {
 		of := slices.DeleteFunc(slices.Clone(rows), func(r CollectionRow) bool { return r.Quantity != q })
 		file := name + "-" + strings.ReplaceAll(strings.Split(q, ",")[0], " ", "-")
 		if rows[0].Sweep == "" {
@@ -228,11 +221,8 @@ func isShare(quantity string) bool { return quantity == "recall" || quantity == 
 
 func collectionChart(file, quantity string, rows []CollectionRow) dotChart {
 	d := dotChart{name: file, title: quantity, share: isShare(quantity)}
-	var cases []string
+	cases := distinct(rows, func(r CollectionRow) string { return r.Case })
 	for _, r := range rows {
-		if !slices.Contains(cases, r.Case) {
-			cases = append(cases, r.Case)
-		}
 		d.dots = append(d.dots, dot{
 			name: r.title(), value: r.Value, label: fixed(r.Value, decimals(rows, quantity)), colour: slices.Index(cases, r.Case),
 		})
@@ -256,7 +246,7 @@ func collectionFigure(file, quantity string, rows []CollectionRow) figure {
 		f.lines[i].add(place(r.At), r.Value)
 	}
 	for _, l := range f.lines {
-		slices.SortFunc(l.Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
+		l.sort()
 	}
 	return f
 }

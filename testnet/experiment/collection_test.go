@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string, bytes int) float64 {
@@ -138,6 +139,47 @@ func TestCollectionResumes(t *testing.T) {
 	want, err := RunCollection(t.Context(), Budget, o)
 	if err != nil || !reflect.DeepEqual(got.Rows, want.Rows) {
 		t.Errorf("rows differ (%v):\n%+v\n%+v", err, got.Rows, want.Rows)
+	}
+}
+
+// An experiment goes on with the data it began with: what was found with another table or folder of the same name is not its own.
+func TestDataChanges(t *testing.T) {
+	data, out := t.TempDir(), t.TempDir()
+	write := func(name, keys string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(data, name), []byte(keys), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, peer := range []string{"a", "b", "c"} {
+		write(peer, "common\nthe key of "+peer+"\n")
+	}
+	for _, step := range []struct {
+		name, keys string // what is written
+		runs       int
+	}{
+		{"d", "common\nthe key of d\n", 1},
+		{".hidden", "nobody's", 0},
+		{"d", "common\nthe key of e\n", 1}, // as long
+	} {
+		write(step.name, step.keys)
+		collection, network := 0, 0
+		_, err := RunCollection(t.Context(), Neighbours, CollectionOptions{Data: data, Trials: 1, Out: out, Progress: func(s CollectionStatus) {
+			if s.Begun != "" {
+				collection++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := NetworkOptions{Data: data, Peers: 4, Queries: 10, Strategies: []strategy.Strategy{strategy.Oracle}, Out: out}
+		o.Progress = func(s NetworkStatus) { network = s.Run }
+		if _, err := RunNetwork(t.Context(), Routing, o); err != nil {
+			t.Fatal(err)
+		}
+		if collection != step.runs || network != step.runs {
+			t.Errorf("%s: %q: %d runs on collections, %d on a network, want %d", step.name, step.keys, collection, network, step.runs)
+		}
 	}
 }
 

@@ -1,10 +1,15 @@
-// Package experiment repeats the experiments of the four papers that venn is built on, with venn's own structures, and
-// compares every number that the papers print with what is computed or measured here.
+// Package experiment runs experiments of three kinds. Run repeats those of the four papers that venn is built on, with venn's
+// own structures, and compares every number that the papers print with what is computed or measured here. RunNetwork runs
+// strategies on simulated networks: what they find, and at what cost. RunCollection runs without a network what a peer does
+// with collections and summaries of them: it chooses neighbours, estimates overlaps, fills a directory. List names them all.
 //
-// Each comparison is a Row with a verdict: agrees; paper misprints, when the number printed is known to be wrong and ours
-// agrees with the right one; differs. The numbers printed, with tolerances and known misprints, are in printed.json. A number
-// that follows from a formula must agree within its tolerance there, nearly always half of the last digit printed. One that
-// is measured (its quantity says so) may be off by four standard errors of our own mean besides, and a size by
+// All rows follow from the options and their seed, but for times and memory. With a folder, what a run has found is kept there
+// as soon as it is known; the same program with the same options and data goes on from there when it was interrupted.
+//
+// Each comparison with a paper is a Row with a verdict: agrees; paper misprints, when the number printed is known to be wrong
+// and ours agrees with the right one; differs. The numbers printed, with tolerances and known misprints, are in printed.json.
+// A number that follows from a formula must agree within its tolerance there, nearly always half of the last digit printed.
+// One that is measured (its quantity says so) may be off by four standard errors of our own mean besides, and a size by
 // 0.2 % and 16 bytes: what our coder may lose against the entropy, and what the paper's own coder added to a message.
 //
 // Papers are cited by author:
@@ -24,10 +29,10 @@ import (
 	"slices"
 )
 
-// ErrUnknown is matched when a name is none of List's.
+// ErrUnknown is matched when a name is neither All nor that of an experiment that repeats a paper.
 var ErrUnknown = errors.New("experiment: unknown experiment")
 
-// All is the name that stands for all experiments.
+// All is the name that stands for all experiments that repeat a paper.
 const All = "papers"
 
 // Info says what an experiment is.
@@ -110,7 +115,8 @@ type task struct {
 	do   func()
 }
 
-// List tells what experiments there are; All, which stands for all of them, is the last.
+// List tells what experiments there are: those that repeat a paper, which Run runs, then Networks, then Collections. The last
+// is All.
 func List() []Info {
 	var list []Info
 	for _, e := range experiments {
@@ -121,9 +127,10 @@ func List() []Info {
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 
-// Run runs the experiments of the given names, each once, in the order of List, on all processors. A name that is none of
-// List's is an error that matches ErrUnknown, before anything has run. When ctx ends, Run returns its error and the rows of
-// what was finished by then; with a folder, a later call of the same program with the same options goes on from there.
+// Run runs the experiments of the given names, each once, in the order of List, on all processors: All, or some of those that
+// repeat a paper. Another name, as one of Networks or Collections, is an error that matches ErrUnknown, before anything has
+// run. When ctx ends, Run returns its error and the rows of what was finished by then; with a folder, a later call of the same
+// program with the same options goes on from there.
 func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	chosen, err := choose(names)
 	if err != nil {

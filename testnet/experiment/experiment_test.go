@@ -75,8 +75,10 @@ func TestFiles(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	if _, err := Run(t.Context(), []string{"dleft", "nonsense"}, Options{}); !errors.Is(err, ErrUnknown) {
-		t.Error(err)
+	for _, name := range []string{"nonsense", Routing, Neighbours} {
+		if _, err := Run(t.Context(), []string{"dleft", name}, Options{}); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -164,14 +164,21 @@ var program = sync.OnceValue(func() string {
 	if err != nil {
 		return ""
 	}
-	f, err := os.Open(path)
+	sum, err := sumOf(path)
 	if err != nil {
 		return ""
 	}
+	return hex.EncodeToString(sum[:8])
+})
+
+// sumOf is the SHA-256 of a file.
+func sumOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-})
+	_, err = io.Copy(h, f)
+	return h.Sum(nil), err
+}

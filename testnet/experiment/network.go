@@ -113,8 +113,8 @@ func (r NetworkRow) pointLabel() string { return variable(networkSweeps, r.Sweep
 
 // RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a large
 // one has all of them. With a folder, every run's row is kept there as soon as it is known, and a later call of the same
-// program with the same options goes on where this one was interrupted. When ctx ends, it returns its error and the rows
-// known by then.
+// program with the same options and data goes on where this one was interrupted. When ctx ends, it returns its error and the
+// rows known by then.
 //
 // Errors before anything long is done match ErrOptions, or are those of the file system.
 func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResult, error) {
@@ -174,6 +174,7 @@ type setting struct {
 	Peers      int
 	Keys       int
 	Data       string
+	Contents   string // of the data
 	Sweep      string
 	Value      float64
 	Trial      int
@@ -230,13 +231,19 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
+	inside := "" // of clusters: they follow from the rest of the setting
+	if o.Data != clustered {
+		if inside, err = contents(o.Data); err != nil {
+			return nil, err
+		}
+	}
 	var points []setting
 	for _, v := range values {
 		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
 			for _, s := range o.Strategies {
 				p := setting{
-					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Trial: trial, Queries: o.Queries,
-					Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Contents: inside, Trial: trial,
+					Queries: o.Queries, Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
 					p.scale()
@@ -258,8 +265,12 @@ func (o *NetworkOptions) values(name string) ([]value, error) {
 		return parseSweep(networkSweeps, o.Sweep)
 	}
 	var values []value
-	for x := 1000.0; x < float64(o.Peers); x *= math.Cbrt(10) {
-		values = append(values, value{sweepPeers, math.Round(x/100) * 100})
+	for exact := 1000.0; ; exact *= math.Cbrt(10) {
+		x := math.Round(exact/100) * 100
+		if x >= float64(o.Peers) {
+			break
+		}
+		values = append(values, value{sweepPeers, x})
 	}
 	return append(values, value{sweepPeers, float64(o.Peers)}), nil
 }
@@ -473,5 +484,5 @@ func (p setting) load() (*sim.Data, error) {
 	if p.Data == clustered {
 		return sim.NewClusters(sim.Clusters{Peers: p.Peers, Keys: p.Keys}, rng)
 	}
-	return loadWorkload(p.Data, p.Peers, rng)
+	return loadSimulated(p.Data, p.Peers, rng)
 }

@@ -2,9 +2,9 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -238,10 +238,15 @@ func (f figure) drawable() bool {
 }
 
 func strategiesOf(rows []NetworkRow) []string {
+	return distinct(rows, func(r NetworkRow) string { return r.Strategy })
+}
+
+// distinct are the names of rows, each once, in the order of the first that has it.
+func distinct[R any](rows []R, name func(R) string) []string {
 	var names []string
 	for _, r := range rows {
-		if !slices.Contains(names, r.Strategy) {
-			names = append(names, r.Strategy)
+		if n := name(r); !slices.Contains(names, n) {
+			names = append(names, n)
 		}
 	}
 	return names
@@ -261,6 +266,11 @@ func (l line) mean() line {
 	for i, p := range out.Points {
 		out.Points[i].Y = sums[p.X] / counts[p.X]
 	}
-	slices.SortFunc(out.Points, func(a, b point) int { return int(math.Copysign(1, a.X-b.X)) })
+	out.sort()
 	return out
+}
+
+// sort puts the line's points in the order in which they are joined.
+func (l line) sort() {
+	slices.SortFunc(l.Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,10 +212,22 @@ func TestScale(t *testing.T) {
 	if err != nil || len(r.Rows) != 2 || r.Rows[1].Peers != 60 || r.Rows[1].Strategy != "venn" || r.Rows[1].Recall < 0.99 {
 		t.Errorf("%+v, %v", r.Rows, err)
 	}
-	o = NetworkOptions{Peers: 10_000}
-	points, err := o.points(Scale)
-	if err != nil || len(points) != 4 || points[0].Peers != 1000 || points[3].Peers != 10_000 {
-		t.Errorf("%v, %v", points, err)
+}
+
+// Scale's own sweep has three points to a decade, ends with the peers asked for and has no point twice.
+func TestScalePoints(t *testing.T) {
+	for peers, want := range map[int][]float64{
+		60: {60}, 1000: {1000}, 1001: {1000, 1001}, 2160: {1000, 2160}, 2200: {1000, 2200}, 2201: {1000, 2200, 2201},
+		10_000: {1000, 2200, 4600, 10_000},
+	} {
+		values, err := (&NetworkOptions{Peers: peers}).values(Scale)
+		var got []float64
+		for _, v := range values {
+			got = append(got, v.x)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d peers: %v, %v, want %v", peers, got, err, want)
+		}
 	}
 }
 

@@ -20,10 +20,12 @@ const importsFolder = "imports"
 var ErrFollowed = errors.New("a command follows it already")
 
 // Import keeps on disk which keys an import added to the peer's, so that it removes no others, not even after a restart. The
-// file has a change a line: + or -, and the key.
+// file has a change a line: + or -, and the key. It is written anew once more than half of its lines are of no use any more.
 type Import struct {
 	name   string
 	file   *os.File
+	lines  int // of the file
+	keys   int // in it; more, if some were added twice
 	unlock func()
 }
 
@@ -76,18 +78,46 @@ func (i *Import) load() (map[string]bool, error) {
 	if err := writeFile(i.name, now.Bytes()); err != nil {
 		return nil, err
 	}
-	i.file, err = os.OpenFile(i.name, os.O_APPEND|os.O_WRONLY, 0o600)
-	return keys, err
+	if i.file, err = os.OpenFile(i.name, os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return nil, err
+	}
+	i.lines, i.keys = len(keys), len(keys)
+	return keys, nil
 }
 
 // Adds notes keys before they are added to the peer's.
 func (i *Import) Adds(keys []string) error { return i.write('+', keys) }
 
-// Removed notes keys after they were removed from the peer's.
+// Removed notes keys after they were removed from the peer's. They have been in the record.
 func (i *Import) Removed(keys []string) error { return i.write('-', keys) }
 
 // write appends lines that last; after an error, none of them.
 func (i *Import) write(sign byte, keys []string) error {
+	if i.lines > 2*i.keys {
+		if err := i.shorten(); err != nil {
+			return err
+		}
+	}
+	if err := i.append(sign, keys); err != nil {
+		return err
+	}
+	i.lines += len(keys)
+	if sign == '+' {
+		i.keys += len(keys)
+	} else {
+		i.keys -= len(keys)
+	}
+	return nil
+}
+
+// shorten writes the file anew. After an error the next write tries again.
+func (i *Import) shorten() error {
+	_ = i.file.Close() // nothing may be written to a file that has been replaced
+	_, err := i.load()
+	return err
+}
+
+func (i *Import) append(sign byte, keys []string) error {
 	info, err := i.file.Stat()
 	if err != nil {
 		return err

@@ -1,11 +1,15 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -54,6 +58,80 @@ func TestImport(t *testing.T) {
 	}
 	if _, _, err := r.OpenImport("there"); err == nil {
 		t.Error("a line that is no change was read")
+	}
+}
+
+// TestImportStaysShort holds a record to a plain set of keys while keys come and go, and its file to about twice their number.
+func TestImportStaysShort(t *testing.T) {
+	r := newRepo(t)
+	i, _, err := r.OpenImport("there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const batch = 10
+	rng, want, next := rand.New(rand.NewPCG(1, 1)), map[string]bool{}, 0
+	for step := range 300 {
+		var keys []string
+		if rng.IntN(200) < 100-len(want) { // about as many come as go
+			for range batch {
+				next++
+				keys = append(keys, strconv.Itoa(next))
+				want[keys[len(keys)-1]] = true
+			}
+			err = i.Adds(keys)
+		} else {
+			keys = slices.Sorted(maps.Keys(want))[:min(batch, len(want))]
+			for _, k := range keys {
+				delete(want, k)
+			}
+			err = i.Removed(keys)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(i.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(b, []byte("\n")); n > 2*len(want)+3*batch { // before a batch is removed, twice as many; then 10 more of 10 fewer
+			t.Fatalf("step %d: %d lines of %d keys", step, n, len(want))
+		}
+	}
+	if err := i.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := imported(t, r, "there"); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+		t.Errorf("%q, want %q", got, slices.Sorted(maps.Keys(want)))
+	}
+}
+
+// TestImportNotReplaced holds that a file that can't be written anew is neither lost nor written to, and is another time.
+func TestImportNotReplaced(t *testing.T) {
+	r := newRepo(t)
+	i, _, err := r.OpenImport("there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(i.Adds([]string{"a", "b", "c"}), i.Removed([]string{"a", "b"})); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(i.name)
+	if err := os.Rename(folder, folder+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := i.Adds([]string{"d"}); err == nil {
+			t.Error("written without a folder")
+		}
+	}
+	if err := os.Rename(folder+".away", folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(i.Adds([]string{"e"}), i.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := imported(t, r, "there"); !slices.Equal(got, []string{"c", "e"}) {
+		t.Errorf("%q", got)
 	}
 }
 
