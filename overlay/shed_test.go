@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -9,21 +10,27 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// crowd is an overlay that holds the same summary of so many peers in the form for long, each useful to a different degree. It has
-// one byte of memory too few.
+// crowd is an overlay that holds summaries of so many peers, in the form for long: of up to so many keys, to different depths, each
+// useful to a different degree. It has one byte of memory too few.
 func crowd(t testing.TB, peers, keys int) *Overlay {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 9))
 	o := alone(t, rng, Config{Memory: 1 << 40, Up: 1e9, Down: 1e9})
-	fps := make([]summary.Fingerprint, keys)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	var some []*summary.Prefix // few, for they take long to make
+	for _, n := range []int{keys, keys * 3 / 4, keys / 2, keys / 3} {
+		fps := make([]summary.Fingerprint, n)
+		for i := range fps {
+			fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+		}
+		full := sign(t, "crowd", fps).stream.Prefix()
+		for p := full; 2*p.Parts() > full.Parts(); p = p.Truncate(p.Parts() - 1) {
+			some = append(some, o.compacted(p))
+		}
 	}
-	p := sign(t, "crowd", fps).stream.Prefix()
 	for i := range peers {
 		e := o.add(&link{}, uint64(1000+i))
 		o.settle(e)
-		e.peer, e.cur, e.expires, e.misses = PeerID(fmt.Sprint("peer", i)), o.compacted(p), time.Hour, i*7%peers
+		e.peer, e.cur, e.expires, e.misses = PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], time.Hour, rng.IntN(100)
 		o.held += e.memory()
 		o.origins++
 		o.setAnswer(e)
@@ -45,11 +52,12 @@ func parts(o *Overlay) int {
 func BenchmarkShed(b *testing.B) {
 	for _, keys := range []int{1_000, 9_000} {
 		b.Run(fmt.Sprint(keys), func(b *testing.B) {
-			drops := 0
+			drops, memory := 0, 0
 			for b.Loop() {
 				b.StopTimer()
-				o := crowd(b, 300, keys)
+				o := crowd(b, 3000, keys)
 				drops += parts(o)
+				memory = o.cfg.Memory
 				b.StartTimer()
 				o.shed()
 				b.StopTimer()
@@ -58,30 +66,35 @@ func BenchmarkShed(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(drops), "µs/drop")
 			b.ReportMetric(float64(drops)/float64(b.N), "drops/op")
+			b.ReportMetric(float64(memory)/(1<<20), "MiB")
 		})
 	}
 }
 
 // What is dropped is worth no more a byte than what stays, and the directory fits.
 func TestShedDropsWhatIsWorthLeast(t *testing.T) {
-	o := crowd(t, 60, 3000)
-	full := o.entries[o.owns].cur
-	lastPart := func(e *entry) float64 { return o.value(e, full, full.Parts()-1, full.Parts()) }
-	o.shed()
-	dropped, least, kept := 0.0, 1.0, 0
+	o := crowd(t, 100, 3000)
+	before := map[*entry]*summary.Prefix{}
 	for _, e := range o.others() {
-		switch e.cur.Parts() {
-		case full.Parts():
-			least = min(least, lastPart(e))
+		before[e] = e.cur
+	}
+	o.shed()
+	most, least, kept := 0.0, math.Inf(1), 0
+	for _, e := range o.others() {
+		p := before[e]
+		last := o.value(e, p, p.Parts()-1, p.Parts())
+		switch p.Parts() - e.cur.Parts() {
+		case 0:
+			least = min(least, last)
 			kept++
-		case full.Parts() - 1:
-			dropped = max(dropped, lastPart(e))
+		case 1:
+			most = max(most, last)
 		default:
-			t.Errorf("%s: %d parts of %d at once", e.peer, e.cur.Parts(), full.Parts())
+			t.Errorf("%s: %d parts of %d are left at once", e.peer, e.cur.Parts(), p.Parts())
 		}
 	}
-	if dropped == 0 || kept == 0 || dropped > least {
-		t.Errorf("dropped parts worth up to %g, kept %d from %g on", dropped, kept, least)
+	if most == 0 || kept == 0 || most > least {
+		t.Errorf("parts worth up to %g were dropped, and %d from %g on kept", most, kept, least)
 	}
 	if o.used() > o.cfg.Memory {
 		t.Errorf("%d bytes, of %d", o.used(), o.cfg.Memory)
