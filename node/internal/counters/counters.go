@@ -1,4 +1,5 @@
-package node
+// Package counters counts what a node refuses, drops, sends and receives.
+package counters
 
 import (
 	"maps"
@@ -23,8 +24,8 @@ type trafficKey struct {
 	protocol protocol.ID
 }
 
-// counters counts what the node refuses, drops, sends and receives. It is safe for concurrent use.
-type counters struct {
+// Counters counts what the node refuses, drops, sends and receives. It is safe for concurrent use.
+type Counters struct {
 	mu      sync.Mutex
 	refused map[string]uint64 // by reason
 	dropped map[string]uint64 // by queue
@@ -32,8 +33,9 @@ type counters struct {
 	totals  map[protocol.ID]*Traffic
 }
 
-func newCounters() *counters {
-	return &counters{
+// New returns counters at zero.
+func New() *Counters {
+	return &Counters{
 		refused: make(map[string]uint64),
 		dropped: make(map[string]uint64),
 		traffic: make(map[trafficKey]*Traffic),
@@ -41,19 +43,22 @@ func newCounters() *counters {
 	}
 }
 
-func (c *counters) refuse(reason string) {
+// Refuse counts a message refused, by reason.
+func (c *Counters) Refuse(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused[reason]++
 }
 
-func (c *counters) drop(queue string) {
+// Drop counts what found a queue full.
+func (c *Counters) Drop(queue string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dropped[queue]++
 }
 
-func (c *counters) count(p peer.ID, id protocol.ID, sent, received int) {
+// Count counts bytes on a stream.
+func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := trafficKey{p, id}
@@ -72,8 +77,8 @@ func (c *counters) count(p peer.ID, id protocol.ID, sent, received int) {
 // maxTrafficPeers bounds the peers whose traffic is told apart; what peers that left had is dropped beyond it.
 const maxTrafficPeers = 4096
 
-// forget drops the traffic of a peer that left, if there are too many.
-func (c *counters) forget(p peer.ID) {
+// Forget drops the traffic of a peer that left, if there are too many.
+func (c *Counters) Forget(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.traffic) > maxTrafficPeers {
@@ -81,8 +86,8 @@ func (c *counters) forget(p peer.ID) {
 	}
 }
 
-// byPeer returns the traffic with every peer, in the order of their ids and protocols.
-func (c *counters) byPeer() []Traffic {
+// ByPeer returns the traffic with every peer, in the order of their ids and protocols.
+func (c *Counters) ByPeer() []Traffic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make([]Traffic, 0, len(c.traffic))
@@ -98,13 +103,15 @@ func (c *counters) byPeer() []Traffic {
 	return out
 }
 
-func (c *counters) maps() (refused, dropped map[string]uint64) {
+// Maps returns copies of what was refused, by reason, and dropped, by queue.
+func (c *Counters) Maps() (refused, dropped map[string]uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.refused), maps.Clone(c.dropped)
 }
 
-func (c *counters) protocols() map[protocol.ID]Traffic {
+// Protocols returns the traffic of each protocol.
+func (c *Counters) Protocols() map[protocol.ID]Traffic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make(map[protocol.ID]Traffic, len(c.totals))

@@ -1,4 +1,4 @@
-package node
+package mesh
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // does not tell when it gives one up over an RPC that is too long or not one at all.
 type watchedHost struct {
 	host.Host
-	n *Node
+	cfg *Config
 }
 
 func (h watchedHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
@@ -47,13 +47,13 @@ func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.I
 }
 
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
-	return func(s network.Stream) { handle(&rpcStream{Stream: s, n: h.n}) }
+	return func(s network.Stream) { handle(&rpcStream{Stream: s, cfg: h.cfg}) }
 }
 
 // rpcStream is a stream of RPCs that a peer sends. One goroutine reads it; others may reset it.
 type rpcStream struct {
 	network.Stream
-	n       *Node
+	cfg     *Config
 	frames  frames
 	begun   atomic.Bool // something was read
 	waiting atomic.Bool // a Read is under way
@@ -77,7 +77,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 
 // Reset resets. If it is the reader that does so, and reading has not failed, then what it has read was no RPC.
 func (s *rpcStream) Reset() error {
-	if s.begun.Load() && !s.waiting.Load() && s.n.ctx.Err() == nil {
+	if s.begun.Load() && !s.waiting.Load() && s.cfg.Done.Err() == nil {
 		s.refuse("malformed")
 	}
 	return s.Stream.Reset()
@@ -85,7 +85,7 @@ func (s *rpcStream) Reset() error {
 
 func (s *rpcStream) refuse(reason string) {
 	if !s.over.Swap(true) {
-		s.n.refuse(s.Conn().RemotePeer(), "rpc "+reason, nil)
+		s.cfg.Refuse(s.Conn().RemotePeer(), "rpc "+reason, nil)
 	}
 }
 

@@ -1,4 +1,4 @@
-package node
+package keystore
 
 import (
 	"context"
@@ -10,27 +10,15 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Keys is where a node keeps its keys. A node calls it from many goroutines.
-type Keys interface {
-	// Add takes in a key with its fingerprint and says whether it is new. It keeps no reference to key.
-	Add(key []byte, f summary.Fingerprint) (added bool, err error)
-	// Remove says whether the key was there.
-	Remove(key []byte) (removed bool, err error)
-	Has(key []byte) bool
-	Len() int
-	// Fingerprints are those of all keys, in any order; keys added or removed meanwhile may or may not be among them.
-	Fingerprints() iter.Seq[summary.Fingerprint]
-}
-
-// MemoryKeys keeps keys in memory, at about 70 bytes and their length each. The zero value is empty and ready.
-type MemoryKeys struct {
+// Memory keeps keys in memory, at about 70 bytes and their length each. The zero value is empty and ready.
+type Memory struct {
 	mu     sync.RWMutex
 	keys   map[string]summary.Fingerprint
 	mirror Mirror
 }
 
 // Add takes in a key. The errors are those of Mirror.Add.
-func (m *MemoryKeys) Add(key []byte, f summary.Fingerprint) (bool, error) {
+func (m *Memory) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.keys[string(key)]; ok {
@@ -47,7 +35,7 @@ func (m *MemoryKeys) Add(key []byte, f summary.Fingerprint) (bool, error) {
 }
 
 // Remove drops a key; the error is always nil.
-func (m *MemoryKeys) Remove(key []byte) (bool, error) {
+func (m *Memory) Remove(key []byte) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f, ok := m.keys[string(key)]
@@ -59,7 +47,7 @@ func (m *MemoryKeys) Remove(key []byte) (bool, error) {
 }
 
 // Has says whether key is held.
-func (m *MemoryKeys) Has(key []byte) bool {
+func (m *Memory) Has(key []byte) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	_, ok := m.keys[string(key)]
@@ -67,7 +55,7 @@ func (m *MemoryKeys) Has(key []byte) bool {
 }
 
 // Keys yields those of a snapshot, taken when the iteration begins; the error is always nil.
-func (m *MemoryKeys) Keys(context.Context) iter.Seq2[[]byte, error] {
+func (m *Memory) Keys(context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		m.mu.RLock()
 		all := slices.Collect(maps.Keys(m.keys))
@@ -81,11 +69,11 @@ func (m *MemoryKeys) Keys(context.Context) iter.Seq2[[]byte, error] {
 }
 
 // Len is the number of keys.
-func (m *MemoryKeys) Len() int {
+func (m *Memory) Len() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return len(m.keys)
 }
 
 // Fingerprints are those of a snapshot, taken when the iteration begins.
-func (m *MemoryKeys) Fingerprints() iter.Seq[summary.Fingerprint] { return m.mirror.Fingerprints }
+func (m *Memory) Fingerprints() iter.Seq[summary.Fingerprint] { return m.mirror.Fingerprints }

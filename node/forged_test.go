@@ -3,6 +3,7 @@ package node
 import (
 	"testing"
 
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -17,15 +18,15 @@ func BenchmarkForgedHeader(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	envelope, err := signer(o.key)(payload)
+	envelope, err := signed.HeaderSigner(o.key)(payload)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := summary.OpenHeader(envelope, verifyHeader); err != nil {
+	if _, err := summary.OpenHeader(envelope, signed.VerifyHeader); err != nil {
 		b.Fatal(err)
 	}
 	envelope[len(envelope)-1] ^= 1
-	cache := NewHeaderCache(100)
+	cache := signed.NewCache(100)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := cache.Header(envelope); err == nil {

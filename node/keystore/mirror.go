@@ -1,4 +1,4 @@
-package node
+package keystore
 
 import (
 	"crypto/rand"
@@ -23,7 +23,7 @@ type Mirror struct {
 // leastKeys is the number of keys that a new mirror has room for.
 const leastKeys = 1 << 12
 
-var errMirror = errors.New("node: not a mirror of fingerprints")
+var errMirror = errors.New("keystore: not a mirror of fingerprints")
 
 // Add adds a fingerprint once more. counting.ErrCounterOverflow when four keys with the same fingerprint are there
 // already (no accident under a keyed hash of 48 bits); nothing has then changed.

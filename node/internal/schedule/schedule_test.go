@@ -1,4 +1,4 @@
-package node
+package schedule
 
 import (
 	"testing"
@@ -32,15 +32,15 @@ func TestSchedule(t *testing.T) {
 		{"renewed", 100, map[time.Duration]int{0: 100}, 70 * time.Minute, []time.Duration{settle, settle + renewal, settle + 2*renewal}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := schedule{}
+			p := Schedule{}
 			var got []time.Duration
 			for now := time.Duration(0); now <= c.until; now += s / 4 {
 				if k := c.changes[now]; k > 0 {
-					p.changed(now, k)
+					p.Changed(now, k)
 				}
-				if p.due(now) {
-					p.begin(now)
-					p.keys = c.keys
+				if p.Due(now) {
+					p.Begin(now)
+					p.Keys = c.keys
 					got = append(got, now)
 				}
 			}

@@ -1,4 +1,5 @@
-package node
+// Package links decides which connections of a node's host to keep.
+package links
 
 import (
 	"maps"
@@ -8,11 +9,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// conns decides which connections to keep. It is told of every connection and of every use of one, and names the peers to
+// Table decides which connections to keep. It is told of every connection and of every use of one, and names the peers to
 // disconnect. Neighbours are kept. Others go when there are too many: first those that are no links, made to confirm or
 // accepted without a hello, then links, then links of pubsub's mesh; and before that, unless they are of the mesh, when they
 // have been idle for idleLife. It is safe for concurrent use.
-type conns struct {
+type Table struct {
 	mu      sync.Mutex
 	most    int
 	peers   map[peer.ID]*conn
@@ -32,12 +33,14 @@ type conn struct {
 }
 
 const (
-	idleLife  = 30 * time.Second       // how long a connection that nothing needs may be idle
-	freshLife = 500 * time.Millisecond // how long a new one is kept for the use that it was made for
+	idleLife   = 30 * time.Second       // how long a connection that nothing needs may be idle
+	comingLife = 10 * time.Second       // how long one that was admitted may take to open
+	freshLife  = 500 * time.Millisecond // how long a new one is kept for the use that it was made for
 )
 
-func newConns(most int) *conns {
-	return &conns{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool), coming: make(map[peer.ID]time.Time)}
+// New returns a table of at most so many connections.
+func New(most int) *Table {
+	return &Table{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool), coming: make(map[peer.ID]time.Time)}
 }
 
 // worth ranks connections: of less worth go first, those in use, just made or of a neighbour not at all.
@@ -53,8 +56,8 @@ func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	return 0, true
 }
 
-// opened takes in a new connection and returns whom to disconnect for it: nobody, another, or p itself.
-func (c *conns) opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
+// Opened takes in a new connection and returns whom to disconnect for it: nobody, another, or p itself.
+func (c *Table) Opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.coming, p)
@@ -71,11 +74,11 @@ func (c *conns) opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	return p, true
 }
 
-// admit asks whether a peer may connect. It returns whom to disconnect first, if anybody, and whether there is room then.
-func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
+// Admit asks whether a peer may connect. It returns whom to disconnect first, if anybody, and whether there is room then.
+func (c *Table) Admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > openTime })
+	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > comingLife })
 	if c.full(p) {
 		if evict, ok = c.least(p, now); !ok {
 			return "", false
@@ -91,7 +94,7 @@ func (c *conns) admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
 const spareOneIn = 5
 
 // full says whether there is no room for one more connection, to p: those that are being made count.
-func (c *conns) full(p peer.ID) bool {
+func (c *Table) full(p peer.ID) bool {
 	if c.peers[p] != nil {
 		return false
 	}
@@ -104,16 +107,16 @@ func (c *conns) full(p peer.ID) bool {
 	return taken >= c.most-c.most/spareOneIn
 }
 
-// closed takes in that no connection to p is left.
-func (c *conns) closed(p peer.ID) {
+// Closed takes in that no connection to p is left.
+func (c *Table) Closed(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.peers, p)
 }
 
-// dial asks for room for one more connection. It returns whom to disconnect first, if anybody, and whether there is room
-// then. If so, dialed must be called when the dial has ended.
-func (c *conns) dial(p peer.ID, passing bool, now time.Time) (evict peer.ID, ok bool) {
+// Dial asks for room for one more connection. It returns whom to disconnect first, if anybody, and whether there is room
+// then. If so, Dialed must be called when the dial has ended.
+func (c *Table) Dial(p peer.ID, passing bool, now time.Time) (evict peer.ID, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.full(p) {
@@ -126,36 +129,37 @@ func (c *conns) dial(p peer.ID, passing bool, now time.Time) (evict peer.ID, ok 
 	return evict, true
 }
 
-func (c *conns) dialed(p peer.ID) {
+// Dialed says that a dial has ended.
+func (c *Table) Dialed(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.dialing, p)
 }
 
-// passing says whether the connection to p was made, by us, only to confirm.
-func (c *conns) passing(p peer.ID) bool {
+// Passing says whether the connection to p was made, by us, only to confirm.
+func (c *Table) Passing(p peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.peers[p]
 	return c.dialing[p] || x != nil && x.passing
 }
 
-// link makes the connection to p one of a link. It returns false if there is none to p.
-func (c *conns) link(p peer.ID) bool {
+// Link makes the connection to p one of a link. It returns false if there is none to p.
+func (c *Table) Link(p peer.ID) bool {
 	return c.set(p, func(x *conn) { x.link, x.passing, x.fresh = true, false, false })
 }
 
-// need says whether the connection to p is that of a neighbour.
-func (c *conns) need(p peer.ID, needed bool) {
+// Need says whether the connection to p is that of a neighbour.
+func (c *Table) Need(p peer.ID, needed bool) {
 	c.set(p, func(x *conn) { x.needed = needed })
 }
 
-// meshed says whether the connection to p is in pubsub's mesh.
-func (c *conns) meshed(p peer.ID, mesh bool) {
+// Meshed says whether the connection to p is in pubsub's mesh.
+func (c *Table) Meshed(p peer.ID, mesh bool) {
 	c.set(p, func(x *conn) { x.mesh = mesh })
 }
 
-func (c *conns) set(p peer.ID, f func(*conn)) bool {
+func (c *Table) set(p peer.ID, f func(*conn)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.peers[p]
@@ -165,15 +169,16 @@ func (c *conns) set(p peer.ID, f func(*conn)) bool {
 	return x != nil
 }
 
-func (c *conns) linked(p peer.ID) bool {
+// Linked says whether the connection to p is one of a link.
+func (c *Table) Linked(p peer.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.peers[p]
 	return x != nil && x.link
 }
 
-// use notes that the connection to p is in use until the function returned is called.
-func (c *conns) use(p peer.ID) (done func()) {
+// Use notes that the connection to p is in use until the function returned is called.
+func (c *Table) Use(p peer.ID) (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.peers[p]
@@ -190,8 +195,8 @@ func (c *conns) use(p peer.ID) (done func()) {
 	}
 }
 
-// stale returns the peers whose connections nothing needs and that have been idle for too long.
-func (c *conns) stale(now time.Time) (out []peer.ID) {
+// Stale returns the peers whose connections nothing needs and that have been idle for too long.
+func (c *Table) Stale(now time.Time) (out []peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p, x := range c.peers {
@@ -203,7 +208,7 @@ func (c *conns) stale(now time.Time) (out []peer.ID) {
 }
 
 // least is the peer other than p whose connection may go: of the least worth, and of those the longest idle.
-func (c *conns) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
+func (c *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	least := 0
 	for q, x := range c.peers {
 		worth, mayGo := x.worth(now)
@@ -217,8 +222,8 @@ func (c *conns) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	return best, ok
 }
 
-// mostAtOnce is the largest number of peers connected so far.
-func (c *conns) mostAtOnce() int {
+// MostAtOnce is the largest number of peers connected so far.
+func (c *Table) MostAtOnce() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.peak

@@ -1,4 +1,4 @@
-package node
+package signed
 
 import (
 	"crypto/rand"
@@ -43,11 +43,11 @@ func TestAddressGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := addressGroup(overlay.Record{Peer: overlay.PeerID(id), Envelope: b}); got != c.want {
+		if got := AddressGroup(overlay.Record{Peer: overlay.PeerID(id), Envelope: b}); got != c.want {
 			t.Errorf("%v: group %q, want %q", c.addrs, got, c.want)
 		}
 	}
-	if got := addressGroup(overlay.Record{Envelope: []byte("nonsense")}); got != "" {
+	if got := AddressGroup(overlay.Record{Envelope: []byte("nonsense")}); got != "" {
 		t.Errorf("group %q of nonsense", got)
 	}
 }
