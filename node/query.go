@@ -56,10 +56,10 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	}
 	q.Deadline = n.now() + timeout
 	r := &Results{more: make(chan struct{}), done: make(chan struct{})}
-	if err := n.in.command(ctx, n.ctx, startQuery{q, r}); err != nil {
+	if err := n.in.Command(ctx, n.ctx, startQuery{q, r}); err != nil {
 		return nil, err
 	}
-	r.watch(context.AfterFunc(ctx, func() { _ = n.in.command(context.Background(), n.ctx, cancelQuery{r}) }))
+	r.watch(context.AfterFunc(ctx, func() { _ = n.in.Command(context.Background(), n.ctx, cancelQuery{r}) }))
 	return r, nil
 }
 

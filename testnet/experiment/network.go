@@ -413,7 +413,7 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 		return NetworkRow{}, ctx.Err()
 	}
 	if err != nil {
-		return NetworkRow{}, err
+		return NetworkRow{}, fmt.Errorf("experiment: %v: %w", p, err)
 	}
 	row := p.row(r, data, time.Since(began))
 	row.MemoryBytes = m.most
