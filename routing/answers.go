@@ -33,6 +33,7 @@ func (r *Router) confirmed(in Confirmed) {
 	}
 	r.score(q, c, in.Has)
 	if in.Has {
+		q.found++
 		r.provide(q, c.record)
 	}
 	r.advance(q)
@@ -52,8 +53,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 	if has {
 		reason.Result = Holds
 		r.emit(Outcome{Peer: c.record.Peer, Hits: 1})
-	} else {
-		reason.Result = Lacks
+	} else if reason.Result = Lacks; c.why != Linked {
 		q.stats.FalseProbes++
 		q.extra = min(q.extra+1, r.cfg.Parallel)
 		if c.matched && c.likely >= match.SureMiss {
@@ -64,7 +64,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 		r.prior.Learn(c.rate, has)
 	}
 	if has && c.namedBy >= 0 {
-		q.asks[c.namedBy].hits++
+		q.voices[c.namedBy].hits++
 	}
 	if !has {
 		q.wrongName(c)
@@ -77,7 +77,6 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 		r.pass(q, rec)
 		return
 	}
-	q.found++
 	q.stats.Found++
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
@@ -115,7 +114,7 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
 		reason := &q.stats.Explain[a.reason]
 		reason.Result, reason.Names = Answered, len(in.Records)
-		r.named(q, i, in.Records)
+		r.named(q, a, in.Records)
 		r.advance(q)
 		return
 	}

@@ -56,7 +56,7 @@ type ForwardReturned struct {
 }
 
 // Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin, Want,
-// Budget, Deadline and Hops matter to searches only.
+// Budget, Deadline, Hops and Visited matter to searches only.
 type Asked struct {
 	Request     uint64
 	From        overlay.PeerID
@@ -69,7 +69,8 @@ type Asked struct {
 	Want        int
 	Budget      int
 	Deadline    time.Duration
-	Hops        int // that the query may still travel from here
+	Hops        int      // that the query may still travel from here
+	Visited     []uint32 // marks of peers that have had it (see [Mark]); of more than [MaxVisited] the first are ignored
 }
 
 // Tick says that time has passed.

@@ -69,7 +69,7 @@ type Stats struct {
 	End         End
 	Found       int // providers
 	Probes      int // confirmations asked, repeats after a failure included
-	FalseProbes int // confirmations answered with no
+	FalseProbes int // confirmations answered with no, by peers that something spoke for
 	Messages    int // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
 	Explain     []Reason // who was asked, in the order of asking
@@ -89,10 +89,12 @@ const (
 	Informant
 	// Forwarded: the query was forwarded to it.
 	Forwarded
+	// Linked: nothing spoke for it; all linked peers were asked.
+	Linked
 )
 
 func (w Why) String() string {
-	return name(int(w), "matched", "named", "returned", "informant", "forwarded")
+	return name(int(w), "matched", "named", "returned", "informant", "forwarded", "linked")
 }
 
 // Result is what came back.

@@ -25,6 +25,9 @@ type Router struct {
 	requests QueryID                // IDs given to searches of others
 	seen     sightings
 	demand   demand
+	voices   reputations // of those who name peers
+	salt     uint64      // of the order in which linked peers are asked and forwarded to
+	lax      lax
 	out      []Effect
 }
 
@@ -37,7 +40,7 @@ func New(cfg Config, view View) (*Router, error) {
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
 		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
-		seen: sightings{key: bloom.Key{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()},
+		seen: sightings{key: bloom.Key{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
 	}, nil
 }
 
@@ -150,6 +153,7 @@ func (r *Router) cancel(in Cancel) {
 func (r *Router) end(q *flight, why End) {
 	delete(r.open, q.ID)
 	r.timers.remove(q)
+	r.judgeVoices(q)
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking {
 			r.waitFor(q, c, -1)
