@@ -94,7 +94,7 @@ func (o *Overlay) due(now time.Duration, l *link, e *entry, p *summary.Prefix) b
 		return true
 	}
 	plan := p.Plan()
-	grown := p.Bytes() >= 2*plan.Bytes(int(t.toldHave)) || have == plan.Parts() || now-e.grown >= settledAfter
+	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.grown >= settledAfter
 	wait := announceLazily
 	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery
@@ -171,7 +171,7 @@ func (o *Overlay) ownTold() bool {
 
 // ownCopy is the time that the line takes to send our own summary once.
 func (o *Overlay) ownCopy() time.Duration {
-	return time.Duration(float64(o.entries[0].cur.Bytes()) / o.up.rate * float64(time.Second))
+	return time.Duration(float64(o.entries[0].cur.EncodedBytes()) / o.up.rate * float64(time.Second))
 }
 
 // slowLine says whether the line is too slow to send our own summary to every neighbour.

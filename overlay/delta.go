@@ -200,7 +200,7 @@ func (o *Overlay) sizeDelta(of *offer, want int) {
 	of.end, of.bases = want, of.e.basesOf(of.epoch, want)
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
-		of.bytes = rpcOverhead + summary.MaxEnvelope/2 + of.e.cur.Bytes()/16
+		of.bytes = rpcOverhead + summary.MaxEnvelope/2 + of.e.cur.EncodedBytes()/16
 	}
 	of.value = deltaValue * o.weight(of.e) / float64(of.bytes)
 }

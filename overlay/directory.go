@@ -125,7 +125,7 @@ func (e *entry) rate() float64 {
 	if e.cur == nil {
 		return 1
 	}
-	return e.cur.Rate()
+	return e.cur.FalsePositiveRate()
 }
 
 // gone says whether an origin has expired, or was banned, or cannot be understood: nothing is expected of it.

@@ -64,7 +64,7 @@ func (o *Overlay) compactOlder(than time.Duration) {
 // compacted is a prefix in the form in which it is kept for long. Where many overlays share the prefixes a form of each
 // one's own would take more.
 func (o *Overlay) compacted(p *summary.Prefix) *summary.Prefix {
-	if o.cfg.Loop || p.Bytes() > compactBytes {
+	if o.cfg.Loop || p.EncodedBytes() > compactBytes {
 		return p
 	}
 	return p.Compact()
@@ -85,7 +85,7 @@ func prefixMemory(p *summary.Prefix) int {
 	if p == nil {
 		return 0
 	}
-	return p.Memory()
+	return p.SizeBytes()
 }
 
 // memory is what all that is held of an origin's summaries costs.
@@ -99,9 +99,9 @@ func (e *entry) memory() int {
 
 // used is what the directory takes.
 func (o *Overlay) used() int {
-	n := o.held + o.index.Memory() + o.overlap.Memory() + entryMemory*len(o.byTag) + o.records
+	n := o.held + o.index.Memory() + o.overlap.SizeBytes() + entryMemory*len(o.byTag) + o.records
 	if o.previous != nil {
-		n += o.previous.index.Memory() + o.previous.overlap.Memory()
+		n += o.previous.index.Memory() + o.previous.overlap.SizeBytes()
 	}
 	return n
 }

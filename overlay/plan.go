@@ -196,11 +196,11 @@ type step struct {
 func (o *Overlay) nextStep(p *summary.Prefix, most int) step {
 	plan, from := p.Plan(), p.Parts()
 	end, limit := from+1, min(maxRunBytes, int(o.down.rate))
-	for end < most && plan.Bytes(end+1)-plan.Bytes(from) <= limit {
+	for end < most && plan.EncodedBytes(end+1)-plan.EncodedBytes(from) <= limit {
 		end++
 	}
-	bytes := max(1, plan.Bytes(end)-plan.Bytes(from))
-	return step{p, uint16(most), uint16(end), uint32(bytes), plan.Rate(from) - plan.Rate(end)}
+	bytes := max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from))
+	return step{p, uint16(most), uint16(end), uint32(bytes), plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)}
 }
 
 // weight is how much a fall of a peer's false-positive rate matters.
@@ -212,7 +212,7 @@ func (o *Overlay) weight(e *entry) float64 {
 // value is what parts from..end-1 of a peer's stream are worth, per byte.
 func (o *Overlay) value(e *entry, p *summary.Prefix, from, end int) float64 {
 	plan := p.Plan()
-	return o.weight(e) * (plan.Rate(from) - plan.Rate(end)) / float64(max(1, plan.Bytes(end)-plan.Bytes(from)))
+	return o.weight(e) * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from)))
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.

@@ -276,7 +276,7 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 		e.cur = p
 	case old == e.cur && old != nil:
 		e.cur = p // deeper, while a newer one is coming
-	case p.Rate() <= e.cur.Rate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
+	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
 		replaced = e.cur
 		e.cur, e.next = p, nil
 	default:
@@ -290,9 +290,9 @@ func (o *Overlay) install(now time.Duration, e *entry, p *summary.Prefix, in Par
 	}
 	e.grown = now
 	o.changed(e)
-	gained, delta := p.Bytes(), 0
+	gained, delta := p.EncodedBytes(), 0
 	if old != nil {
-		gained -= old.Bytes()
+		gained -= old.EncodedBytes()
 	}
 	if in.Delta != nil {
 		delta = in.Bytes
@@ -330,7 +330,7 @@ func (o *Overlay) progress(now time.Duration, l *link, e *entry, end int) {
 		return
 	}
 	plan := p.Plan()
-	o.reserve(l, e, plan.Bytes(e.ask.end)-plan.Bytes(end))
+	o.reserve(l, e, plan.EncodedBytes(e.ask.end)-plan.EncodedBytes(end))
 	e.ask.deadline = now + askPatience(l)
 }
 

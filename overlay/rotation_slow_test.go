@@ -168,7 +168,7 @@ func (w *turning) check(t *testing.T) {
 		switch {
 		case e == nil || e.gone():
 		case e.cur != nil && e.cur == w.standing(e.peer):
-			sum += e.cur.Rate()
+			sum += e.cur.FalsePositiveRate()
 		case e.cur == nil && (o.sibling(e) == nil || o.sibling(e).cur == nil):
 			sum++
 		}

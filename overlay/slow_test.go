@@ -196,13 +196,13 @@ func slowOffer(o *Overlay, e *entry) (from, end, bytes int, value float64, ok bo
 		return 0, 0, 0, 0, false
 	}
 	for end = from + 1; end < most; end++ {
-		if n := plan.Bytes(end+1) - plan.Bytes(from); n > maxRunBytes || n > int(o.down.rate) {
+		if n := plan.EncodedBytes(end+1) - plan.EncodedBytes(from); n > maxRunBytes || n > int(o.down.rate) {
 			break
 		}
 	}
-	bytes = plan.Bytes(end) - plan.Bytes(from)
+	bytes = plan.EncodedBytes(end) - plan.EncodedBytes(from)
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
-	value = (1 + float64(e.share.value)) * kept * (plan.Rate(from) - plan.Rate(end)) / float64(bytes)
+	value = (1 + float64(e.share.value)) * kept * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(bytes)
 	return from, end, bytes + rpcOverhead + runOverhead, value, true
 }
 
@@ -276,7 +276,7 @@ func checkViews(t *testing.T, w *world) {
 	}
 	for _, e := range w.o.entries[1:] {
 		if e != nil && e.cur != nil {
-			sum += e.cur.Rate()
+			sum += e.cur.FalsePositiveRate()
 		} else if e != nil {
 			sum++
 		}

@@ -207,7 +207,7 @@ func (o *Overlay) cut(l *link, e *entry, p *summary.Prefix, from, end int) (run 
 	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
 	plan := p.Plan()
 	fits := func(to int) bool {
-		n := fixed + plan.Bytes(to) - plan.Bytes(from) + 3*(to-from)
+		n := fixed + plan.EncodedBytes(to) - plan.EncodedBytes(from) + 3*(to-from)
 		if to == from+1 {
 			return l.out.allowsWhole(n) && o.up.allowsWhole(n)
 		}

@@ -46,7 +46,7 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 		e := o.entries[at]
 		_, connected := o.links[e.peer]
 		out[i] = Candidate{
-			Peer: e.peer, Record: e.record, Rate: e.cur.Rate(), N: e.cur.Header().N,
+			Peer: e.peer, Record: e.record, Rate: e.cur.FalsePositiveRate(), N: e.cur.Header().N,
 			Hits: e.hits, Misses: e.misses, RTT: e.rtt, Connected: connected,
 		}
 	}
@@ -194,7 +194,7 @@ func (o *Overlay) Directory() []Depth {
 	var out []Depth
 	for _, e := range o.others() {
 		if e != nil && e.cur != nil && !o.covered(e) {
-			out = append(out, Depth{Peer: e.peer, Parts: e.cur.Parts(), Bytes: e.cur.Bytes(), Rate: e.cur.Rate()})
+			out = append(out, Depth{Peer: e.peer, Parts: e.cur.Parts(), Bytes: e.cur.EncodedBytes(), Rate: e.cur.FalsePositiveRate()})
 		}
 	}
 	return out
