@@ -63,11 +63,11 @@ func (o *Overlay) Origins() int { return o.directory.Origins() }
 // Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
-// BestInformed returns the linked peer that expects the fewest false matches among those that know of at least
-// nine tenths as many peers as the best; ok is false when no linked peer has said hello.
-func (o *Overlay) BestInformed() (p PeerID, falseMatches float64, ok bool) {
-	return o.exchange.BestInformed()
-}
+// Informant is a linked peer, and what it says of its directory.
+type Informant = exchange.Informant
+
+// Informants returns the linked peers that have said hello, in the order of their ids.
+func (o *Overlay) Informants() []Informant { return o.exchange.Informants() }
 
 // Linked returns the peers with an open connection, sorted.
 func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }

@@ -70,15 +70,20 @@ func (x *Exchange) MostOrigins() int {
 	return most
 }
 
-// BestInformed returns the linked peer that expects the fewest false matches among those that know of at least
-// nine tenths as many peers as the best; ok is false when no linked peer has said hello.
-func (x *Exchange) BestInformed() (p event.PeerID, falseMatches float64, ok bool) {
-	most := x.MostOrigins()
+// Informant is a linked peer, and what it says of its directory.
+type Informant struct {
+	Peer         event.PeerID
+	Origins      int     // peers of which it says to hold at least a sample
+	FalseMatches float64 // that it expects of a query
+}
+
+// Informants returns the linked peers that have said hello, in the order of their ids.
+func (x *Exchange) Informants() []Informant {
+	var out []Informant
 	for _, l := range x.order {
-		if !l.heard || 10*l.hello.Origins < 9*most || ok && l.hello.FalseMatches >= falseMatches {
-			continue
+		if l.heard {
+			out = append(out, Informant{l.peer, l.hello.Origins, l.hello.FalseMatches})
 		}
-		p, falseMatches, ok = l.peer, l.hello.FalseMatches, true
 	}
-	return p, falseMatches, ok
+	return out
 }
