@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -199,7 +200,11 @@ func (p *Plan) Parts() int { return p.parts }
 func (p *Plan) N() int { return p.n }
 
 // Shape is the shape planned for, nothing in it left to default.
-func (p *Plan) Shape() Shape { return p.shape }
+func (p *Plan) Shape() Shape {
+	s := p.shape
+	s.Levels = slices.Clone(s.Levels)
+	return s
+}
 
 // stepOf is the index of the step that a part belongs to.
 func (p *Plan) stepOf(part int) int {

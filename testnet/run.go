@@ -150,7 +150,7 @@ func (r *run) progress(p Phase, done, total int) {
 
 // start makes all hosts, then a node on each.
 func (r *run) start(ctx context.Context) error {
-	r.wires = newWires(r.cfg.Transport)
+	r.wires = newWires(&r.cfg)
 	names := r.ring.Peers()
 	identities := r.cfg.random(identifying)
 	for i, name := range names {

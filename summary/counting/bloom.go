@@ -37,13 +37,19 @@ func NewBloom(m, k int) (*Bloom, error) {
 	return &Bloom{words: make([]uint64, (m+15)/16), counters: uint64(m), hashes: k}, nil
 }
 
-// BloomFor returns the m and k of the smallest filter for n members at a false-positive rate between 0 and 1 (both
-// exclusive): m = n·log2(1/rate)/ln 2, k = log2(1/rate) rounded.
-func BloomFor(n int, rate float64) (m, k int) {
-	k = max(1, int(math.Round(-math.Log2(rate))))
-	// the least m at this whole number k, from (1-e^(-kn/m))^k = rate
-	m = int(math.Ceil(-float64(k) * float64(n) / math.Log1p(-math.Pow(rate, 1/float64(k)))))
-	return max(1, m), k
+// NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0 and 1
+// (both exclusive): k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
+func NewBloomForRate(n int, rate float64) (*Bloom, error) {
+	if n < 0 || !(rate > 0 && rate < 1) {
+		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", ErrParams, n, rate)
+	}
+	k := max(1, int(math.Round(-math.Log2(rate))))
+	// From (1-e^(-kn/m))^k = rate.
+	m := math.Ceil(-float64(k) * float64(n) / math.Log1p(-math.Pow(rate, 1/float64(k))))
+	if !(m <= MaxCounters) {
+		return nil, fmt.Errorf("%w: %.3g counters, want at most %d", ErrParams, m, int64(MaxCounters))
+	}
+	return NewBloom(max(1, int(m)), k)
 }
 
 // Counters is m, Hashes is k.

@@ -165,8 +165,9 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 	}
 }
 
-// Merge adds the counts of o, which must have the same form and seed: the result is as if all had been added here. The
-// error matches ErrMismatch and says what differs.
+// Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been added
+// here. After AddConservative it is not: estimates are still never too low, and never above those of Add, but may be
+// higher than if all had been added conservatively here. The error matches ErrMismatch and says what differs.
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))
