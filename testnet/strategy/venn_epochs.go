@@ -30,7 +30,7 @@ type origin struct {
 
 	// epochs are those published so far, ascending. Others read them while the peer itself adds one.
 	epochs atomic.Pointer[[]*vennEpoch]
-	held []summary.Fingerprint // the collection, ascending, once the peer has been audited
+	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited
 }
 
 // vennEpoch is a summary that was published.
