@@ -301,7 +301,7 @@ func TestMergeMismatch(t *testing.T) {
 	before := f.Clone()
 	for name, q := range map[string]Params{
 		"bloom: filters do not match: schemes independent and double": {Blocks: 2, BlockBits: 100, Hashes: 2, Scheme: Double},
-		"bloom: filters do not match: seeds differ":                    {Blocks: 2, BlockBits: 100, Hashes: 2, Seed: Seed{1, 0}},
+		"bloom: filters do not match: seeds differ":                   {Blocks: 2, BlockBits: 100, Hashes: 2, Seed: Seed{1, 0}},
 		"bloom: filters do not match: blocks of 100 and 50 bits":      {Blocks: 2, BlockBits: 50, Hashes: 2},
 		"bloom: filters do not match: 2 and 1 hash functions a block": {Blocks: 2, BlockBits: 100, Hashes: 1},
 	} {
