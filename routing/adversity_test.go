@@ -272,3 +272,84 @@ func TestReach(t *testing.T) {
 		}
 	}
 }
+
+// TestDeadHolder lets a find match a peer that is dead, beside one that lives, and alone.
+func TestDeadHolder(t *testing.T) {
+	for _, live := range []bool{true, false} {
+		t.Run(fmt.Sprintf("another lives %v", live), func(t *testing.T) {
+			onOff(t, "failures are remembered", func(t *testing.T, lax string, on bool) {
+				p := newPlace(t, 1, lax, routing.Config{})
+				a, dead := p.node("a"), p.node("dead")
+				dead.Mute, dead.Holds["k"] = true, true
+				a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
+				p.node("alive").Holds["k"] = live
+				never := p.without("dead", func() time.Duration { return p.find("a", "k").Elapsed })
+				first := p.find("a", "k").Elapsed
+				var worst time.Duration
+				for range 300 {
+					p.RunUntil(p.Now() + time.Second)
+					worst = max(worst, p.find("a", "k").Elapsed)
+				}
+				t.Logf("without it %v; with it %v at first, then at most %v", never, first, worst)
+				if (worst <= never+50*time.Millisecond) != on {
+					t.Errorf("a find takes %v, %v without the dead peer", worst, never)
+				}
+			})
+		})
+	}
+}
+
+// without does something while a's directory lacks a peer.
+func (p *place) without(id overlay.PeerID, do func() time.Duration) time.Duration {
+	a := p.node("a")
+	rate := a.Knows[id]
+	delete(a.Knows, id)
+	defer func() { a.Knows[id] = rate }()
+	return do()
+}
+
+// TestReturnedHolder has a peer fail for a minute: it is found again soon after it is back.
+func TestReturnedHolder(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	a, b := p.node("a"), p.node("b")
+	b.Down, b.Holds["k"] = true, true
+	a.Knows["b"] = 0.0001
+	for range 60 {
+		p.find("a", "k")
+		p.RunUntil(p.Now() + time.Second)
+	}
+	b.Down = false
+	back := p.Now()
+	for p.find("a", "k").Found == 0 && p.Now() < back+10*time.Minute {
+		p.RunUntil(p.Now() + time.Second)
+	}
+	if took := p.Now() - back; took > 10*time.Second {
+		t.Errorf("found %v after it was back", took)
+	}
+}
+
+// TestOwnKey looks for a key that the node holds itself.
+func TestOwnKey(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.links("a-b")
+	p.node("a").Holds["k"], p.node("b").Holds["k"] = true, true
+	if s := p.find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
+		t.Errorf("found %+v", s)
+	}
+	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: routing.Any, Others: true})
+	p.Run()
+	if s := p.node("a").Done[1].Stats; !s.Self || s.Found != 1 {
+		t.Errorf("others: %+v", s)
+	}
+}
+
+func TestFailuresAreBounded(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.node("a")
+	for i := range 3000 {
+		p.Step("a", routing.ConfirmFailed{ID: 1, Peer: overlay.PeerID(fmt.Sprint(i))})
+	}
+	if n := p.node("a").Router.Failures(); n > 1024 {
+		t.Errorf("%d failures are remembered", n)
+	}
+}

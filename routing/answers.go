@@ -20,6 +20,7 @@ func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*flight, *candidate)
 
 // confirmed takes in a peer's word. One that comes late, after the machine gave it up, counts as well.
 func (r *Router) confirmed(in Confirmed) {
+	r.failures.answered(in.Peer)
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state == answered || c.state == lacking {
 		return
@@ -81,9 +82,11 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
 
+// confirmFailed takes in that a peer did not answer. That counts against it when the query is over, too.
 func (r *Router) confirmFailed(in ConfirmFailed) {
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state != asking {
+		r.failures.note(r.now, in.Peer)
 		return
 	}
 	r.fail(q, c)
@@ -93,6 +96,7 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *flight, c *candidate) {
 	r.waitFor(q, c, -1)
+	r.failures.note(r.now, c.record.Peer)
 	c.state = failed
 	q.stats.Explain[c.reason].Result = Failed
 	if c.tries == 1 {
@@ -101,6 +105,7 @@ func (r *Router) fail(q *flight, c *candidate) {
 }
 
 func (r *Router) candidatesReceived(in CandidatesReceived) {
+	r.failures.answered(in.From)
 	q := r.open[in.ID]
 	if q == nil {
 		return

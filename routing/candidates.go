@@ -52,10 +52,21 @@ func (r *Router) matched(q *flight) {
 
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	v.Record.Peer = v.Peer
-	return candidate{
+	return r.rested(candidate{
 		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: match.Trust(v.Hits, v.Misses),
 		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
+	})
+}
+
+// rested says of a candidate whether it failed of late, and keeps it from being asked if it did just now.
+func (r *Router) rested(c candidate) candidate {
+	switch r.standing(c.record.Peer) {
+	case suspect:
+		c.suspect = true
+	case resting:
+		c.suspect, c.state = true, shunned
 	}
+	return c
 }
 
 func (q *flight) keepLikeliest(n int) {
@@ -72,7 +83,11 @@ func (q *flight) rank() {
 	entries := make([]match.Entry, 0, len(q.candidates))
 	for i, c := range q.candidates {
 		if c.state == waiting {
-			entries = append(entries, match.Entry{Index: i, Probability: c.p, Cost: c.cost, Tie: c.tie})
+			p := c.p
+			if c.suspect {
+				p *= discredit * discredit
+			}
+			entries = append(entries, match.Entry{Index: i, Probability: p, Cost: c.cost, Tie: c.tie})
 		}
 	}
 	match.Rank(entries)
@@ -144,10 +159,10 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	if q.excluded(r.cfg.Self, rec.Peer) || len(q.candidates) >= MaxCandidates {
 		return nil
 	}
-	c := candidate{
+	c := r.rested(candidate{
 		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false, r.load[rec.Peer]),
 		tie: match.Tie(uint64(q.Fingerprint), string(rec.Peer)), namedBy: -1,
-	}
+	})
 	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
 		c.record = own
 	}

@@ -12,6 +12,8 @@ func (r *Router) Loosen(defence string) {
 		r.lax.anySender = true
 	case "informants are remembered":
 		r.lax.forgetVoices = true
+	case "failures are remembered":
+		r.lax.forgetFailures = true
 	case "linked peers are asked":
 		r.lax.noSweep = true
 	case "an order of one's own":
@@ -22,3 +24,6 @@ func (r *Router) Loosen(defence string) {
 		panic(fmt.Sprintf("no defence %q", defence))
 	}
 }
+
+// Failures is how many peers' failures are remembered.
+func (r *Router) Failures() int { return len(r.failures) }

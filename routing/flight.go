@@ -48,7 +48,8 @@ const (
 	answered // an informant or child: an answer came. A candidate: it holds the key
 	lacking
 	failed
-	passed // not to be asked any more
+	passed  // not to be asked any more
+	shunned // not to be asked at all: it failed to answer a moment ago
 )
 
 // candidate is a peer that may hold the key.
@@ -62,7 +63,8 @@ type candidate struct {
 	p       float64 // probability that it holds the key
 	cost    float64
 	tie     uint64
-	namedBy int // index in flight.voices; -1: nobody
+	namedBy int  // index in flight.voices; -1: nobody
+	suspect bool // it failed to answer of late: it is asked last, and not waited for
 	state   state
 	tries   int
 	since   time.Duration
@@ -108,7 +110,9 @@ func (q *flight) afford(n int) bool {
 }
 
 // enough says that nothing more is wanted.
-func (q *flight) enough() bool { return q.Mode == Any && q.found >= q.Want }
+func (q *flight) enough() bool {
+	return q.Mode == Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
+}
 
 // excluded says that a peer must not be asked: it asks itself, or had the query before it came here.
 func (q *flight) excluded(self, p overlay.PeerID) bool {

@@ -38,7 +38,7 @@ func (r *Router) worthForwardingAgain(q *flight) bool {
 func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 	var out []overlay.PeerID
 	for _, p := range r.view.Linked() {
-		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) {
+		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) && r.standing(p) != resting {
 			out = append(out, p)
 		}
 	}
@@ -100,6 +100,7 @@ func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.D
 // forwardReturned takes in what a child found. What it reports to have spent is believed up to what was set aside, the
 // rest is given back.
 func (r *Router) forwardReturned(in ForwardReturned) {
+	r.failures.answered(in.From)
 	q := r.open[in.ID]
 	if q == nil {
 		return

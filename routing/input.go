@@ -73,6 +73,9 @@ type Asked struct {
 	Visited     []uint32 // marks of peers that have had it (see [Mark]); of more than [MaxVisited] the first are ignored
 }
 
+// Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
+type Reached struct{ Peer overlay.PeerID }
+
 // Tick says that time has passed.
 type Tick struct{}
 
@@ -84,6 +87,7 @@ func (CandidatesReceived) input() {}
 func (AskFailed) input()          {}
 func (ForwardReturned) input()    {}
 func (Asked) input()              {}
+func (Reached) input()            {}
 func (Tick) input()               {}
 
 func (i Start) String() string {
@@ -116,6 +120,8 @@ func (i Asked) String() string {
 	}
 	return s
 }
+
+func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
 
 func (Tick) String() string { return "Tick" }
 

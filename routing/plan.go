@@ -55,7 +55,7 @@ func (r *Router) advance(q *flight) {
 		if !r.heldUp(q) && r.escalate(q) {
 			continue
 		}
-		if q.probing == 0 && !q.waitingFor() {
+		if !r.worthWaiting(q) {
 			break
 		}
 		q.wake = r.nextLook(q)
@@ -99,8 +99,8 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking {
 			at = min(at, c.since+r.cfg.ConfirmTimeout)
-			if r.holdsUp(c) && c.why == Linked {
-				at = min(at, c.since+r.cfg.HedgeAfter)
+			if r.holdsUp(c) {
+				at = min(at, c.since+r.patience(c))
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func (r *Router) width(q *flight, best *candidate) int {
 	if best.p < evenOdds {
 		w++
 	}
-	if best.why == Linked {
+	if best.why == Linked || best.suspect {
 		w = r.cfg.Parallel
 	}
 	return min(w, r.cfg.Parallel)
@@ -288,7 +288,7 @@ func (r *Router) escalate(q *flight) bool {
 func (q *flight) retry() bool {
 	again := false
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.p >= worthRepeating && !q.discredited(c) {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && !c.suspect && c.p >= worthRepeating && !q.discredited(c) {
 			c.state, again = waiting, true
 		}
 	}

@@ -26,7 +26,8 @@ type Router struct {
 	seen     sightings
 	demand   demand
 	voices   reputations // of those who name peers
-	salt     uint64      // of the order in which linked peers are asked and forwarded to
+	failures failures
+	salt     uint64 // of the order in which linked peers are asked and forwarded to
 	lax      lax
 	out      []Effect
 }
@@ -68,6 +69,8 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 		r.forwardReturned(in)
 	case Asked:
 		r.asked(in)
+	case Reached:
+		r.failures.answered(in.Peer)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("routing: unknown input %T", in))
@@ -106,7 +109,9 @@ func (r *Router) start(q Query) {
 		r.refuse(q.ID, fmt.Sprintf("%d queries open already", r.own))
 	default:
 		r.own++
-		r.launch(&flight{Query: r.filled(q), origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops})
+		r.launch(&flight{
+			Query: r.filled(q), origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops, stats: Stats{Self: r.cfg.Has(q.Key)},
+		})
 	}
 }
 
@@ -155,8 +160,13 @@ func (r *Router) end(q *flight, why End) {
 	r.timers.remove(q)
 	r.judgeVoices(q)
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking {
-			r.waitFor(q, c, -1)
+		c := &q.candidates[i]
+		if c.state != asking {
+			continue
+		}
+		r.waitFor(q, c, -1)
+		if c.suspect || r.now >= c.since+r.cfg.HedgeAfter {
+			r.failures.note(r.now, c.record.Peer)
 		}
 	}
 	if q.serves != nil {

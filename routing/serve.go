@@ -17,6 +17,7 @@ type request struct {
 
 // asked serves a peer. What is malformed or too much is answered empty at once.
 func (r *Router) asked(in Asked) {
+	r.failures.answered(in.From)
 	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= All
 	r.demand.fade(r.now)
 	ok = ok && !r.demand.over(in.From, r.cfg.ServedRate)

@@ -1,6 +1,8 @@
 package routing
 
 import (
+	"time"
+
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -24,7 +26,7 @@ func (r *Router) sweep(q *flight) bool {
 	for _, p := range to {
 		rec, _ := r.view.Record(p)
 		rec.Peer = p
-		if c := r.learn(q, rec); c != nil && c.tries == 0 {
+		if c := r.learn(q, rec); c != nil && c.tries == 0 && c.state != shunned {
 			c.why, c.state, c.p, c.cost = Linked, waiting, r.prior.Share(), match.Cost(0, true, r.load[p])
 		}
 	}
@@ -58,8 +60,30 @@ func (r *Router) heldUp(q *flight) bool {
 	return false
 }
 
-// holdsUp says whether the answer of a candidate under way is to be waited for. A linked peer for which nothing speaks is not,
-// after a while.
-func (r *Router) holdsUp(c *candidate) bool {
-	return c.why != Linked || r.now < c.since+r.cfg.HedgeAfter
+// holdsUp says whether the answer of a candidate under way is to be waited for before the plan goes on.
+func (r *Router) holdsUp(c *candidate) bool { return r.now < c.since+r.patience(c) }
+
+// patience is how long the plan waits for the answer of a candidate: a short while if it failed to answer of late, or if
+// nothing speaks for it.
+func (r *Router) patience(c *candidate) time.Duration {
+	switch {
+	case c.suspect:
+		return grace
+	case c.why == Linked:
+		return r.cfg.HedgeAfter
+	}
+	return r.cfg.ConfirmTimeout
+}
+
+// worthWaiting says whether something under way may still bring something when nothing else is left to do.
+func (r *Router) worthWaiting(q *flight) bool {
+	if q.waitingFor() {
+		return true
+	}
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking && (!c.suspect || r.holdsUp(c)) {
+			return true
+		}
+	}
+	return false
 }
