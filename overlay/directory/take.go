@@ -211,7 +211,7 @@ func (d *Directory) place(e *Entry, p *summary.Prefix) (replaced *summary.Prefix
 		d.settle(e, Held)
 	case e.cur.Header().Epoch == epoch: // deeper, perhaps while a newer one is coming
 		e.cur = p
-	case p.Rate() <= e.cur.Rate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
+	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
 		replaced = e.cur
 		e.cur, e.next, e.state = p, nil, Held
 	default:
@@ -222,9 +222,9 @@ func (d *Directory) place(e *Entry, p *summary.Prefix) (replaced *summary.Prefix
 
 // learned says what a longer prefix added to what was known of its epoch before.
 func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further bool) *event.Learned {
-	gained, delta := p.Bytes(), 0
+	gained, delta := p.EncodedBytes(), 0
 	if known != nil {
-		gained -= known.Bytes()
+		gained -= known.EncodedBytes()
 	}
 	if in.Delta != nil {
 		delta = in.Bytes

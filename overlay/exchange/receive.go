@@ -136,7 +136,7 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, end int) {
 		return
 	}
 	plan := p.Plan()
-	x.reserve(l, e, plan.Bytes(e.ask.end)-plan.Bytes(end))
+	x.reserve(l, e, plan.EncodedBytes(e.ask.end)-plan.EncodedBytes(end))
 	e.ask.deadline = now + askPatience(l)
 }
 
