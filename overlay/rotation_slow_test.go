@@ -159,7 +159,7 @@ func (w *turning) check(t *testing.T) {
 		switch {
 		case e == nil || e.State() == directory.Foreign || e.State() == directory.Expired:
 		case e.Held() != nil && e.Held() == w.standing(e.Peer()):
-			sum += e.Held().Rate()
+			sum += e.Held().FalsePositiveRate()
 		case e.Held() == nil && !e.Covered():
 			sum++
 		}

@@ -145,7 +145,7 @@ func (o *Overlay) Directory() []Depth {
 			continue
 		}
 		p := e.Held()
-		out = append(out, Depth{Peer: e.Peer(), Parts: p.Parts(), Bytes: p.Bytes(), Rate: p.Rate()})
+		out = append(out, Depth{Peer: e.Peer(), Parts: p.Parts(), Bytes: p.EncodedBytes(), Rate: p.FalsePositiveRate()})
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func checkViews(t *testing.T, w *world) {
 	}
 	for _, e := range w.o.directory.Others() {
 		if e != nil && e.Held() != nil {
-			sum += e.Held().Rate()
+			sum += e.Held().FalsePositiveRate()
 		} else if e != nil {
 			sum++
 		}

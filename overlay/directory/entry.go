@@ -169,7 +169,7 @@ func (e *Entry) Rate() float64 {
 	if e.cur == nil {
 		return 1
 	}
-	return e.cur.Rate()
+	return e.cur.FalsePositiveRate()
 }
 
 // Share returns the share of our collection that the peer holds, as estimated; the zero interval if it is not known.
@@ -200,5 +200,5 @@ func (e *Entry) Weight() float64 {
 // value is what parts from..end-1 of a prefix's stream are worth, per byte.
 func (e *Entry) value(p *summary.Prefix, from, end int) float64 {
 	plan := p.Plan()
-	return e.Weight() * (plan.Rate(from) - plan.Rate(end)) / float64(max(1, plan.Bytes(end)-plan.Bytes(from)))
+	return e.Weight() * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from)))
 }

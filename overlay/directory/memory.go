@@ -61,7 +61,7 @@ func (d *Directory) compactOlder(now, than time.Duration) {
 // compacted is a prefix in the form in which it is kept for long. Where many directories share the prefixes a form of each
 // one's own would take more.
 func (d *Directory) compacted(p *summary.Prefix) *summary.Prefix {
-	if d.cfg.Loop || p.Bytes() > compactBytes {
+	if d.cfg.Loop || p.EncodedBytes() > compactBytes {
 		return p
 	}
 	return p.Compact()
@@ -82,7 +82,7 @@ func prefixMemory(p *summary.Prefix) int {
 	if p == nil {
 		return 0
 	}
-	return p.Memory()
+	return p.SizeBytes()
 }
 
 // memory is what all that is held of an origin's summaries costs.
@@ -97,9 +97,9 @@ func (e *Entry) memory() int {
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
 // index.
 func (d *Directory) Memory() int {
-	n := d.held + d.index.Memory() + d.overlap.Memory() + entryMemory*len(d.byTag) + d.records + d.bans.memory()
+	n := d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records + d.bans.memory()
 	if d.previous != nil {
-		n += d.previous.index.Memory() + d.previous.overlap.Memory()
+		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
 	}
 	return n
 }

@@ -209,7 +209,7 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 		d.settle(e, Held)
 	case e.cur.Header().Epoch == epoch: // deeper, perhaps while a newer one is coming
 		e.cur = p
-	case p.Rate() <= e.cur.Rate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()) || e.overdue(now, p):
+	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()) || e.overdue(now, p):
 		replaced = e.cur
 		e.cur, e.next, e.state = p, nil, Held
 	default:
@@ -224,14 +224,14 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 // overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated for too
 // long.
 func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
-	return e.state == Replaced && now >= e.outdated+freshWithin && p.Rate() <= freshRate
+	return e.state == Replaced && now >= e.outdated+freshWithin && p.FalsePositiveRate() <= freshRate
 }
 
 // learned says what a longer prefix added to what was known of its epoch before.
 func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further bool) *event.Learned {
-	gained, delta := p.Bytes(), 0
+	gained, delta := p.EncodedBytes(), 0
 	if known != nil {
-		gained -= known.Bytes()
+		gained -= known.EncodedBytes()
 	}
 	if in.Delta != nil {
 		delta = in.Bytes

@@ -95,7 +95,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 		return true
 	}
 	plan := p.Plan()
-	grown := p.Bytes() >= 2*plan.Bytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= settledAfter
+	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= settledAfter
 	wait := announceLazily
 	if t.have >= t.toldHave || have == plan.Parts() {
 		wait = announceEvery
@@ -172,7 +172,7 @@ func (x *Exchange) ownTold() bool {
 
 // ownCopy is the time that the line takes to send our own summary once.
 func (x *Exchange) ownCopy() time.Duration {
-	return time.Duration(float64(x.origins[0].Held().Bytes()) / x.up.rate * float64(time.Second))
+	return time.Duration(float64(x.origins[0].Held().EncodedBytes()) / x.up.rate * float64(time.Second))
 }
 
 // slowLine says whether the line is too slow to send our own summary to every neighbour.

@@ -74,7 +74,7 @@ func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
-		of.bytes = rpcOverhead + summary.MaxEnvelope/2 + of.e.Held().Bytes()/16
+		of.bytes = rpcOverhead + summary.MaxEnvelope/2 + of.e.Held().EncodedBytes()/16
 	}
 	of.value = deltaValue * of.e.Weight() / float64(of.bytes)
 }

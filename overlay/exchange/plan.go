@@ -205,11 +205,11 @@ type step struct {
 func (x *Exchange) nextStep(p *summary.Prefix, most int) step {
 	plan, from := p.Plan(), p.Parts()
 	end, limit := from+1, min(maxRunBytes, int(x.down.rate))
-	for end < most && plan.Bytes(end+1)-plan.Bytes(from) <= limit {
+	for end < most && plan.EncodedBytes(end+1)-plan.EncodedBytes(from) <= limit {
 		end++
 	}
-	bytes := max(1, plan.Bytes(end)-plan.Bytes(from))
-	return step{p, uint16(most), uint16(end), uint32(bytes), plan.Rate(from) - plan.Rate(end)}
+	bytes := max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from))
+	return step{p, uint16(most), uint16(end), uint32(bytes), plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)}
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.

@@ -26,8 +26,8 @@ func someStreams(t *testing.T, rng *rand.Rand, n int) []stream {
 		}
 		var s stream
 		for parts := range plan.Parts() + 1 {
-			s.bytes = append(s.bytes, plan.Bytes(parts))
-			s.rate = append(s.rate, plan.Rate(parts))
+			s.bytes = append(s.bytes, plan.EncodedBytes(parts))
+			s.rate = append(s.rate, plan.FalsePositiveRate(parts))
 		}
 		out = append(out, s)
 	}

@@ -140,7 +140,7 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 		return
 	}
 	plan := p.Plan()
-	e.ask.bytes = plan.Bytes(e.ask.end) - plan.Bytes(end)
+	e.ask.bytes = plan.EncodedBytes(e.ask.end) - plan.EncodedBytes(end)
 	if r.Learned != nil || x.cfg.Undefended.Has(defence.Growth) {
 		e.ask.deadline = now + askPatience(l, e.ask.bytes)
 	}

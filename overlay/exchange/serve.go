@@ -92,7 +92,7 @@ func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (ru
 	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
 	plan := p.Plan()
 	fits := func(to int) bool {
-		n := fixed + plan.Bytes(to) - plan.Bytes(from) + 3*(to-from)
+		n := fixed + plan.EncodedBytes(to) - plan.EncodedBytes(from) + 3*(to-from)
 		if to == from+1 {
 			return l.out.allowsWhole(n) && x.up.allowsWhole(n)
 		}

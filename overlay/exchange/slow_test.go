@@ -77,14 +77,14 @@ func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok 
 		return 0, 0, 0, 0, false
 	}
 	for end = from + 1; end < most; end++ {
-		if n := plan.Bytes(end+1) - plan.Bytes(from); n > maxRunBytes || n > int(x.down.rate) {
+		if n := plan.EncodedBytes(end+1) - plan.EncodedBytes(from); n > maxRunBytes || n > int(x.down.rate) {
 			break
 		}
 	}
-	bytes = plan.Bytes(end) - plan.Bytes(from)
+	bytes = plan.EncodedBytes(end) - plan.EncodedBytes(from)
 	hits, misses := e.Answers()
 	kept := float64(1+hits) / float64(1+hits+misses)
-	value = (1 + float64(e.Share().Value)) * kept * (plan.Rate(from) - plan.Rate(end)) / float64(bytes)
+	value = (1 + float64(e.Share().Value)) * kept * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(bytes)
 	return from, end, bytes + rpcOverhead + runOverhead, value, true
 }
 

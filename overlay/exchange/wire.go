@@ -21,7 +21,7 @@ func CatalogueBytes(items int) int { return rpcOverhead + items*itemBytes }
 
 // RunBytes is what a run, with the header and the record that go with it, counts against a budget.
 func RunBytes(r summary.Run, envelope, record []byte) int {
-	return rpcOverhead + runOverhead + r.Bytes() + 3*len(r.Parts) + len(envelope) + len(record)
+	return rpcOverhead + runOverhead + r.EncodedBytes() + 3*len(r.Parts) + len(envelope) + len(record)
 }
 
 // HelloBytes is what a hello counts against a budget.

@@ -310,7 +310,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 		if p.Silent {
 			return
 		}
-		p.Served[n.originOf(e.Group)] += e.Run.Bytes()
+		p.Served[n.originOf(e.Group)] += e.Run.EncodedBytes()
 		n.send(i, e.To, size, overlay.PartsReceived{
 			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 			More: e.More,
@@ -382,7 +382,7 @@ func (n *Network) answer(i int, e overlay.AnswerParts) {
 		return
 	}
 	size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
-	p.Served[p.ID] += e.Run.Bytes()
+	p.Served[p.ID] += e.Run.EncodedBytes()
 	n.send(i, e.To, size, overlay.PartsReceived{
 		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 	})

@@ -2,33 +2,33 @@ package bloom
 
 import "sync/atomic"
 
-// Shared is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic instructions.
+// Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic instructions.
 // A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to twice as much as with
 // a Filter, asking the same.
-type Shared struct {
+type Concurrent struct {
 	f *Filter
 }
 
 // NewShared returns an empty filter, or an error matched by ErrParams.
-func NewShared(p Params) (*Shared, error) {
+func NewConcurrent(p Params) (*Concurrent, error) {
 	f, err := New(p)
 	if err != nil {
 		return nil, err
 	}
-	return &Shared{f}, nil
+	return &Concurrent{f}, nil
 }
 
-// Share returns a Shared with the keys of f; they have no memory in common.
-func Share(f *Filter) *Shared { return &Shared{f.Clone()} }
+// ConcurrentOf returns a Concurrent with the keys of f; they have no memory in common.
+func ConcurrentOf(f *Filter) *Concurrent { return &Concurrent{f.Clone()} }
 
 // Params returns the filter's parameters.
-func (s *Shared) Params() Params { return s.f.params }
+func (s *Concurrent) Params() Params { return s.f.params }
 
 // Add adds a key. No allocation.
-func (s *Shared) Add(key []byte) { s.AddHash(s.f.params.Key.Hash(key)) }
+func (s *Concurrent) Add(key []byte) { s.AddHash(s.f.params.Seed.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Key.
-func (s *Shared) AddHash(h Hash) {
+// AddHash adds a key by its hash under the filter's Seed.
+func (s *Concurrent) AddHash(h Hash) {
 	m := s.f.params.BlockBits
 	if s.f.params.Scheme == Independent {
 		for _, p := range s.f.probes {
@@ -45,7 +45,7 @@ func (s *Shared) AddHash(h Hash) {
 }
 
 // set sets a bit. Most bits of a well-used filter are set already, and reading does not take the cache line from others.
-func (s *Shared) set(at uint64) {
+func (s *Concurrent) set(at uint64) {
 	w, bit := &s.f.words[at/64], uint64(1)<<(at%64)
 	if atomic.LoadUint64(w)&bit == 0 {
 		atomic.OrUint64(w, bit)
@@ -53,10 +53,10 @@ func (s *Shared) set(at uint64) {
 }
 
 // Contains reports whether the key may have been added. No allocation.
-func (s *Shared) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Key.Hash(key)) }
+func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Seed.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Key.
-func (s *Shared) ContainsHash(h Hash) bool {
+// ContainsHash is Contains for a key's hash under the filter's Seed.
+func (s *Concurrent) ContainsHash(h Hash) bool {
 	m := s.f.params.BlockBits
 	if s.f.params.Scheme == Independent {
 		for _, p := range s.f.probes {
@@ -77,13 +77,13 @@ func (s *Shared) ContainsHash(h Hash) bool {
 	return true
 }
 
-func (s *Shared) get(at uint64) bool {
+func (s *Concurrent) get(at uint64) bool {
 	return atomic.LoadUint64(&s.f.words[at/64])&(1<<(at%64)) != 0
 }
 
-// Or adds all keys of a Filter with the same Params; others are an error matched by ErrMismatch. Keys added
+// Merge adds all keys of a Filter with the same Params; others are an error matched by ErrMismatch. Keys added
 // meanwhile stay.
-func (s *Shared) Or(f *Filter) error {
+func (s *Concurrent) Merge(f *Filter) error {
 	if s.f.params != f.params {
 		return mismatch(s.f.params, f.params)
 	}
@@ -96,7 +96,7 @@ func (s *Shared) Or(f *Filter) error {
 }
 
 // Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones.
-func (s *Shared) Snapshot() *Filter {
+func (s *Concurrent) Snapshot() *Filter {
 	c := *s.f
 	c.words = make([]uint64, len(s.f.words))
 	for i := range c.words {

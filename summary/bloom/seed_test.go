@@ -13,7 +13,7 @@ func TestHash(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i)
 	}
-	k := KeyFromBytes([16]byte(data[:16]))
+	k := SeedFromBytes([16]byte(data[:16]))
 	for n := range data {
 		v := slowSipState(k, data[:n], 2, 4)
 		if got, want := v[0]^v[1]^v[2]^v[3], siphash.Hash(k.K0, k.K1, data[:n]); got != want {
@@ -24,7 +24,7 @@ func TestHash(t *testing.T) {
 			t.Fatalf("Hash of %d bytes = %x, want %x, %x", n, got, a, b)
 		}
 	}
-	if k.Hash(data) == (Key{}).Hash(data) {
+	if k.Hash(data) == (Seed{}).Hash(data) {
 		t.Error("the key does not matter")
 	}
 }
@@ -32,8 +32,8 @@ func TestHash(t *testing.T) {
 func FuzzHash(f *testing.F) {
 	f.Add(uint64(1), uint64(2), []byte("a key"))
 	f.Fuzz(func(t *testing.T, k0, k1 uint64, data []byte) {
-		a, b := slowSip(Key{k0, k1}, data)
-		if got := (Key{k0, k1}).Hash(data); got != (Hash{a, b}) {
+		a, b := slowSip(Seed{k0, k1}, data)
+		if got := (Seed{k0, k1}).Hash(data); got != (Hash{a, b}) {
 			t.Errorf("Hash(%x) = %x, want %x, %x", data, got, a, b)
 		}
 	})
@@ -48,7 +48,7 @@ func BenchmarkHash(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			key[0]++
-			h := Key{1, 2}.Hash(key)
+			h := Seed{1, 2}.Hash(key)
 			sink += h.A ^ h.B
 		}
 	})

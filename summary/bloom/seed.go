@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// Key keys the hash of a filter. Filters can be merged and compared only under one key; whoever does not know it cannot
-// compute in advance which keys of the outside world collide. The zero Key is valid, and known to everybody.
-type Key struct{ K0, K1 uint64 }
+// Seed keys the hash of a filter. Filters can be merged and compared only under one seed; whoever does not know it cannot
+// compute in advance which keys of the outside world collide. The zero Seed is valid, and known to everybody.
+type Seed struct{ K0, K1 uint64 }
 
-// KeyFromBytes reads a Key from 16 bytes, little endian.
-func KeyFromBytes(b [16]byte) Key {
-	return Key{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+// SeedFromBytes reads a Seed from 16 bytes, little endian.
+func SeedFromBytes(b [16]byte) Seed {
+	return Seed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
 }
 
 // Hash is the 128-bit hash of a key, from which all positions in a filter follow. Hash once, ask many filters.
@@ -25,11 +25,11 @@ type Hash struct{ A, B uint64 }
 // SipHash-1-3, keyed, is what dictionaries of several languages use against crafted keys. For keys of 20 bytes it takes
 // about half of the time of SipHash-2-4 with a 128-bit result, and a tenth of the time of BLAKE3; the benchmarks of this
 // package show it. It does not allocate.
-func (k Key) Hash(data []byte) Hash {
-	v0 := k.K0 ^ 0x736f6d6570736575
-	v1 := k.K1 ^ 0x646f72616e646f6d
-	v2 := k.K0 ^ 0x6c7967656e657261
-	v3 := k.K1 ^ 0x7465646279746573
+func (s Seed) Hash(data []byte) Hash {
+	v0 := s.K0 ^ 0x736f6d6570736575
+	v1 := s.K1 ^ 0x646f72616e646f6d
+	v2 := s.K0 ^ 0x6c7967656e657261
+	v3 := s.K1 ^ 0x7465646279746573
 	last := lastWord(data)
 	for i := 0; i <= len(data)-8; i += 8 {
 		m := binary.LittleEndian.Uint64(data[i : i+8])

@@ -11,7 +11,7 @@ func TestShared(t *testing.T) {
 		{Blocks: 1, BlockBits: 100_003, Hashes: 7},
 		{Blocks: 7, BlockBits: 10_001, Hashes: 1, Scheme: Double},
 	} {
-		s, err := NewShared(p)
+		s, err := NewConcurrent(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,18 +51,18 @@ func TestShared(t *testing.T) {
 func TestSharedOr(t *testing.T) {
 	p := Params{Blocks: 3, BlockBits: 1000, Hashes: 2}
 	one, two := testKeys(50, 1), testKeys(50, 2)
-	s := Share(filled(t, p, one))
-	if err := s.Or(filled(t, p, two)); err != nil {
+	s := ConcurrentOf(filled(t, p, one))
+	if err := s.Merge(filled(t, p, two)); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Snapshot().Equal(filled(t, p, append(one, two...))) {
 		t.Error("Or is not the union")
 	}
 	p.Blocks = 2
-	if err := s.Or(mustNew(t, p)); !errors.Is(err, ErrMismatch) || s.Params().Blocks != 3 {
+	if err := s.Merge(mustNew(t, p)); !errors.Is(err, ErrMismatch) || s.Params().Blocks != 3 {
 		t.Error(err)
 	}
-	if _, err := NewShared(Params{}); !errors.Is(err, ErrParams) {
+	if _, err := NewConcurrent(Params{}); !errors.Is(err, ErrParams) {
 		t.Error(err)
 	}
 }
