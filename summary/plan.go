@@ -141,7 +141,7 @@ func sampleCells(s Shape, start int) int {
 	some := min(all, 1<<16) // enough to know the bytes a cell takes
 	l := layout{start: uint8(start)}
 	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
-	cells := max(1, s.SampleBytes*some/max(bytes, 1))
+	cells := int(max(1, int64(s.SampleBytes)*int64(some)/int64(max(bytes, 1))))
 	if cells > all/4*fullQuarters {
 		return all
 	}

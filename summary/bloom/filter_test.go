@@ -359,8 +359,8 @@ func TestParamsCheck(t *testing.T) {
 	}
 	for _, err := range []error{
 		second(Optimal(-1, 10)), second(Optimal(10, 0)), second(OptimalRate(-1, 0.1)), second(OptimalRate(1, 0)),
-		second(OptimalRate(1, 1)), second(OptimalRate(1, math.NaN())), second(OptimalRate(1<<40, 0.01)),
-		second(Partitioned(1, MaxBits+1)), second(PartitionedRate(3, -1)), second(PartitionedRate(1<<40, 0.01)),
+		second(OptimalRate(1, 1)), second(OptimalRate(1, math.NaN())), second(OptimalRate(math.MaxInt, 0.01)),
+		second(Partitioned(1, MaxBits+1)), second(PartitionedRate(3, -1)), second(PartitionedRate(math.MaxInt, 0.01)),
 		second(PartitionedRate(1, 1e-320)), second(PartitionedBlocks(1, 10, 11)), second(PartitionedBlocks(1, 10, 0)), second(ParseScheme("none")),
 	} {
 		if !errors.Is(err, ErrParams) {

@@ -123,7 +123,7 @@ func TestNewBloomForRate(t *testing.T) {
 	if c, err := NewBloomForRate(0, .5); err != nil || c.Counters() != 1 {
 		t.Errorf("no members: %v", err)
 	}
-	for _, mk := range [][2]int{{0, 1}, {1, 0}, {1, 65}, {MaxCounters + 1, 1}, {-1, 3}} {
+	for _, mk := range [][2]int{{0, 1}, {1, 0}, {1, 65}, {math.MaxInt, 1}, {-1, 3}} {
 		if _, err := NewBloom(mk[0], mk[1]); !errors.Is(err, ErrParams) {
 			t.Errorf("m %d, k %d: %v", mk[0], mk[1], err)
 		}

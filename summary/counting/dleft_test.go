@@ -382,7 +382,7 @@ func TestParams(t *testing.T) {
 		"wide q":    {Buckets: 1 << 20, RemainderBits: 45},
 		"counter":   {Buckets: 8, RemainderBits: 14, CounterBits: 17},
 		"negative":  {Buckets: -8, RemainderBits: 14},
-		"too large": {Buckets: 1 << 32, RemainderBits: 30, Subtables: 16, Cells: 64},
+		"too large": {Buckets: 1 << 30, RemainderBits: 30, Subtables: 16, Cells: 64},
 	} {
 		if _, err := New(p); !errors.Is(err, ErrParams) {
 			t.Errorf("%s: %v", name, err)

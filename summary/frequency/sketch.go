@@ -93,8 +93,9 @@ func (p Params) check() error {
 	if p.Depth > p.Width { // beyond it rows repeat
 		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", ErrParams, p.Depth, p.Width))
 	}
-	if n := p.Width * p.Depth * p.Copies; n > MaxCounters {
-		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, MaxCounters))
+	const most = min(MaxCounters, math.MaxInt/4) // four bytes each
+	if n := int64(p.Width) * int64(p.Depth) * int64(p.Copies); n > most {
+		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, int64(most)))
 	}
 	return errors.Join(faults...)
 }
