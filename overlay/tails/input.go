@@ -13,6 +13,7 @@ type Item struct {
 	Number uint32   // the state that the sender holds
 	Gap    bool     // the sender cannot use tails that start later than state 0
 	Direct bool     // the sender is linked with the origin: it hears of its tails without others
+	Hides  bool     // in an item of the sender's own: it holds keys that no summary shows
 	Tails  [][]byte // signed, in order
 }
 
@@ -36,11 +37,8 @@ type Changed struct{ Added, Removed []summary.Fingerprint }
 // Learned says that a newer epoch answers for an origin, or the same one better.
 type Learned struct{ Origin overlay.PeerID }
 
-// LinkOpened says that a linked peer has said hello and understands tails. Hides says that it holds keys that no summary shows.
-type LinkOpened struct {
-	Peer  overlay.PeerID
-	Hides bool
-}
+// LinkOpened says that a linked peer has said hello and understands tails.
+type LinkOpened struct{ Peer overlay.PeerID }
 
 // LinkClosed says that the last connection to a peer is gone.
 type LinkClosed struct{ Peer overlay.PeerID }

@@ -26,6 +26,9 @@ type Config struct {
 	// Pulse is how often a link is told where the node's own tails are when nothing changes. Required.
 	Pulse func() time.Duration
 
+	// Hides says whether the node holds keys that no summary shows: then others ask it rather than go by what they know of it.
+	Hides func() bool
+
 	MaxChanges int // that are kept of all others together; 0: 200,000
 }
 
@@ -60,6 +63,7 @@ type Machine struct {
 	links   map[overlay.PeerID]*link
 	order   []overlay.PeerID // of links, sorted
 	early   []early
+	pulse   time.Duration // see Config.Pulse
 	next    time.Duration // tick
 	woken   time.Duration
 
@@ -115,6 +119,9 @@ func New(cfg Config) *Machine {
 	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Pulse == nil {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
 	}
+	if cfg.Hides == nil {
+		cfg.Hides = func() bool { return false }
+	}
 	if cfg.MaxChanges == 0 {
 		cfg.MaxChanges = 200_000
 	}
@@ -151,11 +158,10 @@ func (m *Machine) Step(now time.Duration, in Input) []Effect {
 func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
 
 func (m *Machine) opened(in LinkOpened) {
-	if l := m.links[in.Peer]; l != nil {
-		l.hides = in.Hides
+	if m.links[in.Peer] != nil {
 		return
 	}
-	l := &link{hides: in.Hides, known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse()}
+	l := &link{known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse()}
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
 	m.order = slices.Insert(m.order, at, in.Peer)
@@ -270,6 +276,9 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	pos := l.known[tag]
 	pos.epoch, pos.number, pos.direct = epoch, it.Number, it.Direct
 	l.know(tag, pos)
+	if tag == m.cfg.Seed.OriginTag(string(from)) {
+		l.hides = it.Hides
+	}
 	switch {
 	case o == nil || o.header == nil || epoch.After(o.header.Epoch):
 		m.keep(from, it)
@@ -467,35 +476,35 @@ func (m *Machine) ownTag() uint64 { return m.cfg.Seed.OriginTag(string(m.cfg.Sel
 // tick sends what is due, every tickEvery at most.
 func (m *Machine) tick() {
 	if m.now >= m.next {
-		m.next = m.now + tickEvery
+		m.next, m.pulse = m.now+tickEvery, m.cfg.Pulse()
 		for _, p := range m.order {
 			m.serve(p, m.links[p])
 		}
 	}
-	at, any := m.wakeAt()
-	if any && at != m.woken {
+	at, due := m.wakeAt()
+	if due && at != m.woken {
 		m.woken = at
 		m.emit(Wake{at})
 	}
 }
 
 // wakeAt is when there will be something to do.
-func (m *Machine) wakeAt() (at time.Duration, any bool) {
+func (m *Machine) wakeAt() (at time.Duration, due bool) {
 	for _, l := range m.links {
-		t := l.pulsed + m.cfg.Pulse()
+		t := l.pulsed + m.pulse
 		if len(l.due) > 0 {
 			t = m.next
 		}
-		if !any || t < at {
-			at, any = t, true
+		if !due || t < at {
+			at, due = t, true
 		}
 	}
-	return max(at, m.next), any
+	return max(at, m.next), due
 }
 
 // serve sends a link what is due to it, as far as there is room.
 func (m *Machine) serve(p overlay.PeerID, l *link) {
-	if m.own.header != nil && m.now >= l.pulsed+m.cfg.Pulse() {
+	if m.own.header != nil && m.now >= l.pulsed+m.pulse {
 		l.owe(m.ownTag(), tell, 0)
 	}
 	if len(l.due) == 0 {
@@ -550,6 +559,7 @@ func (m *Machine) itemFor(l *link, tag uint64) (it Item, bytes int, ok bool) {
 	how := l.due[tag].how
 	same := pos.epoch == o.header.Epoch
 	it = Item{Group: o.header.Group(), Number: o.number(), Gap: how == gap, Direct: m.links[o.peer] != nil}
+	it.Hides = o == &m.own && m.cfg.Hides()
 	if m.now < l.due[tag].at {
 		return Item{}, 0, false
 	}
