@@ -254,7 +254,7 @@ func TestKademliaRestartsOften(t *testing.T) {
 		Queries: 500, Seed: 1, Warmup: 10 * time.Second,
 	})
 	t.Logf("%+v", r)
-	if r.Recall < 0.95 {
+	if r.Recall < 0.9 { // half of all sessions are shorter than 5 s
 		t.Errorf("recall %v", r.Recall)
 	}
 }

@@ -17,15 +17,12 @@ func TestKademlia(t *testing.T) {
 	upkeep := map[string]float64{}
 	for _, all := range []bool{false, true} {
 		for _, s := range []strategy.Strategy{strategy.Kademlia, strategy.KademliaClassic} {
-			if all && s.Name == "kademlia-classic" {
-				continue
-			}
 			r := run(t, sim.Config{
 				Strategy: s, Data: data, Queries: 500, All: all, Seed: 3, Warmup: 40 * time.Second, Asking: 10 * time.Second,
 				Patience: 10 * time.Second,
 			})
 			t.Logf("%+v", r)
-			if r.Recall < 0.99 || r.Wrong != 0 {
+			if r.Recall < 0.9999 || r.Wrong != 0 { // nobody leaves, so no record may be out of reach
 				t.Errorf("%s: recall %v, %d wrong", s.Name, r.Recall, r.Wrong)
 			}
 			if most := 2 + math.Log2(peers/20.0); r.Hops > most {
