@@ -33,6 +33,8 @@ loopback.
    venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
    venn testnet --hold                              leave the peers running, and print how to reach them
+   venn testnet --view                              look at it in a browser while it runs
+   venn testnet --record run.ndjson                 record it, for venn view run.ndjson
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
@@ -48,7 +50,8 @@ func testnetCommand() *cli.Command {
 		Name:        "testnet",
 		Usage:       "run a network of peers in this process, and report what they find",
 		Description: testnetHelp,
-		Flags: []cli.Flag{
+		ArgsUsage:   " ",
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "peers", Usage: "number of `PEERS`; more than the data has deals it anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
 			&cli.StringFlag{Name: "data", Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
 			&cli.Int64Flag{Name: "chunk", Usage: "one key for every so many `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[int64](1, 1<<50)},
@@ -66,15 +69,12 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
-		},
+		}, viewFlags()...),
 		Action: runTestnet,
 	}
 }
 
 func runTestnet(ctx context.Context, c *cli.Command) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	mix, err := link.ParseMix(c.String("links"))
 	if err != nil {
 		return usageError{err}
@@ -89,19 +89,38 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: show.update,
 	}
-	if c.Bool("hold") {
-		cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
-			show.end()
-			err = writeReport(stdout, r, c.Bool("json"))
-			printed = true
-			hold(ctx, stderr, all)
-		}
-	}
 	if names := c.String("strategy"); names != "" {
+		if err := noArguments(c); err != nil {
+			return err
+		}
 		return compareSystems(ctx, c, cfg, show, names)
+	}
+	seen, err := newTestnetView(ctx, c)
+	if err != nil {
+		return err
+	}
+	if seen != nil {
+		cfg.Observer = seen
+		cfg.Progress = func(p testnet.Progress) { show.update(p); seen.progress(p) }
+	}
+	cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
+		if seen != nil {
+			seen.report(r)
+			defer seen.end() //nolint:errcheck // asked again below
+		}
+		if !c.Bool("hold") && !c.IsSet("view") {
+			return
+		}
+		show.end()
+		err = writeReport(stdout, r, c.Bool("json"))
+		printed = true
+		hold(ctx, stderr, all, c.Bool("hold"))
 	}
 	report, runErr := testnet.Run(ctx, cfg)
 	show.end()
+	if seen != nil {
+		runErr = errors.Join(runErr, seen.end())
+	}
 	if runErr != nil {
 		if errors.Is(runErr, testnet.ErrConfig) {
 			return usageError{runErr}
@@ -127,9 +146,11 @@ func writeReport(w io.Writer, r *testnet.Report, asJSON bool) error {
 }
 
 // hold prints how to reach the peers, and waits for the end of ctx.
-func hold(ctx context.Context, w io.Writer, all []testnet.Address) {
+func hold(ctx context.Context, w io.Writer, all []testnet.Address, list bool) {
 	for _, a := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Class, a.Multiaddr)
+		if list {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Class, a.Multiaddr)
+		}
 	}
 	fmt.Fprintf(w, "%d peers of the network %q run until Ctrl-C\n", len(all), testnet.Network)
 	<-ctx.Done()
