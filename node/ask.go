@@ -7,6 +7,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
@@ -32,8 +34,8 @@ type asked struct {
 	reply reply
 }
 
-func (n *Node) serveQuery(s *stream) error {
-	b, err := s.receive(wire.MaxQuery, ioTime)
+func (n *Node) serveQuery(s *streams.Stream) error {
+	b, err := s.Receive(wire.MaxQuery, streams.IOTime)
 	if err != nil {
 		return err
 	}
@@ -45,8 +47,8 @@ func (n *Node) serveQuery(s *stream) error {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
 	defer cancel()
 	r := reply{make(chan any, 16), ctx}
-	if !offer(n.in.requests, asked{s.peer, q, r}) {
-		return errBusy
+	if !inbox.Offer(n.in.Requests, asked{s.Peer, q, r}) {
+		return streams.ErrBusy
 	}
 	for {
 		select {
@@ -64,15 +66,15 @@ func (n *Node) serveQuery(s *stream) error {
 }
 
 // sendAnswer sends an answer in as many messages as its records need.
-func sendAnswer(s *stream, a wire.Answer) error {
+func sendAnswer(s *streams.Stream, a wire.Answer) error {
 	for len(a.Records) > wire.MaxAnswerRecords {
 		first := wire.Answer{Records: a.Records[:wire.MaxAnswerRecords], Messages: a.Messages}
 		a.Records = a.Records[wire.MaxAnswerRecords:]
-		if err := s.send(wire.AppendAnswer(nil, first)); err != nil {
+		if err := s.Send(wire.AppendAnswer(nil, first)); err != nil {
 			return err
 		}
 	}
-	return s.send(wire.AppendAnswer(nil, a))
+	return s.Send(wire.AppendAnswer(nil, a))
 }
 
 // askCandidates asks a linked peer who probably holds a key.
@@ -87,17 +89,17 @@ func (n *Node) askCandidates(e routing.AskCandidates) {
 		n.askFailed(e.ID, e.To, err)
 		return
 	}
-	n.in.result(n.ctx, all)
+	n.in.Result(n.ctx, all)
 }
 
 // forward hands a query on to a linked peer.
 func (n *Node) forward(e routing.Forward, within time.Duration) {
 	q := wire.Query{
 		Kind: routing.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
-		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops,
+		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited,
 	}
 	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
-		n.in.result(n.ctx, routing.ForwardReturned{ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final})
+		n.in.Result(n.ctx, routing.ForwardReturned{ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final})
 	})
 	if err != nil {
 		n.askFailed(e.ID, e.To, err)
@@ -106,7 +108,7 @@ func (n *Node) forward(e routing.Forward, within time.Duration) {
 
 func (n *Node) askFailed(id routing.QueryID, to overlay.PeerID, err error) {
 	n.log.Debug("query failed", "peer", peer.ID(to), "err", err)
-	n.in.result(n.ctx, routing.AskFailed{ID: id, Peer: to})
+	n.in.Result(n.ctx, routing.AskFailed{ID: id, Peer: to})
 }
 
 // maxAnswers bounds the messages of one answer.
@@ -116,17 +118,17 @@ const maxAnswers = 256
 func (n *Node) query(p peer.ID, q wire.Query, take func(wire.Answer)) (err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()
-	s, err := n.open(ctx, p, QueryID)
+	s, err := n.streams.Open(ctx, p, QueryID)
 	if err != nil {
 		return err
 	}
-	defer func() { s.end(err) }()
-	if err = s.send(wire.AppendQuery(nil, q)); err != nil {
+	defer func() { s.End(err) }()
+	if err = s.Send(wire.AppendQuery(nil, q)); err != nil {
 		return err
 	}
 	until := time.Now().Add(q.Within)
 	for range maxAnswers {
-		b, err := s.receive(wire.MaxAnswer, time.Until(until))
+		b, err := s.Receive(wire.MaxAnswer, time.Until(until))
 		if err != nil {
 			return err
 		}

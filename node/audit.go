@@ -48,7 +48,7 @@ func (n *Node) audit(a overlay.Audit) {
 			hits++
 		}
 	}
-	n.in.result(n.ctx, overlay.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
+	n.in.Result(n.ctx, overlay.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
 }
 
 // keySample is some of the node's keys, drawn at random from all: listing them takes a while, so it is done once an hour at most.

@@ -6,11 +6,12 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay"
 )
 
 // boast are keys that are published, and not held.
-type boast struct{ MemoryKeys }
+type boast struct{ keystore.Memory }
 
 func (*boast) Has([]byte) bool { return false }
 
@@ -18,7 +19,7 @@ func (*boast) Has([]byte) bool { return false }
 // whose keys cannot be listed asks for none, and keeps it.
 func TestAudit(t *testing.T) {
 	keys := keysOf("k", 1000)
-	beside := func(network string, k Keys) (n, boaster *Node) { // in a network of two
+	beside := func(network string, k keystore.Keys) (n, boaster *Node) { // in a network of two
 		n = newNode(t, WithNetwork(network, 0), WithKeys(k))
 		boaster = newNode(t, WithNetwork(network, 0), WithKeys(&boast{}))
 		add(t, n, keys...)
@@ -26,8 +27,8 @@ func TestAudit(t *testing.T) {
 		connect(t, n, boaster)
 		return n, boaster
 	}
-	careful, boaster := beside("careful", &MemoryKeys{})
-	careless, other := beside("careless", unlisted{&MemoryKeys{}})
+	careful, boaster := beside("careful", &keystore.Memory{})
+	careless, other := beside("careless", unlisted{&keystore.Memory{}})
 	eventually(t, "the careful one has found out", func() bool {
 		misses := 0
 		err := careful.view(t.Context(), func(l *loop) {

@@ -152,6 +152,6 @@ func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claim
 		}
 		done += k
 	}
-	n.in.result(n.ctx, overlay.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
+	n.in.Result(n.ctx, overlay.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
 	return held
 }

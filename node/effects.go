@@ -19,21 +19,21 @@ func (l *loop) carryOut(e core.Effect) {
 		l.sendCatalogue(e)
 	case overlay.SendParts:
 		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More})
-		l.n.mesh.send(outgoing{to: peer.ID(e.To), group: string(e.Group[:]), parts: msg})
+		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
 	case overlay.RequestParts:
-		l.n.tasks.run(func() { l.n.fetch(e) })
+		l.n.tasks.Run(func() { l.n.fetch(e) })
 	case overlay.AnswerParts:
 		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta}, true)
 	case overlay.Connect:
-		l.n.tasks.run(func() { l.n.connect(e.To) })
+		l.n.tasks.Run(func() { l.n.connect(e.To) })
 	case overlay.Protect:
 		l.protect(peer.ID(e.Peer))
 	case overlay.Disconnect:
 		l.unprotect(peer.ID(e.Peer))
 	case overlay.Audit:
-		l.n.tasks.run(func() { l.n.audit(e) })
+		l.n.tasks.Run(func() { l.n.audit(e) })
 	case overlay.Report:
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
@@ -42,10 +42,10 @@ func (l *loop) carryOut(e core.Effect) {
 	case routing.Confirm:
 		l.confirm(e)
 	case routing.AskCandidates:
-		l.n.tasks.run(func() { l.n.askCandidates(e) })
+		l.n.tasks.Run(func() { l.n.askCandidates(e) })
 	case routing.Forward:
 		within := e.Deadline - l.n.now()
-		l.n.tasks.run(func() { l.n.forward(e, within) })
+		l.n.tasks.Run(func() { l.n.forward(e, within) })
 	case routing.Answer:
 		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final}, e.Final)
 	case routing.Found:
@@ -77,7 +77,7 @@ func (l *loop) learn(e overlay.Learned) {
 func (l *loop) sendCatalogue(e overlay.SendCatalogue) {
 	for items := e.Items; len(items) > 0; {
 		k := min(len(items), wire.MaxItems)
-		l.n.mesh.send(outgoing{to: peer.ID(e.To), group: wire.CatalogueGroup, metadata: wire.AppendCatalogue(nil, items[:k])})
+		l.n.mesh.SendCatalogue(peer.ID(e.To), wire.AppendCatalogue(nil, items[:k]))
 		items = items[k:]
 	}
 }
@@ -110,7 +110,7 @@ func (l *loop) answer(request uint64, a any, final bool) {
 	select {
 	case r.answers <- a:
 	default:
-		l.n.counters.drop("answers")
+		l.n.counters.Drop("answers")
 		final = true
 	}
 	if final {

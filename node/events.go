@@ -3,6 +3,8 @@ package node
 import (
 	"sync"
 
+	"github.com/venn-p2p/venn/node/internal/counters"
+
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/summary"
@@ -45,11 +47,11 @@ type events struct {
 	mu       sync.Mutex
 	subs     map[chan Event]bool
 	closed   bool
-	counters *counters
+	counters *counters.Counters
 	metrics  *metrics
 }
 
-func newEvents(c *counters, m *metrics) *events {
+func newEvents(c *counters.Counters, m *metrics) *events {
 	return &events{subs: make(map[chan Event]bool), counters: c, metrics: m}
 }
 
@@ -84,7 +86,7 @@ func (e *events) emit(ev Event) {
 		select {
 		case ch <- ev:
 		default:
-			e.counters.drop("events")
+			e.counters.Drop("events")
 		}
 	}
 }

@@ -45,16 +45,16 @@ func (g *Gate) InterceptSecured(d network.Direction, p peer.ID, _ network.ConnMu
 	if n == nil || n.ctx.Err() != nil || d == network.DirOutbound {
 		return true
 	}
-	evict, ok := n.conns.admit(p, time.Now())
+	evict, ok := n.links.Admit(p, time.Now())
 	for waited := time.Duration(0); !ok && waited < roomPatience && n.ctx.Err() == nil; waited += roomPoll {
 		time.Sleep(roomPoll)
-		evict, ok = n.conns.admit(p, time.Now())
+		evict, ok = n.links.Admit(p, time.Now())
 	}
 	if evict != "" {
 		_ = n.host.Network().ClosePeer(evict)
 	}
 	if evict != "" || !ok {
-		n.counters.drop("connections")
+		n.counters.Drop("connections")
 	}
 	return ok
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
@@ -39,9 +40,9 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 	for i, c := range batch {
 		keys[i] = c.Key
 	}
-	l.n.tasks.run(func() {
+	l.n.tasks.Run(func() {
 		has, rtt, err := l.n.have(l.n.ctx, batch[0].To, keys)
-		l.n.in.result(l.n.ctx, confirmed{p, batch, has, rtt, err})
+		l.n.in.Result(l.n.ctx, confirmed{p, batch, has, rtt, err})
 	})
 }
 
@@ -90,22 +91,22 @@ func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte) (has 
 }
 
 func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
-	opening, cancel := context.WithTimeout(ctx, openTime)
+	opening, cancel := context.WithTimeout(ctx, streams.OpenTime)
 	defer cancel()
 	if err := n.reach(opening, to, true); err != nil {
 		return nil, 0, err
 	}
-	s, err := n.open(opening, peer.ID(to.Peer), HaveID)
+	s, err := n.streams.Open(opening, peer.ID(to.Peer), HaveID)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { s.end(err) }()
+	defer func() { s.End(err) }()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	begun := time.Now()
-	if err = s.send(wire.AppendHaveRequest(nil, keys)); err != nil {
+	if err = s.Send(wire.AppendHaveRequest(nil, keys)); err != nil {
 		return nil, 0, err
 	}
-	b, err := s.receive(wire.MaxHaveAnswer, ioTime)
+	b, err := s.Receive(wire.MaxHaveAnswer, streams.IOTime)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -113,8 +114,8 @@ func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte) (
 	return has, time.Since(begun), err
 }
 
-func (n *Node) serveHave(s *stream) error {
-	b, err := s.receive(wire.MaxHave, ioTime)
+func (n *Node) serveHave(s *streams.Stream) error {
+	b, err := s.Receive(wire.MaxHave, streams.IOTime)
 	if err != nil {
 		return err
 	}
@@ -126,5 +127,5 @@ func (n *Node) serveHave(s *stream) error {
 	for i, k := range keys {
 		has[i] = n.Has(k)
 	}
-	return s.send(wire.AppendHaveAnswer(nil, has))
+	return s.Send(wire.AppendHaveAnswer(nil, has))
 }

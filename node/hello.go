@@ -9,6 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -35,9 +37,9 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 	}
 	l.hellos[p] = &helloing{}
 	msg := wire.AppendHello(nil, h)
-	l.n.tasks.run(func() {
+	l.n.tasks.Run(func() {
 		rtt, err := l.n.helloAgain(p, msg)
-		l.n.in.result(l.n.ctx, saidHello{p, rtt, err})
+		l.n.in.Result(l.n.ctx, saidHello{p, rtt, err})
 	})
 }
 
@@ -75,26 +77,26 @@ func (n *Node) helloAgain(p peer.ID, msg []byte) (rtt time.Duration, err error) 
 
 // hello sends a hello and waits for the other end to close the stream, which takes one round trip.
 func (n *Node) hello(p peer.ID, msg []byte) (rtt time.Duration, err error) {
-	s, err := n.open(n.ctx, p, HelloID)
+	s, err := n.streams.Open(n.ctx, p, HelloID)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { s.end(err) }()
+	defer func() { s.End(err) }()
 	begun := time.Now()
-	if err = s.send(msg); err != nil {
+	if err = s.Send(msg); err != nil {
 		return 0, err
 	}
 	if err = s.CloseWrite(); err != nil {
 		return 0, err
 	}
-	if _, err := s.receive(0, ioTime); !errors.Is(err, io.EOF) {
+	if _, err := s.Receive(0, streams.IOTime); !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("node: hello not taken: %w", err)
 	}
 	return time.Since(begun), nil
 }
 
-func (n *Node) serveHello(s *stream) error {
-	b, err := s.receive(wire.MaxHello, ioTime)
+func (n *Node) serveHello(s *streams.Stream) error {
+	b, err := s.Receive(wire.MaxHello, streams.IOTime)
 	if err != nil {
 		return err
 	}
@@ -102,8 +104,8 @@ func (n *Node) serveHello(s *stream) error {
 	if err != nil {
 		return err
 	}
-	if !offer(n.in.requests, gotHello{s.peer, h}) {
-		return errBusy
+	if !inbox.Offer(n.in.Requests, gotHello{s.Peer, h}) {
+		return streams.ErrBusy
 	}
 	return nil
 }

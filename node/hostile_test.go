@@ -8,6 +8,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/internal/mesh"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
@@ -68,8 +70,8 @@ func TestHostile(t *testing.T) {
 		{"parts of 600 KiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 600<<10))},
 		{"catalogue of 200 KiB", "rpc over the limit", publish(topic, []byte("c"), make([]byte, 200<<10), nil)},
 		{"an RPC of 2 MiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 2<<20))},
-		{"1 TiB claimed for an RPC", "rpc over the limit", stream(pubsubID, claim)},
-		{"garbage for an RPC", "rpc malformed", stream(pubsubID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"1 TiB claimed for an RPC", "rpc over the limit", stream(mesh.ProtocolID, claim)},
+		{"garbage for an RPC", "rpc malformed", stream(mesh.ProtocolID, frame(bytes.Repeat([]byte{0xff}, 50)))},
 		{"a record of another in a hello", "record", func(t *testing.T, n *Node, r *raw) {
 			o, other := newOrigin(t, "o", 1), newOrigin(t, "other", 1)
 			h := overlay.Hello{Session: 1, Records: []overlay.Record{{Peer: overlay.PeerID(o.id), Envelope: other.record}}}
@@ -96,7 +98,7 @@ func TestHostile(t *testing.T) {
 		})},
 		{"header signed by another", "header", asks(func(o origin, p *wire.Parts) {
 			payload, _ := o.stream.Header().AppendBinary(nil)
-			p.Envelope, _ = signer(o.other)(payload)
+			p.Envelope, _ = signed.HeaderSigner(o.other)(payload)
 		})},
 		{"record of another", "record", asks(func(o origin, p *wire.Parts) { p.Record = o.otherRecord })},
 		{"parts that do not match the chain", "chain", asks(func(o origin, p *wire.Parts) {

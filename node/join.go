@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -23,13 +24,8 @@ var (
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// KeyLists is what Keys must be besides for its keys to be in a join, and for audits of neighbours to draw on. An error is the last thing that Keys yields.
-type KeyLists interface {
-	Keys(ctx context.Context) iter.Seq2[[]byte, error]
-}
-
 // WithJoins has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a summary does not
-// give away. Needs keys that are KeyLists. Default: it takes part only in its own.
+// give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
 func WithJoins() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
@@ -127,16 +123,16 @@ func (s *remoteSet) Matching(p bloom.Params, message []byte) (keys [][]byte, err
 
 // ask sends a request, with the message of a filter if there is one, and takes the pieces of the answer.
 func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) (err error) {
-	st, err := s.n.open(s.ctx, s.peer, JoinID)
+	st, err := s.n.streams.Open(s.ctx, s.peer, JoinID)
 	if err != nil {
 		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, JoinID); err == nil && len(got) == 0 {
 			return fmt.Errorf("%w: %s", ErrNoJoin, s.peer)
 		}
 		return err
 	}
-	defer func() { st.end(err) }()
+	defer func() { st.End(err) }()
 	defer context.AfterFunc(s.ctx, func() { _ = st.Reset() })()
-	if err = st.send(wire.AppendJoinRequest(nil, r)); err != nil {
+	if err = st.Send(wire.AppendJoinRequest(nil, r)); err != nil {
 		return err
 	}
 	if err = sendPieces(st, message); err != nil {
@@ -160,11 +156,11 @@ func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinP
 }
 
 // sendPieces sends the message of a filter; the last piece is final. Nothing is sent of none.
-func sendPieces(s *stream, message []byte) error {
+func sendPieces(s *streams.Stream, message []byte) error {
 	for len(message) > 0 {
 		k := min(len(message), wire.MaxPieceData)
 		p := wire.JoinPiece{Filter: message[:k], Final: k == len(message)}
-		if err := s.sendWithin(wire.AppendJoinPiece(nil, p), transferTime); err != nil {
+		if err := s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime); err != nil {
 			return err
 		}
 		message = message[k:]
@@ -172,8 +168,8 @@ func sendPieces(s *stream, message []byte) error {
 	return nil
 }
 
-func receivePiece(s *stream) (wire.JoinPiece, error) {
-	b, err := s.receiveOnce(wire.MaxJoinPiece, transferTime)
+func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
+	b, err := s.ReceiveOnce(wire.MaxJoinPiece, streams.TransferTime)
 	if err != nil {
 		return wire.JoinPiece{}, err
 	}
@@ -181,8 +177,8 @@ func receivePiece(s *stream) (wire.JoinPiece, error) {
 }
 
 // serveJoin answers a request for a join, one at a time: a filter takes up to wire.MaxJoinBits.
-func (n *Node) serveJoin(s *stream) error {
-	b, err := s.receive(wire.MaxJoinRequest, ioTime)
+func (n *Node) serveJoin(s *streams.Stream) error {
+	b, err := s.Receive(wire.MaxJoinRequest, streams.IOTime)
 	if err != nil {
 		return err
 	}
@@ -208,7 +204,7 @@ func (n *Node) serveJoin(s *stream) error {
 		if err != nil {
 			return err
 		}
-		return s.send(wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
+		return s.Send(wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
 	case r.Filter == 0:
 		message, err := set.Filter(r.Params)
 		if err != nil {
@@ -220,7 +216,7 @@ func (n *Node) serveJoin(s *stream) error {
 }
 
 // serveMatching reads a filter and sends the keys in it, as they are found.
-func serveMatching(s *stream, set listedSet, r wire.JoinRequest) error {
+func serveMatching(s *streams.Stream, set listedSet, r wire.JoinRequest) error {
 	message := make([]byte, 0, min(r.Filter, wire.MaxPieceData))
 	for len(message) < r.Filter {
 		p, err := receivePiece(s)
@@ -237,7 +233,7 @@ func serveMatching(s *stream, set listedSet, r wire.JoinRequest) error {
 	flush := func(final bool) error {
 		p := wire.JoinPiece{Keys: batch, Final: final}
 		batch, size = batch[:0], 0
-		return s.sendWithin(wire.AppendJoinPiece(nil, p), transferTime)
+		return s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime)
 	}
 	err := set.matching(r.Params, message, func(key []byte) error {
 		if size += 3 + len(key); size > wire.MaxPieceData {
@@ -258,11 +254,11 @@ func serveMatching(s *stream, set listedSet, r wire.JoinRequest) error {
 // listedSet is the node's own keys as a set of a join: they are listed anew for each step, and not kept.
 type listedSet struct {
 	ctx  context.Context
-	keys KeyLists
+	keys keystore.Lists
 }
 
 func (n *Node) listed(ctx context.Context) (listedSet, error) {
-	keys, ok := n.keys.(KeyLists)
+	keys, ok := n.keys.(keystore.Lists)
 	if !ok {
 		return listedSet{}, ErrNoList
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -56,7 +57,7 @@ func TestJoinRefused(t *testing.T) {
 	if _, _, err := a.Join(t.Context(), b.ID()); !errors.Is(err, ErrNoJoin) {
 		t.Errorf("with a peer that takes no part: %v", err)
 	}
-	bare := newNode(t, WithKeys(struct{ Keys }{&MemoryKeys{}}))
+	bare := newNode(t, WithKeys(struct{ keystore.Keys }{&keystore.Memory{}}))
 	if _, _, err := bare.Join(t.Context(), bare.ID()); !errors.Is(err, ErrNoList) {
 		t.Errorf("with keys that cannot be listed: %v", err)
 	}

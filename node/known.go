@@ -9,6 +9,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 )
 
@@ -21,9 +23,9 @@ type KnownPeer struct {
 
 // Addresses opens the record. The error says that it is not one of the peer.
 func (p KnownPeer) Addresses() (peer.AddrInfo, error) {
-	info, err := openRecord(p.Record)
+	info, err := signed.OpenRecord(p.Record)
 	if err == nil && info.ID != p.ID {
-		err = errSignature
+		err = signed.ErrSignature
 	}
 	return info, err
 }
@@ -119,6 +121,6 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.dial(ctx, p, false); err != nil {
 		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
 	}
-	n.in.linkChanged(p.ID, begun)
+	n.in.LinkChanged(p.ID, inbox.Begun)
 	return n.view(ctx, (*loop).stirred)
 }

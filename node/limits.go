@@ -10,6 +10,9 @@ import (
 // ServiceName names the node's streams to the resource manager.
 const ServiceName = "venn"
 
+// Topic is where the summaries of a network are exchanged.
+func Topic(network string) string { return "/venn/" + network + "/summaries/1" }
+
 // The protocols of streams.
 const (
 	HelloID protocol.ID = "/venn/hello/1.0.0"

@@ -7,6 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -65,15 +66,15 @@ func (l *loop) run() {
 		select {
 		case <-l.n.ctx.Done():
 			return
-		case c := <-l.n.in.commands:
+		case c := <-l.n.in.Commands:
 			l.command(c)
-		case r := <-l.n.in.results:
+		case r := <-l.n.in.Results:
 			l.result(r)
-		case r := <-l.n.in.requests:
+		case r := <-l.n.in.Requests:
 			l.request(r)
-		case m := <-l.n.in.partials:
+		case m := <-l.n.in.Partials:
 			l.partial(m)
-		case <-l.n.in.stir:
+		case <-l.n.in.Stir:
 			l.stirred()
 		case <-l.wake.C:
 			l.step(core.Tick{})
@@ -110,7 +111,7 @@ func (l *loop) step(in any) {
 
 func (l *loop) tick() {
 	l.ticks++
-	l.n.mesh.plain.credit(l.n.cfg.messageRate(), tick)
+	l.n.mesh.Credit(tick)
 	l.stirred()
 	if l.ticks%4 == 1 {
 		s := l.status()
@@ -127,32 +128,32 @@ func (l *loop) tick() {
 
 // stirred looks at what others have left for the loop without a message.
 func (l *loop) stirred() {
-	l.n.in.take(l.stateChanged)
+	l.n.in.Take(l.stateChanged)
 	l.publish()
 }
 
-func (l *loop) stateChanged(p peer.ID, s peerState) {
-	gone := s.link == ended || s.link == endedAndBegun
-	if gone && l.links[p] && (s.link == endedAndBegun || !l.connected(p)) {
+func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
+	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
+	if gone && l.links[p] && (s.Link == inbox.EndedAndBegun || !l.connected(p)) {
 		l.unlink(p)
 	}
-	if s.link == begun || s.link == endedAndBegun {
+	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
 		l.link(p, true)
 	}
-	if s.charged > 0 {
-		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.charged})
+	if s.Charged > 0 {
+		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.Charged})
 	}
-	if s.lost {
+	if s.Lost {
 		l.step(overlay.Lost{Peer: overlay.PeerID(p)})
 	}
-	if s.mesh == ended || s.mesh == endedAndBegun {
-		l.n.conns.meshed(p, false)
-		l.n.mesh.plain.meshed(p, false)
+	if s.Mesh == inbox.Ended || s.Mesh == inbox.EndedAndBegun {
+		l.n.links.Meshed(p, false)
+		l.n.mesh.Meshed(p, false)
 		l.step(overlay.Pruned{Peer: overlay.PeerID(p)})
 	}
-	if (s.mesh == begun || s.mesh == endedAndBegun) && l.link(p, false) {
-		l.n.conns.meshed(p, true)
-		if l.n.mesh.plain.meshed(p, true) {
+	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false) {
+		l.n.links.Meshed(p, true)
+		if l.n.mesh.Meshed(p, true) {
 			l.publisher.sampleDue = true
 			if l.previous != nil {
 				l.previous.sampleDue = true
@@ -168,13 +169,13 @@ func (l *loop) connected(p peer.ID) bool {
 
 // link makes a link of the connection to p, if it is none yet, and says whether it is one now.
 func (l *loop) link(p peer.ID, outbound bool) bool {
-	if l.links[p] || !l.n.conns.link(p) {
+	if l.links[p] || !l.n.links.Link(p) {
 		return l.links[p]
 	}
 	l.links[p] = true
 	l.step(overlay.LinkOpened{Peer: overlay.PeerID(p), Outbound: outbound})
 	l.n.events.emit(LinkOpened{p})
-	l.n.tasks.run(func() { l.n.mesh.meet(p) })
+	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
 	return true
 }
 
@@ -186,17 +187,17 @@ func (l *loop) unlink(p peer.ID) {
 }
 
 // partial takes in a message of pubsub.
-func (l *loop) partial(p partial) {
-	l.n.in.took(p)
+func (l *loop) partial(p inbox.Partial) {
+	l.n.in.Took(p)
 	switch {
-	case p.way != overlay.Message && !l.link(p.from, false):
-	case p.parts == nil:
-		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.from), Items: p.catalogue, Bytes: p.bytes})
+	case p.Way != overlay.Message && !l.link(p.From, false):
+	case p.Parts == nil:
+		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:
 		l.step(overlay.PartsReceived{
-			From: overlay.PeerID(p.from), Way: p.way, Group: p.group,
-			Envelope: p.parts.Envelope, Record: p.parts.Record, Run: p.parts.Run, Delta: p.parts.Delta, Bytes: p.bytes,
-			More: p.parts.More, Came: p.came,
+			From: overlay.PeerID(p.From), Way: p.Way, Group: p.Group,
+			Envelope: p.Parts.Envelope, Record: p.Parts.Record, Run: p.Parts.Run, Delta: p.Parts.Delta, Bytes: p.Bytes,
+			More: p.Parts.More, Came: p.Came,
 		})
 	}
 }
@@ -213,7 +214,7 @@ func (l *loop) request(r any) {
 		l.step(routing.Asked{
 			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
-			Deadline: l.n.now() + q.Within, Hops: q.Hops,
+			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited,
 		})
 	case partsAsked:
 		l.step(overlay.PartsRequested{

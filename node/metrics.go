@@ -155,11 +155,11 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
 	in := c.n.in
-	gauge(descQueue, float64(len(in.requests)), "requests")
-	gauge(descQueue, float64(len(in.results)), "results")
-	gauge(descQueue, float64(len(in.partials)), "partials")
-	gauge(descQueue, float64(len(c.n.mesh.outbox)), "outbox")
-	gauge(descWaiting, float64(in.waiting.Load()))
+	gauge(descQueue, float64(len(in.Requests)), "requests")
+	gauge(descQueue, float64(len(in.Results)), "results")
+	gauge(descQueue, float64(len(in.Partials)), "partials")
+	gauge(descQueue, float64(c.n.mesh.Waiting()), "outbox")
+	gauge(descWaiting, float64(in.Waiting()))
 	gauge(descKeys, float64(c.n.keys.Len()))
 	gauge(descConns, float64(len(c.n.host.Network().Peers())))
 	gauge(descMost, float64(c.n.cfg.maxConnections))
@@ -187,14 +187,14 @@ func (c collector) counted(ch chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
-	refused, dropped := c.n.counters.maps()
+	refused, dropped := c.n.counters.Maps()
 	for reason, v := range refused {
 		counter(descRefused, v, reason)
 	}
 	for queue, v := range dropped {
 		counter(descDropped, v, queue)
 	}
-	totals := c.n.counters.protocols()
+	totals := c.n.counters.Protocols()
 	for _, id := range slices.Sorted(maps.Keys(totals)) {
 		counter(descBytes, totals[id].Sent, string(id), "sent")
 		counter(descBytes, totals[id].Received, string(id), "received")

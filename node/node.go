@@ -17,6 +17,14 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/links"
+	"github.com/venn-p2p/venn/node/internal/mesh"
+	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
@@ -38,19 +46,20 @@ type Node struct {
 	log    *slog.Logger
 	key    crypto.PrivKey
 	hasher summary.Hasher
-	keys   Keys
+	keys   keystore.Keys
 
 	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	start  time.Time
 
-	tasks    tasks
-	in       *inbox
-	conns    *conns
-	counters *counters
+	tasks    tasks.Group
+	in       *inbox.Inbox
+	links    *links.Table
+	streams  *streams.Node
+	counters *counters.Counters
 	metrics  *metrics
 	events   *events
-	mesh     *mesh
+	mesh     *mesh.Mesh
 	sample   keySample
 	joining  chan struct{} // one token for a join of another's that is served
 	dials    chan struct{} // one token for each connection that is being made
@@ -77,18 +86,18 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		hasher:   cfg.seed.Hasher(),
 		keys:     cfg.keys,
 		start:    time.Now(),
-		in:       newInbox(),
-		conns:    newConns(cfg.maxConnections),
-		counters: newCounters(),
+		in:       inbox.New(),
+		links:    links.New(cfg.maxConnections),
+		counters: counters.New(),
 		metrics:  newMetrics(),
 		joining:  make(chan struct{}, 1),
 		dials:    make(chan struct{}, cfg.dials),
 	}
 	n.events = newEvents(n.counters, n.metrics)
-	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	machine, err := core.New(n.overlayConfig(), n.routingConfig())
 	if err != nil {
-		n.cancel()
+		n.cancel(ErrClosed)
 		return nil, err
 	}
 	if err := n.run(machine); err != nil {
@@ -100,7 +109,9 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 
 // run starts what listens, and the loop.
 func (n *Node) run(machine *core.Machine) error {
-	if err := newMesh(n.ctx, n); err != nil {
+	n.streams = n.newStreams()
+	n.mesh = n.newMesh()
+	if err := n.mesh.Start(); err != nil {
 		n.cfg.registerer = nil
 		return err
 	}
@@ -111,7 +122,7 @@ func (n *Node) run(machine *core.Machine) error {
 		}
 	}
 	for id, handle := range n.handlers() {
-		n.host.SetStreamHandler(id, n.served(id, handle))
+		n.host.SetStreamHandler(id, n.streams.Served(id, handle))
 	}
 	if err := n.watch(); err != nil {
 		return err
@@ -120,13 +131,13 @@ func (n *Node) run(machine *core.Machine) error {
 		n.cfg.gate.node.Store(n)
 	}
 	l := newLoop(n, machine)
-	n.tasks.run(l.run)
+	n.tasks.Run(l.run)
 	n.changes.Add(int64(n.keys.Len()))
 	return nil
 }
 
-func (n *Node) handlers() map[protocol.ID]func(*stream) error {
-	all := map[protocol.ID]func(*stream) error{
+func (n *Node) handlers() map[protocol.ID]func(*streams.Stream) error {
+	all := map[protocol.ID]func(*streams.Stream) error{
 		HelloID: n.serveHello,
 		HaveID:  n.serveHave,
 		QueryID: n.serveQuery,
@@ -136,6 +147,38 @@ func (n *Node) handlers() map[protocol.ID]func(*stream) error {
 		all[JoinID] = n.serveJoin
 	}
 	return all
+}
+
+func (n *Node) newStreams() *streams.Node {
+	return &streams.Node{
+		Host:     n.host,
+		Service:  ServiceName,
+		Done:     n.ctx,
+		Log:      n.log,
+		Tasks:    &n.tasks,
+		Counters: n.counters,
+		Use:      n.links.Use,
+		Refuse:   n.refuse,
+	}
+}
+
+func (n *Node) newMesh() *mesh.Mesh {
+	return mesh.New(mesh.Config{
+		Host:        n.host,
+		Topic:       Topic(n.cfg.seed.Network),
+		Done:        n.ctx,
+		Log:         n.log,
+		Tasks:       &n.tasks,
+		Counters:    n.counters,
+		Inbox:       n.in,
+		Now:         n.now,
+		Linked:      n.links.Linked,
+		Link:        func(p peer.ID) { n.links.Link(p) },
+		Refuse:      n.refuse,
+		OpenSample:  n.openSample,
+		MessageRate: n.cfg.messageRate(),
+		Options:     n.cfg.pubsub,
+	})
 }
 
 func (n *Node) overlayConfig() overlay.Config {
@@ -151,8 +194,8 @@ func (n *Node) overlayConfig() overlay.Config {
 		RandomSlots:  n.cfg.randomSlots,
 		MaxLinks:     n.cfg.maxConnections * 5 / 8,
 		OpenHeader:   n.cfg.headers.Header,
-		OpenRecord:   n.cfg.headers.recordPeer,
-		Group:        addressGroup,
+		OpenRecord:   n.cfg.headers.RecordPeer,
+		Group:        signed.AddressGroup,
 		Extend:       n.cfg.cache.Extend,
 		EncodeDelta:  n.cfg.cache.EncodeDelta,
 		ApplyDelta:   n.cfg.cache.ApplyDelta,
@@ -174,20 +217,20 @@ func (n *Node) routingConfig() routing.Config {
 
 // Close ends the node and everything it started. It closes no connection, and not the host.
 func (n *Node) Close() error {
-	if !n.tasks.close() {
-		n.tasks.wg.Wait()
+	if !n.tasks.Close() {
+		n.tasks.Wait()
 		return nil
 	}
 	for id := range n.handlers() {
 		n.host.RemoveStreamHandler(id)
 	}
 	if n.mesh != nil {
-		n.mesh.close()
+		n.mesh.Close()
 	}
-	n.cancel()
-	n.tasks.wg.Wait()
+	n.cancel(ErrClosed)
+	n.tasks.Wait()
 	if n.mesh != nil {
-		_ = n.mesh.protocols.Close()
+		n.mesh.End()
 	}
 	n.events.close()
 	if n.cfg.registerer != nil {
@@ -201,14 +244,14 @@ func (n *Node) now() time.Duration { return time.Since(n.start) }
 
 // refuse counts a refusal, and reports the peer that caused it to the log for firewalls and to pubsub.
 func (n *Node) refuse(p peer.ID, reason string, err error) {
-	n.counters.refuse(reason)
+	n.counters.Refuse(reason)
 	from := n.host.Peerstore().Addrs(p)
 	if c := n.host.Network().ConnsToPeer(p); len(c) > 0 {
 		canonicallog.LogMisbehavingPeer(p, c[0].RemoteMultiaddr(), ServiceName, err, reason)
 	} else if len(from) > 0 {
 		canonicallog.LogMisbehavingPeer(p, from[0], ServiceName, err, reason)
 	}
-	n.mesh.send(outgoing{to: p})
+	n.mesh.Blame(p)
 }
 
 // ID is the host's peer id.

@@ -11,6 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -32,10 +34,10 @@ type config struct {
 	registerer     prometheus.Registerer
 	bootstrap      []peer.AddrInfo
 	cache          *summary.Cache
-	headers        *HeaderCache
+	headers        *signed.Cache
 	random         uint64
-	keys           Keys
-	private        Keys
+	keys           keystore.Keys
+	private        keystore.Keys
 	epochs         Epochs
 	gate           *Gate
 	joins          bool
@@ -58,13 +60,13 @@ func newConfig(opts []Option) (config, error) {
 		c.log = gologshim.Logger("venn")
 	}
 	if c.headers == nil {
-		c.headers = NewHeaderCache(1024)
+		c.headers = signed.NewCache(1024)
 	}
 	if c.keys == nil {
-		c.keys = &MemoryKeys{}
+		c.keys = &keystore.Memory{}
 	}
 	if c.private == nil {
-		c.private = &MemoryKeys{}
+		c.private = &keystore.Memory{}
 	}
 	if c.epochs == nil {
 		c.epochs = &clockEpochs{}
@@ -172,7 +174,7 @@ func WithSummaryCache(cache *summary.Cache) Option {
 
 // WithHeaderCache shares the verification of signed headers and records with other nodes of the process. Default: one of
 // the node's own.
-func WithHeaderCache(cache *HeaderCache) Option {
+func WithHeaderCache(cache *signed.Cache) Option {
 	return func(c *config) error { c.headers = cache; return nil }
 }
 
@@ -181,7 +183,7 @@ func WithRandomness(seed uint64) Option {
 	return func(c *config) error { c.random = seed; return nil }
 }
 
-// WithKeys sets where keys are kept. Default: in memory (MemoryKeys).
-func WithKeys(k Keys) Option {
+// WithKeys sets where keys are kept. Default: in memory (keystore.Memory).
+func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }

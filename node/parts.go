@@ -5,6 +5,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/fault"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -21,40 +24,40 @@ func (n *Node) fetch(e overlay.RequestParts) {
 	p, size, err := n.fetchOnce(e)
 	if err != nil || p.Refused {
 		n.log.Debug("fetch failed", "peer", peer.ID(e.From.Peer), "refused", p.Refused, "err", err)
-		n.in.result(n.ctx, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
+		n.in.Result(n.ctx, overlay.FetchFailed{From: e.From.Peer, Group: e.Group})
 		return
 	}
-	n.in.result(n.ctx, overlay.PartsReceived{
+	n.in.Result(n.ctx, overlay.PartsReceived{
 		From: e.From.Peer, Way: overlay.Direct, Group: e.Group, Envelope: p.Envelope, Record: p.Record, Run: p.Run, Delta: p.Delta, Bytes: size,
 	})
 }
 
 // fetchOnce asks on a link, which it makes if there is none: the budget is that of the link.
 func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err error) {
-	ctx, cancel := context.WithTimeout(n.ctx, openTime)
+	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
 	if err := n.reach(ctx, e.From, false); err != nil {
-		n.in.result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
+		n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
 		return p, 0, err
 	}
-	n.in.linkChanged(peer.ID(e.From.Peer), begun)
-	s, err := n.open(ctx, peer.ID(e.From.Peer), PartsID)
+	n.in.LinkChanged(peer.ID(e.From.Peer), inbox.Begun)
+	s, err := n.streams.Open(ctx, peer.ID(e.From.Peer), PartsID)
 	if err != nil {
 		return p, 0, err
 	}
-	defer func() { s.end(err) }()
+	defer func() { s.End(err) }()
 	req := wire.AppendPartsRequest(nil, wire.PartsRequest{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases})
-	n.in.charged(s.peer, len(req)+requestOverhead)
-	if err = s.send(req); err != nil {
+	n.in.Charged(s.Peer, len(req)+requestOverhead)
+	if err = s.Send(req); err != nil {
 		return p, 0, err
 	}
-	b, err := s.receive(wire.MaxParts, transferTime)
+	b, err := s.Receive(wire.MaxParts, streams.TransferTime)
 	if err != nil {
 		return p, 0, err
 	}
 	p, err = wire.ParseParts(b, wire.MaxParts)
-	if reason, bad := misbehaviour(err); bad {
-		n.refuse(s.peer, string(PartsID)+" answer "+reason, err)
+	if reason, bad := fault.Of(err); bad {
+		n.refuse(s.Peer, string(PartsID)+" answer "+reason, err)
 	}
 	return p, len(b), err
 }
@@ -62,8 +65,8 @@ func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err er
 // requestOverhead is what opening a stream sends: the names of the protocols, and the length of the request.
 const requestOverhead = 48
 
-func (n *Node) serveParts(s *stream) error {
-	b, err := s.receive(wire.MaxPartsRequest, ioTime)
+func (n *Node) serveParts(s *streams.Stream) error {
+	b, err := s.Receive(wire.MaxPartsRequest, streams.IOTime)
 	if err != nil {
 		return err
 	}
@@ -71,17 +74,17 @@ func (n *Node) serveParts(s *stream) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, transferTime)
+	ctx, cancel := context.WithTimeout(n.ctx, streams.TransferTime)
 	defer cancel()
 	r := reply{make(chan any, 1), ctx}
-	if !offer(n.in.requests, partsAsked{s.peer, req, r}) {
-		return errBusy
+	if !inbox.Offer(n.in.Requests, partsAsked{s.Peer, req, r}) {
+		return streams.ErrBusy
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case a := <-r.answers:
 		p, _ := a.(wire.Parts)
-		return s.sendWithin(wire.AppendParts(nil, p), transferTime)
+		return s.SendWithin(wire.AppendParts(nil, p), streams.TransferTime)
 	}
 }

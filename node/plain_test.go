@@ -15,6 +15,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/mesh"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -48,7 +50,7 @@ func newPlain(t *testing.T, o origin, nodes ...*Node) plainPeer {
 		if err := h.Connect(ctx, info(n)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "n knows the plain peer", func() bool { return slices.Contains(n.mesh.top.ListPeers(), h.ID()) })
+		eventually(t, "n knows the plain peer", func() bool { return slices.Contains(n.mesh.Peers(), h.ID()) })
 		eventually(t, "the plain peer knows n", func() bool { return slices.Contains(topic.ListPeers(), n.ID()) })
 	}
 	return plainPeer{h.ID(), topic, sub}
@@ -94,7 +96,7 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := summary.OpenHeader(parts.Envelope, VerifyHeader)
+	h, err := summary.OpenHeader(parts.Envelope, signed.VerifyHeader)
 	if err != nil || h.N != len(keys) || h.Origin != string(n.ID()) {
 		t.Fatalf("header %+v, %v", h, err)
 	}
@@ -112,12 +114,12 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 			t.Fatalf("%s is denied", k)
 		}
 	}
-	if r, err := openRecord(parts.Record); err != nil || r.ID != n.ID() {
+	if r, err := signed.OpenRecord(parts.Record); err != nil || r.ID != n.ID() {
 		t.Errorf("record of %s, %v", r.ID, err)
 	}
 	sent := uint64(0)
 	for _, tr := range n.Traffic() {
-		if tr.Peer == p.id && tr.Protocol == pubsubID {
+		if tr.Peer == p.id && tr.Protocol == mesh.ProtocolID {
 			sent = tr.Sent
 		}
 	}
@@ -160,7 +162,7 @@ func TestPlainMessages(t *testing.T) {
 	n := newNode(t)
 	o, other := newOrigin(t, "o", 500), newOrigin(t, "other", 500)
 	good := o.message(t)
-	if p, err := n.openSample(o.id, good); err != nil || p.group != o.item().Group {
+	if p, err := n.openSample(o.id, good); err != nil || p.Group != o.item().Group {
 		t.Fatal(err)
 	}
 	if _, err := n.openSample(other.id, good); !errors.Is(err, errAuthor) {
@@ -238,9 +240,7 @@ func TestNoOrdinaryMessagesAmongNodes(t *testing.T) {
 	add(t, b, keysOf("b", 100)...)
 	connect(t, a, b)
 	eventually(t, "they know each other", func() bool { return knows(a, b) && knows(b, a) })
-	if err := a.mesh.top.Publish(t.Context(), []byte("to nobody")); err != nil {
-		t.Fatal(err)
-	}
+	a.mesh.Publish([]byte("to nobody"))
 	time.Sleep(200 * time.Millisecond)
 	if s, err := b.Status(t.Context()); err != nil || len(s.Refused)+len(s.Dropped) > 0 {
 		t.Errorf("refused %v, dropped %v, %v", s.Refused, s.Dropped, err)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // WithPrivateKeys sets where the node keeps the keys of AddPrivate. Default: in memory.
-func WithPrivateKeys(k Keys) Option {
+func WithPrivateKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.private = k; return nil }
 }
 
@@ -27,7 +28,7 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	for i, k := range keys {
 		fps[i] = n.hasher.Fingerprint(k)
 	}
-	if added, err = batches(n.cfg.private).AddMany(keys, fps); err != nil {
+	if added, err = keystore.InBatches(n.cfg.private).AddMany(keys, fps); err != nil {
 		return added, fmt.Errorf("node: key store: %w", err)
 	}
 	return added, nil
@@ -38,7 +39,7 @@ func (n *Node) removePrivate(keys [][]byte) (int, error) {
 	if n.cfg.private.Len() == 0 {
 		return 0, nil
 	}
-	removed, err := batches(n.cfg.private).RemoveMany(keys)
+	removed, err := keystore.InBatches(n.cfg.private).RemoveMany(keys)
 	if err != nil {
 		return removed, fmt.Errorf("node: key store: %w", err)
 	}

@@ -3,6 +3,9 @@ package node
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/node/internal/schedule"
+
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -13,7 +16,7 @@ type publisher struct {
 	n        *Node
 	seed     summary.SeedTag
 	building bool
-	schedule schedule
+	schedule schedule.Schedule
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
 	shape    summary.Shape // of the last build
 
@@ -59,19 +62,19 @@ func (l *loop) publish() {
 func (p *publisher) look(changes int) {
 	now := p.n.now()
 	if changes > 0 {
-		p.schedule.changed(now, changes)
+		p.schedule.Changed(now, changes)
 	}
 	p.sendSample(now)
-	if p.building || !p.schedule.due(now) {
+	if p.building || !p.schedule.Due(now) {
 		return
 	}
 	p.building = true
-	p.schedule.begin(now)
-	h := summary.Header{Seed: p.seed, Origin: string(p.n.host.ID()), Lifetime: lifetime, Shape: p.shape}
-	p.n.tasks.run(func() {
+	p.schedule.Begin(now)
+	h := summary.Header{Seed: p.seed, Origin: string(p.n.host.ID()), Lifetime: schedule.Lifetime, Shape: p.shape}
+	p.n.tasks.Run(func() {
 		b := p.n.build(h)
 		b.of, b.took = p, p.n.now()-now
-		p.n.in.result(p.n.ctx, b)
+		p.n.in.Result(p.n.ctx, b)
 	})
 }
 
@@ -97,10 +100,10 @@ func (n *Node) build(h summary.Header) (b built) {
 		b.err = err
 		return b
 	}
-	if b.envelope, b.err = signer(n.key)(payload); b.err != nil {
+	if b.envelope, b.err = signed.HeaderSigner(n.key)(payload); b.err != nil {
 		return b
 	}
-	b.record, b.err = ownRecord(n.host, n.key)
+	b.record, b.err = signed.OwnRecord(n.host, n.key)
 	return b
 }
 
@@ -109,12 +112,12 @@ func (p *publisher) built(l *loop, b built) {
 	p.building = false
 	if b.err != nil {
 		p.n.log.Error("no summary", "err", b.err)
-		p.schedule.changed(p.n.now(), b.keys+1) // try again
+		p.schedule.Changed(p.n.now(), b.keys+1) // try again
 		return
 	}
-	p.shape, p.epoch, p.schedule.keys = b.shape, b.stream.Header().Epoch, b.keys
+	p.shape, p.epoch, p.schedule.Keys = b.shape, b.stream.Header().Epoch, b.keys
 	if p == l.previous {
-		p.schedule.rest = restAfter * b.took
+		p.schedule.Rest = schedule.RestAfter * b.took
 	}
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream.Prefix()
@@ -125,9 +128,9 @@ func (p *publisher) built(l *loop, b built) {
 
 // sendSample sends the ordinary message if it is due, when there is anybody for whom it is.
 func (p *publisher) sendSample(now time.Duration) {
-	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.plain.any() {
+	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.AnyPlain() {
 		return
 	}
 	p.sampleDue, p.sampled = false, now
-	p.n.mesh.send(outgoing{message: p.sample})
+	p.n.mesh.Publish(p.sample)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/venn-p2p/venn/node/internal/schedule"
+
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -20,7 +22,7 @@ func TestShapeStays(t *testing.T) {
 		if err := n.RemoveKeys(t.Context(), keys[c.keys:]...); err != nil {
 			t.Fatal(err)
 		}
-		b := n.build(summary.Header{Seed: n.cfg.seed.Tag(), Origin: string(n.ID()), Lifetime: lifetime, Shape: h.Shape})
+		b := n.build(summary.Header{Seed: n.cfg.seed.Tag(), Origin: string(n.ID()), Lifetime: schedule.Lifetime, Shape: h.Shape})
 		if b.err != nil {
 			t.Fatal(b.err)
 		}

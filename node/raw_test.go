@@ -21,6 +21,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/record"
 
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
@@ -47,12 +48,12 @@ func newRaw(t testing.TB, n *Node) *raw {
 	t.Cleanup(cancel)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	ps, err := pubsub.NewGossipSub(ctx, r.h,
-		pubsub.WithPartialMessagesExtension(&extension{
-			Logger: quiet, GroupTTLByHeatbeat: groupTTL, OnEmitGossip: func(_ string, _ []byte, _ []peer.ID, s map[peer.ID]struct{}) { clear(s) },
+		pubsub.WithPartialMessagesExtension(&partialmessages.PartialMessagesExtension[struct{}]{
+			Logger: quiet, GroupTTLByHeatbeat: 4, OnEmitGossip: func(_ string, _ []byte, _ []peer.ID, s map[peer.ID]struct{}) { clear(s) },
 			OnIncomingRPC:                   r.incoming,
-			PeerInitiatedGroupLimitPerTopic: maxGroups, PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
+			PeerInitiatedGroupLimitPerTopic: 1 << 14, PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(rpcQueue))
+		pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,17 +172,24 @@ func (r *raw) answerWith(f func(overlay.Item) *wire.Parts) {
 	r.answer = f
 }
 
-type grafts struct {
-	tracer
-	r *raw
-}
+// grafts hears from pubsub of its mesh, and of nothing else.
+type grafts struct{ r *raw }
 
-func (g *grafts) OnNewOutboundStream(peer.ID, protocol.ID) {}
-func (g *grafts) OnClosedOutboundStream(peer.ID)           {}
-func (g *grafts) SendRPC(*pubsub.RPC, peer.ID)             {}
-func (g *grafts) DropRPC(*pubsub.RPC, peer.ID)             {}
-func (g *grafts) Prune(p peer.ID, _ string)                { g.set(p, false) }
-func (g *grafts) Graft(p peer.ID, _ string)                { g.set(p, true) }
+func (g *grafts) Prune(p peer.ID, _ string)              { g.set(p, false) }
+func (g *grafts) Graft(p peer.ID, _ string)              { g.set(p, true) }
+func (*grafts) OnNewOutboundStream(peer.ID, protocol.ID) {}
+func (*grafts) OnClosedOutboundStream(peer.ID)           {}
+func (*grafts) SendRPC(*pubsub.RPC, peer.ID)             {}
+func (*grafts) DropRPC(*pubsub.RPC, peer.ID)             {}
+func (*grafts) RecvRPC(*pubsub.RPC)                      {}
+func (*grafts) Join(string)                              {}
+func (*grafts) Leave(string)                             {}
+func (*grafts) ValidateMessage(*pubsub.Message)          {}
+func (*grafts) DeliverMessage(*pubsub.Message)           {}
+func (*grafts) RejectMessage(*pubsub.Message, string)    {}
+func (*grafts) DuplicateMessage(*pubsub.Message)         {}
+func (*grafts) UndeliverableMessage(*pubsub.Message)     {}
+func (*grafts) ThrottlePeer(peer.ID)                     {}
 func (g *grafts) set(p peer.ID, in bool) {
 	g.r.mu.Lock()
 	defer g.r.mu.Unlock()
@@ -252,7 +260,7 @@ func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e sum
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.envelope, err = signer(o.key)(payload); err != nil {
+	if o.envelope, err = signed.HeaderSigner(o.key)(payload); err != nil {
 		t.Fatal(err)
 	}
 	o.stream = stream

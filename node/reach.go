@@ -12,6 +12,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 )
 
@@ -34,7 +37,7 @@ func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error 
 		return err
 	}
 	if info.ID != peer.ID(r.Peer) {
-		return fmt.Errorf("%w: record of %s, not of %s", errSignature, info.ID, peer.ID(r.Peer))
+		return fmt.Errorf("%w: record of %s, not of %s", signed.ErrSignature, info.ID, peer.ID(r.Peer))
 	}
 	return n.dial(ctx, info, passing)
 }
@@ -48,9 +51,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		return ctx.Err()
 	}
 	for {
-		evict, ok := n.conns.dial(info.ID, passing, time.Now())
+		evict, ok := n.links.Dial(info.ID, passing, time.Now())
 		if ok {
-			defer n.conns.dialed(info.ID)
+			defer n.links.Dialed(info.ID)
 			if evict != "" {
 				_ = n.host.Network().ClosePeer(evict)
 			}
@@ -72,9 +75,9 @@ type dialed struct {
 
 // connect makes a connection that is to be a link.
 func (n *Node) connect(r overlay.Record) {
-	ctx, cancel := context.WithTimeout(n.ctx, openTime)
+	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
-	n.in.result(n.ctx, dialed{peer.ID(r.Peer), n.reach(ctx, r, false)})
+	n.in.Result(n.ctx, dialed{peer.ID(r.Peer), n.reach(ctx, r, false)})
 }
 
 func (l *loop) dialed(d dialed) {
@@ -88,21 +91,21 @@ func (l *loop) dialed(d dialed) {
 
 // protect keeps the connection of a neighbour.
 func (l *loop) protect(p peer.ID) {
-	l.n.conns.need(p, true)
+	l.n.links.Need(p, true)
 	l.n.host.ConnManager().Protect(p, tag)
 	l.n.host.ConnManager().TagPeer(p, tag, tagWeight)
 }
 
 // unprotect lets the connection of a former neighbour go when nothing else needs it.
 func (l *loop) unprotect(p peer.ID) {
-	l.n.conns.need(p, false)
+	l.n.links.Need(p, false)
 	l.n.host.ConnManager().Unprotect(p, tag)
 	l.n.host.ConnManager().UntagPeer(p, tag)
 }
 
 func (l *loop) closeStale() {
-	for _, p := range l.n.conns.stale(time.Now()) {
-		l.n.tasks.run(func() { _ = l.n.host.Network().ClosePeer(p) })
+	for _, p := range l.n.links.Stale(time.Now()) {
+		l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
 	}
 	l.forgetReplies()
 }
@@ -113,14 +116,14 @@ func (l *loop) bootstrap() {
 		if info.ID == l.n.host.ID() {
 			continue
 		}
-		l.n.tasks.run(func() {
-			ctx, cancel := context.WithTimeout(l.n.ctx, openTime)
+		l.n.tasks.Run(func() {
+			ctx, cancel := context.WithTimeout(l.n.ctx, streams.OpenTime)
 			defer cancel()
 			if err := l.n.dial(ctx, info, false); err != nil {
 				l.n.log.Debug("bootstrap", "peer", info.ID, "err", err)
 				return
 			}
-			l.n.in.linkChanged(info.ID, begun)
+			l.n.in.LinkChanged(info.ID, inbox.Begun)
 		})
 	}
 }
@@ -139,7 +142,7 @@ func (n *Node) watch() error {
 			n.identified(c.RemotePeer())
 		}
 	}
-	n.tasks.run(func() {
+	n.tasks.Run(func() {
 		defer func() { _ = sub.Close() }()
 		defer n.host.Network().StopNotify(notifiee)
 		for {
@@ -166,21 +169,21 @@ func (n *Node) watch() error {
 // identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On
 // connections that the other end opened, it says hello first, if the connection is to be a link.
 func (n *Node) identified(p peer.ID) {
-	if n.conns.passing(p) {
+	if n.links.Passing(p) {
 		return
 	}
 	for _, c := range n.host.Network().ConnsToPeer(p) {
 		if c.Stat().Direction == network.DirOutbound {
-			n.in.linkChanged(p, begun)
+			n.in.LinkChanged(p, inbox.Begun)
 			return
 		}
 	}
 }
 
 func (n *Node) connected(c network.Conn) {
-	if evict, ok := n.conns.opened(c.RemotePeer(), time.Now()); ok {
-		n.counters.drop("connections")
-		n.tasks.run(func() { _ = n.host.Network().ClosePeer(evict) })
+	if evict, ok := n.links.Opened(c.RemotePeer(), time.Now()); ok {
+		n.counters.Drop("connections")
+		n.tasks.Run(func() { _ = n.host.Network().ClosePeer(evict) })
 	}
 }
 
@@ -194,9 +197,9 @@ func (f *notifiee) Disconnected(nw network.Network, c network.Conn) {
 	if nw.Connectedness(p) == network.Connected {
 		return
 	}
-	f.n.conns.closed(p)
-	f.n.counters.forget(p)
-	f.n.in.linkChanged(p, ended)
+	f.n.links.Closed(p)
+	f.n.counters.Forget(p)
+	f.n.in.LinkChanged(p, inbox.Ended)
 }
 
 func (f *notifiee) Listen(network.Network, ma.Multiaddr)      {}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,7 +25,7 @@ type previous struct {
 //
 // What it costs meanwhile: of each node that has both summaries the sample of the old one, about 1.5 KB, besides the new one;
 // and reading all keys for each of the node's summaries under the previous number, at most a fiftieth of the time. The keys must be
-// KeyLists, else New fails with ErrNoList. Default: none.
+// keystore.Lists, else New fails with ErrNoList. Default: none.
 func WithPreviousSeed(number uint32, until time.Time) Option {
 	return func(c *config) error {
 		c.previous = &previous{summary.Seed{Number: number}, until}
@@ -34,7 +35,7 @@ func WithPreviousSeed(number uint32, until time.Time) Option {
 
 // checkPrevious drops the previous seed if its time is over.
 func (c *config) checkPrevious() error {
-	switch _, lists := c.keys.(KeyLists); {
+	switch _, lists := c.keys.(keystore.Lists); {
 	case c.previous == nil:
 	case c.previous.Number == c.seed.Number:
 		return fmt.Errorf("node: previous seed number %d is that of the network", c.seed.Number)
@@ -55,7 +56,7 @@ func (c *config) accepts(s summary.SeedTag) bool {
 
 // rehash is the fingerprints of all keys under a seed that is not that of the key store.
 func (n *Node) rehash(s summary.Seed) ([]summary.Fingerprint, error) {
-	lists, ok := n.keys.(KeyLists)
+	lists, ok := n.keys.(keystore.Lists)
 	if !ok {
 		return nil, ErrNoList
 	}

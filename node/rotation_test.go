@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/node/internal/schedule"
+
 	"github.com/libp2p/go-libp2p/core/peer"
 	"go.uber.org/goleak"
 
+	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -121,7 +124,7 @@ func TestRotationEnds(t *testing.T) {
 }
 
 // unlisted are keys that cannot be listed.
-type unlisted struct{ Keys }
+type unlisted struct{ keystore.Keys }
 
 func TestBadPreviousSeeds(t *testing.T) {
 	h := newHost(t)
@@ -129,19 +132,19 @@ func TestBadPreviousSeeds(t *testing.T) {
 	if _, err := New(h, WithPreviousSeed(0, later)); err == nil {
 		t.Error("the same seed is the previous one")
 	}
-	if _, err := New(h, WithPreviousSeed(1, later), WithKeys(unlisted{&MemoryKeys{}})); !errors.Is(err, ErrNoList) {
+	if _, err := New(h, WithPreviousSeed(1, later), WithKeys(unlisted{&keystore.Memory{}})); !errors.Is(err, ErrNoList) {
 		t.Errorf("keys that cannot be listed: %v", err)
 	}
 }
 
 // failing are keys that cannot be listed to the end.
-type failing struct{ MemoryKeys }
+type failing struct{ keystore.Memory }
 
 var errDisk = errors.New("disk")
 
 func (f *failing) Keys(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for k := range f.MemoryKeys.Keys(ctx) {
+		for k := range f.Memory.Keys(ctx) {
 			if !yield(k, nil) {
 				return
 			}
@@ -155,7 +158,7 @@ func TestRehash(t *testing.T) {
 	n := newNode(t, WithPreviousSeed(1, time.Now().Add(time.Hour)))
 	keys := keysOf("k", 500)
 	add(t, n, keys...)
-	h := summary.Header{Seed: n.cfg.previous.Tag(), Origin: string(n.ID()), Lifetime: lifetime}
+	h := summary.Header{Seed: n.cfg.previous.Tag(), Origin: string(n.ID()), Lifetime: schedule.Lifetime}
 	b := n.build(h)
 	if b.err != nil || b.stream.Header().N != len(keys) {
 		t.Fatalf("%d keys, %v", b.keys, b.err)
@@ -172,7 +175,7 @@ func TestRehash(t *testing.T) {
 	if b := bad.build(h); !errors.Is(b.err, errDisk) {
 		t.Errorf("keys that cannot be read: %v", b.err)
 	}
-	if b := bad.build(summary.Header{Seed: bad.cfg.seed.Tag(), Origin: h.Origin, Lifetime: lifetime}); b.err != nil {
+	if b := bad.build(summary.Header{Seed: bad.cfg.seed.Tag(), Origin: h.Origin, Lifetime: schedule.Lifetime}); b.err != nil {
 		t.Error(fmt.Errorf("under the seed of the key store: %w", b.err))
 	}
 }

@@ -42,12 +42,9 @@ type Status struct {
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
-	s.Refused, s.Dropped = n.counters.maps()
+	s.Refused, s.Dropped = n.counters.Maps()
 	return s, err
 }
-
-// Traffic returns what went over streams, by peer and protocol.
-func (n *Node) Traffic() []Traffic { return n.counters.byPeer() }
 
 // Neighbours returns the neighbours and what is known of their overlap. The errors: ErrClosed, that of ctx.
 func (n *Node) Neighbours(ctx context.Context) (out []overlay.Neighbour, err error) {
@@ -83,7 +80,7 @@ func (n *Node) Overlap(ctx context.Context, p peer.ID) (summary.Overlap, error) 
 // view runs look in the loop and waits for it.
 func (n *Node) view(ctx context.Context, look func(*loop)) error {
 	v := view{look, make(chan struct{})}
-	if err := n.in.command(ctx, n.ctx, v); err != nil {
+	if err := n.in.Command(ctx, n.ctx, v); err != nil {
 		return err
 	}
 	<-v.done
@@ -110,7 +107,7 @@ func (l *loop) status() Status {
 		Unrotated:    l.core.Overlay.Unrotated(),
 
 		BudgetSent: b.Sent, BudgetReceived: b.Received,
-		ConnectionsPeak: l.n.conns.mostAtOnce(),
+		ConnectionsPeak: l.n.links.MostAtOnce(),
 	}
 	for _, d := range l.core.Overlay.Directory() {
 		s.Origins++

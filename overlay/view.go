@@ -109,20 +109,22 @@ func (o *Overlay) Incomplete() bool {
 // Origins returns of how many peers at least a part is held.
 func (o *Overlay) Origins() int { return o.origins }
 
-// BestInformed returns the linked peer that expects the fewest false matches among those that know of at least
-// nine tenths as many peers as the best; ok is false when no linked peer has said hello.
-func (o *Overlay) BestInformed() (p PeerID, falseMatches float64, ok bool) {
-	most := 0
+// Informant is a linked peer, and what it says of its directory.
+type Informant struct {
+	Peer         PeerID
+	Origins      int     // peers of which it says to hold at least a sample
+	FalseMatches float64 // that it expects of a query
+}
+
+// Informants returns the linked peers that have said hello, in the order of their ids.
+func (o *Overlay) Informants() []Informant {
+	var out []Informant
 	for _, l := range o.order {
-		most = max(most, l.hello.Origins)
-	}
-	for _, l := range o.order {
-		if !l.heard || 10*l.hello.Origins < 9*most || ok && l.hello.FalseMatches >= falseMatches {
-			continue
+		if l.heard {
+			out = append(out, Informant{l.peer, l.hello.Origins, l.hello.FalseMatches})
 		}
-		p, falseMatches, ok = l.peer, l.hello.FalseMatches, true
 	}
-	return p, falseMatches, ok
+	return out
 }
 
 // Linked returns the peers with an open connection, sorted.

@@ -24,20 +24,32 @@ type sightings struct {
 	filter *bloom.Dynamic // nil: none seen yet
 }
 
-// Add takes in a query and says whether it is new.
-func (s *sightings) Add(origin overlay.PeerID, nonce uint64) bool {
+// sighting names a search that came by: who sent it, whose it is, and its number among those.
+type sighting struct {
+	from, origin overlay.PeerID
+	nonce        uint64
+}
+
+func (s sighting) bytes() []byte {
+	b := binary.AppendUvarint(nil, uint64(len(s.from)))
+	b = append(append(b, s.from...), s.origin...)
+	return binary.BigEndian.AppendUint64(b, s.nonce)
+}
+
+// Has says whether a search came by.
+func (s *sightings) Has(q sighting) bool {
+	return s.filter != nil && s.filter.ContainsHash(s.key.Hash(q.bytes()))
+}
+
+// Add remembers a search that Has doesn't know.
+func (s *sightings) Add(q sighting) {
 	if s.filter == nil {
 		s.filter = newSightings(s.key)
 	}
-	h := s.key.Hash(binary.BigEndian.AppendUint64([]byte(origin), nonce))
-	if s.filter.ContainsHash(h) {
-		return false
-	}
-	s.filter.AddHash(h)
+	s.filter.AddHash(s.key.Hash(q.bytes()))
 	if s.filter.Batches() > seenBatches {
 		s.filter.DropOldest()
 	}
-	return true
 }
 
 func newSightings(key bloom.Key) *bloom.Dynamic {

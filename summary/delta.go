@@ -215,14 +215,13 @@ func (n *regionNodes) append(dst []uint64, begin, end, level int) []uint64 {
 
 // span is the nodes first to first+size-1 of a level.
 type span struct {
-	first uint64
-	size  int
+	first, size uint64
 }
 
 // nodeRange is the nodes that a region may have.
 func (t *trie) nodeRange(r region) span {
 	depth := r.level - int(t.start)
-	return span{uint64(r.begin) << depth, (r.end - r.begin) << depth}
+	return span{uint64(r.begin) << depth, uint64(r.end-r.begin) << depth}
 }
 
 // appendChange appends what makes from of to, both sorted: how many are removed, which, how many are added, and those.
@@ -290,17 +289,17 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 
 // lowBits is how many bits of each of count sorted numbers below size are written as they are: the rest, in unary, is
 // coded as an array of about one one in seventeen, which takes 0.05 bits a number more than the least possible.
-func lowBits(count, size int) int {
-	return max(0, bits.Len(uint(size/max(count, 1)))-1-4)
+func lowBits(count int, size uint64) int {
+	return max(0, bits.Len64(size/uint64(max(count, 1)))-1-4)
 }
 
 // appendSparse appends sorted, distinct numbers below size; how many they are travels elsewhere.
-func appendSparse(dst []byte, numbers []uint64, size int) []byte {
+func appendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	if len(numbers) == 0 {
 		return dst
 	}
 	low := lowBits(len(numbers), size)
-	n := len(numbers) + size>>low
+	n := len(numbers) + int(size>>low)
 	words := make([]uint64, n/64+1)
 	for i, v := range numbers {
 		at := int(v>>low) + i
@@ -317,12 +316,12 @@ func appendSparse(dst []byte, numbers []uint64, size int) []byte {
 }
 
 // decodeSparse is the inverse of appendSparse.
-func decodeSparse(src []byte, count, size int) (numbers []uint64, rest []byte, err error) {
+func decodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
 	if count == 0 {
 		return nil, src, nil
 	}
 	low := lowBits(count, size)
-	n := count + size>>low
+	n := count + int(size>>low)
 	if len(src) < count*low/8 {
 		return nil, nil, fmt.Errorf("summary: %d bytes for %d nodes added: %w", len(src), count, ErrMalformed)
 	}
@@ -344,7 +343,7 @@ func decodeSparse(src []byte, count, size int) (numbers []uint64, rest []byte, e
 				v |= uint64(src[at/8]>>(at%8)&1) << b
 				at++
 			}
-			if v >= uint64(size) || len(numbers) > 0 && v <= numbers[len(numbers)-1] {
+			if v >= size || len(numbers) > 0 && v <= numbers[len(numbers)-1] {
 				return nil, nil, fmt.Errorf("summary: nodes added out of order or range: %w", ErrMalformed)
 			}
 			numbers = append(numbers, v)

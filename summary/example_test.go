@@ -1,8 +1,11 @@
 package summary_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -127,4 +130,40 @@ func ExampleCache() {
 	second, _ := cache.Extend(none, run) // of another node in the same process
 	fmt.Println(first == second)
 	// Output: true
+}
+
+// An origin tells between two epochs what it gained and lost.
+func ExampleTail() {
+	p := build(collection(0, 10_000), 1)
+	// The driver signs with the origin's key; here a sum stands for the signature.
+	sum := func(message []byte) []byte { s := sha256.Sum256(message); return s[:] }
+	tail, err := summary.NewTail(1, 0, collection(10_000, 5), collection(0, 2)).Sign(p.Header(), func(message []byte) ([]byte, error) {
+		return sum(message), nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	message := tail.AppendSigned(nil)
+
+	got, err := summary.OpenTail(message, p.Header(), func(origin string, message, signature []byte) error {
+		if !bytes.Equal(sum(message), signature) {
+			return errors.New("bad signature")
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var c *summary.Changes // of an epoch without tails yet
+	if c, err = c.Apply(got); err != nil {
+		log.Fatal(err)
+	}
+	gone, fresh := collection(0, 1)[0], collection(10_000, 1)[0]
+	fmt.Println(p.Contains(gone), c.Match(p.Contains(gone), gone))
+	fmt.Println(p.Contains(fresh), c.Match(p.Contains(fresh), fresh))
+	fmt.Println(c.Len(), "changes")
+	// Output:
+	// true false
+	// false true
+	// 7 changes
 }

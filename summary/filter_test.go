@@ -57,7 +57,7 @@ func FuzzFilter(f *testing.F) {
 		level, share := rng.IntN(24), rng.Float64()
 		check("folded", a.Fold(level), k1)
 		check("sampled", a.Sample(share), k1)
-		check("dropped", a.Drop(1), k1)
+		check("dropped", a.Truncate(1), k1)
 		check("folded union, sampled", both.Fold(level).Sample(share), k1, k2)
 		if a.Fold(level).Rate() < a.Rate()-1e-9 || a.Sample(share).Rate() < a.Rate()-1e-9 || a.Fold(level).Memory() > a.Memory()+64 {
 			t.Fatal("reduced to more")
@@ -66,6 +66,34 @@ func FuzzFilter(f *testing.F) {
 }
 
 // TestUnionExact: the union of whole streams of one shape is that of all keys.
+// TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
+func TestMistakes(t *testing.T) {
+	p := mustBuild(t, someKeys(1, 100), Shape{}).Prefix()
+	if p.Truncate(p.Parts()+1) != p || p.Filter().Truncate(9).Rate() != p.Filter().Rate() {
+		t.Error("a cut to more than there is changed something")
+	}
+	levels := p.Plan().Shape().Levels
+	levels[0]++
+	if p.Plan().Shape().Levels[0] == levels[0] {
+		t.Error("the levels are the plan's own")
+	}
+	for name, f := range map[string]func(){
+		"Prefix.Truncate": func() { p.Truncate(-1) },
+		"Filter.Truncate": func() { p.Filter().Truncate(-1) },
+		"Filter.Sample":   func() { p.Filter().Sample(1.5) },
+		"no share":        func() { p.Filter().Sample(math.NaN()) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
 func TestUnionExact(t *testing.T) {
 	k1, k2 := pair(1, 3000, 3000, 1000)
 	s := DefaultShape(5000)

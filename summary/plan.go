@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -140,7 +141,7 @@ func sampleCells(s Shape, start int) int {
 	some := min(all, 1<<16) // enough to know the bytes a cell takes
 	l := layout{start: uint8(start)}
 	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
-	cells := max(1, s.SampleBytes*some/max(bytes, 1))
+	cells := int(max(1, int64(s.SampleBytes)*int64(some)/int64(max(bytes, 1))))
 	if cells > all/4*fullQuarters {
 		return all
 	}
@@ -199,7 +200,11 @@ func (p *Plan) Parts() int { return p.parts }
 func (p *Plan) N() int { return p.n }
 
 // Shape is the shape planned for, nothing in it left to default.
-func (p *Plan) Shape() Shape { return p.shape }
+func (p *Plan) Shape() Shape {
+	s := p.shape
+	s.Levels = slices.Clone(s.Levels)
+	return s
+}
 
 // stepOf is the index of the step that a part belongs to.
 func (p *Plan) stepOf(part int) int {

@@ -148,10 +148,12 @@ func cloneParts(parts [][]byte) [][]byte {
 	return out
 }
 
-// Truncate is p cut to its first parts; p itself if it has no more. Of p it keeps the memory of what it still says, so that what
-// is dropped can be freed; of a compact prefix it is compact. It takes time in proportion to what is dropped, and O(parts).
+// Truncate returns the first parts of p; p itself if it has no more. It panics if parts is negative. The result keeps only
+// the memory of what it still says, and is compact if p is. It takes time in proportion to what is dropped, and O(parts).
 func (p *Prefix) Truncate(parts int) *Prefix {
-	switch parts = max(parts, 0); {
+	switch {
+	case parts < 0:
+		panic("summary: Truncate to fewer than no parts")
 	case parts >= p.held:
 		return p
 	case parts == 0:

@@ -187,7 +187,7 @@ type contest struct {
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
 	before := inUse() // by the data and what else the process holds
-	t := &contest{comparison: c, system: s, wires: newWires(c.cfg.Transport), number: map[peer.ID]int{}}
+	t := &contest{comparison: c, system: s, wires: newWires(&c.cfg), number: map[peer.ID]int{}}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
 	if err := t.open(); err != nil {

@@ -19,6 +19,7 @@ type Config struct {
 	Queries      int           // of each kind; 0: 1000
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
+	Shape        bool          // lines of TCP carry what their classes say, and take 10 ms; else what the machine can
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
@@ -91,6 +92,9 @@ func (c *Config) check() error {
 	}
 	if err := c.Transport.Check(); err != nil {
 		faults = append(faults, err)
+	}
+	if c.Shape && c.Transport != TCP {
+		fault("lines of %s are not shaped, those of %s are", c.Transport, TCP)
 	}
 	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
 		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)

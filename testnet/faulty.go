@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/node/signed"
+
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -53,7 +55,7 @@ func (r *run) misdeeds(h host.Host, rng *rand.Rand) fault.Config {
 	c := fault.Config{
 		Topic: node.Topic(Network), Hello: node.HelloID, Have: node.HaveID,
 		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
-		Seed:    summary.Seed{Network: Network}.Tag(), Sign: node.HeaderSigner(key),
+		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key),
 		Every: misdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}
 	if e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}), key); err == nil {

@@ -15,15 +15,14 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
 
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// simLatency is the time a packet takes from one end of a simulated link to the other.
-const simLatency = 10 * time.Millisecond
+// lineLatency is the time that bytes take from one end to the other, of simulated links and of shaped lines.
+const lineLatency = 10 * time.Millisecond
 
 // identity draws a peer's key.
 func identity(rng *rand.Rand) (crypto.PrivKey, error) {
@@ -37,13 +36,14 @@ func identity(rng *rand.Rand) (crypto.PrivKey, error) {
 // wires make hosts of one transport.
 type wires struct {
 	transport Transport
+	shape     bool
 	sim       *simnet.Simnet // nil unless the transport is Sim
 }
 
-func newWires(t Transport) *wires {
-	w := &wires{transport: t}
-	if t == Sim {
-		w.sim = &simnet.Simnet{LatencyFunc: simnet.StaticLatency(simLatency)}
+func newWires(c *Config) *wires {
+	w := &wires{transport: c.Transport, shape: c.Shape}
+	if c.Transport == Sim {
+		w.sim = &simnet.Simnet{LatencyFunc: simnet.StaticLatency(lineLatency)}
 		w.sim.Start()
 	}
 	return w
@@ -72,7 +72,7 @@ func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, gate
 	}
 	switch w.transport {
 	case TCP:
-		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.Transport(tcp.NewTCPTransport),
+		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.Transport(w.tcp(class)),
 			libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport))
 	case QUIC:
 		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(libp2pquic.NewTransport))

@@ -29,7 +29,7 @@ func newKeyring(d *workload.Data, h summary.Hasher) *keyring {
 	return r
 }
 
-// collection is one peer's store of keys, a node.Keys: 4 bytes a key on top of what all peers share.
+// collection is one peer's store of keys, a keystore.Keys: 4 bytes a key on top of what all peers share.
 type collection struct {
 	ring *keyring
 	mu   sync.RWMutex

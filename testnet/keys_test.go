@@ -5,7 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/keystore"
+
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -19,13 +20,13 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 	}
 	hasher := summary.Seed{Network: "test"}.Hasher()
 	ring := newKeyring(data, hasher)
-	var slow node.MemoryKeys
+	var slow keystore.Memory
 	for k := range data.KeysOf(1) {
 		if _, err := slow.Add(k, hasher.Fingerprint(k)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var fast node.Keys = newCollection(ring, 1)
+	var fast keystore.Keys = newCollection(ring, 1)
 	for range 1000 {
 		key := data.Key(uint32(rng.IntN(data.Keys())))
 		if fast.Has(key) != slow.Has(key) {

@@ -18,6 +18,7 @@ type Report struct {
 	Holdings  int       `json:"holdings"`
 	Seed      uint64    `json:"seed"`
 	Transport Transport `json:"transport"`
+	Shaped    bool      `json:"shaped,omitempty"` // lines carried what their classes say, both ways
 
 	Phase       Phase    `json:"phase"`                 // that the run got to
 	Interrupted string   `json:"interrupted,omitempty"` // why it ended before its end
@@ -107,7 +108,7 @@ func (r *run) report(reached Phase, cause error) *Report {
 	defer cancel()
 	rep := &Report{
 		Peers: len(r.ring.Peers()), Keys: r.ring.Keys(), Holdings: r.ring.Holdings(),
-		Seed: r.cfg.Seed, Transport: r.cfg.Transport,
+		Seed: r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
 		Phase: reached, Interrupted: reason(cause), Notes: r.notes,
 		MemoryBytes: memory(),
 	}

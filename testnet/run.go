@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/venn-p2p/venn/node/signed"
+
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"golang.org/x/sync/errgroup"
@@ -148,7 +150,7 @@ func (r *run) progress(p Phase, done, total int) {
 
 // start makes all hosts, then a node on each.
 func (r *run) start(ctx context.Context) error {
-	r.wires = newWires(r.cfg.Transport)
+	r.wires = newWires(&r.cfg)
 	names := r.ring.Peers()
 	identities := r.cfg.random(identifying)
 	for i, name := range names {
@@ -173,7 +175,7 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) startNodes(ctx context.Context) error {
 	shared := []node.Option{}
 	if !r.cfg.NoShare {
-		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(node.NewHeaderCache(8*len(r.members))))
+		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.members))))
 	}
 	joins, decides := r.cfg.random(joining), r.cfg.random(deciding)
 	hosts := make([]host.Host, len(r.members))

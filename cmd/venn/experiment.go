@@ -37,6 +37,9 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run overlap --sweep bytes=256,1024,4096 --out made
    venn experiment run budget --peers 500
 
+   venn experiment run routing --out made --part 0/4    a quarter of the runs, beside 1/4, 2/4 and 3/4 elsewhere
+   venn experiment run routing --out made               what they found, and what is missing
+
 What --sweep varies:
 %s
 A run on a network follows from its seed: the same seed gives the same trace_hash. With --out, tables (CSV), figures (SVG)
@@ -75,7 +78,7 @@ func experimentCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of all random keys"},
 					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
 					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
-				}, networkFlags()...),
+				}, slices.Concat(workFlags(), networkFlags())...),
 				OnUsageError: wrongUsage,
 				Action:       runExperiments,
 			},
@@ -120,23 +123,30 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 			return usageError{fmt.Errorf("experiment run %s: no flag -%s: that is for experiments on networks or collections", strings.Join(names, " "), name)}
 		}
 	}
+	work, out, err := workOf(c)
+	if err != nil {
+		return err
+	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)
 	result, err := experiment.Run(ctx, names, experiment.Options{
-		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"), Version: buildVersion().Version, Progress: show.update,
+		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Progress: show.update, Work: work,
 	})
 	show.end()
-	if errors.Is(err, experiment.ErrUnknown) {
+	if errors.Is(err, experiment.ErrUnknown) || errors.Is(err, experiment.ErrOptions) {
 		return usageError{err}
 	}
+	if c.IsSet("part") {
+		return endPart(stderr, work, out, err)
+	}
 	if err != nil && len(result.Rows) == 0 {
-		return interrupted(err, c.String("out"))
+		return interrupted(err, out)
 	}
 	if writeErr := writeResult(stdout, result, c.Bool("json")); writeErr != nil {
 		return writeErr
 	}
 	if err != nil {
-		return interrupted(err, c.String("out"))
+		return interrupted(err, out)
 	}
 	if n := result.Count(experiment.Differs); n > 0 {
 		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))

@@ -33,9 +33,13 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if c.IsSet("sweep") && c.String("sweep") == "" {
 		return usageError{errors.New("flag -sweep: has no points")}
 	}
+	work, out, err := workOf(c)
+	if err != nil {
+		return err
+	}
 	show := newExperimentProgress(stderr)
 	options := experiment.CollectionOptions{
-		Peers: c.Int("peers"), Sweep: c.String("sweep"), Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: c.String("out"),
+		Peers: c.Int("peers"), Sweep: c.String("sweep"), Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Work: work,
 		Data: c.String("data"), Version: buildVersion().Version,
 		Progress: func(s experiment.CollectionStatus) {
 			if s.Begun != "" {
@@ -47,6 +51,9 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	show.end()
 	if errors.Is(err, experiment.ErrOptions) {
 		return usageError{err}
+	}
+	if c.IsSet("part") {
+		return endPart(stderr, work, out, err)
 	}
 	if err != nil && len(result.Rows) == 0 {
 		return interrupted(err, options.Out)

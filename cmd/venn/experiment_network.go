@@ -67,6 +67,9 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if options.Work, options.Out, err = workOf(c); err != nil {
+		return err
+	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newExperimentProgress(stderr)
 	told := map[int]time.Duration{} // when each run was last told of
@@ -92,6 +95,9 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	if errors.Is(err, experiment.ErrOptions) {
 		return usageError{err}
 	}
+	if c.IsSet("part") {
+		return endPart(stderr, options.Work, options.Out, err)
+	}
 	if err != nil && len(result.Rows) == 0 {
 		return interrupted(err, options.Out)
 	}
@@ -104,7 +110,7 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
 		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
-		Queries: c.Int("queries"), Asking: c.Duration("asking"), All: c.Bool("all"), Seed: c.Uint64("seed"), Out: c.String("out"), Split: c.Bool("split"),
+		Queries: c.Int("queries"), Asking: c.Duration("asking"), All: c.Bool("all"), Seed: c.Uint64("seed"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}
 	if kind := c.String("topology"); kind != string(sim.Random) {

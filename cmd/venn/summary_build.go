@@ -16,11 +16,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/node/signed"
+
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -151,7 +152,7 @@ func newBuilder(key crypto.PrivKey, seed summary.Seed, epoch string) (*builder, 
 		return nil, err
 	}
 	h := summary.Header{Seed: seed.Tag(), Origin: string(id), Epoch: e, Lifetime: summaryLifetime}
-	return &builder{h, node.HeaderSigner(key)}, nil
+	return &builder{h, signed.HeaderSigner(key)}, nil
 }
 
 // build makes the whole summary of distinct fingerprints in a shape.

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/venn-p2p/venn/node/signed"
+
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -131,7 +132,7 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	if err != nil {
 		return fail(err)
 	}
-	h, err := summary.OpenHeader(d.Envelope, node.VerifyHeader)
+	h, err := summary.OpenHeader(d.Envelope, signed.VerifyHeader)
 	if err != nil {
 		return fail(err)
 	}

@@ -13,10 +13,11 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/venn-p2p/venn/node/signed"
+
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -74,7 +75,7 @@ func parseSummary(b []byte) (*openedSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := summary.OpenHeader(f.Envelope, node.VerifyHeader)
+	h, err := summary.OpenHeader(f.Envelope, signed.VerifyHeader)
 	if err != nil {
 		return nil, err
 	}

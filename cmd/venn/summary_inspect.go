@@ -7,11 +7,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/venn-p2p/venn/node/signed"
+
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -92,7 +93,7 @@ func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	if parseErr != nil {
 		return nil, nil, err
 	}
-	if _, signature = summary.OpenHeader(file.Envelope, node.VerifyHeader); signature == nil {
+	if _, signature = summary.OpenHeader(file.Envelope, signed.VerifyHeader); signature == nil {
 		return nil, nil, err // signed, so the parts are at fault
 	}
 	e, envelopeErr := record.UnmarshalEnvelope(file.Envelope)

@@ -30,7 +30,7 @@ loopback.
                                                     one key a line
    venn testnet --data files.tsv.gz                 or a table: lines of SHA-256, name, size and the peers that
                                                     hold the file, after a line "# peers: NAME NAME …"
-   venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
+   venn testnet --shape --links 1mbit:1             links that really are as slow as they say; also --transport sim
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
    venn testnet --hold                              leave the peers running, and print how to reach them
    venn testnet --view                              look at it in a browser while it runs
@@ -58,6 +58,7 @@ func testnetCommand() *cli.Command {
 			&cli.IntFlag{Name: "queries", Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
 			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links of these rates", Value: string(testnet.TCP), Validator: goodTransport},
+			&cli.BoolFlag{Name: "shape", Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", DefaultText: "30s, beyond 120 peers in proportion", Validator: within(0, 24*time.Hour)},
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
@@ -84,7 +85,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	printed := false
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
-		Links: mix, Transport: testnet.Transport(c.String("transport")), Seed: c.Uint64("seed"),
+		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
 		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
 		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: show.update,

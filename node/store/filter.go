@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/venn-p2p/venn/node/keystore"
+
 	ds "github.com/ipfs/go-datastore"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -99,7 +100,7 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 		}
 		b = append(b, c...)
 	}
-	m := new(node.Mirror)
+	m := new(keystore.Mirror)
 	if m.UnmarshalBinary(b) != nil || m.Len() != int(v.keys) {
 		return false
 	}
@@ -110,7 +111,7 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 
 // rebuild makes the filter of the keys.
 func (s *Store) rebuild(ctx context.Context) error {
-	s.mirror = new(node.Mirror)
+	s.mirror = new(keystore.Mirror)
 	for key, err := range s.Keys(ctx) {
 		if err != nil {
 			return err

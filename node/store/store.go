@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/venn-p2p/venn/node/keystore"
+
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/query"
 
@@ -15,13 +17,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Store is a node.Keys, node.KeyBatches and node.Epochs on a datastore. It is safe for concurrent use.
+// Store is a keystore.Keys, keystore.Batches and node.Epochs on a datastore. It is safe for concurrent use.
 type Store struct {
 	ds     ds.Batching
 	tag    summary.SeedTag
 	hasher summary.Hasher
 
-	mirror *node.Mirror // the fingerprints of all keys
+	mirror *keystore.Mirror // the fingerprints of all keys
 	length atomic.Int64
 
 	changes chan *change
@@ -38,9 +40,9 @@ type Store struct {
 }
 
 var (
-	_ node.Keys       = (*Store)(nil)
-	_ node.KeyBatches = (*Store)(nil)
-	_ node.Epochs     = (*Store)(nil)
+	_ keystore.Keys    = (*Store)(nil)
+	_ keystore.Batches = (*Store)(nil)
+	_ node.Epochs      = (*Store)(nil)
 )
 
 // Option sets one thing of a store.

@@ -90,13 +90,13 @@ func (d *Dynamic) Rate() float64 {
 	return -math.Expm1(log)
 }
 
-// Truncate drops all but the first blocks of every batch, also of those to come. 1 <= blocks <= Params().Batch.Blocks,
-// else it panics.
+// Truncate drops all but the first blocks of every batch, also of those to come. It panics if blocks is less than 1, and
+// changes nothing if there are no more.
 func (d *Dynamic) Truncate(blocks int) {
 	for _, b := range d.batches {
 		b.Truncate(blocks)
 	}
-	d.params.Batch.Blocks = blocks
+	d.params.Batch.Blocks = min(blocks, d.params.Batch.Blocks)
 }
 
 // Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate, and reports

@@ -18,7 +18,7 @@ type DynamicParams struct {
 // Check reports every parameter that is out of its range.
 func (p DynamicParams) Check() error {
 	err := p.Batch.Check()
-	if p.Threshold < 1 || p.Threshold > MaxThreshold {
+	if p.Threshold < 1 || int64(p.Threshold) > MaxThreshold {
 		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(MaxThreshold)))
 	}
 	return err
@@ -94,11 +94,11 @@ func OptimalDynamic(bits uint64, rate float64, divisorsOnly bool) (DynamicParams
 func (p Params) capacity(rate float64) int {
 	perBlock := math.Pow(rate, 1/float64(p.Blocks))
 	most := math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits)) // (1-(1-1/m_b)^n) = perBlock
-	n := int(min(most, MaxThreshold-1))
+	n := int(min(most, min(MaxThreshold, math.MaxInt)-1))
 	for n > 0 && p.Rate(n) > rate { // rounding may be off by one
 		n--
 	}
-	for n < MaxThreshold && p.Rate(n+1) <= rate {
+	for int64(n) < min(MaxThreshold, math.MaxInt)-1 && p.Rate(n+1) <= rate {
 		n++
 	}
 	return n

@@ -39,9 +39,8 @@ func newFilter(p Params, words []uint64) *Filter {
 // Params returns the filter's parameters.
 func (f *Filter) Params() Params { return f.params }
 
-// Words returns the bits of the filter, bit i in bit i%64 of word i/64; block b begins at bit b*BlockBits. The
-// slice is the filter's own: who writes to it answers for the result.
-func (f *Filter) Words() []uint64 { return f.words }
+// AppendWords appends the bits of the filter, bit i in bit i%64 of word i/64; block b begins at bit b*BlockBits.
+func (f *Filter) AppendWords(dst []uint64) []uint64 { return append(dst, f.words...) }
 
 // Add adds a key: O(k), no allocation.
 func (f *Filter) Add(key []byte) { f.AddHash(f.params.Key.Hash(key)) }

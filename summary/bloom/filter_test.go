@@ -108,9 +108,7 @@ func FuzzFilter(f *testing.F) {
 		fast.Truncate(small.Blocks)
 		if small.BlockBits%2 == 0 {
 			small.BlockBits /= 2
-			if err := fast.Fold(); err != nil {
-				t.Fatal(err)
-			}
+			fast.Fold()
 		}
 		slow = newSlow(small)
 		for i := 0; i+3 <= len(data); i += 3 {
@@ -177,6 +175,41 @@ func testBatch(t *testing.T, f *Filter) {
 	}
 }
 
+// TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
+func TestMistakes(t *testing.T) {
+	p := Params{Blocks: 3, BlockBits: 64, Hashes: 1}
+	f := filled(t, p, testKeys(5, 3))
+	d, err := NewDynamic(DynamicParams{Batch: p, Threshold: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := f.Clone()
+	f.Truncate(4)
+	d.Truncate(4)
+	if !f.Equal(before) || d.Params().Batch != p {
+		t.Error("a cut to more blocks than there are changed something")
+	}
+	for _, blocks := range []int{0, -1} {
+		mustPanic(t, "Truncate", func() { f.Truncate(blocks) })
+		mustPanic(t, "Dynamic.Truncate", func() { d.Truncate(blocks) })
+	}
+	words := f.AppendWords(nil)
+	words[0] = ^words[0]
+	if !f.Equal(before) {
+		t.Error("the words are the filter's own")
+	}
+}
+
+func mustPanic(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}()
+	f()
+}
+
 func TestTruncateIsBuiltWithFewer(t *testing.T) {
 	keys := testKeys(50, 3)
 	for _, p := range someParams() {
@@ -200,17 +233,14 @@ func TestFoldIsBuiltShorter(t *testing.T) {
 	keys := testKeys(50, 3)
 	for _, p := range someParams() {
 		f := filled(t, p, keys)
-		before := f.Clone()
-		err := f.Fold()
 		if p.BlockBits%2 == 1 {
-			if !errors.Is(err, ErrParams) || !f.Equal(before) {
-				t.Errorf("%+v: Fold of odd blocks: %v", p, err)
-			}
+			mustPanic(t, "Fold of odd blocks", f.Fold)
 			continue
 		}
+		f.Fold()
 		p.BlockBits /= 2
-		if want := filled(t, p, keys); err != nil || !f.Equal(want) {
-			t.Errorf("%+v: folded filter differs from the one built so: %v", p, err)
+		if want := filled(t, p, keys); !f.Equal(want) {
+			t.Errorf("%+v: folded filter differs from the one built so", p)
 		}
 	}
 }
@@ -329,8 +359,8 @@ func TestParamsCheck(t *testing.T) {
 	}
 	for _, err := range []error{
 		second(Optimal(-1, 10)), second(Optimal(10, 0)), second(OptimalRate(-1, 0.1)), second(OptimalRate(1, 0)),
-		second(OptimalRate(1, 1)), second(OptimalRate(1, math.NaN())), second(OptimalRate(1<<40, 0.01)),
-		second(Partitioned(1, MaxBits+1)), second(PartitionedRate(3, -1)), second(PartitionedRate(1<<40, 0.01)),
+		second(OptimalRate(1, 1)), second(OptimalRate(1, math.NaN())), second(OptimalRate(math.MaxInt, 0.01)),
+		second(Partitioned(1, MaxBits+1)), second(PartitionedRate(3, -1)), second(PartitionedRate(math.MaxInt, 0.01)),
 		second(PartitionedRate(1, 1e-320)), second(PartitionedBlocks(1, 10, 11)), second(PartitionedBlocks(1, 10, 0)), second(ParseScheme("none")),
 	} {
 		if !errors.Is(err, ErrParams) {

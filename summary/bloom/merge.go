@@ -83,11 +83,15 @@ func mismatch(p, q Params) error {
 	}
 }
 
-// Truncate drops all but the first blocks: the filter that would have been built with so many blocks (Papapetrou et al.,
-// section 3.2). 1 <= blocks <= Blocks, else it panics. O(1); memory is kept, Clone gives it back.
+// Truncate drops all but the first blocks, at least one, else it panics: the filter that would have been built with that
+// number of blocks (Papapetrou et al., section 3.2). It changes nothing if there are no more. O(1); memory is kept, Clone
+// gives it back.
 func (f *Filter) Truncate(blocks int) {
-	if blocks < 1 || blocks > f.params.Blocks {
-		panic("bloom: Truncate to a number of blocks that is not in 1…Blocks")
+	if blocks < 1 {
+		panic("bloom: Truncate to less than one block")
+	}
+	if blocks >= f.params.Blocks {
+		return
 	}
 	f.params.Blocks = blocks
 	f.words = f.words[:wordsFor(f.params.Bits())]
@@ -95,15 +99,15 @@ func (f *Filter) Truncate(blocks int) {
 	f.probes = f.probes[:min(len(f.probes), f.params.hashes())]
 }
 
-// Fold halves the length of every block: the filter that would have been built with blocks of half the length. BlockBits must
-// be even, else Fold returns an error matched by ErrParams and changes nothing. The number of hash functions stays, so
-// the rate rises more than by Truncate (Papapetrou et al., section 3.1): Fold is for sparse filters.
+// Fold halves the length of every block: the filter that would have been built with blocks of half the length. It panics if
+// BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate (Papapetrou et al.,
+// section 3.1): Fold is for sparse filters.
 //
 // In the independent scheme a position is the top of a number, so neighbours are ORed; in the others it is a
 // remainder, so the halves of a block are.
-func (f *Filter) Fold() error {
+func (f *Filter) Fold() {
 	if f.params.BlockBits%2 != 0 {
-		return fmt.Errorf("%w: BlockBits %d is odd and cannot be folded", ErrParams, f.params.BlockBits)
+		panic("bloom: Fold of blocks with an odd number of bits")
 	}
 	p := f.params
 	p.BlockBits /= 2
@@ -114,7 +118,6 @@ func (f *Filter) Fold() error {
 		foldHalves(words, f.words, p)
 	}
 	*f = *newFilter(p, words)
-	return nil
 }
 
 // foldNeighbours works on all blocks at once: a block begins at an even bit.

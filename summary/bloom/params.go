@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// MaxBits is the greatest length of a filter: 2^36 bits, 8 GiB.
+// MaxBits is the greatest length of a filter: 2^36 bits, 8 GiB; on 32-bit machines less than 2^31 bits.
 const MaxBits = 1 << 36
 
 // Errors matched by errors.Is.
@@ -58,8 +58,8 @@ func (p Params) Check() error {
 	if faults == nil && p.hashes() > MaxHashes {
 		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
 	}
-	if faults == nil && p.Bits() > MaxBits {
-		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, uint64(MaxBits))
+	if faults == nil && p.Bits() > min(MaxBits, math.MaxInt) {
+		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, uint64(min(MaxBits, math.MaxInt)))
 	}
 	return errors.Join(faults...)
 }

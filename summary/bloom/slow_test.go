@@ -68,7 +68,7 @@ func (s *slowFilter) equal(f *Filter) bool {
 		return false
 	}
 	for at := range s.bits {
-		if f.Words()[at/64]>>(at%64)&1 == 0 {
+		if f.words[at/64]>>(at%64)&1 == 0 {
 			return false
 		}
 	}

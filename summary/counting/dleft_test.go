@@ -200,11 +200,10 @@ func FuzzDLeft(f *testing.F) {
 			}
 		}
 		twin.compare(t, fast)
-		if err := fast.Grow(); err == nil {
-			twin.grow(t, fast)
-		} else if !errors.Is(err, ErrCounterOverflow) {
+		if err := fast.Grow(); err != nil {
 			t.Fatal(err)
 		}
+		twin.grow(t, fast)
 		twin.compare(t, fast)
 		data, _ := fast.MarshalBinary()
 		var back DLeft
@@ -237,6 +236,43 @@ func (s *slow) grow(t *testing.T, f *DLeft) {
 			}
 		}
 	})
+}
+
+// TestGrowFullCounters grows a filter that has fingerprints at the highest count, among them those whose remainders become
+// 0, until remainders have one bit.
+func TestGrowFullCounters(t *testing.T) {
+	f, err := New(Params{Buckets: 2, RemainderBits: 9, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := []uint64{1, 2, 4, 8, 64, 256, 3, 5}
+	for _, x := range members {
+		for range 4 {
+			if err := f.Add(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for f.Params().RemainderBits > 1 {
+		if err := f.Grow(); err != nil {
+			t.Fatalf("remainders of %d bits: %v", f.Params().RemainderBits, err)
+		}
+		for _, x := range members {
+			if f.Count(x) != 4 {
+				t.Fatalf("remainders of %d bits: %d counted %d times", f.Params().RemainderBits, x, f.Count(x))
+			}
+		}
+		data, _ := f.MarshalBinary()
+		if err := new(DLeft).UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.Params().CounterBits != DefaultCounterBits+1 {
+		t.Errorf("counters of %d bits", f.Params().CounterBits)
+	}
+	if err := f.Grow(); !errors.Is(err, ErrParams) {
+		t.Errorf("remainders of one bit grew: %v", err)
+	}
 }
 
 func TestGrowKeepsFingerprints(t *testing.T) {
@@ -346,7 +382,7 @@ func TestParams(t *testing.T) {
 		"wide q":    {Buckets: 1 << 20, RemainderBits: 45},
 		"counter":   {Buckets: 8, RemainderBits: 14, CounterBits: 17},
 		"negative":  {Buckets: -8, RemainderBits: 14},
-		"too large": {Buckets: 1 << 32, RemainderBits: 30, Subtables: 16, Cells: 64},
+		"too large": {Buckets: 1 << 30, RemainderBits: 30, Subtables: 16, Cells: 64},
 	} {
 		if _, err := New(p); !errors.Is(err, ErrParams) {
 			t.Errorf("%s: %v", name, err)

@@ -45,15 +45,14 @@ func ExampleForRemainder() {
 }
 
 func ExampleBloom() {
-	m, k := counting.BloomFor(1000, 0.01)
-	c, err := counting.NewBloom(m, k)
+	c, err := counting.NewBloomForRate(1000, 0.01)
 	if err != nil {
 		log.Fatal(err)
 	}
 	_ = c.Add(7)
 	_ = c.Add(7)
 	c.Remove(7)
-	fmt.Println(m, k, c.Contains(7), c.Count(7), c.Contains(8))
+	fmt.Println(c.Counters(), c.Hashes(), c.Contains(7), c.Count(7), c.Contains(8))
 	// Output: 9593 7 true 1 false
 }
 

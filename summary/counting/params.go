@@ -3,6 +3,7 @@ package counting
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -76,8 +77,8 @@ func (p Params) withDefaults() Params {
 // check names every parameter that is out of range.
 func (p Params) check() error {
 	var faults []error
-	within := func(name string, v, low, high int) {
-		if v < low || v > high {
+	within := func(name string, v, low int, high int64) {
+		if v < low || int64(v) > high {
 			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
 		}
 	}
@@ -91,9 +92,9 @@ func (p Params) check() error {
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	within("RemainderBits", p.RemainderBits, 1, min(64-log2(p.Buckets), MaxCellBits-p.CounterBits))
-	if len(faults) == 0 && p.tableBytes() > MaxTableBytes {
-		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), int64(MaxTableBytes))
+	within("RemainderBits", p.RemainderBits, 1, int64(min(64-log2(p.Buckets), MaxCellBits-p.CounterBits)))
+	if len(faults) == 0 && p.tableBytes() > min(MaxTableBytes, math.MaxInt-padding) {
+		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), int64(min(MaxTableBytes, math.MaxInt-padding)))
 	}
 	return errors.Join(faults...)
 }

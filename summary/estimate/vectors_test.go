@@ -37,7 +37,7 @@ type inputs struct {
 }
 
 func (in inputs) array() Array {
-	return Array{Bits: max(in.M, in.BlockBits), Blocks: in.Blocks, Hashes: max(in.K, in.KB), Sample: in.SliceBits}
+	return Array{Bits: uint64(max(in.M, in.BlockBits)), Blocks: in.Blocks, Hashes: max(in.K, in.KB), Sample: uint64(in.SliceBits)}
 }
 
 func (in inputs) counts() Counts { return Counts{in.T1, in.T2, in.TAnd} }

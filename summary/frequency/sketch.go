@@ -93,8 +93,9 @@ func (p Params) check() error {
 	if p.Depth > p.Width { // beyond it rows repeat
 		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", ErrParams, p.Depth, p.Width))
 	}
-	if n := p.Width * p.Depth * p.Copies; n > MaxCounters {
-		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, MaxCounters))
+	const most = min(MaxCounters, math.MaxInt/4) // four bytes each
+	if n := int64(p.Width) * int64(p.Depth) * int64(p.Copies); n > most {
+		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, int64(most)))
 	}
 	return errors.Join(faults...)
 }
@@ -165,8 +166,9 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 	}
 }
 
-// Merge adds the counts of o, which must have the same form and seed: the result is as if all had been added here. The
-// error matches ErrMismatch and says what differs.
+// Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been added
+// here. After AddConservative it is not: estimates are still never too low, and never above those of Add, but may be
+// higher than if all had been added conservatively here. The error matches ErrMismatch and says what differs.
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))

@@ -227,6 +227,36 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMergeConservative merges sketches of conservative updates: never too low, and never above plain ones.
+func TestMergeConservative(t *testing.T) {
+	p := Params{Width: 31, Depth: 3, Seed: 7}
+	a, _ := New(p)
+	b, _ := New(p)
+	plain, _ := New(p)
+	truth := map[uint64]uint32{}
+	for i := range uint64(2000) {
+		x := i * i % 300 * 0x9e3779b97f4a7c15
+		truth[x] += 2
+		plain.Add(x, 2)
+		if i%3 == 0 {
+			a.AddConservative(x, 2)
+		} else {
+			b.AddConservative(x, 2)
+		}
+	}
+	if err := a.Merge(b); err != nil {
+		t.Fatal(err)
+	}
+	if a.Total() != plain.Total() {
+		t.Errorf("total %d, not %d", a.Total(), plain.Total())
+	}
+	for x, n := range truth {
+		if got := a.Estimate(x); got < n || got > plain.Estimate(x) {
+			t.Errorf("%#x was seen %d times, estimate %d, %d of a plain sketch", x, n, got, plain.Estimate(x))
+		}
+	}
+}
+
 func TestSaturates(t *testing.T) {
 	s, _ := New(Params{Width: 3, Depth: 1})
 	s.Add(1, math.MaxUint32-1)

@@ -27,9 +27,9 @@ func cardinalityTasks(s *session) []task {
 // arrayOf is the filter that a vector is about.
 func arrayOf(p printed) estimate.Array {
 	if b := p.int("block_bits"); b != 0 {
-		return estimate.Array{Bits: b, Blocks: p.int("blocks"), Hashes: p.int("k_b")}
+		return estimate.Array{Bits: uint64(b), Blocks: p.int("blocks"), Hashes: p.int("k_b")}
 	}
-	return estimate.Array{Bits: p.int("m"), Hashes: p.int("k")}
+	return estimate.Array{Bits: uint64(p.int("m")), Hashes: p.int("k")}
 }
 
 func (s *session) cardinalityFormulas() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -40,6 +39,7 @@ type CollectionOptions struct {
 	Out      string                 // folder for the rows, plots and report, made when missing; empty for none
 	Version  string                 // of the program, for the report
 	Progress func(CollectionStatus) // called before and after each run, never by two goroutines at once; may be nil
+	Work
 }
 
 // CollectionStatus is how far an experiment is.
@@ -138,24 +138,24 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 	if err != nil {
 		return result, err
 	}
-	known, err := openLedger[[]measure](o.Out, name)
-	if err != nil {
-		return result, err
-	}
-	defer known.close()
 	ids := make([]string, len(settings))
 	for i, s := range settings {
 		ids[i] = runID(s)
 	}
-	all := collectionRuns{settings: settings, progress: o.Progress, data: recent[*collections]{keep: runtime.GOMAXPROCS(0)}}
-	for _, id := range ids {
-		if _, ok := known.get(id); ok {
+	known, err := openLedger[[]measure](o.Out, name, o.Work, ids)
+	if err != nil {
+		return result, err
+	}
+	defer known.close()
+	all := collectionRuns{settings: settings, progress: o.Progress, data: recent[*collections]{keep: o.workers()}}
+	for i, id := range ids {
+		if !known.todo(i, id) {
 			all.done++
 		}
 	}
-	found, err := runEach(ctx, ids, runtime.GOMAXPROCS(0), known, all.run)
+	found, err := runEach(ctx, ids, o.workers(), known, all.run)
 	result.Rows = collectionRows(settings, found)
-	if o.Out != "" && len(result.Rows) > 0 {
+	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
 		missing := slices.DeleteFunc(slices.Clone(found), func(f *[]measure) bool { return f != nil })
 		result.Files, writeErr = o.write(name, result.Rows, unfinished(len(found)-len(missing), len(found)))
@@ -166,6 +166,9 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 
 // settings checks the options and lists the runs.
 func (o *CollectionOptions) settings(name string) ([]collectionSetting, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	setDefault(&o.Trials, 3)
 	setDefault(&o.Data, debian)
 	kind, known := collectionKinds[name]

@@ -49,6 +49,7 @@ type Options struct {
 	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
 	Version  string         // of the program, for the report
 	Progress func(Progress) // called after each trial or so, never by two goroutines at once; may be nil
+	Work
 }
 
 // Progress of a run.
@@ -139,12 +140,14 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	if o.Trials < 0 {
 		return Result{}, fmt.Errorf("experiment: %d trials, want 0 or more", o.Trials)
 	}
-	known, err := openLedger[taskFound](o.Out, All)
-	if err != nil {
+	if err := o.check(); err != nil {
 		return Result{}, err
 	}
-	defer known.close()
-	r := newRun(ctx, o, chosen, known)
+	r := newRun(ctx, o, chosen)
+	if r.known, err = openLedger[taskFound](o.Out, All, o.Work, r.ids()); err != nil {
+		return Result{}, err
+	}
+	defer r.known.close()
 	var result Result
 	for _, s := range r.sessions {
 		err = s.work()
@@ -153,7 +156,7 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 			break
 		}
 	}
-	if o.Out != "" && len(result.Rows) > 0 {
+	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
 		result.Files, writeErr = r.write()
 		err = errors.Join(err, writeErr)

@@ -11,57 +11,97 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each, so that an
 // experiment that was interrupted goes on. Without a folder it keeps nothing.
 type ledger[T any] struct {
+	part  Part
+	sweep string // stands for all runs
 	mu    sync.Mutex
 	found map[string]T
-	file  *os.File
+	lines io.Writer // nil: nothing is kept
+	file  *os.File  // that lines are written to; nil when they go elsewhere
 }
 
 type ledgerLine[T any] struct {
+	Sweep string `json:"sweep"` // of which the run is one
 	Run   string `json:"run"`
 	Found T      `json:"found"`
 }
 
-// openLedger opens the ledger of the named experiment. It makes the folder, and an error says that it can't be written.
-func openLedger[T any](dir, name string) (*ledger[T], error) {
-	l := &ledger[T]{found: map[string]T{}}
+// openLedger opens the ledger of the named experiment, which consists of the runs given, and reads those of all its parts. It
+// makes the folder. Errors say that the folder can't be read or written, or match ErrOptions where a part's ledger is of other
+// runs: another program's, or those of other options.
+func openLedger[T any](dir, name string, w Work, runs []string) (*ledger[T], error) {
+	l := &ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
+	if w.Lines != nil {
+		l.lines = w.Lines
+		return l, nil
+	}
 	if dir == "" {
 		return l, nil
 	}
-	err := os.MkdirAll(dir, 0o777)
-	if err == nil {
-		l.file, err = os.OpenFile(filepath.Join(dir, name+".runs.jsonl"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
 	}
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("experiment: %w", err)
 	}
-	if err := l.read(); err != nil {
-		l.close()
-		return nil, fmt.Errorf("experiment: %s: %w", l.file.Name(), err)
+	for _, e := range entries {
+		if n := e.Name(); strings.HasPrefix(n, name+".runs") && strings.HasSuffix(n, ".jsonl") {
+			if err := l.readFile(filepath.Join(dir, n), n != Part{}.file(name)); err != nil {
+				return nil, fmt.Errorf("experiment: %w", err)
+			}
+		}
 	}
+	l.file, err = os.OpenFile(filepath.Join(dir, w.Part.file(name)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	l.lines = l.file
 	return l, nil
 }
 
-func (l *ledger[T]) read() error {
-	lines := bufio.NewReader(l.file)
+// readFile reads a ledger. All lines of a part's must be of this sweep; the whole one may keep those of others.
+func (l *ledger[T]) readFile(path string, part bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	other, err := l.read(f)
+	if err == nil && other && part {
+		err = fmt.Errorf("%w: %s is of another program or of other options: remove it, or choose another folder", ErrOptions, path)
+	}
+	return err
+}
+
+// read takes in the lines of a ledger, and says whether some are of another sweep. A line cut short by a crash is run again.
+func (l *ledger[T]) read(r io.Reader) (other bool, err error) {
+	lines := bufio.NewReader(r)
 	for {
 		b, err := lines.ReadBytes('\n')
-		var line ledgerLine[T]
-		if json.Unmarshal(b, &line) == nil { // one cut short by a crash is run again
-			l.found[line.Run] = line.Found
+		var line ledgerLine[json.RawMessage]
+		if json.Unmarshal(b, &line) == nil && line.Run != "" {
+			other = other || line.Sweep != l.sweep
+			var found T
+			if json.Unmarshal(line.Found, &found) == nil {
+				l.found[line.Run] = found
+			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return other, nil
 		}
 		if err != nil {
-			return err
+			return other, err
 		}
 	}
 }
@@ -75,14 +115,14 @@ func (l *ledger[T]) get(run string) (T, bool) {
 
 // add notes what a run has found. The line begins with a line break, in case the last one was cut short.
 func (l *ledger[T]) add(run string, found T) error {
-	if l.file == nil {
+	if l.lines == nil {
 		return nil
 	}
-	b, err := json.Marshal(ledgerLine[T]{run, found})
+	b, err := json.Marshal(ledgerLine[T]{l.sweep, run, found})
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		_, err = l.file.Write(append(append([]byte("\n"), b...), '\n'))
+		_, err = l.lines.Write(append(append([]byte("\n"), b...), '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("experiment: %w", err)
@@ -96,15 +136,26 @@ func (l *ledger[T]) close() {
 	}
 }
 
-// runEach does the runs that the ledger doesn't know, so many at a time, and returns what is known in the end, in their
-// order: nil for a run that wasn't done. The first error ends it; what is done by then is kept.
+// todo says whether run k of that name is to be done: it belongs to the ledger's part and is not known.
+func (l *ledger[T]) todo(k int, run string) bool {
+	_, known := l.get(run)
+	return !known && l.part.has(k)
+}
+
+// runEach does the runs of the ledger's part that it doesn't know, so many at a time, and returns what is known in the end, in
+// their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept. A run in which a strategy
+// panicked leaves the others: its error comes when these are done.
 func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
+	panics := make([]error, len(runs))
 	for i, run := range runs {
 		if f, ok := known.get(run); ok {
 			found[i] = &f
+			continue
+		}
+		if !known.part.has(i) {
 			continue
 		}
 		g.Go(func() error {
@@ -112,6 +163,10 @@ func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledge
 				return err
 			}
 			f, err := do(ctx, i)
+			if errors.Is(err, sim.ErrPanic) {
+				panics[i] = err
+				return nil
+			}
 			if err != nil {
 				return err
 			}
@@ -119,7 +174,8 @@ func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledge
 			return known.add(run, f)
 		})
 	}
-	return found, g.Wait()
+	err := g.Wait()
+	return found, errors.Join(append(panics, err)...)
 }
 
 // recent makes what several runs share, and keeps the last few of it: runs that share something follow each other.

@@ -49,6 +49,7 @@ type NetworkOptions struct {
 	Out        string              // folder for rows, plots and report, made when missing; empty for none
 	Version    string              // of the program, for the report
 	Progress   func(NetworkStatus) // called about every virtual second, never by two goroutines at once; may be nil
+	Work
 }
 
 // NetworkStatus is how far a run is.
@@ -57,7 +58,7 @@ type NetworkStatus struct {
 	Point        string
 	Virtual, End time.Duration // of this run
 	Wall         time.Duration // since this run began
-	Done         float64       // part of all runs that is done, those known from before included
+	Done         float64       // part of all runs that is done, those known from before and those of other parts included
 }
 
 // NetworkRow is what one run has shown.
@@ -123,20 +124,20 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 	if err != nil {
 		return result, err
 	}
-	known, err := openLedger[NetworkRow](o.Out, name)
+	runs := make([]string, len(points))
+	for i, p := range points {
+		runs[i] = p.id()
+	}
+	known, err := openLedger[NetworkRow](o.Out, name, o.Work, runs)
 	if err != nil {
 		return result, err
 	}
 	defer known.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	runs := make([]string, len(points))
-	for i, p := range points {
-		runs[i] = p.id()
-	}
-	all := networkRuns{options: &o, points: points, atOnce: runsAtOnce(points), done: make([]float64, len(points))}
+	all := networkRuns{options: &o, points: points, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points))}
 	all.data.keep = all.atOnce
 	for i, run := range runs {
-		if _, ok := known.get(run); ok {
+		if !known.todo(i, run) {
 			all.done[i] = 1
 		}
 	}
@@ -146,7 +147,7 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 			result.Rows = append(result.Rows, *row)
 		}
 	}
-	if o.Out != "" && len(result.Rows) > 0 {
+	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
 		result.Files, writeErr = o.write(name, result, len(points))
 		err = errors.Join(err, writeErr)
@@ -220,7 +221,7 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			o.Strategies = []strategy.Strategy{strategy.Venn}
 		}
 	}
-	if err := o.check(name); err != nil {
+	if err := errors.Join(o.check(name), o.Work.check()); err != nil {
 		return nil, err
 	}
 	values, err := o.values(name)
@@ -412,7 +413,7 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 		return NetworkRow{}, ctx.Err()
 	}
 	if err != nil {
-		return NetworkRow{}, err
+		return NetworkRow{}, fmt.Errorf("experiment: %v: %w", p, err)
 	}
 	row := p.row(r, data, time.Since(began))
 	row.MemoryBytes = m.most

@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -30,6 +29,7 @@ type session struct {
 	*run
 	experiment
 	todo    []task
+	first   int // number of its first task among those of all sessions
 	rows    []Row
 	curves  map[string]*line // of the figures, by name
 	current float64          // cost of the task that runs
@@ -42,11 +42,13 @@ type taskFound struct {
 	Curves map[string]*line
 }
 
-func newRun(ctx context.Context, o Options, chosen []experiment, known *ledger[taskFound]) *run {
-	r := &run{ctx: ctx, options: o, known: known}
+func newRun(ctx context.Context, o Options, chosen []experiment) *run {
+	r := &run{ctx: ctx, options: o}
+	first := 0
 	for _, e := range chosen {
-		s := &session{run: r, experiment: e, curves: map[string]*line{}}
+		s := &session{run: r, experiment: e, curves: map[string]*line{}, first: first}
 		s.todo = e.tasks(s)
+		first += len(s.todo)
 		for _, t := range s.todo {
 			r.total += t.cost
 		}
@@ -55,12 +57,33 @@ func newRun(ctx context.Context, o Options, chosen []experiment, known *ledger[t
 	return r
 }
 
-// work does the tasks, but for those known from before. What one that was interrupted has found is dropped.
+// ids names the tasks of all sessions by all that they follow from.
+func (r *run) ids() []string {
+	var ids []string
+	for _, s := range r.sessions {
+		for i := range s.todo {
+			ids = append(ids, s.id(i))
+		}
+	}
+	return ids
+}
+
+// id names task i.
+func (s *session) id(i int) string {
+	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, program())
+}
+
+// work does the tasks, but for those known from before and those of other parts. What one that was interrupted has found is
+// dropped.
 func (s *session) work() error {
 	for i, t := range s.todo {
 		s.current = t.cost
-		name := fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, program())
+		name := s.id(i)
 		found, known := s.known.get(name)
+		if !known && !s.known.part.has(s.first+i) {
+			s.done += t.cost
+			continue
+		}
 		if !known {
 			found = s.try(t)
 			if err := s.ctx.Err(); err != nil {
@@ -124,7 +147,7 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 	results := make([]T, n)
 	var next, finished atomic.Int64
 	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	for range min(n, s.options.workers()) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n) && s.ctx.Err() == nil; i = next.Add(1) - 1 {
 				results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))

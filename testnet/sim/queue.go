@@ -13,6 +13,9 @@ type event struct {
 	seq  uint64 // order of planning
 	to   strategy.ID
 	from strategy.ID
+	// Sessions of the two, from 1. An event for a session that is over doesn't reach a later one. toLife 0 is for any.
+	toLife, fromLife uint32
+
 	kind kind
 	msg  strategy.Message
 }

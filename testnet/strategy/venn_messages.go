@@ -84,7 +84,7 @@ func (p vennParts) bytes() int {
 func askBytes(a routing.Asked, now time.Duration) int {
 	return Overhead + 2 + len(wire.AppendQuery(nil, wire.Query{
 		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
-		Within: max(0, a.Deadline-now), Hops: a.Hops,
+		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited,
 	}))
 }
 
@@ -228,7 +228,7 @@ func (v *vennPeer) route(now time.Duration, e core.Effect) {
 	case routing.Forward:
 		v.askNames(now, e.ID, idOf(e.To), searchKind, routing.Asked{
 			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited,
 		})
 	case routing.Answer:
 		v.answer(e)

@@ -130,7 +130,7 @@ func (j *coordinator) reduce() error {
 	common := math.Inf(1)
 	if p.BlockBits > 1 { // a block of one bit says nothing
 		var err error
-		array := estimate.Array{Bits: int(p.BlockBits), Blocks: p.Blocks, Hashes: p.Hashes}
+		array := estimate.Array{Bits: p.BlockBits, Blocks: p.Blocks, Hashes: p.Hashes}
 		if common, err = array.Common(j.and.Ones(), each...); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}

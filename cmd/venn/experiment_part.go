@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/experiment"
+)
+
+// workFlags say which runs of an experiment are done, and how many at one time.
+func workFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "part", Usage: "do only part `I/N` of the runs, I from 0 to N-1, and note them in --out", Validator: goodPart},
+		&cli.IntFlag{Name: "jobs", Usage: "do this `NUMBER` of runs at one time (default: as many as processors and memory allow)", HideDefault: true, Validator: within(1, 10_000)},
+	}
+}
+
+func goodPart(text string) error {
+	_, err := experiment.ParsePart(text)
+	return err
+}
+
+// toStdout in place of a folder lets a part write its lines to stdout.
+const toStdout = "-"
+
+// workOf reads the flags of workFlags and --out, and returns the folder to write to.
+func workOf(c *cli.Command) (w experiment.Work, out string, err error) {
+	out = c.String("out")
+	if w.Jobs = c.Int("jobs"); !c.IsSet("part") {
+		if out == toStdout {
+			return w, "", usageError{errors.New("flag -out: only a part of the runs (--part) goes to stdout")}
+		}
+		return w, out, nil
+	}
+	if w.Part, err = experiment.ParsePart(c.String("part")); err != nil {
+		return w, "", usageError{err}
+	}
+	switch {
+	case c.Bool("json"):
+		return w, "", usageError{errors.New("flag -part: a part prints no rows, --json is for the call without it")}
+	case out == "":
+		return w, "", usageError{errors.New("flag -part: say with --out which folder takes what is found, or --out - for lines on stdout")}
+	case out == toStdout:
+		w.Lines, out = c.Root().Writer, ""
+	}
+	return w, out, nil
+}
+
+// endPart says what became of a part.
+func endPart(stderr io.Writer, w experiment.Work, out string, err error) error {
+	switch {
+	case errors.Is(err, experiment.ErrOptions):
+		return usageError{err}
+	case errors.Is(err, context.Canceled) && out == "":
+		return errors.New("interrupted: stdout has what was done by then")
+	case err != nil:
+		return interrupted(err, out)
+	}
+	fmt.Fprintf(stderr, "part %s is done\n", w.Part)
+	return nil
+}

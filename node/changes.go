@@ -1,0 +1,62 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// atOnce is how many keys go to the store at a time: enough to make up for the wait for a disk, few enough that a context
+// that ends is heeded soon.
+const atOnce = 1 << 14
+
+// Add is AddKeys that says how many keys are new.
+func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
+	store := keystore.InBatches(n.keys)
+	fps := make([]summary.Fingerprint, 0, min(len(keys), atOnce))
+	return n.change(ctx, keys, func(keys [][]byte) (int, error) {
+		fps = fps[:0]
+		for _, k := range keys {
+			fps = append(fps, n.hasher.Fingerprint(k))
+		}
+		return store.AddMany(keys, fps)
+	})
+}
+
+// Remove is RemoveKeys that says how many keys were there.
+func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
+	removed, err = n.change(ctx, keys, keystore.InBatches(n.keys).RemoveMany)
+	if err != nil {
+		return removed, err
+	}
+	private, err := n.removePrivate(keys)
+	return removed + private, err
+}
+
+// change gives keys to f, some at a time, and has a new summary made if f says that some have changed.
+func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
+	if err := checkKeys(keys); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if changed > 0 {
+			n.changes.Add(int64(changed))
+			n.in.Poke()
+		}
+	}()
+	for len(keys) > 0 {
+		if err := n.alive(ctx); err != nil {
+			return changed, err
+		}
+		k := min(len(keys), atOnce)
+		did, err := f(keys[:k])
+		changed += did
+		if err != nil {
+			return changed, fmt.Errorf("node: key store: %w", err)
+		}
+		keys = keys[k:]
+	}
+	return changed, nil
+}

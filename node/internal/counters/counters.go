@@ -1,0 +1,122 @@
+// Package counters counts what a node refuses, drops, sends and receives.
+package counters
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+)
+
+// Traffic is what went over the streams of one protocol with one peer, in bytes, without the headers of the connection.
+// Pubsub's are those of its RPCs with their lengths.
+type Traffic struct {
+	Peer           peer.ID
+	Protocol       protocol.ID
+	Sent, Received uint64
+}
+
+type trafficKey struct {
+	peer     peer.ID
+	protocol protocol.ID
+}
+
+// Counters counts what the node refuses, drops, sends and receives. It is safe for concurrent use.
+type Counters struct {
+	mu      sync.Mutex
+	refused map[string]uint64 // by reason
+	dropped map[string]uint64 // by queue
+	traffic map[trafficKey]*Traffic
+	totals  map[protocol.ID]*Traffic
+}
+
+// New returns counters at zero.
+func New() *Counters {
+	return &Counters{
+		refused: make(map[string]uint64),
+		dropped: make(map[string]uint64),
+		traffic: make(map[trafficKey]*Traffic),
+		totals:  make(map[protocol.ID]*Traffic),
+	}
+}
+
+// Refuse counts a message refused, by reason.
+func (c *Counters) Refuse(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refused[reason]++
+}
+
+// Drop counts what found a queue full.
+func (c *Counters) Drop(queue string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped[queue]++
+}
+
+// Count counts bytes on a stream.
+func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := trafficKey{p, id}
+	if c.traffic[k] == nil {
+		c.traffic[k] = &Traffic{Peer: p, Protocol: id}
+	}
+	if c.totals[id] == nil {
+		c.totals[id] = &Traffic{Protocol: id}
+	}
+	for _, t := range []*Traffic{c.traffic[k], c.totals[id]} {
+		t.Sent += uint64(sent)
+		t.Received += uint64(received)
+	}
+}
+
+// maxTrafficPeers bounds the peers whose traffic is told apart; what peers that left had is dropped beyond it.
+const maxTrafficPeers = 4096
+
+// Forget drops the traffic of a peer that left, if there are too many.
+func (c *Counters) Forget(p peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.traffic) > maxTrafficPeers {
+		maps.DeleteFunc(c.traffic, func(k trafficKey, _ *Traffic) bool { return k.peer == p })
+	}
+}
+
+// ByPeer returns the traffic with every peer, in the order of their ids and protocols.
+func (c *Counters) ByPeer() []Traffic {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]Traffic, 0, len(c.traffic))
+	for _, t := range c.traffic {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b Traffic) int {
+		if d := strings.Compare(string(a.Peer), string(b.Peer)); d != 0 {
+			return d
+		}
+		return strings.Compare(string(a.Protocol), string(b.Protocol))
+	})
+	return out
+}
+
+// Maps returns copies of what was refused, by reason, and dropped, by queue.
+func (c *Counters) Maps() (refused, dropped map[string]uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.refused), maps.Clone(c.dropped)
+}
+
+// Protocols returns the traffic of each protocol.
+func (c *Counters) Protocols() map[protocol.ID]Traffic {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[protocol.ID]Traffic, len(c.totals))
+	for id, t := range c.totals {
+		out[id] = *t
+	}
+	return out
+}

@@ -1,0 +1,23 @@
+// Package fault says which errors are the fault of the peer that a message came from.
+package fault
+
+import (
+	"errors"
+
+	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Of says whether err is the other end's fault, and which.
+func Of(err error) (reason string, bad bool) {
+	switch {
+	case errors.Is(err, wire.ErrLimit), errors.Is(err, summary.ErrLimit):
+		return "over the limit", true
+	case errors.Is(err, wire.ErrMalformed), errors.Is(err, summary.ErrMalformed):
+		return "malformed", true
+	case errors.Is(err, signed.ErrSignature):
+		return "signature", true
+	}
+	return "", false
+}

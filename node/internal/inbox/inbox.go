@@ -1,0 +1,187 @@
+// Package inbox is how everything reaches the loop that owns a node's core.
+package inbox
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Inbox is how everything reaches the loop. Each of its queues is bounded:
+//
+//   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
+//   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
+//   - requests, streams that peers opened: when it is full the stream is refused, and counted.
+//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them: when it is full the message is dropped, and
+//     counted; the sender's next catalogue, or our next ask, makes up for it.
+//   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers alone.
+type Inbox struct {
+	Commands chan any
+	Results  chan any
+	Requests chan any
+	Partials chan Partial
+	waiting  atomic.Int64 // bytes of partials
+
+	mu     sync.Mutex
+	states map[peer.ID]PeerState
+	Stir   chan struct{} // states, or something else that a pass of the loop looks at, has changed
+}
+
+// PeerState is what has become of a peer since the loop last looked.
+type PeerState struct {
+	Link    Change // the other end identified itself on a connection that is to be a link; the last connection closed
+	Mesh    Change // pubsub grafted, pruned
+	Charged int    // bytes that pubsub sent it of its own accord
+	Lost    bool   // a message to it was dropped for want of room
+}
+
+// Change is what has become of something since the loop last looked: the latest of what happened.
+type Change uint8
+
+// The changes.
+const (
+	Unchanged Change = iota
+	Begun
+	Ended
+	EndedAndBegun
+)
+
+// then is what follows from c and a later change.
+func (c Change) then(d Change) Change {
+	if c == Ended && d == Begun || c == EndedAndBegun && d == Begun {
+		return EndedAndBegun
+	}
+	return d
+}
+
+// New returns an empty inbox.
+func New() *Inbox {
+	return &Inbox{
+		Commands: make(chan any),
+		Results:  make(chan any, 64),
+		Requests: make(chan any, 64),
+		Partials: make(chan Partial, 2048),
+		states:   make(map[peer.ID]PeerState),
+		Stir:     make(chan struct{}, 1),
+	}
+}
+
+// Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which node ends.
+func (b *Inbox) Command(ctx, node context.Context, c any) error {
+	select {
+	case b.Commands <- c:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-node.Done():
+		return context.Cause(node)
+	}
+}
+
+// Result hands over a result, or drops it if the node closes.
+func (b *Inbox) Result(node context.Context, r any) {
+	select {
+	case b.Results <- r:
+	case <-node.Done():
+	}
+}
+
+// Offer hands over what may be dropped and says whether it was taken.
+func Offer(queue chan any, x any) bool {
+	select {
+	case queue <- x:
+		return true
+	default:
+		return false
+	}
+}
+
+// Partial is a message of pubsub, decoded.
+type Partial struct {
+	From      peer.ID
+	Bytes     int // on the wire
+	Catalogue []overlay.Item
+	Group     summary.GroupID
+	Parts     *wire.Parts // nil: it is a catalogue
+	Way       overlay.Way
+	Came      time.Duration // on the core's clock
+}
+
+const maxWaiting = 8 << 20 // bytes of partials
+
+// OfferPartial hands over a message of pubsub and says whether there was room for it.
+func (b *Inbox) OfferPartial(p Partial) bool {
+	if b.waiting.Add(int64(p.Bytes)) <= maxWaiting {
+		select {
+		case b.Partials <- p:
+			return true
+		default:
+		}
+	}
+	b.waiting.Add(-int64(p.Bytes))
+	return false
+}
+
+// Took notes that a message is no longer waiting.
+func (b *Inbox) Took(p Partial) { b.waiting.Add(-int64(p.Bytes)) }
+
+// change notes a change in the state of a peer.
+func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
+	b.mu.Lock()
+	s := b.states[p]
+	f(&s)
+	b.states[p] = s
+	b.mu.Unlock()
+	b.Poke()
+}
+
+// LinkChanged notes that a link has begun or ended.
+func (b *Inbox) LinkChanged(p peer.ID, c Change) {
+	b.change(p, func(s *PeerState) { s.Link = s.Link.then(c) })
+}
+
+// MeshChanged notes that a peer came into the mesh or left it.
+func (b *Inbox) MeshChanged(p peer.ID, c Change) {
+	b.change(p, func(s *PeerState) { s.Mesh = s.Mesh.then(c) })
+}
+
+// Charged notes bytes that pubsub sent to a peer of its own accord.
+func (b *Inbox) Charged(p peer.ID, bytes int) {
+	b.change(p, func(s *PeerState) { s.Charged += bytes })
+}
+
+// Lost notes that a message to a peer was dropped.
+func (b *Inbox) Lost(p peer.ID) {
+	b.change(p, func(s *PeerState) { s.Lost = true })
+}
+
+// Poke wakes the loop.
+func (b *Inbox) Poke() {
+	select {
+	case b.Stir <- struct{}{}:
+	default:
+	}
+}
+
+// Take empties the states, in the order of the peers' ids.
+func (b *Inbox) Take(f func(peer.ID, PeerState)) {
+	b.mu.Lock()
+	states := b.states
+	b.states = make(map[peer.ID]PeerState)
+	b.mu.Unlock()
+	for _, p := range slices.Sorted(maps.Keys(states)) {
+		f(p, states[p])
+	}
+}
+
+// Waiting is the bytes of the partial messages that wait.
+func (b *Inbox) Waiting() int64 { return b.waiting.Load() }

@@ -1,0 +1,438 @@
+// Package mesh is a node's end of pubsub.
+package mesh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p-pubsub/partialmessages"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/node/internal/fault"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	// ProtocolID is the one under which pubsub's traffic is counted.
+	ProtocolID    protocol.ID = pubsub.GossipSubID_v13
+	maxRPC                    = 1 << 20 // bytes of an RPC that pubsub reads
+	rpcQueue                  = 512     // RPCs that may wait for one peer; default 32, beyond it pubsub drops
+	groupTTL                  = 4       // heartbeats; the state of groups is ours, pubsub's is emptied at once
+	maxGroups                 = 1 << 14 // groups that peers may begin between two heartbeats; default 255
+	maxGroupsPeer             = 1 << 12 // the same for one peer; default 8
+)
+
+// extension is pubsub's partial messages without state of its own: it is emptied after every use.
+type extension = partialmessages.PartialMessagesExtension[struct{}]
+
+// Config is what a mesh needs of its node.
+type Config struct {
+	Host        host.Host
+	Topic       string
+	Done        context.Context // ends with the node
+	Log         *slog.Logger
+	Tasks       *tasks.Group
+	Counters    *counters.Counters
+	Inbox       *inbox.Inbox
+	Now         func() time.Duration                                  // on the core's clock
+	Linked      func(peer.ID) bool                                    // says whether hello was said with the peer
+	Link        func(peer.ID)                                         // makes a link of the connection to the peer
+	Refuse      func(from peer.ID, reason string, err error)          // takes in that a peer misbehaved
+	OpenSample  func(author peer.ID, b []byte) (inbox.Partial, error) // verifies an ordinary message
+	MessageRate float64                                               // bytes a second of ordinary messages of others
+	Options     []pubsub.Option                                       // besides the mesh's own
+}
+
+// Mesh is the node's end of pubsub. What it is to send waits in a queue, from which one goroutine hands it to pubsub's own;
+// when the queue is full the message is dropped, and counted. Pubsub's callbacks run on its goroutine: they only post.
+type Mesh struct {
+	cfg    Config
+	ps     *pubsub.PubSub
+	top    *pubsub.Topic
+	sub    *pubsub.Subscription
+	outbox chan outgoing
+	plain  plain
+
+	protocols event.Emitter // of what pubsub is told of peers
+}
+
+// outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary message.
+type outgoing struct {
+	to              peer.ID
+	group           string
+	metadata, parts []byte
+	message         []byte
+}
+
+const outboxSize = 1024
+
+// New returns a mesh that Start has yet to begin. What is sent meanwhile waits.
+func New(cfg Config) *Mesh {
+	m := &Mesh{cfg: cfg, outbox: make(chan outgoing, outboxSize)}
+	m.plain.peers = make(map[peer.ID]bool)
+	m.plain.credit(cfg.MessageRate, time.Hour) // a burst
+	return m
+}
+
+// Start joins the topic. Close must follow, whether it fails or not.
+func (m *Mesh) Start() (err error) {
+	ctx := m.cfg.Done
+	if m.protocols, err = m.cfg.Host.EventBus().Emitter(new(event.EvtPeerProtocolsUpdated)); err != nil {
+		return fmt.Errorf("mesh: event bus: %w", err)
+	}
+	ext := &extension{
+		Logger:                                 m.cfg.Log,
+		OnIncomingRPC:                          m.incoming,
+		OnEmitGossip:                           m.gossip,
+		PeerInitiatedGroupLimitPerTopic:        maxGroups,
+		PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
+		GroupTTLByHeatbeat:                     groupTTL,
+	}
+	ps, err := pubsub.NewGossipSub(ctx, watchedHost{m.cfg.Host, &m.cfg}, append([]pubsub.Option{
+		pubsub.WithPartialMessagesExtension(ext),
+		pubsub.WithLogger(m.cfg.Log),
+		pubsub.WithRawTracer(&tracer{m: m}),
+		pubsub.WithMaxMessageSize(maxRPC),
+		pubsub.WithPeerOutboundQueueSize(rpcQueue),
+		pubsub.WithPeerFilter(func(p peer.ID, _ string) bool { return m.cfg.Linked(p) }),
+		pubsub.WithSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(m.cfg.Topic)),
+		pubsub.WithAppSpecificRpcInspector(m.inspect),
+		pubsub.WithPeerScore(scores(m.cfg.Topic)),
+		pubsub.WithGossipSubParams(gossipParams()),
+	}, m.cfg.Options...)...)
+	if err != nil {
+		return fmt.Errorf("mesh: pubsub: %w", err)
+	}
+	m.ps = ps
+	if err := ps.RegisterTopicValidator(m.cfg.Topic, m.validate); err != nil {
+		return fmt.Errorf("mesh: pubsub: %w", err)
+	}
+	if m.top, err = ps.Join(m.cfg.Topic, pubsub.RequestPartialMessages()); err != nil {
+		return fmt.Errorf("mesh: pubsub: %w", err)
+	}
+	if m.sub, err = m.top.Subscribe(); err != nil {
+		return fmt.Errorf("mesh: pubsub: %w", err)
+	}
+	m.cfg.Tasks.Run(m.deliver)
+	m.cfg.Tasks.Run(m.read)
+	return nil
+}
+
+// gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
+// known peers prunes many at first (default: a minute).
+func gossipParams() pubsub.GossipSubParams {
+	p := pubsub.DefaultGossipSubParams()
+	p.PruneBackoff = 10 * time.Second
+	return p
+}
+
+// scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing else
+// counts; in particular many peers may share an address.
+func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
+	params := &pubsub.PeerScoreParams{
+		AppSpecificScore: func(peer.ID) float64 { return 0 },
+		DecayInterval:    time.Second,
+		DecayToZero:      0.1,
+		RetainScore:      10 * time.Minute,
+		Topics: map[string]*pubsub.TopicScoreParams{topic: {
+			TopicWeight:                    1,
+			TimeInMeshQuantum:              time.Second,
+			InvalidMessageDeliveriesWeight: -1,
+			InvalidMessageDeliveriesDecay:  0.995,
+			SkipAtomicValidation:           true,
+		}},
+	}
+	thresholds := &pubsub.PeerScoreThresholds{GossipThreshold: -20, PublishThreshold: -50, GraylistThreshold: -100}
+	return params, thresholds
+}
+
+// Close leaves the topic. When Done has ended as well, End must follow.
+func (m *Mesh) Close() {
+	if m.sub != nil {
+		m.sub.Cancel()
+	}
+	for _, id := range []protocol.ID{pubsub.GossipSubID_v10, pubsub.GossipSubID_v11, pubsub.GossipSubID_v12, pubsub.GossipSubID_v13, pubsub.FloodSubID} {
+		m.cfg.Host.RemoveStreamHandler(id)
+	}
+}
+
+// End ends what Close has left for the node's last message.
+func (m *Mesh) End() {
+	if m.protocols != nil {
+		_ = m.protocols.Close()
+	}
+}
+
+// read takes ordinary messages off the subscription, lest it fills up: validate has seen to them.
+func (m *Mesh) read() {
+	for {
+		if _, err := m.sub.Next(m.cfg.Done); err != nil {
+			return
+		}
+	}
+}
+
+// SendCatalogue queues a catalogue for a peer, or drops it.
+func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
+	m.send(outgoing{to: to, group: wire.CatalogueGroup, metadata: catalogue})
+}
+
+// SendParts queues parts of a group for a peer, or drops them.
+func (m *Mesh) SendParts(to peer.ID, group summary.GroupID, parts []byte) {
+	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
+}
+
+// Publish queues an ordinary message, or drops it.
+func (m *Mesh) Publish(message []byte) { m.send(outgoing{message: message}) }
+
+// Blame queues the word that a peer misbehaved, or drops it.
+func (m *Mesh) Blame(p peer.ID) { m.send(outgoing{to: p}) }
+
+// Peers returns the peers that are subscribed.
+func (m *Mesh) Peers() []peer.ID { return m.top.ListPeers() }
+
+// Waiting is how many messages wait to be sent.
+func (m *Mesh) Waiting() int { return len(m.outbox) }
+
+// Credit lets in as many more ordinary messages as may come in some time.
+func (m *Mesh) Credit(passed time.Duration) { m.plain.credit(m.cfg.MessageRate, passed) }
+
+// Meshed notes that a peer of the topic came into the mesh or left it, and says whether it is one without partial messages.
+func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.plain.meshed(p, in) }
+
+// AnyPlain says whether a peer without partial messages is in the mesh.
+func (m *Mesh) AnyPlain() bool { return m.plain.any() }
+
+// send queues a message, or drops it.
+func (m *Mesh) send(o outgoing) {
+	select {
+	case m.outbox <- o:
+	default:
+		m.cfg.Counters.Drop("outbox")
+	}
+}
+
+// deliver hands the queue's messages to pubsub's goroutine, one after the other.
+func (m *Mesh) deliver() {
+	for {
+		select {
+		case <-m.cfg.Done.Done():
+			return
+		case o := <-m.outbox:
+			var err error
+			switch {
+			case o.message != nil:
+				err = m.top.Publish(m.cfg.Done, o.message)
+			case o.group == "":
+				err = m.ps.PeerFeedback(m.cfg.Topic, o.to, pubsub.PeerFeedbackInvalidMessage)
+			default:
+				err = pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(o.group), m.only(o))
+			}
+			if err != nil && m.cfg.Done.Err() == nil {
+				m.cfg.Log.Debug("pubsub", "peer", o.to, "err", err)
+			}
+		}
+	}
+}
+
+// only sends a message to its one peer, and leaves no state of the group behind.
+func (m *Mesh) only(o outgoing) partialmessages.PublishActionsFn[struct{}] {
+	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
+		clear(states)
+		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
+			if !requests(o.to) {
+				m.cfg.Counters.Drop("not subscribed")
+				return
+			}
+			yield(o.to, partialmessages.PublishAction{EncodedPartialMessage: o.parts, EncodedPartsMetadata: o.metadata})
+		}
+	}
+}
+
+// gossip is asked to tell peers outside the mesh of a group. We tell whom we choose, in catalogues.
+func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct{}) { clear(states) }
+
+// inspect looks at an RPC before pubsub does, and drops the whole of it if it carries a partial message that is not for us
+// or over the limits, so that no state is kept for that.
+func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
+	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
+	if len(rpc.GetControl().GetGraft()) > 0 {
+		m.cfg.Link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
+	}
+	m.plain.subscribed(from, m.cfg.Topic, rpc.GetSubscriptions())
+	p := rpc.GetPartial()
+	if p == nil {
+		return nil
+	}
+	err := m.check(p)
+	if err != nil {
+		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
+	}
+	return err
+}
+
+var (
+	errTopic = errors.New("mesh: partial message of a topic never joined")
+	errGroup = errors.New("mesh: partial message of a group that is none")
+	errSize  = errors.New("mesh: partial message over the limit")
+)
+
+func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
+	catalogue := string(p.GroupID) == wire.CatalogueGroup
+	switch {
+	case p.GetTopicID() != m.cfg.Topic:
+		return errTopic
+	case !catalogue && len(p.GroupID) != len(summary.GroupID{}):
+		return errGroup
+	case len(p.PartsMetadata) > wire.MaxCatalogue || len(p.PartialMessage) > wire.MaxPartsRPC:
+		return errSize
+	case catalogue && len(p.PartialMessage) > 0 || !catalogue && len(p.PartsMetadata) > 0:
+		return errGroup
+	}
+	return nil
+}
+
+func reasonRPC(err error) string {
+	switch {
+	case errors.Is(err, errTopic):
+		return "topic"
+	case errors.Is(err, errSize):
+		return "over the limit"
+	}
+	return "group"
+}
+
+// incoming decodes a partial message and posts it. It runs on pubsub's goroutine.
+func (m *Mesh) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
+	clear(states)
+	msg, err := decodePartial(from, rpc)
+	if err != nil {
+		reason, _ := fault.Of(err)
+		m.cfg.Refuse(from, "rpc "+reason, err)
+		return err
+	}
+	msg.Came = m.cfg.Now()
+	if !m.cfg.Inbox.OfferPartial(msg) {
+		m.cfg.Counters.Drop("partials")
+	}
+	return nil
+}
+
+func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Partial, err error) {
+	p.From, p.Bytes = from, protowire.SizeBytes(1+protowire.SizeBytes(proto.Size(rpc)))
+	if string(rpc.GroupID) == wire.CatalogueGroup {
+		p.Catalogue, err = wire.ParseCatalogue(rpc.PartsMetadata)
+		return p, err
+	}
+	parts, err := wire.ParseParts(rpc.PartialMessage, wire.MaxPartsRPC)
+	if err == nil && parts.Refused {
+		err = fmt.Errorf("%w: refusal of what was not asked for on a stream", wire.ErrMalformed)
+	}
+	p.Group, p.Parts = summary.GroupID(rpc.GroupID), &parts
+	return p, err
+}
+
+// sizeRPC is what an RPC takes on a stream, with its length.
+func sizeRPC(rpc *pubsub.RPC) int {
+	return protowire.SizeBytes(proto.Size(&rpc.RPC))
+}
+
+// tracer hears from pubsub of its mesh and of every RPC. It runs on pubsub's goroutine.
+type tracer struct{ m *Mesh }
+
+// OnNewOutboundStream charges the peer for pubsub's first message, which is not traced: the subscription and its flags.
+func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
+	size := len(t.m.cfg.Topic) + 20
+	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
+	t.m.cfg.Inbox.Charged(p, size)
+}
+
+// OnClosedOutboundStream says that the peer has left the mesh, of which Prune does not tell.
+func (t *tracer) OnClosedOutboundStream(p peer.ID) {
+	t.m.plain.left(p)
+	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
+	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
+		t.m.cfg.Tasks.Run(func() { t.m.forgotten(p) })
+	}
+}
+
+// patience is how long pubsub may take to know that a linked peer is subscribed, before more is done about it.
+const patience = 3 * time.Second
+
+// unknown waits a little and says whether pubsub still does not know that a linked peer is subscribed.
+func (m *Mesh) unknown(p peer.ID) bool {
+	select {
+	case <-time.After(patience):
+	case <-m.cfg.Done.Done():
+	}
+	return m.cfg.Linked(p) && !slices.Contains(m.Peers(), p) && m.cfg.Done.Err() == nil
+}
+
+// Meet tells pubsub that a linked peer has its protocol, if it does not know by itself: a peer that began with pubsub just when ours
+// tried to open a stream to it is not tried again.
+func (m *Mesh) Meet(p peer.ID) {
+	if !m.unknown(p) {
+		return
+	}
+	if err := m.protocols.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}}); err != nil {
+		m.cfg.Log.Debug("pubsub not told of a peer", "peer", p, "err", err)
+	}
+}
+
+// forgotten closes the connection with a peer, our stream to which has ended though the connection has not, unless the peer
+// subscribes anew soon. Pubsub forgets then what the peer is subscribed to, and the peer, whose own stream may be as it was, does
+// not say it again: so it goes when of two connections that were made at once the one with our stream is closed.
+func (m *Mesh) forgotten(p peer.ID) {
+	if m.unknown(p) {
+		m.cfg.Log.Debug("subscription lost", "peer", p)
+		_ = m.cfg.Host.Network().ClosePeer(p)
+	}
+}
+
+func (t *tracer) Graft(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox.Begun) }
+func (t *tracer) Prune(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox.Ended) }
+
+// SendRPC counts; what was not ordered by the core is charged to the peer's budget.
+func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
+	size := sizeRPC(rpc)
+	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
+	if rpc.Partial == nil {
+		t.m.cfg.Inbox.Charged(p, size)
+	}
+}
+
+func (t *tracer) DropRPC(rpc *pubsub.RPC, p peer.ID) {
+	if rpc.Partial != nil {
+		t.m.cfg.Inbox.Lost(p)
+		t.m.cfg.Counters.Drop("pubsub partial")
+		return
+	}
+	t.m.cfg.Counters.Drop("pubsub control")
+}
+
+func (t *tracer) Join(string)                           {}
+func (t *tracer) Leave(string)                          {}
+func (t *tracer) ValidateMessage(*pubsub.Message)       {}
+func (t *tracer) DeliverMessage(*pubsub.Message)        {}
+func (t *tracer) RejectMessage(*pubsub.Message, string) {}
+func (t *tracer) DuplicateMessage(*pubsub.Message)      {}
+func (t *tracer) ThrottlePeer(peer.ID)                  {}
+func (t *tracer) RecvRPC(*pubsub.RPC)                   {}
+func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}

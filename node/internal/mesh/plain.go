@@ -1,0 +1,117 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// plain is the peers of the topic without partial messages, and what may come from them.
+type plain struct {
+	mu        sync.Mutex
+	peers     map[peer.ID]bool // true: in the mesh, so that messages go to it
+	allowance float64          // bytes of ordinary messages that may be taken in now
+}
+
+// subscribed notes who of the topic's peers wants whole messages.
+func (p *plain) subscribed(from peer.ID, topic string, subs []*pb.RPC_SubOpts) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range subs {
+		switch {
+		case s.GetTopicid() != topic:
+		case s.GetSubscribe() && !s.GetRequestsPartial():
+			if _, known := p.peers[from]; !known {
+				p.peers[from] = false
+			}
+		default:
+			delete(p.peers, from)
+		}
+	}
+}
+
+func (p *plain) left(q peer.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.peers, q)
+}
+
+// meshed notes that a peer of the topic came into the mesh or left it, and says whether it is a plain one.
+func (p *plain) meshed(q peer.ID, in bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.peers[q]
+	if ok {
+		p.peers[q] = in
+	}
+	return ok
+}
+
+// any says whether a plain peer is in the mesh.
+func (p *plain) any() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.peers {
+		if in {
+			return true
+		}
+	}
+	return false
+}
+
+// take lets a message in if it may come.
+func (p *plain) take(bytes int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.allowance < float64(bytes) {
+		return false
+	}
+	p.allowance -= float64(bytes)
+	return true
+}
+
+// credit lets in as much more as a rate, in bytes a second, brings in some time.
+func (p *plain) credit(rate float64, passed time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.allowance = min(overlay.Burst(rate), p.allowance+rate*passed.Seconds())
+}
+
+// validate looks at an ordinary message before pubsub delivers it and passes it on. It runs on goroutines of pubsub's.
+func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
+	if msg.ReceivedFrom == m.cfg.Host.ID() {
+		return pubsub.ValidationAccept
+	}
+	bytes := len(msg.Data) + messageOverhead
+	if !m.plain.take(bytes) {
+		m.cfg.Counters.Drop("messages")
+		return pubsub.ValidationIgnore
+	}
+	p, err := m.cfg.OpenSample(msg.GetFrom(), msg.Data)
+	switch {
+	case errors.Is(err, summary.ErrSeed):
+		m.cfg.Counters.Refuse("message of another seed")
+		return pubsub.ValidationIgnore
+	case err != nil:
+		m.cfg.Counters.Refuse("message")
+		m.cfg.Log.Debug("message refused", "from", msg.ReceivedFrom, "author", msg.GetFrom(), "err", err)
+		return pubsub.ValidationReject // which counts against the sender's score
+	}
+	p.From, p.Bytes = msg.ReceivedFrom, bytes
+	if !m.cfg.Inbox.OfferPartial(p) {
+		m.cfg.Counters.Drop("partials")
+		return pubsub.ValidationIgnore
+	}
+	return pubsub.ValidationAccept
+}
+
+// messageOverhead is what pubsub adds to an ordinary message: author, number, topic, signature, key.
+const messageOverhead = 200

@@ -1,0 +1,119 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/multiformats/go-multistream"
+)
+
+// watchedHost is the host as pubsub has it: what comes on the streams that peers open to it is looked at on the way, for pubsub
+// does not tell when it gives one up over an RPC that is too long or not one at all.
+type watchedHost struct {
+	host.Host
+	cfg *Config
+}
+
+func (h watchedHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
+	h.Host.SetStreamHandler(id, h.watch(handle))
+}
+
+func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
+	h.Host.SetStreamHandlerMatch(id, match, h.watch(handle))
+}
+
+// NewStream asks for the newest protocol by itself, before and after the older ones. A peer that is just beginning may have only some
+// of its protocols yet, and the host may know of only some: by an older one partial messages would not be agreed on for as long
+// as the stream lasts. Peers begin with the newest, so one that has an older one and not the newest is an older peer.
+func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	s, err := h.Host.NewStream(ctx, p, ids[0])
+	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
+		return s, err
+	}
+	older, err := h.Host.NewStream(ctx, p, ids[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	if s, err := h.Host.NewStream(ctx, p, ids[0]); err == nil {
+		_ = older.Reset()
+		return s, nil
+	}
+	return older, nil
+}
+
+func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
+	return func(s network.Stream) { handle(&rpcStream{Stream: s, cfg: h.cfg}) }
+}
+
+// rpcStream is a stream of RPCs that a peer sends. One goroutine reads it; others may reset it.
+type rpcStream struct {
+	network.Stream
+	cfg     *Config
+	frames  frames
+	begun   atomic.Bool // something was read
+	waiting atomic.Bool // a Read is under way
+	over    atomic.Bool // nothing more is told of it
+}
+
+// Read reads, and refuses an RPC as soon as its length is known to be over the limit.
+func (s *rpcStream) Read(b []byte) (int, error) {
+	s.waiting.Store(true)
+	k, err := s.Stream.Read(b)
+	s.waiting.Store(false)
+	s.begun.Store(s.begun.Load() || k > 0)
+	switch {
+	case !s.frames.pass(b[:k]):
+		s.refuse("over the limit")
+	case err != nil:
+		s.over.Store(true)
+	}
+	return k, err
+}
+
+// Reset resets. If it is the reader that does so, and reading has not failed, then what it has read was no RPC.
+func (s *rpcStream) Reset() error {
+	if s.begun.Load() && !s.waiting.Load() && s.cfg.Done.Err() == nil {
+		s.refuse("malformed")
+	}
+	return s.Stream.Reset()
+}
+
+func (s *rpcStream) refuse(reason string) {
+	if !s.over.Swap(true) {
+		s.cfg.Refuse(s.Conn().RemotePeer(), "rpc "+reason, nil)
+	}
+}
+
+// frames follows the lengths of RPCs through a stream.
+type frames struct {
+	left   uint64 // bytes of the RPC still to come
+	length uint64 // as far as it has come
+	shift  uint
+}
+
+// pass says whether all lengths up to the end of b are within the limit; once one is not, nothing more can be said.
+func (f *frames) pass(b []byte) bool {
+	for len(b) > 0 {
+		if f.left > 0 {
+			n := min(f.left, uint64(len(b)))
+			f.left -= n
+			b = b[n:]
+			continue
+		}
+		f.length |= uint64(b[0]&0x7f) << f.shift
+		f.shift += 7
+		if f.length > maxRPC || f.shift > 63 {
+			return false
+		}
+		if b[0] < 0x80 {
+			*f = frames{left: f.length}
+		}
+		b = b[1:]
+	}
+	return true
+}

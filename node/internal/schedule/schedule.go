@@ -1,0 +1,57 @@
+// Package schedule says when a node makes a new summary of its keys.
+package schedule
+
+import "time"
+
+// Lifetime is that of a summary, from its first receipt.
+const Lifetime = time.Hour
+
+// RestAfter is how many times what making it took, a summary for which all keys were read is not made again.
+const RestAfter = 50
+
+// When a node makes a new summary of its keys.
+const (
+	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
+	spacing = 20 * time.Second       // between epochs at least; a time without changes is quiet when it was as long
+	enough  = 1000                   // one key in so many changed: enough for a new epoch when there was no quiet time
+	overdue = 2 * time.Minute        // that fewer changes wait for others at most
+
+	renewal = Lifetime / 2 // between epochs at most, once there is one
+)
+
+// Schedule decides when a new epoch is due. An epoch costs each neighbour a signed header, some 240 bytes, and 8 to 15 bits
+// for each key added or removed: few changes wait for others, unless the one before was long ago.
+type Schedule struct {
+	changes int           // since the last epoch was begun
+	since   time.Duration // when the first of them came
+	last    time.Duration // when the last epoch was begun
+	Keys    int           // of the last epoch
+	begun   bool          // there was one
+	Rest    time.Duration // between epochs at least, if that is longer than spacing
+}
+
+// Changed notes changes of keys.
+func (s *Schedule) Changed(now time.Duration, changes int) {
+	if s.changes == 0 {
+		s.since = now
+	}
+	s.changes += changes
+}
+
+// Due says whether a new epoch should begin now.
+func (s *Schedule) Due(now time.Duration) bool {
+	switch {
+	case s.changes == 0:
+		return s.begun && now >= s.last+renewal
+	case now < s.since+settle, s.begun && now < s.last+max(spacing, s.Rest):
+		return false
+	case !s.begun, s.since >= s.last+spacing: // after a quiet time
+		return true
+	}
+	return s.changes*enough >= s.Keys || now >= s.since+overdue
+}
+
+// Begin notes that an epoch begins now, with all changes so far.
+func (s *Schedule) Begin(now time.Duration) {
+	s.changes, s.last, s.begun = 0, now, true
+}

@@ -1,0 +1,172 @@
+// Package streams opens and serves the streams of a node's protocols: framed messages under deadlines, in the scope of the
+// resource manager, counted.
+package streams
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/node/internal/fault"
+	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+const (
+	// OpenTime is for opening a stream, with dialling.
+	OpenTime = 10 * time.Second
+	// IOTime is for one read or write of a short message.
+	IOTime = 10 * time.Second
+	// TransferTime is for a run of parts, which the slowest links (64 kbit/s) carry in it.
+	TransferTime = 70 * time.Second
+)
+
+// Node is what streams need of the node that they belong to.
+type Node struct {
+	Host     host.Host
+	Service  string          // for the resource manager
+	Done     context.Context // ends with the node
+	Log      *slog.Logger
+	Tasks    *tasks.Group
+	Counters *counters.Counters
+	Use      func(peer.ID) (done func())                  // notes that a stream with the peer is open until done
+	Refuse   func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
+}
+
+// Stream is a libp2p stream that carries framed messages under deadlines, in the resource manager's scope, counted.
+type Stream struct {
+	network.Stream
+	Peer     peer.ID
+	n        *Node
+	id       protocol.ID
+	reserved int
+	unhook   func() bool
+	unused   func()
+}
+
+// wrap puts a stream under the node's care. End must follow.
+func (n *Node) wrap(s network.Stream, id protocol.ID) (*Stream, error) {
+	if err := s.Scope().SetService(n.Service); err != nil {
+		_ = s.Reset()
+		return nil, fmt.Errorf("streams: %s: %w", id, err)
+	}
+	w := &Stream{Stream: s, n: n, Peer: s.Conn().RemotePeer(), id: id}
+	w.unhook = context.AfterFunc(n.Done, func() { _ = s.Reset() })
+	w.unused = n.Use(w.Peer)
+	return w, nil
+}
+
+// Open opens a stream to a peer, on a connection that exists. End must follow.
+func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
+	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "venn dials by certified addresses"), OpenTime)
+	defer cancel()
+	s, err := n.Host.NewStream(ctx, p, id)
+	if err != nil {
+		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
+	}
+	return n.wrap(s, id)
+}
+
+// End closes the stream in good order, or resets it if err says that something went wrong.
+func (s *Stream) End(err error) {
+	s.unhook()
+	s.unused()
+	if s.reserved > 0 {
+		s.Scope().ReleaseMemory(s.reserved)
+	}
+	if err != nil {
+		_ = s.Reset()
+		return
+	}
+	_ = s.Close()
+}
+
+// Read reads, and counts.
+func (s *Stream) Read(b []byte) (int, error) {
+	k, err := s.Stream.Read(b)
+	s.n.Counters.Count(s.Peer, s.id, 0, k)
+	return k, err
+}
+
+// Write writes, and counts.
+func (s *Stream) Write(b []byte) (int, error) {
+	k, err := s.Stream.Write(b)
+	s.n.Counters.Count(s.Peer, s.id, k, 0)
+	return k, err
+}
+
+// Send sends one short message.
+func (s *Stream) Send(msg []byte) error { return s.SendWithin(msg, IOTime) }
+
+// SendWithin sends one message, for which it takes up to d.
+func (s *Stream) SendWithin(msg []byte, d time.Duration) error {
+	if err := s.SetWriteDeadline(time.Now().Add(d)); err != nil {
+		return err
+	}
+	return wire.WriteFrame(s, msg)
+}
+
+// Receive reads one message of at most limit bytes, for which it reserves the memory first. It waits up to d for it.
+func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
+	if err := s.SetReadDeadline(time.Now().Add(d)); err != nil {
+		return nil, err
+	}
+	return wire.ReadFrame(s, limit, func(bytes int) error {
+		if err := s.Scope().ReserveMemory(bytes, network.ReservationPriorityMedium); err != nil {
+			return err
+		}
+		s.reserved += bytes
+		return nil
+	})
+}
+
+// ReceiveOnce is Receive for one of many messages: the memory is given back before the next.
+func (s *Stream) ReceiveOnce(limit int, d time.Duration) ([]byte, error) {
+	before := s.reserved
+	b, err := s.Receive(limit, d)
+	if s.reserved > before {
+		s.Scope().ReleaseMemory(s.reserved - before)
+		s.reserved = before
+	}
+	return b, err
+}
+
+// Served gives the streams of a protocol that peers open to a handler, and deals with its errors.
+func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.StreamHandler {
+	return func(raw network.Stream) {
+		if !n.Tasks.Enter() {
+			_ = raw.Reset()
+			return
+		}
+		defer n.Tasks.Leave()
+		s, err := n.wrap(raw, id)
+		if err != nil {
+			n.Counters.Refuse("resources")
+			return
+		}
+		err = handle(s)
+		s.End(err)
+		if err == nil {
+			return
+		}
+		if reason, bad := fault.Of(err); bad {
+			n.Refuse(s.Peer, string(id)+" "+reason, err)
+			return
+		}
+		if errors.Is(err, ErrBusy) {
+			n.Counters.Drop("requests")
+		}
+		n.Log.Debug("stream failed", "protocol", id, "peer", s.Peer, "err", err)
+	}
+}
+
+// ErrBusy says that a queue of the loop is full.
+var ErrBusy = errors.New("streams: busy")

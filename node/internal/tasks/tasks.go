@@ -1,0 +1,49 @@
+// Package tasks keeps the goroutines of a node, so that its end can wait for them.
+package tasks
+
+import "sync"
+
+// Group is the goroutines of a node. The zero value is ready.
+type Group struct {
+	mu     sync.Mutex
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// Enter counts the caller in, unless the node closes. If it returns true, Leave must follow.
+func (t *Group) Enter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.wg.Add(1)
+	return true
+}
+
+// Leave counts the caller out.
+func (t *Group) Leave() { t.wg.Done() }
+
+// Run starts f, unless the node closes.
+func (t *Group) Run(f func()) bool {
+	if !t.Enter() {
+		return false
+	}
+	go func() {
+		defer t.Leave()
+		f()
+	}()
+	return true
+}
+
+// Close lets nobody in any more and says whether it is the first to do so.
+func (t *Group) Close() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := !t.closed
+	t.closed = true
+	return first
+}
+
+// Wait waits until everybody has left.
+func (t *Group) Wait() { t.wg.Wait() }

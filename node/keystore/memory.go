@@ -1,0 +1,79 @@
+package keystore
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Memory keeps keys in memory, at about 70 bytes and their length each. The zero value is empty and ready.
+type Memory struct {
+	mu     sync.RWMutex
+	keys   map[string]summary.Fingerprint
+	mirror Mirror
+}
+
+// Add takes in a key. The errors are those of Mirror.Add.
+func (m *Memory) Add(key []byte, f summary.Fingerprint) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.keys[string(key)]; ok {
+		return false, nil
+	}
+	if err := m.mirror.Add(f); err != nil {
+		return false, err
+	}
+	if m.keys == nil {
+		m.keys = make(map[string]summary.Fingerprint)
+	}
+	m.keys[string(key)] = f
+	return true, nil
+}
+
+// Remove drops a key; the error is always nil.
+func (m *Memory) Remove(key []byte) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, ok := m.keys[string(key)]
+	if ok {
+		delete(m.keys, string(key))
+		m.mirror.Remove(f)
+	}
+	return ok, nil
+}
+
+// Has says whether key is held.
+func (m *Memory) Has(key []byte) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	_, ok := m.keys[string(key)]
+	return ok
+}
+
+// Keys yields those of a snapshot, taken when the iteration begins; the error is always nil.
+func (m *Memory) Keys(context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		m.mu.RLock()
+		all := slices.Collect(maps.Keys(m.keys))
+		m.mu.RUnlock()
+		for _, k := range all {
+			if !yield([]byte(k), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of keys.
+func (m *Memory) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.keys)
+}
+
+// Fingerprints are those of a snapshot, taken when the iteration begins.
+func (m *Memory) Fingerprints() iter.Seq[summary.Fingerprint] { return m.mirror.Fingerprints }

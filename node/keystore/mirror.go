@@ -1,0 +1,138 @@
+package keystore
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/counting"
+)
+
+// Mirror is the fingerprints of a collection in memory, from which all its summaries are made: a d-left counting filter
+// (Bonomi et al. 2006; package counting) of whole fingerprints, hence an exact multiset of them. It takes about 47 bits a
+// key at a million keys, and doubles when it is full, for which it needs no keys. The zero value is empty and ready. It is
+// safe for concurrent use.
+type Mirror struct {
+	mu    sync.RWMutex
+	table *counting.DLeft // nil: empty
+}
+
+// leastKeys is the number of keys that a new mirror has room for.
+const leastKeys = 1 << 12
+
+var errMirror = errors.New("keystore: not a mirror of fingerprints")
+
+// Add adds a fingerprint once more. counting.ErrCounterOverflow when four keys with the same fingerprint are there
+// already (no accident under a keyed hash of 48 bits); nothing has then changed.
+func (m *Mirror) Add(f summary.Fingerprint) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		m.table = newTable()
+	}
+	if m.table.Distinct() >= m.table.Target() {
+		if err := m.table.Grow(); err != nil {
+			return err
+		}
+	}
+	err := m.table.Add(uint64(f))
+	if errors.Is(err, counting.ErrBucketOverflow) { // before it was full: twice the buckets have room
+		if err = m.table.Grow(); err == nil {
+			err = m.table.Add(uint64(f))
+		}
+	}
+	return err
+}
+
+// newTable is an empty table. Where it places fingerprints is secret, so that nobody can make keys that overflow it.
+func newTable() *counting.DLeft {
+	p := counting.ForFingerprint(leastKeys, summary.FingerprintBits)
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	p.Seed = binary.LittleEndian.Uint64(seed[:])
+	t, err := counting.New(p)
+	if err != nil {
+		panic(err) // the parameters stand here
+	}
+	return t
+}
+
+// Remove takes each of the fingerprints away once; those that are not there are skipped.
+func (m *Mirror) Remove(fps ...summary.Fingerprint) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		return
+	}
+	for _, f := range fps {
+		m.table.Remove(uint64(f))
+	}
+}
+
+// Contains says whether a fingerprint is there.
+func (m *Mirror) Contains(f summary.Fingerprint) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.table != nil && m.table.Contains(uint64(f))
+}
+
+// Len is the number of fingerprints, repetitions included.
+func (m *Mirror) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.table == nil {
+		return 0
+	}
+	return m.table.Len()
+}
+
+// Fingerprints yields those of a copy, each once, so that nobody waits for who receives them.
+func (m *Mirror) Fingerprints(yield func(summary.Fingerprint) bool) {
+	for _, f := range m.snapshot() {
+		if !yield(f) {
+			return
+		}
+	}
+}
+
+func (m *Mirror) snapshot() []summary.Fingerprint {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.table == nil {
+		return nil
+	}
+	all := make([]summary.Fingerprint, 0, m.table.Distinct())
+	for f := range m.table.Fingerprints {
+		all = append(all, summary.Fingerprint(f))
+	}
+	return all
+}
+
+// MarshalBinary is the form in which counting.DLeft is stored, for its owner's disk alone: it tells the secret.
+func (m *Mirror) MarshalBinary() ([]byte, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.table == nil {
+		return newTable().MarshalBinary()
+	}
+	return m.table.MarshalBinary()
+}
+
+// UnmarshalBinary replaces the mirror by the one encoded in b. An error matches counting.ErrMalformed, or tells of a filter
+// of other fingerprints; the mirror is then as it was.
+func (m *Mirror) UnmarshalBinary(b []byte) error {
+	t := new(counting.DLeft)
+	if err := t.UnmarshalBinary(b); err != nil {
+		return fmt.Errorf("%w: %w", errMirror, err)
+	}
+	if t.FingerprintBits() != summary.FingerprintBits {
+		return fmt.Errorf("%w: of %d bits: %w", errMirror, t.FingerprintBits(), counting.ErrMalformed)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.table = t
+	return nil
+}

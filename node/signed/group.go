@@ -1,0 +1,41 @@
+package signed
+
+import (
+	"net/netip"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// AddressGroup is the network that a peer says it is in: the /24 of its first public IPv4 address, or the /48 of its first
+// public IPv6 address; "" for a peer that has no public address, as in private networks. The record has been
+// verified. Who names another's addresses cannot be reached at them, and then soon ranks last.
+func AddressGroup(r overlay.Record) string {
+	e, err := record.UnmarshalEnvelope(r.Envelope)
+	if err != nil {
+		return ""
+	}
+	var pr peer.PeerRecord
+	if err := e.TypedRecord(&pr); err != nil {
+		return ""
+	}
+	for _, a := range pr.Addrs {
+		ip, err := manet.ToIP(a)
+		if err != nil || !manet.IsPublicAddr(a) {
+			continue
+		}
+		addr, _ := netip.AddrFromSlice(ip)
+		addr = addr.Unmap()
+		bits := 48
+		if addr.Is4() {
+			bits = 24
+		}
+		if p, err := addr.Prefix(bits); err == nil {
+			return p.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,53 @@
+package signed
+
+import (
+	"crypto/rand"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+func TestAddressGroup(t *testing.T) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		addrs []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"/ip4/127.0.0.1/tcp/1", "/ip4/10.1.2.3/tcp/1"}, ""},
+		{[]string{"/ip4/192.168.0.1/tcp/1", "/ip4/8.8.4.4/udp/1/quic-v1"}, "8.8.4.0/24"},
+		{[]string{"/ip6/2606:4700:1234:5678::1/tcp/1"}, "2606:4700:1234::/48"},
+		{[]string{"/dns4/example.org/tcp/1"}, ""},
+	} {
+		r := peer.PeerRecord{PeerID: id, Seq: 1}
+		for _, a := range c.addrs {
+			r.Addrs = append(r.Addrs, multiaddr.StringCast(a))
+		}
+		e, err := record.Seal(&r, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := e.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := AddressGroup(overlay.Record{Peer: overlay.PeerID(id), Envelope: b}); got != c.want {
+			t.Errorf("%v: group %q, want %q", c.addrs, got, c.want)
+		}
+	}
+	if got := AddressGroup(overlay.Record{Envelope: []byte("nonsense")}); got != "" {
+		t.Errorf("group %q of nonsense", got)
+	}
+}

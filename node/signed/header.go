@@ -1,0 +1,61 @@
+// Package signed opens and makes what peers sign: headers of summaries and peer records, both in libp2p's signed envelopes.
+package signed
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// ErrSignature says that an envelope is not what its signer signed.
+var ErrSignature = errors.New("signed: not what its signer signed")
+
+// headerRecord is the header of a summary as what a libp2p envelope signs.
+type headerRecord struct{ payload []byte }
+
+func (*headerRecord) Domain() string { return "venn-summary-header" }
+
+var headerCodec = []byte("/venn/summary-header")
+
+func (*headerRecord) Codec() []byte                    { return headerCodec }
+func (r *headerRecord) MarshalRecord() ([]byte, error) { return r.payload, nil }
+func (r *headerRecord) UnmarshalRecord(b []byte) error { r.payload = b; return nil }
+
+// HeaderSigner signs headers of summaries with a peer's key, in libp2p's signed envelopes: domain "venn-summary-header",
+// payload type "/venn/summary-header".
+func HeaderSigner(key crypto.PrivKey) summary.Sign {
+	return func(payload []byte) ([]byte, error) {
+		e, err := record.Seal(&headerRecord{payload}, key)
+		if err != nil {
+			return nil, fmt.Errorf("signed: sign header: %w", err)
+		}
+		return e.Marshal()
+	}
+}
+
+// VerifyHeader is the [summary.Verify] for what [HeaderSigner] signed: the payload, and the raw peer id of the signer.
+// An error matches ErrSignature.
+func VerifyHeader(envelope []byte) (payload []byte, signer string, err error) {
+	var r headerRecord
+	e, err := record.ConsumeTypedEnvelope(envelope, &r)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: header: %w", ErrSignature, err)
+	}
+	if !bytes.Equal(e.PayloadType, headerCodec) {
+		return nil, "", fmt.Errorf("%w: header of type %q", ErrSignature, e.PayloadType)
+	}
+	if again, err := e.Marshal(); err != nil || !bytes.Equal(again, envelope) { // fields that nobody signed, for one
+		return nil, "", fmt.Errorf("%w: header in an envelope not of the canonical form", ErrSignature)
+	}
+	id, err := peer.IDFromPublicKey(e.PublicKey)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: header: %w", ErrSignature, err)
+	}
+	return r.payload, string(id), nil
+}

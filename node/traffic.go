@@ -1,0 +1,24 @@
+package node
+
+import (
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+)
+
+// Traffic is what went over the streams of one protocol with one peer, in bytes, without the headers of the connection.
+// Pubsub's are those of its RPCs with their lengths.
+type Traffic struct {
+	Peer           peer.ID
+	Protocol       protocol.ID
+	Sent, Received uint64
+}
+
+// Traffic returns what went over streams, by peer and protocol.
+func (n *Node) Traffic() []Traffic {
+	all := n.counters.ByPeer()
+	out := make([]Traffic, len(all))
+	for i, t := range all {
+		out[i] = Traffic(t)
+	}
+	return out
+}

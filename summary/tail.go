@@ -1,0 +1,169 @@
+package summary
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// Limits of tails.
+const (
+	MaxTail       = 1024 // bytes of a signed tail
+	MaxTailChange = 1024 // fingerprints of a tail, added and removed
+)
+
+// Tail says which fingerprints a collection gained and lost between two moments of an epoch. It leads from state From to
+// state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a tail with
+// From at the last one continues it. Fingerprints are whole, so a removal never denies another key, and an added key has
+// a position in every block. Immutable.
+type Tail struct {
+	number, from   uint32
+	added, removed []Fingerprint // sorted, distinct, with none in common
+	signed         []byte        // nil: not signed
+}
+
+// NewTail makes the tail from state from to state number, a later one. The fingerprints may come in any order and more
+// than once. It panics when a fingerprint is in both lists or has more than FingerprintBits bits, when number is not after
+// from, and beyond MaxTailChange fingerprints.
+func NewTail(number, from uint32, added, removed []Fingerprint) *Tail {
+	t := &Tail{number: number, from: from, added: sorted(added), removed: sorted(removed)}
+	if err := t.check(); err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// sorted returns a copy of fps in order, without duplicates; nil for none.
+func sorted(fps []Fingerprint) []Fingerprint {
+	if len(fps) == 0 {
+		return nil
+	}
+	out := slices.Clone(fps)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// check says what is wrong with t, whose lists are sorted.
+func (t *Tail) check() error {
+	if t.number <= t.from {
+		return fmt.Errorf("summary: tail %d after %d: %w", t.number, t.from, ErrMalformed)
+	}
+	if n := len(t.added) + len(t.removed); n > MaxTailChange {
+		return fmt.Errorf("summary: tail of %d fingerprints, at most %d: %w", n, MaxTailChange, ErrLimit)
+	}
+	for _, list := range [][]Fingerprint{t.added, t.removed} {
+		if n := len(list); n > 0 && list[n-1]>>FingerprintBits != 0 {
+			return fmt.Errorf("summary: tail: fingerprint %#x of more than %d bits: %w", uint64(list[n-1]), FingerprintBits, ErrLimit)
+		}
+	}
+	for _, f := range t.removed {
+		if has(t.added, f) {
+			return fmt.Errorf("summary: tail: %#x both added and removed: %w", uint64(f), ErrMalformed)
+		}
+	}
+	return nil
+}
+
+// Number is the state that t leads to, at least 1.
+func (t *Tail) Number() uint32 { return t.number }
+
+// From is the state that t starts from, below Number; 0 is the epoch's summary.
+func (t *Tail) From() uint32 { return t.from }
+
+// Len is the number of fingerprints, added and removed.
+func (t *Tail) Len() int { return len(t.added) + len(t.removed) }
+
+// Added yields the fingerprints added, in ascending order.
+func (t *Tail) Added() iter.Seq[Fingerprint] { return slices.Values(t.added) }
+
+// Removed yields the fingerprints removed, in ascending order.
+func (t *Tail) Removed() iter.Seq[Fingerprint] { return slices.Values(t.removed) }
+
+// AppendBinary appends the canonical form of t: about 49.5 - log2(m) bits for each of m fingerprints in a list.
+func (t *Tail) AppendBinary(b []byte) []byte {
+	b = append(b, Version)
+	b = binary.AppendUvarint(b, uint64(t.number))
+	b = binary.AppendUvarint(b, uint64(t.number-t.from))
+	for _, list := range [][]Fingerprint{t.added, t.removed} {
+		numbers := make([]uint64, len(list))
+		for i, f := range list {
+			numbers[i] = uint64(f)
+		}
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		b = appendSparse(b, numbers, 1<<FingerprintBits)
+	}
+	return b
+}
+
+// EncodedBytes is the size that AppendBinary gives.
+func (t *Tail) EncodedBytes() int { return len(t.AppendBinary(nil)) }
+
+// ParseTail is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
+// otherwise. It allocates at most 20 times the size of b, which is at most MaxTail.
+func ParseTail(b []byte) (*Tail, error) {
+	if len(b) > 0 && b[0] != Version {
+		return nil, fmt.Errorf("summary: tail: version %d: %w", b[0], ErrVersion)
+	}
+	if len(b) == 0 || len(b) > MaxTail {
+		return nil, fmt.Errorf("summary: tail of %d bytes: %w", len(b), ErrLimit)
+	}
+	number, rest, err := decodeUint(b[1:], math.MaxUint32)
+	if err != nil {
+		return nil, fmt.Errorf("summary: number of tail: %w", err)
+	}
+	step, rest, err := decodeUint(rest, number)
+	if err != nil {
+		return nil, fmt.Errorf("summary: what the tail continues: %w", err)
+	}
+	t := &Tail{number: uint32(number), from: uint32(number - step)}
+	if t.added, rest, err = decodeFingerprints(rest); err != nil {
+		return nil, err
+	}
+	if t.removed, rest, err = decodeFingerprints(rest); err != nil {
+		return nil, err
+	}
+	if len(rest) != 0 {
+		return nil, fmt.Errorf("summary: tail: %d bytes too many: %w", len(rest), ErrMalformed)
+	}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// decodeFingerprints reads the number of fingerprints of a list, and the list.
+func decodeFingerprints(src []byte) (list []Fingerprint, rest []byte, err error) {
+	count, src, err := decodeSize(src, MaxTailChange)
+	if err != nil {
+		return nil, nil, fmt.Errorf("summary: size of a tail's list: %w", err)
+	}
+	numbers, rest, err := decodeSparse(src, count, 1<<FingerprintBits)
+	if err != nil || count == 0 {
+		return nil, rest, err
+	}
+	list = make([]Fingerprint, count)
+	for i, v := range numbers {
+		list[i] = Fingerprint(v)
+	}
+	return list, rest, nil
+}
+
+// decodeUint reads a number in the shortest form, ErrLimit if it is above the limit.
+func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
+	v, used := binary.Uvarint(src)
+	switch {
+	case used <= 0 || used > 1 && src[used-1] == 0:
+		return 0, nil, ErrMalformed
+	case v > limit:
+		return 0, nil, ErrLimit
+	}
+	return v, src[used:], nil
+}
+
+// has reports whether f is in a sorted list.
+func has(list []Fingerprint, f Fingerprint) bool {
+	_, there := slices.BinarySearch(list, f)
+	return there
+}

@@ -1,0 +1,86 @@
+package summary
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// SignTail signs a tail's message with the key of the epoch's origin: the signature alone, without key or message. The
+// driver supplies it. Ed25519's takes 64 bytes, where the envelope of a header takes 130.
+type SignTail func(message []byte) (signature []byte, err error)
+
+// VerifyTail returns an error unless the signature of a message is by the key of the peer id origin. The driver supplies it.
+type VerifyTail func(origin string, message, signature []byte) error
+
+// Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. ErrLimit if it would be longer than
+// MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.
+func (t *Tail) Sign(h *Header, sign SignTail) (*Tail, error) {
+	tail := t.AppendBinary(nil)
+	message, err := tailMessage(h, tail)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := sign(message)
+	if err != nil {
+		return nil, fmt.Errorf("summary: tail: %w", err)
+	}
+	signed := binary.AppendUvarint(nil, uint64(len(tail)))
+	signed = append(append(signed, tail...), signature...)
+	if len(signed) > MaxTail {
+		return nil, fmt.Errorf("summary: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, ErrLimit)
+	}
+	s := *t
+	s.signed = signed
+	return &s, nil
+}
+
+// AppendSigned appends the signed form of t: what OpenTail opened or Sign made. It panics if t is not signed.
+func (t *Tail) AppendSigned(b []byte) []byte {
+	if t.signed == nil {
+		panic("summary: tail not signed")
+	}
+	return append(b, t.signed...)
+}
+
+// OpenTail verifies and parses a signed tail of the epoch that h heads, whose own signature the caller has verified. The
+// signature covers all of the header, so a tail of another epoch, seed or origin fails. ErrLimit for more than MaxTail
+// bytes, ErrSigner when verify says no, ErrMalformed, or one of ParseTail's.
+func OpenTail(signed []byte, h *Header, verify VerifyTail) (*Tail, error) {
+	if len(signed) > MaxTail {
+		return nil, fmt.Errorf("summary: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, ErrLimit)
+	}
+	size, rest, err := decodeSize(signed, MaxTail)
+	if err != nil {
+		return nil, fmt.Errorf("summary: size of tail: %w", err)
+	}
+	if size >= len(rest) {
+		return nil, fmt.Errorf("summary: tail of %d bytes and signature in %d: %w", size, len(rest), ErrMalformed)
+	}
+	t, err := ParseTail(rest[:size])
+	if err != nil {
+		return nil, err
+	}
+	message, err := tailMessage(h, rest[:size])
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(h.Origin, message, rest[size:]); err != nil {
+		return nil, fmt.Errorf("summary: tail of %x: %w: %w", h.Origin, ErrSigner, err)
+	}
+	t.signed = bytes.Clone(signed)
+	return t, nil
+}
+
+// tailMessage is what the signature of a tail covers: the whole header, and so h_0, by its hash, and the tail. Epochs with
+// the same keys have the same h_0, but no two have the same header.
+func tailMessage(h *Header, tail []byte) ([]byte, error) {
+	header, err := h.AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(header)
+	message := append([]byte("venn/tail/1\x00"), digest[:]...)
+	return append(message, tail...), nil
+}

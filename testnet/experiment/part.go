@@ -1,0 +1,91 @@
+package experiment
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Work says which runs of an experiment are done, how many at one time, and where they are noted. The zero value does all of
+// them, as many at one time as processors and memory allow. What a run finds depends on none of its fields.
+type Work struct {
+	// Part is what is done of the runs; the zero value is all. A part writes no tables and no report. It notes its runs in a
+	// ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part reads all ledgers there, of whatever
+	// parts, does the runs that are missing, and reports.
+	Part Part
+	// Jobs is how many runs are done at one time, or trials where an experiment repeats a paper; 0: as many as processors and
+	// memory allow.
+	Jobs int
+	// Lines, if not nil, takes the lines of a ledger in place of a file in Out: then nothing is known from before.
+	Lines io.Writer
+}
+
+// check returns what is wrong; the error matches ErrOptions.
+func (w Work) check() error {
+	if w.Jobs < 0 {
+		return fmt.Errorf("%w: %d jobs, want 1 or more", ErrOptions, w.Jobs)
+	}
+	if p := w.Part; p != (Part{}) && (p.Of < 1 || p.I < 0 || p.I >= p.Of) {
+		return fmt.Errorf("%w: part %d of %d", ErrOptions, p.I, p.Of)
+	}
+	return nil
+}
+
+// reports says whether tables and a report are written: all runs are known then, unless one failed.
+func (w Work) reports() bool { return w.Part == Part{} }
+
+// jobs is how many runs are done at one time where otherwise it would be so many.
+func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
+
+// workers is how many trials are done at one time.
+func (w Work) workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
+
+// Part is one of Of parts of the runs of an experiment, counted from 0: run k belongs to part k mod Of. The zero value is all
+// runs.
+type Part struct{ I, Of int }
+
+// ParsePart reads "I/N", of which I is from 0 to N-1. Errors match ErrOptions.
+func ParsePart(text string) (Part, error) {
+	i, of, _ := strings.Cut(text, "/")
+	var p Part
+	var err, errOf error
+	p.I, err = strconv.Atoi(i)
+	p.Of, errOf = strconv.Atoi(of)
+	if err != nil || errOf != nil || p.I < 0 || p.I >= p.Of {
+		return Part{}, fmt.Errorf("%w: %q is no part, want I/N with I from 0 to N-1", ErrOptions, text)
+	}
+	return p, nil
+}
+
+// String is what ParsePart reads; empty for the zero value.
+func (p Part) String() string {
+	if p.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", p.I, p.Of)
+}
+
+// has says whether run k belongs to the part.
+func (p Part) has(k int) bool { return p.Of == 0 || k%p.Of == p.I }
+
+// file is the name of the part's ledger.
+func (p Part) file(experiment string) string {
+	if p.Of == 0 {
+		return experiment + ".runs.jsonl"
+	}
+	return fmt.Sprintf("%s.runs.%d-of-%d.jsonl", experiment, p.I, p.Of)
+}
+
+// sweepID stands for all runs of an experiment: parts of others, of another program or with other options, have another.
+func sweepID(runs []string) string {
+	h := sha256.New()
+	for _, r := range runs {
+		fmt.Fprintln(h, r)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
