@@ -93,8 +93,7 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	if addr != "" {
 		cfg := view.Config{Source: v.feed, Ask: v.watch.Ask, Change: v.change}
 		if err := serveView(v.ctx, addr, cfg, c.Root().ErrWriter, &v.done); err != nil {
-			v.end()
-			return nil, err
+			return nil, errors.Join(err, v.end())
 		}
 	}
 	v.done.Go(func() { v.watch.Run(v.ctx) })

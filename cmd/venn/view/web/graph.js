@@ -8,6 +8,14 @@ const whole = 1000; // peers that are shown all at once
 const around = 150; // that are shown around one
 const order = [...kinds.keys()];
 
+/** @type {Promise<any>|undefined} */ let loaded;
+
+/** libraries loads what draws graphs, once, and only where there is WebGL: without it they fail as they load. */
+function libraries() {
+  const load = (/** @type {string} */ src) => new Promise((done, fail) => document.head.append(h("script", { src, onload: done, onerror: fail })));
+  return (loaded ??= Promise.all(["vendor/graphology.umd.min.js", "vendor/sigma.min.js"].map(load)));
+}
+
 export class GraphPage {
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
@@ -15,7 +23,7 @@ export class GraphPage {
     this.hidden = new Set(["link"]);
     this.colour = "group";
     this.hovered = null;
-    this.built = -1;
+    this.built = "";
     this.positions = new Map();
     this.stage = h("div", { class: "stage", id: "stage" });
     this.legend = h("span", { class: "bar", style: "margin:0" });
@@ -35,10 +43,12 @@ export class GraphPage {
     else {
       this.worker = new Worker("layout.js");
       this.worker.onmessage = ({ data }) => this.moved(data);
+      libraries().then(() => { this.ready = true; if (!this.closed) this.draw(); });
     }
   }
 
   close() {
+    this.closed = true;
     this.worker?.terminate();
     this.sigma?.kill();
     hint("");
@@ -71,6 +81,7 @@ export class GraphPage {
       this.list?.set(m.links.flatMap((all, from) => (all ?? []).map((l) => ({ from, ...l }))), this.app.selected);
       return;
     }
+    if (!this.ready) return;
     if (!m.peers.length) { if (!this.sigma) this.stage.replaceChildren(h("p", { class: "empty" }, "No peer has started yet.")); return; }
     const scope = this.scopeOf();
     const key = `${m.topology} ${scope.key}`;
@@ -96,7 +107,7 @@ export class GraphPage {
    * @returns {{a: number, b: number, kind: string, share: number}[]}
    */
   edges() {
-    const all = new Map();
+    /** @type {Map<number, {a: number, b: number, kind: string, share: number}>} */ const all = new Map();
     this.app.model.links.forEach((links, from) => {
       for (const l of links ?? []) {
         const a = Math.min(from, l.to), b = Math.max(from, l.to), key = a * 65536 + b;
@@ -323,7 +334,7 @@ const graphNumber = (graph, id) => graph.getNodeAttribute(id, "n");
 /** knowledge is a colour for how much a peer knows of the others. @param {any} m @param {number} n */
 function knowledge(m, n) {
   let sum = 0;
-  for (const v of m.level[n] ?? []) sum += Math.min(1, v / (1 + 8 * levels));
+  for (const v of m.rows[n]?.levels ?? []) sum += Math.min(1, v / (1 + 8 * levels));
   const x = sum / Math.max(1, m.peers.length - 1);
   return `rgb(${Math.round(214 - 180 * x)}, ${Math.round(222 - 120 * x)}, ${Math.round(230 - 50 * x)})`;
 }

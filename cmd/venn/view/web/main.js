@@ -53,7 +53,6 @@ function show(id) {
   $("page").scrollTop = 0;
   page = new p.make(app, $("page"));
   page.draw();
-  drawnVersion = app.model.version;
   document.title = `venn: ${p.short}`;
   remember();
 }
@@ -149,10 +148,7 @@ function drawer() {
   const s = m.status[n];
   const figure = (/** @type {string} */ l, /** @type {any} */ v, /** @type {string} */ hint = "") => h("div", { title: hint }, h("div", { class: "l" }, l), h("div", { class: "v" }, v));
   linkTable.set(m.links[n] ?? []);
-  const row = m.level[n] ?? [];
-  let deep = 0;
-  for (const v of row) if (v > 1 + 4 * levels) deep++;
-  const known = m.watched.filter((x) => x.n !== n && m.level[x.n]?.[n]).length;
+  const deep = m.rows[n]?.levels.reduce((d, v) => d + (v > 1 + 4 * levels ? 1 : 0), 0) ?? 0;
   $("drawer").replaceChildren(
     h("button", { class: "close", title: "Close (Esc)", onclick: () => app.select(null) }, "✕"),
     h("h2", {}, p.name),
@@ -161,7 +157,7 @@ function drawer() {
     s ? h("div", { class: "figures" },
       figure("keys", count(s.keys)), figure("links", s.links), figure("knows of", count(s.origins), "others whose summary it holds"),
       figure("knows well", count(deep), "of these, with a false-positive rate below 1 in 16"),
-      figure("known by", count(known)), figure("asks in vain", s.false.toFixed(1), "peers that a query would ask in vain if it asked all that match"),
+      figure("known by", count(m.known[n] ?? 0)), figure("asks in vain", s.false.toFixed(1), "peers that a query would ask in vain if it asked all that match"),
       figure("holds", bytes(s.bytes), "of others' summaries"), figure("received", bytes(s.received)), figure("sent", bytes(s.sent)),
     ) : h("p", { class: "lead" }, "Only seen from outside: what it holds is not known here."),
     s ? h("h2", {}, "Links") : null, s ? linkTable.element : null,
@@ -171,17 +167,18 @@ function drawer() {
 // Events.
 
 let drawnVersion = -1;
-let drawn = 0;
-/** tick draws what has changed, four times a second at most. @param {number} at */
+let next = 0;
+/** tick draws what has changed: four times a second at most, and not more than a fifth of the time. @param {number} at */
 function tick(at) {
   requestAnimationFrame(tick);
-  if (app.model.version === drawnVersion || at - drawn < 250) return;
-  drawn = at;
+  if (app.model.version === drawnVersion || at < next) return;
+  const began = performance.now();
   drawnVersion = app.model.version;
   head();
   clock();
   if (app.selected !== null) drawer();
   page?.draw();
+  next = at + Math.max(250, 5 * (performance.now() - began));
 }
 
 function listen() {

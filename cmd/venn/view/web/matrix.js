@@ -77,24 +77,17 @@ export class MatrixPage {
     const c = this.canvas.getContext("2d");
     const image = c.createImageData(w, hgt);
     const ramp = this.ramp();
-    const sum = new Float64Array(w), seen = new Uint32Array(w);
+    const sum = new Float64Array(w), pairs = new Float64Array(w), bin = new Uint32Array(m.peers.length);
+    cols.forEach((n, x) => { bin[n] = Math.floor(x / this.perCol); pairs[bin[n]]++; });
     for (let y = 0; y < hgt; y++) {
+      const first = Math.floor(y * this.perRow), last = Math.floor((y + 1) * this.perRow);
       sum.fill(0);
-      seen.fill(0);
-      let self = -1;
-      for (let r = Math.floor(y * this.perRow); r < Math.floor((y + 1) * this.perRow); r++) {
-        const row = m.level[rows[r]];
-        for (let x = 0; x < cols.length; x++) {
-          const at = Math.floor(x / this.perCol);
-          if (cols[x] === rows[r]) { if (this.perCol === 1) self = at; continue; }
-          seen[at]++;
-          if (row) sum[at] += row[cols[x]];
-        }
+      for (let r = first; r < last; r++) {
+        const row = m.rows[rows[r]];
+        for (let i = 0; row && i < row.of.length; i++) sum[bin[row.of[i]]] += row.levels[i];
       }
-      for (let x = 0; x < w; x++) {
-        const v = seen[x] ? Math.min(full, Math.ceil(sum[x] / seen[x])) : 0;
-        image.data.set(x === self ? ramp.self : ramp.of(v), 4 * (y * w + x));
-      }
+      for (let x = 0; x < w; x++) image.data.set(ramp.of(Math.min(full, Math.ceil(sum[x] / (pairs[x] * (last - first))))), 4 * (y * w + x));
+      if (this.perCol === 1) image.data.set(ramp.self, 4 * (y * w + bin[rows[y]]));
     }
     c.putImageData(image, 0, 0);
     const n = this.app.selected;
@@ -143,9 +136,7 @@ export class MatrixPage {
 
   figures() {
     const m = this.app.model;
-    const known = new Uint32Array(m.peers.length);
-    for (const p of m.watched) { const row = m.level[p.n]; if (row) for (let i = 0; i < known.length; i++) if (row[i]) known[i]++; }
-    const list = m.watched.map((p) => { const s = m.status[p.n]; return { n: p.n, name: p.name, class: p.class, keys: s?.keys ?? 0, origins: s?.origins ?? 0, known: known[p.n], bytes: s?.bytes ?? 0, false: s?.false ?? 0 }; });
+    const list = m.watched.map((p) => { const s = m.status[p.n]; return { n: p.n, name: p.name, class: p.class, keys: s?.keys ?? 0, origins: s?.origins ?? 0, known: m.known[p.n] ?? 0, bytes: s?.bytes ?? 0, false: s?.false ?? 0 }; });
     this.peers.set(list, this.app.selected);
     this.byClass.set(m.classes.map((name) => {
       const of = list.filter((p) => (p.class || "") === name), mean = (/** @type {(p: any) => number} */ f) => of.reduce((s, p) => s + f(p), 0) / Math.max(1, of.length);
@@ -166,8 +157,8 @@ export class MatrixPage {
   point(e) {
     const m = this.app.model, at = this.pair(e);
     if (!at) return hint("");
-    const v = m.level[at.row]?.[at.col] ?? 0, held = m.held[at.row]?.[at.col] ?? 0;
-    const what = at.row === at.col ? "itself" : !v ? `has not heard of ${m.name(at.col)}` : `holds ${held ? `${bytes(held)} ` : "a part "}of ${m.name(at.col)}'s summary\nfalse-positive rate ${rate((v - 1) / levels)}`;
+    const row = m.rows[at.row], i = row?.find(at.col) ?? -1, v = i < 0 ? 0 : row.levels[i], held = i < 0 ? 0 : row.bytes[i];
+    const what = at.row === at.col ? "itself" : !v ? `has not heard of ${m.name(at.col)}` : `holds ${bytes(held)} of ${m.name(at.col)}'s summary\nfalse-positive rate ${rate((v - 1) / levels)}`;
     hint(`${m.name(at.row)} (${m.peers[at.row].class || speed(m.peers[at.row].rate ?? 0)})\n${what}`, e);
   }
 

@@ -32,8 +32,8 @@ export class Model {
     /** @type {Status[]} */ this.status = [];
     /** @type {Status[][]} */ this.history = [];
     /** @type {Link[][]} */ this.links = [];
-    /** @type {Uint8Array[]} */ this.level = []; // by holder: 0: nothing held, else 1 + bits × levels
-    /** @type {Uint32Array[]} */ this.held = []; // bytes, by holder, in small networks only
+    /** @type {Row[]} */ this.rows = []; // what each peer holds of others
+    /** @type {number[]} */ this.known = []; // how many hold something of each peer
     /** @type {Query[]} */ this.queries = [];
     /** @type {Map<number, Epoch[]>} */ this.epochs = new Map();
     this.phase = /** @type {any} */ (null);
@@ -120,20 +120,12 @@ export class Model {
 
   /** @param {any} e */
   applyHeld(e) {
-    let row = this.level[e.n], held = this.held[e.n];
-    const room = this.peers.length;
-    if (!row || row.length < room) {
-      const size = Math.ceil(room * 1.25) + 8;
-      const wider = new Uint8Array(size), heldWider = new Uint32Array(room <= 2000 ? size : 0);
-      if (row) { wider.set(row); heldWider.set(held.subarray(0, heldWider.length)); }
-      this.level[e.n] = row = wider;
-      this.held[e.n] = held = heldWider;
-    }
-    for (const [of, parts, bytes, bits] of e.held) {
-      row[of] = parts ? Math.min(255, 1 + Math.round(Math.max(0, bits) * levels)) : 0;
-      if (held.length) held[of] = bytes;
-    }
+    const row = (this.rows[e.n] ??= new Row());
+    row.change(e.held, (of, by) => { this.known[of] = (this.known[of] ?? 0) + by; });
   }
+
+  /** at is the level of what a peer holds of another: 0: nothing, else 1 + bits × levels. @param {number} n @param {number} of */
+  at(n, of) { return this.rows[n]?.level(of) ?? 0; }
 
   /** watched are the peers that have a status. */
   get watched() { return this.peers.filter((p) => p.self); }
@@ -163,7 +155,48 @@ export class Model {
 
   /** name is what a peer is called. @param {number} n */
   name(n) { return this.peers[n]?.name ?? "a stranger"; }
+}
 
-  /** knows is of how many others a peer holds something. @param {number} n */
-  knows(n) { let k = 0; for (const v of this.level[n] ?? []) if (v) k++; return k; }
+/** Row is what one peer holds of others, in the order of their numbers: most rows of a large network are nearly empty. */
+export class Row {
+  constructor() {
+    this.of = new Uint32Array(0);
+    this.levels = new Uint8Array(0);
+    this.bytes = new Uint32Array(0);
+  }
+
+  /**
+   * change takes cells in: of, parts, bytes, bits.
+   * @param {[number, number, number, number][]} cells
+   * @param {(of: number, by: number) => void} count is told whose summary is held now, or no longer
+   */
+  change(cells, count) {
+    const now = new Map();
+    this.of.forEach((of, i) => now.set(of, [this.levels[i], this.bytes[i]]));
+    for (const [of, parts, bytes, bits] of cells) {
+      if (parts && !now.has(of)) count(of, 1);
+      if (!parts && now.has(of)) count(of, -1);
+      if (parts) now.set(of, [Math.min(255, 1 + Math.round(Math.max(0, bits) * levels)), bytes]);
+      else now.delete(of);
+    }
+    const order = Uint32Array.from(now.keys()).sort();
+    this.of = order;
+    this.levels = new Uint8Array(order.length);
+    this.bytes = new Uint32Array(order.length);
+    order.forEach((of, i) => { [this.levels[i], this.bytes[i]] = now.get(of); });
+  }
+
+  /** find is the place of a peer; -1: nothing of it is held. @param {number} of */
+  find(of) {
+    let low = 0, high = this.of.length;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (this.of[mid] < of) low = mid + 1;
+      else high = mid;
+    }
+    return this.of[low] === of ? low : -1;
+  }
+
+  /** @param {number} of */
+  level(of) { const i = this.find(of); return i < 0 ? 0 : this.levels[i]; }
 }
