@@ -20,7 +20,7 @@ const (
 // which the oldest batch goes when there are too many. A batch takes 2.3 KiB, all 74 KiB; none is made before the first query. The
 // key of its hash is the node's secret: nobody can make queries that are taken for others'.
 type sightings struct {
-	key    bloom.Key
+	key    bloom.Seed
 	filter *bloom.Dynamic // nil: none seen yet
 }
 
@@ -52,12 +52,12 @@ func (s *sightings) Add(q sighting) {
 	}
 }
 
-func newSightings(key bloom.Key) *bloom.Dynamic {
-	p, err := bloom.PartitionedRate(seenBatch, seenRate)
+func newSightings(key bloom.Seed) *bloom.Dynamic {
+	p, err := bloom.PartitionedForRate(seenBatch, seenRate)
 	if err != nil {
 		panic(err) // constants
 	}
-	p.Key = key
+	p.Seed = key
 	d, err := bloom.NewDynamic(bloom.DynamicParams{Batch: p, Threshold: seenBatch})
 	if err != nil {
 		panic(err)

@@ -227,8 +227,8 @@ func (a *ownArray) count(size int) int {
 	return n
 }
 
-// Memory is about the bytes that c takes, without the prefixes.
-func (c *Comparison) Memory() int {
+// SizeBytes is about the bytes that c takes, without the prefixes.
+func (c *Comparison) SizeBytes() int {
 	size := 16*cap(c.others) + 8*chunk
 	for _, a := range c.arrays {
 		size += 8*len(a.words) + 32*len(a.ones)

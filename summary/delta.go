@@ -51,7 +51,7 @@ func encodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 			b = appendChange(b, from, to, next.tries[block].nodeRange(r))
 		}
 	}
-	if full := (Run{Parts: next.parts[:parts]}).Bytes(); len(b) >= full {
+	if full := (Run{Parts: next.parts[:parts]}).EncodedBytes(); len(b) >= full {
 		return nil, fmt.Errorf("summary: delta of %d bytes for parts of %d: %w", len(b), full, ErrNoDelta)
 	}
 	return b, nil

@@ -54,8 +54,8 @@ func (b *band) contains(x uint64) bool {
 	return b.sets[i].contains(x >> (64 - int(b.start) - b.sets[i].depth))
 }
 
-// Rate is the probability that Contains is true of a random fingerprint.
-func (f *Filter) Rate() float64 {
+// FalsePositiveRate is the probability that Contains is true of a random fingerprint.
+func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for _, b := range f.blocks {
 		cells := float64(int(1) << b.start)
@@ -68,8 +68,8 @@ func (f *Filter) Rate() float64 {
 	return rate
 }
 
-// Memory is about the bytes that f takes.
-func (f *Filter) Memory() int {
+// SizeBytes is about the bytes that f takes.
+func (f *Filter) SizeBytes() int {
 	size := 64
 	for _, b := range f.blocks {
 		size += 32

@@ -221,8 +221,8 @@ func (p *Plan) cells(s *step, part int) (from, to int) {
 	return max(l.bound(r), s.skip), l.bound(r + 1)
 }
 
-// Bytes predicts the size of the first parts, without header and chain, to about 1 %.
-func (p *Plan) Bytes(parts int) int {
+// EncodedBytes predicts the size of the first parts, without header and chain, to about 1 %.
+func (p *Plan) EncodedBytes(parts int) int {
 	if parts <= 0 {
 		return 0
 	}
@@ -240,18 +240,18 @@ func (p *Plan) Bytes(parts int) int {
 
 // PartsWithin is the most parts that are predicted to take at most so many bytes.
 func (p *Plan) PartsWithin(bytes int) int {
-	return sort.Search(p.parts, func(i int) bool { return p.Bytes(i+1) > bytes })
+	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }
 
 // MaxPartBytes is the most bytes that a decoder accepts for a part, at most [MaxPartBytes].
 func (p *Plan) MaxPartBytes(part int) int {
-	predicted := p.Bytes(part+1) - p.Bytes(part)
+	predicted := p.EncodedBytes(part+1) - p.EncodedBytes(part)
 	return min(MaxPartBytes, predicted+predicted/4+256)
 }
 
-// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
+// FalsePositiveRate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
 // steps.
-func (p *Plan) Rate(parts int) float64 {
+func (p *Plan) FalsePositiveRate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {
 		known := p.knowledge(i, parts)

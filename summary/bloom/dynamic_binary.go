@@ -21,8 +21,8 @@ const (
 	maxBatches    = 1 << 22 // so that N stays far below 2^63
 )
 
-// BinarySize is the length of the binary form in bytes.
-func (d *Dynamic) BinarySize() int {
+// EncodedBytes is the length of the binary form in bytes.
+func (d *Dynamic) EncodedBytes() int {
 	return dynamicHeader + len(d.batches)*8*len(d.batches[0].words) + crcBytes
 }
 
@@ -41,7 +41,7 @@ func (d *Dynamic) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (d *Dynamic) MarshalBinary() ([]byte, error) {
-	return d.AppendBinary(make([]byte, 0, d.BinarySize()))
+	return d.AppendBinary(make([]byte, 0, d.EncodedBytes()))
 }
 
 // UnmarshalBinary makes d the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, d is

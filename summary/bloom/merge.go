@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Or makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is left with
+// Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is left with
 // the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error matched by
 // ErrMismatch that says in what, and f is unchanged; block lengths that differ by a power of two can be brought together with Fold.
-func (f *Filter) Or(g *Filter) error {
+func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
 			dst[i] |= w
@@ -16,9 +16,9 @@ func (f *Filter) Or(g *Filter) error {
 	})
 }
 
-// And makes f a filter that contains the intersection of both sets, and as false positives more than a filter built
-// from the intersection. Otherwise like Or.
-func (f *Filter) And(g *Filter) error {
+// Intersect makes f a filter that contains the intersection of both sets, and as false positives more than a filter built
+// from the intersection. Otherwise like Merge.
+func (f *Filter) Intersect(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
 			dst[i] &= w
@@ -37,9 +37,9 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 	return nil
 }
 
-// AndOnes is the number of bits that are set in both filters: Ones after And, without changing or allocating anything. With Ones of
-// both it is what the intersection is estimated from (Papapetrou et al., section 5.3). Errors as in Or.
-func (f *Filter) AndOnes(g *Filter) (int, error) {
+// AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or allocating anything. With OnesCount of
+// both it is what the intersection is estimated from (Papapetrou et al., section 5.3). Errors as in Merge.
+func (f *Filter) AndOnesCount(g *Filter) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
 	}
@@ -47,8 +47,8 @@ func (f *Filter) AndOnes(g *Filter) (int, error) {
 	return countAndRange(f.words, g.words, 0, n), nil
 }
 
-// AndBlockOnes is AndOnes of one block, 0 <= block < both numbers of blocks.
-func (f *Filter) AndBlockOnes(g *Filter, block int) (int, error) {
+// AndBlockOnesCount is AndOnesCount of one block, 0 <= block < both numbers of blocks.
+func (f *Filter) AndBlockOnesCount(g *Filter, block int) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
 	}
@@ -72,8 +72,8 @@ func mismatch(p, q Params) error {
 	switch {
 	case p.Scheme != q.Scheme:
 		return fmt.Errorf("%w: schemes %v and %v", ErrMismatch, p.Scheme, q.Scheme)
-	case p.Key != q.Key:
-		return fmt.Errorf("%w: keys differ", ErrMismatch)
+	case p.Seed != q.Seed:
+		return fmt.Errorf("%w: seeds differ", ErrMismatch)
 	case p.BlockBits != q.BlockBits:
 		return fmt.Errorf("%w: blocks of %d and %d bits", ErrMismatch, p.BlockBits, q.BlockBits)
 	case p.Hashes != q.Hashes:
@@ -135,11 +135,11 @@ func foldHalves(dst, src []uint64, p Params) {
 	}
 }
 
-// Union returns the filter of the union of all sets, of the lowest number of blocks. Errors as in Or.
-func Union(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Or) }
+// Union returns the filter of the union of all sets, of the lowest number of blocks. Errors as in Merge.
+func Union(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Merge) }
 
-// Intersection returns the AND of all filters, of the lowest number of blocks. Errors as in And.
-func Intersection(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).And) }
+// Intersection returns the AND of all filters, of the lowest number of blocks. Errors as in Intersect.
+func Intersection(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Intersect) }
 
 func mergeAll(filters []*Filter, merge func(f, g *Filter) error) (*Filter, error) {
 	if len(filters) == 0 {

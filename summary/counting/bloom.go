@@ -63,8 +63,8 @@ func (c *Bloom) Hashes() int { return c.hashes }
 // Len is the number of members, repetitions included.
 func (c *Bloom) Len() int { return c.members }
 
-// Bytes is the memory of the counters.
-func (c *Bloom) Bytes() int { return len(c.words) * 8 }
+// SizeBytes is the memory of the counters.
+func (c *Bloom) SizeBytes() int { return len(c.words) * 8 }
 
 // FalsePositiveRate is the expected rate (1-(1-1/m)^(kn))^k for the n members held, counted as all different.
 func (c *Bloom) FalsePositiveRate() float64 {
@@ -187,7 +187,7 @@ func (c *Bloom) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary is AppendBinary to a new slice.
 func (c *Bloom) MarshalBinary() ([]byte, error) {
-	return c.AppendBinary(make([]byte, 0, bloomHeader+c.Bytes()))
+	return c.AppendBinary(make([]byte, 0, bloomHeader+c.SizeBytes()))
 }
 
 // UnmarshalBinary replaces the filter by the one encoded in b, all of which must be used. The counters must add up to k

@@ -133,14 +133,14 @@ func TestNewBloomForRate(t *testing.T) {
 // The comparison of section 5.1: less than half of the memory at a lower false-positive rate.
 func TestDLeftAgainstBloom(t *testing.T) {
 	const n = 786_432
-	d, err := New(ForRemainder(n, 14))
+	d, err := NewDLeft(ParamsForRemainder(n, 14))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.distinct = n
 	c := mustBloom(t, n*27/2, 9)
 	c.members = n
-	if ratio := float64(d.Bytes()) / float64(c.Bytes()); ratio > 0.40 {
+	if ratio := float64(d.SizeBytes()) / float64(c.SizeBytes()); ratio > 0.40 {
 		t.Errorf("%.3f of the counting Bloom filter's memory", ratio)
 	}
 	if d.FalsePositiveRate() > c.FalsePositiveRate() {

@@ -29,7 +29,7 @@ type DLeft struct {
 }
 
 // New returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at fault.
-func New(p Params) (*DLeft, error) {
+func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (t *DLeft) Distinct() int { return t.distinct }
 // FingerprintBits is q: the number of low bits of a fingerprint that count.
 func (t *DLeft) FingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
-// Bytes is the memory of the cells.
-func (t *DLeft) Bytes() int { return len(t.bytes) - padding }
+// SizeBytes is the memory of the cells.
+func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 
 // Target is the number of different fingerprints up to which an overflow need not be expected: an average load of three
 // quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow before
@@ -208,9 +208,9 @@ func (t *DLeft) regrown(p Params) (table, error) {
 	return grown, nil
 }
 
-// Fingerprints calls yield for each different fingerprint (its low q bits), in the order of the table, until yield
-// returns false. The filter must not be changed meanwhile. Use it as `for f := range t.Fingerprints`.
-func (t *DLeft) Fingerprints(yield func(f uint64) bool) {
+// All calls yield for each different fingerprint (its low q bits), in the order of the table, until yield
+// returns false. The filter must not be changed meanwhile. Use it as `for f := range t.All`.
+func (t *DLeft) All(yield func(f uint64) bool) {
 	for i := range t.subtables {
 		inverse, first := t.perms[i].inverse, uint64(i)<<t.bucketBits
 		for b := range uint64(1) << t.bucketBits {

@@ -35,8 +35,8 @@ func (a Array) checkCount(name string, t int) error {
 	return nil
 }
 
-// Ones is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
-func (a Array) Ones(n float64) float64 {
+// ExpectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+func (a Array) ExpectedOnes(n float64) float64 {
 	return -a.counted() * math.Expm1(n*a.perElement())
 }
 

@@ -33,7 +33,7 @@ var (
 	ErrMismatch = errors.New("frequency: sketches differ")
 )
 
-// Params is the form of a Sketch. ForError chooses one.
+// Params is the form of a Sketch. ParamsForError chooses one.
 type Params struct {
 	Width  int    // w: counters in a row; a prime up to MaxWidth
 	Depth  int    // d: rows that share two hash functions, 1 to MaxDepth, at most w
@@ -41,11 +41,11 @@ type Params struct {
 	Seed   uint64 // draws the hash functions
 }
 
-// ForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts with
+// ParamsForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts with
 // probability at most delta. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
 // d = ln(1/(eps(1-1/2e²))) rounded up, with which the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded
 // up, bring it to delta. The error matches ErrParams.
-func ForError(eps, delta float64) (Params, error) {
+func ParamsForError(eps, delta float64) (Params, error) {
 	if !(eps > 0 && eps < 1) {
 		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", ErrParams, eps)
 	}
@@ -125,8 +125,8 @@ func (s *Sketch) Params() Params { return s.p }
 // Total is the sum of all counts added (the norm that the error is measured by), halved by Halve.
 func (s *Sketch) Total() uint64 { return s.total }
 
-// Bytes is the memory of the counters.
-func (s *Sketch) Bytes() int { return 4 * len(s.counts) }
+// SizeBytes is the memory of the counters.
+func (s *Sketch) SizeBytes() int { return 4 * len(s.counts) }
 
 // Add counts key n more times. Counters end at 2³²-1 and stay there.
 func (s *Sketch) Add(key uint64, n uint32) {

@@ -16,13 +16,13 @@ func mergeArea(b *bench) {
 		p := bloom.Params{Blocks: 1, BlockBits: uint64(kib) << 13, Hashes: 1}
 		x, y := halfFull(1, p), halfFull(2, p)
 		u, v := bitset.From(x.AppendWords(nil)), bitset.From(y.AppendWords(nil))
-		if got, want := uint(must(x.AndOnes(y))), u.IntersectionCardinality(v); got != want {
+		if got, want := uint(must(x.AndOnesCount(y))), u.IntersectionCardinality(v); got != want {
 			panic(fmt.Sprintf("AND counts differ: %d, %d", got, want))
 		}
 		const times = 100
 		b.compare(name+mergeBuild, "ns/KiB", float64(times*kib), target, timed(func() {
 			for range times {
-				sink += must(x.AndOnes(y))
+				sink += must(x.AndOnesCount(y))
 			}
 		}), timed(func() {
 			for range times {

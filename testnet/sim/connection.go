@@ -11,18 +11,22 @@ import (
 type connection struct {
 	peer strategy.ID
 	life uint32        // session of the peer at the other end; 0: not known yet
-	used time.Duration // last, of one without a link; negative: it is closed
+	used time.Duration // last, of one without a link
 	free time.Duration // when the next message may leave: never before the handshake is over
 	last time.Duration // when the latest message sent over it arrives
 }
 
 const (
-	recentConnections = 8
-	idleFor           = 10 * time.Second
+	// keptConnections is how many connections a peer keeps besides its links, as many as Kubo keeps in all by default.
+	keptConnections = 96
 
 	// roundTrips to connect: each takes two latencies.
 	roundTrips = 2
 )
+
+// HandshakeBytes is what each end of a new connection sends until the connection is ready: transport security, choice of protocols,
+// libp2p's identify both ways. Measured between hosts on TCP (package drive).
+const HandshakeBytes = 2800
 
 // linkTo is the connection of a link; nil: there is no link to the peer.
 func (n *node) linkTo(p strategy.ID) *connection {
@@ -32,27 +36,36 @@ func (n *node) linkTo(p strategy.ID) *connection {
 	return nil
 }
 
-// passing is a connection to a peer without a link that is still open; nil: there is none.
+// passing is a connection to a peer without a link; nil: there is none.
 func (n *node) passing(p strategy.ID) *connection {
 	for i := range n.recent {
-		if c := &n.recent[i]; c.peer == p && c.used >= 0 && n.now-c.used < idleFor {
+		if c := &n.recent[i]; c.peer == p {
 			return c
 		}
 	}
 	return nil
 }
 
-// remember notes a connection to a peer without a link. The oldest of them gives way.
+// remember notes a connection to a peer without a link. The one that was idle for the longest gives way.
 func (n *node) remember(c connection) *connection {
 	c.used = n.now
-	at := &n.recent[n.recentAt]
+	if len(n.recent) < keptConnections {
+		n.recent = append(n.recent, c)
+		return &n.recent[len(n.recent)-1]
+	}
+	at := &n.recent[0]
+	for i := range n.recent {
+		if r := &n.recent[i]; r.used < at.used {
+			at = r
+		}
+	}
+	n.hangUp(at)
 	*at = c
-	n.recentAt = (n.recentAt + 1) % recentConnections
 	return at
 }
 
-// connectionTo is the connection to a peer. If there is none, one is opened: its handshake takes its time.
-func (n *node) connectionTo(p strategy.ID) *connection {
+// connectionTo is the connection to a peer, for a message. If there is none, one is opened: its handshake takes its time.
+func (n *node) connectionTo(p strategy.ID, m *strategy.Message) *connection {
 	if c := n.linkTo(p); c != nil {
 		return c
 	}
@@ -60,8 +73,18 @@ func (n *node) connectionTo(p strategy.ID) *connection {
 		c.used = n.now
 		return c
 	}
-	return n.remember(connection{peer: p, free: n.now + 2*roundTrips*n.sim.latency(n.id, p)})
+	n.handshake(p, m.Query)
+	return n.remember(connection{peer: p, free: n.upFree + 2*roundTrips*n.sim.latency(n.id, p)})
 }
+
+// handshake begins to connect, for a query or for upkeep.
+func (n *node) handshake(p strategy.ID, q strategy.QueryID) {
+	n.shake()
+	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes, Query: q}})
+}
+
+// shake puts this end's part of a handshake on the line.
+func (n *node) shake() { n.upFree = max(n.upFree, n.now) + seconds(HandshakeBytes/n.up) }
 
 // heard notes over which connection a message came.
 func (n *node) heard(p strategy.ID, life uint32) {
@@ -70,8 +93,10 @@ func (n *node) heard(p strategy.ID, life uint32) {
 	}
 	switch c := n.passing(p); {
 	case c == nil:
+		n.shake()
 		n.remember(connection{peer: p, life: life})
 	case c.life != 0 && c.life != life:
+		n.shake()
 		*c = connection{peer: p, life: life, used: n.now}
 	default:
 		c.used, c.life = n.now, life
@@ -80,11 +105,16 @@ func (n *node) heard(p strategy.ID, life uint32) {
 
 // forget closes this end of a connection to a session of a peer without a link.
 func (n *node) forget(p strategy.ID, life uint32) {
-	for i := range n.recent {
-		if c := &n.recent[i]; c.peer == p && (c.life == 0 || c.life == life) {
-			c.used = never
-		}
+	if c := n.passing(p); c != nil && (c.life == 0 || c.life == life) {
+		n.release(c)
 	}
+}
+
+// release takes out a connection without a link.
+func (n *node) release(c *connection) {
+	last := len(n.recent) - 1
+	*c = n.recent[last]
+	n.recent = n.recent[:last]
 }
 
 // open notes a link to a session of a peer.
@@ -99,7 +129,7 @@ func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 	c := connection{peer: p, life: life}
 	if old := n.passing(p); old != nil && (old.life == 0 || old.life == life) {
 		c.free, c.last = old.free, old.last
-		old.used = never
+		n.release(old)
 	}
 	at, _ := slices.BinarySearch(n.links, p)
 	n.links = slices.Insert(n.links, at, p)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -13,3 +14,6 @@ func (s *Sim) Away(p strategy.ID, leaves, back time.Duration) {
 		s.churn.moves = append(s.churn.moves, move{back, p, true})
 	}
 }
+
+// Linking is the source that the topology is drawn from.
+func (s *Sim) Linking() *rand.Rand { return s.cfg.random(linking) }

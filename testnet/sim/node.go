@@ -31,8 +31,7 @@ type node struct {
 	wakeAt  time.Duration // when its machine wants to be woken; negative: never
 	wakeSet time.Duration // the earliest wake that is planned; negative: none
 
-	recent   [recentConnections]connection // without a link, used of late
-	recentAt int                           // the one to be forgotten next
+	recent []connection // without a link
 
 	now   time.Duration
 	asker replyTo
@@ -142,9 +141,6 @@ func (n *node) join() {
 	n.life++
 	n.leaves = n.sim.churn.leaves(n.id, n.now)
 	n.wakeAt, n.wakeSet = never, never
-	for i := range n.recent {
-		n.recent[i].used = never
-	}
 	n.upFree, n.downFree = n.now, n.now
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
@@ -159,11 +155,9 @@ func (n *node) leave() {
 		n.hangUp(&n.ends[i])
 	}
 	for i := range n.recent {
-		if c := &n.recent[i]; c.life != 0 && c.used >= 0 && n.now-c.used < idleFor {
-			n.hangUp(c)
-		}
+		n.hangUp(&n.recent[i])
 	}
-	n.peer, n.links, n.ends, n.dialing = nil, nil, nil, nil
+	n.peer, n.links, n.ends, n.dialing, n.recent = nil, nil, nil, nil, nil
 }
 
 // absent is what happens when a peer isn't there.
@@ -215,6 +209,9 @@ func (n *node) receive(e *event) {
 
 // dialled opens a link that another asks for.
 func (n *node) dialled(e *event) {
+	if n.passing(e.from) == nil {
+		n.shake()
+	}
 	n.emit(event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, kind: accepted})
 	n.open(e.from, e.fromLife, false)
 }
@@ -262,8 +259,8 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 // Send puts a message on the line, behind those before it. What hasn't left when the peer leaves is never sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
 	onLine, latency := seconds(float64(m.Bytes)/n.up), n.sim.latency(n.id, to)
+	c := n.connectionTo(to, &m)
 	n.upFree = max(n.upFree, n.now) + onLine
-	c := n.connectionTo(to)
 	c.free = max(n.upFree, c.free+onLine)
 	sent := c.free
 	for loss := n.sim.cfg.Loss; loss > 0 && n.own.Float64() < loss; {
@@ -288,9 +285,13 @@ func (n *node) Connect(to strategy.ID) {
 		return
 	}
 	n.dialing = append(n.dialing, to)
-	latency := n.sim.latency(n.id, to)
-	if n.now+2*latency <= n.leaves {
-		n.emit(event{at: n.now + 3*latency, to: to, from: n.id, kind: dialled})
+	ready := n.now
+	if n.passing(to) == nil {
+		n.handshake(to, 0)
+		ready = n.upFree + 2*roundTrips*n.sim.latency(n.id, to)
+	}
+	if ready <= n.leaves {
+		n.emit(event{at: ready + n.sim.latency(n.id, to), to: to, from: n.id, kind: dialled})
 	}
 }
 

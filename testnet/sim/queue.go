@@ -37,6 +37,7 @@ const (
 	linked               // another has opened a link
 
 	// What a peer says to the simulator in a step; never queued.
+	handshake // it begins a connection
 	looked
 	missed
 	found

@@ -120,6 +120,7 @@ func (s *Sim) begin() {
 		if a, b := e[0], e[1]; stays(a) && stays(b) {
 			s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
 			s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
+			s.tally.connected(a, b)
 		}
 	}
 	s.edges = nil
@@ -207,7 +208,7 @@ func (s *Sim) merge(n *node, e *event) {
 		s.record(n.id, e)
 	}
 	s.tally.take(n.id, e)
-	if e.kind < looked {
+	if e.kind < handshake {
 		s.queue.push(*e)
 	}
 }
