@@ -28,6 +28,7 @@ type Config struct {
 	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
 	Faulty       int           // further peers that misbehave, see package fault
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
+	Part         Part          // of the peers, that run in this process; the zero value: all
 
 	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
 	Progress func(Progress)
@@ -110,6 +111,9 @@ func (c *Config) check() error {
 	}
 	if c.Timeout < 0 {
 		fault("timeout %v, want 0 or more", c.Timeout)
+	}
+	if c.Part != (Part{}) {
+		faults = append(faults, c.checkPart()...)
 	}
 	return errors.Join(faults...)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -17,6 +18,7 @@ import (
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/testnet/link"
 )
@@ -57,8 +59,9 @@ func (w *wires) close() {
 }
 
 // host makes the host of peer number i. It has nothing that many hosts in one process do not need: no relay, no NAT, no
-// metrics of its own, one transport. Not safe for concurrent use.
-func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, gate connmgr.ConnectionGater) (host.Host, error) {
+// metrics of its own, one transport. It listens where it is said to; the zero value is loopback and any port. Not safe for
+// concurrent use.
+func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, gate connmgr.ConnectionGater, at netip.AddrPort) (host.Host, error) {
 	options := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.BandwidthReporter(m),
@@ -70,12 +73,15 @@ func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, gate
 		libp2p.DisableIdentifyAddressDiscovery(),
 		libp2p.ForceReachabilityPublic(),
 	}
+	if !at.IsValid() {
+		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
+	}
 	switch w.transport {
 	case TCP:
-		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.Transport(w.tcp(class)),
+		options = append(options, libp2p.ListenAddrs(w.transport.address(at)), libp2p.Transport(w.tcp(class)),
 			libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport))
 	case QUIC:
-		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(libp2pquic.NewTransport))
+		options = append(options, libp2p.ListenAddrs(w.transport.address(at)), libp2p.Transport(libp2pquic.NewTransport))
 	case Sim:
 		rate := simnet.LinkSettings{BitsPerSecond: int(class.Rate)}
 		address := fmt.Sprintf("/ip4/%s/udp/8000/quic-v1", simnet.IntToPublicIPv4(i))
@@ -87,4 +93,16 @@ func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, gate
 		return nil, fmt.Errorf("testnet: host of peer %d: %w", i, err)
 	}
 	return h, nil
+}
+
+// address is how libp2p writes an address of the transport, TCP or QUIC.
+func (t Transport) address(at netip.AddrPort) ma.Multiaddr {
+	version, form := "ip4", "/%s/%s/tcp/%d"
+	if at.Addr().Is6() {
+		version = "ip6"
+	}
+	if t == QUIC {
+		form = "/%s/%s/udp/%d/quic-v1"
+	}
+	return ma.StringCast(fmt.Sprintf(form, version, at.Addr(), at.Port()))
 }

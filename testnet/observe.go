@@ -46,7 +46,7 @@ func (r *run) observeStarted(i int) {
 	if r.cfg.Observer == nil {
 		return
 	}
-	m := r.members[i]
+	m := r.member(i)
 	class := r.cfg.Links[m.class]
 	r.cfg.Observer.Started(Running{
 		Number: i, Name: m.name, Class: class.Name, Rate: class.Rate, Node: m.node,
@@ -56,7 +56,7 @@ func (r *run) observeStarted(i int) {
 
 // change adds keys to a peer that others hold, and removes keys of its own.
 func (r *run) change(ctx context.Context, i, add, remove int) (added, removed int, err error) {
-	m := r.members[i]
+	m := r.member(i)
 	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	var adds, removes [][]byte
 	for tries := 0; len(adds) < add && tries < 50*add; tries++ {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func twoHosts(t testing.TB, shape bool, a, b link.Class) (from, to host.Host) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hosts[i], err = w.host(i, key, c, newMeter(time.Now()), &node.Gate{}); err != nil {
+		if hosts[i], err = w.host(i, key, c, newMeter(time.Now()), &node.Gate{}, netip.AddrPort{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { hosts[i].Close() })

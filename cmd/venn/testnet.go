@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -32,6 +33,8 @@ loopback.
                                                     hold the file, after a line "# peers: NAME NAME …"
    venn testnet --shape --links 1mbit:1             links that really are as slow as they say; also --transport sim
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
+   venn testnet --part 0/2 & venn testnet --part 1/2
+                                                    the peers in two processes, here on one machine
    venn testnet --hold                              leave the peers running, and print how to reach them
    venn testnet --view                              look at it in a browser while it runs
    venn testnet --record run.ndjson                 record it, for venn view run.ndjson
@@ -68,6 +71,8 @@ func testnetCommand() *cli.Command {
 			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
+			&cli.StringFlag{Name: "part", Usage: "run only part `I/N` of the peers here, I from 0 to N-1; the others run elsewhere", HideDefault: true, Validator: goodPart},
+			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
 		}, viewFlags()...),
@@ -90,6 +95,13 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: show.update,
 	}
+	if c.IsSet("part") {
+		part, err := experiment.ParsePart(c.String("part"))
+		if err != nil {
+			return usageError{err}
+		}
+		cfg.Part = testnet.Part{I: part.I, Of: part.Of, At: c.String("at")}
+	}
 	if names := c.String("strategy"); names != "" {
 		if err := noArguments(c); err != nil {
 			return err
@@ -104,18 +116,20 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		cfg.Observer = seen
 		cfg.Progress = func(p testnet.Progress) { show.update(p); seen.progress(p) }
 	}
-	cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
-		if seen != nil {
-			seen.report(r)
-			defer seen.end() //nolint:errcheck // asked again below
+	if seen != nil || c.Bool("hold") {
+		cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
+			if seen != nil {
+				seen.report(r)
+				defer seen.end() //nolint:errcheck // asked again below
+			}
+			if !c.Bool("hold") && !c.IsSet("view") {
+				return
+			}
+			show.end()
+			err = writeReport(stdout, r, c.Bool("json"))
+			printed = true
+			hold(ctx, stderr, all, c.Bool("hold"))
 		}
-		if !c.Bool("hold") && !c.IsSet("view") {
-			return
-		}
-		show.end()
-		err = writeReport(stdout, r, c.Bool("json"))
-		printed = true
-		hold(ctx, stderr, all, c.Bool("hold"))
 	}
 	report, runErr := testnet.Run(ctx, cfg)
 	show.end()
@@ -127,6 +141,9 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 			return usageError{runErr}
 		}
 		return runErr
+	}
+	if report.Part != "" && report.Merged {
+		printed = true // by part 0
 	}
 	if !printed {
 		err = writeReport(stdout, report, c.Bool("json"))

@@ -66,11 +66,14 @@ type testnetView struct {
 	file  *os.File // nil: nothing is recorded
 
 	mu      sync.Mutex
-	changes []func(ctx context.Context, add, remove int) (int, int, error) // by number of the peer
-	held    atomic.Bool                                                    // the report is there
-	failed  error                                                          // of the recording
+	numbers map[int]int        // of the testnet's peers in the view
+	changes map[int]changeFunc // by number in the view
+	held    atomic.Bool        // the report is there
+	failed  error              // of the recording
 	ended   sync.Once
 }
+
+type changeFunc func(ctx context.Context, add, remove int) (added, removed int, err error)
 
 // newTestnetView begins to serve and to record what the flags ask for; nil when that is nothing.
 func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
@@ -81,7 +84,10 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	if addr == "" && c.String("record") == "" {
 		return nil, nil
 	}
-	v := &testnetView{feed: view.NewFeed(view.Header{Source: "testnet", Network: testnet.Network, Program: buildVersion().Version}, 0)}
+	v := &testnetView{
+		feed:    view.NewFeed(view.Header{Source: "testnet", Network: testnet.Network, Program: buildVersion().Version}, 0),
+		numbers: make(map[int]int), changes: make(map[int]changeFunc),
+	}
 	v.watch = view.NewWatch(v.feed, false)
 	v.ctx, v.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if name := c.String("record"); name != "" {
@@ -124,13 +130,16 @@ func (v *testnetView) Started(r testnet.Running) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.watch.Add(v.ctx, view.Peer{Name: r.Name, Group: group, Class: r.Class, Rate: r.Rate}, r.Node)
-	v.changes = append(v.changes, r.Change)
+	n := v.watch.Add(v.ctx, view.Peer{Name: r.Name, Group: group, Class: r.Class, Rate: r.Rate}, r.Node)
+	v.numbers[r.Number], v.changes[n] = n, r.Change
 }
 
 // Answered shows a query.
 func (v *testnetView) Answered(a testnet.Answered) {
-	v.watch.Answered(a.Asker, a.Key, a.All, a.Found, a.Stats, a.Err)
+	v.mu.Lock()
+	n := v.numbers[a.Asker]
+	v.mu.Unlock()
+	v.watch.Answered(n, a.Key, a.All, a.Found, a.Stats, a.Err)
 }
 
 // progress shows how far the run is.
@@ -152,12 +161,12 @@ func (v *testnetView) change(ctx context.Context, peer, add, remove int) (added,
 		return 0, 0, view.ErrNotNow
 	}
 	v.mu.Lock()
-	changes := v.changes
+	change, ok := v.changes[peer]
 	v.mu.Unlock()
-	if peer < 0 || peer >= len(changes) {
-		return 0, 0, fmt.Errorf("no peer %d", peer)
+	if !ok {
+		return 0, 0, fmt.Errorf("peer %d does not run here", peer)
 	}
-	return changes[peer](ctx, add, remove)
+	return change(ctx, add, remove)
 }
 
 // end closes what newTestnetView opened, and returns what went wrong with the recording. It may be called again.

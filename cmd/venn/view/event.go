@@ -22,7 +22,7 @@ type Event interface {
 	kind() string
 }
 
-// Peer is what is fixed of a peer. Its number is the count of peer lines before it.
+// Peer is what is fixed of a peer. New peers have the next number; a line with an earlier one says more of that peer.
 type Peer struct {
 	N     int    `json:"n"`
 	Name  string `json:"name"`            // of a testnet's peer; of others, the end of the id

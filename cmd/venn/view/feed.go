@@ -180,7 +180,11 @@ func newState() state {
 func (s *state) take(e Event) (Event, bool) {
 	switch e := e.(type) {
 	case Peer:
-		s.peers = append(s.peers, e)
+		if e.N < len(s.peers) {
+			s.peers[e.N] = e
+		} else {
+			s.peers = append(s.peers, e)
+		}
 	case Status:
 		if s.status[e.N] == e {
 			return nil, false

@@ -59,7 +59,10 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 		p.Name = short(p.ID)
 	}
 	number, known := w.numbers[n.ID()]
-	if !known {
+	if known { // another has named it already
+		p.N = number
+		w.feed.Publish(p)
+	} else {
 		number = w.add(n.ID(), p)
 	}
 	w.members = append(w.members, member{number, n, p.Rate})
