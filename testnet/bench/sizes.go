@@ -70,16 +70,26 @@ func filterSizes(keys [][]byte, hashes []uint64) []Sized {
 		return float64(hits) / float64(asked)
 	}
 	return []Sized{
-		{"venn/summary, prefix of a stream", int(wireBytes(prefix)), rate(sizesAsked, func(h uint64) bool { return prefix.Contains(summary.Fingerprint(h)) }), 0,
-			"to send: any cut works, deltas, overlap"},
-		{"btcutil/gcs", len(must(set.NBytes())), gcsRate(set, setKey), 0,
-			"to send once; a question reads all of it"},
-		{"FastFilter/xorfilter, binary fuse 8", len(fuse.Fingerprints) + 28, rate(sizesAsked, fuse.Contains), 0,
-			"fixed sets in memory; rates of 1/256 or 1/65536 only"},
-		{"bits-and-blooms/bloom", len(must(plain.MarshalBinary())), rate(sizesAsked, func(uint64) bool { randomBytes(rng, key); return plain.Test(key) }), 0,
-			"sets that grow"},
-		{"venn/summary/bloom.Blocked", blocked.EncodedBytes(), rate(sizesAsked, func(h uint64) bool { return blocked.ContainsHash(bloom.Hash64(h)) }), 0,
-			"sets that grow, fastest lookups"},
+		{
+			"venn/summary, prefix of a stream", int(wireBytes(prefix)), rate(sizesAsked, func(h uint64) bool { return prefix.Contains(summary.Fingerprint(h)) }), 0,
+			"to send: any cut works, deltas, overlap",
+		},
+		{
+			"btcutil/gcs", len(must(set.NBytes())), gcsRate(set, setKey), 0,
+			"to send once; a question reads all of it",
+		},
+		{
+			"FastFilter/xorfilter, binary fuse 8", len(fuse.Fingerprints) + 28, rate(sizesAsked, fuse.Contains), 0,
+			"fixed sets in memory; rates of 1/256 or 1/65536 only",
+		},
+		{
+			"bits-and-blooms/bloom", len(must(plain.MarshalBinary())), rate(sizesAsked, func(uint64) bool { randomBytes(rng, key); return plain.Test(key) }), 0,
+			"sets that grow",
+		},
+		{
+			"venn/summary/bloom.Blocked", blocked.EncodedBytes(), rate(sizesAsked, func(h uint64) bool { return blocked.ContainsHash(bloom.Hash64(h)) }), 0,
+			"sets that grow, fastest lookups",
+		},
 	}
 }
 
