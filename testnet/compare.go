@@ -217,7 +217,7 @@ func (t *contest) open() error {
 			return err
 		}
 		m, class := newMeter(time.Now()), t.cfg.Links[t.classes[i]]
-		h, err := t.wires.host(i, key, class, m, nil)
+		h, err := t.wires.host(i, key, class, m)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,6 @@ type member struct {
 	host  host.Host
 	meter *meter
 	conns connCounter
-	gate  node.Gate
 	keys  *collection
 	node  *node.Node
 }
@@ -40,7 +39,6 @@ func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.O
 		node.WithKeys(keys),
 		node.WithRandomness(random),
 		node.WithBootstrap(begin...),
-		node.WithGate(&m.gate),
 	}, shared...)
 	m.keys = keys
 	var err error

@@ -162,7 +162,7 @@ func (r *run) start(ctx context.Context) error {
 			return fmt.Errorf("testnet: identity of peer %s: %w", name, err)
 		}
 		m := &member{name: name, class: r.classes[i], meter: newMeter(r.started)}
-		if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, &m.gate); err != nil {
+		if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter); err != nil {
 			return err
 		}
 		m.host.Network().Notify(&m.conns)
