@@ -96,7 +96,7 @@ func (n *Node) askCandidates(e routing.AskCandidates) {
 func (n *Node) forward(e routing.Forward, within time.Duration) {
 	q := wire.Query{
 		Kind: routing.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
-		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops,
+		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited,
 	}
 	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
 		n.in.Result(n.ctx, routing.ForwardReturned{ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final})

@@ -52,7 +52,7 @@ func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-c
 		return out
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	found, err := n.Query(ctx, c.Hash(), QueryOptions{All: count == 0, Want: count})
+	found, err := n.Query(ctx, c.Hash(), QueryOptions{All: count == 0, Want: count, Others: true})
 	if err != nil {
 		cancel()
 		n.log.Debug("find providers", "cid", c, "err", err)

@@ -51,7 +51,7 @@ func (n *Node) Join(ctx context.Context, peers ...peer.ID) ([][]byte, join.Repor
 		}
 		sources[i] = s
 	}
-	keys, report, err := join.Join(sources, bloom.Params{Key: bloom.Key{K0: rand.Uint64(), K1: rand.Uint64()}})
+	keys, report, err := join.Join(sources, bloom.Params{Seed: bloom.Seed{K0: rand.Uint64(), K1: rand.Uint64()}})
 	if n.ctx.Err() != nil {
 		err = ErrClosed
 	}

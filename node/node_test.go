@@ -116,7 +116,7 @@ func TestOverlap(t *testing.T) {
 	connect(t, a, b)
 	eventually(t, "a knows much of b", func() bool {
 		held, err := a.Held(t.Context(), b.ID())
-		return err == nil && held.Rate() < 0.01
+		return err == nil && held.FalsePositiveRate() < 0.01
 	})
 	got, err := a.Overlap(t.Context(), b.ID())
 	if err != nil || got.Intersection.Value < 1800 || got.Intersection.Value > 2200 || got.Intersection.Low > 2000 || got.Intersection.High < 2000 {

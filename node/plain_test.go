@@ -105,7 +105,7 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	sample, err := none.Extend(parts.Run)
-	if err != nil || sample.Parts() != 1 || sample.Rate() == 1 {
+	if err != nil || sample.Parts() != 1 || sample.FalsePositiveRate() == 1 {
 		t.Fatalf("sample of %d parts, %v", sample.Parts(), err)
 	}
 	hasher := summary.Seed{Network: "venn"}.Hasher()

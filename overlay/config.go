@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -62,15 +65,17 @@ type Config struct {
 }
 
 // UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
-const UndeclaredRate = 10_000_000
+const UndeclaredRate = exchange.UndeclaredRate
+
+// FirstRate is the rate, in bit/s, that the line of a receiver that declares none counts as having at first.
+const FirstRate = exchange.FirstRate
 
 // Confidence is the level at which overlap intervals are compared.
-const Confidence = 0.95
+const Confidence = directory.Confidence
 
 const (
 	tickEvery      = 200 * time.Millisecond
 	neighbourEvery = time.Second
-	helloEvery     = 4 * time.Second
 )
 
 func (c *Config) defaults() {
@@ -133,3 +138,27 @@ func (c *Config) check() error {
 }
 
 func (c *Config) slots() int { return c.OverlapSlots + c.ComplementSlots + c.NearSlots + c.RandomSlots }
+
+// directory is the directory's part of the configuration.
+func (c *Config) directory() directory.Config {
+	return directory.Config{
+		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
+		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
+		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, NewPrefix: c.NewPrefix, Extend: c.Extend, ApplyDelta: c.ApplyDelta,
+		Rand: c.Rand,
+	}
+}
+
+// exchange is the exchange's part of the configuration; up and down are the rates as declared.
+func (c *Config) exchange(up, down uint64) exchange.Config {
+	return exchange.Config{
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, EncodeDelta: c.EncodeDelta, Rand: c.Rand,
+	}
+}
+
+// topology is the topology's part of the configuration.
+func (c *Config) topology() topology.Config {
+	return topology.Config{
+		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Rand: c.Rand,
+	}
+}

@@ -206,10 +206,10 @@ func TestEpochChangeInTheMiddle(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if got := held.Rate(); got > 1.05*rate {
+		if got := held.FalsePositiveRate(); got > 1.05*rate {
 			t.Fatalf("after %v the rate is %v, was %v", net.Now, got, rate)
 		}
-		rate, last = min(rate, held.Rate()), held.Header().Epoch.Sequence
+		rate, last = min(rate, held.FalsePositiveRate()), held.Header().Epoch.Sequence
 	}
 	if rate > 0.01 || last != 6 {
 		t.Errorf("at the end the rate is %v, of epoch %d", rate, last)

@@ -1,5 +1,8 @@
-// Package overlay is what a peer knows of the others and how it comes to know it: a directory of summaries, a byte
-// budget for every link, the exchange of parts with linked peers, and the choice of neighbours by estimated overlap.
+// Package overlay is what a peer knows of the others and how it comes to know it.
+//
+// It joins three machines and only passes between them: the directory keeps the summaries of others (package directory), the
+// exchange brings them (package exchange), and the topology chooses neighbours (package topology). Each has a glossary in its
+// package comment. Package event has the inputs and effects of all; the names that drivers use for them are here.
 //
 // It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
 // must carry out, in order; there are no goroutines, clocks, files or sockets here, and the only randomness is the
@@ -14,10 +17,6 @@
 //   - nothing is believed before it is verified: headers by their signature, parts by the hash chain, addresses by the
 //     origin's own signed record;
 //   - an epoch never answers less well than the one before it: the old verified prefix answers until the new one is as deep.
-//
-// It costs, per peer known, the prefix held of its summary (decoded; the encoded parts only while they are new, see package
-// summary's Prefix.Compact), its signed header and record, and about 500 bytes, and per link 20 bytes for every peer known that
-// something was said about; a tick looks at the peers that there may be something to ask or to tell of.
 //
 // The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample
 // that opens every summary.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -21,21 +22,21 @@ func TestFloodOfOrigins(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	linked(o, "liar")
 	linked(o, "honest")
-	for i := range uint64(3 * maxPending) {
+	for i := range uint64(3 * directory.MaxPending) {
 		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: summary.NewGroupID(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
-	if o.pending != maxPendingLink {
-		t.Errorf("%d origins are known of one link, want %d", o.pending, maxPendingLink)
+	if o.directory.Pending() != directory.MaxPendingLink {
+		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
 	o.Step(0, CatalogueReceived{From: "honest", Items: []Item{{Group: x.stream.Header().Group(), Have: 1}}, Bytes: 20})
-	if _, known := o.byTag[summary.OriginTag("x")]; !known {
+	if o.directory.Tagged(summary.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
 	o.Step(time.Second, LinkClosed{Peer: "liar"})
 	o.Step(time.Minute, Tick{})
-	if len(o.byTag) > 2 {
-		t.Errorf("%d origins are remembered, want ours and the honest one", len(o.byTag))
+	if n := o.directory.Known(); n > 1 {
+		t.Errorf("%d origins are remembered, want the honest one", n)
 	}
 }
 
@@ -70,7 +71,9 @@ func TestManyIdentities(t *testing.T) {
 	if most > limit || o.Origins() == 0 || o.Origins() >= identities {
 		t.Errorf("%d bytes held at most under a limit of %d, of %d origins", most, limit, o.Origins())
 	}
-	checkLedger(t, o)
+	if err := o.Check(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A header of a kilobyte that is wrong costs little to refuse.

@@ -149,7 +149,7 @@ func TestSlowOriginServesOnce(t *testing.T) {
 	net := build(t, rates, 20000, 8)
 	net.Run(60 * time.Second)
 	p := net.Peers[0]
-	copies := float64(p.Served[p.ID]) / float64(p.Overlay.Own().Bytes())
+	copies := float64(p.Served[p.ID]) / float64(p.Overlay.Own().EncodedBytes())
 	if copies > 1.5 {
 		t.Errorf("the slow origin sent its summary %.2f times", copies)
 	}
@@ -216,8 +216,8 @@ func TestEpochChange(t *testing.T) {
 		if !ok || !held.Contains(kept) {
 			t.Fatalf("after %v a key of both epochs is not found", at)
 		}
-		if held.Rate() > 1.1*before.Rate() {
-			t.Fatalf("after %v the rate is %v, was %v", at, held.Rate(), before.Rate())
+		if held.FalsePositiveRate() > 1.1*before.FalsePositiveRate() {
+			t.Fatalf("after %v the rate is %v, was %v", at, held.FalsePositiveRate(), before.FalsePositiveRate())
 		}
 	}
 	if held, _ := p.Overlay.Held(id); held.Header().Epoch.Sequence != 2 {

@@ -1,82 +1,31 @@
 package overlay
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/index"
-	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/topology"
 )
 
 // Overlay is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Overlay struct {
-	cfg                      Config
-	declaredUp, declaredDown uint64 // 0: not declared
-	now                      time.Duration
-	session                  uint64
-	effects                  []Effect
-	steps                    int
+	cfg     Config
+	session uint64
+	now     time.Duration
+	begun   bool
+	effects event.Effects
 
-	entries []*entry       // by index; nil: free. The first are this node's own: 0, and 1 under the previous seed if there is one
-	owns    int            // how many are our own
-	byTag   map[uint64]int // origin tag → index
-	free    []int
-	pending int                // entries of which no summary has come yet
-	origins int                // entries with at least a sample, without our own
-	held    int                // bytes of prefixes of others
-	index   index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
-	overlap summary.Comparison // of our collection with each entry's sample
+	directory *directory.Directory
+	exchange  *exchange.Exchange
+	topology  *topology.Topology
 
-	previous *rotation // of the seed before; nil: there is none
-
-	found   []int          // memory of queries
-	groups  map[string]int // entries by group of addresses
-	records int            // bytes of what is signed about others
-	trimmed bool           // parts had to go, and are not asked for again
-	crowded bool           // memory is full of samples: no new origin is asked for
-	dropped int            // announcements ignored for want of room
-
-	links  map[PeerID]*link
-	order  []*link // by peer, so that map order never reaches an effect
-	meshed map[PeerID]bool
-
-	up, down budget // the node's own line, all links together
-	sent     uint64 // bytes charged to up
-	received uint64 // and to down, without what was only foreseen
-	requests []request
-	turn     int // which link is served first, in turn
-	direct   int // direct fetches under way
-	ownTurn  time.Duration
-
-	copies  copies     // of our own parts
-	notices notices    // of the whole line
-	deltas  madeDeltas // of anybody's
-
-	// What saves a look at all that is known when nothing has changed.
-	planAt     time.Duration // nothing to ask for before then
-	askUntil   time.Duration // no ask times out before then
-	expireAt   time.Duration // no summary expires before then
-	compactAt  time.Duration // no prefix is to become compact before then
-	basesUntil time.Duration // no earlier epoch is forgotten before then
-	sigma      float64       // see FalseMatches; unknownSigma when it has changed
-	fadeAt     time.Duration // no answers count less before then
-	swapAt     time.Duration // no look for a better neighbour before then
-	estimate   bool          // there may be overlap to estimate
-
-	neighbours  map[PeerID]*neighbour
-	kinds       [kinds]int // of neighbours, how many
-	nextTick    time.Duration
-	nextChoice  time.Duration
-	lastLearned time.Duration // when a new origin was last learned
-	started     time.Duration
-	begun       bool
+	nextTick   time.Duration
+	nextChoice time.Duration
 }
-
-const (
-	forever      = time.Duration(math.MaxInt64)
-	unknownSigma = -1.0
-)
 
 // New returns an overlay that knows nobody. It returns every fault of the configuration, joined.
 func New(cfg Config) (*Overlay, error) {
@@ -85,30 +34,31 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	own := &entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self, ask: noAsk}
-	o := &Overlay{
-		cfg: cfg, declaredUp: up, declaredDown: down, session: cfg.Rand.Uint64(),
-		askUntil: forever, expireAt: forever, basesUntil: forever, sigma: unknownSigma,
-		entries: []*entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0},
-		links: map[PeerID]*link{}, meshed: map[PeerID]bool{}, neighbours: map[PeerID]*neighbour{}, groups: map[string]int{},
-		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
-		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
-	}
-	o.startRotation()
+	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology())}
+	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
 	return o, nil
 }
 
 // Step takes an input at a time (since an origin of the driver's choice; it never goes back) and returns what the
 // driver must do. The effects are valid until the next Step. It panics on an input of an unknown type.
 func (o *Overlay) Step(now time.Duration, in Input) []Effect {
-	o.effects = o.effects[:0]
-	o.steps++
+	o.effects.Begin()
 	o.now = max(o.now, now)
 	now = o.now
 	if !o.begun {
-		o.begun, o.started, o.lastLearned = true, now, now
-		o.up.last, o.down.last = now, now
+		o.begun = true
+		o.exchange.Begin(now)
+		o.topology.Begin(now)
 	}
+	o.take(now, in)
+	o.directory.Shed(now, o.topology.IsNeighbour)
+	o.pass()
+	o.tick(now)
+	return o.effects.List()
+}
+
+// take gives an input to the machines that it concerns.
+func (o *Overlay) take(now time.Duration, in Input) {
 	switch in := in.(type) {
 	case Published:
 		o.publish(now, in)
@@ -127,111 +77,203 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	case PartsReceived:
 		o.onParts(now, in)
 	case PartsRequested:
-		o.onRequest(now, in)
+		o.exchange.Request(now, in, o.directory.Tagged(in.Group.OriginTag()))
 	case FetchFailed:
-		o.onFetchFailed(now, in)
+		if e := o.directory.Tagged(in.Group.OriginTag()); e != nil {
+			o.exchange.FetchFailed(now, in.From, e.Index())
+		}
 	case DialFailed:
-		o.onDialFailed(now, in)
+		o.topology.DialFailed(now, in.Peer, o.directory.DialFailed(in.Peer))
 	case Charged:
-		o.onCharged(in)
+		o.exchange.Charge(in.Peer, in.Bytes)
 	case Outcome:
-		o.onOutcome(in)
+		if o.directory.Outcome(in.Peer, in.Hits, in.Misses) {
+			o.topology.Refuted(now)
+		}
 	case Lost:
-		o.onLost(now, in)
+		o.exchange.Lost(now, in.Peer)
 	case RoundTrip:
-		o.onRoundTrip(in)
+		o.directory.RoundTrip(in.Peer, in.RTT)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
 	}
-	o.shed()
-	o.tick(now)
-	return o.effects
+}
+
+// pass tells the other machines what has changed in the directory.
+func (o *Overlay) pass() {
+	for _, c := range o.directory.Changes() {
+		switch c.Kind {
+		case directory.Added:
+			o.exchange.Added(o.directory.Entry(c.Index))
+			continue
+		case directory.Removed:
+			o.topology.Removed(c.Index)
+		}
+		o.exchange.Changed(c)
+	}
+}
+
+// act does what the topology wants done.
+func (o *Overlay) act(now time.Duration) {
+	for _, a := range o.topology.Acts() {
+		if a.Effect != nil {
+			o.effects.Emit(a.Effect)
+		} else {
+			o.sayHello(now, a.To, exchange.NoRecords, a.Neighbour, a.Full)
+		}
+	}
+}
+
+// publish takes in a new epoch of our own.
+func (o *Overlay) publish(now time.Duration, in Published) {
+	if e := o.directory.Publish(now, in); e != nil {
+		o.exchange.Published(now, e.Index())
+	}
+}
+
+func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
+	if !o.exchange.Open(now, in.Peer, o.topology.IsMeshed(in.Peer)) {
+		return
+	}
+	o.directory.Open(in.Peer)
+	o.topology.Open(in.Peer)
+	with := exchange.NoRecords
+	if in.Outbound {
+		with = exchange.OwnRecord // the peer may not know whom it is talking to
+	}
+	o.hello(now, in.Peer, with)
+}
+
+func (o *Overlay) closeLink(in LinkClosed) {
+	if !o.exchange.Close(in.Peer) {
+		return
+	}
+	o.directory.Close(in.Peer)
+	o.topology.Close(in.Peer)
+}
+
+func (o *Overlay) mesh(p PeerID, in bool) {
+	o.topology.Mesh(p, in)
+	o.exchange.Mesh(p, in)
+}
+
+// onCatalogue takes in what a mesh peer holds and asks for.
+func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
+	if !o.exchange.Came(now, in.From, in.Bytes) {
+		return
+	}
+	for _, it := range in.Items {
+		e := o.directory.Add(now, in.From, it.Group.OriginTag())
+		o.pass()
+		if e == nil || e.State() == directory.Banned {
+			continue
+		}
+		if !o.exchange.Line(in.From, e.Index(), it) {
+			return
+		}
+	}
+	o.exchange.ServeAtOnce(now, in.From)
+}
+
+// onParts has a run or a delta that came verified and taken in.
+func (o *Overlay) onParts(now time.Duration, in PartsReceived) {
+	o.exchange.Arrived(now, in)
+	a, ok := o.admit(now, in)
+	if !ok {
+		return
+	}
+	r := o.directory.Take(now, a.Entry(), in)
+	o.pass()
+	if r.Learned != nil {
+		o.effects.Emit(*r.Learned)
+	}
+	o.exchange.Took(now, a, r)
+}
+
+// admit says whether a run or a delta that came is to be looked at.
+func (o *Overlay) admit(now time.Duration, in PartsReceived) (a exchange.Arrival, ok bool) {
+	tag := in.Group.OriginTag()
+	if in.Way != Message {
+		return o.exchange.Admit(in, o.directory.Foreign(tag))
+	}
+	if !o.exchange.IsLinked(in.From) {
+		return a, false
+	}
+	e := o.directory.Add(now, in.From, tag)
+	o.pass()
+	if e == nil || e.Index() < o.directory.Owns() || e.State() == directory.Banned {
+		return a, false
+	}
+	return o.exchange.AdmitMessage(in, e), true
 }
 
 // tick does what time brings, at most every tickEvery.
 func (o *Overlay) tick(now time.Duration) {
-	if now < o.nextTick {
-		o.emit(Wake{At: o.nextWake()})
-		return
-	}
-	o.nextTick = now + tickEvery
-	o.up.refill(now)
-	o.down.refill(now)
-	for _, l := range o.order {
-		l.out.refill(now)
-	}
-	o.timeOut(now)
-	o.deltas.keys = 0
-	if now >= o.nextChoice {
-		o.nextChoice = now + neighbourEvery
-		o.endRotation(now)
-		o.expire(now)
-		o.restore()
-		o.compact(now)
-		o.expireBases(now)
-		o.deltas.expire(o.isNewest)
-		o.fadeAnswers(now)
-		o.chooseNeighbours(now)
-		for _, l := range o.order {
-			o.refreshHello(now, l)
-			l.forgive(now)
-			o.regain(now, l)
+	if now >= o.nextTick {
+		o.nextTick = now + tickEvery
+		o.exchange.Refill(now)
+		if now >= o.nextChoice {
+			o.nextChoice = now + neighbourEvery
+			o.tidy(now)
+			o.choose(now)
+			o.refreshLinks(now)
+		}
+		o.exchange.Round(now, o.directory.Short)
+		for _, i := range o.exchange.Asked() {
+			o.directory.Asked(now, i)
 		}
 	}
-	o.trade(now)
-	o.emit(Wake{At: o.nextWake()})
+	o.effects.Emit(Wake{At: o.nextWake()})
+}
+
+// tidy has the directory forget what is over.
+func (o *Overlay) tidy(now time.Duration) {
+	stale := o.directory.Step(now)
+	o.pass()
+	for _, s := range stale {
+		if !s.Offerable || !o.exchange.Offered(s.Index) {
+			o.directory.Remove(s.Index)
+		}
+	}
+	o.directory.Tidy(now)
+	o.pass()
+	o.exchange.ForgetDeltas()
+}
+
+// choose has overlap estimated and neighbours chosen.
+func (o *Overlay) choose(now time.Duration) {
+	if o.directory.Estimate() {
+		o.topology.Estimated(now)
+	}
+	o.topology.Choose(now, topology.Known{
+		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
+		Idle: o.exchange.Idle,
+	})
+	o.act(now)
+}
+
+// refreshLinks repeats hellos that have changed, and lets links recover.
+func (o *Overlay) refreshLinks(now time.Duration) {
+	for _, p := range o.exchange.Linked() {
+		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins()); due {
+			o.hello(now, p, with)
+		}
+		o.exchange.Settle(now, p)
+	}
 }
 
 // nextWake is when there will be something to do, unless an input comes: at the next tick, or later if nothing waits for
 // budget, for an answer or for its turn.
 func (o *Overlay) nextWake() time.Duration {
-	if len(o.requests) > 0 || !o.ownTold() {
+	if o.exchange.Waiting() {
 		return o.nextTick
 	}
-	for _, l := range o.order {
-		if len(l.queue) > 0 || l.heard && l.mesh && !l.untold.empty() {
-			return o.nextTick
-		}
-	}
-	return max(o.nextTick, min(o.nextChoice, o.planAt, o.askUntil))
+	return max(o.nextTick, min(o.nextChoice, o.exchange.Due()))
 }
 
-func (o *Overlay) emit(e Effect) { o.effects = append(o.effects, e) }
-
-// fault reports a linked peer's misbehaviour.
-func (o *Overlay) fault(l *link, f Fault) { o.emit(Report{Peer: l.peer, Fault: f}) }
-
-func (o *Overlay) onCharged(in Charged) {
-	if l, ok := o.links[in.Peer]; ok {
-		o.charge(l, in.Bytes)
-	}
-}
-
-func (o *Overlay) onOutcome(in Outcome) {
-	if e, ok := o.lookup(in.Peer); ok {
-		e.add(in.Hits, in.Misses)
-		if in.Misses > 0 && e.audit().Refuted() {
-			o.swapSoon(0)
-		}
-	}
-}
-
-func (o *Overlay) onRoundTrip(in RoundTrip) {
-	if e, ok := o.lookup(in.Peer); ok {
-		e.rtt = in.RTT
-	}
-}
-
-func (o *Overlay) onDialFailed(now time.Duration, in DialFailed) {
-	_, linked := o.links[in.Peer]
-	if !linked {
-		o.loseNeighbour(in.Peer)
-	}
-	e, ok := o.lookup(in.Peer)
-	if !ok {
-		return
-	}
-	e.dialFails++
-	e.retryAt = now + time.Duration(min(e.dialFails, 6))*redialAfter
+// Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call it
+// after every step.
+func (o *Overlay) Check() error {
+	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -96,9 +97,9 @@ func newTurning(t testing.TB, seed uint64) *turning {
 // standing is the prefix that should answer for a peer: that under the new seed, or else that under the old one.
 func (w *turning) standing(p PeerID) *summary.Prefix {
 	var best *summary.Prefix
-	for _, e := range w.o.entries {
-		if e != nil && e.peer == p && e.cur != nil && (best == nil || e.cur.Header().Seed == newSeed.Tag()) {
-			best = e.cur
+	for _, e := range w.o.directory.Others() {
+		if e != nil && e.Peer() == p && e.Held() != nil && (best == nil || e.Held().Header().Seed == newSeed.Tag()) {
+			best = e.Held()
 		}
 	}
 	return best
@@ -107,23 +108,13 @@ func (w *turning) standing(p PeerID) *summary.Prefix {
 // check compares what the overlay says with a look at all that it holds.
 func (w *turning) check(t *testing.T) {
 	t.Helper()
-	o, origins, groups := w.o, 0, map[string][]PeerID{}
-	for _, e := range o.others() {
+	o, origins := w.o, 0
+	for _, e := range o.directory.Others() {
 		if e == nil {
 			continue
 		}
-		if e.cur != nil && (w.now >= w.end && e.cur.Header().Seed != newSeed.Tag() && o.previous == nil || e.cur.Header().Seed == farSeed.Tag()) {
-			t.Fatalf("%s is held under %v at %v", e.peer, e.cur.Header().Seed, w.now)
-		}
-		if e.group != "" {
-			groups[e.group] = append(groups[e.group], e.peer)
-		}
-	}
-	for g, count := range o.groups {
-		all := groups[g]
-		slices.Sort(all)
-		if count != len(all) || count > maxGroup || len(slices.Compact(all)) != count {
-			t.Fatalf("%s counts %d, there are %v", g, count, all)
+		if e.Held() != nil && (w.now >= w.end && e.Held().Header().Seed != newSeed.Tag() && !o.directory.Rotating() || e.Held().Header().Seed == farSeed.Tag()) {
+			t.Fatalf("%s is held under %v at %v", e.Peer(), e.Held().Header().Seed, w.now)
 		}
 	}
 	var f summary.Fingerprint
@@ -164,12 +155,12 @@ func (w *turning) check(t *testing.T) {
 		t.Fatalf("at %v: %d origins, %d in the directory, want %d", w.now, o.Origins(), len(o.Directory()), origins)
 	}
 	sum := 0.0
-	for _, e := range o.others() {
+	for _, e := range o.directory.Others() {
 		switch {
-		case e == nil || e.gone():
-		case e.cur != nil && e.cur == w.standing(e.peer):
-			sum += e.cur.Rate()
-		case e.cur == nil && (o.sibling(e) == nil || o.sibling(e).cur == nil):
+		case e == nil || e.State() == directory.Banned || e.State() == directory.Foreign || e.State() == directory.Expired:
+		case e.Held() != nil && e.Held() == w.standing(e.Peer()):
+			sum += e.Held().FalsePositiveRate()
+		case e.Held() == nil && !e.Covered():
 			sum++
 		}
 	}
@@ -178,13 +169,11 @@ func (w *turning) check(t *testing.T) {
 	}
 }
 
-// compared is with how many peers of the old seed alone our collection is compared by their samples.
+// compared is with how many peers of the old seed alone our collection is compared.
 func (w *turning) compared() (n int) {
-	for _, e := range w.o.others() {
-		if e != nil && e.old && e.cur != nil && !w.o.covered(e) {
-			if _, ok := w.o.previous.overlap.Overlap(e.index, Confidence); ok {
-				n++
-			}
+	for _, e := range w.o.directory.Others() {
+		if e != nil && e.Held() != nil && e.Held().Header().Seed == oldSeed.Tag() && !e.Covered() && e.Judged() {
+			n++
 		}
 	}
 	return n
@@ -202,9 +191,11 @@ func checkRotation(t *testing.T, seed uint64) (compared int) {
 		}
 		compared += w.compared()
 		w.check(t)
-		checkLedger(t, w.o)
+		if err := w.o.Check(); err != nil {
+			t.Fatalf("seed %d, at %v: %v", seed, w.now, err)
+		}
 	}
-	if w.now > w.end+time.Second && (w.o.Unrotated() > 0 || w.o.previous != nil) {
+	if w.now > w.end+time.Second && (w.o.Unrotated() > 0 || w.o.directory.Rotating()) {
 		t.Fatalf("seed %d: the old seed is not gone at %v", seed, w.now)
 	}
 	return compared

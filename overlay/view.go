@@ -1,9 +1,10 @@
 package overlay
 
 import (
-	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -20,140 +21,89 @@ type Candidate struct {
 }
 
 // Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's fingerprint
-// under [Config.Seed]; the key itself is hashed anew for summaries under [Config.Previous], if there may be any. A peer of
-// which no part is held is not among them. What it costs package index says; with [Config.Loop], one look into every prefix
+// under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may be any. A peer that
+// no part is held of is not among them. What it costs package index says; with [Config.Loop], one look into every prefix
 // held.
 func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
-	o.found = o.found[:0]
-	var old summary.Fingerprint
-	if o.previous != nil {
-		old = o.previous.hasher.Fingerprint(key)
-	}
-	if o.cfg.Loop {
-		o.loop(f, old)
-	} else {
-		o.found = o.index.Candidates(o.found, f)
-		if o.previous != nil {
-			o.found = o.previous.index.Candidates(o.found, old)
-			slices.Sort(o.found)
-		}
-	}
-	if len(o.found) == 0 {
+	found := o.directory.Candidates(key, f)
+	if len(found) == 0 {
 		return nil
 	}
-	out := make([]Candidate, len(o.found))
-	for i, at := range o.found {
-		e := o.entries[at]
-		_, connected := o.links[e.peer]
+	out := make([]Candidate, len(found))
+	for i, e := range found {
+		hits, misses := e.Answers()
 		out[i] = Candidate{
-			Peer: e.peer, Record: e.record, Rate: e.cur.Rate(), N: e.cur.Header().N,
-			Hits: e.hits, Misses: e.misses, RTT: e.rtt, Connected: connected,
+			Peer: e.Peer(), Record: e.Record(), Rate: e.Rate(), N: e.Held().Header().N,
+			Hits: hits, Misses: misses, RTT: e.RTT(), Connected: o.exchange.IsLinked(e.Peer()),
 		}
 	}
 	return out
 }
 
-// loop finds the candidates for a key by asking every prefix; old is the key's fingerprint under the previous seed.
-func (o *Overlay) loop(f, old summary.Fingerprint) {
-	for _, e := range o.others() {
-		if e == nil || e.cur == nil {
-			continue
-		}
-		f := f
-		if e.old {
-			f = old
-		}
-		if e.cur.Contains(f) && !o.covered(e) {
-			o.found = append(o.found, e.index)
-		}
-	}
-}
-
-// Ignored is how many lines of catalogues were not taken in so far, for want of room for origins that nobody vouches for.
-func (o *Overlay) Ignored() int { return o.dropped }
+// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody vouches for.
+func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
-// false-positive rates of all peers known, 1 for those of which no part is held.
-func (o *Overlay) FalseMatches() float64 {
-	if o.sigma == unknownSigma {
-		o.sigma = 0
-		for _, e := range o.others() {
-			if e != nil && !e.gone() && !o.covered(e) {
-				o.sigma += e.rate()
-			}
-		}
-	}
-	return o.sigma
-}
+// false-positive rates of all peers known, 1 for those that no part is held of.
+func (o *Overlay) FalseMatches() float64 { return o.directory.FalseMatches() }
 
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
 // index.
-func (o *Overlay) Memory() int { return o.used() }
+func (o *Overlay) Memory() int { return o.directory.Memory() }
 
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
 // summary.
 func (o *Overlay) Incomplete() bool {
-	for _, e := range o.others() {
-		if e != nil && e.cur == nil && !e.gone() && e.dialFails == 0 && !o.covered(e) {
-			return true
-		}
-	}
-	for _, l := range o.order {
-		if l.hello.Origins > o.origins {
-			return true
-		}
-	}
-	return false
+	return o.directory.Incomplete() || o.exchange.MostOrigins() > o.directory.Origins()
 }
 
-// Origins returns of how many peers at least a part is held.
-func (o *Overlay) Origins() int { return o.origins }
+// Origins returns the number of peers that at least a part is held of.
+func (o *Overlay) Origins() int { return o.directory.Origins() }
 
-// BestInformed returns the linked peer that expects the fewest false matches among those that know of at least
-// nine tenths as many peers as the best; ok is false when no linked peer has said hello.
-func (o *Overlay) BestInformed() (p PeerID, falseMatches float64, ok bool) {
-	most := 0
-	for _, l := range o.order {
-		most = max(most, l.hello.Origins)
-	}
-	for _, l := range o.order {
-		if !l.heard || 10*l.hello.Origins < 9*most || ok && l.hello.FalseMatches >= falseMatches {
-			continue
-		}
-		p, falseMatches, ok = l.peer, l.hello.FalseMatches, true
-	}
-	return p, falseMatches, ok
-}
+// Unrotated returns of how many peers there is no summary under the current seed, but one under the previous.
+func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
+
+// Informant is a linked peer, and what it says of its directory.
+type Informant = exchange.Informant
+
+// Informants returns the linked peers that have said hello, in the order of their ids.
+func (o *Overlay) Informants() []Informant { return o.exchange.Informants() }
 
 // Linked returns the peers with an open connection, sorted.
-func (o *Overlay) Linked() []PeerID {
-	out := make([]PeerID, len(o.order))
-	for i, l := range o.order {
-		out[i] = l.peer
-	}
-	return out
-}
+func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }
 
 // Record returns the certified addresses of a peer.
 func (o *Overlay) Record(p PeerID) (Record, bool) {
-	e, ok := o.lookup(p)
-	if !ok || e.record.Envelope == nil {
+	e := o.directory.Lookup(p)
+	if e == nil || e.Record().Envelope == nil {
 		return Record{}, false
 	}
-	return e.record, true
+	return e.Record(), true
 }
 
 // Held returns the prefix that answers queries about a peer.
 func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
-	e, ok := o.lookup(p)
-	if !ok || e.cur == nil {
+	e := o.directory.Lookup(p)
+	if e == nil || e.Held() == nil {
 		return nil, false
 	}
-	return e.cur, true
+	return e.Held(), true
 }
 
 // Own returns this node's own summary, nil before the first [Published].
-func (o *Overlay) Own() *summary.Prefix { return o.entries[0].cur }
+func (o *Overlay) Own() *summary.Prefix { return o.directory.Own().Held() }
+
+// Kind says why a peer is a neighbour.
+type Kind = topology.Kind
+
+// The kinds of neighbours; package topology documents each.
+const (
+	Random        = topology.Random
+	Similar       = topology.Similar
+	Near          = topology.Near
+	Inbound       = topology.Inbound
+	Complementary = topology.Complementary
+)
 
 // Neighbour is a peer that this node keeps a connection with.
 type Neighbour struct {
@@ -164,15 +114,15 @@ type Neighbour struct {
 
 // Neighbours returns the neighbours in the order of their ids.
 func (o *Overlay) Neighbours() []Neighbour {
-	out := make([]Neighbour, 0, len(o.neighbours))
-	for _, l := range o.order {
-		n, ok := o.neighbours[l.peer]
+	var out []Neighbour
+	for _, p := range o.exchange.Linked() {
+		kind, ok := o.topology.KindOf(p)
 		if !ok {
 			continue
 		}
-		nb := Neighbour{Peer: l.peer, Kind: n.kind}
-		if e, ok := o.lookup(l.peer); ok {
-			nb.Share = e.share.interval()
+		nb := Neighbour{Peer: p, Kind: kind}
+		if e := o.directory.Lookup(p); e != nil {
+			nb.Share = e.Share()
 		}
 		out = append(out, nb)
 	}
@@ -190,10 +140,45 @@ type Depth struct {
 // Directory returns how much is held of every peer known, in the order of the directory.
 func (o *Overlay) Directory() []Depth {
 	var out []Depth
-	for _, e := range o.others() {
-		if e != nil && e.cur != nil && !o.covered(e) {
-			out = append(out, Depth{Peer: e.peer, Parts: e.cur.Parts(), Bytes: e.cur.Bytes(), Rate: e.cur.Rate()})
+	for _, e := range o.directory.Others() {
+		if e == nil || e.Held() == nil || e.Covered() {
+			continue
 		}
+		p := e.Held()
+		out = append(out, Depth{Peer: e.Peer(), Parts: p.Parts(), Bytes: p.EncodedBytes(), Rate: p.FalsePositiveRate()})
 	}
 	return out
 }
+
+// LinkBudget is what a link carries for summaries.
+type LinkBudget = exchange.LinkBudget
+
+// Budgets is what lines and links carry for summaries, and what they have carried.
+type Budgets = exchange.Budgets
+
+// Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
+func (o *Overlay) Budgets(now time.Duration) Budgets { return o.exchange.Budgets(now) }
+
+// Burst is how many bytes a line of so many bytes a second may send at once after a pause: one second's worth, and at
+// least 16 KiB so that a slow line can carry a message at all.
+func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecond) }
+
+// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down bit/s:
+// the given share of the slower end.
+func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate(up, down, share) }
+
+// CatalogueBytes is what a catalogue of so many items counts against a budget.
+func CatalogueBytes(items int) int { return exchange.CatalogueBytes(items) }
+
+// RunBytes is what a run, with the header and the record that go with it, counts against a budget.
+func RunBytes(r summary.Run, envelope, record []byte) int {
+	return exchange.RunBytes(r, envelope, record)
+}
+
+// DeltaBytes is what a delta, with the header and the record that go with it, counts against a budget.
+func DeltaBytes(delta, envelope, record []byte) int {
+	return exchange.DeltaBytes(delta, envelope, record)
+}
+
+// HelloBytes is what a hello counts against a budget.
+func HelloBytes(h Hello) int { return exchange.HelloBytes(h) }

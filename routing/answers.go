@@ -20,6 +20,7 @@ func (r *Router) candidateIn(id QueryID, p overlay.PeerID) (*flight, *candidate)
 
 // confirmed takes in a peer's word. One that comes late, after the machine gave it up, counts as well.
 func (r *Router) confirmed(in Confirmed) {
+	r.failures.answered(in.Peer)
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state == answered || c.state == lacking {
 		return
@@ -33,6 +34,7 @@ func (r *Router) confirmed(in Confirmed) {
 	}
 	r.score(q, c, in.Has)
 	if in.Has {
+		q.found++
 		r.provide(q, c.record)
 	}
 	r.advance(q)
@@ -52,8 +54,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 	if has {
 		reason.Result = Holds
 		r.emit(Outcome{Peer: c.record.Peer, Hits: 1})
-	} else {
-		reason.Result = Lacks
+	} else if reason.Result = Lacks; c.why != Linked {
 		q.stats.FalseProbes++
 		q.extra = min(q.extra+1, r.cfg.Parallel)
 		if c.matched && c.likely >= match.SureMiss {
@@ -64,7 +65,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 		r.prior.Learn(c.rate, has)
 	}
 	if has && c.namedBy >= 0 {
-		q.asks[c.namedBy].hits++
+		q.voices[c.namedBy].hits++
 	}
 	if !has {
 		q.wrongName(c)
@@ -77,14 +78,15 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 		r.pass(q, rec)
 		return
 	}
-	q.found++
 	q.stats.Found++
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
 
+// confirmFailed takes in that a peer did not answer. That counts against it when the query is over, too.
 func (r *Router) confirmFailed(in ConfirmFailed) {
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state != asking {
+		r.failures.note(r.now, in.Peer)
 		return
 	}
 	r.fail(q, c)
@@ -94,6 +96,7 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *flight, c *candidate) {
 	r.waitFor(q, c, -1)
+	r.failures.note(r.now, c.record.Peer)
 	c.state = failed
 	q.stats.Explain[c.reason].Result = Failed
 	if c.tries == 1 {
@@ -102,6 +105,7 @@ func (r *Router) fail(q *flight, c *candidate) {
 }
 
 func (r *Router) candidatesReceived(in CandidatesReceived) {
+	r.failures.answered(in.From)
 	q := r.open[in.ID]
 	if q == nil {
 		return
@@ -115,7 +119,7 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
 		reason := &q.stats.Explain[a.reason]
 		reason.Result, reason.Names = Answered, len(in.Records)
-		r.named(q, i, in.Records)
+		r.named(q, a, in.Records)
 		r.advance(q)
 		return
 	}

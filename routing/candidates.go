@@ -52,10 +52,21 @@ func (r *Router) matched(q *flight) {
 
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	v.Record.Peer = v.Peer
-	return candidate{
+	return r.rested(candidate{
 		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: match.Trust(v.Hits, v.Misses),
 		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
+	})
+}
+
+// rested says of a candidate whether it failed of late, and keeps it from being asked if it did just now.
+func (r *Router) rested(c candidate) candidate {
+	switch r.standing(c.record.Peer) {
+	case suspect:
+		c.suspect = true
+	case resting:
+		c.suspect, c.state = true, shunned
 	}
+	return c
 }
 
 func (q *flight) keepLikeliest(n int) {
@@ -72,7 +83,11 @@ func (q *flight) rank() {
 	entries := make([]match.Entry, 0, len(q.candidates))
 	for i, c := range q.candidates {
 		if c.state == waiting {
-			entries = append(entries, match.Entry{Index: i, Probability: c.p, Cost: c.cost, Tie: c.tie})
+			p := c.p
+			if c.suspect {
+				p *= discredit * discredit
+			}
+			entries = append(entries, match.Entry{Index: i, Probability: p, Cost: c.cost, Tie: c.tie})
 		}
 	}
 	match.Rank(entries)
@@ -82,21 +97,21 @@ func (q *flight) rank() {
 	}
 }
 
-// named takes in the names that informant number a gave.
-func (r *Router) named(q *flight, a int, records []overlay.Record) {
+// named takes in the names that an informant gave.
+func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
-	falseMatches := min(q.asks[a].falseMatches, r.cfg.Useless) // as many as an answer may bring
+	falseMatches := min(a.falseMatches, r.cfg.Useless) // as many as an answer may bring
 	for _, rec := range records {
 		c := r.learn(q, rec)
-		if c == nil || c.namedBy >= 0 && q.asks[c.namedBy].state != failed {
+		if c == nil || c.namedBy >= 0 && !q.voices[c.namedBy].givenUp {
 			continue
 		}
-		c.namedBy = a
+		c.namedBy = a.voice
 		if c.state == passed {
 			c.state = waiting // a better voice than the one that was given up
 		}
 		if c.state == answered {
-			q.asks[a].hits++
+			q.voices[a.voice].hits++
 		}
 		if c.state != waiting {
 			continue
@@ -107,14 +122,32 @@ func (r *Router) named(q *flight, a int, records []overlay.Record) {
 	q.rank()
 }
 
-// returned takes in providers that a forwarded query found.
-func (r *Router) returned(q *flight, records []overlay.Record) {
-	for _, rec := range records[:min(len(records), MaxNames(q.Mode))] {
-		if c := r.learn(q, rec); c != nil && c.state == waiting {
-			c.why, c.p = Returned, max(c.p, confirmedElsewhere*c.trust)
+// returned takes in providers that a child says it found. They count when they confirm it themselves.
+func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
+	for _, rec := range q.fewNames(child, records) {
+		c := r.learn(q, rec)
+		if c == nil || c.namedBy >= 0 && !q.voices[c.namedBy].givenUp {
+			continue
+		}
+		if c.namedBy = child.voice; c.state == answered {
+			q.voices[child.voice].hits++
+		}
+		if c.state == waiting || c.state == passed {
+			c.state, c.why, c.p = waiting, Returned, max(c.p, confirmedElsewhere*c.trust)
 		}
 	}
 	q.rank()
+}
+
+// fewNames are as many of a child's names as are taken from it: what is wanted, and some that may prove wrong.
+func (q *flight) fewNames(c *child, records []overlay.Record) []overlay.Record {
+	n := MaxNames(q.Mode)
+	if q.Mode == Any {
+		n = min(n, q.Want+wrongNames)
+	}
+	records = records[:min(len(records), max(0, n-c.names))]
+	c.names += len(records)
+	return records
 }
 
 // learn finds or makes the candidate for a record that another peer sent; nil when it is not to be asked. A record that
@@ -126,10 +159,10 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	if q.excluded(r.cfg.Self, rec.Peer) || len(q.candidates) >= MaxCandidates {
 		return nil
 	}
-	c := candidate{
+	c := r.rested(candidate{
 		record: rec, why: Named, rate: 1, trust: 1, cost: match.Cost(0, false, r.load[rec.Peer]),
 		tie: match.Tie(uint64(q.Fingerprint), string(rec.Peer)), namedBy: -1,
-	}
+	})
 	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
 		c.record = own
 	}
@@ -144,22 +177,28 @@ func (q *flight) wrongName(c *candidate) {
 	if c.namedBy < 0 {
 		return
 	}
-	a := &q.asks[c.namedBy]
-	a.misses++
-	if a.misses >= wrongNames && a.hits == 0 && a.state == answered {
-		a.state = failed
-		q.dropNames(c.namedBy)
+	v := &q.voices[c.namedBy]
+	v.misses++
+	if v.misses < wrongNames || v.hits > 0 || v.givenUp {
+		return
 	}
+	v.givenUp = true
+	for i := range q.asks {
+		if q.asks[i].voice == c.namedBy {
+			q.asks[i].state = failed
+		}
+	}
+	q.dropNames(c.namedBy)
 }
 
-// dropNames gives up what informant number a named: it counts for no more than what the own directory says of it. Names
-// that only the informant knew end here with All, which would ask them all; with Any they come last, for the informant may
+// dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names
+// that only this voice knew end here with All, which would ask them all; with Any they come last, for an informant may
 // have been deceived by others, and one of its names be right.
-func (q *flight) dropNames(a int) {
+func (q *flight) dropNames(voice int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
-		case c.namedBy != a || c.why != Named || c.state != waiting && c.state != failed:
+		case c.namedBy != voice || c.why != Named && c.why != Returned || c.state != waiting && c.state != failed:
 		case c.matched:
 			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
 		case q.Mode == All:
@@ -173,5 +212,5 @@ func (q *flight) dropNames(a int) {
 
 // discredited says whether only a list that was given up spoke for a candidate.
 func (q *flight) discredited(c *candidate) bool {
-	return !c.matched && c.namedBy >= 0 && q.asks[c.namedBy].state == failed
+	return !c.matched && c.namedBy >= 0 && q.voices[c.namedBy].givenUp
 }

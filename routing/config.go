@@ -16,8 +16,8 @@ type View interface {
 	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
 	// FalseMatches is Σf, how many false candidates a query has on average.
 	FalseMatches() float64
-	// BestInformed is the linked peer with the least Σf, and that.
-	BestInformed() (peer overlay.PeerID, falseMatches float64, ok bool)
+	// Informants are the linked peers and what they say of their directories, sorted.
+	Informants() []overlay.Informant
 	// Linked are the peers with an open link, sorted.
 	Linked() []overlay.PeerID
 	// Record is what to dial a peer by.

@@ -41,7 +41,7 @@ func (d *demand) fade(now time.Duration) {
 }
 
 func newCounts(seed uint64) *frequency.Sketch {
-	p, err := frequency.ForError(demandError, demandDelta)
+	p, err := frequency.ParamsForError(demandError, demandDelta)
 	if err != nil {
 		panic(err) // constants
 	}

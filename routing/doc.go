@@ -4,7 +4,8 @@
 // routing/match, by the probability that the match is true per cost of asking (round trip, load), and count once they have confirmed that
 // they hold the key. A peer whose directory is poor (its expected false matches Σf, the sum of the false-positive rates
 // of all that it holds, say so) doesn't probe everybody: it asks its best-informed linked peer for candidates and
-// confirms those. Where too few answer, the query is forwarded to linked peers within what is left of its budget.
+// confirms those. A key that nobody was found to hold may be newer than any summary: all linked peers are asked for it, if
+// the budget is enough for all. Where that doesn't help, the query is forwarded to linked peers within what is left.
 //
 // [Router.Step] takes one [Input] and the time and returns the [Effect]s that the driver must carry out, in order. The
 // same inputs at the same times give the same effects. What the driver owes:
@@ -24,7 +25,8 @@
 //     exceed its budget: a child's share is set aside when it is asked, and what it reports beyond it is not believed;
 //   - no peer is asked twice whether it holds the key of a query, but once more after a failure; never this node itself,
 //     never the peer that a forwarded query comes from;
-//   - a forwarded query visits no peer twice: repeats of (origin, nonce) are answered empty, and hops are limited;
+//   - a forwarded query is not sent to who has had it, as far as the list of marks that travels with it says; a repeat from the
+//     same peer is answered empty, and hops are limited;
 //   - nobody but its own confirmation makes a peer a provider;
 //   - no peer has this node spend more on its behalf than [Config.ServedRate], and what it asks for displaces nobody's from all places.
 //

@@ -41,6 +41,7 @@ type Forward struct {
 	Origin      overlay.PeerID
 	Deadline    time.Duration
 	Hops        int
+	Visited     []uint32 // marks of peers that have had it (see [Mark]), at most [MaxVisited]
 }
 
 // Found streams a confirmed provider to the caller; each one once.

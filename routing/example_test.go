@@ -17,7 +17,7 @@ func (friends) Candidates([]byte, summary.Fingerprint) []overlay.Candidate {
 	return []overlay.Candidate{{Peer: "ann", Rate: 0.001, Connected: true}, {Peer: "bob", Rate: 0.001}}
 }
 func (friends) FalseMatches() float64                            { return 0.002 }
-func (friends) BestInformed() (overlay.PeerID, float64, bool)    { return "", 0, false }
+func (friends) Informants() []overlay.Informant                  { return nil }
 func (friends) Linked() []overlay.PeerID                         { return []overlay.PeerID{"ann"} }
 func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool) { return }
 

@@ -22,7 +22,10 @@ type flight struct {
 	order      []int                  // of candidates, best first; those no longer waiting are passed over
 	asks       []ask
 	children   []child
-	retried    bool // failures were given their second chance
+	voices     []voice  // those who name peers: informants and children
+	visited    []uint32 // marks of peers that had the query before it came here (see Visited)
+	retried    bool     // failures were given their second chance
+	swept      bool     // the linked peers were asked
 	forwarded  bool
 
 	found    int
@@ -45,7 +48,8 @@ const (
 	answered // an informant or child: an answer came. A candidate: it holds the key
 	lacking
 	failed
-	passed // not to be asked any more
+	passed  // not to be asked any more
+	shunned // not to be asked at all: it failed to answer a moment ago
 )
 
 // candidate is a peer that may hold the key.
@@ -59,18 +63,25 @@ type candidate struct {
 	p       float64 // probability that it holds the key
 	cost    float64
 	tie     uint64
-	namedBy int // index in asks; -1: nobody
+	namedBy int  // index in flight.voices; -1: nobody
+	suspect bool // it failed to answer of late: it is asked last, and not waited for
 	state   state
 	tries   int
 	since   time.Duration
 	reason  int // index in Stats.Explain
 }
 
+// voice is one who names peers, and how its names fared.
+type voice struct {
+	hits, misses int
+	givenUp      bool // too many of its names were wrong
+}
+
 // ask is a question to an informant.
 type ask struct {
 	peer         overlay.PeerID
-	falseMatches float64 // its Σf; +Inf: not known
-	hits, misses int     // of those that it named
+	falseMatches float64 // its Σf; +Inf: not known, or not to be relied on
+	voice        int     // index in flight.voices
 	state        state
 	since        time.Duration
 	reason       int
@@ -81,6 +92,8 @@ type child struct {
 	peer     overlay.PeerID
 	reserved int // messages set aside for it
 	reported int // messages that it says it used, at most reserved
+	names    int // that it returned
+	voice    int // index in flight.voices
 	state    state
 	until    time.Duration
 	reason   int
@@ -97,11 +110,19 @@ func (q *flight) afford(n int) bool {
 }
 
 // enough says that nothing more is wanted.
-func (q *flight) enough() bool { return q.Mode == Any && q.found >= q.Want }
+func (q *flight) enough() bool {
+	return q.Mode == Any && (q.found >= q.Want || q.stats.Self && q.Want == 1 && !q.Others)
+}
 
-// excluded says that a peer must not be asked: it asked itself.
+// excluded says that a peer must not be asked: it asks itself, or had the query before it came here.
 func (q *flight) excluded(self, p overlay.PeerID) bool {
-	return p == "" || p == self || p == q.origin || q.serves != nil && p == q.serves.from
+	return p == "" || p == self || p == q.origin || q.serves != nil && (p == q.serves.from || q.hadBefore(p))
+}
+
+// newVoice is the index of a new voice.
+func (q *flight) newVoice() int {
+	q.voices = append(q.voices, voice{})
+	return len(q.voices) - 1
 }
 
 func (q *flight) explain(r Reason) int {

@@ -12,6 +12,9 @@ import (
 // keepBack is the part of what is left of a budget that is not handed to children: it pays for confirming what they find.
 const keepBack = 4
 
+// worthSending is what a child must get at least: it can ask one peer then.
+const worthSending = forwardCost + confirmCost
+
 // worthForwarding says whether too few answered: nobody at all, for linked peers may hold what no summary shows yet, or
 // ever; with All also when there are peers of which the directory knows nothing, and no informant that knows more has
 // answered.
@@ -29,57 +32,75 @@ func (r *Router) worthForwardingAgain(q *flight) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
 
-// strangers are the linked peers that the query has not been to, in the key's own order.
-func (r *Router) strangers(q *flight) []overlay.PeerID {
+// inOwnOrder are the linked peers that did not have the query yet and have not failed to answer it, in an order that every
+// node salts for itself: were it the same everywhere, all that forward a query would send it to the same few. Those that named wrong peers
+// before come last.
+func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 	var out []overlay.PeerID
 	for _, p := range r.view.Linked() {
-		if !q.excluded(r.cfg.Self, p) && q.askOf(p) == nil && q.childOf(p) == nil {
+		if !q.excluded(r.cfg.Self, p) && q.childOf(p) == nil && !q.failedHere(p) && r.standing(p) != resting {
 			out = append(out, p)
 		}
 	}
-	tie := func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint), string(p)) }
-	slices.SortFunc(out, func(a, b overlay.PeerID) int { return cmp.Or(cmp.Compare(tie(a), tie(b)), cmp.Compare(a, b)) })
+	salt := r.salt
+	if r.lax.sameOrder {
+		salt = 0
+	}
+	tie := func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }
+	slices.SortFunc(out, func(a, b overlay.PeerID) int {
+		return cmp.Or(cmp.Compare(r.doubt(a), r.doubt(b)), cmp.Compare(tie(a), tie(b)), cmp.Compare(a, b))
+	})
 	return out
+}
+
+// failedHere says whether a peer has failed to answer a question of this query.
+func (q *flight) failedHere(p overlay.PeerID) bool {
+	if a := q.askOf(p); a != nil && a.state == failed {
+		return true
+	}
+	i, ok := q.index[p]
+	return ok && q.candidates[i].state == failed
 }
 
 // forward splits three quarters of what is left of the budget among linked peers; false when there is nobody, or nothing
 // left. A child has seven eighths of the time left, for its answer must travel.
 func (r *Router) forward(q *flight) bool {
-	to := r.strangers(q)
+	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent
 	if q.Mode == All && !r.cfg.Incomplete() {
 		left = min(left, r.cfg.BudgetAny) // little is hidden from a whole directory
 	}
 	share := left - left/keepBack
-	n := min(r.cfg.Fanout, len(to), share/forwardCost)
+	n := min(r.cfg.Fanout, len(to), share/worthSending)
 	if n == 0 {
 		q.short = q.short || len(to) > 0
 		return false
 	}
-	if !q.forwarded {
-		q.forwarded = true
-		r.seen.Add(q.origin, q.nonce)
-	}
+	q.forwarded = true
 	until := r.now + (q.Deadline-r.now)/8*7
+	visited := r.visitedBy(q, to[:n])
 	for _, p := range to[:n] {
-		r.forwardTo(q, p, share/n-forwardCost, until)
+		r.forwardTo(q, p, share/n-forwardCost, until, visited)
 	}
 	return true
 }
 
-func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.Duration) {
+func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
 	reason := q.explain(Reason{Peer: p, Why: Forwarded})
-	q.children = append(q.children, child{peer: p, reserved: budget, state: asking, until: until, reason: reason})
+	q.children = append(q.children, child{
+		peer: p, reserved: budget, voice: q.newVoice(), state: asking, until: until, reason: reason,
+	})
 	r.emit(Forward{
 		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
-		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1,
+		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1, Visited: visited,
 	})
 }
 
 // forwardReturned takes in what a child found. What it reports to have spent is believed up to what was set aside, the
 // rest is given back.
 func (r *Router) forwardReturned(in ForwardReturned) {
+	r.failures.answered(in.From)
 	q := r.open[in.ID]
 	if q == nil {
 		return
@@ -96,9 +117,9 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 		q.spent -= c.reserved - c.reported
 	}
 	if q.serves != nil {
-		r.passOn(q, in.Providers)
+		r.passOn(q, c, in.Providers)
 	} else {
-		r.returned(q, in.Providers)
+		r.returned(q, c, in.Providers)
 	}
 	r.advance(q)
 }

@@ -56,7 +56,7 @@ type ForwardReturned struct {
 }
 
 // Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin, Want,
-// Budget, Deadline and Hops matter to searches only.
+// Budget, Deadline, Hops and Visited matter to searches only.
 type Asked struct {
 	Request     uint64
 	From        overlay.PeerID
@@ -69,8 +69,12 @@ type Asked struct {
 	Want        int
 	Budget      int
 	Deadline    time.Duration
-	Hops        int // that the query may still travel from here
+	Hops        int      // that the query may still travel from here
+	Visited     []uint32 // marks of peers that have had it (see [Mark]); of more than [MaxVisited] the first are ignored
 }
+
+// Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
+type Reached struct{ Peer overlay.PeerID }
 
 // Tick says that time has passed.
 type Tick struct{}
@@ -83,6 +87,7 @@ func (CandidatesReceived) input() {}
 func (AskFailed) input()          {}
 func (ForwardReturned) input()    {}
 func (Asked) input()              {}
+func (Reached) input()            {}
 func (Tick) input()               {}
 
 func (i Start) String() string {
@@ -115,6 +120,8 @@ func (i Asked) String() string {
 	}
 	return s
 }
+
+func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
 
 func (Tick) String() string { return "Tick" }
 

@@ -21,10 +21,10 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 	}
 	return out
 }
-func (equals) FalseMatches() float64                                { return 0 }
-func (equals) BestInformed() (p overlay.PeerID, f float64, ok bool) { return }
-func (equals) Linked() []overlay.PeerID                             { return nil }
-func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool)    { return }
+func (equals) FalseMatches() float64                             { return 0 }
+func (equals) Informants() []overlay.Informant                   { return nil }
+func (equals) Linked() []overlay.PeerID                          { return nil }
+func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool) { return }
 
 func newEquals(t *testing.T, n int) *Router {
 	r, err := New(Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, equals(n))

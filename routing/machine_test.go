@@ -67,9 +67,12 @@ func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate
 
 func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
 
-func (d *driver) BestInformed() (overlay.PeerID, float64, bool) {
+func (d *driver) Informants() []overlay.Informant {
 	b := d.byte()
-	return peer(b), float64(b) / 32, b&3 != 0
+	if b&3 == 0 {
+		return nil
+	}
+	return []overlay.Informant{{Peer: peer(b), Origins: 1, FalseMatches: float64(b) / 32}}
 }
 
 func (d *driver) Linked() []overlay.PeerID {

@@ -36,7 +36,8 @@ const (
 //
 // The plan, for both modes: confirm who matches; in a poor directory only sure matches, until an informant was asked (All:
 // at once; Any: when the sure matches failed) and its names were confirmed; if informants don't help, all matches. Then
-// failures once more; then forwarding, again and again to other linked peers while nobody is found of many that are hidden.
+// failures once more. A key that nobody named was found to hold may be newer than all summaries: all linked peers are asked, if
+// the budget is enough. Then forwarding, again and again to other linked peers while nobody is found of many that are hidden.
 func (r *Router) advance(q *flight) {
 	if q.enough() {
 		r.end(q, Enough)
@@ -51,14 +52,15 @@ func (r *Router) advance(q *flight) {
 	for {
 		r.consult(q)
 		r.probe(q)
-		if q.probing > 0 || q.waitingFor() {
-			q.wake = r.nextLook(q)
-			r.timers.moved(q)
-			return
+		if !r.heldUp(q) && r.escalate(q) {
+			continue
 		}
-		if !r.escalate(q) {
+		if !r.worthWaiting(q) {
 			break
 		}
+		q.wake = r.nextLook(q)
+		r.timers.moved(q)
+		return
 	}
 	if q.short {
 		r.end(q, OutOfBudget)
@@ -97,6 +99,9 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking {
 			at = min(at, c.since+r.cfg.ConfirmTimeout)
+			if r.holdsUp(c) {
+				at = min(at, c.since+r.patience(c))
+			}
 		}
 	}
 	for i := range q.asks {
@@ -122,7 +127,9 @@ func (r *Router) consult(q *flight) {
 		return
 	}
 	reason := q.explain(Reason{Peer: peer, Why: Informant})
-	q.asks = append(q.asks, ask{peer: peer, falseMatches: falseMatches, state: asking, since: r.now, reason: reason})
+	q.asks = append(q.asks, ask{
+		peer: peer, falseMatches: falseMatches, voice: q.newVoice(), state: asking, since: r.now, reason: reason,
+	})
 	r.emit(AskCandidates{ID: q.ID, To: peer, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 }
 
@@ -144,15 +151,17 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 	if answers >= maxAnswers {
 		return "", 0, false
 	}
-	best, f, ok := r.view.BestInformed()
+	best, f, ok := r.bestInformed()
 	if ok && f <= clearlyBetter*r.view.FalseMatches() && q.askOf(best) == nil && !q.excluded(r.cfg.Self, best) {
 		return best, f, true
 	}
 	if len(q.asks) == 0 {
 		return "", 0, false
 	}
-	for _, p := range r.strangers(q) {
-		return p, math.Inf(1), true
+	for _, p := range r.inOwnOrder(q) {
+		if q.askOf(p) == nil {
+			return p, math.Inf(1), true
+		}
 	}
 	return "", 0, false
 }
@@ -212,6 +221,9 @@ func (r *Router) width(q *flight, best *candidate) int {
 	if best.p < evenOdds {
 		w++
 	}
+	if best.why == Linked || best.suspect {
+		w = r.cfg.Parallel
+	}
 	return min(w, r.cfg.Parallel)
 }
 
@@ -259,6 +271,9 @@ func (r *Router) escalate(q *flight) bool {
 			return true
 		}
 	}
+	if r.sweep(q) {
+		return true
+	}
 	if !q.poor && q.Mode == Any && q.found == 0 && len(q.asks) == 0 {
 		q.poor = true // whatever Σf says, it didn't help
 		return true
@@ -273,7 +288,7 @@ func (r *Router) escalate(q *flight) bool {
 func (q *flight) retry() bool {
 	again := false
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.p >= worthRepeating && !q.discredited(c) {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && !c.suspect && c.p >= worthRepeating && !q.discredited(c) {
 			c.state, again = waiting, true
 		}
 	}

@@ -27,14 +27,15 @@ const (
 
 func (m Mode) String() string { return name(int(m), "any", "all") }
 
-// Query is what a caller wants to know. Keys that the caller holds itself are the caller's business: a query looks for
-// others.
+// Query is what a caller wants to know. It looks for others: this node is never a provider, and Stats.Self says whether it holds
+// the key itself. An Any query for one holder ends at once if it does, unless Others is set.
 type Query struct {
 	ID          QueryID
 	Key         []byte // at most [MaxKey] bytes; must not change while the query is open
 	Fingerprint summary.Fingerprint
 	Mode        Mode
 	Want        int           // Any: providers wanted; 0: 1. All: ignored
+	Others      bool          // look for others though this node holds the key
 	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll]
 	Deadline    time.Duration // on the core's clock; 0: [Config.Timeout] from now
 }
@@ -67,10 +68,11 @@ func (e End) String() string {
 // Stats is what a query cost and brought.
 type Stats struct {
 	End         End
-	Found       int // providers
-	Probes      int // confirmations asked, repeats after a failure included
-	FalseProbes int // confirmations answered with no
-	Messages    int // requests and answers, those that forwarding caused elsewhere included
+	Self        bool // this node holds the key
+	Found       int  // providers, all others
+	Probes      int  // confirmations asked, repeats after a failure included
+	FalseProbes int  // confirmations answered with no, by peers that something spoke for
+	Messages    int  // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
 	Explain     []Reason // who was asked, in the order of asking
 }
@@ -89,10 +91,12 @@ const (
 	Informant
 	// Forwarded: the query was forwarded to it.
 	Forwarded
+	// Linked: nothing spoke for it; all linked peers were asked.
+	Linked
 )
 
 func (w Why) String() string {
-	return name(int(w), "matched", "named", "returned", "informant", "forwarded")
+	return name(int(w), "matched", "named", "returned", "informant", "forwarded", "linked")
 }
 
 // Result is what came back.

@@ -25,6 +25,10 @@ type Router struct {
 	requests QueryID                // IDs given to searches of others
 	seen     sightings
 	demand   demand
+	voices   reputations // of those who name peers
+	failures failures
+	salt     uint64 // of the order in which linked peers are asked and forwarded to
+	lax      lax
 	out      []Effect
 }
 
@@ -37,7 +41,7 @@ func New(cfg Config, view View) (*Router, error) {
 	return &Router{
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
 		open: map[QueryID]*flight{}, serving: map[overlay.PeerID]int{}, load: map[overlay.PeerID]int{},
-		seen: sightings{key: bloom.Key{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()},
+		seen: sightings{key: bloom.Seed{K0: cfg.Rand.Uint64(), K1: cfg.Rand.Uint64()}}, demand: demand{seed: cfg.Rand.Uint64()}, salt: cfg.Rand.Uint64(),
 	}, nil
 }
 
@@ -65,6 +69,8 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 		r.forwardReturned(in)
 	case Asked:
 		r.asked(in)
+	case Reached:
+		r.failures.answered(in.Peer)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("routing: unknown input %T", in))
@@ -103,7 +109,9 @@ func (r *Router) start(q Query) {
 		r.refuse(q.ID, fmt.Sprintf("%d queries open already", r.own))
 	default:
 		r.own++
-		r.launch(&flight{Query: r.filled(q), origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops})
+		r.launch(&flight{
+			Query: r.filled(q), origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops, stats: Stats{Self: r.cfg.Has(q.Key)},
+		})
 	}
 }
 
@@ -150,9 +158,15 @@ func (r *Router) cancel(in Cancel) {
 func (r *Router) end(q *flight, why End) {
 	delete(r.open, q.ID)
 	r.timers.remove(q)
+	r.judgeVoices(q)
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking {
-			r.waitFor(q, c, -1)
+		c := &q.candidates[i]
+		if c.state != asking {
+			continue
+		}
+		r.waitFor(q, c, -1)
+		if c.suspect || r.now >= c.since+r.cfg.HedgeAfter {
+			r.failures.note(r.now, c.record.Peer)
 		}
 	}
 	if q.serves != nil {

@@ -20,32 +20,44 @@ const (
 // which the oldest batch goes when there are too many. A batch takes 2.3 KiB, all 74 KiB; none is made before the first query. The
 // key of its hash is the node's secret: nobody can make queries that are taken for others'.
 type sightings struct {
-	key    bloom.Key
+	key    bloom.Seed
 	filter *bloom.Dynamic // nil: none seen yet
 }
 
-// Add takes in a query and says whether it is new.
-func (s *sightings) Add(origin overlay.PeerID, nonce uint64) bool {
+// sighting names a search that came by: who sent it, whose it is, and its number among those.
+type sighting struct {
+	from, origin overlay.PeerID
+	nonce        uint64
+}
+
+func (s sighting) bytes() []byte {
+	b := binary.AppendUvarint(nil, uint64(len(s.from)))
+	b = append(append(b, s.from...), s.origin...)
+	return binary.BigEndian.AppendUint64(b, s.nonce)
+}
+
+// Has says whether a search came by.
+func (s *sightings) Has(q sighting) bool {
+	return s.filter != nil && s.filter.ContainsHash(s.key.Hash(q.bytes()))
+}
+
+// Add remembers a search that Has doesn't know.
+func (s *sightings) Add(q sighting) {
 	if s.filter == nil {
 		s.filter = newSightings(s.key)
 	}
-	h := s.key.Hash(binary.BigEndian.AppendUint64([]byte(origin), nonce))
-	if s.filter.ContainsHash(h) {
-		return false
-	}
-	s.filter.AddHash(h)
+	s.filter.AddHash(s.key.Hash(q.bytes()))
 	if s.filter.Batches() > seenBatches {
 		s.filter.DropOldest()
 	}
-	return true
 }
 
-func newSightings(key bloom.Key) *bloom.Dynamic {
-	p, err := bloom.PartitionedRate(seenBatch, seenRate)
+func newSightings(key bloom.Seed) *bloom.Dynamic {
+	p, err := bloom.PartitionedForRate(seenBatch, seenRate)
 	if err != nil {
 		panic(err) // constants
 	}
-	p.Key = key
+	p.Seed = key
 	d, err := bloom.NewDynamic(bloom.DynamicParams{Batch: p, Threshold: seenBatch})
 	if err != nil {
 		panic(err)

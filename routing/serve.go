@@ -17,6 +17,7 @@ type request struct {
 
 // asked serves a peer. What is malformed or too much is answered empty at once.
 func (r *Router) asked(in Asked) {
+	r.failures.answered(in.From)
 	ok := len(in.Key) > 0 && len(in.Key) <= MaxKey && in.Mode <= All
 	r.demand.fade(r.now)
 	ok = ok && !r.demand.over(in.From, r.cfg.ServedRate)
@@ -78,15 +79,28 @@ func (r *Router) self() overlay.Record {
 // places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take all. A repeat, or what is
 // too much for one peer, makes no demand.
 func (r *Router) admit(in Asked) bool {
-	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer ||
-		!r.seen.Add(in.Origin, in.Nonce) {
+	name := r.nameOf(in)
+	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {
 		return false
 	}
 	places := r.cfg.MaxServed
 	if !r.demand.asked(in.Fingerprint) {
 		places -= places / forDemand
 	}
-	return len(r.open)-r.own < places
+	if len(r.open)-r.own >= places {
+		return false
+	}
+	r.seen.Add(name)
+	return true
+}
+
+// nameOf is what a search is remembered by, to know a repeat. Who sends it is part of it, which nobody else can choose: no peer
+// can spend the name of another's query before that comes.
+func (r *Router) nameOf(in Asked) sighting {
+	if r.lax.anySender {
+		in.From = ""
+	}
+	return sighting{in.From, in.Origin, in.Nonce}
 }
 
 // search opens a query on a peer's behalf, within its budget and ours.
@@ -100,10 +114,11 @@ func (r *Router) search(in Asked) {
 			Budget:   min(max(in.Budget, 0), r.cfg.MaxServedBudget),
 			Deadline: min(in.Deadline, r.now+r.cfg.Timeout),
 		},
-		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1),
+		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: latest(in.Visited),
 		serves: &request{number: in.Request, from: in.From, passed: map[overlay.PeerID]bool{}},
 	}
 	if r.cfg.Has(in.Key) {
+		q.found++
 		r.pass(q, r.self())
 	}
 	r.launch(q)
@@ -117,7 +132,6 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 		return
 	}
 	s.passed[rec.Peer] = true
-	q.found++
 	s.queue = append(s.queue, rec)
 	if q.enough() || q.spent+1+confirmCost > q.Budget {
 		return
@@ -127,14 +141,18 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 	s.queue = nil
 }
 
-// passOn sends on what a child found. It counts as found, though only the origin confirms it.
-func (r *Router) passOn(q *flight, records []overlay.Record) {
-	for _, rec := range records[:min(len(records), MaxNames(q.Mode))] {
+// passOn sends on what a child says it found. The origin confirms it; here it doesn't count, for a child that invents
+// providers must not end the search by others.
+func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
+	for _, rec := range q.fewNames(c, records) {
 		if q.excluded(r.cfg.Self, rec.Peer) {
 			continue
 		}
 		if i, ok := q.index[rec.Peer]; ok && q.candidates[i].state == waiting {
 			q.candidates[i].state = passed
+		}
+		if r.lax.trustChildren {
+			q.found++
 		}
 		r.pass(q, rec)
 	}

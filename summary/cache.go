@@ -83,10 +83,10 @@ func (c *Cache) put(key cacheKey, p *Prefix) {
 		return
 	}
 	c.byKey[key] = c.recent.PushFront(p)
-	for c.size += p.Memory(); c.size > c.limit && c.recent.Len() > 0; {
+	for c.size += p.SizeBytes(); c.size > c.limit && c.recent.Len() > 0; {
 		last := c.recent.Back()
 		old := c.recent.Remove(last).(*Prefix)
 		delete(c.byKey, cacheKey{old.header.Chain, old.header.Group(), len(old.parts)})
-		c.size -= old.Memory()
+		c.size -= old.SizeBytes()
 	}
 }

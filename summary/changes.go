@@ -145,8 +145,8 @@ func (c *Changes) Match(known bool, f Fingerprint) bool {
 	return has(c.added, f)
 }
 
-// Memory is about the bytes that c takes.
-func (c *Changes) Memory() int {
+// SizeBytes is about the bytes that c takes.
+func (c *Changes) SizeBytes() int {
 	size := 8 * c.Len()
 	for _, t := range c.held() {
 		size += 8*t.Len() + len(t.signed) + 96
@@ -163,7 +163,7 @@ func (c *Changes) holds(p *Prefix, f Fingerprint) (before, after float64) {
 	case c != nil && has(c.removed, f):
 		return 1, 0
 	}
-	rate := p.Rate()
+	rate := p.FalsePositiveRate()
 	switch {
 	case rate >= 1: // nothing is known
 		return 0, 0

@@ -76,8 +76,8 @@ func fold(nodes []uint64, levels int) []uint64 {
 func TestMemory(t *testing.T) {
 	for _, n := range []int{12_000, 100_000} {
 		p := mustBuild(t, someKeys(1, n), Shape{}).Prefix()
-		ratio := float64(p.Memory()) / float64(p.Bytes())
-		t.Logf("%d keys: %d bytes for %d on the wire, %.2f", n, p.Memory(), p.Bytes(), ratio)
+		ratio := float64(p.SizeBytes()) / float64(p.EncodedBytes())
+		t.Logf("%d keys: %d bytes for %d on the wire, %.2f", n, p.SizeBytes(), p.EncodedBytes(), ratio)
 		if ratio > 2.5 {
 			t.Errorf("%d keys: %.2f times the wire's bytes", n, ratio)
 		}
@@ -87,7 +87,7 @@ func TestMemory(t *testing.T) {
 // TestCache: a cache gives what Extend gives, refuses what it refuses, and keeps to its limit, with many at once.
 func TestCache(t *testing.T) {
 	full := mustBuild(t, someKeys(1, 5000), Shape{}).Prefix()
-	c := NewCache(4 * full.Memory())
+	c := NewCache(4 * full.SizeBytes())
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -99,7 +99,7 @@ func TestCache(t *testing.T) {
 					t.Error("forged part accepted")
 				}
 				q, err := c.Extend(p, r)
-				if err != nil || q.Parts() != p.Parts()+1 || q.Rate() != full.Truncate(q.Parts()).Rate() {
+				if err != nil || q.Parts() != p.Parts()+1 || q.FalsePositiveRate() != full.Truncate(q.Parts()).FalsePositiveRate() {
 					t.Errorf("part %d: %v", p.Parts(), err)
 					return
 				}

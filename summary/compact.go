@@ -52,7 +52,7 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 		held:   parts,
 		chain:  []Digest{chainOf(r)[0]},
 		tries:  p.truncateTries(parts),
-		bytes:  p.bytes - r.Bytes(),
+		bytes:  p.bytes - r.EncodedBytes(),
 	}
 	q.measureRate()
 	return q

@@ -114,7 +114,7 @@ func (c *Comparison) Overlap(other int, confidence float64) (Overlap, bool) {
 	level, bits := o.sample()
 	counts := estimate.Counts{First: c.array(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
 	n1, n2 := float64(c.own.header.N), float64(o.prefix.header.N)
-	i, err := estimate.Array{Bits: 1 << level, Sample: bits}.IntersectionKnown(counts, n1, n2, confidence)
+	i, err := estimate.Array{Bits: 1 << level, Sample: uint64(bits)}.IntersectionKnown(counts, n1, n2, confidence)
 	if err != nil || i.Saturated {
 		return Overlap{}, false
 	}
@@ -227,8 +227,8 @@ func (a *ownArray) count(size int) int {
 	return n
 }
 
-// Memory is about the bytes that c takes, without the prefixes.
-func (c *Comparison) Memory() int {
+// SizeBytes is about the bytes that c takes, without the prefixes.
+func (c *Comparison) SizeBytes() int {
 	size := 16*cap(c.others) + 8*chunk
 	for _, a := range c.arrays {
 		size += 8*len(a.words) + 32*len(a.ones)

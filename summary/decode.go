@@ -128,6 +128,9 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 func (p *Plan) limits(block, begin, end, level int) (low, high int) {
 	start := int(p.blocks[block].start)
 	mean := scale(occupied(p.n, level), end-begin, 1<<start)
-	most := (end - begin) << (level - start)
-	return max(0, mean-slack(mean)), min(mean+slack(mean), most, p.n)
+	high = min(mean+slack(mean), p.n)
+	if most := uint64(end-begin) << (level - start); most < uint64(high) {
+		high = int(most)
+	}
+	return max(0, mean-slack(mean)), high
 }

@@ -51,7 +51,7 @@ func encodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 			b = appendChange(b, from, to, next.tries[block].nodeRange(r))
 		}
 	}
-	if full := (Run{Parts: next.parts[:parts]}).Bytes(); len(b) >= full {
+	if full := (Run{Parts: next.parts[:parts]}).EncodedBytes(); len(b) >= full {
 		return nil, fmt.Errorf("summary: delta of %d bytes for parts of %d: %w", len(b), full, ErrNoDelta)
 	}
 	return b, nil
@@ -215,14 +215,13 @@ func (n *regionNodes) append(dst []uint64, begin, end, level int) []uint64 {
 
 // span is the nodes first to first+size-1 of a level.
 type span struct {
-	first uint64
-	size  int
+	first, size uint64
 }
 
 // nodeRange is the nodes that a region may have.
 func (t *trie) nodeRange(r region) span {
 	depth := r.level - int(t.start)
-	return span{uint64(r.begin) << depth, (r.end - r.begin) << depth}
+	return span{uint64(r.begin) << depth, uint64(r.end-r.begin) << depth}
 }
 
 // appendChange appends what makes from of to, both sorted: how many are removed, which, how many are added, and those.
@@ -247,7 +246,7 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 	dst = binary.AppendUvarint(dst, uint64(gone))
 	dst = coding.AppendBits(dst, removed, len(from), gone)
 	dst = binary.AppendUvarint(dst, uint64(len(added)))
-	return appendSparse(dst, added, uint64(in.size))
+	return appendSparse(dst, added, in.size)
 }
 
 // decodeChange is the inverse of appendChange, for at most so many nodes.
@@ -265,7 +264,7 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 	if err != nil {
 		return nil, nil, err
 	}
-	added, src, err := decodeSparse(src, count, uint64(in.size))
+	added, src, err := decodeSparse(src, count, in.size)
 	if err != nil {
 		return nil, nil, err
 	}

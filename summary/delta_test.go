@@ -42,7 +42,7 @@ func TestDeltaSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := float64(8*(len(d)+envelope)) / n
-		t.Logf("%d changed at %.2f bits a key: %d bytes, with header %.4f bits a key", c.changed, 8*float64(old.Bytes())/n, len(d), got)
+		t.Logf("%d changed at %.2f bits a key: %d bytes, with header %.4f bits a key", c.changed, 8*float64(old.EncodedBytes())/n, len(d), got)
 		if got > c.most {
 			t.Errorf("%d changed: %.4f bits a key, at most %v", c.changed, got, c.most)
 		}
@@ -50,7 +50,7 @@ func TestDeltaSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := next.Truncate(parts); !slices.EqualFunc(q.parts, want.parts, slices.Equal) || q.Rate() != want.Rate() || !slices.Equal(q.chain, want.chain) {
+		if want := next.Truncate(parts); !slices.EqualFunc(q.parts, want.parts, slices.Equal) || q.FalsePositiveRate() != want.FalsePositiveRate() || !slices.Equal(q.chain, want.chain) {
 			t.Errorf("%d changed: not the parts of the next epoch", c.changed)
 		}
 	}
@@ -82,7 +82,7 @@ func FuzzDelta(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%d keys, -%d +%d, shape %v, parts %d of %d: %v", n, removed, added, shape, min(oldParts, newParts), next.Parts(), err)
 		}
-		if !slices.EqualFunc(q.parts, want.parts, slices.Equal) || !slices.Equal(q.chain, want.chain) || q.Rate() != want.Rate() {
+		if !slices.EqualFunc(q.parts, want.parts, slices.Equal) || !slices.Equal(q.chain, want.chain) || q.FalsePositiveRate() != want.FalsePositiveRate() {
 			t.Fatal("not the parts of the next epoch")
 		}
 		if flip == 0 {

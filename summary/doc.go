@@ -23,11 +23,35 @@
 //
 // # Guarantees and costs
 //
-// A [Prefix] never denies a key of its collection. Its false-positive rate is known: [Prefix.Rate], and beforehand
-// [Plan.Rate]. The same fingerprints, header and shape give the same bytes on every machine; a decoder accepts no
+// A [Prefix] never denies a key of its collection. Its false-positive rate is known: [Prefix.FalsePositiveRate], and beforehand
+// [Plan.FalsePositiveRate]. The same fingerprints, header and shape give the same bytes on every machine; a decoder accepts no
 // others, and checks sizes and densities against the header's n before it allocates. Building takes O(n log n) for
 // sorting and O(n) a level; a prefix takes about twice its wire size in memory, half of it the parts kept to be served
 // on.
+//
+// # Vocabulary
+//
+// This package and those below it use one word for one thing:
+//
+//	Key                a member of a collection, as bytes
+//	Seed               what keys the hash; comparable only under one seed
+//	FalsePositiveRate  the probability that Contains is true of a random key that is no member
+//	Len                members held, repetitions included
+//	SizeBytes          memory
+//	EncodedBytes       size on the wire or on disk
+//	OnesCount          bits set; FillRatio is their share
+//	Reset              forgets all members
+//	Merge, Intersect   change the receiver to the union, the intersection
+//	Union              returns a new value
+//	Truncate           keeps the first parts or blocks
+//	All                yields all members, in a fixed order
+//	New…, …For…        a constructor from parameters; parameters, or a value, for a purpose
+//	Estimate…          a guess with an interval
+//	Concurrent         may be used by several goroutines
+//
+// A mistake of the caller that it could have seen in its own arguments panics: a negative number of parts, a share above 1.
+// Parameters, which often come from people, and bytes, which come from strangers, give errors, matched by [errors.Is].
+// Truncate to more than there is changes nothing.
 //
 // The package knows no network, clock, file, goroutine or global randomness.
 package summary

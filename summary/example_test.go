@@ -50,7 +50,7 @@ func Example() {
 		if received, err = received.Extend(run); err != nil {
 			panic(err)
 		}
-		fmt.Printf("%d parts, %d bytes: other keys match with probability %.3f\n", received.Parts(), received.Bytes(), received.Rate())
+		fmt.Printf("%d parts, %d bytes: other keys match with probability %.3f\n", received.Parts(), received.EncodedBytes(), received.FalsePositiveRate())
 	}
 	hasher := summary.Seed{Network: "example"}.Hasher()
 	fmt.Println(received.Contains(hasher.Fingerprint([]byte("key 77"))))
@@ -94,7 +94,7 @@ func ExampleEncodeDelta() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%d bytes instead of %d bring %d parts to epoch %v\n", len(delta), fresh.Bytes(), fresh.Parts(), fresh.Header().Epoch)
+	fmt.Printf("%d bytes instead of %d bring %d parts to epoch %v\n", len(delta), fresh.EncodedBytes(), fresh.Parts(), fresh.Header().Epoch)
 	// Output:
 	// 232 bytes instead of 10168 bring 9 parts to epoch 1.2
 }
@@ -116,7 +116,7 @@ func ExampleUnion() {
 		panic(err)
 	}
 	reduced := both.Fold(18)
-	fmt.Printf("rate of one %.5f, of the union %.5f, folded to level 18 %.3f\n", a.Rate(), both.Rate(), reduced.Rate())
+	fmt.Printf("rate of one %.5f, of the union %.5f, folded to level 18 %.3f\n", a.FalsePositiveRate(), both.FalsePositiveRate(), reduced.FalsePositiveRate())
 	// Output:
 	// rate of one 0.00030, of the union 0.00048, folded to level 18 0.059
 }

@@ -54,8 +54,8 @@ func (b *band) contains(x uint64) bool {
 	return b.sets[i].contains(x >> (64 - int(b.start) - b.sets[i].depth))
 }
 
-// Rate is the probability that Contains is true of a random fingerprint.
-func (f *Filter) Rate() float64 {
+// FalsePositiveRate is the probability that Contains is true of a random fingerprint.
+func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for _, b := range f.blocks {
 		cells := float64(int(1) << b.start)
@@ -68,8 +68,8 @@ func (f *Filter) Rate() float64 {
 	return rate
 }
 
-// Memory is about the bytes that f takes.
-func (f *Filter) Memory() int {
+// SizeBytes is about the bytes that f takes.
+func (f *Filter) SizeBytes() int {
 	size := 64
 	for _, b := range f.blocks {
 		size += 32
@@ -97,14 +97,20 @@ func (f *Filter) Fold(level int) *Filter {
 	return out
 }
 
-// Drop is f with its first blocks only.
-func (f *Filter) Drop(blocks int) *Filter {
-	return &Filter{seed: f.seed, blocks: f.blocks[:min(max(blocks, 0), len(f.blocks))]}
+// Truncate is f with its first blocks only; all of them if it has no more. It panics if blocks is negative.
+func (f *Filter) Truncate(blocks int) *Filter {
+	if blocks < 0 {
+		panic("summary: Truncate to fewer than no blocks")
+	}
+	return &Filter{seed: f.seed, blocks: f.blocks[:min(blocks, len(f.blocks))]}
 }
 
 // Sample is f where every block is known only in the first share of hash space, rounded down to whole cells; elsewhere
-// it contains everything. The share is from 0 to 1. O(n).
+// it contains everything. It panics unless the share is from 0 to 1. O(n).
 func (f *Filter) Sample(share float64) *Filter {
+	if !(share >= 0 && share <= 1) {
+		panic("summary: Sample of a share that is not from 0 to 1")
+	}
 	out := &Filter{seed: f.seed}
 	for _, b := range f.blocks {
 		c := band{start: b.start}

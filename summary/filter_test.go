@@ -26,8 +26,8 @@ func FuzzFilter(f *testing.F) {
 				t.Fatalf("%#x: prefix and filter differ", x)
 			}
 		}
-		if math.Abs(a.Rate()-p.Rate()) > 1e-9 {
-			t.Fatalf("rate %v of a prefix, %v of its filter", p.Rate(), a.Rate())
+		if math.Abs(a.FalsePositiveRate()-p.FalsePositiveRate()) > 1e-9 {
+			t.Fatalf("rate %v of a prefix, %v of its filter", p.FalsePositiveRate(), a.FalsePositiveRate())
 		}
 		both, err := Union(a, b)
 		if err != nil {
@@ -48,7 +48,7 @@ func FuzzFilter(f *testing.F) {
 					hits++
 				}
 			}
-			rate, m := f.Rate(), float64(len(others))
+			rate, m := f.FalsePositiveRate(), float64(len(others))
 			if math.Abs(float64(hits)-rate*m) > 6*math.Sqrt(rate*(1-rate)*m)+6 {
 				t.Fatalf("%s: %d of %v match, rate %v", what, hits, m, rate)
 			}
@@ -57,15 +57,43 @@ func FuzzFilter(f *testing.F) {
 		level, share := rng.IntN(24), rng.Float64()
 		check("folded", a.Fold(level), k1)
 		check("sampled", a.Sample(share), k1)
-		check("dropped", a.Drop(1), k1)
+		check("dropped", a.Truncate(1), k1)
 		check("folded union, sampled", both.Fold(level).Sample(share), k1, k2)
-		if a.Fold(level).Rate() < a.Rate()-1e-9 || a.Sample(share).Rate() < a.Rate()-1e-9 || a.Fold(level).Memory() > a.Memory()+64 {
+		if a.Fold(level).FalsePositiveRate() < a.FalsePositiveRate()-1e-9 || a.Sample(share).FalsePositiveRate() < a.FalsePositiveRate()-1e-9 || a.Fold(level).SizeBytes() > a.SizeBytes()+64 {
 			t.Fatal("reduced to more")
 		}
 	})
 }
 
 // TestUnionExact: the union of whole streams of one shape is that of all keys.
+// TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
+func TestMistakes(t *testing.T) {
+	p := mustBuild(t, someKeys(1, 100), Shape{}).Prefix()
+	if p.Truncate(p.Parts()+1) != p || p.Filter().Truncate(9).FalsePositiveRate() != p.Filter().FalsePositiveRate() {
+		t.Error("a cut to more than there is changed something")
+	}
+	levels := p.Plan().Shape().Levels
+	levels[0]++
+	if p.Plan().Shape().Levels[0] == levels[0] {
+		t.Error("the levels are the plan's own")
+	}
+	for name, f := range map[string]func(){
+		"Prefix.Truncate": func() { p.Truncate(-1) },
+		"Filter.Truncate": func() { p.Filter().Truncate(-1) },
+		"Filter.Sample":   func() { p.Filter().Sample(1.5) },
+		"no share":        func() { p.Filter().Sample(math.NaN()) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
 func TestUnionExact(t *testing.T) {
 	k1, k2 := pair(1, 3000, 3000, 1000)
 	s := DefaultShape(5000)
@@ -75,8 +103,8 @@ func TestUnionExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := mustBuild(t, append(k1[:3000:3000], k2...), s).Prefix()
-	if got.Rate() != want.Filter().Rate() {
-		t.Errorf("rate %v, of all keys %v", got.Rate(), want.Rate())
+	if got.FalsePositiveRate() != want.Filter().FalsePositiveRate() {
+		t.Errorf("rate %v, of all keys %v", got.FalsePositiveRate(), want.FalsePositiveRate())
 	}
 	for _, x := range someKeys(2, 200_000) {
 		if got.Contains(x) != want.Contains(x) {

@@ -123,7 +123,7 @@ func formatExamples(t *testing.T) string {
 			if s.from == unknownLevel {
 				what = fmt.Sprintf("block %d, to level %d", s.block, s.to)
 			}
-			fmt.Fprintf(&b, "part %d (%s, cells %d to %d, predicted %d bytes) %x\n", k, what, begin, end-1, p.plan.Bytes(k+1)-p.plan.Bytes(k), p.parts[k])
+			fmt.Fprintf(&b, "part %d (%s, cells %d to %d, predicted %d bytes) %x\n", k, what, begin, end-1, p.plan.EncodedBytes(k+1)-p.plan.EncodedBytes(k), p.parts[k])
 		}
 	}
 	for k, v := range p.chain {

@@ -34,8 +34,8 @@ func FuzzParseHeader(f *testing.F) {
 			}
 			return
 		}
-		if p.Rate() != 1 || p.plan.Parts() < 1 || p.plan.Parts() > MaxParts {
-			t.Fatalf("%d parts, rate %v", p.plan.Parts(), p.Rate())
+		if p.FalsePositiveRate() != 1 || p.plan.Parts() < 1 || p.plan.Parts() > MaxParts {
+			t.Fatalf("%d parts, rate %v", p.plan.Parts(), p.FalsePositiveRate())
 		}
 	})
 }

@@ -90,7 +90,7 @@ type cutting struct {
 	block  int
 	level  int
 	pieces []piece
-	bits   int // of the pieces at that level
+	bits   uint64 // of the pieces at that level
 }
 
 // piece is the nodes begin to end-1 of a level.
@@ -142,7 +142,7 @@ func (c *cutting) align() {
 		p = piece{(p.begin + 1<<unit - 1) >> unit, p.end >> unit}
 		p.end = max(p.begin, p.end)
 		c.pieces[i] = p
-		c.bits += int(p.end - p.begin)
+		c.bits += p.end - p.begin
 	}
 }
 

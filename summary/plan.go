@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -140,7 +141,7 @@ func sampleCells(s Shape, start int) int {
 	some := min(all, 1<<16) // enough to know the bytes a cell takes
 	l := layout{start: uint8(start)}
 	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
-	cells := max(1, s.SampleBytes*some/max(bytes, 1))
+	cells := int(max(1, int64(s.SampleBytes)*int64(some)/int64(max(bytes, 1))))
 	if cells > all/4*fullQuarters {
 		return all
 	}
@@ -199,7 +200,11 @@ func (p *Plan) Parts() int { return p.parts }
 func (p *Plan) N() int { return p.n }
 
 // Shape is the shape planned for, nothing in it left to default.
-func (p *Plan) Shape() Shape { return p.shape }
+func (p *Plan) Shape() Shape {
+	s := p.shape
+	s.Levels = slices.Clone(s.Levels)
+	return s
+}
 
 // stepOf is the index of the step that a part belongs to.
 func (p *Plan) stepOf(part int) int {
@@ -216,8 +221,8 @@ func (p *Plan) cells(s *step, part int) (from, to int) {
 	return max(l.bound(r), s.skip), l.bound(r + 1)
 }
 
-// Bytes predicts the size of the first parts, without header and chain, to about 1 %.
-func (p *Plan) Bytes(parts int) int {
+// EncodedBytes predicts the size of the first parts, without header and chain, to about 1 %.
+func (p *Plan) EncodedBytes(parts int) int {
 	if parts <= 0 {
 		return 0
 	}
@@ -235,18 +240,18 @@ func (p *Plan) Bytes(parts int) int {
 
 // PartsWithin is the most parts that are predicted to take at most so many bytes.
 func (p *Plan) PartsWithin(bytes int) int {
-	return sort.Search(p.parts, func(i int) bool { return p.Bytes(i+1) > bytes })
+	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }
 
 // MaxPartBytes is the most bytes that a decoder accepts for a part, at most [MaxPartBytes].
 func (p *Plan) MaxPartBytes(part int) int {
-	predicted := p.Bytes(part+1) - p.Bytes(part)
+	predicted := p.EncodedBytes(part+1) - p.EncodedBytes(part)
 	return min(MaxPartBytes, predicted+predicted/4+256)
 }
 
-// Rate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
+// FalsePositiveRate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
 // steps.
-func (p *Plan) Rate(parts int) float64 {
+func (p *Plan) FalsePositiveRate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {
 		known := p.knowledge(i, parts)

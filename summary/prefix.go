@@ -34,7 +34,7 @@ func NewPrefix(h *Header) (*Prefix, error) {
 
 // measure sets what is derived from the parts.
 func (p *Prefix) measure() {
-	p.held, p.bytes = len(p.parts), Run{Parts: p.parts}.Bytes()
+	p.held, p.bytes = len(p.parts), Run{Parts: p.parts}.EncodedBytes()
 	p.measureRate()
 }
 
@@ -54,11 +54,11 @@ func (p *Prefix) Plan() *Plan { return p.plan }
 // Parts is the number of parts held.
 func (p *Prefix) Parts() int { return p.held }
 
-// Bytes is the size of the parts held.
-func (p *Prefix) Bytes() int { return p.bytes }
+// EncodedBytes is the size of the parts held.
+func (p *Prefix) EncodedBytes() int { return p.bytes }
 
-// Memory is about the bytes that p takes, including what it shares with other prefixes.
-func (p *Prefix) Memory() int {
+// SizeBytes is about the bytes that p takes, including what it shares with other prefixes.
+func (p *Prefix) SizeBytes() int {
 	size := 24*len(p.parts) + 32*len(p.chain) + 80*len(p.plan.steps) + 256
 	if !p.compact() {
 		size += p.bytes
@@ -69,12 +69,12 @@ func (p *Prefix) Memory() int {
 	return size
 }
 
-// Rate is the probability that Contains is true of a random fingerprint: measured from what is held, not predicted. 1 when
+// FalsePositiveRate is the probability that Contains is true of a random fingerprint: measured from what is held, not predicted. 1 when
 // nothing is known.
-func (p *Prefix) Rate() float64 { return p.rate }
+func (p *Prefix) FalsePositiveRate() float64 { return p.rate }
 
 // Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability
-// Rate if it does not. O(blocks), no allocation.
+// FalsePositiveRate if it does not. O(blocks), no allocation.
 func (p *Prefix) Contains(f Fingerprint) bool { return p.containsBeyond(0, f) }
 
 // Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact prefix
@@ -138,7 +138,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 
 // cloneParts copies parts into one piece of memory.
 func cloneParts(parts [][]byte) [][]byte {
-	memory := make([]byte, 0, Run{Parts: parts}.Bytes())
+	memory := make([]byte, 0, Run{Parts: parts}.EncodedBytes())
 	out := make([][]byte, len(parts))
 	for i, part := range parts {
 		at := len(memory)
@@ -148,10 +148,12 @@ func cloneParts(parts [][]byte) [][]byte {
 	return out
 }
 
-// Truncate is p cut to its first parts; p itself if it has no more. Of p it keeps the memory of what it still says, so that what
-// is dropped can be freed; of a compact prefix it is compact. It takes time in proportion to what is dropped, and O(parts).
+// Truncate returns the first parts of p; p itself if it has no more. It panics if parts is negative. The result keeps only
+// the memory of what it still says, and is compact if p is. It takes time in proportion to what is dropped, and O(parts).
 func (p *Prefix) Truncate(parts int) *Prefix {
-	switch parts = max(parts, 0); {
+	switch {
+	case parts < 0:
+		panic("summary: Truncate to fewer than no parts")
 	case parts >= p.held:
 		return p
 	case parts == 0:

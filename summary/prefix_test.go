@@ -62,11 +62,11 @@ func TestRoundTrip(t *testing.T) {
 						}
 					}
 					cut := full.Truncate(p.Parts())
-					if cut.Rate() != p.Rate() || cut.Bytes() != p.Bytes() {
-						t.Fatalf("%d parts: truncated has rate %v, extended %v", p.Parts(), cut.Rate(), p.Rate())
+					if cut.FalsePositiveRate() != p.FalsePositiveRate() || cut.EncodedBytes() != p.EncodedBytes() {
+						t.Fatalf("%d parts: truncated has rate %v, extended %v", p.Parts(), cut.FalsePositiveRate(), p.FalsePositiveRate())
 					}
 					if testing.Verbose() {
-						t.Logf("%d parts, %d bytes (predicted %d), rate %.4g (predicted %.4g), memory %d", p.Parts(), p.Bytes(), p.Plan().Bytes(p.Parts()), p.Rate(), p.Plan().Rate(p.Parts()), p.Memory())
+						t.Logf("%d parts, %d bytes (predicted %d), rate %.4g (predicted %.4g), memory %d", p.Parts(), p.EncodedBytes(), p.Plan().EncodedBytes(p.Parts()), p.FalsePositiveRate(), p.Plan().FalsePositiveRate(p.Parts()), p.SizeBytes())
 					}
 				}
 				all, _ := full.Run(0, full.Parts())
@@ -74,8 +74,8 @@ func TestRoundTrip(t *testing.T) {
 				if q, err = q.Extend(all); err != nil {
 					t.Fatal(err)
 				}
-				if q.Rate() != full.Rate() || p.Rate() != full.Rate() {
-					t.Fatalf("rates %v %v %v", full.Rate(), p.Rate(), q.Rate())
+				if q.FalsePositiveRate() != full.FalsePositiveRate() || p.FalsePositiveRate() != full.FalsePositiveRate() {
+					t.Fatalf("rates %v %v %v", full.FalsePositiveRate(), p.FalsePositiveRate(), q.FalsePositiveRate())
 				}
 			})
 		}

@@ -16,8 +16,8 @@ type Run struct {
 // End is the number of the first part after r.
 func (r Run) End() int { return r.First + len(r.Parts) }
 
-// Bytes is the size of the parts of r.
-func (r Run) Bytes() int {
+// EncodedBytes is the size of the parts of r.
+func (r Run) EncodedBytes() int {
 	n := 0
 	for _, p := range r.Parts {
 		n += len(p)

@@ -21,7 +21,7 @@ func TestSampleLevel(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := p.blocks[0]
-				a := estimate.Array{Bits: 1 << s.SampleLevel, Sample: l.sample << (s.SampleLevel - l.start)}
+				a := estimate.Array{Bits: 1 << s.SampleLevel, Sample: uint64(l.sample) << (s.SampleLevel - l.start)}
 				sum[depth] += math.Log(a.IntersectionKnownDeviation(float64(n), float64(n), share*float64(n))) / 12
 			}
 		}

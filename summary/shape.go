@@ -60,7 +60,8 @@ func DefaultShape(n int) Shape {
 // Fits reports whether n keys are near enough to those that s is laid out for: within a factor of √2. Otherwise the next
 // epoch deserves a new shape.
 func (s Shape) Fits(n int) bool {
-	return n*n <= 2*s.Keys*s.Keys && 2*n*n >= s.Keys*s.Keys
+	have, planned := int64(n)*int64(n), int64(s.Keys)*int64(s.Keys)
+	return have <= 2*planned && 2*have >= planned
 }
 
 // Equal reports whether two shapes give the same plan of parts.

@@ -27,10 +27,10 @@ func TestLevels(t *testing.T) {
 		}
 		parts := p.plan.steps[i].first + p.plan.steps[i].parts
 		cut := p.Truncate(parts)
-		if got := 8 * float64(cut.Bytes()) / n; math.Abs(got/bits[i]-1) > 0.01 {
+		if got := 8 * float64(cut.EncodedBytes()) / n; math.Abs(got/bits[i]-1) > 0.01 {
 			t.Errorf("level %d: %.4f bits a key, not %.3f", level, got, bits[i])
 		}
-		if got := cut.Rate(); math.Abs(got/rates[i]-1) > 0.01 {
+		if got := cut.FalsePositiveRate(); math.Abs(got/rates[i]-1) > 0.01 {
 			t.Errorf("level %d: rate %.4g, not %.4g", level, got, rates[i])
 		}
 	}
@@ -48,8 +48,8 @@ func TestEntropy(t *testing.T) {
 		for _, s := range []Shape{{}, {Levels: []uint8{uint8(ceilLog2(c.n) + 11)}}} {
 			p := mustBuild(t, someKeys(2, c.n), s).Prefix()
 			h := p.Header().Shape
-			ratio := float64(8*p.Bytes()) / entropyOf(c.n, int(h.Levels[0]))
-			t.Logf("n %d, sample %d: %.4f bits a key, %.5f of entropy", c.n, h.SampleBytes, 8*float64(p.Bytes())/float64(c.n), ratio)
+			ratio := float64(8*p.EncodedBytes()) / entropyOf(c.n, int(h.Levels[0]))
+			t.Logf("n %d, sample %d: %.4f bits a key, %.5f of entropy", c.n, h.SampleBytes, 8*float64(p.EncodedBytes())/float64(c.n), ratio)
 			if ratio > c.most {
 				t.Errorf("n %d, sample %d: %.5f of entropy, at most %v", c.n, h.SampleBytes, ratio, c.most)
 			}
@@ -67,16 +67,16 @@ func TestPlan(t *testing.T) {
 			most := 0
 			rate, bytes := 1.0, 0
 			for k := range p.Parts() {
-				if b := p.Bytes(k + 1); b < bytes {
+				if b := p.EncodedBytes(k + 1); b < bytes {
 					t.Fatalf("part %d: %d bytes after %d", k, b, bytes)
 				} else {
 					most = max(most, b-bytes)
 					bytes = b
 				}
-				if got := p.PartsWithin(bytes); got < k+1 || p.Bytes(got) > bytes {
+				if got := p.PartsWithin(bytes); got < k+1 || p.EncodedBytes(got) > bytes {
 					t.Fatalf("%d parts within %d bytes, not %d", got, bytes, k+1)
 				}
-				r := p.Rate(k + 1)
+				r := p.FalsePositiveRate(k + 1)
 				if r > rate {
 					t.Fatalf("part %d: rate %v after %v", k, r, rate)
 				}

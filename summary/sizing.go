@@ -51,7 +51,7 @@ func SizeForRate(n int, rate float64) (Sizing, error) {
 			if err != nil {
 				break
 			}
-			if plan.Rate(plan.Parts()) > rate {
+			if plan.FalsePositiveRate(plan.Parts()) > rate {
 				continue
 			}
 			if s = s.cut(plan, partsFor(plan, rate)); best.Parts == 0 || s.Bytes < best.Bytes {
@@ -84,11 +84,11 @@ func sizings(n, depth, sample int) []Sizing {
 
 // cut is s for the first parts of its plan.
 func (s Sizing) cut(p *Plan, parts int) Sizing {
-	s.Parts, s.Bytes, s.Rate = parts, p.Bytes(parts), p.Rate(parts)
+	s.Parts, s.Bytes, s.Rate = parts, p.EncodedBytes(parts), p.FalsePositiveRate(parts)
 	return s
 }
 
 // partsFor is the fewest parts with at most a rate, which the plan reaches.
 func partsFor(p *Plan, rate float64) int {
-	return sort.Search(p.Parts(), func(parts int) bool { return p.Rate(parts) <= rate })
+	return sort.Search(p.Parts(), func(parts int) bool { return p.FalsePositiveRate(parts) <= rate })
 }

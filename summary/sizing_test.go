@@ -43,7 +43,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r := p.Rate(p.PartsWithin(bytes)); r < rate {
+				if r := p.FalsePositiveRate(p.PartsWithin(bytes)); r < rate {
 					rate, best = r, s
 				}
 			}
@@ -61,8 +61,8 @@ func TestCutsOfDeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := mustBuild(t, someKeys(1, n), want.Shape).Prefix()
-	if full.Rate() > 1e-6 || full.Rate() < 2.5e-7 {
-		t.Errorf("rate %v for 1e-6", full.Rate())
+	if full.FalsePositiveRate() > 1e-6 || full.FalsePositiveRate() < 2.5e-7 {
+		t.Errorf("rate %v for 1e-6", full.FalsePositiveRate())
 	}
 	others := someKeys(2, queries)
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestCutsOfDeep(t *testing.T) {
 		most float64
 	}{{4, 1.02}, {8, 0.55}, {12, 0.27}, {16, 0.12}} {
 		parts := full.Plan().PartsWithin(n*c.bits/8 - header)
-		for full.Truncate(parts).Bytes() > n*c.bits/8-header {
+		for full.Truncate(parts).EncodedBytes() > n*c.bits/8-header {
 			parts--
 		}
 		p := full.Truncate(parts)
@@ -80,14 +80,14 @@ func TestCutsOfDeep(t *testing.T) {
 				hits++
 			}
 		}
-		rate, predicted := float64(hits)/queries, full.Plan().Rate(parts)
+		rate, predicted := float64(hits)/queries, full.Plan().FalsePositiveRate(parts)
 		ideal := math.Pow(0.6185, float64(c.bits))
-		t.Logf("%d bits a key: rate %.4g (held %.4g, predicted %.4g), %.3f of a plain filter's", c.bits, rate, p.Rate(), predicted, rate/ideal)
-		if math.Abs(p.Rate()/predicted-1) > 0.03 {
-			t.Errorf("%d bits a key: rate %.4g, predicted %.4g", c.bits, p.Rate(), predicted)
+		t.Logf("%d bits a key: rate %.4g (held %.4g, predicted %.4g), %.3f of a plain filter's", c.bits, rate, p.FalsePositiveRate(), predicted, rate/ideal)
+		if math.Abs(p.FalsePositiveRate()/predicted-1) > 0.03 {
+			t.Errorf("%d bits a key: rate %.4g, predicted %.4g", c.bits, p.FalsePositiveRate(), predicted)
 		}
-		if sd := math.Sqrt(p.Rate() / queries); math.Abs(rate-p.Rate()) > 5*sd {
-			t.Errorf("%d bits a key: %.4g of %d other keys match, not %.4g", c.bits, rate, queries, p.Rate())
+		if sd := math.Sqrt(p.FalsePositiveRate() / queries); math.Abs(rate-p.FalsePositiveRate()) > 5*sd {
+			t.Errorf("%d bits a key: %.4g of %d other keys match, not %.4g", c.bits, rate, queries, p.FalsePositiveRate())
 		}
 		if rate > c.most*ideal {
 			t.Errorf("%d bits a key: %.4g of a plain filter's rate, at most %v", c.bits, rate/ideal, c.most)
@@ -122,7 +122,7 @@ func TestDefaultRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rate := p.Rate(p.Parts()); 121*rate > 0.1 || rate < 1.0/4200 {
+		if rate := p.FalsePositiveRate(p.Parts()); 121*rate > 0.1 || rate < 1.0/4200 {
 			t.Errorf("%d keys: rate %v", n, rate)
 		}
 	}

@@ -58,7 +58,7 @@ func TestSketches(t *testing.T) {
 					t.Fatal(err)
 				}
 				ours += math.Abs(o.Intersection.Value-float64(both)) / float64(both*trials)
-				size = a.plan.Bytes(1)
+				size = a.plan.EncodedBytes(1)
 				theta += math.Abs(thetaIntersection(thetaSketch(k1, size/8), thetaSketch(k2, size/8))-float64(both)) / float64(both*trials)
 			}
 			t.Logf("%d bytes, overlap %v: error %.4f, theta sketch %.4f, ratio %.2f", size, c.share, ours, theta, ours/theta)

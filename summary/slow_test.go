@@ -96,7 +96,7 @@ func FuzzFastSlow(f *testing.F) {
 				}
 			}
 		}
-		if a, b, c := fmt.Sprint(once.Rate()), fmt.Sprint(step.Rate()), fmt.Sprint(cut.Rate()); a != b || b != c {
+		if a, b, c := fmt.Sprint(once.FalsePositiveRate()), fmt.Sprint(step.FalsePositiveRate()), fmt.Sprint(cut.FalsePositiveRate()); a != b || b != c {
 			t.Fatalf("rates %s %s %s", a, b, c)
 		}
 	})
@@ -117,9 +117,9 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 	if got.First != want.First || got.Next != want.Next || !slices.EqualFunc(got.Parts, want.Parts, slices.Equal) {
 		t.Fatalf("a run from %d of %d parts, encoded anew, is another", from, p.Parts())
 	}
-	if c.Parts() != p.Parts() || c.Bytes() != p.Bytes() || c.Rate() != p.Rate() || p.Parts() > 0 && c.Memory() >= p.Memory() {
+	if c.Parts() != p.Parts() || c.EncodedBytes() != p.EncodedBytes() || c.FalsePositiveRate() != p.FalsePositiveRate() || p.Parts() > 0 && c.SizeBytes() >= p.SizeBytes() {
 		t.Fatalf("compact: %d parts of %d bytes, rate %v, in %d bytes; before %d, %d, %v, %d",
-			c.Parts(), c.Bytes(), c.Rate(), c.Memory(), p.Parts(), p.Bytes(), p.Rate(), p.Memory())
+			c.Parts(), c.EncodedBytes(), c.FalsePositiveRate(), c.SizeBytes(), p.Parts(), p.EncodedBytes(), p.FalsePositiveRate(), p.SizeBytes())
 	}
 }
 

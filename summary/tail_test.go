@@ -294,8 +294,8 @@ func TestChangesLimits(t *testing.T) {
 	if !errors.Is(err, ErrLimit) || c.Len() != MaxChanges {
 		t.Errorf("%d changes: %v", c.Len(), err)
 	}
-	if c.Memory() < 8*MaxChanges {
-		t.Errorf("%d changes take %d bytes", c.Len(), c.Memory())
+	if c.SizeBytes() < 8*MaxChanges {
+		t.Errorf("%d changes take %d bytes", c.Len(), c.SizeBytes())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"slices"
 	"sync"
@@ -128,6 +129,8 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
 	case cfg.Faulty > 0:
 		return nil, fmt.Errorf("%w: %d faulty peers in a comparison", ErrConfig, cfg.Faulty)
+	case cfg.Part != (Part{}):
+		return nil, fmt.Errorf("%w: a part of a comparison", ErrConfig)
 	case cfg.Hold != nil:
 		return nil, fmt.Errorf("%w: the peers of a comparison don't stay", ErrConfig)
 	}
@@ -187,7 +190,7 @@ type contest struct {
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
 	before := inUse() // by the data and what else the process holds
-	t := &contest{comparison: c, system: s, wires: newWires(c.cfg.Transport), number: map[peer.ID]int{}}
+	t := &contest{comparison: c, system: s, wires: newWires(&c.cfg), number: map[peer.ID]int{}}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
 	if err := t.open(); err != nil {
@@ -211,19 +214,21 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 // open makes the hosts, the same for every system, and the system's peers.
 func (t *contest) open() error {
 	identities, joins := t.cfg.random(identifying), t.cfg.random(joining)
+	var all []peer.AddrInfo
 	for i := range t.ring.Peers() {
 		key, err := identity(identities)
 		if err != nil {
 			return err
 		}
 		m, class := newMeter(time.Now()), t.cfg.Links[t.classes[i]]
-		h, err := t.wires.host(i, key, class, m)
+		h, err := t.wires.host(i, key, class, m, netip.AddrPort{})
 		if err != nil {
 			return err
 		}
 		t.number[h.ID()] = i
 		t.hosts, t.meters = append(t.hosts, h), append(t.meters, m)
-		p, err := t.system.Open(t.place(i, class, beginnings(t.hosts, i, joins)))
+		all = append(all, *host.InfoFromHost(h))
+		p, err := t.system.Open(t.place(i, class, beginnings(all, i, joins)))
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (c *comparison) world() strategy.World {
 		},
 	}
 	if c.cfg.Transport == Sim {
-		w.Latency = func(_, _ strategy.ID) time.Duration { return simLatency }
+		w.Latency = func(_, _ strategy.ID) time.Duration { return lineLatency }
 	}
 	return w
 }

@@ -19,6 +19,7 @@ type Config struct {
 	Queries      int           // of each kind; 0: 1000
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
+	Shape        bool          // lines of TCP carry what their classes say, and take 10 ms; else what the machine can
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
@@ -27,6 +28,7 @@ type Config struct {
 	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
 	Faulty       int           // further peers that misbehave, see package fault
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
+	Part         Part          // of the peers, that run in this process; the zero value: all
 
 	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
 	Progress func(Progress)
@@ -90,6 +92,9 @@ func (c *Config) check() error {
 	if err := c.Transport.Check(); err != nil {
 		faults = append(faults, err)
 	}
+	if c.Shape && c.Transport != TCP {
+		fault("lines of %s are not shaped, those of %s are", c.Transport, TCP)
+	}
 	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
 		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
 	}
@@ -104,6 +109,9 @@ func (c *Config) check() error {
 	}
 	if c.Timeout < 0 {
 		fault("timeout %v, want 0 or more", c.Timeout)
+	}
+	if c.Part != (Part{}) {
+		faults = append(faults, c.checkPart()...)
 	}
 	return errors.Join(faults...)
 }

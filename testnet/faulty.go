@@ -3,6 +3,7 @@ package testnet
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"time"
 
 	"github.com/venn-p2p/venn/node/signed"
@@ -36,7 +37,7 @@ func (r *run) startFaulty() error {
 		if err != nil {
 			return fmt.Errorf("testnet: identity of faulty peer %d: %w", i, err)
 		}
-		h, err := r.wires.host(len(r.members)+i, key, r.cfg.Links[0], newMeter(r.started))
+		h, err := r.wires.host(len(r.members)+i, key, r.cfg.Links[0], newMeter(r.started), netip.AddrPort{})
 		if err != nil {
 			return err
 		}

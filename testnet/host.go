@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -15,15 +16,15 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// simLatency is the time a packet takes from one end of a simulated link to the other.
-const simLatency = 10 * time.Millisecond
+// lineLatency is the time that bytes take from one end to the other, of simulated links and of shaped lines.
+const lineLatency = 10 * time.Millisecond
 
 // identity draws a peer's key.
 func identity(rng *rand.Rand) (crypto.PrivKey, error) {
@@ -37,13 +38,14 @@ func identity(rng *rand.Rand) (crypto.PrivKey, error) {
 // wires make hosts of one transport.
 type wires struct {
 	transport Transport
+	shape     bool
 	sim       *simnet.Simnet // nil unless the transport is Sim
 }
 
-func newWires(t Transport) *wires {
-	w := &wires{transport: t}
-	if t == Sim {
-		w.sim = &simnet.Simnet{LatencyFunc: simnet.StaticLatency(simLatency)}
+func newWires(c *Config) *wires {
+	w := &wires{transport: c.Transport, shape: c.Shape}
+	if c.Transport == Sim {
+		w.sim = &simnet.Simnet{LatencyFunc: simnet.StaticLatency(lineLatency)}
 		w.sim.Start()
 	}
 	return w
@@ -57,8 +59,9 @@ func (w *wires) close() {
 }
 
 // host makes the host of peer number i. It has nothing that many hosts in one process do not need: no relay, no NAT, no
-// metrics of its own, one transport. Not safe for concurrent use.
-func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter) (host.Host, error) {
+// metrics of its own, one transport. It listens where it is said to; the zero value is loopback and any port. Not safe for
+// concurrent use.
+func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, at netip.AddrPort) (host.Host, error) {
 	options := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.BandwidthReporter(m),
@@ -69,12 +72,15 @@ func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter) (hos
 		libp2p.DisableIdentifyAddressDiscovery(),
 		libp2p.ForceReachabilityPublic(),
 	}
+	if !at.IsValid() {
+		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
+	}
 	switch w.transport {
 	case TCP:
-		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.Transport(tcp.NewTCPTransport),
+		options = append(options, libp2p.ListenAddrs(w.transport.address(at)), libp2p.Transport(w.tcp(class)),
 			libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport))
 	case QUIC:
-		options = append(options, libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"), libp2p.Transport(libp2pquic.NewTransport))
+		options = append(options, libp2p.ListenAddrs(w.transport.address(at)), libp2p.Transport(libp2pquic.NewTransport))
 	case Sim:
 		rate := simnet.LinkSettings{BitsPerSecond: int(class.Rate)}
 		address := fmt.Sprintf("/ip4/%s/udp/8000/quic-v1", simnet.IntToPublicIPv4(i))
@@ -86,4 +92,16 @@ func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter) (hos
 		return nil, fmt.Errorf("testnet: host of peer %d: %w", i, err)
 	}
 	return h, nil
+}
+
+// address is how libp2p writes an address of the transport, TCP or QUIC.
+func (t Transport) address(at netip.AddrPort) ma.Multiaddr {
+	version, form := "ip4", "/%s/%s/tcp/%d"
+	if at.Addr().Is6() {
+		version = "ip6"
+	}
+	if t == QUIC {
+		form = "/%s/%s/udp/%d/quic-v1"
+	}
+	return ma.StringCast(fmt.Sprintf(form, version, at.Addr(), at.Port()))
 }

@@ -21,13 +21,14 @@ const Network = "testnet"
 
 // member is one peer of the testnet: a node on its host, and what is known of it from outside.
 type member struct {
-	name  string
-	class int // of its link
-	host  host.Host
-	meter *meter
-	conns connCounter
-	keys  *collection
-	node  *node.Node
+	number int
+	name   string
+	class  int // of its link
+	host   host.Host
+	meter  *meter
+	conns  connCounter
+	keys   *collection
+	node   *node.Node
 }
 
 // start starts the node of a member, which knows its collection, its link and where to begin.
@@ -82,11 +83,10 @@ func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
 }
 
 // beginnings draws two peers before number i for it to begin from; the first peers have fewer before them.
-func beginnings(hosts []host.Host, i int, rng *rand.Rand) []peer.AddrInfo {
+func beginnings(all []peer.AddrInfo, i int, rng *rand.Rand) []peer.AddrInfo {
 	var begin []peer.AddrInfo
 	for _, j := range rng.Perm(i)[:min(i, 2)] {
-		h := hosts[j]
-		begin = append(begin, peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
+		begin = append(begin, all[j])
 	}
 	return begin
 }

@@ -3,11 +3,8 @@ package testnet
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
-	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/testnet/judge"
 )
 
@@ -18,6 +15,11 @@ type Report struct {
 	Holdings  int       `json:"holdings"`
 	Seed      uint64    `json:"seed"`
 	Transport Transport `json:"transport"`
+	Shaped    bool      `json:"shaped,omitempty"` // lines carried what their classes say, both ways
+
+	Parts  int    `json:"parts,omitempty"`  // processes that the peers ran in, where these were several
+	Part   string `json:"part,omitempty"`   // "I/N" where all figures are of the peers of one part alone
+	Merged bool   `json:"merged,omitempty"` // and part 0 has them in its report
 
 	Phase       Phase    `json:"phase"`                 // that the run got to
 	Interrupted string   `json:"interrupted,omitempty"` // why it ended before its end
@@ -100,35 +102,52 @@ type Class struct {
 	Costs
 }
 
-// report puts together what is known of the run.
-func (r *run) report(reached Phase, cause error) *Report {
-	// The run's context may have ended; the nodes are still there to be asked.
-	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
-	defer cancel()
+// report makes the report of all peers from what is known of them.
+func (r *run) report(p *partial) *Report {
 	rep := &Report{
 		Peers: len(r.ring.Peers()), Keys: r.ring.Keys(), Holdings: r.ring.Holdings(),
-		Seed: r.cfg.Seed, Transport: r.cfg.Transport,
-		Phase: reached, Interrupted: reason(cause), Notes: r.notes,
-		MemoryBytes: memory(),
+		Seed: r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
+		Phase: p.Phase, Interrupted: p.Interrupted, Notes: p.Notes,
+		WallSeconds:   time.Since(r.started).Seconds(),
+		SummaryBytes:  float64(p.Summaries) / float64(max(1, p.Members)),
+		PubsubBytes:   p.Pubsub,
+		DirectBytes:   p.Direct,
+		LinkBudgetUse: p.BudgetUse, ProtocolBytes: p.Protocols, ConnectionsMax: p.Connections, Neighbours: p.Neighbours,
+		EpochsPublished: p.Epochs, Deltas: p.Deltas, DeltaBytes: p.DeltaBytes, FullBytes: p.FullBytes,
+		Faulty: len(r.faulty), Refused: p.Refused, Dropped: p.Dropped, MemoryBytes: p.Memory,
 	}
-	all := r.poll(ctx)
-	r.known(all)
-	r.reportQueries(rep)
-	r.reportClasses(rep, all)
-	r.reportTraffic(rep, all)
 	if r.churn != nil {
 		rep.Churn = r.churn.report()
-		r.truth = r.churn.now()
 	}
-	rep.Neighbours = r.neighbours(ctx)
-	if r.converged > 0 {
-		rep.ConvergenceSeconds = pointer(r.converged.Seconds())
+	if p.Converged > 0 {
+		rep.ConvergenceSeconds = pointer(p.Converged.Seconds())
 	}
-	rep.WallSeconds = time.Since(r.started).Seconds()
+	rep.Classes = make(map[string]Class, len(p.Classes))
+	var all judge.Score
+	for i := range p.Classes {
+		rep.Classes[r.cfg.Links[i].Name] = p.Classes[i].report(r.cfg.Links[i].Rate)
+		all.Merge(&p.Classes[i].Score)
+	}
+	rep.Queries, rep.QueryErrors, rep.WrongHolders = all.Queries(), p.Failed, all.Wrong
+	rep.FindOne = FindOne{all.FindOne.Queries, all.FindOne.Answered, recall(all.FindOne)}
+	rep.FindAll = FindAll{all.FindAll.Queries, recall(all.FindAll)}
+	rep.Costs = costs(&all)
+	rep.LatencyMillis = Latency{P50: millis(all.Latency(0.5)), P99: millis(all.Latency(0.99))}
+	if p.Asking > 0 {
+		rep.QueriesPerSecond = float64(rep.Queries) / p.Asking.Seconds()
+	}
 	return rep
 }
 
-const reportTime = 10 * time.Second
+// report makes means over the peers of a class, whose links have a rate.
+func (c *classSums) report(rate uint64) Class {
+	peers := float64(max(1, c.Peers))
+	return Class{
+		Rate: rate, Peers: c.Peers,
+		PartsHeld: c.Parts / peers, BytesHeld: c.Bytes / peers, FalseMatches: c.FalseMatches / peers,
+		FindOneRecall: recall(c.Score.FindOne), FindAllRecall: recall(c.Score.FindAll), Costs: costs(&c.Score),
+	}
+}
 
 // reason says why a run ended early; "" if it didn't.
 func reason(cause error) string {
@@ -142,23 +161,6 @@ func reason(cause error) string {
 		return "cancelled"
 	}
 	return cause.Error()
-}
-
-func (r *run) reportQueries(rep *Report) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all judge.Score
-	for i := range r.scores {
-		all.Merge(&r.scores[i])
-	}
-	rep.Queries, rep.QueryErrors, rep.WrongHolders = all.Queries(), r.failed, all.Wrong
-	rep.FindOne = FindOne{all.FindOne.Queries, all.FindOne.Answered, recall(all.FindOne)}
-	rep.FindAll = FindAll{all.FindAll.Queries, recall(all.FindAll)}
-	rep.Costs = costs(&all)
-	rep.LatencyMillis = Latency{P50: millis(all.Latency(0.5)), P99: millis(all.Latency(0.99))}
-	if r.asking > 0 {
-		rep.QueriesPerSecond = float64(rep.Queries) / r.asking.Seconds()
-	}
 }
 
 func costs(s *judge.Score) Costs {
@@ -181,107 +183,3 @@ func recall(t judge.Tally) *float64 {
 func millis(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 func pointer[T any](v T) *T { return &v }
-
-func (r *run) reportClasses(rep *Report, all []node.Status) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	rep.Classes = make(map[string]Class, len(r.cfg.Links))
-	for i, l := range r.cfg.Links {
-		score := &r.scores[i]
-		c := Class{Rate: l.Rate, FindOneRecall: recall(score.FindOne), FindAllRecall: recall(score.FindAll), Costs: costs(score)}
-		for p, s := range all {
-			if r.classes[p] == i {
-				c.Peers++
-				c.PartsHeld += float64(s.PartsHeld)
-				c.BytesHeld += float64(s.BytesHeld)
-				c.FalseMatches += s.FalseMatches
-			}
-		}
-		for _, sum := range []*float64{&c.PartsHeld, &c.BytesHeld, &c.FalseMatches} {
-			*sum /= float64(max(1, c.Peers))
-		}
-		rep.Classes[l.Name] = c
-	}
-}
-
-func (r *run) reportTraffic(rep *Report, all []node.Status) {
-	rep.Faulty = len(r.faulty)
-	rep.Refused, rep.Dropped = make(map[string]uint64), make(map[string]uint64)
-	for _, s := range all {
-		addTo(rep.Refused, s.Refused)
-		addTo(rep.Dropped, s.Dropped)
-		rep.PubsubBytes += uint64(s.PubsubBytes)
-		rep.DirectBytes += uint64(s.DirectBytes)
-		rep.EpochsPublished += int(s.Epoch.Sequence)
-		rep.Deltas += s.Deltas
-		rep.DeltaBytes += uint64(s.DeltaBytes)
-		rep.FullBytes += uint64(s.SparedBytes)
-	}
-	rep.ProtocolBytes = make(map[string]uint64)
-	for i, m := range r.members {
-		for id, n := range m.meter.sent() {
-			rep.ProtocolBytes[string(id)] += n
-		}
-		rep.ConnectionsMax = max(rep.ConnectionsMax, int(m.conns.most.Load()))
-		rep.LinkBudgetUse = max(rep.LinkBudgetUse, r.budgetUse(i))
-	}
-	rep.SummaryBytes = float64(r.summaryBytes()) / float64(max(1, len(r.members)))
-}
-
-// summaryBytes is what all peers have sent of summaries, with all that pubsub needs.
-func (r *run) summaryBytes() (sum uint64) {
-	for _, m := range r.members {
-		for id, n := range m.meter.sent() {
-			if carriesSummaries(id) {
-				sum += n
-			}
-		}
-	}
-	return sum
-}
-
-func addTo(sums, counts map[string]uint64) {
-	for k, n := range counts {
-		sums[k] += n
-	}
-}
-
-// budgetUse is the worst use of its budget among the links on which the peer sends: the bytes of summaries in a window
-// against the link's rate × the window + its declared burst.
-func (r *run) budgetUse(from int) float64 {
-	use := 0.0
-	for to, bytes := range r.members[from].meter.worst() {
-		n, ok := r.number[to]
-		if !ok {
-			continue
-		}
-		up, down := r.cfg.Links[r.classes[from]].Rate, r.cfg.Links[r.classes[n]].Rate
-		rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
-		use = max(use, float64(bytes)/(rate*window.Seconds()+overlay.Burst(rate)))
-	}
-	return use
-}
-
-// neighbours scores the neighbours that the nodes have chosen by overlap.
-func (r *run) neighbours(ctx context.Context) judge.Neighbours {
-	chosen := make([][]int, len(r.ring.Peers()))
-	r.each(func(i int, m *member) {
-		ids, err := m.similar(ctx)
-		if err != nil {
-			return
-		}
-		for _, p := range ids {
-			if n, ok := r.number[p]; ok {
-				chosen[i] = append(chosen[i], n)
-			}
-		}
-	})
-	return r.truth.Neighbours(chosen)
-}
-
-// memory is what the process has got from the system, which is at least what it ever used at one time.
-func memory() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.Sys
-}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/venn-p2p/venn/node/signed"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"golang.org/x/sync/errgroup"
@@ -61,7 +63,9 @@ type run struct {
 	churn   *churn // nil: collections stay as they are
 	classes []int  // of links, by peer
 	wires   *wires
-	members []*member
+	parts   *parts          // nil: all peers are members
+	members []*member       // peers of this process, ascending
+	roster  []peer.AddrInfo // of all peers
 	faulty  []*faulty
 	number  map[peer.ID]int
 
@@ -76,6 +80,9 @@ type run struct {
 // Run runs a testnet: peers start, their mesh forms, summaries spread, queries run, all is closed. When ctx ends before,
 // what is known by then is reported, and Report.Interrupted says so. Errors: a Config that cannot be run (ErrConfig), data
 // that cannot be loaded (see package workload), peers that cannot be started.
+//
+// Where Config.Part says so, the peers run in several processes. Part 0 reports on all of them; see Report.Part for the others.
+// When a part is lost, or has ended early, all end and report what is known.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	r, err := newRun(cfg)
 	if err != nil {
@@ -86,12 +93,16 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		ctx, cancel = context.WithTimeout(ctx, cfg.Timeout)
 		defer cancel()
 	}
+	ctx, err = r.join(ctx)
+	if err != nil {
+		return nil, err
+	}
 	reached, err := r.phases(ctx)
 	if err != nil && ctx.Err() == nil {
 		r.close()
 		return nil, err
 	}
-	report := r.report(reached, context.Cause(ctx))
+	report := r.told(r.partial(reached, context.Cause(ctx)))
 	if cfg.Hold != nil && ctx.Err() == nil {
 		cfg.Hold(report, r.addresses())
 	}
@@ -142,18 +153,23 @@ func (r *run) phases(ctx context.Context) (Phase, error) {
 	return Closing, nil
 }
 
+// here says whether a peer is one of this process.
+func (r *run) here(peer int) bool { return r.cfg.Part.has(peer) }
+
+// member is a peer of this process by its number.
+func (r *run) member(peer int) *member { return r.members[peer/max(1, r.cfg.Part.Of)] }
+
 func (r *run) progress(p Phase, done, total int) {
 	if r.cfg.Progress != nil {
 		r.cfg.Progress(Progress{p, done, total})
 	}
 }
 
-// start makes all hosts, then a node on each.
+// start makes the hosts of this process, then a node on each.
 func (r *run) start(ctx context.Context) error {
-	r.wires = newWires(r.cfg.Transport)
-	names := r.ring.Peers()
+	r.wires = newWires(&r.cfg)
 	identities := r.cfg.random(identifying)
-	for i, name := range names {
+	for i, name := range r.ring.Peers() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -161,43 +177,64 @@ func (r *run) start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("testnet: identity of peer %s: %w", name, err)
 		}
-		m := &member{name: name, class: r.classes[i], meter: newMeter(r.started)}
-		if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter); err != nil {
+		var info peer.AddrInfo
+		if r.here(i) {
+			info, err = r.startHost(i, key)
+		} else {
+			info, err = r.parts.peer(i, key)
+		}
+		if err != nil {
 			return err
 		}
-		m.host.Network().Notify(&m.conns)
-		r.number[m.host.ID()] = i
-		r.members = append(r.members, m)
+		r.number[info.ID] = i
+		r.roster = append(r.roster, info)
+	}
+	if err := r.parts.reach(ctx, hostsListen); err != nil {
+		return err
 	}
 	return r.startNodes(ctx)
+}
+
+// startHost makes the host of a peer.
+func (r *run) startHost(i int, key crypto.PrivKey) (peer.AddrInfo, error) {
+	m := &member{number: i, name: r.ring.Peers()[i], class: r.classes[i], meter: newMeter(r.started)}
+	var err error
+	if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, r.parts.listen(i)); err != nil {
+		return peer.AddrInfo{}, err
+	}
+	m.host.Network().Notify(&m.conns)
+	r.members = append(r.members, m)
+	return *host.InfoFromHost(m.host), nil
 }
 
 func (r *run) startNodes(ctx context.Context) error {
 	shared := []node.Option{}
 	if !r.cfg.NoShare {
-		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.members))))
+		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.roster))))
 	}
 	joins, decides := r.cfg.random(joining), r.cfg.random(deciding)
-	hosts := make([]host.Host, len(r.members))
-	for i, m := range r.members {
-		hosts[i] = m.host
-	}
-	for i, m := range r.members {
+	started := 0
+	for i := range r.roster {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		begin := beginnings(hosts, i, joins)
-		if err := m.start(&r.cfg, r.cfg.Links[m.class].Rate, newCollection(r.ring, i), shared, decides.Uint64(), begin); err != nil {
+		begin, random := beginnings(r.roster, i, joins), decides.Uint64()
+		if !r.here(i) {
+			continue
+		}
+		m := r.member(i)
+		if err := m.start(&r.cfg, r.cfg.Links[m.class].Rate, newCollection(r.ring, i), shared, random, begin); err != nil {
 			return err
 		}
-		r.progress(Starting, i+1, len(r.members))
+		started++
+		r.progress(Starting, started, len(r.members))
 	}
 	return r.startFaulty()
 }
 
 // mesh waits until every peer has links to two others.
 func (r *run) mesh(ctx context.Context) error {
-	want := min(meshLinks, len(r.members)-1)
+	want := min(meshLinks, len(r.roster)-1)
 	deadline := time.Now().Add(meshTimeout)
 	for {
 		linked := 0
@@ -208,11 +245,11 @@ func (r *run) mesh(ctx context.Context) error {
 		}
 		r.progress(Meshing, linked, len(r.members))
 		if linked == len(r.members) {
-			return ctx.Err()
+			return r.parts.reach(ctx, meshFormed)
 		}
 		if time.Now().After(deadline) {
 			r.notes = append(r.notes, fmt.Sprintf("after %v only %d of %d peers had %d links", meshTimeout, linked, len(r.members), want))
-			return ctx.Err()
+			return r.parts.reach(ctx, meshFormed)
 		}
 		if err := sleep(ctx, pollEvery); err != nil {
 			return err
@@ -222,13 +259,13 @@ func (r *run) mesh(ctx context.Context) error {
 
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
-	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.members))))
-	pairs := len(r.members) * (len(r.members) - 1)
+	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.roster))))
+	pairs := len(r.members) * (len(r.roster) - 1)
 	for {
 		r.progress(Spreading, r.known(r.poll(ctx)), pairs)
 		left := time.Until(end)
 		if left <= 0 {
-			return ctx.Err()
+			return r.parts.reach(ctx, warmedUp)
 		}
 		if err := sleep(ctx, min(left, pollEvery)); err != nil {
 			return err
@@ -267,7 +304,7 @@ func (r *run) known(all []node.Status) int {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.converged == 0 && len(r.faulty) == 0 && n == len(all)*(len(all)-1) {
+	if r.converged == 0 && len(r.faulty) == 0 && n == len(all)*(len(r.roster)-1) {
 		r.converged = time.Since(r.started)
 	}
 	return n
@@ -302,6 +339,7 @@ func (r *run) ask(ctx context.Context) error {
 	if len(queries) == 0 {
 		r.notes = append(r.notes, "no queries: every peer holds every key")
 	}
+	queries = slices.DeleteFunc(queries, func(q workload.Query) bool { return !r.here(q.Asker) })
 	done := make(chan struct{}, len(queries))
 	began := time.Now()
 	if r.churn == nil {
@@ -314,7 +352,7 @@ func (r *run) ask(ctx context.Context) error {
 		stop()
 	}
 	r.asking = time.Since(began)
-	return ctx.Err()
+	return r.parts.reach(ctx, queriesOver)
 }
 
 // feed starts the queries, so many at one time and one every so often, and sends to done for each that is over, which it closes
@@ -322,7 +360,7 @@ func (r *run) ask(ctx context.Context) error {
 func (r *run) feed(ctx context.Context, queries []workload.Query, every time.Duration, done chan<- struct{}) {
 	defer close(done)
 	var group errgroup.Group
-	group.SetLimit(parallel)
+	group.SetLimit(max(1, parallel/max(1, r.cfg.Part.Of))) // about the same over all parts
 	began := time.Now()
 	for i, q := range queries {
 		if sleep(ctx, time.Until(began.Add(time.Duration(i)*every))) != nil {
@@ -359,7 +397,7 @@ func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
 // query runs one query and has its answer judged. One that was cut off by the end of the run is not judged.
 func (r *run) query(ctx context.Context, q workload.Query) {
 	began := time.Now()
-	m := r.members[q.Asker]
+	m := r.member(q.Asker)
 	found, cost, err := m.find(ctx, r.ring.Key(q.Key), q.Kind == workload.FindAll)
 	if ctx.Err() != nil {
 		return
@@ -386,6 +424,7 @@ func (r *run) query(ctx context.Context, q workload.Query) {
 
 // close ends all that was started.
 func (r *run) close() {
+	r.parts.close()
 	var group errgroup.Group
 	group.SetLimit(4 * runtime.GOMAXPROCS(0))
 	for _, m := range r.members {

@@ -29,6 +29,7 @@ func TestRun(t *testing.T) {
 		t.Run(string(transport), func(t *testing.T) {
 			var phases []Phase
 			cfg := few(transport)
+			cfg.Shape = transport == TCP
 			cfg.Progress = func(p Progress) {
 				if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
 					phases = append(phases, p.Phase)
@@ -173,6 +174,7 @@ func TestBadConfig(t *testing.T) {
 		"negative":  {Peers: -1},
 		"queries":   {Queries: -1},
 		"transport": {Transport: "pigeon"},
+		"shape":     {Shape: true, Transport: QUIC},
 		"share":     {SummaryShare: 1.5},
 		"no share":  {SummaryShare: -0.5},
 		"timeout":   {Timeout: -1},

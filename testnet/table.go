@@ -21,7 +21,17 @@ func (r *Report) WriteTable(w io.Writer) error {
 }
 
 func (r *Report) writeOutcome(b *strings.Builder) {
-	fmt.Fprintf(b, "%d peers over %s, %d keys, %d holdings, seed %d\n", r.Peers, r.Transport, r.Keys, r.Holdings, r.Seed)
+	over := string(r.Transport)
+	if r.Shaped {
+		over = "shaped " + over
+	}
+	switch {
+	case r.Parts > 1:
+		over += fmt.Sprintf(" in %d parts", r.Parts)
+	case r.Part != "":
+		over += ", part " + r.Part + " of them"
+	}
+	fmt.Fprintf(b, "%d peers over %s, %d keys, %d holdings, seed %d\n", r.Peers, over, r.Keys, r.Holdings, r.Seed)
 	if r.Interrupted != "" {
 		fmt.Fprintf(b, "ended early while %s: %s\nwhat follows is what was known by then\n", r.Phase, r.Interrupted)
 	}

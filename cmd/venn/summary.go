@@ -166,7 +166,7 @@ func writeSummary(c *cli.Command, f *openedSummary) error {
 		return err
 	}
 	n := f.prefix.Header().N
-	w := written{N: n, Parts: f.prefix.Parts(), Bytes: len(b), BitsPerKey: perKey(len(b), n), Rate: f.prefix.Rate()}
+	w := written{N: n, Parts: f.prefix.Parts(), Bytes: len(b), BitsPerKey: perKey(len(b), n), Rate: f.prefix.FalsePositiveRate()}
 	return report(c, out, w, "%s: %d keys, %d of %d parts, %d bytes, %s bits a key, false-positive rate %.3g",
 		out, n, w.Parts, f.prefix.Plan().Parts(), w.Bytes, w.BitsPerKey, w.Rate)
 }

@@ -189,7 +189,7 @@ func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSumma
 			return nil, err
 		}
 		for parts := s.Parts; parts <= f.prefix.Parts(); parts++ {
-			if cut := f.cut(parts); cut.prefix.Rate() <= rate {
+			if cut := f.cut(parts); cut.prefix.FalsePositiveRate() <= rate {
 				return cut, nil
 			}
 		}

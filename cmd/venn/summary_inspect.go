@@ -114,8 +114,8 @@ func inspect(f *openedSummary, bytes int) (*inspected, error) {
 	r := &inspected{
 		N:     h.N,
 		Shape: *newInspectedShape(h.Shape),
-		Bytes: bytes, BitsPerKey: perKey(bytes, h.N), Rate: f.prefix.Rate(),
-		EntropyRatio: maybe(8 * float64(f.prefix.Bytes()) / f.prefix.Entropy()),
+		Bytes: bytes, BitsPerKey: perKey(bytes, h.N), Rate: f.prefix.FalsePositiveRate(),
+		EntropyRatio: maybe(8 * float64(f.prefix.EncodedBytes()) / f.prefix.Entropy()),
 		Parts:        []inspectedPart{},
 	}
 	sizes, offsets := f.file.Sizes(), f.file.Offsets()
@@ -128,7 +128,7 @@ func inspect(f *openedSummary, bytes int) (*inspected, error) {
 		if p, err = p.Extend(next); err != nil {
 			return nil, err
 		}
-		r.Parts = append(r.Parts, inspectedPart{offsets[k], sizes[k+1], perKey(sizes[k+1], h.N), p.Rate()})
+		r.Parts = append(r.Parts, inspectedPart{offsets[k], sizes[k+1], perKey(sizes[k+1], h.N), p.FalsePositiveRate()})
 	}
 	return r, nil
 }

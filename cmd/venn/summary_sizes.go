@@ -116,12 +116,12 @@ func sizesFor(n int, bits []float64) ([]size, error) {
 func (b *builder) size(n, budget, head int) (size, error) {
 	none := maybe(math.NaN())
 	s := size{Budget: budget, Rate: none, BitsPerKey: none, Plain: none, Partitioned: none}
-	if p, err := bloom.Optimal(n, uint64(8*budget)); err == nil {
-		s.Plain = maybe(p.Rate(n))
+	if p, err := bloom.ParamsForBits(n, uint64(8*budget)); err == nil {
+		s.Plain = maybe(p.FalsePositiveRate(n))
 	}
 	half := uint64(math.Ceil(float64(n) / math.Ln2)) // bits of a block that n keys fill to one half
 	if blocks := uint64(8*budget) / half; blocks > 0 {
-		s.Partitioned = maybe(bloom.Params{Blocks: int(blocks), BlockBits: half, Hashes: 1}.Rate(n))
+		s.Partitioned = maybe(bloom.Params{Blocks: int(blocks), BlockBits: half, Hashes: 1}.FalsePositiveRate(n))
 	}
 	best, err := b.sizeFor(n, budget)
 	if errors.Is(err, summary.ErrLimit) {

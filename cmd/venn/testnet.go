@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -30,8 +31,10 @@ loopback.
                                                     one key a line
    venn testnet --data files.tsv.gz                 or a table: lines of SHA-256, name, size and the peers that
                                                     hold the file, after a line "# peers: NAME NAME …"
-   venn testnet --transport sim --links 1mbit:1     links that really are as slow as they say
+   venn testnet --shape --links 1mbit:1             links that really are as slow as they say; also --transport sim
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
+   venn testnet --part 0/2 & venn testnet --part 1/2
+                                                    the peers in two processes, here on one machine
    venn testnet --hold                              leave the peers running, and print how to reach them
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
@@ -55,6 +58,7 @@ func testnetCommand() *cli.Command {
 			&cli.IntFlag{Name: "queries", Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
 			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links of these rates", Value: string(testnet.TCP), Validator: goodTransport},
+			&cli.BoolFlag{Name: "shape", Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", DefaultText: "30s, beyond 120 peers in proportion", Validator: within(0, 24*time.Hour)},
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
@@ -64,6 +68,8 @@ func testnetCommand() *cli.Command {
 			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
+			&cli.StringFlag{Name: "part", Usage: "run only part `I/N` of the peers here, I from 0 to N-1; the others run elsewhere", HideDefault: true, Validator: goodPart},
+			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
 		},
@@ -84,10 +90,17 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	printed := false
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
-		Links: mix, Transport: testnet.Transport(c.String("transport")), Seed: c.Uint64("seed"),
+		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
 		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
 		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: show.update,
+	}
+	if c.IsSet("part") {
+		part, err := experiment.ParsePart(c.String("part"))
+		if err != nil {
+			return usageError{err}
+		}
+		cfg.Part = testnet.Part{I: part.I, Of: part.Of, At: c.String("at")}
 	}
 	if c.Bool("hold") {
 		cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
@@ -107,6 +120,9 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 			return usageError{runErr}
 		}
 		return runErr
+	}
+	if report.Part != "" && report.Merged {
+		printed = true // by part 0
 	}
 	if !printed {
 		err = writeReport(stdout, report, c.Bool("json"))

@@ -62,6 +62,9 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 		m.routing(now, routing.Tick{})
 	case overlay.Input:
 		m.overlay(now, in)
+		if hello, ok := in.(overlay.HelloReceived); ok {
+			m.routing(now, routing.Reached{Peer: hello.Peer})
+		}
 	case routing.Input:
 		m.routing(now, in)
 	default:

@@ -62,6 +62,7 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	}
 	if own && !o.All {
 		o.Want--
+		o.Others = true
 	}
 	a.waitBegun(r.Context())
 	results, err := a.Node.Query(r.Context(), key, o)

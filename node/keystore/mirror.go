@@ -49,11 +49,11 @@ func (m *Mirror) Add(f summary.Fingerprint) error {
 
 // newTable is an empty table. Where it places fingerprints is secret, so that nobody can make keys that overflow it.
 func newTable() *counting.DLeft {
-	p := counting.ForFingerprint(leastKeys, summary.FingerprintBits)
+	p := counting.ParamsForFingerprint(leastKeys, summary.FingerprintBits)
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	p.Seed = binary.LittleEndian.Uint64(seed[:])
-	t, err := counting.New(p)
+	t, err := counting.NewDLeft(p)
 	if err != nil {
 		panic(err) // the parameters stand here
 	}
@@ -105,7 +105,7 @@ func (m *Mirror) snapshot() []summary.Fingerprint {
 		return nil
 	}
 	all := make([]summary.Fingerprint, 0, m.table.Distinct())
-	for f := range m.table.Fingerprints {
+	for f := range m.table.All {
 		all = append(all, summary.Fingerprint(f))
 	}
 	return all

@@ -88,7 +88,7 @@ func TestMirrorGrows(t *testing.T) {
 }
 
 func TestMirrorRefuses(t *testing.T) {
-	other, err := counting.New(counting.ForFingerprint(100, 40))
+	other, err := counting.NewDLeft(counting.ParamsForFingerprint(100, 40))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"math"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 const (
-	MaxQuery         = 1280                              // bytes of a Query
+	MaxQuery         = 1536                              // bytes of a Query
 	MaxAnswerRecords = 64                                // records in an Answer
 	MaxAnswer        = 136 << 10                         // bytes of an Answer
 	MaxHops          = 255                               // forwardings of a query
@@ -26,6 +27,7 @@ type Query struct {
 	Want, Budget int
 	Within       time.Duration // time left, in whole milliseconds on the wire
 	Hops         int
+	Visited      []uint32 // marks of peers that have had it, at most routing.MaxVisited
 }
 
 // AppendQuery appends the message to b.
@@ -38,7 +40,30 @@ func AppendQuery(b []byte, q Query) []byte {
 	b = appendUint(b, 6, uint64(max(q.Want, 0)))
 	b = appendUint(b, 7, uint64(max(q.Budget, 0)))
 	b = appendUint(b, 8, uint64(min(max(q.Within, 0), MaxWithin)/time.Millisecond))
-	return appendUint(b, 9, uint64(q.Hops))
+	b = appendUint(b, 9, uint64(q.Hops))
+	return appendBytes(b, 10, markBytes(q.Visited))
+}
+
+// markBytes are marks as they travel: four bytes each, the highest first.
+func markBytes(marks []uint32) (b []byte) {
+	for _, m := range marks {
+		b = binary.BigEndian.AppendUint32(b, m)
+	}
+	return b
+}
+
+// marks reads a field of marks.
+func (d *decoder) marks(limit int) []uint32 {
+	b := d.bytes(0, 4*limit)
+	if len(b)%4 != 0 {
+		d.malformed("field %d of %d bytes", d.num, len(b))
+		return nil
+	}
+	var out []uint32
+	for ; len(b) > 0; b = b[4:] {
+		out = append(out, binary.BigEndian.Uint32(b))
+	}
+	return out
 }
 
 // ParseQuery reads a whole message.
@@ -65,6 +90,8 @@ func ParseQuery(b []byte) (Query, error) {
 			q.Within = time.Duration(d.uint(math.MaxUint32)) * time.Millisecond
 		case 9:
 			q.Hops = d.int(MaxHops)
+		case 10:
+			q.Visited = d.marks(routing.MaxVisited)
 		}
 	}
 	d.required(1, 2, 5)

@@ -58,6 +58,9 @@ var kinds = []kind{
 		Kind: routing.Search, Mode: routing.All, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 3, Budget: 64,
 		Within: 1500 * time.Millisecond, Hops: 2,
 	}, parser(ParseQuery), encoder(AppendQuery)},
+	{"query-visited", MaxQuery, Query{
+		Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Visited: []uint32{7, 1 << 31, 7},
+	}, parser(ParseQuery), encoder(AppendQuery)},
 	{"answer", MaxAnswer, Answer{
 		Records: []overlay.Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer), encoder(AppendAnswer)},
@@ -77,7 +80,7 @@ var kinds = []kind{
 		parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts),
 	},
 	{"join-request", MaxJoinRequest, JoinRequest{
-		Params: bloom.Params{BlockBits: 1000, Blocks: 3, Hashes: 1, Key: bloom.Key{K0: 1, K1: 2}}, Filter: 70_000,
+		Params: bloom.Params{BlockBits: 1000, Blocks: 3, Hashes: 1, Seed: bloom.Seed{K0: 1, K1: 2}}, Filter: 70_000,
 	}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
 	{"join-request-size", MaxJoinRequest, JoinRequest{}, parser(ParseJoinRequest), encoder(AppendJoinRequest)},
 	{"join-piece", MaxJoinPiece, JoinPiece{

@@ -67,7 +67,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 // grown says whether p only rules out more than what the column says, but not so much more that it were worth the work.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
-	return p.Header().Chain == old.Header().Chain && p.Parts() >= old.Parts() && (4*p.Rate() > e.rate || e.stripe == nil && e.group.class == classOf(p))
+	return p.Header().Chain == old.Header().Chain && p.Parts() >= old.Parts() && (4*p.FalsePositiveRate() > e.rate || e.stripe == nil && e.group.class == classOf(p))
 }
 
 // Prefix is the prefix of a peer, nil if it has none.
@@ -112,7 +112,7 @@ func (x *Index) settle(peer int, s *stripe) {
 func (x *Index) write(e *entry, p *summary.Prefix) {
 	x.column = e.group.class.column(x.column, p)
 	e.stripe.write(e.col, x.column)
-	e.prefix, e.rate, e.gone = p, p.Rate(), 0
+	e.prefix, e.rate, e.gone = p, p.FalsePositiveRate(), 0
 }
 
 func (x *Index) group(c class) *group {

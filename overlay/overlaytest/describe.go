@@ -95,7 +95,7 @@ func (s *Script) sending(g summary.GroupID, r summary.Run, delta []byte) string 
 	if delta != nil {
 		return fmt.Sprintf("%s delta of %d bytes", s.group(g), len(delta))
 	}
-	return fmt.Sprintf("%s parts %s, %d bytes", s.group(g), span(r.First, r.End()), r.Bytes())
+	return fmt.Sprintf("%s parts %s, %d bytes", s.group(g), span(r.First, r.End()), r.EncodedBytes())
 }
 
 // span is parts first..end-1.

@@ -27,15 +27,23 @@ type Network struct {
 	Line func(from, to int) float64
 	// Trace is told of every effect; nil: nobody is.
 	Trace func(now time.Duration, peer int, e overlay.Effect)
+	// Unchecked leaves out the checks of invariants: each looks at all that a peer knows.
+	Unchecked bool
 
 	events   events
 	seq      int
+	steps    int
 	index    map[overlay.PeerID]int
 	links    map[[2]int]bool
 	busy     map[[2]int]time.Duration // until when the lines are
 	requests []summary.GroupID        // direct requests so far
 	random   uint64
 }
+
+const (
+	everyStep = 10 // peers at most, for their invariants to be checked after every step
+	someSteps = 17 // one in so many is checked in larger networks
+)
 
 // seed is that of the summaries of peers that are not given another.
 var seed = Seed(0)
@@ -259,12 +267,23 @@ func (n *Network) Step(i int, in overlay.Input) { n.step(i, in) }
 
 func (n *Network) step(i int, in overlay.Input) {
 	effects := append([]overlay.Effect(nil), n.Peers[i].Overlay.Step(n.Now, in)...)
+	if err := n.check(i); err != nil {
+		panic(fmt.Sprintf("%s at %v, after %T: %v", n.Peers[i].ID, n.Now, in, err))
+	}
 	for _, e := range effects {
 		if n.Trace != nil {
 			n.Trace(n.Now, i, e)
 		}
 		n.do(i, e)
 	}
+}
+
+// check holds the overlay of peer i to its invariants: after every step in a small network, after some in a large one.
+func (n *Network) check(i int) error {
+	if n.steps++; n.Unchecked || len(n.Peers) > everyStep && n.steps%someSteps != 0 {
+		return nil
+	}
+	return n.Peers[i].Overlay.Check()
 }
 
 // do carries out one effect of peer i.
@@ -291,7 +310,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 		if p.Silent {
 			return
 		}
-		p.Served[n.originOf(e.Group)] += e.Run.Bytes()
+		p.Served[n.originOf(e.Group)] += e.Run.EncodedBytes()
 		n.send(i, e.To, size, overlay.PartsReceived{
 			From: p.ID, Way: overlay.Pubsub, Group: e.Group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 			More: e.More,
@@ -363,7 +382,7 @@ func (n *Network) answer(i int, e overlay.AnswerParts) {
 		return
 	}
 	size := sizeOf(e.Run, e.Delta, e.Envelope, e.Record)
-	p.Served[p.ID] += e.Run.Bytes()
+	p.Served[p.ID] += e.Run.EncodedBytes()
 	n.send(i, e.To, size, overlay.PartsReceived{
 		From: p.ID, Way: overlay.Direct, Group: group, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: n.spoiled(i, e.Delta), Bytes: size,
 	})

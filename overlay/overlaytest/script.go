@@ -211,7 +211,7 @@ func (s *Script) trace(now time.Duration, peer int, e overlay.Effect) {
 			}
 		}
 	}
-	kind := strings.TrimPrefix(fmt.Sprintf("%T", e), "overlay.")
+	kind := strings.TrimPrefix(fmt.Sprintf("%T", e), "event.")
 	if !slices.Contains(s.watched, string(p)) || kind == "Wake" || s.only != nil && !slices.Contains(s.only, kind) {
 		return
 	}

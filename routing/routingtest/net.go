@@ -11,6 +11,7 @@ import (
 	"container/heap"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -59,6 +60,8 @@ type Node struct {
 	Links  []overlay.PeerID           // sorted
 	Down   bool                       // can't be reached
 	Mute   bool                       // never answers
+	Blind  bool                       // no summary that it holds shows any key
+	Boasts bool                       // says that it knows everybody, and answers questions for candidates with nobody
 	Router *routing.Router
 	Done   []routing.Done
 	Found  map[routing.QueryID][]overlay.PeerID
@@ -119,7 +122,7 @@ func (v *view) Candidates(_ []byte, f summary.Fingerprint) []overlay.Candidate {
 	var out []overlay.Candidate
 	for _, p := range v.known() {
 		peer, rate := v.net.nodes[p], v.Knows[p]
-		if !peer.matches(f, rate) {
+		if v.Blind || !peer.matches(f, rate) {
 			continue
 		}
 		rec, _ := v.Record(p)
@@ -151,13 +154,17 @@ func (v *view) FalseMatches() float64 {
 	return sum
 }
 
-func (v *view) BestInformed() (best overlay.PeerID, least float64, ok bool) {
+// Informants say what they know, except those that boast.
+func (v *view) Informants() []overlay.Informant {
+	var out []overlay.Informant
 	for _, p := range v.Links {
-		if f := (*view)(v.net.nodes[p]).FalseMatches(); !ok || f < least {
-			best, least, ok = p, f, true
+		if n := v.net.nodes[p]; n.Boasts {
+			out = append(out, overlay.Informant{Peer: p, Origins: math.MaxInt32})
+		} else {
+			out = append(out, overlay.Informant{Peer: p, Origins: len(v.net.nodes), FalseMatches: (*view)(n).FalseMatches()})
 		}
 	}
-	return best, least, ok
+	return out
 }
 
 func (v *view) Linked() []overlay.PeerID { return v.Links }
@@ -203,7 +210,7 @@ func (n *Node) do(e routing.Effect) {
 	case routing.Forward:
 		n.request(e.ID, e.To, routing.Asked{
 			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited,
 		})
 	case routing.Answer:
 		n.answer(e)
@@ -264,6 +271,9 @@ func (n *Node) answer(e routing.Answer) {
 	p := net.requests[e.Request]
 	net.at(net.RTT/2, func() {
 		if p.kind == routing.Candidates {
+			if n.Boasts {
+				e.Records = nil
+			}
 			net.Step(p.asker.ID, routing.CandidatesReceived{ID: p.id, From: p.to, Records: e.Records})
 			return
 		}

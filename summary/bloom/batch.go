@@ -25,14 +25,14 @@ func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	for len(keys) > 0 {
 		n := min(batch, len(keys))
 		for i, key := range keys[:n] {
-			l.hashes[i] = f.params.Key.Hash(key)
+			l.hashes[i] = f.params.Seed.Hash(key)
 		}
 		l.run(f, found[:n])
 		keys, found = keys[n:], found[n:]
 	}
 }
 
-// ContainsAllHashes is ContainsAll for hashes under the filter's Key.
+// ContainsAllHashes is ContainsAll for hashes under the filter's Seed.
 func (f *Filter) ContainsAllHashes(hashes []Hash, found []bool) {
 	found = found[:len(hashes)]
 	if f.oneByOne() {

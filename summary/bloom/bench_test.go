@@ -23,7 +23,7 @@ func forEachShape(b *testing.B, run func(b *testing.B, f *Filter, in, out [][]by
 
 func BenchmarkAdd(b *testing.B) {
 	forEachShape(b, func(b *testing.B, f *Filter, in, _ [][]byte) {
-		f.Clear()
+		f.Reset()
 		for i := 0; b.Loop(); i++ {
 			f.Add(in[i%len(in)])
 		}
@@ -87,7 +87,7 @@ func BenchmarkContainsAllLarge(b *testing.B) {
 
 func BenchmarkShared(b *testing.B) {
 	keys := testKeys(100_000, 1)
-	s := Share(mustNew(b, benchParams()[0]))
+	s := ConcurrentOf(mustNew(b, benchParams()[0]))
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
 			s.Add(keys[i%len(keys)])
@@ -107,7 +107,7 @@ func BenchmarkAndOnes(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(bytes))
 			for b.Loop() {
-				_, _ = f.AndOnes(g)
+				_, _ = f.AndOnesCount(g)
 			}
 		})
 	}
@@ -119,12 +119,12 @@ func BenchmarkOr(b *testing.B) {
 	b.SetBytes(1 << 17)
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = f.Or(g)
+		_ = f.Merge(g)
 	}
 }
 
 func BenchmarkDynamic(b *testing.B) {
-	p, err := OptimalDynamic(64<<10, 0.01, false)
+	p, err := DynamicForBits(64<<10, 0.01, false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 //	4         Blocks
 //	4         Hashes
 //	8         BlockBits
-//	16        Key
+//	16        Seed
 //	⌈m/64⌉·8  the words; unused bits of the last one are 0
 //	4         CRC-32C of all before
 const (
@@ -32,8 +32,8 @@ func appendParams(b []byte, p Params) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Blocks))
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Hashes))
 	b = binary.LittleEndian.AppendUint64(b, p.BlockBits)
-	b = binary.LittleEndian.AppendUint64(b, p.Key.K0)
-	return binary.LittleEndian.AppendUint64(b, p.Key.K1)
+	b = binary.LittleEndian.AppendUint64(b, p.Seed.K0)
+	return binary.LittleEndian.AppendUint64(b, p.Seed.K1)
 }
 
 // readParams reads paramsBytes bytes and checks all that they say.
@@ -43,7 +43,7 @@ func readParams(b []byte) (Params, error) {
 		Blocks:    int(binary.LittleEndian.Uint32(b[1:])),
 		Hashes:    int(binary.LittleEndian.Uint32(b[5:])),
 		BlockBits: binary.LittleEndian.Uint64(b[9:]),
-		Key:       Key{binary.LittleEndian.Uint64(b[17:]), binary.LittleEndian.Uint64(b[25:])},
+		Seed:      Seed{binary.LittleEndian.Uint64(b[17:]), binary.LittleEndian.Uint64(b[25:])},
 	}
 	if err := p.Check(); err != nil {
 		return Params{}, fmt.Errorf("%w: parameters: %w", ErrMalformed, err)
@@ -73,8 +73,8 @@ func checkPadding(words []uint64, n uint64) error {
 	return nil
 }
 
-// BinarySize is the length of the binary form in bytes.
-func (f *Filter) BinarySize() int { return headerBytes + 8*len(f.words) + crcBytes }
+// EncodedBytes is the length of the binary form in bytes.
+func (f *Filter) EncodedBytes() int { return headerBytes + 8*len(f.words) + crcBytes }
 
 // AppendBinary appends the binary form to b; the error is always nil. It implements encoding.BinaryAppender.
 func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
@@ -90,7 +90,7 @@ func appendCRC(b []byte, start int) []byte {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (f *Filter) MarshalBinary() ([]byte, error) {
-	return f.AppendBinary(make([]byte, 0, f.BinarySize()))
+	return f.AppendBinary(make([]byte, 0, f.EncodedBytes()))
 }
 
 // UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -43,7 +44,7 @@ func golden(t *testing.T, name string, got []byte) []byte {
 }
 
 func TestBinaryGolden(t *testing.T) {
-	f := filled(t, Params{Blocks: 3, BlockBits: 101, Hashes: 2, Key: Key{1, 2}}, testKeys(20, 1))
+	f := filled(t, Params{Blocks: 3, BlockBits: 101, Hashes: 2, Seed: Seed{1, 2}}, testKeys(20, 1))
 	b, err := f.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +65,8 @@ func TestBinaryRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = b[6:]
-		if len(b) != f.BinarySize() {
-			t.Errorf("%+v: %d bytes, BinarySize %d", p, len(b), f.BinarySize())
+		if len(b) != f.EncodedBytes() {
+			t.Errorf("%+v: %d bytes, BinarySize %d", p, len(b), f.EncodedBytes())
 		}
 		var out bytes.Buffer
 		n, err := f.WriteTo(&out)
@@ -123,7 +124,7 @@ func TestBinaryCorrupt(t *testing.T) {
 
 // A header may claim 8 GiB; a stream that ends takes no more memory than it brought.
 func TestReadFromAllocatesWhatArrives(t *testing.T) {
-	p := Params{Blocks: 1, BlockBits: MaxBits, Hashes: 1}
+	p := Params{Blocks: 1, BlockBits: min(MaxBits, math.MaxInt), Hashes: 1}
 	stream := append(appendParams([]byte(filterMagic), p), make([]byte, 1000)...)
 	var f Filter
 	var before, after runtime.MemStats
@@ -142,7 +143,7 @@ func TestReadFromAllocatesWhatArrives(t *testing.T) {
 
 func TestWriteToReportsErrors(t *testing.T) {
 	f := mustNew(t, Params{Blocks: 1, BlockBits: 1 << 20, Hashes: 1})
-	for _, after := range []int64{0, 40, 70_000, int64(f.BinarySize()) - 1} {
+	for _, after := range []int64{0, 40, 70_000, int64(f.EncodedBytes()) - 1} {
 		if n, err := f.WriteTo(&fullDisk{left: after}); !errors.Is(err, errFull) || n != after {
 			t.Errorf("a disk full after %d: wrote %d, %v", after, n, err)
 		}

@@ -71,7 +71,7 @@ func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	ones := f.Ones()
+	ones := f.OnesCount()
 	form := c.types[t].bestForm(ones)
 	if form == formPlain {
 		dst = appendHeader(dst, t, form, 0, f.words)

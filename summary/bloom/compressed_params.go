@@ -45,20 +45,20 @@ type Compression struct {
 	Rate   float64 // expected false-positive rate
 }
 
-// OptimalCompressed returns the standard filter with the lowest false-positive rate among those of at most maxBits bits that n keys
+// CompressedForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits that n keys
 // compress to an expected size of at most the given bits (section II.B). It takes few hash functions and a long
 // array: k <= ⌈m/n ln 2⌉.
-func OptimalCompressed(n int, bits float64, maxBits uint64) (Compression, error) {
+func CompressedForBits(n int, bits float64, maxBits uint64) (Compression, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Compression{}, err
 	}
 	return leastRate(n, bits, maxBits, CompressedBitsPerKey)
 }
 
-// OptimalDelta returns the standard filter with the lowest false-positive rate among those of at most maxBits bits whose delta has
+// DeltaForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits whose delta has
 // an expected size of at most the given bits after the part change (0 < change < 1) of the n keys was replaced (section
 // IV). Compression.Bits is the size of a delta.
-func OptimalDelta(n int, bits, change float64, maxBits uint64) (Compression, error) {
+func DeltaForBits(n int, bits, change float64, maxBits uint64) (Compression, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Compression{}, err
 	}
@@ -68,9 +68,9 @@ func OptimalDelta(n int, bits, change float64, maxBits uint64) (Compression, err
 	return leastRate(n, bits, maxBits, func(c, k float64) float64 { return DeltaBitsPerKey(c, k, change) })
 }
 
-// CompressedRate returns the standard filter with the smallest expected compressed size among those of at most maxBits bits
+// CompressedForRate returns the standard filter with the smallest expected compressed size among those of at most maxBits bits
 // that have a false-positive rate of at most rate with n keys (section II.B): z for a given f.
-func CompressedRate(n int, rate float64, maxBits uint64) (Compression, error) {
+func CompressedForRate(n int, rate float64, maxBits uint64) (Compression, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
 		return Compression{}, err
 	}
@@ -139,7 +139,7 @@ func mostHashes(c float64) int { return int(min(math.Ceil(c*math.Ln2), MaxHashes
 
 func compression(n int, m uint64, k int, bits float64) Compression {
 	p := Params{Blocks: 1, BlockBits: m, Hashes: k}
-	return Compression{Params: p, Bits: bits, Rate: p.Rate(n)}
+	return Compression{Params: p, Bits: bits, Rate: p.FalsePositiveRate(n)}
 }
 
 func checkCompression(n int, bits float64, maxBits uint64) error {

@@ -52,13 +52,13 @@ func TestVectorsCompressed(t *testing.T) {
 		case strings.HasPrefix(v.Name, "beta"):
 			v.near(t, "", CompressedBase(v.num("p")))
 		case strings.HasPrefix(v.Name, "optimise"):
-			got, err := OptimalCompressed(keysOf, v.num("z_over_n")*keysOf, limitBits(v.num("max_m_over_n")))
+			got, err := CompressedForBits(keysOf, v.num("z_over_n")*keysOf, limitBits(v.num("max_m_over_n")))
 			if err != nil {
 				t.Errorf("%s: %v", v.Name, err)
 			}
 			v.nearCompression(t, got)
 		case strings.HasPrefix(v.Name, "for_f"):
-			got, err := CompressedRate(keysOf, v.num("f"), limitBits(v.num("max_m_over_n")))
+			got, err := CompressedForRate(keysOf, v.num("f"), limitBits(v.num("max_m_over_n")))
 			if err != nil {
 				t.Errorf("%s: %v", v.Name, err)
 			}
@@ -139,7 +139,7 @@ func TestVectorsDelta(t *testing.T) {
 		c, k, change := v.num("m_over_n"), v.num("k"), v.num("change_fraction")
 		switch {
 		case strings.HasPrefix(v.Name, "optimise"):
-			got, err := OptimalDelta(keysOf, v.num("z_over_n")*keysOf, change, limitBits(v.num("max_m_over_n")))
+			got, err := DeltaForBits(keysOf, v.num("z_over_n")*keysOf, change, limitBits(v.num("max_m_over_n")))
 			if err != nil {
 				t.Errorf("%s: %v", v.Name, err)
 			}
@@ -177,7 +177,7 @@ func meanDelta(t *testing.T, p Params, n int, change float64, trials int) float6
 	for range trials {
 		kept := randomFilter(t, p, stay, r)
 		old, now := randomFilter(t, p, n-stay, r), randomFilter(t, p, n-stay, r)
-		if err := errors.Join(old.Or(kept), now.Or(kept)); err != nil {
+		if err := errors.Join(old.Merge(kept), now.Merge(kept)); err != nil {
 			t.Fatal(err)
 		}
 		b, err := codec.AppendDelta(nil, old, now)
@@ -194,20 +194,20 @@ func TestCompressionKeepsItsPromises(t *testing.T) {
 		for _, perKey := range []float64{2, 8, 20} {
 			for _, times := range []float64{1, 1.5, 4, 100} {
 				bits, maxBits := perKey*float64(n), uint64(perKey*times*float64(n))
-				got, err := OptimalCompressed(n, bits, maxBits)
+				got, err := CompressedForBits(n, bits, maxBits)
 				if err != nil || got.Bits > bits || got.Params.Bits() > maxBits || got.Params.Check() != nil {
 					t.Errorf("OptimalCompressed(%d, %v, %d) = %+v, %v", n, bits, maxBits, got, err)
 				}
-				plain, _ := Optimal(n, uint64(bits))
-				if got.Rate > plain.Rate(n)*1.0001 && n > 10 {
-					t.Errorf("OptimalCompressed(%d, %v, %d) has rate %v, a plain filter %v", n, bits, maxBits, got.Rate, plain.Rate(n))
+				plain, _ := ParamsForBits(n, uint64(bits))
+				if got.Rate > plain.FalsePositiveRate(n)*1.0001 && n > 10 {
+					t.Errorf("OptimalCompressed(%d, %v, %d) has rate %v, a plain filter %v", n, bits, maxBits, got.Rate, plain.FalsePositiveRate(n))
 				}
-				delta, err := OptimalDelta(n, bits, 0.05, maxBits)
+				delta, err := DeltaForBits(n, bits, 0.05, maxBits)
 				if err != nil || delta.Bits > bits || delta.Params.Bits() > maxBits {
 					t.Errorf("OptimalDelta(%d, %v, %d) = %+v, %v", n, bits, maxBits, delta, err)
 				}
 				for _, rate := range []float64{0.3, 0.01} {
-					got, err := CompressedRate(n, rate, maxBits)
+					got, err := CompressedForRate(n, rate, maxBits)
 					if err == nil && (got.Rate > rate*(1+1e-9) || got.Params.Bits() > maxBits) {
 						t.Errorf("CompressedRate(%d, %v, %d) = %+v", n, rate, maxBits, got)
 					}
@@ -216,9 +216,9 @@ func TestCompressionKeepsItsPromises(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		second(OptimalCompressed(0, 8, 8)), second(OptimalCompressed(1, 0, 8)), second(OptimalCompressed(1, 8, 0)),
-		second(OptimalCompressed(1, math.NaN(), 8)), second(OptimalDelta(10, 80, 0, 80)), second(OptimalDelta(10, 80, 1, 80)),
-		second(CompressedRate(10, 2, 80)), second(CompressedRate(10, 1e-6, 20)), second(OptimalCompressed(1000, 1e-3, 80000)),
+		second(CompressedForBits(0, 8, 8)), second(CompressedForBits(1, 0, 8)), second(CompressedForBits(1, 8, 0)),
+		second(CompressedForBits(1, math.NaN(), 8)), second(DeltaForBits(10, 80, 0, 80)), second(DeltaForBits(10, 80, 1, 80)),
+		second(CompressedForRate(10, 2, 80)), second(CompressedForRate(10, 1e-6, 20)), second(CompressedForBits(1000, 1e-3, 80000)),
 	} {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("%v is not ErrParams", err)
@@ -256,7 +256,7 @@ func TestCodecMatchesCoder(t *testing.T) { // the two lengths at which the code 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if most := coding.PredictedBytes(int(m), f.Ones())*101/100 + 16; len(b) > most {
+		if most := coding.PredictedBytes(int(m), f.OnesCount())*101/100 + 16; len(b) > most {
 			t.Errorf("%d bits: %d bytes, more than %d", m, len(b), most)
 		}
 		if g, err := codec.Decode(b); err != nil || !g.Equal(f) {

@@ -10,9 +10,9 @@
 // same (with blocks of n/ln 2 bits and one hash function each), and dropping blocks from the end leaves the filter that would have been
 // built so. So it can be cut, before it is sent, to what a link or a purpose can bear.
 //
-// What it costs: a key is hashed once, to 128 bits, by a keyed hash (Key.Hash); Add and Contains then take two multiplications
+// What it costs: a key is hashed once, to 128 bits, by a keyed hash (Seed.Hash); Add and Contains then take two multiplications
 // and one access to memory for every hash function. Nothing but construction, decoding and merging into something new
-// allocates. No function blocks, and apart from Shared nothing is safe for use by several goroutines while one of them writes.
+// allocates. No function blocks, and apart from Concurrent nothing is safe for use by several goroutines while one of them writes.
 //
 // Sources, cited by author in this package:
 //   - M. Mitzenmacher, Compressed Bloom Filters, IEEE/ACM Transactions on Networking 10(5), 2002.

@@ -49,16 +49,16 @@ func (d *Dynamic) Batches() int { return len(d.batches) }
 // Batch returns a batch, 0 <= i < Batches(), oldest first: to be read, not changed.
 func (d *Dynamic) Batch(i int) *Filter { return d.batches[i] }
 
-// N is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains first.
-func (d *Dynamic) N() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
+// Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains first.
+func (d *Dynamic) Len() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
 
 // Bits is the length of all batches.
 func (d *Dynamic) Bits() uint64 { return uint64(len(d.batches)) * d.params.Batch.Bits() }
 
 // Add adds a key.
-func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Key.Hash(key)) }
+func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Seed.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Key.
+// AddHash adds a key by its hash under the filter's Seed.
 func (d *Dynamic) AddHash(h Hash) {
 	if d.last == d.params.Threshold {
 		d.begin()
@@ -68,9 +68,9 @@ func (d *Dynamic) AddHash(h Hash) {
 }
 
 // Contains reports whether the key may have been added.
-func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Key.Hash(key)) }
+func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Seed.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Key.
+// ContainsHash is Contains for a key's hash under the filter's Seed.
 func (d *Dynamic) ContainsHash(h Hash) bool {
 	for _, b := range slices.Backward(d.batches) { // what came last is asked for most
 		if b.ContainsHash(h) {
@@ -80,29 +80,29 @@ func (d *Dynamic) ContainsHash(h Hash) bool {
 	return false
 }
 
-// Rate is the false-positive rate of the filter as its bits are: Filter.Rate of all batches together. What to expect
-// from n alone is Params().Rate(N()).
-func (d *Dynamic) Rate() float64 {
+// FalsePositiveRate is the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all batches together. What to expect
+// from n alone is Params().FalsePositiveRate(Len()).
+func (d *Dynamic) FalsePositiveRate() float64 {
 	var log float64
 	for _, b := range d.batches {
-		log += math.Log1p(-b.Rate())
+		log += math.Log1p(-b.FalsePositiveRate())
 	}
 	return -math.Expm1(log)
 }
 
-// Truncate drops all but the first blocks of every batch, also of those to come. 1 <= blocks <= Params().Batch.Blocks,
-// else it panics.
+// Truncate drops all but the first blocks of every batch, also of those to come. It panics if blocks is less than 1, and
+// changes nothing if there are no more.
 func (d *Dynamic) Truncate(blocks int) {
 	for _, b := range d.batches {
 		b.Truncate(blocks)
 	}
-	d.params.Batch.Blocks = blocks
+	d.params.Batch.Blocks = min(blocks, d.params.Batch.Blocks)
 }
 
 // Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate, and reports
 // whether there are so few. If not it changes nothing.
 func (d *Dynamic) Reduce(rate float64) bool {
-	blocks, reached := d.params.BlocksFor(d.N(), rate)
+	blocks, reached := d.params.BlocksFor(d.Len(), rate)
 	if reached {
 		d.Truncate(blocks)
 	}
@@ -112,15 +112,15 @@ func (d *Dynamic) Reduce(rate float64) bool {
 // DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It allocates nothing.
 func (d *Dynamic) DropOldest() {
 	if len(d.batches) == 1 {
-		d.batches[0].Clear()
+		d.batches[0].Reset()
 		d.last = 0
 		return
 	}
 	d.batches = slices.Delete(d.batches, 0, 1)
 }
 
-// Clear removes all keys and all batches but one.
-func (d *Dynamic) Clear() {
+// Reset removes all keys and all batches but one.
+func (d *Dynamic) Reset() {
 	d.batches = slices.Delete(d.batches, 1, len(d.batches))
 	d.DropOldest()
 }

@@ -3,6 +3,7 @@ package bloom
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // The binary form of a Dynamic, all numbers little endian:
@@ -20,8 +21,8 @@ const (
 	maxBatches    = 1 << 22 // so that N stays far below 2^63
 )
 
-// BinarySize is the length of the binary form in bytes.
-func (d *Dynamic) BinarySize() int {
+// EncodedBytes is the length of the binary form in bytes.
+func (d *Dynamic) EncodedBytes() int {
 	return dynamicHeader + len(d.batches)*8*len(d.batches[0].words) + crcBytes
 }
 
@@ -40,7 +41,7 @@ func (d *Dynamic) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (d *Dynamic) MarshalBinary() ([]byte, error) {
-	return d.AppendBinary(make([]byte, 0, d.BinarySize()))
+	return d.AppendBinary(make([]byte, 0, d.EncodedBytes()))
 }
 
 // UnmarshalBinary makes d the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, d is
@@ -58,7 +59,7 @@ func (d *Dynamic) UnmarshalBinary(data []byte) error {
 	threshold := binary.LittleEndian.Uint64(body[4+paramsBytes:])
 	last := binary.LittleEndian.Uint64(body[12+paramsBytes:])
 	batches := binary.LittleEndian.Uint32(body[20+paramsBytes:])
-	if threshold < 1 || threshold > MaxThreshold || last > threshold || batches < 1 || batches > maxBatches {
+	if threshold < 1 || threshold > min(MaxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
 		return fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, batches)
 	}
 	body = body[dynamicHeader:]

@@ -18,7 +18,7 @@ type DynamicParams struct {
 // Check reports every parameter that is out of its range.
 func (p DynamicParams) Check() error {
 	err := p.Batch.Check()
-	if p.Threshold < 1 || p.Threshold > MaxThreshold {
+	if p.Threshold < 1 || int64(p.Threshold) > MaxThreshold {
 		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(MaxThreshold)))
 	}
 	return err
@@ -27,13 +27,13 @@ func (p DynamicParams) Check() error {
 // Batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
 func (p DynamicParams) Batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
-// Rate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about linearly with the
+// FalsePositiveRate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about linearly with the
 // number of batches.
-func (p DynamicParams) Rate(n int) float64 {
+func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	frozen := p.Batches(n) - 1
-	last := p.Batch.Rate(n - frozen*p.Threshold)
+	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
 	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
-	return -math.Expm1(math.Log1p(-last) + float64(frozen)*math.Log1p(-p.Batch.Rate(p.Threshold)))
+	return -math.Expm1(math.Log1p(-last) + float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold)))
 }
 
 // RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ full
@@ -51,19 +51,19 @@ func (p DynamicParams) RateBound(n int) float64 {
 func (p DynamicParams) BlocksFor(n int, rate float64) (blocks int, reached bool) {
 	all := p.Batch.Blocks
 	for p.Batch.Blocks = 1; p.Batch.Blocks <= all; p.Batch.Blocks++ {
-		if p.Rate(n) <= rate {
+		if p.FalsePositiveRate(n) <= rate {
 			return p.Batch.Blocks, true
 		}
 	}
 	return all, false
 }
 
-// OptimalDynamic searches the configuration (section 4) whose batches of at most the given number of bits hold the most keys at a
+// DynamicForBits searches the configuration (section 4) whose batches of at most the given number of bits hold the most keys at a
 // false-positive rate of at most rate a batch, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash function. Starting at one block it
 // adds blocks for as long as that helps.
 //
 // With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.
-func OptimalDynamic(bits uint64, rate float64, divisorsOnly bool) (DynamicParams, error) {
+func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (DynamicParams, error) {
 	if err := checkSize(0, bits); err != nil {
 		return DynamicParams{}, err
 	}
@@ -94,11 +94,11 @@ func OptimalDynamic(bits uint64, rate float64, divisorsOnly bool) (DynamicParams
 func (p Params) capacity(rate float64) int {
 	perBlock := math.Pow(rate, 1/float64(p.Blocks))
 	most := math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits)) // (1-(1-1/m_b)^n) = perBlock
-	n := int(min(most, MaxThreshold-1))
-	for n > 0 && p.Rate(n) > rate { // rounding may be off by one
+	n := int(min(most, min(MaxThreshold, math.MaxInt)-1))
+	for n > 0 && p.FalsePositiveRate(n) > rate { // rounding may be off by one
 		n--
 	}
-	for n < MaxThreshold && p.Rate(n+1) <= rate {
+	for int64(n) < min(MaxThreshold, math.MaxInt)-1 && p.FalsePositiveRate(n+1) <= rate {
 		n++
 	}
 	return n

@@ -24,16 +24,16 @@ func TestVectorsDynamic(t *testing.T) {
 		}
 		switch {
 		case strings.HasPrefix(v.Name, "T2_bf_len"):
-			standard, err := OptimalRate(v.int("c"), target)
+			standard, err := ParamsForRate(v.int("c"), target)
 			if err != nil {
 				t.Fatal(err)
 			}
 			v.near(t, "", float64(standard.Bits())/1024)
 		case strings.HasPrefix(v.Name, "T2_bfprob"):
-			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.Rate(n))
+			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.FalsePositiveRate(n))
 		case strings.Contains(v.Name, "config_"):
 			divisors, _ := v.Inputs["divisors_only"].(bool)
-			got, err := OptimalDynamic(uint64(v.num("m")), target, divisors)
+			got, err := DynamicForBits(uint64(v.num("m")), target, divisors)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,12 +45,12 @@ func TestVectorsDynamic(t *testing.T) {
 			v.near(t, "mu_reduced", float64(blocks))
 			p.Batch.Blocks = blocks
 			v.near(t, "lambda", float64(p.Batches(n)))
-			v.near(t, "fp", p.Rate(n))
+			v.near(t, "fp", p.FalsePositiveRate(n))
 			v.near(t, "union_bound", p.RateBound(n))
 		default:
 			p.Batch.Blocks, _ = p.BlocksFor(n, target)
 			if strings.HasPrefix(v.Name, "T2_prob") {
-				v.near(t, "", p.Rate(n))
+				v.near(t, "", p.FalsePositiveRate(n))
 			} else {
 				v.near(t, "", float64(p.Batches(n))*float64(p.Batch.Bits())/1024)
 			}
@@ -69,7 +69,7 @@ func TestOptimalDynamicIsExhaustive(t *testing.T) {
 						best = max(best, Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}.capacity(rate))
 					}
 				}
-				got, err := OptimalDynamic(bits, rate, divisors)
+				got, err := DynamicForBits(bits, rate, divisors)
 				if best == 0 && !errors.Is(err, ErrParams) || best > 0 && got.Threshold != best {
 					t.Errorf("OptimalDynamic(%d, %v, %v) = %+v, %v; best %d", bits, rate, divisors, got, err, best)
 				}
@@ -77,7 +77,7 @@ func TestOptimalDynamicIsExhaustive(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		second(OptimalDynamic(0, 0.1, false)), second(OptimalDynamic(10, 0, false)), second(OptimalDynamic(1, 0.1, false)),
+		second(DynamicForBits(0, 0.1, false)), second(DynamicForBits(10, 0, false)), second(DynamicForBits(1, 0.1, false)),
 		DynamicParams{Batch: Params{Blocks: 1, BlockBits: 1, Hashes: 1}}.Check(), DynamicParams{Threshold: 1}.Check(),
 		second(NewDynamic(DynamicParams{})),
 	} {
@@ -105,8 +105,8 @@ func TestDynamicIsItsBatches(t *testing.T) {
 		keys := testKeys(n, 1)
 		d := smallDynamic(t, keys)
 		p := d.Params()
-		if d.N() != n || d.Batches() != p.Batches(n) || d.Bits() != uint64(d.Batches())*505 {
-			t.Errorf("%d keys: N %d, %d batches, %d bits", n, d.N(), d.Batches(), d.Bits())
+		if d.Len() != n || d.Batches() != p.Batches(n) || d.Bits() != uint64(d.Batches())*505 {
+			t.Errorf("%d keys: N %d, %d batches, %d bits", n, d.Len(), d.Batches(), d.Bits())
 		}
 		for _, blocks := range []int{5, 3, 1} {
 			d.Truncate(blocks)
@@ -138,7 +138,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 }
 
 func TestDynamicReduce(t *testing.T) {
-	p, err := OptimalDynamic(624_698, 0.05, false)
+	p, err := DynamicForBits(624_698, 0.05, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestDynamicReduce(t *testing.T) {
 	if !d.Reduce(0.05) || d.Params().Batch.Blocks != 2 {
 		t.Errorf("cut to %d blocks, the paper's table 2 says 2", d.Params().Batch.Blocks)
 	}
-	want := d.Params().Rate(d.N())
-	if got := d.Rate(); math.Abs(got/want-1) > 0.03 {
+	want := d.Params().FalsePositiveRate(d.Len())
+	if got := d.FalsePositiveRate(); math.Abs(got/want-1) > 0.03 {
 		t.Errorf("rate from bits %v, expected %v", got, want)
 	}
 	if d.Reduce(1e-9) || d.Params().Batch.Blocks != 2 {
@@ -174,17 +174,17 @@ func TestDynamicWindow(t *testing.T) {
 	keys := testKeys(200, 1)
 	d := smallDynamic(t, keys)
 	d.DropOldest()
-	if d.N() != 130 || d.Batches() != 2 || !d.Equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
-		t.Errorf("after DropOldest %d keys in %d batches", d.N(), d.Batches())
+	if d.Len() != 130 || d.Batches() != 2 || !d.Equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
+		t.Errorf("after DropOldest %d keys in %d batches", d.Len(), d.Batches())
 	}
 	c := d.Clone()
-	d.Clear()
-	if d.N() != 0 || d.Batches() != 1 || d.Contains(keys[199]) || !c.Contains(keys[199]) {
+	d.Reset()
+	if d.Len() != 0 || d.Batches() != 1 || d.Contains(keys[199]) || !c.Contains(keys[199]) {
 		t.Error("Clear or Clone")
 	}
 	c.DropOldest()
 	c.DropOldest()
-	if c.N() != 0 || !c.Equal(d) {
+	if c.Len() != 0 || !c.Equal(d) {
 		t.Error("dropping all batches is not clearing")
 	}
 }
@@ -194,7 +194,7 @@ func TestDynamicBinary(t *testing.T) {
 		d := smallDynamic(t, testKeys(n, 1))
 		d.Truncate(4)
 		b, err := d.MarshalBinary()
-		if err != nil || len(b) != d.BinarySize() {
+		if err != nil || len(b) != d.EncodedBytes() {
 			t.Fatal(err)
 		}
 		var e Dynamic

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleFilter() {
-	p, err := bloom.OptimalRate(1000, 0.01)
+	p, err := bloom.ParamsForRate(1000, 0.01)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -19,7 +19,7 @@ func ExampleFilter() {
 	}
 	f.Add([]byte("apple"))
 	fmt.Println(f.Contains([]byte("apple")), f.Contains([]byte("pear")))
-	fmt.Printf("%d bits, %d hash functions, a rate of %.4f when full\n", p.Bits(), p.Hashes, p.Rate(1000))
+	fmt.Printf("%d bits, %d hash functions, a rate of %.4f when full\n", p.Bits(), p.Hashes, p.FalsePositiveRate(1000))
 	// Output:
 	// true false
 	// 9594 bits, 7 hash functions, a rate of 0.0100 when full
@@ -27,14 +27,14 @@ func ExampleFilter() {
 
 // A block-partitioned filter is cut to what a link can bear; it goes on working.
 func ExampleFilter_Truncate() {
-	p, _ := bloom.Partitioned(1000, 14_430)
+	p, _ := bloom.PartitionedForBits(1000, 14_430)
 	f, _ := bloom.New(p)
 	f.Add([]byte("apple"))
 	for blocks := p.Blocks; blocks > 0; blocks -= 3 {
 		f.Truncate(blocks)
 		cut := f.Params()
 		fmt.Printf("%2d blocks, %5d bits, rate %.4f, apple %v\n",
-			cut.Blocks, cut.Bits(), cut.Rate(1000), f.Contains([]byte("apple")))
+			cut.Blocks, cut.Bits(), cut.FalsePositiveRate(1000), f.Contains([]byte("apple")))
 	}
 	// Output:
 	// 10 blocks, 14430 bits, rate 0.0010, apple true
@@ -45,17 +45,17 @@ func ExampleFilter_Truncate() {
 
 func ExampleParams() {
 	p := bloom.Params{Blocks: 8, BlockBits: 1443, Hashes: 1, Scheme: bloom.Double}
-	fmt.Printf("%s hashing: rate %.5f, of which %.5f is the scheme's\n", p.Scheme, p.Rate(1000), p.Floor(1000))
+	fmt.Printf("%s hashing: rate %.5f, of which %.5f is the scheme's\n", p.Scheme, p.FalsePositiveRate(1000), p.Floor(1000))
 	p.Scheme = bloom.Independent
-	fmt.Printf("%s: rate %.5f\n", p.Scheme, p.Rate(1000))
+	fmt.Printf("%s: rate %.5f\n", p.Scheme, p.FalsePositiveRate(1000))
 	// Output:
 	// double hashing: rate 0.00439, of which 0.00048 is the scheme's
 	// independent: rate 0.00391
 }
 
-func ExampleKey() {
-	key := bloom.KeyFromBytes([16]byte([]byte("of this network.")))
-	p := bloom.Params{Blocks: 1, BlockBits: 100, Hashes: 3, Key: key}
+func ExampleSeed() {
+	key := bloom.SeedFromBytes([16]byte([]byte("of this network.")))
+	p := bloom.Params{Blocks: 1, BlockBits: 100, Hashes: 3, Seed: key}
 	f, _ := bloom.New(p)
 	g, _ := bloom.New(p)
 	h := key.Hash([]byte("apple")) // hashed once
@@ -70,8 +70,8 @@ func ExampleParseScheme() {
 	// Output: triple <nil>
 }
 
-func ExampleShared() {
-	s, _ := bloom.NewShared(bloom.Params{Blocks: 1, BlockBits: 1000, Hashes: 4})
+func ExampleConcurrent() {
+	s, _ := bloom.NewConcurrent(bloom.Params{Blocks: 1, BlockBits: 1000, Hashes: 4})
 	done := make(chan bool)
 	for _, fruit := range []string{"apple", "pear"} {
 		go func() {
@@ -87,7 +87,7 @@ func ExampleShared() {
 
 // A dynamic filter grows with its set, and is cut afterwards.
 func ExampleDynamic() {
-	p, err := bloom.OptimalDynamic(8*1024*8, 0.01, false) // batches of 8 KiB
+	p, err := bloom.DynamicForBits(8*1024*8, 0.01, false) // batches of 8 KiB
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -96,16 +96,16 @@ func ExampleDynamic() {
 	for i := range 20_000 {
 		d.Add(fmt.Append(nil, i))
 	}
-	fmt.Printf("%d keys in %d batches of %d blocks: rate %.3f\n", d.N(), d.Batches(), p.Batch.Blocks, p.Rate(d.N()))
+	fmt.Printf("%d keys in %d batches of %d blocks: rate %.3f\n", d.Len(), d.Batches(), p.Batch.Blocks, p.FalsePositiveRate(d.Len()))
 	d.Reduce(0.06)
-	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.Params().Rate(d.N()))
+	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.Params().FalsePositiveRate(d.Len()))
 	// Output:
 	// 20000 keys in 3 batches of 7 blocks: rate 0.027
 	// cut to 6 blocks: rate 0.052
 }
 
-func ExampleOptimalDynamic() {
-	p, _ := bloom.OptimalDynamic(1<<20, 0.0001, true)
+func ExampleDynamicForBits() {
+	p, _ := bloom.DynamicForBits(1<<20, 0.0001, true)
 	fmt.Println(p.Batch.Blocks, p.Batch.BlockBits, p.Threshold)
 	// Output: 16 65536 54153
 }
@@ -113,12 +113,12 @@ func ExampleOptimalDynamic() {
 // At 8 bits a key to send, a longer and sparser filter is better than a plain one; it is sent coded.
 func ExampleCodec() {
 	const n = 1000
-	best, err := bloom.OptimalCompressed(n, 0.99*8*n, 16*n)
+	best, err := bloom.CompressedForBits(n, 0.99*8*n, 16*n)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	plain, _ := bloom.Optimal(n, 8*n)
+	plain, _ := bloom.ParamsForBits(n, 8*n)
 	codec, _ := bloom.NewCodec(best.Params, plain)
 	f, _ := bloom.New(best.Params)
 	for i := range n {
@@ -126,7 +126,7 @@ func ExampleCodec() {
 	}
 	message, _ := codec.Append(nil, f)
 	fmt.Printf("%d bits, %d hash functions: %d bytes, rate %.4f\n", f.Params().Bits(), f.Params().Hashes, len(message), best.Rate)
-	fmt.Printf("plain: %d bytes, rate %.4f\n", plain.Bits()/8, plain.Rate(n))
+	fmt.Printf("plain: %d bytes, rate %.4f\n", plain.Bits()/8, plain.FalsePositiveRate(n))
 
 	g, err := codec.Decode(message)
 	fmt.Println(err, g.Equal(f))
@@ -142,8 +142,8 @@ func ExampleCodec() {
 	// 10 bytes; <nil> true
 }
 
-func ExampleOptimalCompressed() {
-	best, _ := bloom.OptimalCompressed(10_000, 80_000, 140_000)
+func ExampleCompressedForBits() {
+	best, _ := bloom.CompressedForBits(10_000, 80_000, 140_000)
 	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Params.Bits(), best.Params.Hashes, best.Bits, best.Rate)
 	// Output: m=140000 k=2 z=79231 f=0.0177
 }

@@ -9,7 +9,7 @@ import (
 // forgets: it is true for every key added, and for others with the false-positive rate.
 //
 // The zero value is only good for UnmarshalBinary and ReadFrom. A Filter may be read by many goroutines at once, but not
-// while one writes; for that there is Shared.
+// while one writes; for that there is Concurrent.
 type Filter struct {
 	params Params
 	probes []probe  // the hash functions of the independent scheme; nil in other schemes. Never written, so shared by clones.
@@ -39,14 +39,13 @@ func newFilter(p Params, words []uint64) *Filter {
 // Params returns the filter's parameters.
 func (f *Filter) Params() Params { return f.params }
 
-// Words returns the bits of the filter, bit i in bit i%64 of word i/64; block b begins at bit b*BlockBits. The
-// slice is the filter's own: who writes to it answers for the result.
-func (f *Filter) Words() []uint64 { return f.words }
+// AppendWords appends the bits of the filter, bit i in bit i%64 of word i/64; block b begins at bit b*BlockBits.
+func (f *Filter) AppendWords(dst []uint64) []uint64 { return append(dst, f.words...) }
 
 // Add adds a key: O(k), no allocation.
-func (f *Filter) Add(key []byte) { f.AddHash(f.params.Key.Hash(key)) }
+func (f *Filter) Add(key []byte) { f.AddHash(f.params.Seed.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Key.
+// AddHash adds a key by its hash under the filter's Seed.
 func (f *Filter) AddHash(h Hash) {
 	if f.params.Scheme != Independent {
 		f.addProgression(h)
@@ -70,9 +69,9 @@ func (f *Filter) addProgression(h Hash) {
 }
 
 // Contains reports whether the key may have been added: O(k), no allocation.
-func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.params.Key.Hash(key)) }
+func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.params.Seed.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Key.
+// ContainsHash is Contains for a key's hash under the filter's Seed.
 func (f *Filter) ContainsHash(h Hash) bool {
 	if f.params.Scheme != Independent {
 		return f.containsProgression(h)
@@ -110,8 +109,8 @@ func (f *Filter) containsProgression(h Hash) bool {
 	return true
 }
 
-// Clear removes all keys.
-func (f *Filter) Clear() { clear(f.words) }
+// Reset removes all keys.
+func (f *Filter) Reset() { clear(f.words) }
 
 // Clone returns a copy that shares nothing that is ever written.
 func (f *Filter) Clone() *Filter {
@@ -125,25 +124,25 @@ func (f *Filter) Equal(g *Filter) bool {
 	return f.params == g.params && slices.Equal(f.words, g.words)
 }
 
-// Ones is the number of bits set.
-func (f *Filter) Ones() int { return countOnes(f.words) }
+// OnesCount is the number of bits set.
+func (f *Filter) OnesCount() int { return countOnes(f.words) }
 
-// BlockOnes is the number of bits set in a block, 0 <= block < Blocks.
-func (f *Filter) BlockOnes(block int) int {
+// BlockOnesCount is the number of bits set in a block, 0 <= block < Blocks.
+func (f *Filter) BlockOnesCount(block int) int {
 	f.checkBlock(block)
 	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)
 }
 
-// Fill is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best.
-func (f *Filter) Fill() float64 { return float64(f.Ones()) / float64(f.params.Bits()) }
+// FillRatio is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best.
+func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
-// Rate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard filter (Papapetrou et
+// FalsePositiveRate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard filter (Papapetrou et
 // al., section 2), the product of the blocks' rates in a partitioned one. The floor of the scheme (Params.Floor) is not
 // in it, for bits don't tell n.
-func (f *Filter) Rate() float64 {
+func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for b := range f.params.Blocks {
-		fill := float64(f.BlockOnes(b)) / float64(f.params.BlockBits)
+		fill := float64(f.BlockOnesCount(b)) / float64(f.params.BlockBits)
 		rate *= math.Pow(fill, float64(f.params.Hashes))
 	}
 	return rate

@@ -54,7 +54,7 @@ func someParams() []Params {
 			{Blocks: MaxHashes, BlockBits: 30, Hashes: 1},
 		} {
 			p.Scheme = s
-			p.Key = Key{uint64(s), 7}
+			p.Seed = Seed{uint64(s), 7}
 			all = append(all, p)
 		}
 	}
@@ -85,7 +85,7 @@ func TestFilterIsItsSlowTwin(t *testing.T) {
 func FuzzFilter(f *testing.F) {
 	f.Add(uint16(3), uint16(100), uint8(2), uint8(0), uint8(1), []byte("one two three four"))
 	f.Fuzz(func(t *testing.T, blocks, blockBits uint16, hashes, scheme, cut uint8, data []byte) {
-		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Scheme(scheme) % schemes, Key{1, 2}}
+		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Scheme(scheme) % schemes, Seed{1, 2}}
 		fast, slow := mustNew(t, p), newSlow(p)
 		for i := 0; i+3 <= len(data); i += 3 {
 			fast.Add(data[i : i+3])
@@ -108,9 +108,7 @@ func FuzzFilter(f *testing.F) {
 		fast.Truncate(small.Blocks)
 		if small.BlockBits%2 == 0 {
 			small.BlockBits /= 2
-			if err := fast.Fold(); err != nil {
-				t.Fatal(err)
-			}
+			fast.Fold()
 		}
 		slow = newSlow(small)
 		for i := 0; i+3 <= len(data); i += 3 {
@@ -130,7 +128,7 @@ func sameInBatches(t *testing.T, fast *Filter, slow *slowFilter, data []byte) {
 	for _, size := range []int{3, 2} {
 		var keys [][]byte
 		for i := 0; i+size <= len(data) && len(keys) < batch; i += size {
-			l.hashes[len(keys)] = fast.Params().Key.Hash(data[i : i+size])
+			l.hashes[len(keys)] = fast.Params().Seed.Hash(data[i : i+size])
 			keys = append(keys, data[i:i+size])
 		}
 		found := make([]bool, len(keys))
@@ -160,7 +158,7 @@ func testBatch(t *testing.T, f *Filter) {
 	keys := testKeys(3*batch+1, 1)
 	hashes := make([]Hash, len(keys))
 	for i, k := range keys {
-		hashes[i] = f.Params().Key.Hash(k)
+		hashes[i] = f.Params().Seed.Hash(k)
 	}
 	for _, n := range []int{0, 1, batch - 1, batch, batch + 1, len(keys)} {
 		found, again := make([]bool, n), make([]bool, n)
@@ -175,6 +173,41 @@ func testBatch(t *testing.T, f *Filter) {
 			}
 		}
 	}
+}
+
+// TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
+func TestMistakes(t *testing.T) {
+	p := Params{Blocks: 3, BlockBits: 64, Hashes: 1}
+	f := filled(t, p, testKeys(5, 3))
+	d, err := NewDynamic(DynamicParams{Batch: p, Threshold: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := f.Clone()
+	f.Truncate(4)
+	d.Truncate(4)
+	if !f.Equal(before) || d.Params().Batch != p {
+		t.Error("a cut to more blocks than there are changed something")
+	}
+	for _, blocks := range []int{0, -1} {
+		mustPanic(t, "Truncate", func() { f.Truncate(blocks) })
+		mustPanic(t, "Dynamic.Truncate", func() { d.Truncate(blocks) })
+	}
+	words := f.AppendWords(nil)
+	words[0] = ^words[0]
+	if !f.Equal(before) {
+		t.Error("the words are the filter's own")
+	}
+}
+
+func mustPanic(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}()
+	f()
 }
 
 func TestTruncateIsBuiltWithFewer(t *testing.T) {
@@ -200,17 +233,14 @@ func TestFoldIsBuiltShorter(t *testing.T) {
 	keys := testKeys(50, 3)
 	for _, p := range someParams() {
 		f := filled(t, p, keys)
-		before := f.Clone()
-		err := f.Fold()
 		if p.BlockBits%2 == 1 {
-			if !errors.Is(err, ErrParams) || !f.Equal(before) {
-				t.Errorf("%+v: Fold of odd blocks: %v", p, err)
-			}
+			mustPanic(t, "Fold of odd blocks", f.Fold)
 			continue
 		}
+		f.Fold()
 		p.BlockBits /= 2
-		if want := filled(t, p, keys); err != nil || !f.Equal(want) {
-			t.Errorf("%+v: folded filter differs from the one built so: %v", p, err)
+		if want := filled(t, p, keys); !f.Equal(want) {
+			t.Errorf("%+v: folded filter differs from the one built so", p)
 		}
 	}
 }
@@ -226,10 +256,10 @@ func TestMerge(t *testing.T) {
 
 		for _, pair := range [][2]*Filter{{f, g}, {g, f}} {
 			or, and := pair[0].Clone(), pair[0].Clone()
-			if err := or.Or(pair[1]); err != nil || !or.Equal(union) {
+			if err := or.Merge(pair[1]); err != nil || !or.Equal(union) {
 				t.Errorf("%+v: Or is not the filter of the union: %v", p, err)
 			}
-			if err := and.And(pair[1]); err != nil {
+			if err := and.Intersect(pair[1]); err != nil {
 				t.Error(err)
 			}
 			for _, k := range both {
@@ -237,14 +267,14 @@ func TestMerge(t *testing.T) {
 					t.Fatalf("%+v: And forgets", p)
 				}
 			}
-			ones, err := pair[0].AndOnes(pair[1])
-			if err != nil || ones != and.Ones() {
-				t.Errorf("%+v: AndOnes = %d, %v, want %d", p, ones, err, and.Ones())
+			ones, err := pair[0].AndOnesCount(pair[1])
+			if err != nil || ones != and.OnesCount() {
+				t.Errorf("%+v: AndOnes = %d, %v, want %d", p, ones, err, and.OnesCount())
 			}
 			sum := 0
 			for b := range q.Blocks {
-				n, err := pair[0].AndBlockOnes(pair[1], b)
-				if err != nil || n != and.BlockOnes(b) {
+				n, err := pair[0].AndBlockOnesCount(pair[1], b)
+				if err != nil || n != and.BlockOnesCount(b) {
 					t.Errorf("%+v: AndBlockOnes(%d) = %d, %v", p, b, n, err)
 				}
 				sum += n
@@ -271,15 +301,15 @@ func TestMergeMismatch(t *testing.T) {
 	before := f.Clone()
 	for name, q := range map[string]Params{
 		"bloom: filters do not match: schemes independent and double": {Blocks: 2, BlockBits: 100, Hashes: 2, Scheme: Double},
-		"bloom: filters do not match: keys differ":                    {Blocks: 2, BlockBits: 100, Hashes: 2, Key: Key{1, 0}},
+		"bloom: filters do not match: seeds differ":                   {Blocks: 2, BlockBits: 100, Hashes: 2, Seed: Seed{1, 0}},
 		"bloom: filters do not match: blocks of 100 and 50 bits":      {Blocks: 2, BlockBits: 50, Hashes: 2},
 		"bloom: filters do not match: 2 and 1 hash functions a block": {Blocks: 2, BlockBits: 100, Hashes: 1},
 	} {
 		g := mustNew(t, q)
-		_, err := f.AndOnes(g)
-		_, err2 := f.AndBlockOnes(g, 0)
+		_, err := f.AndOnesCount(g)
+		_, err2 := f.AndBlockOnesCount(g, 0)
 		_, err3 := Union(f, g)
-		for _, err := range []error{err, err2, err3, f.Or(g), f.And(g)} {
+		for _, err := range []error{err, err2, err3, f.Merge(g), f.Intersect(g)} {
 			if !errors.Is(err, ErrMismatch) || err.Error() != name {
 				t.Errorf("%v, want %s", err, name)
 			}
@@ -293,16 +323,16 @@ func TestMergeMismatch(t *testing.T) {
 func TestClearCloneFill(t *testing.T) {
 	f := filled(t, Params{Blocks: 3, BlockBits: 70, Hashes: 1}, testKeys(5, 1))
 	c := f.Clone()
-	f.Clear()
-	if f.Ones() != 0 || f.Fill() != 0 || f.Rate() != 0 || c.Ones() == 0 || f.Equal(c) {
+	f.Reset()
+	if f.OnesCount() != 0 || f.FillRatio() != 0 || f.FalsePositiveRate() != 0 || c.OnesCount() == 0 || f.Equal(c) {
 		t.Error("Clear and Clone")
 	}
 	want := 1.0
 	for b := range 3 {
-		want *= float64(c.BlockOnes(b)) / 70
+		want *= float64(c.BlockOnesCount(b)) / 70
 	}
-	if math.Abs(c.Rate()-want) > 1e-12 {
-		t.Errorf("Rate = %v, want %v", c.Rate(), want)
+	if math.Abs(c.FalsePositiveRate()-want) > 1e-12 {
+		t.Errorf("Rate = %v, want %v", c.FalsePositiveRate(), want)
 	}
 }
 
@@ -328,10 +358,10 @@ func TestParamsCheck(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		second(Optimal(-1, 10)), second(Optimal(10, 0)), second(OptimalRate(-1, 0.1)), second(OptimalRate(1, 0)),
-		second(OptimalRate(1, 1)), second(OptimalRate(1, math.NaN())), second(OptimalRate(1<<40, 0.01)),
-		second(Partitioned(1, MaxBits+1)), second(PartitionedRate(3, -1)), second(PartitionedRate(1<<40, 0.01)),
-		second(PartitionedRate(1, 1e-320)), second(PartitionedBlocks(1, 10, 11)), second(PartitionedBlocks(1, 10, 0)), second(ParseScheme("none")),
+		second(ParamsForBits(-1, 10)), second(ParamsForBits(10, 0)), second(ParamsForRate(-1, 0.1)), second(ParamsForRate(1, 0)),
+		second(ParamsForRate(1, 1)), second(ParamsForRate(1, math.NaN())), second(ParamsForRate(math.MaxInt, 0.01)),
+		second(PartitionedForBits(1, MaxBits+1)), second(PartitionedForRate(3, -1)), second(PartitionedForRate(math.MaxInt, 0.01)),
+		second(PartitionedForRate(1, 1e-320)), second(PartitionedForBlocks(1, 10, 11)), second(PartitionedForBlocks(1, 10, 0)), second(ParseScheme("none")),
 	} {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("%v is not ErrParams", err)
@@ -344,21 +374,21 @@ func second[T any](_ T, err error) error { return err }
 func TestConfigurations(t *testing.T) {
 	for _, n := range []int{0, 1, 10, 1000, 123456} {
 		for _, rate := range []float64{0.9, 0.5, 0.1, 0.01, 1e-6} {
-			for name, config := range map[string]func(int, float64) (Params, error){"OptimalRate": OptimalRate, "PartitionedRate": PartitionedRate} {
+			for name, config := range map[string]func(int, float64) (Params, error){"OptimalRate": ParamsForRate, "PartitionedRate": PartitionedForRate} {
 				p, err := config(n, rate)
-				if err != nil || p.Rate(n) > rate*(1+1e-9) {
-					t.Errorf("%s(%d, %v) = %+v, rate %v, %v", name, n, rate, p, p.Rate(n), err)
+				if err != nil || p.FalsePositiveRate(n) > rate*(1+1e-9) {
+					t.Errorf("%s(%d, %v) = %+v, rate %v, %v", name, n, rate, p, p.FalsePositiveRate(n), err)
 				}
 				if p.BlockBits > 1 {
 					p.BlockBits--
-					if p.Rate(n) <= rate {
+					if p.FalsePositiveRate(n) <= rate {
 						t.Errorf("%s(%d, %v) = %+v is not the shortest", name, n, rate, p)
 					}
 				}
 			}
 		}
 		for _, bits := range []uint64{1, 100, 1 << 20} {
-			for name, config := range map[string]func(int, uint64) (Params, error){"Optimal": Optimal, "Partitioned": Partitioned} {
+			for name, config := range map[string]func(int, uint64) (Params, error){"Optimal": ParamsForBits, "Partitioned": PartitionedForBits} {
 				p, err := config(n, bits)
 				if err != nil || p.Check() != nil || p.Bits() > bits {
 					t.Errorf("%s(%d, %v) = %+v, %v", name, n, bits, p, err)
@@ -381,9 +411,9 @@ func TestNoAllocations(t *testing.T) {
 		"Add":         func() { f.Add(keys[0]); double.Add(keys[0]) },
 		"Contains":    func() { f.Contains(keys[0]); double.Contains(keys[0]) },
 		"ContainsAll": func() { f.ContainsAll(keys, found) },
-		"AndOnes":     func() { _, _ = f.AndOnes(g) },
-		"Ones":        func() { f.Ones(); f.Rate() },
-		"Or":          func() { _ = f.Or(g) },
+		"AndOnes":     func() { _, _ = f.AndOnesCount(g) },
+		"Ones":        func() { f.OnesCount(); f.FalsePositiveRate() },
+		"Or":          func() { _ = f.Merge(g) },
 	} {
 		if n := testing.AllocsPerRun(10, op); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)

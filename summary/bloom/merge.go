@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Or makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is left with
+// Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is left with
 // the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error matched by
 // ErrMismatch that says in what, and f is unchanged; block lengths that differ by a power of two can be brought together with Fold.
-func (f *Filter) Or(g *Filter) error {
+func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
 			dst[i] |= w
@@ -16,9 +16,9 @@ func (f *Filter) Or(g *Filter) error {
 	})
 }
 
-// And makes f a filter that contains the intersection of both sets, and as false positives more than a filter built
-// from the intersection. Otherwise like Or.
-func (f *Filter) And(g *Filter) error {
+// Intersect makes f a filter that contains the intersection of both sets, and as false positives more than a filter built
+// from the intersection. Otherwise like Merge.
+func (f *Filter) Intersect(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
 			dst[i] &= w
@@ -37,9 +37,9 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 	return nil
 }
 
-// AndOnes is the number of bits that are set in both filters: Ones after And, without changing or allocating anything. With Ones of
-// both it is what the intersection is estimated from (Papapetrou et al., section 5.3). Errors as in Or.
-func (f *Filter) AndOnes(g *Filter) (int, error) {
+// AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or allocating anything. With OnesCount of
+// both it is what the intersection is estimated from (Papapetrou et al., section 5.3). Errors as in Merge.
+func (f *Filter) AndOnesCount(g *Filter) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
 	}
@@ -47,8 +47,8 @@ func (f *Filter) AndOnes(g *Filter) (int, error) {
 	return countAndRange(f.words, g.words, 0, n), nil
 }
 
-// AndBlockOnes is AndOnes of one block, 0 <= block < both numbers of blocks.
-func (f *Filter) AndBlockOnes(g *Filter, block int) (int, error) {
+// AndBlockOnesCount is AndOnesCount of one block, 0 <= block < both numbers of blocks.
+func (f *Filter) AndBlockOnesCount(g *Filter, block int) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
 	}
@@ -72,8 +72,8 @@ func mismatch(p, q Params) error {
 	switch {
 	case p.Scheme != q.Scheme:
 		return fmt.Errorf("%w: schemes %v and %v", ErrMismatch, p.Scheme, q.Scheme)
-	case p.Key != q.Key:
-		return fmt.Errorf("%w: keys differ", ErrMismatch)
+	case p.Seed != q.Seed:
+		return fmt.Errorf("%w: seeds differ", ErrMismatch)
 	case p.BlockBits != q.BlockBits:
 		return fmt.Errorf("%w: blocks of %d and %d bits", ErrMismatch, p.BlockBits, q.BlockBits)
 	case p.Hashes != q.Hashes:
@@ -83,11 +83,15 @@ func mismatch(p, q Params) error {
 	}
 }
 
-// Truncate drops all but the first blocks: the filter that would have been built with so many blocks (Papapetrou et al.,
-// section 3.2). 1 <= blocks <= Blocks, else it panics. O(1); memory is kept, Clone gives it back.
+// Truncate drops all but the first blocks, at least one, else it panics: the filter that would have been built with that
+// number of blocks (Papapetrou et al., section 3.2). It changes nothing if there are no more. O(1); memory is kept, Clone
+// gives it back.
 func (f *Filter) Truncate(blocks int) {
-	if blocks < 1 || blocks > f.params.Blocks {
-		panic("bloom: Truncate to a number of blocks that is not in 1…Blocks")
+	if blocks < 1 {
+		panic("bloom: Truncate to less than one block")
+	}
+	if blocks >= f.params.Blocks {
+		return
 	}
 	f.params.Blocks = blocks
 	f.words = f.words[:wordsFor(f.params.Bits())]
@@ -95,15 +99,15 @@ func (f *Filter) Truncate(blocks int) {
 	f.probes = f.probes[:min(len(f.probes), f.params.hashes())]
 }
 
-// Fold halves the length of every block: the filter that would have been built with blocks of half the length. BlockBits must
-// be even, else Fold returns an error matched by ErrParams and changes nothing. The number of hash functions stays, so
-// the rate rises more than by Truncate (Papapetrou et al., section 3.1): Fold is for sparse filters.
+// Fold halves the length of every block: the filter that would have been built with blocks of half the length. It panics if
+// BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate (Papapetrou et al.,
+// section 3.1): Fold is for sparse filters.
 //
 // In the independent scheme a position is the top of a number, so neighbours are ORed; in the others it is a
 // remainder, so the halves of a block are.
-func (f *Filter) Fold() error {
+func (f *Filter) Fold() {
 	if f.params.BlockBits%2 != 0 {
-		return fmt.Errorf("%w: BlockBits %d is odd and cannot be folded", ErrParams, f.params.BlockBits)
+		panic("bloom: Fold of blocks with an odd number of bits")
 	}
 	p := f.params
 	p.BlockBits /= 2
@@ -114,7 +118,6 @@ func (f *Filter) Fold() error {
 		foldHalves(words, f.words, p)
 	}
 	*f = *newFilter(p, words)
-	return nil
 }
 
 // foldNeighbours works on all blocks at once: a block begins at an even bit.
@@ -132,11 +135,11 @@ func foldHalves(dst, src []uint64, p Params) {
 	}
 }
 
-// Union returns the filter of the union of all sets, of the lowest number of blocks. Errors as in Or.
-func Union(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Or) }
+// Union returns the filter of the union of all sets, of the lowest number of blocks. Errors as in Merge.
+func Union(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Merge) }
 
-// Intersection returns the AND of all filters, of the lowest number of blocks. Errors as in And.
-func Intersection(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).And) }
+// Intersection returns the AND of all filters, of the lowest number of blocks. Errors as in Intersect.
+func Intersection(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Intersect) }
 
 func mergeAll(filters []*Filter, merge func(f, g *Filter) error) (*Filter, error) {
 	if len(filters) == 0 {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// MaxBits is the greatest length of a filter: 2^36 bits, 8 GiB.
+// MaxBits is the greatest length of a filter: 2^36 bits, 8 GiB; on 32-bit machines less than 2^31 bits.
 const MaxBits = 1 << 36
 
 // Errors matched by errors.Is.
@@ -28,7 +28,7 @@ type Params struct {
 	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most MaxBits
 	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most MaxHashes
 	Scheme    Scheme // how positions follow from a hash; zero is Independent
-	Key       Key    // keys the hash; zero is valid and known to everybody
+	Seed      Seed   // keys the hash; zero is valid and known to everybody
 }
 
 // Bits is the length of the filter, m.
@@ -58,16 +58,16 @@ func (p Params) Check() error {
 	if faults == nil && p.hashes() > MaxHashes {
 		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
 	}
-	if faults == nil && p.Bits() > MaxBits {
-		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, uint64(MaxBits))
+	if faults == nil && p.Bits() > min(MaxBits, math.MaxInt) {
+		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, uint64(min(MaxBits, math.MaxInt)))
 	}
 	return errors.Join(faults...)
 }
 
-// Rate is the expected false-positive rate of the filter with n keys in it, n >= 0:
+// FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0:
 // (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2; for a standard filter that
 // is (1-(1-1/m)^(kn))^k. To this the scheme adds its Floor.
-func (p Params) Rate(n int) float64 {
+func (p Params) FalsePositiveRate(n int) float64 {
 	f := math.Pow(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 	return f + (1-f)*p.Floor(n)
 }
@@ -91,9 +91,9 @@ func FillExpected(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// Optimal returns the parameters of a standard filter of the given number of bits with the number of hash functions
+// ParamsForBits returns the parameters of a standard filter of the given number of bits with the number of hash functions
 // that makes the false-positive rate of n keys least: the better of the two integers beside m/n ln 2 (Mitzenmacher, section II.A).
-func Optimal(n int, bits uint64) (Params, error) {
+func ParamsForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
 	}
@@ -101,9 +101,9 @@ func Optimal(n int, bits uint64) (Params, error) {
 	return Params{Blocks: 1, BlockBits: bits, Hashes: bestHashes(c)}, nil
 }
 
-// OptimalRate returns the parameters of the shortest standard filter whose false-positive rate is at most rate
+// ParamsForRate returns the parameters of the shortest standard filter whose false-positive rate is at most rate
 // (0 < rate < 1) with n keys in it.
-func OptimalRate(n int, rate float64) (Params, error) {
+func ParamsForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
 	}
@@ -121,10 +121,10 @@ func OptimalRate(n int, rate float64) (Params, error) {
 	return best, best.Check()
 }
 
-// Partitioned returns the parameters of a block-partitioned filter of at most the given number of bits for n keys
+// PartitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n keys
 // (Papapetrou et al., section 3.2): one hash function a block, and blocks of ⌈n/ln 2⌉ bits, which are half full with n
 // keys. A filter shorter than that is one block.
-func Partitioned(n int, bits uint64) (Params, error) {
+func PartitionedForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
 	}
@@ -132,9 +132,9 @@ func Partitioned(n int, bits uint64) (Params, error) {
 	return Params{Blocks: int(min(bits/m, MaxHashes)), BlockBits: m, Hashes: 1}, nil
 }
 
-// PartitionedRate returns the parameters of a block-partitioned filter, one hash function a block, that has a
+// PartitionedForRate returns the parameters of a block-partitioned filter, one hash function a block, that has a
 // false-positive rate of at most rate (0 < rate < 1) with n keys in it, and the least number of bits.
-func PartitionedRate(n int, rate float64) (Params, error) {
+func PartitionedForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
 	}
@@ -150,10 +150,10 @@ func PartitionedRate(n int, rate float64) (Params, error) {
 	return best, best.Check()
 }
 
-// PartitionedBlocks returns the parameters of a block-partitioned filter of at most the given number of bits for n keys, when
+// PartitionedForBlocks returns the parameters of a block-partitioned filter of at most the given number of bits for n keys, when
 // the length of a block is fixed by something else, a cache or a packet: as many blocks as fit, each with
 // k_b = max(1, ⌊m_b/n ln 2⌋) hash functions (Papapetrou et al., section 3.2).
-func PartitionedBlocks(n int, bits, blockBits uint64) (Params, error) {
+func PartitionedForBlocks(n int, bits, blockBits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
 	}

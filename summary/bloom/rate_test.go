@@ -13,7 +13,7 @@ func measuredRate(t *testing.T, p Params, n, trials, queries int, seed uint64) f
 	f := mustNew(t, p)
 	hits := 0
 	for range trials {
-		f.Clear()
+		f.Reset()
 		for range n {
 			f.AddHash(Hash{r.Uint64(), r.Uint64()})
 		}
@@ -32,7 +32,7 @@ func TestRateWithin3Percent(t *testing.T) {
 		t.Skip("4 million hashes")
 	}
 	const n, asked = 100_000, 1_000_000
-	standard, err := Optimal(n, n*105/10)
+	standard, err := ParamsForBits(n, n*105/10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +45,11 @@ func TestRateWithin3Percent(t *testing.T) {
 				hits++
 			}
 		}
-		got, want := float64(hits)/asked, p.Rate(n)
+		got, want := float64(hits)/asked, p.FalsePositiveRate(n)
 		if math.Abs(got/want-1) > 0.03 {
 			t.Errorf("%+v: rate %v, theory %v", p, got, want)
 		}
-		if bits := f.Rate(); math.Abs(bits/want-1) > 0.03 {
+		if bits := f.FalsePositiveRate(); math.Abs(bits/want-1) > 0.03 {
 			t.Errorf("%+v: rate from bits %v, theory %v", p, bits, want)
 		}
 	}
@@ -62,9 +62,9 @@ func TestVectorsHashing(t *testing.T) {
 		switch {
 		case v.Inputs["blocks"] != nil: // the floor of double hashing in a partitioned filter
 			p := Params{Blocks: v.int("blocks"), BlockBits: uint64(v.num("block_bits")), Hashes: 1}
-			v.near(t, "independent", p.Rate(n))
+			v.near(t, "independent", p.FalsePositiveRate(n))
 			p.Scheme = Double
-			v.near(t, "double", p.Rate(n))
+			v.near(t, "double", p.FalsePositiveRate(n))
 			v.near(t, "floor", p.Floor(n))
 		case v.Inputs["scheme"] == nil:
 			v.near(t, "", AsymptoticRate(v.num("m")/v.num("n"), v.num("k")))
@@ -90,7 +90,7 @@ func TestSchemeFloors(t *testing.T) {
 	}
 	for s := range schemes {
 		p := Params{Blocks: 10, BlockBits: 2048, Hashes: 1, Scheme: s}
-		got, want := measuredRate(t, p, 1000, 500, 10_000, 6), p.Rate(1000)
+		got, want := measuredRate(t, p, 1000, 500, 10_000, 6), p.FalsePositiveRate(1000)
 		t.Logf("%-16v measured %.3g, Rate %.3g", s, got, want)
 		if math.Abs(got/want-1) > 0.15 { // 370 hits at the lowest rate: 3 standard errors
 			t.Errorf("%v: %v, want %v", s, got, want)

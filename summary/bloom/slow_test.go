@@ -15,7 +15,7 @@ func newSlow(p Params) *slowFilter { return &slowFilter{p, map[uint64]bool{}} }
 
 // positions are those of all hash functions, block after block.
 func (s *slowFilter) positions(key []byte) []uint64 {
-	a, b := slowSip(s.p.Key, key)
+	a, b := slowSip(s.p.Seed, key)
 	var all []uint64
 	for i := range s.p.Blocks * s.p.Hashes {
 		all = append(all, uint64(i/s.p.Hashes)*s.p.BlockBits+slowPosition(s.p, a, b, uint64(i)))
@@ -64,11 +64,11 @@ func (s *slowFilter) contains(key []byte) bool {
 }
 
 func (s *slowFilter) equal(f *Filter) bool {
-	if s.p != f.Params() || f.Ones() != len(s.bits) {
+	if s.p != f.Params() || f.OnesCount() != len(s.bits) {
 		return false
 	}
 	for at := range s.bits {
-		if f.Words()[at/64]>>(at%64)&1 == 0 {
+		if f.words[at/64]>>(at%64)&1 == 0 {
 			return false
 		}
 	}
@@ -76,13 +76,13 @@ func (s *slowFilter) equal(f *Filter) bool {
 }
 
 // slowSip is SipHash-1-3 without its last addition.
-func slowSip(k Key, data []byte) (a, b uint64) {
+func slowSip(k Seed, data []byte) (a, b uint64) {
 	v := slowSipState(k, data, 1, 3)
 	return v[0] ^ v[1], v[2] ^ v[3]
 }
 
 // slowSipState is the state of SipHash-c-d after its last round.
-func slowSipState(k Key, data []byte, c, d int) [4]uint64 {
+func slowSipState(k Seed, data []byte, c, d int) [4]uint64 {
 	v := [4]uint64{k.K0, k.K1, k.K0, k.K1}
 	for i := range v { // "somepseudorandomlygeneratedbytes"
 		v[i] ^= binary.BigEndian.Uint64([]byte("somepseudorandomlygeneratedbytes")[8*i:])

@@ -80,7 +80,7 @@ func TestVectorsFalsePositives(t *testing.T) {
 		p := Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}
 		switch {
 		case v.str("rule") != "":
-			got, err := Optimal(v.int("n"), p.BlockBits)
+			got, err := ParamsForBits(v.int("n"), p.BlockBits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,15 +92,15 @@ func TestVectorsFalsePositives(t *testing.T) {
 			for i := range v.int("t") {
 				f.words[i/64] |= 1 << (i % 64)
 			}
-			v.near(t, "", f.Rate())
+			v.near(t, "", f.FalsePositiveRate())
 		case v.str("form") == "0.5^(c ln2)":
 			c := v.num("bits_per_element")
 			v.near(t, "", AsymptoticRate(c, c*math.Ln2))
 		case v.str("form") == "(1-(1-k/m)^n)^k": // a partitioned filter
 			p.Blocks, p.BlockBits, p.Hashes = p.Hashes, p.BlockBits/uint64(p.Hashes), 1
-			v.near(t, "", p.Rate(v.int("n")))
+			v.near(t, "", p.FalsePositiveRate(v.int("n")))
 		case v.str("form") == "(1-(1-1/m)^(kn))^k":
-			v.near(t, "", p.Rate(v.int("n")))
+			v.near(t, "", p.FalsePositiveRate(v.int("n")))
 		case v.Inputs["bits_per_element"] != nil:
 			v.near(t, "", AsymptoticRate(v.num("bits_per_element"), v.num("k")))
 		default:
@@ -116,7 +116,7 @@ func TestVectorsBlockPartitioned(t *testing.T) {
 		case strings.HasPrefix(v.Name, "mixed_"):
 			continue // blocks of different lengths are package summary's
 		case strings.HasPrefix(v.Name, "config_"):
-			p, err := Partitioned(n, uint64(v.num("m")))
+			p, err := PartitionedForBits(n, uint64(v.num("m")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,15 +126,15 @@ func TestVectorsBlockPartitioned(t *testing.T) {
 				t.Errorf("%s: %d blocks, want %d", v.Name, p.Blocks, want)
 			}
 		case strings.HasPrefix(v.Name, "kb_"):
-			p, err := PartitionedBlocks(n, MaxBits, blockBits)
+			p, err := PartitionedForBlocks(n, MaxBits, blockBits)
 			if err != nil {
 				t.Fatal(err)
 			}
 			v.near(t, "", float64(p.Hashes))
 		case v.Inputs["m"] != nil:
-			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.Rate(n))
+			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.FalsePositiveRate(n))
 		default:
-			v.near(t, "", Params{Blocks: v.int("blocks"), BlockBits: blockBits, Hashes: v.int("k_b")}.Rate(n))
+			v.near(t, "", Params{Blocks: v.int("blocks"), BlockBits: blockBits, Hashes: v.int("k_b")}.FalsePositiveRate(n))
 		}
 	}
 }

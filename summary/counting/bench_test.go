@@ -28,9 +28,9 @@ type benched interface {
 }
 
 func benchForms(b *testing.B, run func(b *testing.B, f benched, members []uint64)) {
-	for name, p := range map[string]Params{"r14": ForRemainder(benchMembers, 14), "q48": ForFingerprint(benchMembers, 48)} {
+	for name, p := range map[string]Params{"r14": ParamsForRemainder(benchMembers, 14), "q48": ParamsForFingerprint(benchMembers, 48)} {
 		b.Run(name, func(b *testing.B) {
-			f, err := New(p)
+			f, err := NewDLeft(p)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func BenchmarkRemoveAdd(b *testing.B) {
 }
 
 func BenchmarkFingerprints(b *testing.B) {
-	f, err := New(ForFingerprint(benchMembers, 48))
+	f, err := NewDLeft(ParamsForFingerprint(benchMembers, 48))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func BenchmarkFingerprints(b *testing.B) {
 	b.SetBytes(benchMembers) // MB/s reads as million fingerprints a second
 	var sum uint64
 	for b.Loop() {
-		for x := range f.Fingerprints {
+		for x := range f.All {
 			sum += x
 		}
 	}
@@ -97,7 +97,7 @@ func BenchmarkFingerprints(b *testing.B) {
 }
 
 func BenchmarkGrow(b *testing.B) {
-	f, err := New(ForFingerprint(benchMembers, 48))
+	f, err := NewDLeft(ParamsForFingerprint(benchMembers, 48))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (t *DLeft) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary is AppendBinary to a new slice.
 func (t *DLeft) MarshalBinary() ([]byte, error) {
-	return t.AppendBinary(make([]byte, 0, dleftHeader+t.Bytes()))
+	return t.AppendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()))
 }
 
 // UnmarshalBinary replaces the filter by the one encoded in b, all of which must be used. It allocates no more than about
@@ -70,7 +70,7 @@ func parseDLeftHeader(b []byte) (Params, error) {
 // recount sets the counts from the cells and refuses what breaks the table's rules.
 func (t *DLeft) recount() error {
 	cells := t.buckets() * uint64(t.cells)
-	if used := cells * uint64(t.cellBits) % 8; used != 0 && t.bytes[t.Bytes()-1]>>used != 0 {
+	if used := cells * uint64(t.cellBits) % 8; used != 0 && t.bytes[t.SizeBytes()-1]>>used != 0 {
 		return fmt.Errorf("%w: bits after the last cell", ErrMalformed)
 	}
 	for b := range t.buckets() {

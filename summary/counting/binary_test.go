@@ -22,11 +22,11 @@ type filter interface {
 
 // fixtures are one small filter of each form, with the name of its golden file.
 func fixtures(t testing.TB) map[string]filter {
-	words, err := New(Params{Buckets: 2, RemainderBits: 14, Seed: 11})
+	words, err := NewDLeft(Params{Buckets: 2, RemainderBits: 14, Seed: 11})
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := New(Params{Subtables: 3, Buckets: 4, Cells: 3, RemainderBits: 16, CounterBits: 3, Seed: 12})
+	packed, err := NewDLeft(Params{Subtables: 3, Buckets: 4, Cells: 3, RemainderBits: 16, CounterBits: 3, Seed: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 
 func TestUnmarshalRefusesImpossibleTables(t *testing.T) {
 	table := func() *DLeft {
-		f, err := New(Params{Subtables: 2, Buckets: 4, Cells: 3, RemainderBits: 10, Seed: 1})
+		f, err := NewDLeft(Params{Subtables: 2, Buckets: 4, Cells: 3, RemainderBits: 10, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,11 @@ import (
 
 // Bounds of NewBloom.
 const (
-	MaxCounters = 1 << 38 // 128 GiB
+	MaxCounters = 1 << 38 // 128 GiB; on 32-bit machines less than 2^29, 256 MiB
 	MaxHashes   = 64
 )
+
+const mostCounters = min(MaxCounters, math.MaxInt/4)
 
 const counterTop = 15 // highest value of a four-bit counter
 
@@ -28,8 +30,8 @@ type Bloom struct {
 // NewBloom returns an empty filter of m counters (1 to MaxCounters) and k hash functions (1 to MaxHashes), or an error that
 // matches ErrParams.
 func NewBloom(m, k int) (*Bloom, error) {
-	if m < 1 || m > MaxCounters {
-		return nil, fmt.Errorf("%w: counters m is %d, want 1 to %d", ErrParams, m, int64(MaxCounters))
+	if m < 1 || m > mostCounters {
+		return nil, fmt.Errorf("%w: counters m is %d, want 1 to %d", ErrParams, m, int(mostCounters))
 	}
 	if k < 1 || k > MaxHashes {
 		return nil, fmt.Errorf("%w: hash functions k is %d, want 1 to %d", ErrParams, k, MaxHashes)
@@ -37,13 +39,19 @@ func NewBloom(m, k int) (*Bloom, error) {
 	return &Bloom{words: make([]uint64, (m+15)/16), counters: uint64(m), hashes: k}, nil
 }
 
-// BloomFor returns the m and k of the smallest filter for n members at a false-positive rate between 0 and 1 (both
-// exclusive): m = n·log2(1/rate)/ln 2, k = log2(1/rate) rounded.
-func BloomFor(n int, rate float64) (m, k int) {
-	k = max(1, int(math.Round(-math.Log2(rate))))
-	// the least m at this whole number k, from (1-e^(-kn/m))^k = rate
-	m = int(math.Ceil(-float64(k) * float64(n) / math.Log1p(-math.Pow(rate, 1/float64(k)))))
-	return max(1, m), k
+// NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0 and 1
+// (both exclusive): k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
+func NewBloomForRate(n int, rate float64) (*Bloom, error) {
+	if n < 0 || !(rate > 0 && rate < 1) {
+		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", ErrParams, n, rate)
+	}
+	k := max(1, int(math.Round(-math.Log2(rate))))
+	// From (1-e^(-kn/m))^k = rate.
+	m := math.Ceil(-float64(k) * float64(n) / math.Log1p(-math.Pow(rate, 1/float64(k))))
+	if !(m <= mostCounters) {
+		return nil, fmt.Errorf("%w: %.3g counters, want at most %d", ErrParams, m, int(mostCounters))
+	}
+	return NewBloom(max(1, int(m)), k)
 }
 
 // Counters is m, Hashes is k.
@@ -55,8 +63,8 @@ func (c *Bloom) Hashes() int { return c.hashes }
 // Len is the number of members, repetitions included.
 func (c *Bloom) Len() int { return c.members }
 
-// Bytes is the memory of the counters.
-func (c *Bloom) Bytes() int { return len(c.words) * 8 }
+// SizeBytes is the memory of the counters.
+func (c *Bloom) SizeBytes() int { return len(c.words) * 8 }
 
 // FalsePositiveRate is the expected rate (1-(1-1/m)^(kn))^k for the n members held, counted as all different.
 func (c *Bloom) FalsePositiveRate() float64 {
@@ -179,7 +187,7 @@ func (c *Bloom) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary is AppendBinary to a new slice.
 func (c *Bloom) MarshalBinary() ([]byte, error) {
-	return c.AppendBinary(make([]byte, 0, bloomHeader+c.Bytes()))
+	return c.AppendBinary(make([]byte, 0, bloomHeader+c.SizeBytes()))
 }
 
 // UnmarshalBinary replaces the filter by the one encoded in b, all of which must be used. The counters must add up to k
@@ -191,7 +199,7 @@ func (c *Bloom) UnmarshalBinary(b []byte) error {
 	k, m := int(b[4]), binary.LittleEndian.Uint64(b[8:])
 	members := binary.LittleEndian.Uint64(b[16:])
 	b = b[bloomHeader:]
-	if m > MaxCounters || (m+15)/16*8 != uint64(len(b)) {
+	if m > mostCounters || (m+15)/16*8 != uint64(len(b)) {
 		return fmt.Errorf("%w: %d bytes for %d counters", ErrMalformed, len(b), m)
 	}
 	read, err := NewBloom(int(m), k)

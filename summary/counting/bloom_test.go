@@ -101,16 +101,29 @@ func TestBloomRate(t *testing.T) {
 	}
 }
 
-func TestBloomFor(t *testing.T) {
+func TestNewBloomForRate(t *testing.T) {
 	for _, rate := range []float64{0.5, 0.1, 0.01, 1e-6} {
-		m, k := BloomFor(10_000, rate)
-		c := mustBloom(t, m, k)
+		c, err := NewBloomForRate(10_000, rate)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c.members = 10_000
 		if got := c.FalsePositiveRate(); math.Abs(got-rate) > rate/1000 {
-			t.Errorf("rate %g: m %d, k %d give %g", rate, m, k, got)
+			t.Errorf("rate %g: m %d, k %d give %g", rate, c.Counters(), c.Hashes(), got)
 		}
 	}
-	for _, mk := range [][2]int{{0, 1}, {1, 0}, {1, 65}, {MaxCounters + 1, 1}, {-1, 3}} {
+	for _, nonsense := range []struct {
+		n    int
+		rate float64
+	}{{-1, .1}, {10, 0}, {10, 1}, {10, -2}, {10, 2}, {10, math.NaN()}, {10, math.Inf(1)}, {math.MaxInt, .01}, {10, 1e-300}} {
+		if _, err := NewBloomForRate(nonsense.n, nonsense.rate); !errors.Is(err, ErrParams) {
+			t.Errorf("%d members at rate %v: %v", nonsense.n, nonsense.rate, err)
+		}
+	}
+	if c, err := NewBloomForRate(0, .5); err != nil || c.Counters() != 1 {
+		t.Errorf("no members: %v", err)
+	}
+	for _, mk := range [][2]int{{0, 1}, {1, 0}, {1, 65}, {math.MaxInt, 1}, {-1, 3}} {
 		if _, err := NewBloom(mk[0], mk[1]); !errors.Is(err, ErrParams) {
 			t.Errorf("m %d, k %d: %v", mk[0], mk[1], err)
 		}
@@ -120,14 +133,14 @@ func TestBloomFor(t *testing.T) {
 // The comparison of section 5.1: less than half of the memory at a lower false-positive rate.
 func TestDLeftAgainstBloom(t *testing.T) {
 	const n = 786_432
-	d, err := New(ForRemainder(n, 14))
+	d, err := NewDLeft(ParamsForRemainder(n, 14))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.distinct = n
 	c := mustBloom(t, n*27/2, 9)
 	c.members = n
-	if ratio := float64(d.Bytes()) / float64(c.Bytes()); ratio > 0.40 {
+	if ratio := float64(d.SizeBytes()) / float64(c.SizeBytes()); ratio > 0.40 {
 		t.Errorf("%.3f of the counting Bloom filter's memory", ratio)
 	}
 	if d.FalsePositiveRate() > c.FalsePositiveRate() {

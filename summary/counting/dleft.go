@@ -29,7 +29,7 @@ type DLeft struct {
 }
 
 // New returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at fault.
-func New(p Params) (*DLeft, error) {
+func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (t *DLeft) Distinct() int { return t.distinct }
 // FingerprintBits is q: the number of low bits of a fingerprint that count.
 func (t *DLeft) FingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
-// Bytes is the memory of the cells.
-func (t *DLeft) Bytes() int { return len(t.bytes) - padding }
+// SizeBytes is the memory of the cells.
+func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 
 // Target is the number of different fingerprints up to which an overflow need not be expected: an average load of three
 // quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow before
@@ -163,8 +163,9 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 
 // Grow doubles the number of buckets: the top bit of every remainder becomes the lowest bit of its bucket's number, in the
 // same subtable, so no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells become one
-// bit narrower. It needs the memory of both tables while it works. It returns ErrParams when remainders have one bit
-// only, and ErrCounterOverflow when a count of 2^c meets a remainder that becomes 0, where counts end one lower.
+// bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower, counters get that bit:
+// cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it works. It returns
+// ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more than MaxCounterBits.
 func (t *DLeft) Grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -172,6 +173,21 @@ func (t *DLeft) Grow() error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	grown, err := t.regrown(p)
+	if errors.Is(err, ErrCounterOverflow) && p.CounterBits < MaxCounterBits {
+		p.CounterBits++
+		grown, err = t.regrown(p)
+	}
+	if err != nil {
+		return err
+	}
+	t.table = grown
+	return nil
+}
+
+// regrown returns a table of form p, with twice the buckets, that holds what t does. ErrCounterOverflow when a count does
+// not fit.
+func (t *DLeft) regrown(p Params) (table, error) {
 	grown := newTable(p)
 	for b := range t.buckets() {
 		var loads [2]int
@@ -183,19 +199,18 @@ func (t *DLeft) Grow() error {
 			r, count := t.remainder(v), t.count(v)
 			top, low := r>>grown.remainderBits, r&grown.remainderMask
 			if count > grown.highest(low) {
-				return ErrCounterOverflow
+				return table{}, ErrCounterOverflow
 			}
 			grown.set(b<<1|top, loads[top], grown.cell(low, count))
 			loads[top]++
 		}
 	}
-	t.table = grown
-	return nil
+	return grown, nil
 }
 
-// Fingerprints calls yield for each different fingerprint (its low q bits), in the order of the table, until yield
-// returns false. The filter must not be changed meanwhile. Use it as `for f := range t.Fingerprints`.
-func (t *DLeft) Fingerprints(yield func(f uint64) bool) {
+// All calls yield for each different fingerprint (its low q bits), in the order of the table, until yield
+// returns false. The filter must not be changed meanwhile. Use it as `for f := range t.All`.
+func (t *DLeft) All(yield func(f uint64) bool) {
 	for i := range t.subtables {
 		inverse, first := t.perms[i].inverse, uint64(i)<<t.bucketBits
 		for b := range uint64(1) << t.bucketBits {

@@ -151,7 +151,7 @@ func (s *slow) compare(t *testing.T, f *DLeft) {
 		t.Fatalf("loads %v, want %v", got, loads)
 	}
 	seen := 0
-	for x := range f.Fingerprints {
+	for x := range f.All {
 		seen++
 		if s.find(x) == nil {
 			t.Fatalf("fingerprint %#x was never added", x)
@@ -181,7 +181,7 @@ func FuzzDLeft(f *testing.F) {
 			{Subtables: 2, Buckets: 1, Cells: 5, RemainderBits: 54, CounterBits: 3},
 		}[form%5]
 		p.Seed = seed
-		fast, err := New(p)
+		fast, err := NewDLeft(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,11 +200,10 @@ func FuzzDLeft(f *testing.F) {
 			}
 		}
 		twin.compare(t, fast)
-		if err := fast.Grow(); err == nil {
-			twin.grow(t, fast)
-		} else if !errors.Is(err, ErrCounterOverflow) {
+		if err := fast.Grow(); err != nil {
 			t.Fatal(err)
 		}
+		twin.grow(t, fast)
 		twin.compare(t, fast)
 		data, _ := fast.MarshalBinary()
 		var back DLeft
@@ -239,11 +238,48 @@ func (s *slow) grow(t *testing.T, f *DLeft) {
 	})
 }
 
+// TestGrowFullCounters grows a filter that has fingerprints at the highest count, among them those whose remainders become
+// 0, until remainders have one bit.
+func TestGrowFullCounters(t *testing.T) {
+	f, err := NewDLeft(Params{Buckets: 2, RemainderBits: 9, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := []uint64{1, 2, 4, 8, 64, 256, 3, 5}
+	for _, x := range members {
+		for range 4 {
+			if err := f.Add(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for f.Params().RemainderBits > 1 {
+		if err := f.Grow(); err != nil {
+			t.Fatalf("remainders of %d bits: %v", f.Params().RemainderBits, err)
+		}
+		for _, x := range members {
+			if f.Count(x) != 4 {
+				t.Fatalf("remainders of %d bits: %d counted %d times", f.Params().RemainderBits, x, f.Count(x))
+			}
+		}
+		data, _ := f.MarshalBinary()
+		if err := new(DLeft).UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.Params().CounterBits != DefaultCounterBits+1 {
+		t.Errorf("counters of %d bits", f.Params().CounterBits)
+	}
+	if err := f.Grow(); !errors.Is(err, ErrParams) {
+		t.Errorf("remainders of one bit grew: %v", err)
+	}
+}
+
 func TestGrowKeepsFingerprints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	p := ForFingerprint(100, 48)
+	p := ParamsForFingerprint(100, 48)
 	p.Seed = 7
-	f, err := New(p)
+	f, err := NewDLeft(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +296,7 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := slices.Sorted(f.Fingerprints)
+	got := slices.Sorted(f.All)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Error("fingerprints changed by growing")
@@ -274,7 +310,7 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 func TestFailsafe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const n = 55296 // average load 6.75
-	f, err := New(Params{Buckets: 2048, RemainderBits: 37, Seed: 10})
+	f, err := NewDLeft(Params{Buckets: 2048, RemainderBits: 37, Seed: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +340,7 @@ func TestFailsafe(t *testing.T) {
 }
 
 func TestOverflowChangesNothing(t *testing.T) {
-	f, err := New(Params{Buckets: 1, RemainderBits: 46, Subtables: 2})
+	f, err := NewDLeft(Params{Buckets: 1, RemainderBits: 46, Subtables: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +369,7 @@ func TestOverflowChangesNothing(t *testing.T) {
 
 func TestParams(t *testing.T) {
 	good := Params{Buckets: 8, RemainderBits: 14}
-	if _, err := New(good); err != nil {
+	if _, err := NewDLeft(good); err != nil {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]Params{
@@ -346,9 +382,9 @@ func TestParams(t *testing.T) {
 		"wide q":    {Buckets: 1 << 20, RemainderBits: 45},
 		"counter":   {Buckets: 8, RemainderBits: 14, CounterBits: 17},
 		"negative":  {Buckets: -8, RemainderBits: 14},
-		"too large": {Buckets: 1 << 32, RemainderBits: 30, Subtables: 16, Cells: 64},
+		"too large": {Buckets: 1 << 30, RemainderBits: 30, Subtables: 16, Cells: 64},
 	} {
-		if _, err := New(p); !errors.Is(err, ErrParams) {
+		if _, err := NewDLeft(p); !errors.Is(err, ErrParams) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -356,18 +392,18 @@ func TestParams(t *testing.T) {
 
 func TestForFingerprintSize(t *testing.T) {
 	const n = 786_432
-	f, err := New(ForFingerprint(n, 48))
+	f, err := NewDLeft(ParamsForFingerprint(n, 48))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if per := float64(8*f.Bytes()) / n; math.Abs(per-46.67) > 0.01 || f.Target() != n {
+	if per := float64(8*f.SizeBytes()) / n; math.Abs(per-46.67) > 0.01 || f.Target() != n {
 		t.Errorf("%.2f bits a member, target %d", per, f.Target())
 	}
 }
 
 func TestNoAllocation(t *testing.T) {
-	for name, p := range map[string]Params{"words": ForRemainder(1000, 14), "packed": ForFingerprint(1000, 48)} {
-		f, err := New(p)
+	for name, p := range map[string]Params{"words": ParamsForRemainder(1000, 14), "packed": ParamsForFingerprint(1000, 48)} {
+		f, err := NewDLeft(p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 
 // A mirror of a collection that grows: whole 48-bit fingerprints are kept and can be listed.
 func ExampleDLeft() {
-	p := counting.ForFingerprint(1000, 48)
+	p := counting.ParamsForFingerprint(1000, 48)
 	p.Seed = 42 // in earnest: random, and kept secret
-	mirror, err := counting.New(p)
+	mirror, err := counting.NewDLeft(p)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func ExampleDLeft() {
 	}
 	mirror.Remove(0)
 	listed := 0
-	for range mirror.Fingerprints {
+	for range mirror.All {
 		listed++
 	}
 	fmt.Println(mirror.Len(), listed, mirror.Contains(0), mirror.Params().Buckets)
@@ -35,25 +35,24 @@ func ExampleDLeft() {
 }
 
 // The filter of the paper's section 5: 14-bit remainders, two words a bucket.
-func ExampleForRemainder() {
-	f, err := counting.New(counting.ForRemainder(49152, 14))
+func ExampleParamsForRemainder() {
+	f, err := counting.NewDLeft(counting.ParamsForRemainder(49152, 14))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(8*f.Bytes(), "bits,", f.Target(), "members")
+	fmt.Println(8*f.SizeBytes(), "bits,", f.Target(), "members")
 	// Output: 1048576 bits, 49152 members
 }
 
 func ExampleBloom() {
-	m, k := counting.BloomFor(1000, 0.01)
-	c, err := counting.NewBloom(m, k)
+	c, err := counting.NewBloomForRate(1000, 0.01)
 	if err != nil {
 		log.Fatal(err)
 	}
 	_ = c.Add(7)
 	_ = c.Add(7)
 	c.Remove(7)
-	fmt.Println(m, k, c.Contains(7), c.Count(7), c.Contains(8))
+	fmt.Println(c.Counters(), c.Hashes(), c.Contains(7), c.Count(7), c.Contains(8))
 	// Output: 9593 7 true 1 false
 }
 

@@ -3,6 +3,7 @@ package counting
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -26,7 +27,7 @@ const (
 // ErrParams is matched by every error about parameters out of range.
 var ErrParams = errors.New("counting: bad parameters")
 
-// Params is the form of a [DLeft] filter. ForRemainder and ForFingerprint choose one from the number of members.
+// Params is the form of a [DLeft] filter. ParamsForRemainder and ParamsForFingerprint choose one from the number of members.
 type Params struct {
 	Subtables     int    // d: 1 to MaxSubtables; 0 means 4
 	Buckets       int    // of each subtable: a power of two, 1 to MaxBuckets
@@ -36,17 +37,17 @@ type Params struct {
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
 }
 
-// ForRemainder returns parameters for n members with remainders of r bits: the default form with the fewest buckets that
+// ParamsForRemainder returns parameters for n members with remainders of r bits: the default form with the fewest buckets that
 // keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r (section 4). With r = 14
 // a bucket is two machine words and is compared as such.
-func ForRemainder(n, r int) Params {
+func ParamsForRemainder(n, r int) Params {
 	return Params{Buckets: bucketsFor(n), RemainderBits: r}.withDefaults()
 }
 
-// ForFingerprint returns parameters for n members, kept as whole fingerprints of q bits: the default form with the
+// ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits: the default form with the
 // fewest buckets that keep the average load at 6 of 8 cells or less, and remainders of the bits that the bucket's number
 // leaves.
-func ForFingerprint(n, q int) Params {
+func ParamsForFingerprint(n, q int) Params {
 	b := bucketsFor(n)
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()
 }
@@ -76,8 +77,8 @@ func (p Params) withDefaults() Params {
 // check names every parameter that is out of range.
 func (p Params) check() error {
 	var faults []error
-	within := func(name string, v, low, high int) {
-		if v < low || v > high {
+	within := func(name string, v, low int, high int64) {
+		if v < low || int64(v) > high {
 			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
 		}
 	}
@@ -91,9 +92,9 @@ func (p Params) check() error {
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	within("RemainderBits", p.RemainderBits, 1, min(64-log2(p.Buckets), MaxCellBits-p.CounterBits))
-	if len(faults) == 0 && p.tableBytes() > MaxTableBytes {
-		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), int64(MaxTableBytes))
+	within("RemainderBits", p.RemainderBits, 1, int64(min(64-log2(p.Buckets), MaxCellBits-p.CounterBits)))
+	if len(faults) == 0 && p.tableBytes() > min(MaxTableBytes, math.MaxInt-padding) {
+		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), int64(min(MaxTableBytes, math.MaxInt-padding)))
 	}
 	return errors.Join(faults...)
 }

@@ -88,10 +88,10 @@ func formula(v vector) (got float64, known bool) {
 	case "fp_upper_r14":
 		return upper(14), true
 	case "fp_measured_r14":
-		return rate(49152, ForRemainder(49152, 14)), true
+		return rate(49152, ParamsForRemainder(49152, 14)), true
 	case "total_bits":
-		f, _ := New(ForRemainder(49152, 14))
-		return float64(8 * f.Bytes()), true
+		f, _ := NewDLeft(ParamsForRemainder(49152, 14))
+		return float64(8 * f.SizeBytes()), true
 	case "cbf_13.5_9", "cbf_9_6":
 		const n = 49152
 		c, _ := NewBloom(int(n*in("counters_per_element")), int(in("k")))
@@ -99,13 +99,13 @@ func formula(v vector) (got float64, known bool) {
 		return c.FalsePositiveRate(), true
 	case "cbf_bits":
 		c, _ := NewBloom(int(in("counters")), 9)
-		return float64(8 * c.Bytes()), true
+		return float64(8 * c.SizeBytes()), true
 	case "dl_r11":
 		return upper(11), true
 	case "dl_r11_bits":
 		n := 3 << 14
-		f, _ := New(ForRemainder(n, 11))
-		return float64(8*f.Bytes()) / float64(n), true
+		f, _ := NewDLeft(ParamsForRemainder(n, 11))
+		return float64(8*f.SizeBytes()) / float64(n), true
 	case "ratio_r14":
 		return math.Exp2(-in("c")*math.Ln2) / upper(14), true
 	case "crossover_r":
@@ -154,9 +154,9 @@ func simulate(t testing.TB, trials int) []float64 {
 // churn is the trial of section 5.1: n members, then steps times one removed at random and a new one added.
 func churn(t testing.TB, n, r, steps int, rng *rand.Rand) *DLeft {
 	t.Helper()
-	p := ForRemainder(n, r)
+	p := ParamsForRemainder(n, r)
 	p.Seed = rng.Uint64()
-	f, err := New(p)
+	f, err := NewDLeft(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 
 // Array describes the filter whose bits were counted. A standard Bloom filter has one block and k hash functions.
 type Array struct {
-	Bits   int // of one block (m, m_b); at least 2
-	Blocks int // all counted together (λ); 0 means 1
-	Hashes int // hash functions of one block (k, k_b); 0 means 1
-	Sample int // bits counted of every block, any fixed ones; 0 means all
+	Bits   uint64 // of one block (m, m_b); at least 2
+	Blocks int    // all counted together (λ); 0 means 1
+	Hashes int    // hash functions of one block (k, k_b); 0 means 1
+	Sample uint64 // bits counted of every block, any fixed ones; 0 means all
 }
 
 // Check returns an error that names the field that is out of its range.
@@ -22,7 +22,7 @@ func (a Array) Check() error {
 		return fmt.Errorf("estimate: Blocks %d: %w, at least 0", a.Blocks, ErrRange)
 	case a.Hashes < 0:
 		return fmt.Errorf("estimate: Hashes %d: %w, at least 0", a.Hashes, ErrRange)
-	case a.Sample < 0 || a.Sample > a.Bits:
+	case a.Sample > a.Bits:
 		return fmt.Errorf("estimate: Sample %d: %w, 0 to Bits = %d", a.Sample, ErrRange, a.Bits)
 	}
 	return nil
@@ -35,8 +35,8 @@ func (a Array) checkCount(name string, t int) error {
 	return nil
 }
 
-// Ones is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
-func (a Array) Ones(n float64) float64 {
+// ExpectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+func (a Array) ExpectedOnes(n float64) float64 {
 	return -a.counted() * math.Expm1(n*a.perElement())
 }
 

@@ -91,8 +91,8 @@ func FuzzInterval(f *testing.F) {
 	f.Add(uint32(8192), uint8(1), uint8(2), uint32(0), uint32(5000), uint32(4000), uint32(3000), uint8(90))
 	f.Add(uint32(64), uint8(4), uint8(1), uint32(16), uint32(30), uint32(1), uint32(1), uint8(70))
 	f.Fuzz(func(t *testing.T, m uint32, blocks, hashes uint8, sample, t1, t2, both uint32, percent uint8) {
-		a := Array{Bits: int(m%1e7) + 2, Blocks: int(blocks), Hashes: int(hashes)}
-		a.Sample = int(sample) % (a.Bits + 1)
+		a := Array{Bits: uint64(m%1e7) + 2, Blocks: int(blocks), Hashes: int(hashes)}
+		a.Sample = uint64(sample) % (a.Bits + 1)
 		all := int(a.counted())
 		c := Counts{First: int(t1) % (all + 1), Second: int(t2) % (all + 1)}
 		least := max(0, c.First+c.Second-all)

@@ -54,7 +54,7 @@ func (a Array) Intersection(c Counts, kind Kind, confidence float64) (Interval, 
 // BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
 // common (Lemma 3).
 func (a Array) BothOnes(t1, t2, n float64) float64 {
-	s, m := a.Ones(n), a.counted()
+	s, m := a.ExpectedOnes(n), a.counted()
 	return (t1*t2 + s*(m-t1-t2)) / (m - s)
 }
 

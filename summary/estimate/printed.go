@@ -9,9 +9,9 @@ func (a Array) printedHalfWidth(t, alpha float64) float64 {
 	enough := func(d float64) bool {
 		left := 0.0
 		if d < n {
-			left = weakLowTail(t, a.Ones(n-d))
+			left = weakLowTail(t, a.ExpectedOnes(n-d))
 		}
-		return left+highTail(t, a.Ones(n+d)) <= alpha
+		return left+highTail(t, a.ExpectedOnes(n+d)) <= alpha
 	}
 	high := max(n, 1)
 	for range 64 {

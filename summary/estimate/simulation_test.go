@@ -54,7 +54,7 @@ type result struct {
 
 // simulate makes filters of random sets and counts how often the intervals hold the truth.
 func simulate(s setting, trials int) (r result) {
-	random := rand.New(rand.NewPCG(uint64(s.n1*31+s.n2), uint64(s.n12*31+s.array.Bits+s.array.Sample)))
+	random := rand.New(rand.NewPCG(uint64(s.n1*31+s.n2), uint64(s.n12*31)+s.array.Bits+s.array.Sample))
 	for range trials {
 		c := s.draw(random)
 		r.trials++

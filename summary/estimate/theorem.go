@@ -24,7 +24,7 @@ func highTail(t, s float64) float64 {
 // Theorem1 is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when ones
 // bits were counted: one less both tails, which may come out below zero.
 func (a Array) Theorem1(ones, low, high float64) float64 {
-	return 1 - lowTail(ones, a.Ones(low)) - highTail(ones, a.Ones(high))
+	return 1 - lowTail(ones, a.ExpectedOnes(low)) - highTail(ones, a.ExpectedOnes(high))
 }
 
 // fewerOnes is the expected number of ones s < t at which lowTail is e^-tail; 0 if there is none.

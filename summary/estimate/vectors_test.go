@@ -37,7 +37,7 @@ type inputs struct {
 }
 
 func (in inputs) array() Array {
-	return Array{Bits: max(in.M, in.BlockBits), Blocks: in.Blocks, Hashes: max(in.K, in.KB), Sample: in.SliceBits}
+	return Array{Bits: uint64(max(in.M, in.BlockBits)), Blocks: in.Blocks, Hashes: max(in.K, in.KB), Sample: uint64(in.SliceBits)}
 }
 
 func (in inputs) counts() Counts { return Counts{in.T1, in.T2, in.TAnd} }
@@ -56,10 +56,10 @@ func compute(t *testing.T, v vector) []float64 {
 	has := func(part string) bool { return strings.Contains(v.Name, part) }
 	switch {
 	case is("T3_density"):
-		return []float64{a.Ones(in.N) / float64(in.M)}
+		return []float64{a.ExpectedOnes(in.N) / float64(in.M)}
 	case is("T3_bounds"):
 		if in.T == 0 {
-			in.T = int(a.Ones(in.N))
+			in.T = int(a.ExpectedOnes(in.N))
 		}
 		return pair(a.Cardinality(in.T, Printed, in.Confidence))
 	case is("T6_bounds"):
@@ -69,7 +69,7 @@ func compute(t *testing.T, v vector) []float64 {
 	case is("Sinv_"):
 		return []float64{a.Elements(float64(in.T))}
 	case is("S_n"):
-		return []float64{a.Ones(in.N)}
+		return []float64{a.ExpectedOnes(in.N)}
 	case is("thm1_equal"):
 		return pair(a.Cardinality(in.T, Theorem, in.Confidence))
 	case is("thm1_prob"):
@@ -89,13 +89,13 @@ func compute(t *testing.T, v vector) []float64 {
 		}
 		return []float64{i.Low}
 	case has("_density"):
-		t1, t2 := a.Ones(in.N1), a.Ones(in.N2)
+		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
 		return []float64{a.BothOnes(t1, t2, in.N12) / float64(in.M)}
 	case has("_bounds"):
 		return pair(a.Intersection(in.counts(), Printed, in.Confidence))
 	case has("_rbits"):
-		t1, t2 := a.Ones(in.N1), a.Ones(in.N2)
-		return []float64{1 - a.Ones(in.N12)/a.BothOnes(t1, t2, in.N12)}
+		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
+		return []float64{1 - a.ExpectedOnes(in.N12)/a.BothOnes(t1, t2, in.N12)}
 	case is("T45_avgrelerr"):
 		return []float64{math.Sqrt(2/math.Pi) * a.IntersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
 	case is("T45_std"):

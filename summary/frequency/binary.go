@@ -31,7 +31,7 @@ func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary is AppendBinary to a new slice.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
-	return s.AppendBinary(make([]byte, 0, header+s.Bytes()))
+	return s.AppendBinary(make([]byte, 0, header+s.SizeBytes()))
 }
 
 // UnmarshalBinary replaces the sketch by the one encoded in b, all of which must be used. It allocates no more than about

@@ -9,7 +9,7 @@ import (
 
 // Who asks most? Estimates are never too low, and fade by halving.
 func ExampleSketch() {
-	p, err := frequency.ForError(0.01, 0.01)
+	p, err := frequency.ParamsForError(0.01, 0.01)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func ExampleSketch() {
 	asks.Add(modest, 3)
 	fmt.Println(asks.Estimate(greedy), asks.Estimate(modest), asks.Estimate(1))
 	asks.Halve()
-	fmt.Println(asks.Estimate(greedy), asks.Bytes(), "bytes")
+	fmt.Println(asks.Estimate(greedy), asks.SizeBytes(), "bytes")
 	// Output:
 	// 1000 3 0
 	// 500 10940 bytes

@@ -33,7 +33,7 @@ var (
 	ErrMismatch = errors.New("frequency: sketches differ")
 )
 
-// Params is the form of a Sketch. ForError chooses one.
+// Params is the form of a Sketch. ParamsForError chooses one.
 type Params struct {
 	Width  int    // w: counters in a row; a prime up to MaxWidth
 	Depth  int    // d: rows that share two hash functions, 1 to MaxDepth, at most w
@@ -41,11 +41,11 @@ type Params struct {
 	Seed   uint64 // draws the hash functions
 }
 
-// ForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts with
+// ParamsForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts with
 // probability at most delta. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
 // d = ln(1/(eps(1-1/2e²))) rounded up, with which the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded
 // up, bring it to delta. The error matches ErrParams.
-func ForError(eps, delta float64) (Params, error) {
+func ParamsForError(eps, delta float64) (Params, error) {
 	if !(eps > 0 && eps < 1) {
 		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", ErrParams, eps)
 	}
@@ -93,8 +93,9 @@ func (p Params) check() error {
 	if p.Depth > p.Width { // beyond it rows repeat
 		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", ErrParams, p.Depth, p.Width))
 	}
-	if n := p.Width * p.Depth * p.Copies; n > MaxCounters {
-		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, MaxCounters))
+	const most = min(MaxCounters, math.MaxInt/4) // four bytes each
+	if n := int64(p.Width) * int64(p.Depth) * int64(p.Copies); n > most {
+		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, int64(most)))
 	}
 	return errors.Join(faults...)
 }
@@ -124,8 +125,8 @@ func (s *Sketch) Params() Params { return s.p }
 // Total is the sum of all counts added (the norm that the error is measured by), halved by Halve.
 func (s *Sketch) Total() uint64 { return s.total }
 
-// Bytes is the memory of the counters.
-func (s *Sketch) Bytes() int { return 4 * len(s.counts) }
+// SizeBytes is the memory of the counters.
+func (s *Sketch) SizeBytes() int { return 4 * len(s.counts) }
 
 // Add counts key n more times. Counters end at 2³²-1 and stay there.
 func (s *Sketch) Add(key uint64, n uint32) {
@@ -165,8 +166,9 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 	}
 }
 
-// Merge adds the counts of o, which must have the same form and seed: the result is as if all had been added here. The
-// error matches ErrMismatch and says what differs.
+// Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been added
+// here. After AddConservative it is not: estimates are still never too low, and never above those of Add, but may be
+// higher than if all had been added conservatively here. The error matches ErrMismatch and says what differs.
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))

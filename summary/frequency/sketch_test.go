@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 			got := number
 			switch kind, _, _ := strings.Cut(v.Name, "_"); kind {
 			case "params":
-				p, err := ForError(in.Eps, in.Eps)
+				p, err := ParamsForError(in.Eps, in.Eps)
 				if err != nil || float64(p.Width) != form.W || float64(p.Depth) != form.D || p.Copies != 1 {
 					t.Errorf("%+v, %v", p, err)
 				}
@@ -58,7 +58,7 @@ func TestVectors(t *testing.T) {
 			case "bound":
 				got = Params{Width: int(in.W), Depth: int(in.D)}.Exceeds(in.Eps)
 			case "hashes":
-				p, err := ForError(in.Eps, in.Delta)
+				p, err := ParamsForError(in.Eps, in.Delta)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -164,7 +164,7 @@ func FuzzSketch(f *testing.F) {
 // Over many seeds, estimates exceed eps·total no more often than the theorem allows.
 func TestBoundHolds(t *testing.T) {
 	const trials, keys, eps = 300, 2000, 0.05
-	p, err := ForError(eps, eps)
+	p, err := ParamsForError(eps, eps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,6 +227,36 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMergeConservative merges sketches of conservative updates: never too low, and never above plain ones.
+func TestMergeConservative(t *testing.T) {
+	p := Params{Width: 31, Depth: 3, Seed: 7}
+	a, _ := New(p)
+	b, _ := New(p)
+	plain, _ := New(p)
+	truth := map[uint64]uint32{}
+	for i := range uint64(2000) {
+		x := i * i % 300 * 0x9e3779b97f4a7c15
+		truth[x] += 2
+		plain.Add(x, 2)
+		if i%3 == 0 {
+			a.AddConservative(x, 2)
+		} else {
+			b.AddConservative(x, 2)
+		}
+	}
+	if err := a.Merge(b); err != nil {
+		t.Fatal(err)
+	}
+	if a.Total() != plain.Total() {
+		t.Errorf("total %d, not %d", a.Total(), plain.Total())
+	}
+	for x, n := range truth {
+		if got := a.Estimate(x); got < n || got > plain.Estimate(x) {
+			t.Errorf("%#x was seen %d times, estimate %d, %d of a plain sketch", x, n, got, plain.Estimate(x))
+		}
+	}
+}
+
 func TestSaturates(t *testing.T) {
 	s, _ := New(Params{Width: 3, Depth: 1})
 	s.Add(1, math.MaxUint32-1)
@@ -252,7 +282,7 @@ func TestBadParams(t *testing.T) {
 		}
 	}
 	for _, ed := range [][2]float64{{0, .1}, {1, .1}, {.1, 0}, {.1, 1}, {math.NaN(), .1}, {1e-12, .1}, {.5, 1e-300}} {
-		if _, err := ForError(ed[0], ed[1]); !errors.Is(err, ErrParams) {
+		if _, err := ParamsForError(ed[0], ed[1]); !errors.Is(err, ErrParams) {
 			t.Errorf("%v: %v", ed, err)
 		}
 	}
@@ -328,7 +358,7 @@ func FuzzUnmarshal(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	p, _ := ForError(0.001, 0.001)
+	p, _ := ParamsForError(0.001, 0.001)
 	s, _ := New(p)
 	b.ReportAllocs()
 	x := uint64(1)
@@ -339,7 +369,7 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 func BenchmarkEstimate(b *testing.B) {
-	p, _ := ForError(0.001, 0.001)
+	p, _ := ParamsForError(0.001, 0.001)
 	s, _ := New(p)
 	b.ReportAllocs()
 	x := uint64(1)

@@ -26,7 +26,7 @@ func countingArea(b *bench) {
 	}
 
 	b.amount("memory at equal rate, counting filter of 4 bits", "bytes", 1/0.40,
-		float64(dleft.Bytes()), float64(newBoom().Capacity())/2)
+		float64(dleft.SizeBytes()), float64(newBoom().Capacity())/2)
 	countingRates(b, dleft, filled(newBoom(), keys), others)
 
 	b.compare("insert, tylertreat/BoomFilters counting", "ns/key", countingKeys, 2, func() time.Duration {
@@ -110,14 +110,14 @@ func countingRates(b *bench, dleft *counting.DLeft, theirs *boom.CountingBloomFi
 
 // fingerprint hashes a key as venn does everywhere: keyed SipHash.
 func fingerprint(key []byte) uint64 {
-	h := bloom.Key{K0: 1, K1: 2}.Hash(key)
+	h := bloom.Seed{K0: 1, K1: 2}.Hash(key)
 	return h.A ^ h.B
 }
 
 func filledDLeft(keys [][]byte) *counting.DLeft {
-	p := counting.ForRemainder(len(keys), 14)
+	p := counting.ParamsForRemainder(len(keys), 14)
 	p.Seed = 1
-	f := must(counting.New(p))
+	f := must(counting.NewDLeft(p))
 	fill(f, keys)
 	return f
 }

@@ -20,19 +20,19 @@ const (
 // filterArea: adding and asking, the hash of the key included, at 10.5 bits a key.
 func filterArea(b *bench) {
 	const bits = uint64(bitsAKey * filterKeys)
-	p := must(bloom.Optimal(filterKeys, bits))
+	p := must(bloom.ParamsForBits(filterKeys, bits))
 	keys, others := randomKeys(1, filterKeys), randomKeys(2, filterKeys)
 
-	_, k := bitsblooms.EstimateParameters(filterKeys, p.Rate(filterKeys))
+	_, k := bitsblooms.EstimateParameters(filterKeys, p.FalsePositiveRate(filterKeys))
 	newTheirs := func() *bitsblooms.BloomFilter { return bitsblooms.New(uint(bits), k) }
 	newBB := func() *bbloom.Bloom { return must(bbloom.New(float64(bits), float64(p.Hashes))) }
 	newBlob := func() *blobloom.Filter {
-		return blobloom.NewOptimized(blobloom.Config{Capacity: filterKeys, FPRate: p.Rate(filterKeys)})
+		return blobloom.NewOptimized(blobloom.Config{Capacity: filterKeys, FPRate: p.FalsePositiveRate(filterKeys)})
 	}
 
 	ours := must(bloom.New(p))
 	insert := func() time.Duration {
-		ours.Clear()
+		ours.Reset()
 		return timed(func() {
 			for _, key := range keys {
 				ours.Add(key)
@@ -111,15 +111,15 @@ func falsePositiveRate(b *bench, f *bloom.Filter) {
 			asked++
 		}
 	}
-	b.amount("false-positive rate against theory", "rate", 0.97, float64(hits)/float64(asked), f.Params().Rate(filterKeys))
+	b.amount("false-positive rate against theory", "rate", 0.97, float64(hits)/float64(asked), f.Params().FalsePositiveRate(filterKeys))
 }
 
 // batchLookup: a filter of 10M keys, larger than the caches, and a batch of a million keys, half of them members.
 func batchLookup(b *bench) {
 	const keys, asked = 10_000_000, 1_000_000
-	p := must(bloom.Optimal(keys, uint64(math.Round(bitsAKey*keys))))
+	p := must(bloom.ParamsForBits(keys, uint64(math.Round(bitsAKey*keys))))
 	ours := must(bloom.New(p))
-	blob := blobloom.NewOptimized(blobloom.Config{Capacity: keys, FPRate: p.Rate(keys)})
+	blob := blobloom.NewOptimized(blobloom.Config{Capacity: keys, FPRate: p.FalsePositiveRate(keys)})
 	var members [][]byte
 	for seed := range uint64(keys / asked) {
 		members = randomKeys(1000+seed, asked)

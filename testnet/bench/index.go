@@ -64,9 +64,9 @@ func matching(b *bench, peers, keys int, target float64) {
 	wire, memory, rate := 0, 0, 0.0
 	for i, p := range c.prefixes {
 		c.index.Set(i, p)
-		wire += p.Bytes()
-		memory += p.Compact().Memory() // as the directory keeps what has not grown of late
-		rate += p.Rate() / float64(peers)
+		wire += p.EncodedBytes()
+		memory += p.Compact().SizeBytes() // as the directory keeps what has not grown of late
+		rate += p.FalsePositiveRate() / float64(peers)
 	}
 	memory += c.index.Memory()
 	filters := make([]*bitsblooms.BloomFilter, peers)
@@ -132,7 +132,7 @@ func relaying(b *bench, c *crowd, size string) {
 		}
 		return timed(func() {
 			for _, p := range forms {
-				sink += must(p.Run(0, p.Parts())).Bytes()
+				sink += must(p.Run(0, p.Parts())).EncodedBytes()
 			}
 		})
 	}

@@ -15,14 +15,14 @@ func mergeArea(b *bench) {
 		name, target := fmt.Sprintf("AND-merge count, %d KiB, bits-and-blooms/bitset", kib), mergeTargets[i]
 		p := bloom.Params{Blocks: 1, BlockBits: uint64(kib) << 13, Hashes: 1}
 		x, y := halfFull(1, p), halfFull(2, p)
-		u, v := bitset.From(x.Words()), bitset.From(y.Words())
-		if got, want := uint(must(x.AndOnes(y))), u.IntersectionCardinality(v); got != want {
+		u, v := bitset.From(x.AppendWords(nil)), bitset.From(y.AppendWords(nil))
+		if got, want := uint(must(x.AndOnesCount(y))), u.IntersectionCardinality(v); got != want {
 			panic(fmt.Sprintf("AND counts differ: %d, %d", got, want))
 		}
 		const times = 100
 		b.compare(name+mergeBuild, "ns/KiB", float64(times*kib), target, timed(func() {
 			for range times {
-				sink += must(x.AndOnes(y))
+				sink += must(x.AndOnesCount(y))
 			}
 		}), timed(func() {
 			for range times {
@@ -35,7 +35,7 @@ func mergeArea(b *bench) {
 func halfFull(seed uint64, p bloom.Params) *bloom.Filter {
 	f := must(bloom.New(p))
 	rng := rand.New(rand.NewPCG(seed, seed))
-	words := f.Words()
+	words := f.AppendWords(nil)
 	for i := range words {
 		words[i] = rng.Uint64()
 	}

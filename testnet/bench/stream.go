@@ -25,7 +25,7 @@ func streamArea(b *bench) {
 	full := build(keys, summary.Shape{})
 	b.entropy(full, 1/1.01)
 	b.entropy(build(randomKeys(2, 1_000_000), summary.Shape{}), 1/1.004)
-	r := newStreamRivals(keys, full.Rate())
+	r := newStreamRivals(keys, full.FalsePositiveRate())
 	b.streamSizes(full, r)
 	b.cutRates(keys)
 	b.streamSpeed(keys, full, r)
@@ -67,13 +67,13 @@ func wireBytes(p *summary.Prefix) float64 {
 // entropy compares the parts with the entropy of the deepest level.
 func (b *bench) entropy(p *summary.Prefix, target float64) {
 	name := fmt.Sprintf("size, %d keys, entropy of the deepest level", p.Header().N)
-	b.amount(name, "bytes", target, float64(p.Bytes()), p.Entropy()/8)
+	b.amount(name, "bytes", target, float64(p.EncodedBytes()), p.Entropy()/8)
 }
 
 // streamSizes compares sizes at equal false-positive rates.
 func (b *bench) streamSizes(full *summary.Prefix, r *streamRivals) {
 	size := wireBytes(full)
-	at := func(what string) string { return fmt.Sprintf("size at rate %.2g, %s", full.Rate(), what) }
+	at := func(what string) string { return fmt.Sprintf("size at rate %.2g, %s", full.FalsePositiveRate(), what) }
 	b.amount(at("btcutil/gcs"), "bytes", 0, size, float64(len(must(r.set.NBytes()))))
 	b.amount(at("plain Bloom filter"), "bytes", 1, size, float64(len(r.bloom)))
 	b.amount(at("zstd of a plain Bloom filter"), "bytes", 1, size, float64(len(r.zstd.EncodeAll(r.bloom, nil))))
@@ -101,14 +101,14 @@ func (b *bench) cutRates(keys [][]byte) {
 		}
 		b.amount(fmt.Sprintf("cut at %d bits a key, rate of an ideal Bloom filter", c.bits), "rate", 1/c.most,
 			float64(hits)/asked, math.Pow(0.6185, float64(c.bits)))
-		off := 100 * math.Abs(p.Rate()/full.Plan().Rate(parts)-1)
+		off := 100 * math.Abs(p.FalsePositiveRate()/full.Plan().FalsePositiveRate(parts)-1)
 		b.amount(fmt.Sprintf("cut at %d bits a key, off the predicted rate, at most 3 %%", c.bits), "%", 1, max(off, 0.01), 3)
 	}
 }
 
 // streamSpeed compares making the bytes of a collection and making something to ask of the bytes.
 func (b *bench) streamSpeed(keys [][]byte, full *summary.Prefix, r *streamRivals) {
-	built := timed(func() { sink += build(keys, summary.Shape{}).Bytes() })
+	built := timed(func() { sink += build(keys, summary.Shape{}).EncodedBytes() })
 	b.compare("build, 100k keys, btcutil/gcs", "ns/key", streamKeys, 0, built, timed(func() {
 		sink += int(r.newSet(keys).N())
 	}))

@@ -24,7 +24,7 @@ func (c *collectionRun) budget() {
 	if c.Share > 0 {
 		all := 0
 		for _, p := range prefixes {
-			all += p.Bytes() + budgetHeader
+			all += p.EncodedBytes() + budgetHeader
 		}
 		bytes = int(c.Share * float64(all))
 	}
@@ -38,7 +38,7 @@ func (c *collectionRun) budget() {
 		}
 		x.Set(i, p)
 		known++
-		sigma += p.Rate()
+		sigma += p.FalsePositiveRate()
 	}
 	found, wasted := c.probe(&x, held)
 	c.add("planner", "", bytes, "peers known", float64(known))
@@ -53,7 +53,7 @@ func fillBudget(prefixes []*summary.Prefix, bytes int, rng *rand.Rand) []*summar
 	var steps nextSteps
 	for _, i := range rng.Perm(len(prefixes)) {
 		plan := prefixes[i].Plan()
-		if cost := plan.Bytes(1) + budgetHeader; cost <= bytes {
+		if cost := plan.EncodedBytes(1) + budgetHeader; cost <= bytes {
 			bytes -= cost
 			steps = append(steps, stepOf(plan, i, 1))
 		}
@@ -88,8 +88,8 @@ type nextStep struct {
 }
 
 func stepOf(plan *summary.Plan, peer, from int) nextStep {
-	bytes := max(1, plan.Bytes(from+1)-plan.Bytes(from))
-	return nextStep{peer, from + 1, bytes, (plan.Rate(from) - plan.Rate(from+1)) / float64(bytes)}
+	bytes := max(1, plan.EncodedBytes(from+1)-plan.EncodedBytes(from))
+	return nextStep{peer, from + 1, bytes, (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(from+1)) / float64(bytes)}
 }
 
 // nextSteps is a heap, the greatest value first.
@@ -119,7 +119,7 @@ func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wa
 		}
 		asked++
 		matches = x.Candidates(matches[:0], h.Fingerprint(c.data.Key(k)))
-		slices.SortStableFunc(matches, func(p, q int) int { return cmp.Compare(held[p].Rate(), held[q].Rate()) })
+		slices.SortStableFunc(matches, func(p, q int) int { return cmp.Compare(held[p].FalsePositiveRate(), held[q].FalsePositiveRate()) })
 		for _, b := range matches {
 			if b == a {
 				continue

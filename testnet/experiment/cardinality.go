@@ -27,9 +27,9 @@ func cardinalityTasks(s *session) []task {
 // arrayOf is the filter that a vector is about.
 func arrayOf(p printed) estimate.Array {
 	if b := p.int("block_bits"); b != 0 {
-		return estimate.Array{Bits: b, Blocks: p.int("blocks"), Hashes: p.int("k_b")}
+		return estimate.Array{Bits: uint64(b), Blocks: p.int("blocks"), Hashes: p.int("k_b")}
 	}
-	return estimate.Array{Bits: p.int("m"), Hashes: p.int("k")}
+	return estimate.Array{Bits: uint64(p.int("m")), Hashes: p.int("k")}
 }
 
 func (s *session) cardinalityFormulas() {
@@ -37,10 +37,10 @@ func (s *session) cardinalityFormulas() {
 		a := arrayOf(p)
 		switch {
 		case strings.Contains(p.Name, "density"):
-			s.formula(p.Name, a.Ones(p.in("n"))/float64(a.Bits))
+			s.formula(p.Name, a.ExpectedOnes(p.in("n"))/float64(a.Bits))
 		case strings.Contains(p.Name, "bounds"):
 			// The tables are for filters with just the expected number of ones.
-			ones := int(math.Round(a.Ones(p.in("n"))))
+			ones := int(math.Round(a.ExpectedOnes(p.in("n"))))
 			if t := p.in("t") + p.in("t_total"); t > 0 {
 				ones = int(t)
 			}
@@ -58,7 +58,7 @@ func (s *session) estimateElements(p printed) {
 	n, a := p.int("n"), arrayOf(p)
 	errors := trials(s, p.Name, trialsFor(n), func(rng *rand.Rand) float64 {
 		f := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: uint64(a.Bits), Hashes: a.Hashes}, n)
-		x := must(a.Cardinality(f.Ones(), estimate.Normal, 0.9))
+		x := must(a.Cardinality(f.OnesCount(), estimate.Normal, 0.9))
 		return math.Abs(x.Value-float64(n)) / float64(n)
 	})
 	s.measured(p.Name, sampleOf(errors))

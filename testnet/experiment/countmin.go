@@ -26,7 +26,7 @@ func countminTasks(s *session) []task {
 // countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps. The
 // stream is Zipf's, and keys that never came are asked for: those have the most to gain from collisions.
 func (s *session) countMin(eps float64) {
-	p := must(frequency.ForError(eps, eps))
+	p := must(frequency.ParamsForError(eps, eps))
 	row := fmt.Sprintf("eps=%v, w=%d, d=%d", eps, p.Width, p.Depth)
 	type outcome struct{ low, exceeded float64 }
 	all := trials(s, fmt.Sprint("stream ", eps), 400, func(rng *rand.Rand) outcome {
@@ -79,7 +79,7 @@ func (s *session) atMost(row, quantity string, bound, measured, tolerance float6
 // copies checks the number of hash functions of section 9.2, 2⌈ln(1/δ)/ln(1/ε)⌉, and that it does what it is for.
 func (s *session) copies() {
 	for _, form := range []struct{ eps, delta float64 }{{0.01, 1e-6}, {0.001, 1e-6}, {0.1, 1e-3}} {
-		p := must(frequency.ForError(form.eps, form.delta))
+		p := must(frequency.ParamsForError(form.eps, form.delta))
 		row := fmt.Sprintf("eps=%v, delta=%v", form.eps, form.delta)
 		s.note(Row{
 			Paper: s.Paper, Table: "section 9.2", Row: row, Quantity: "hash functions",

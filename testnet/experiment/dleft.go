@@ -31,9 +31,9 @@ func dleftTasks(s *session) []task {
 }
 
 func newDLeft(n, r int, seed uint64) *counting.DLeft {
-	p := counting.ForRemainder(n, r)
+	p := counting.ParamsForRemainder(n, r)
 	p.Seed = seed
-	return must(counting.New(p))
+	return must(counting.NewDLeft(p))
 }
 
 // dleftUpper is the bound of section 4: 24 cells may hold a remainder of r bits.
@@ -43,9 +43,9 @@ func (s *session) dleftFormulas() {
 	s.formula("std_c10_k7", bloom.AsymptoticRate(10, 7))
 	s.formula("fp_upper_r14", dleftUpper(14))
 	s.formula("dl_r11", dleftUpper(11))
-	s.formula("total_bits", float64(8*newDLeft(dleftKeys, 14, 0).Bytes()))
-	s.formula("dl_r11_bits", float64(8*newDLeft(dleftKeys, 11, 0).Bytes())/dleftKeys)
-	s.formula("cbf_bits", float64(8*must(counting.NewBloom(663552, 9)).Bytes()))
+	s.formula("total_bits", float64(8*newDLeft(dleftKeys, 14, 0).SizeBytes()))
+	s.formula("dl_r11_bits", float64(8*newDLeft(dleftKeys, 11, 0).SizeBytes())/dleftKeys)
+	s.formula("cbf_bits", float64(8*must(counting.NewBloom(663552, 9)).SizeBytes()))
 	s.formula("ratio_r14", math.Exp2(-16.0/3*math.Ln2)/dleftUpper(14))
 	least := 5.0
 	for math.Exp2(-(least+2)*math.Ln2/3) <= dleftUpper(least) {

@@ -19,8 +19,8 @@ var dynamic = experiment{
 // dynamicFor configures both structures for a rate, as section 4 does: the standard filter first, then the D-BBF with
 // batches of its length.
 func dynamicFor(rate float64) (bloom.Params, bloom.DynamicParams) {
-	p := must(bloom.OptimalRate(dynamicKeys, rate))
-	return p, must(bloom.OptimalDynamic(p.Bits(), rate, false))
+	p := must(bloom.ParamsForRate(dynamicKeys, rate))
+	return p, must(bloom.DynamicForBits(p.Bits(), rate, false))
 }
 
 func dynamicTasks(s *session) []task {
@@ -39,14 +39,14 @@ func (s *session) dynamicFormulas() {
 			f, _ := dynamicFor(target)
 			s.formula(p.Name, float64(f.Bits())/1024)
 		case strings.HasPrefix(p.Name, "T2_bfprob"):
-			s.formula(p.Name, standard(p.int("m"), p.int("k")).Rate(n))
+			s.formula(p.Name, standard(p.int("m"), p.int("k")).FalsePositiveRate(n))
 		default:
 			_, d := dynamicFor(target)
 			d.Batch.Blocks, _ = d.BlocksFor(n, target)
 			if strings.HasPrefix(p.Name, "T2_len") {
 				s.formula(p.Name, float64(uint64(d.Batches(n))*d.Batch.Bits())/1024)
 			} else {
-				s.formula(p.Name, d.Rate(n))
+				s.formula(p.Name, d.FalsePositiveRate(n))
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (s *session) growDynamic(target float64) {
 		d := must(bloom.NewDynamic(params))
 		rates := make([]float64, len(sizes))
 		for i, n := range sizes {
-			for d.N() < n {
+			for d.Len() < n {
 				d.AddHash(randomHash(rng))
 			}
 			cut := d.Clone()
@@ -92,8 +92,8 @@ func dynamicFigures(*session) []figure {
 			title: fmt.Sprintf("Papapetrou et al. 2010, figure 4%c: initial probability %v", 'a'+i, rate),
 			x:     "elements", y: "false-positive probability",
 			lines: []line{
-				curveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.Rate(int(n)) }),
-				curveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.Rate(int(n)) }),
+				curveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.FalsePositiveRate(int(n)) }),
+				curveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.FalsePositiveRate(int(n)) }),
 				curveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return d.RateBound(int(n)) }),
 			},
 		})

@@ -27,12 +27,12 @@ func intersectionTasks(s *session) []task {
 func (s *session) intersectionFormulas() {
 	for _, p := range printedOf("intersection") {
 		a := arrayOf(p)
-		both := a.BothOnes(a.Ones(p.in("n1")), a.Ones(p.in("n2")), p.in("n12"))
+		both := a.BothOnes(a.ExpectedOnes(p.in("n1")), a.ExpectedOnes(p.in("n2")), p.in("n12"))
 		switch {
 		case strings.Contains(p.Name, "density"):
 			s.formula(p.Name, both/float64(a.Bits))
 		case strings.Contains(p.Name, "rbits"):
-			s.formula(p.Name, 1-a.Ones(p.in("n12"))/both)
+			s.formula(p.Name, 1-a.ExpectedOnes(p.in("n12"))/both)
 		case strings.Contains(p.Name, "bounds"):
 			c := estimate.Counts{First: p.int("t1"), Second: p.int("t2"), Both: p.int("t_and")}
 			x := must(a.Intersection(c, estimate.Printed, p.in("confidence")))
@@ -54,7 +54,7 @@ func (s *session) estimateCommon(p printed) {
 		for range n2 - n12 {
 			second.AddHash(randomHash(rng))
 		}
-		c := estimate.Counts{First: first.Ones(), Second: second.Ones(), Both: must(first.AndOnes(second))}
+		c := estimate.Counts{First: first.OnesCount(), Second: second.OnesCount(), Both: must(first.AndOnesCount(second))}
 		x := must(a.Intersection(c, estimate.Normal, 0.9))
 		return math.Abs(x.Value-float64(n12)) / float64(n12)
 	})

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each, so that an
@@ -141,11 +143,13 @@ func (l *ledger[T]) todo(k int, run string) bool {
 }
 
 // runEach does the runs of the ledger's part that it doesn't know, so many at a time, and returns what is known in the end, in
-// their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept.
+// their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept. A run in which a strategy
+// panicked leaves the others: its error comes when these are done.
 func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
+	panics := make([]error, len(runs))
 	for i, run := range runs {
 		if f, ok := known.get(run); ok {
 			found[i] = &f
@@ -159,6 +163,10 @@ func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledge
 				return err
 			}
 			f, err := do(ctx, i)
+			if errors.Is(err, sim.ErrPanic) {
+				panics[i] = err
+				return nil
+			}
 			if err != nil {
 				return err
 			}
@@ -166,7 +174,8 @@ func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledge
 			return known.add(run, f)
 		})
 	}
-	return found, g.Wait()
+	err := g.Wait()
+	return found, errors.Join(append(panics, err)...)
 }
 
 // recent makes what several runs share, and keeps the last few of it: runs that share something follow each other.

@@ -68,7 +68,8 @@ type NetworkRow struct {
 	Recall               float64 `json:"recall"`
 	MessagesPerQuery     float64 `json:"messages_per_query"`
 	WastedProbesPerQuery float64 `json:"wasted_probes_per_query"`
-	UpkeepBytesPerPeer   float64 `json:"upkeep_bytes_per_peer"`
+	UpkeepBytesPerPeer   float64 `json:"upkeep_bytes_per_peer"`  // to connect included
+	ConnectBytesPerPeer  float64 `json:"connect_bytes_per_peer"` // of that to connect
 	QueryBytes           float64 `json:"query_bytes"`
 	Hops                 float64 `json:"hops"`
 	LatencyP50           float64 `json:"latency_ms_p50"`
@@ -413,7 +414,7 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 		return NetworkRow{}, ctx.Err()
 	}
 	if err != nil {
-		return NetworkRow{}, err
+		return NetworkRow{}, fmt.Errorf("experiment: %v: %w", p, err)
 	}
 	row := p.row(r, data, time.Since(began))
 	row.MemoryBytes = m.most
@@ -446,7 +447,8 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return NetworkRow{
 		Strategy: p.Strategy, Peers: r.Peers, Recall: r.Recall, MessagesPerQuery: r.MessagesPerQuery,
-		WastedProbesPerQuery: r.WastedProbesPerQuery, UpkeepBytesPerPeer: r.UpkeepBytesPerPeer, QueryBytes: r.QueryBytes,
+		WastedProbesPerQuery: r.WastedProbesPerQuery, UpkeepBytesPerPeer: r.UpkeepBytesPerPeer,
+		ConnectBytesPerPeer: r.ConnectBytes, QueryBytes: r.QueryBytes,
 		Hops: r.Hops, LatencyP50: ms(r.LatencyP50), LatencyP99: ms(r.LatencyP99), TraceHash: r.TraceHash,
 		Sweep: p.Sweep, Value: p.Value, Trial: p.Trial, Seed: p.Seed, Keys: d.Holdings() / d.Peers(), Queries: r.Queries,
 		Online: r.Online, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,

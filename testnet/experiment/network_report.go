@@ -72,7 +72,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 // networkTable is what one reads first: a line for every run, with few digits.
 func networkTable(rows []NetworkRow) table {
 	t := table{Head: []string{
-		"strategy", "recall", "messages a query", "wasted probes a query", "upkeep a peer, kB", "bytes a query", "hops",
+		"strategy", "recall", "messages a query", "wasted probes a query", "upkeep a peer, kB", "to connect, kB", "bytes a query", "hops",
 		"latency p50, ms", "latency p99, ms", "load p99 / mean",
 	}}
 	swept := rows[0].Sweep != ""
@@ -86,6 +86,7 @@ func networkTable(rows []NetworkRow) table {
 	for _, r := range rows {
 		cells := []string{
 			r.Strategy, fixed(r.Recall, 4), fixed(r.MessagesPerQuery, 2), fixed(r.WastedProbesPerQuery, 3), fixed(r.UpkeepBytesPerPeer/1000, 1),
+			fixed(r.ConnectBytesPerPeer/1000, 1),
 			fixed(r.QueryBytes, 0), fixed(r.Hops, 2), fixed(r.LatencyP50, 0), fixed(r.LatencyP99, 0), fixed(r.LoadP99, 1),
 		}
 		if trials {
@@ -121,7 +122,7 @@ func tracesTable(rows []NetworkRow) table {
 func networkRecords(rows []NetworkRow) [][]string {
 	records := [][]string{{
 		"strategy", "peers", "sweep", "value", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
-		"upkeep_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
+		"upkeep_bytes_per_peer", "connect_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
 		"memory_bytes", "topology_components",
 	}}

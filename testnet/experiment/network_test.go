@@ -241,3 +241,22 @@ func TestDebianDealtAnew(t *testing.T) {
 		t.Errorf("%+v, %v", r.Rows, err)
 	}
 }
+
+// A strategy that panics loses its own run, which the error names; the others are done.
+func TestPanicLeavesOtherRuns(t *testing.T) {
+	broken := strategy.Strategy{Name: "broken", Open: func(strategy.World) (strategy.Factory, error) {
+		return func(strategy.Host) strategy.Peer { panic("a fault of the strategy") }, nil
+	}}
+	o := small(t)
+	o.Strategies = []strategy.Strategy{broken, strategy.Oracle}
+	o.Sweep = "loss=0,0.1"
+	r, err := RunNetwork(t.Context(), Routing, o)
+	if !errors.Is(err, sim.ErrPanic) || len(r.Rows) != 2 || r.Rows[0].Strategy != "oracle" {
+		t.Fatalf("%d rows, %v", len(r.Rows), err)
+	}
+	for _, want := range []string{"broken, 40 peers, loss 0.1", "seed 4", "a fault of the strategy"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %q: %v", want, err)
+		}
+	}
+}

@@ -30,14 +30,14 @@ var foldable = standard(reductionMost*reductionBlock, 60)
 func reductionTasks(s *session) []task {
 	return []task{
 		{0, func() {
-			s.formula("fig1_bbf_1024K", partitioned(8).Rate(reductionKeys))
-			s.formula("fig1_opt_1024K", must(bloom.Optimal(reductionKeys, 8*reductionBlock)).Rate(reductionKeys))
-			s.formula("fig1_folded_1024K", standard(8*reductionBlock, foldable.Hashes).Rate(reductionKeys))
+			s.formula("fig1_bbf_1024K", partitioned(8).FalsePositiveRate(reductionKeys))
+			s.formula("fig1_opt_1024K", must(bloom.ParamsForBits(reductionKeys, 8*reductionBlock)).FalsePositiveRate(reductionKeys))
+			s.formula("fig1_folded_1024K", standard(8*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
 		}},
 		{4, func() { s.reduce("BBF, blocks dropped", "fig1_bbf_1024K", partitioned(reductionMost), dropBlocks) }},
 		{4, func() { s.reduce("standard, folded", "fig1_folded_1024K", foldable, fold) }},
 		{1, func() {
-			p := must(bloom.Optimal(reductionKeys, 8*reductionBlock))
+			p := must(bloom.ParamsForBits(reductionKeys, 8*reductionBlock))
 			s.measured("fig1_opt_1024K", sampleOf(trials(s, "optimal", 10, func(rng *rand.Rand) float64 {
 				return falsePositives(rng, randomFilter(rng, p, reductionKeys).ContainsHash, 200_000)
 			})))
@@ -47,11 +47,7 @@ func reductionTasks(s *session) []task {
 
 func dropBlocks(f *bloom.Filter) { f.Truncate(f.Params().Blocks / 2) }
 
-func fold(f *bloom.Filter) {
-	if err := f.Fold(); err != nil {
-		panic(err)
-	}
-}
+func fold(f *bloom.Filter) { f.Fold() }
 
 // reduce halves a full filter again and again and measures its false positives: points of the figure, and a row at 1024 Kbit.
 func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Filter)) {
@@ -91,7 +87,7 @@ func reductionFigures(s *session) []figure {
 	}
 	folded := line{Name: "standard, folded"}
 	for b := 1; b <= reductionMost; b *= 2 {
-		folded.add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).Rate(reductionKeys))
+		folded.add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
 	}
 	return []figure{{
 		name:  "reduction-figure1",
@@ -99,9 +95,9 @@ func reductionFigures(s *session) []figure {
 		x:     "length, Kbit", y: "false-positive probability", logX: true,
 		lines: []line{
 			rates("standard, optimal for each length", func(b int) float64 {
-				return must(bloom.Optimal(reductionKeys, uint64(b)*reductionBlock)).Rate(reductionKeys)
+				return must(bloom.ParamsForBits(reductionKeys, uint64(b)*reductionBlock)).FalsePositiveRate(reductionKeys)
 			}),
-			rates("BBF, blocks dropped", func(b int) float64 { return partitioned(b).Rate(reductionKeys) }),
+			rates("BBF, blocks dropped", func(b int) float64 { return partitioned(b).FalsePositiveRate(reductionKeys) }),
 			folded,
 			*s.curve("BBF, blocks dropped, measured"),
 			*s.curve("standard, folded, measured"),

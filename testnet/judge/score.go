@@ -29,7 +29,7 @@ type Score struct {
 	FindOne, FindAll Tally
 	Wrong            int // peers named as holders that hold nothing of the kind
 	Cost
-	latencies []time.Duration
+	Latencies []time.Duration // of all answers, in no order
 }
 
 // Tally counts queries of one kind.
@@ -97,7 +97,7 @@ func (s *Score) add(a Answer, findable int, judge func(peer int) verdict) {
 	s.Probes += a.Probes
 	s.FalseProbes += a.FalseProbes
 	s.Messages += a.Messages
-	s.latencies = append(s.latencies, a.Latency)
+	s.Latencies = append(s.Latencies, a.Latency)
 }
 
 // Merge adds what o has judged to s.
@@ -108,7 +108,7 @@ func (s *Score) Merge(o *Score) {
 	s.Probes += o.Probes
 	s.FalseProbes += o.FalseProbes
 	s.Messages += o.Messages
-	s.latencies = append(s.latencies, o.latencies...)
+	s.Latencies = append(s.Latencies, o.Latencies...)
 }
 
 func (t *Tally) merge(o Tally) {
@@ -131,10 +131,10 @@ func (s *Score) PerQuery(count int) float64 {
 
 // Latency is the smallest latency that at least the share q of the answers did not exceed; 0 without answers.
 func (s *Score) Latency(q float64) time.Duration {
-	if len(s.latencies) == 0 {
+	if len(s.Latencies) == 0 {
 		return 0
 	}
-	slices.Sort(s.latencies)
-	rank := int(math.Ceil(q*float64(len(s.latencies)))) - 1
-	return s.latencies[min(max(rank, 0), len(s.latencies)-1)]
+	slices.Sort(s.Latencies)
+	rank := int(math.Ceil(q*float64(len(s.Latencies)))) - 1
+	return s.Latencies[min(max(rank, 0), len(s.Latencies)-1)]
 }

@@ -13,7 +13,28 @@ import (
 // churn is who comes and goes when.
 type churn struct {
 	online []bool
-	moves  []move // to come, by time
+	moves  []move            // to come, by time
+	ends   [][]time.Duration // of every peer's sessions
+}
+
+// leaves is when the session ends that a peer begins at an instant.
+func (c *churn) leaves(p strategy.ID, from time.Duration) time.Duration {
+	for _, end := range c.ends[p] {
+		if end > from {
+			return end
+		}
+	}
+	return always
+}
+
+// settle notes when sessions end. The moves stay as they are from now on.
+func (c *churn) settle() {
+	c.ends = make([][]time.Duration, len(c.online))
+	for _, m := range c.moves {
+		if !m.online {
+			c.ends[m.peer] = append(c.ends[m.peer], m.at)
+		}
+	}
 }
 
 type move struct {

@@ -8,11 +8,14 @@
 // The model:
 //   - A line sends one message after the other at its rate, and receives so too. Between lines a message takes the latency
 //     of the two ends, which are points in a square: the least latency, and more with distance.
-//   - Streams are reliable: a message that is lost comes late, by a retransmission time for every loss.
-//   - A peer without an open link to the receiver connects first: two round trips more. Such a connection is no link;
-//     it is closed when it has been idle for ten seconds, or when eight others have been made.
-//   - A peer that leaves closes its links. One that isn't there doesn't answer: who sends to it learns of that when
-//     connecting is given up.
+//   - Streams are reliable and keep their order: a message that is lost comes late, by a retransmission time for every loss, and
+//     those behind it on the same connection wait for it.
+//   - A peer without a connection to the receiver connects first: two round trips and 2,800 bytes from each end, before any
+//     message leaves. Such a connection is no link; a peer keeps 96 of them, and then closes the one idle for the longest.
+//   - A peer that leaves closes its connections, and what is still waiting for its line is never sent. A peer that isn't there
+//     doesn't answer: who sends to it learns of that when connecting is given up.
+//   - A peer that comes back begins a new session. What was sent to an earlier one bounces at once, and an answer or a bounce for
+//     an earlier session never reaches a later one.
 //   - Sessions and absences follow Weibull distributions. A peer that comes back has its collection and nothing else.
 //
 // It costs, besides the peers' own machines, about 300 bytes a peer and 100 bytes for every message under way. Of venn's machine

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,7 +18,11 @@ type node struct {
 	rng  *rand.Rand    // the strategy's
 	own  *rand.Rand    // the network's, for what happens to its messages
 
+	life   uint32        // number of its session, from 1
+	leaves time.Duration // when the session ends, as the plan has it
+
 	links   []strategy.ID // ascending
+	ends    []connection  // of the links
 	dialing []strategy.ID // links asked for
 
 	up, down         float64 // bytes a second
@@ -26,37 +31,53 @@ type node struct {
 	wakeAt  time.Duration // when its machine wants to be woken; negative: never
 	wakeSet time.Duration // the earliest wake that is planned; negative: none
 
-	recent   [recentConnections]connection // without a link, used of late
-	recentAt int                           // the one to be forgotten next
+	recent []connection // without a link
 
-	now time.Duration
-	out []event // what it did in this window
+	now   time.Duration
+	asker replyTo
+	due   []event // messages whose last byte comes in before the window ends, in order
+	out   []event // what it did in this window
 }
 
-// connection is one to a peer without a link: it stays open for a while.
-type connection struct {
+// replyTo is whose message is being taken in: what is sent to that peer meanwhile is meant for its session of then.
+type replyTo struct {
 	peer strategy.ID
-	used time.Duration
+	life uint32 // 0: no message is
 }
 
 const (
-	recentConnections = 8
-	idleFor           = 10 * time.Second
+	never  = time.Duration(-1)
+	always = time.Duration(math.MaxInt64)
 )
-
-const never = time.Duration(-1)
 
 // run steps a node through its events of a window, which are in order.
 func (n *node) run(events []event, end time.Duration) {
-	for i := range events {
-		n.wakeBefore(events[i].at)
-		n.now = max(n.now, events[i].at)
-		n.handle(&events[i], end)
+	n.due = n.due[:0]
+	for done := 0; ; {
+		var e event
+		switch {
+		case done < len(n.due) && (len(events) == 0 || n.due[done].at <= events[0].at):
+			e = n.due[done]
+			done++
+		case len(events) > 0:
+			e, events = events[0], events[1:]
+		default:
+			clear(n.due)
+			n.rest(end)
+			return
+		}
+		n.wakeBefore(e.at)
+		n.now = max(n.now, e.at)
+		n.handle(&e, end)
 	}
+}
+
+// rest ends a window.
+func (n *node) rest(end time.Duration) {
 	n.wakeBefore(end)
 	if n.peer != nil && n.wakeAt != never && (n.wakeSet == never || n.wakeAt < n.wakeSet) {
 		n.wakeSet = n.wakeAt
-		n.emit(event{at: n.wakeAt, to: n.id, from: n.id, kind: wake})
+		n.emit(event{at: n.wakeAt, to: n.id, from: n.id, toLife: n.life, kind: wake})
 	}
 }
 
@@ -69,17 +90,23 @@ func (n *node) wakeBefore(end time.Duration) {
 	}
 }
 
-func (n *node) emit(e event) { n.out = append(n.out, e) }
+func (n *node) emit(e event) {
+	e.fromLife = n.life
+	n.out = append(n.out, e)
+}
 
 func (n *node) step(in strategy.Input) { n.peer.Step(n.now, in) }
 
 func (n *node) handle(e *event, end time.Duration) {
-	if e.kind == join {
+	switch {
+	case e.kind == join:
 		n.join()
 		return
-	}
-	if n.peer == nil {
+	case n.peer == nil:
 		n.absent(e)
+		return
+	case e.toLife != 0 && e.toLife != n.life:
+		n.outlived(e)
 		return
 	}
 	switch e.kind {
@@ -90,26 +117,29 @@ func (n *node) handle(e *event, end time.Duration) {
 	case receive:
 		n.receive(e)
 	case bounce:
+		n.forget(e.from, e.fromLife)
 		n.step(strategy.Failed{To: e.from, Message: e.msg})
 	case wake:
 		n.wakeSet = never // those due were woken before
 	case start:
 		n.step(strategy.Started{Query: n.sim.query(e.msg.Query)})
 	case dialled:
-		n.dialled(e.from)
+		n.dialled(e)
 	case accepted:
-		n.open(e.from, true)
+		n.open(e.from, e.fromLife, true)
 	case linked:
-		n.open(e.from, false)
+		n.open(e.from, e.fromLife, false)
 	case refused:
 		n.dialing = without(n.dialing, e.from)
 		n.step(strategy.Failed{To: e.from})
 	case closed:
-		n.close(e.from)
+		n.close(e.from, e.fromLife)
 	}
 }
 
 func (n *node) join() {
+	n.life++
+	n.leaves = n.sim.churn.leaves(n.id, n.now)
 	n.wakeAt, n.wakeSet = never, never
 	n.upFree, n.downFree = n.now, n.now
 	n.peer = n.sim.factory(n)
@@ -119,12 +149,15 @@ func (n *node) join() {
 	}
 }
 
-// leave closes the links: the others learn of that.
+// leave closes all connections: those at the other ends learn of that.
 func (n *node) leave() {
-	for _, p := range n.links {
-		n.emit(event{at: n.now + n.sim.latency(n.id, p), to: p, from: n.id, kind: closed})
+	for i := range n.ends {
+		n.hangUp(&n.ends[i])
 	}
-	n.peer, n.links, n.dialing = nil, nil, nil
+	for i := range n.recent {
+		n.hangUp(&n.recent[i])
+	}
+	n.peer, n.links, n.ends, n.dialing, n.recent = nil, nil, nil, nil, nil
 }
 
 // absent is what happens when a peer isn't there.
@@ -132,76 +165,55 @@ func (n *node) absent(e *event) {
 	at := e.at + n.sim.cfg.GiveUp
 	switch e.kind {
 	case arrive, receive:
-		n.emit(event{at: at, to: e.from, from: n.id, kind: bounce, msg: e.msg})
+		n.emit(event{at: at, to: e.from, from: n.id, toLife: e.fromLife, kind: bounce, msg: e.msg})
 	case dialled:
-		n.emit(event{at: at, to: e.from, from: n.id, kind: refused})
+		n.emit(event{at: at, to: e.from, from: n.id, toLife: e.fromLife, kind: refused})
 	case accepted: // gone before the link was open
-		n.emit(event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, kind: closed})
-	case wake:
-		n.wakeSet = never
+		n.emit(event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, kind: closed})
 	}
+}
+
+// outlived is what happens to what was meant for an earlier session: its connections are closed.
+func (n *node) outlived(e *event) {
+	back := event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife}
+	switch e.kind {
+	case arrive, receive:
+		back.kind, back.msg = bounce, e.msg
+	case accepted:
+		back.kind = closed
+	default:
+		return
+	}
+	n.emit(back)
+	n.out[len(n.out)-1].fromLife = e.toLife
 }
 
 // arrive takes a message in at the rate of the line.
 func (n *node) arrive(e *event, end time.Duration) {
+	n.heard(e.from, e.fromLife)
 	n.downFree = max(n.downFree, e.at) + seconds(float64(e.msg.Bytes)/n.down)
-	if n.downFree >= end {
-		late := *e
-		late.kind, late.at = receive, n.downFree
-		n.emit(late)
+	in := *e
+	in.kind, in.at = receive, n.downFree
+	if in.at < end {
+		n.due = append(n.due, in)
 		return
 	}
-	n.receive(e)
+	n.out = append(n.out, in) // as it is: emit would say that it comes from here
 }
 
 func (n *node) receive(e *event) {
-	if !n.linked(e.from) {
-		n.connected(e.from)
-	}
+	n.asker = replyTo{e.from, e.fromLife}
 	n.step(strategy.Received{From: e.from, Message: e.msg})
-}
-
-// connected says whether there is a connection to a peer without a link, and notes that it is used.
-func (n *node) connected(p strategy.ID) bool {
-	for i := range n.recent {
-		if c := &n.recent[i]; c.peer == p && c.used > 0 && n.now-c.used < idleFor {
-			c.used = n.now
-			return true
-		}
-	}
-	n.recent[n.recentAt] = connection{p, n.now}
-	n.recentAt = (n.recentAt + 1) % recentConnections
-	return false
+	n.asker = replyTo{}
 }
 
 // dialled opens a link that another asks for.
-func (n *node) dialled(from strategy.ID) {
-	n.emit(event{at: n.now + n.sim.latency(n.id, from), to: from, from: n.id, kind: accepted})
-	n.open(from, false)
-}
-
-func (n *node) open(p strategy.ID, outbound bool) {
-	n.dialing = without(n.dialing, p)
-	at, there := slices.BinarySearch(n.links, p)
-	if there {
-		return
+func (n *node) dialled(e *event) {
+	if n.passing(e.from) == nil {
+		n.shake()
 	}
-	n.links = slices.Insert(n.links, at, p)
-	n.step(strategy.LinkOpened{Peer: p, Outbound: outbound})
-}
-
-func (n *node) close(p strategy.ID) {
-	if !n.linked(p) {
-		return
-	}
-	n.links = without(n.links, p)
-	n.step(strategy.LinkClosed{Peer: p})
-	n.sim.repair(n)
-}
-
-func (n *node) linked(p strategy.ID) bool {
-	_, there := slices.BinarySearch(n.links, p)
-	return there
+	n.emit(event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, kind: accepted})
+	n.open(e.from, e.fromLife, false)
 }
 
 func without(list []strategy.ID, p strategy.ID) []strategy.ID {
@@ -244,18 +256,25 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 	n.emit(event{at: n.now, to: n.id, from: holder, kind: found, msg: strategy.Message{Query: q, Bytes: hops}})
 }
 
-// Send puts a message on the line, behind those before it.
+// Send puts a message on the line, behind those before it. What hasn't left when the peer leaves is never sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
-	n.upFree = max(n.upFree, n.now) + seconds(float64(m.Bytes)/n.up)
-	latency := n.sim.latency(n.id, to)
-	at := n.upFree + latency
-	if !n.linked(to) && !n.connected(to) {
-		at += 4 * latency
-	}
+	onLine, latency := seconds(float64(m.Bytes)/n.up), n.sim.latency(n.id, to)
+	c := n.connectionTo(to, &m)
+	n.upFree = max(n.upFree, n.now) + onLine
+	c.free = max(n.upFree, c.free+onLine)
+	sent := c.free
 	for loss := n.sim.cfg.Loss; loss > 0 && n.own.Float64() < loss; {
-		at += max(2*latency, leastRetransmission)
+		sent += max(2*latency, leastRetransmission)
 	}
-	n.emit(event{at: at, to: to, from: n.id, kind: arrive, msg: m})
+	if sent > n.leaves {
+		return
+	}
+	c.last = max(sent+latency, c.last)
+	e := event{at: c.last, to: to, from: n.id, toLife: c.life, kind: arrive, msg: m}
+	if n.asker.life != 0 && n.asker.peer == to {
+		e.toLife = n.asker.life
+	}
+	n.emit(e)
 }
 
 // leastRetransmission is how long a stream waits at least before it sends again what was lost.
@@ -266,12 +285,21 @@ func (n *node) Connect(to strategy.ID) {
 		return
 	}
 	n.dialing = append(n.dialing, to)
-	n.emit(event{at: n.now + 3*n.sim.latency(n.id, to), to: to, from: n.id, kind: dialled})
+	ready := n.now
+	if n.passing(to) == nil {
+		n.handshake(to, 0)
+		ready = n.upFree + 2*roundTrips*n.sim.latency(n.id, to)
+	}
+	if ready <= n.leaves {
+		n.emit(event{at: ready + n.sim.latency(n.id, to), to: to, from: n.id, kind: dialled})
+	}
 }
 
+// Disconnect is for strategy.Host.
 func (n *node) Disconnect(to strategy.ID) {
-	if n.linked(to) {
-		n.emit(event{at: n.now + n.sim.latency(n.id, to), to: to, from: n.id, kind: closed})
-		n.emit(event{at: n.now + n.sim.cfg.Least, to: n.id, from: to, kind: closed})
+	if c := n.linkTo(to); c != nil {
+		n.hangUp(c)
+		n.emit(event{at: n.now + n.sim.cfg.Least, to: n.id, from: to, toLife: n.life, kind: closed})
+		n.out[len(n.out)-1].fromLife = c.life
 	}
 }

@@ -13,6 +13,9 @@ type event struct {
 	seq  uint64 // order of planning
 	to   strategy.ID
 	from strategy.ID
+	// Sessions of the two, from 1. An event for a session that is over doesn't reach a later one. toLife 0 is for any.
+	toLife, fromLife uint32
+
 	kind kind
 	msg  strategy.Message
 }
@@ -34,6 +37,7 @@ const (
 	linked               // another has opened a link
 
 	// What a peer says to the simulator in a step; never queued.
+	handshake // it begins a connection
 	looked
 	missed
 	found

@@ -22,9 +22,10 @@ type Report struct {
 	MessagesPerQuery     float64 // all that were sent for queries
 	ProbesPerQuery       float64 // looks into a collection other than the asker's
 	WastedProbesPerQuery float64 // that found nothing
-	QueryBytes           float64 // per query
+	QueryBytes           float64 // per query, to connect for it included
 
-	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers
+	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers, to connect included
+	ConnectBytes       float64 // of that to connect, when it was not for a query
 	UpkeepBytesP99     float64 // and by the peer that 99 of 100 stay below
 
 	Hops                   float64       // to the first holder found, on average of the queries answered
@@ -60,6 +61,7 @@ type tally struct {
 	sim     *Sim
 	queries []outcome
 	upkeep  []int64 // bytes, by peer
+	shaken  int64   // of those, in handshakes
 	load    []int32 // messages for queries, by peer
 	wrong   int
 	online  int
@@ -80,6 +82,10 @@ func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable in
 func (t *tally) take(who strategy.ID, e *event) {
 	t.events++
 	id := e.msg.Query
+	if e.kind == handshake {
+		t.handshake(who, e)
+		return
+	}
 	if e.kind == arrive && id == 0 {
 		t.upkeep[who] += int64(e.msg.Bytes)
 		return
@@ -103,6 +109,25 @@ func (t *tally) take(who strategy.ID, e *event) {
 	case done:
 		q.done = true
 	}
+}
+
+// handshake counts the bytes of both ends of a connection that a peer begins, unless the other isn't there.
+func (t *tally) handshake(who strategy.ID, e *event) {
+	if !t.sim.churn.online[e.to] {
+		return
+	}
+	if id := e.msg.Query; id > 0 && int(id) <= len(t.queries) {
+		t.queries[id-1].bytes += 2 * HandshakeBytes
+		return
+	}
+	t.connected(who, e.to)
+}
+
+// connected counts the handshake of two peers as upkeep.
+func (t *tally) connected(a, b strategy.ID) {
+	t.upkeep[a] += HandshakeBytes
+	t.upkeep[b] += HandshakeBytes
+	t.shaken += 2 * HandshakeBytes
 }
 
 // found judges an answer: what comes too late, twice, or from another than the asker doesn't count, and what is wrong
@@ -152,6 +177,7 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	r.Hops, r.Online = float64(hops)/float64(max(1, r.Answered)), float64(t.online)/n
 	r.LatencyP50, r.LatencyP99 = quantile(latencies, 0.5), quantile(latencies, 0.99)
 	r.UpkeepBytesPerPeer, r.UpkeepBytesP99 = mean(t.upkeep), float64(quantile(t.upkeep, 0.99))
+	r.ConnectBytes = float64(t.shaken) / float64(len(s.nodes))
 	if m := mean(t.load); m > 0 {
 		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -26,7 +27,8 @@ type Sim struct {
 	asker   asker
 	tally   tally
 	groups  []group // of the window that is run
-	parts   int     // components of the topology
+	edges   [][2]strategy.ID
+	parts   int // into which the topology falls
 }
 
 // group is a node's events in a window.
@@ -34,10 +36,14 @@ type group struct {
 	node   *node
 	events []event
 	out    []event
+	fault  error // that ended it
 }
 
 // ErrStopped is returned by Run when Config.Progress stopped it.
 var ErrStopped = errors.New("sim: stopped")
+
+// ErrPanic is matched by the error of a run in which a strategy panicked. The error says where.
+var ErrPanic = errors.New("sim: panic")
 
 // New prepares a run. It returns every fault of the configuration, joined; they match [ErrConfig].
 func New(cfg Config) (*Sim, error) {
@@ -62,7 +68,8 @@ func New(cfg Config) (*Sim, error) {
 	}
 	s.asker = newAsker(&s.cfg)
 	s.tally = tally{sim: s, upkeep: make([]int64, len(s.nodes)), load: make([]int32, len(s.nodes))}
-	s.begin()
+	s.churn = newChurn(&s.cfg)
+	s.wire()
 	return s, nil
 }
 
@@ -89,34 +96,43 @@ func (s *Sim) latency(a, b strategy.ID) time.Duration {
 	return s.cfg.Least + time.Duration(far*float64(s.cfg.Most-s.cfg.Least))
 }
 
-// begin plans what happens at the start: everybody who is there joins, and the links of the topology open.
-func (s *Sim) begin() {
-	s.churn = newChurn(&s.cfg)
+// wire draws the topology.
+func (s *Sim) wire() {
 	topology := s.cfg.Topology
 	if s.cfg.Strategy.Connects {
 		topology.Degree = 2 * bootstrapLinks
 	}
-	edges := topology.Edges(len(s.nodes), s.cfg.random(linking))
-	s.parts = Components(len(s.nodes), edges)
+	s.edges = topology.Edges(len(s.nodes), s.cfg.random(linking))
+	s.parts = Components(len(s.nodes), s.edges)
+}
+
+// begin plans what happens at the start: everybody who is there joins, and the links of the topology open.
+func (s *Sim) begin() {
+	s.churn.settle()
 	for i, on := range s.churn.online {
 		if on {
 			s.queue.push(event{to: strategy.ID(i), kind: join})
 		}
 	}
-	for _, e := range edges {
-		if a, b := e[0], e[1]; s.churn.online[a] && s.churn.online[b] {
-			s.queue.push(event{at: s.cfg.Least, to: a, from: b, kind: accepted})
-			s.queue.push(event{at: s.cfg.Least, to: b, from: a, kind: linked})
+	const life = 1
+	stays := func(p strategy.ID) bool { return s.churn.online[p] && s.churn.leaves(p, 0) > s.cfg.Least }
+	for _, e := range s.edges {
+		if a, b := e[0], e[1]; stays(a) && stays(b) {
+			s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
+			s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
+			s.tally.connected(a, b)
 		}
 	}
+	s.edges = nil
 }
 
 // Components is into how many parts the topology falls: 1 unless it is broken.
 func (s *Sim) Components() int { return s.parts }
 
 // Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped; when
-// Config.Trace fails, with that error.
+// Config.Trace fails, with that error. When the strategy panics, the error matches ErrPanic and there is no report.
 func (s *Sim) Run() (*Report, error) {
+	s.begin()
 	told := time.Duration(0)
 	for {
 		begin, events := s.queue.next()
@@ -124,7 +140,9 @@ func (s *Sim) Run() (*Report, error) {
 			break
 		}
 		s.plan(begin)
-		s.window(events, begin+s.cfg.Least)
+		if err := s.window(events, begin+s.cfg.Least); err != nil {
+			return nil, err
+		}
 		s.queue.recycle(events)
 		if s.cfg.Progress != nil && begin >= told {
 			told = begin + time.Second
@@ -140,7 +158,7 @@ func (s *Sim) Run() (*Report, error) {
 }
 
 // window steps all peers with something to do before an instant, and merges what they did.
-func (s *Sim) window(events []event, end time.Duration) {
+func (s *Sim) window(events []event, end time.Duration) error {
 	slices.SortFunc(events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq))
 	})
@@ -156,20 +174,32 @@ func (s *Sim) window(events []event, end time.Duration) {
 		s.groups[n].node, s.groups[n].events = &s.nodes[events[from].to], events[from:to]
 		from = to
 	}
-	s.cfg.Each(n, func(i int) {
-		g := &s.groups[i]
-		g.node.out = g.out[:0]
-		g.node.run(g.events, end)
-		g.out, g.node.out = g.node.out, nil
-	})
+	s.cfg.Each(n, func(i int) { s.groups[i].run(s, end) })
 	for i := range s.groups[:n] {
 		g := &s.groups[i]
+		if g.fault != nil {
+			return g.fault
+		}
 		for k := range g.out {
 			s.merge(g.node, &g.out[k])
 		}
 		clear(g.out)
 		g.node, g.events = nil, nil
 	}
+	return nil
+}
+
+// run steps the node, and notes where a panic came from.
+func (g *group) run(s *Sim, end time.Duration) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.fault = fmt.Errorf("%w: strategy %s, seed %d, peer %d at %v: %v\n%s", ErrPanic, s.cfg.Strategy.Name, s.cfg.Seed, g.node.id,
+				g.node.now, p, debug.Stack())
+		}
+	}()
+	g.node.out = g.out[:0]
+	g.node.run(g.events, end)
+	g.out, g.node.out = g.node.out, nil
 }
 
 // merge takes in what a peer did.
@@ -178,7 +208,7 @@ func (s *Sim) merge(n *node, e *event) {
 		s.record(n.id, e)
 	}
 	s.tally.take(n.id, e)
-	if e.kind < looked {
+	if e.kind < handshake {
 		s.queue.push(*e)
 	}
 }

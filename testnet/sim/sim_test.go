@@ -72,7 +72,7 @@ func TestOracleAndFlooding(t *testing.T) {
 		if r.Recall != 1 || r.Wrong != 0 || r.Queries != 500 {
 			t.Errorf("%s: recall %v of %d queries, %d wrong", s.Name, r.Recall, r.Queries, r.Wrong)
 		}
-		if s.Name == "oracle" && (r.MessagesPerQuery != 2 || r.WastedProbesPerQuery != 0 || r.UpkeepBytesPerPeer != 0) {
+		if s.Name == "oracle" && (r.MessagesPerQuery != 2 || r.WastedProbesPerQuery != 0 || r.UpkeepBytesPerPeer != r.ConnectBytes) {
 			t.Errorf("oracle: %+v", r)
 		}
 		if s.Name == "flooding" && (r.MessagesPerQuery < 90 || r.Hops < 1) {

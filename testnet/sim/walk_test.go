@@ -14,8 +14,8 @@ func TestRandomWalk(t *testing.T) {
 	cfg := sim.Config{Strategy: strategy.RandomWalk, Data: clusters(t, peers, 50), Queries: 500, Seed: 3}
 	r := run(t, cfg)
 	t.Logf("%+v", r)
-	if r.Recall < 0.995 || r.Wrong != 0 || r.UpkeepBytesPerPeer != 0 {
-		t.Errorf("find one: recall %v, %d wrong, upkeep %v", r.Recall, r.Wrong, r.UpkeepBytesPerPeer)
+	if r.Recall < 0.995 || r.Wrong != 0 || r.UpkeepBytesPerPeer != r.ConnectBytes {
+		t.Errorf("find one: recall %v, %d wrong, upkeep %v", r.Recall, r.Wrong, r.UpkeepBytesPerPeer-r.ConnectBytes)
 	}
 	cfg.All, cfg.Params.Budget = true, 60
 	r = run(t, cfg)

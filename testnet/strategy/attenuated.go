@@ -121,7 +121,7 @@ func (a *attenuated) update(now time.Duration) {
 		f := must(bloom.New(a.params))
 		for _, p := range a.host.Links() {
 			if heard, ok := a.heard[p]; ok {
-				must(0, f.Or(heard[level-1]))
+				must(0, f.Merge(heard[level-1]))
 			}
 		}
 		next[level] = f

@@ -59,7 +59,7 @@ func (r *reducedRun) filter(p ID) *bloom.Filter {
 		return f
 	}
 	collection := r.world.Collection(p)
-	f := must(bloom.New(must(bloom.Partitioned(max(1, len(collection)), r.blockBits(len(collection))*reducedMost))))
+	f := must(bloom.New(must(bloom.PartitionedForBits(max(1, len(collection)), r.blockBits(len(collection))*reducedMost))))
 	fill(f, collection)
 	r.filters[p].Store(f)
 	return r.filters[p].Load()

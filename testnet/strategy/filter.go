@@ -12,7 +12,7 @@ import (
 func filterHash(f summary.Fingerprint) bloom.Hash {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(f))
-	return bloom.Key{}.Hash(b[:])
+	return bloom.Seed{}.Hash(b[:])
 }
 
 // fill adds a collection to a filter.
@@ -24,12 +24,12 @@ func fill(f *bloom.Filter, collection []summary.Fingerprint) {
 
 // compressed is the length in bytes of a filter when it is entropy-coded.
 func compressed(f *bloom.Filter) int {
-	return coding.PredictedBytes(int(f.Params().Bits()), f.Ones())
+	return coding.PredictedBytes(int(f.Params().Bits()), f.OnesCount())
 }
 
 // changed is the length in bytes of what differs between two filters of the same parameters, entropy-coded.
 func changed(a, b *bloom.Filter) int {
-	differing := a.Ones() + b.Ones() - 2*must(a.AndOnes(b))
+	differing := a.OnesCount() + b.OnesCount() - 2*must(a.AndOnesCount(b))
 	return coding.PredictedBytes(int(a.Params().Bits()), differing)
 }
 

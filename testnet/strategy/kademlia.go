@@ -17,8 +17,8 @@ import (
 var Kademlia = Strategy{
 	Name:   "kademlia",
 	Source: "Maymounkov, Mazières, Kademlia (IPTPS 2002), with the parameters of go-libp2p-kad-dht v0.42",
-	Model: kademliaModel + " Keys are published in a sweep: one lookup for all keys that the nearest peers found so share, then " +
-		"each record to the 20 nearest that are known.",
+	Model: kademliaModel + " Keys are published in a sweep, region by region: lookups until all peers of a region of at least 20 are " +
+		"known, then each record to the 20 nearest.",
 	Connects: true,
 	Open:     func(w World) (Factory, error) { return openKademlia(w, true) },
 }
@@ -100,12 +100,6 @@ type kademlia struct {
 
 	now                  time.Duration
 	publishAt, refreshAt time.Duration
-}
-
-// kadWork is a lookup for upkeep, and the keys to be published there.
-type kadWork struct {
-	target uint64
-	keys   []Key
 }
 
 // kadLookup looks for the peers nearest to a place, and for providers of a key on the way.
@@ -276,22 +270,6 @@ func (k *kademlia) upkeep() {
 	k.host.Wake(next)
 }
 
-// publish plans to publish all keys, in the order of their places.
-func (k *kademlia) publish() {
-	var keys []Key
-	for _, f := range k.run.world.Collection(k.host.Self()) {
-		keys = append(keys, Key{Fingerprint: f})
-	}
-	slices.SortFunc(keys, func(a, b Key) int { return cmp.Compare(kadTarget(a), kadTarget(b)) })
-	part := 1
-	if k.run.sweep {
-		part = max(1, (len(keys)+kadWorkers-1)/kadWorkers)
-	}
-	for keys := range slices.Chunk(keys, part) {
-		k.work = append(k.work, kadWork{kadTarget(keys[0]), keys})
-	}
-}
-
 // look starts a lookup.
 func (k *kademlia) look(q Query, w kadWork) {
 	k.last++
@@ -437,69 +415,8 @@ func (k *kademlia) finish(l *kadLookup) {
 		return
 	}
 	k.working--
-	if len(l.work.keys) > 0 {
-		k.provide(l)
+	if len(l.work.keys) > 0 || l.work.region != nil {
+		k.gather(l)
 	}
 	k.upkeep()
-}
-
-// provide sends records to the peers nearest to the keys: as many keys as the lookup has found these of.
-func (k *kademlia) provide(l *kadLookup) {
-	there := slices.DeleteFunc(l.contacts, func(c kadContact) bool { return c.state == kadFailed })
-	common := -1 // bits that all of the nearest share with the target
-	if len(there) > kadK {
-		common = bits.LeadingZeros64(there[kadK-1].far)
-	}
-	records := map[ID][]summary.Fingerprint{}
-	keys := l.work.keys
-	for first := true; len(keys) > 0; first, keys = false, keys[1:] {
-		target := kadTarget(keys[0])
-		if !first && bits.LeadingZeros64(target^l.work.target) <= common {
-			break
-		}
-		slices.SortFunc(there, func(a, b kadContact) int { return cmp.Compare(kadPlace(a.peer)^target, kadPlace(b.peer)^target) })
-		for _, c := range there[:min(kadK, len(there))] {
-			records[c.peer] = append(records[c.peer], keys[0].Fingerprint)
-		}
-	}
-	for _, c := range there {
-		if r := records[c.peer]; len(r) > 0 {
-			k.send(c.peer, Message{Body: kadProvide{r}, Bytes: len(r) * kadRecordBytes})
-		}
-	}
-	if len(keys) > 0 {
-		k.work = slices.Insert(k.work, 0, kadWork{kadTarget(keys[0]), keys})
-	}
-}
-
-// kadRecords are provider records, sorted when they are asked for.
-type kadRecords struct {
-	list   []kadRecord
-	sorted bool
-}
-
-type kadRecord struct {
-	key      summary.Fingerprint
-	provider ID
-}
-
-func (r *kadRecords) add(key summary.Fingerprint, provider ID) {
-	r.list = append(r.list, kadRecord{key, provider})
-	r.sorted = false
-}
-
-// providers are those of a key, ascending.
-func (r *kadRecords) providers(key summary.Fingerprint) []ID {
-	if !r.sorted {
-		slices.SortFunc(r.list, func(a, b kadRecord) int {
-			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.provider, b.provider))
-		})
-		r.list, r.sorted = slices.Compact(r.list), true
-	}
-	var out []ID
-	i, _ := slices.BinarySearchFunc(r.list, key, func(a kadRecord, key summary.Fingerprint) int { return cmp.Compare(a.key, key) })
-	for ; i < len(r.list) && r.list[i].key == key; i++ {
-		out = append(out, r.list[i].provider)
-	}
-	return out
 }

@@ -204,7 +204,7 @@ func (q *qrp) table() {
 	t := q.own.Clone()
 	for p, f := range q.heard { // a union, in whatever order
 		if !q.run.listed(p) {
-			must(0, t.Or(f))
+			must(0, t.Merge(f))
 		}
 	}
 	if t.Equal(q.told) {

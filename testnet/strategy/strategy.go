@@ -106,7 +106,10 @@ func Names(of []Strategy) []string {
 	return names
 }
 
-// All are the strategies of this package, in the order of tables.
+// Named are the strategies that can be chosen by name: All, and variants that are not run unless they are named.
+func Named() []Strategy { return append(All(), KademliaClassic) }
+
+// All are the strategies of this package that are compared by default, in the order of tables.
 func All() []Strategy {
 	return []Strategy{Venn, Flooding, RandomWalk, PlanetP, Attenuated, AttenuatedPapapetrou, QRP, Kademlia, Oracle}
 }

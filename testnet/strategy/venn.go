@@ -3,7 +3,6 @@ package strategy
 import (
 	"encoding/binary"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -17,8 +16,10 @@ var Venn = Strategy{
 	Name:   "venn",
 	Source: "venn's own cores, overlay.Overlay and routing.Router",
 	Model: "two bootstrap links, then links as the overlay chooses; a pubsub mesh of 6 to 12 links; every message as on the " +
-		"wire. Signatures are not computed, but their bytes are sent. Params.Upkeep bounds the summaries by the share of the line that they " +
-		"may use, and once by a burst of 16 KiB; Params.BitsPerKey by their shape.",
+		"wire, audits and pubsub's subscriptions and changes of its mesh among them; pubsub has no other traffic of its own, as nothing is " +
+		"published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
+		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
+		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape.",
 	Connects: true,
 	Open:     openVenn,
 }
@@ -29,14 +30,6 @@ type vennRun struct {
 	seed    summary.Seed
 	shape   func(n int) (summary.Shape, error)
 	origins []origin
-}
-
-// origin is a peer's published summary.
-type origin struct {
-	stream   *summary.Stream
-	envelope []byte
-	record   []byte
-	prefixes []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
 }
 
 func openVenn(w World) (Factory, error) {
@@ -52,91 +45,6 @@ func openVenn(w World) (Factory, error) {
 		return nil, fmt.Errorf("strategy: venn: parameters %+v, below 0", w.Params)
 	}
 	return r.newPeer, nil
-}
-
-// publish gives a peer that comes online its summary: made once, for it outlives a restart as the collection does.
-func (r *vennRun) publish(p ID) (overlay.Published, error) {
-	o := &r.origins[p]
-	if o.stream == nil {
-		fps := r.world.Collection(p)
-		shape, err := r.shape(len(fps))
-		if err != nil {
-			return overlay.Published{}, err
-		}
-		h := summary.Header{
-			Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: vennLifetime, Shape: shape,
-			Epoch: summary.Epoch{Generation: 1, Sequence: 1},
-		}
-		if o.stream, err = summary.Build(fps, h); err != nil {
-			return overlay.Published{}, err
-		}
-		payload, err := o.stream.Header().AppendBinary(nil)
-		if err != nil {
-			return overlay.Published{}, err
-		}
-		o.envelope = binary.BigEndian.AppendUint32(append(payload, make([]byte, envelopeOverhead-4)...), uint32(p))
-		o.record = append(make([]byte, recordOverhead), peerID(p)...)
-		o.prefixes = make([]atomic.Pointer[summary.Prefix], o.stream.Prefix().Parts()+1)
-	}
-	return overlay.Published{Envelope: o.envelope, Record: o.record, Stream: o.stream}, nil
-}
-
-const (
-	vennLifetime     = time.Hour
-	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
-	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
-	peerIDBytes      = 38               // of an Ed25519 key
-)
-
-// peerID is the name of a peer in the cores: as long as a real one.
-func peerID(p ID) overlay.PeerID {
-	var b [peerIDBytes]byte
-	binary.BigEndian.PutUint32(b[peerIDBytes-4:], uint32(p))
-	return overlay.PeerID(b[:])
-}
-
-// idOf is the peer of that name.
-func idOf(p overlay.PeerID) ID {
-	return ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
-}
-
-// openHeader knows whose header it is: there is one of each.
-func (r *vennRun) openHeader(envelope []byte) (summary.Header, error) {
-	return *r.origins[binary.BigEndian.Uint32(envelope[len(envelope)-4:])].stream.Header(), nil
-}
-
-func (r *vennRun) openRecord(envelope []byte) (overlay.PeerID, error) {
-	return overlay.PeerID(envelope[recordOverhead:]), nil
-}
-
-// newPrefix is the prefix of no parts: one for all, as there is one header.
-func (r *vennRun) newPrefix(h *summary.Header) (*summary.Prefix, error) {
-	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
-	if p := o.prefixes[0].Load(); p != nil {
-		return p, nil
-	}
-	p, err := summary.NewPrefix(o.stream.Header())
-	if err == nil && !o.prefixes[0].CompareAndSwap(nil, p) {
-		p = o.prefixes[0].Load()
-	}
-	return p, err
-}
-
-// extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
-func (r *vennRun) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
-	o := &r.origins[idOf(overlay.PeerID(p.Header().Origin))]
-	if run.First > p.Parts() || run.End() <= p.Parts() {
-		return p.Extend(run)
-	}
-	known := &o.prefixes[run.End()]
-	if q := known.Load(); q != nil {
-		return q, nil
-	}
-	q := o.stream.Prefix().Truncate(run.End())
-	if !known.CompareAndSwap(nil, q) {
-		q = known.Load()
-	}
-	return q, nil
 }
 
 // AppendBinary appends the bytes that stand for a key, KeyBytes of them.
@@ -161,14 +69,16 @@ type vennPeer struct {
 	machine *core.Machine
 
 	queries  map[routing.QueryID]vennQuery // under way, own ones and others'
-	pending  map[uint32]pending            // requests of ours without their last answer
-	requests uint32
-	serving  map[uint64]served // requests of others
-	keeps    map[ID]bool       // links of neighbours
+	pending  map[uint64]pending            // requests of ours without their last answer
+	requests uint64                        // number of the last one; each session has numbers of its own
+	serving  map[uint64]served             // requests of others
+	served   uint64                        // number of the last of them
+	keeps    map[ID]bool                   // links of neighbours
 	mesh     map[ID]bool
 	fetches  map[ID][]overlay.RequestParts // that wait for a link
 	swept    time.Duration                 // when the mesh and idle links were last looked at
 	wake     time.Duration
+	publish  time.Duration // when the next epoch is due
 }
 
 // vennQuery is a query that the machine has open.
@@ -188,13 +98,14 @@ type pending struct {
 // served is a request of another.
 type served struct {
 	from   ID
+	number uint64 // the asker's
 	query  QueryID
 	search routing.QueryID // that the machine opened for it; 0: none
 }
 
 func (r *vennRun) newPeer(h Host) Peer {
 	return &vennPeer{
-		run: r, host: h, queries: map[routing.QueryID]vennQuery{}, pending: map[uint32]pending{},
+		run: r, host: h, queries: map[routing.QueryID]vennQuery{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
 		serving: map[uint64]served{}, keeps: map[ID]bool{}, mesh: map[ID]bool{}, fetches: map[ID][]overlay.RequestParts{},
 	}
 }
@@ -205,8 +116,8 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 	up, down := r.world.Rates(self)
 	o := overlay.Config{
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
-		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, Rand: v.host.Rand(),
-		MaxOrigins: r.world.Params.Origins, Loop: true,
+		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, ApplyDelta: r.applyDelta,
+		Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
 	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))
@@ -222,6 +133,9 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 func (v *vennPeer) Step(now time.Duration, in Input) {
 	if v.machine == nil {
 		v.begin(now)
+	}
+	if now >= v.publish {
+		v.renew(now)
 	}
 	switch in := in.(type) {
 	case LinkOpened:
@@ -240,7 +154,7 @@ func (v *vennPeer) Step(now time.Duration, in Input) {
 		v.step(now, core.Tick{})
 	}
 	v.sweep(now)
-	v.host.Wake(v.wake)
+	v.host.Wake(min(v.wake, v.publish))
 }
 
 func (v *vennPeer) begin(now time.Duration) {
@@ -249,7 +163,12 @@ func (v *vennPeer) begin(now time.Duration) {
 	if err != nil {
 		panic(err) // the configuration is ours
 	}
-	v.machine = m
+	v.machine, v.publish = m, now+vennSettle
+}
+
+// renew publishes the next epoch: the first one soon after the start, and others before it expires.
+func (v *vennPeer) renew(now time.Duration) {
+	v.publish = now + vennLifetime/2
 	p, err := v.run.publish(v.host.Self())
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash
@@ -279,6 +198,7 @@ func (v *vennPeer) start(now time.Duration, q Query) {
 func (v *vennPeer) linkOpened(now time.Duration, in LinkOpened) {
 	p := peerID(in.Peer)
 	v.step(now, overlay.LinkOpened{Peer: p, Outbound: in.Outbound})
+	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
 	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
 	v.step(now, overlay.RoundTrip{Peer: p, RTT: rtt})
 	if in.Outbound && len(v.mesh) < meshWanted {
@@ -299,9 +219,15 @@ const (
 	linksMost  = 24 // above which links that nothing needs are closed
 )
 
+// pubsub sends what pubsub says of its own accord. It counts against the peer's budget.
+func (v *vennPeer) pubsub(now time.Duration, to ID, body any, bytes int) {
+	v.send(to, body, bytes, 0)
+	v.step(now, overlay.Charged{Peer: peerID(to), Bytes: bytes - Overhead})
+}
+
 func (v *vennPeer) graft(now time.Duration, p ID) {
 	v.mesh[p] = true
-	v.send(p, graft{true}, graftBytes, 0)
+	v.pubsub(now, p, graft{true}, graftBytes)
 	v.step(now, overlay.Grafted{Peer: peerID(p)})
 }
 
@@ -311,7 +237,7 @@ func (v *vennPeer) grafted(now time.Duration, p ID, in bool) {
 		delete(v.mesh, p)
 		v.step(now, overlay.Pruned{Peer: peerID(p)})
 	case len(v.mesh) >= meshMost && !v.mesh[p]:
-		v.send(p, graft{false}, graftBytes, 0)
+		v.pubsub(now, p, graft{false}, graftBytes)
 	default:
 		v.mesh[p] = true
 		v.step(now, overlay.Grafted{Peer: peerID(p)})
@@ -363,7 +289,9 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 	case overlay.Disconnect:
 		delete(v.keeps, idOf(e.Peer))
 		v.host.Disconnect(idOf(e.Peer))
-	case overlay.Report, overlay.Learned, overlay.Audit: // nobody lies here
+	case overlay.Audit:
+		v.audit(e)
+	case overlay.Report, overlay.Learned: // nobody lies here
 	default:
 		v.route(now, e)
 	}
@@ -400,7 +328,7 @@ func (v *vennPeer) requestParts(e overlay.RequestParts) {
 }
 
 // ask numbers a request of ours.
-func (v *vennPeer) ask(p pending) uint32 {
+func (v *vennPeer) ask(p pending) uint64 {
 	v.requests++
 	v.pending[v.requests] = p
 	return v.requests
@@ -412,7 +340,7 @@ func (v *vennPeer) answerParts(e overlay.AnswerParts) {
 	if e.Refused {
 		size = refusalBytes
 	}
-	v.send(idOf(e.To), vennAnswer{uint32(e.Request), e.Refused, parts}, size, 0)
+	v.send(idOf(e.To), vennAnswer{e.Request, e.Refused, parts}, size, 0)
 }
 
 // failed tells the machine that a peer couldn't be reached.

@@ -13,7 +13,8 @@ import (
 // What venn's peers say to each other, besides overlay.Hello and catalogues: that is, []overlay.Item. The names of requests
 // are the asker's.
 type (
-	graft struct{ in bool }
+	graft        struct{ in bool }
+	subscription struct{} // to the topic of summaries
 
 	vennParts struct {
 		group            summary.GroupID
@@ -22,11 +23,11 @@ type (
 		delta            []byte
 	}
 	vennRequest struct {
-		number uint32
+		number uint64
 		parts  overlay.PartsRequested
 	}
 	vennAnswer struct {
-		number  uint32
+		number  uint64
 		refused bool
 		parts   vennParts
 	}
@@ -43,14 +44,14 @@ type (
 	}
 
 	vennAsk struct {
-		number uint32
+		number uint64
 		query  routing.QueryID
 		asked  routing.Asked
 	}
 	vennNames struct {
-		number uint32
+		number uint64
 		answer routing.Answer
-		hops   int
+		hops   []int // from the answering peer to each of the answer's records
 	}
 )
 
@@ -65,6 +66,7 @@ const (
 // Sizes of messages. Those of the overlay are what its budgets count.
 const (
 	graftBytes        = 80
+	subscriptionBytes = Overhead + len("/venn/testnet/summaries/1") + 20
 	partsRequestBytes = Overhead + 26
 	refusalBytes      = Overhead + 3
 )
@@ -84,7 +86,7 @@ func (p vennParts) bytes() int {
 func askBytes(a routing.Asked, now time.Duration) int {
 	return Overhead + 2 + len(wire.AppendQuery(nil, wire.Query{
 		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
-		Within: max(0, a.Deadline-now), Hops: a.Hops,
+		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited,
 	}))
 }
 
@@ -110,7 +112,7 @@ func (v *vennPeer) receive(now time.Duration, from ID, m Message) {
 		v.step(now, b.received(p, overlay.Pubsub, m.Bytes))
 	case vennRequest:
 		in := b.parts
-		in.From, in.Request = p, uint64(b.number)
+		in.From, in.Request = p, b.number
 		v.step(now, in)
 	case vennAnswer:
 		v.partsAnswered(now, p, b, m.Bytes)
@@ -119,6 +121,10 @@ func (v *vennPeer) receive(now time.Duration, from ID, m Message) {
 		v.send(from, vennHas{b.query, has, b.sent}, vennHasBytes, m.Query)
 	case vennHas:
 		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent})
+	case vennAudit:
+		v.audited(from, b)
+	case vennAudited:
+		v.step(now, overlay.Outcome{Peer: p, Hits: b.hits, Misses: b.misses})
 	case vennAsk:
 		v.serve(now, from, m.Query, b)
 	case vennNames:
@@ -149,8 +155,9 @@ func (v *vennPeer) partsAnswered(now time.Duration, from overlay.PeerID, b vennA
 // serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection too.
 func (v *vennPeer) serve(now time.Duration, from ID, q QueryID, b vennAsk) {
 	in := b.asked
-	in.From, in.Request = peerID(from), uint64(from)<<32|uint64(b.number)
-	v.serving[in.Request] = served{from: from, query: q}
+	v.served++
+	in.From, in.Request = peerID(from), v.served
+	v.serving[in.Request] = served{from: from, number: b.number, query: q}
 	if in.Kind == routing.Search {
 		v.host.Look(q, parseKey(in.Key))
 	}
@@ -209,9 +216,9 @@ func (v *vennPeer) learned(id routing.QueryID, b vennNames) {
 		q.hops = map[ID]int{}
 		v.queries[id] = q
 	}
-	for _, r := range b.answer.Records {
+	for i, r := range b.answer.Records {
 		if p := idOf(r.Peer); q.hops[p] == 0 {
-			q.hops[p] = 1 + b.hops
+			q.hops[p] = 1 + b.hops[i]
 		}
 	}
 }
@@ -228,7 +235,7 @@ func (v *vennPeer) route(now time.Duration, e core.Effect) {
 	case routing.Forward:
 		v.askNames(now, e.ID, idOf(e.To), searchKind, routing.Asked{
 			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited,
 		})
 	case routing.Answer:
 		v.answer(e)
@@ -246,12 +253,23 @@ func (v *vennPeer) askNames(now time.Duration, id routing.QueryID, to ID, kind v
 	v.send(to, vennAsk{n, id, a}, askBytes(a, now), v.queries[id].id)
 }
 
+// hops is how many it is from here to each of the peers named in an answer: none to ourselves, one to a peer that was known here.
+func (v *vennPeer) hops(search routing.QueryID, named []overlay.Record) []int {
+	hops := make([]int, len(named))
+	for i, r := range named {
+		if p := idOf(r.Peer); p != v.host.Self() {
+			hops[i] = max(1, v.queries[search].hops[p])
+		}
+	}
+	return hops
+}
+
 func (v *vennPeer) answer(e routing.Answer) {
 	s, ok := v.serving[e.Request]
 	if !ok {
 		return
 	}
-	v.send(s.from, vennNames{uint32(e.Request), e, 1}, namesBytes(e), s.query)
+	v.send(s.from, vennNames{s.number, e, v.hops(s.search, e.Records)}, namesBytes(e), s.query)
 	if e.Final {
 		delete(v.serving, e.Request)
 		delete(v.queries, s.search)

@@ -60,8 +60,8 @@ func Join(sources []Source, p bloom.Params) ([][]byte, Report, error) {
 	if err := j.measure(); err != nil {
 		return nil, Report{}, err
 	}
-	if p == (bloom.Params{Key: p.Key}) {
-		p = Plan(j.sizes, p.Key)
+	if p == (bloom.Params{Seed: p.Seed}) {
+		p = Plan(j.sizes, p.Seed)
 	}
 	if err := p.Check(); err != nil {
 		return nil, Report{}, err
@@ -125,13 +125,13 @@ func (j *coordinator) reduce() error {
 	p := j.report.Params
 	each := make([]int, len(j.filters))
 	for i, f := range j.filters {
-		each[i] = f.Ones()
+		each[i] = f.OnesCount()
 	}
 	common := math.Inf(1)
 	if p.BlockBits > 1 { // a block of one bit says nothing
 		var err error
-		array := estimate.Array{Bits: int(p.BlockBits), Blocks: p.Blocks, Hashes: p.Hashes}
-		if common, err = array.Common(j.and.Ones(), each...); err != nil {
+		array := estimate.Array{Bits: p.BlockBits, Blocks: p.Blocks, Hashes: p.Hashes}
+		if common, err = array.Common(j.and.OnesCount(), each...); err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
 	}

@@ -11,17 +11,17 @@ import (
 // what chance gives. It tries blocks of 1 to 8, of n/ln 2 bits for the largest set and up to 32 times longer: few
 // long blocks, which are coded well, or many short ones, which can be cut. Where nothing pays, as with tiny sets, a
 // filter of one bit, to which every key belongs, makes the join ship the sets.
-func Plan(sizes []Size, key bloom.Key) bloom.Params {
+func Plan(sizes []Size, key bloom.Seed) bloom.Params {
 	most := 0
 	for _, s := range sizes {
 		most = max(most, s.Keys)
 	}
-	best := bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1, Key: key}
+	best := bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1, Seed: key}
 	least := planned(best, sizes)
 	for factor := 1.0; factor <= 32; factor *= 2 {
 		bits := math.Ceil(factor * float64(most) / math.Ln2)
 		for blocks := 1; blocks <= 8; blocks++ {
-			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Key: key}
+			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Seed: key}
 			if p.Check() != nil {
 				break
 			}
@@ -70,11 +70,11 @@ func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []Size, 
 	}
 	best, least, ones := 1, math.Inf(1), 0
 	for blocks := 1; blocks <= p.Blocks; blocks++ {
-		set := and.BlockOnes(blocks - 1)
+		set := and.BlockOnesCount(blocks - 1)
 		ones += set
 		bytes := float64(len(filters) * coding.PredictedBytes(blocks*int(p.BlockBits), ones))
 		for i, f := range filters {
-			if own := f.BlockOnes(blocks - 1); own > 0 {
+			if own := f.BlockOnesCount(blocks - 1); own > 0 {
 				foreign[i] *= math.Pow(float64(set)/float64(own), float64(p.Hashes))
 			}
 			bytes += foreign[i]

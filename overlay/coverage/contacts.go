@@ -1,0 +1,259 @@
+package coverage
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Contact is a peer that can be asked about a range beside ours.
+type Contact struct {
+	Peer    string
+	Record  []byte // what it is dialled by; opaque
+	Place   Place
+	Depth   int    // of the range around its place that it covers, as it or others say
+	Group   string // what its address has in common with those of the same party; "": nothing
+	Denials int    // it said "none here" of keys that somebody of its range is known to hold
+	Failed  int    // questions in a row without an answer
+}
+
+// Range is the range that a contact covers.
+func (c *Contact) Range() Range { return Around(c.Place, c.Depth) }
+
+// trust is what a contact's answer is expected to be worth, in (0, 1].
+func (c *Contact) trust() float64 {
+	return 1 / float64(1+c.Denials+c.Failed)
+}
+
+const (
+	// ContactsEach is the number of contacts wanted for each range beside ours.
+	ContactsEach = 2
+	// maxBits is the greatest depth at which ranges have buckets of their own; deeper ones share a bucket.
+	maxBits = 10
+	// MaxContacts is the most contacts that a table holds.
+	MaxContacts = ContactsEach << maxBits
+	// deniedMost is how often a contact may deny what is there. Then it is asked no more, and kept until a better one comes,
+	// so that it does not come back with a clean record.
+	deniedMost = 2
+	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
+	failedMost = 2
+)
+
+// Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer keeps
+// of a range depends on both, not on who came first: so the load of one range is spread over all that cover it. Make one
+// with [NewContacts].
+type Contacts struct {
+	self    Place
+	bits    int // the depth of the buckets
+	buckets map[Range][]Contact
+	known   map[string]Range
+}
+
+// NewContacts returns an empty table of a peer at a place.
+func NewContacts(self Place) *Contacts {
+	return &Contacts{self: self, buckets: map[Range][]Contact{}, known: map[string]Range{}}
+}
+
+// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten. O(n).
+func (t *Contacts) SetDepth(depth int) {
+	depth = min(max(depth, 0), maxBits)
+	if depth == t.bits {
+		return
+	}
+	all := t.All()
+	t.bits, t.buckets, t.known = depth, map[Range][]Contact{}, map[string]Range{}
+	for _, c := range all {
+		t.Add(c)
+	}
+}
+
+// Len is the number of contacts.
+func (t *Contacts) Len() int { return len(t.known) }
+
+// All returns the contacts, by bucket and best first.
+func (t *Contacts) All() []Contact {
+	var out []Contact
+	for r := range t.ranges() {
+		out = append(out, t.buckets[r]...)
+	}
+	return out
+}
+
+// ranges yields the ranges that have buckets, in order.
+func (t *Contacts) ranges() func(yield func(Range) bool) {
+	return func(yield func(Range) bool) {
+		if t.bits == 0 {
+			return
+		}
+		for i := range uint64(1) << t.bits {
+			if !yield(Around(Place(i<<(64-t.bits)), t.bits)) {
+				return
+			}
+		}
+	}
+}
+
+// Add takes a contact into its bucket and says whether it was taken. What is known of it already is kept, but for its record
+// and depth. A full bucket gives up its worst. One of an address group that the bucket has already goes only
+// where there is a place free. Those of the own range are no contacts.
+func (t *Contacts) Add(c Contact) bool {
+	bucket := Around(c.Place, t.bits)
+	if t.bits == 0 || bucket.Contains(t.self) || c.Peer == "" {
+		return false
+	}
+	list := t.buckets[bucket]
+	if i := find(list, c.Peer); i >= 0 {
+		list[i].Record, list[i].Depth, list[i].Group = c.Record, c.Depth, c.Group
+		t.sort(list)
+		return true
+	}
+	list = append(list, c)
+	t.sort(list)
+	if len(list) > ContactsEach {
+		worst := list[ContactsEach]
+		list = list[:ContactsEach]
+		if worst.Peer == c.Peer {
+			return false
+		}
+		delete(t.known, worst.Peer)
+	}
+	t.buckets[bucket] = list
+	t.known[c.Peer] = bucket
+	return true
+}
+
+func find(list []Contact, peer string) int {
+	return slices.IndexFunc(list, func(c Contact) bool { return c.Peer == peer })
+}
+
+// sort puts a bucket in order, best first: those that answer and were not caught denying, the widest, and then by a hash of
+// both ends. A contact of an address group that stands before it already comes after all others.
+func (t *Contacts) sort(list []Contact) {
+	again := make(map[string]bool, len(list))
+	order := func(a, b Contact) int {
+		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.Depth, b.Depth),
+			cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer))
+	}
+	slices.SortFunc(list, order)
+	seen := map[string]bool{}
+	for _, c := range list {
+		again[c.Peer] = c.Group != "" && seen[c.Group]
+		seen[c.Group] = true
+	}
+	slices.SortStableFunc(list, func(a, b Contact) int {
+		switch {
+		case again[a.Peer] == again[b.Peer]:
+			return 0
+		case again[a.Peer]:
+			return 1
+		}
+		return -1
+	})
+}
+
+// faults counts what speaks against a contact.
+func (c *Contact) faults() int { return c.Denials + c.Failed }
+
+// Refuted says whether a contact has denied so often what is there that it is asked no more.
+func (c *Contact) Refuted() bool { return c.Denials >= deniedMost }
+
+func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// Get returns a contact by its peer.
+func (t *Contacts) Get(peer string) (Contact, bool) {
+	bucket, ok := t.known[peer]
+	if !ok {
+		return Contact{}, false
+	}
+	list := t.buckets[bucket]
+	return list[find(list, peer)], true
+}
+
+// change changes a contact, and forgets it if drop says so.
+func (t *Contacts) change(peer string, do func(*Contact) (drop bool)) {
+	bucket, ok := t.known[peer]
+	if !ok {
+		return
+	}
+	list := t.buckets[bucket]
+	i := find(list, peer)
+	if do(&list[i]) {
+		t.buckets[bucket] = slices.Delete(list, i, i+1)
+		delete(t.known, peer)
+		return
+	}
+	t.sort(list)
+}
+
+// Answered notes an answer of a contact, and the depth of the range that it says it covers.
+func (t *Contacts) Answered(peer string, depth int) {
+	t.change(peer, func(c *Contact) bool {
+		c.Failed, c.Depth = 0, min(max(depth, 0), MaxDepth)
+		return false
+	})
+}
+
+// Denied notes that a contact denied a key that somebody of its range holds.
+func (t *Contacts) Denied(peer string) {
+	t.change(peer, func(c *Contact) bool { c.Denials++; return false })
+}
+
+// Failed notes that a contact did not answer. After a few times in a row it is forgotten.
+func (t *Contacts) Failed(peer string) {
+	t.change(peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
+}
+
+// Lacks lists, in order, the ranges beside ours for which there are fewer contacts than wanted. Contacts that cover more than
+// their bucket count for every range that they cover. O(ranges + contacts), times the few that are wide.
+func (t *Contacts) Lacks() []Range {
+	var wide, out []Range
+	for r := range t.ranges() {
+		for _, c := range t.buckets[r] {
+			if c.Depth < t.bits && !c.Refuted() {
+				wide = append(wide, c.Range())
+			}
+		}
+	}
+	for r := range t.ranges() {
+		have := 0
+		for _, c := range t.buckets[r] {
+			if c.Depth >= t.bits && !c.Refuted() {
+				have++
+			}
+		}
+		for _, w := range wide {
+			if w.Covers(r) {
+				have++
+			}
+		}
+		if have < ContactsEach && !r.Contains(t.self) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Next chooses whom to ask about what is not covered, of contacts that were not asked: the one that adds most to what is
+// covered, less for those that were caught or failed. Equals go by a hash of the key and the contact: every key has its own
+// order, so that no contact is everybody's first. It returns -1 if nobody adds anything. O(contacts log ranges).
+func Next(contacts []Contact, covered *Set, asked func(i int) bool, key uint64) int {
+	best, most, tie := -1, 0.0, uint64(0)
+	for i := range contacts {
+		c := &contacts[i]
+		if c.Refuted() || asked(i) {
+			continue
+		}
+		adds := covered.Missing(c.Range()) * c.trust()
+		if h := mix(key ^ mix(uint64(c.Place))); adds > most || adds == most && adds > 0 && h < tie {
+			best, most, tie = i, adds, h
+		}
+	}
+	return best
+}

@@ -1,0 +1,165 @@
+package coverage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// check fails when a table breaks its rules.
+func check(t *testing.T, c *Contacts) {
+	t.Helper()
+	n := 0
+	for r, list := range c.buckets {
+		n += len(list)
+		if len(list) > ContactsEach || r.Depth() != c.bits || r.Contains(c.self) {
+			t.Fatalf("bucket %v of %d contacts, at depth %d", r, len(list), c.bits)
+		}
+		for _, x := range list {
+			if !r.Contains(x.Place) || c.known[x.Peer] != r || x.Failed >= failedMost {
+				t.Fatalf("contact %+v in bucket %v", x, r)
+			}
+		}
+	}
+	if n != len(c.known) || n > MaxContacts {
+		t.Fatalf("%d contacts, %d known", n, len(c.known))
+	}
+}
+
+func draw(rng *rand.Rand, groups int) Contact {
+	i := rng.IntN(400)
+	own := rand.New(rand.NewPCG(uint64(i), 9))
+	return Contact{Peer: fmt.Sprint(i), Place: Place(own.Uint64()), Depth: 4 + own.IntN(3), Group: fmt.Sprint(own.IntN(groups))}
+}
+
+// TestContacts does anything in any order: the table keeps its rules, and what it lacks is what a plain count says.
+func TestContacts(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		c := NewContacts(Place(rng.Uint64()))
+		for range 300 {
+			x := draw(rng, 8)
+			switch rng.IntN(12) {
+			case 0:
+				c.SetDepth(rng.IntN(7))
+			case 1:
+				c.Denied(x.Peer)
+			case 2:
+				c.Failed(x.Peer)
+			case 3:
+				c.Answered(x.Peer, rng.IntN(8))
+			default:
+				c.Add(x)
+			}
+			check(t, c)
+		}
+		lacks := map[Range]bool{}
+		for _, r := range c.Lacks() {
+			lacks[r] = true
+		}
+		for r := range c.ranges() {
+			have := 0
+			for _, x := range c.All() {
+				if own := x.Range(); !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
+					have++
+				}
+			}
+			if want := have < ContactsEach && !r.Contains(c.self); lacks[r] != want {
+				t.Fatalf("seed %d: %v has %d contacts, and is lacking: %v", seed, r, have, lacks[r])
+			}
+		}
+	}
+}
+
+// TestContactsOrder: the same peers heard of in any order make the same table, and two of one address group give way.
+func TestContactsOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var all []Contact
+	for i := range 300 {
+		all = append(all, Contact{Peer: fmt.Sprint(i), Place: Place(rng.Uint64()), Depth: 3})
+	}
+	var first string
+	for range 5 {
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		c := NewContacts(1)
+		c.SetDepth(3)
+		for _, x := range all {
+			c.Add(x)
+		}
+		if got := fmt.Sprint(c.All()); first == "" {
+			first = got
+		} else if got != first {
+			t.Fatal("another order, another table")
+		}
+	}
+	c := NewContacts(0)
+	c.SetDepth(1)
+	for i := range 100 { // a crowd of one party, and one peer of another
+		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 1, Group: "crowd"})
+	}
+	c.Add(Contact{Peer: "other", Place: 1<<63 | 1<<62, Depth: 1, Group: "other"})
+	if _, in := c.Get("other"); !in {
+		t.Error("one address group has all places of a range")
+	}
+}
+
+// TestDenials: who denies what is there is asked no more, and does not come back with a clean record.
+func TestDenials(t *testing.T) {
+	c := NewContacts(0)
+	c.SetDepth(1)
+	liar := Contact{Peer: "liar", Place: 1 << 63, Depth: 1}
+	c.Add(liar)
+	for range deniedMost {
+		c.Denied("liar")
+	}
+	c.Add(liar)
+	var none Set
+	if i := Next(c.All(), &none, func(int) bool { return false }, 1); i >= 0 {
+		t.Errorf("%+v is asked", c.All()[i])
+	}
+	if len(c.Lacks()) != 1 {
+		t.Error("nobody is looked for in its place")
+	}
+}
+
+// TestNext: the contacts asked cover everything that any of them covers, the widest first, and equals share the first place.
+func TestNext(t *testing.T) {
+	c := NewContacts(0)
+	c.SetDepth(5)
+	rng := rand.New(rand.NewPCG(2, 2))
+	for i := range 400 {
+		c.Add(Contact{Peer: fmt.Sprint(i), Place: Place(rng.Uint64()), Depth: 5})
+	}
+	all := c.All()
+	wide := Contact{Peer: "wide", Place: 1 << 63, Depth: 2}
+	all = append(all, wide)
+	firsts := map[int]int{}
+	for key := range uint64(500) {
+		var covered Set
+		covered.Add(Around(0, 5))
+		asked := map[int]bool{}
+		n := 0
+		for i := 0; ; n++ {
+			if i = Next(all, &covered, func(i int) bool { return asked[i] }, key); i < 0 {
+				break
+			}
+			if n == 0 && all[i].Peer != "wide" {
+				t.Fatalf("%+v is asked before the widest", all[i])
+			}
+			if n == 1 {
+				firsts[i]++
+			}
+			asked[i] = true
+			r := all[i].Range()
+			covered.Add(r)
+		}
+		if covered.Share() != 1 || n != 1+31-8 {
+			t.Fatalf("%d contacts cover %v", n, covered.Share())
+		}
+	}
+	for i, n := range firsts {
+		if n > 60 {
+			t.Errorf("contact %d is asked first for %d of 500 keys", i, n)
+		}
+	}
+}

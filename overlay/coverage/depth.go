@@ -1,0 +1,108 @@
+package coverage
+
+import (
+	"math"
+	"slices"
+)
+
+// Means is what a peer has for the origins of its range.
+type Means struct {
+	Memory float64 // bytes for what is known of origins
+	Origin float64 // bytes of memory that an origin takes on average
+	Most   float64 // origins at most, whatever the memory; 0: no bound
+
+	Rate float64 // bytes a second that the line has for summaries
+	Wire float64 // bytes that come with an origin: its summary, its record, what is said about it
+	Fill float64 // seconds within which the range is to be filled, and all of it renewed
+}
+
+// Room is the number of origins that the means are enough for.
+func (m Means) Room() float64 {
+	room := math.Inf(1)
+	if m.Origin > 0 {
+		room = m.Memory / m.Origin
+	}
+	if m.Most > 0 {
+		room = min(room, m.Most)
+	}
+	if m.Wire > 0 {
+		room = min(room, m.Rate*m.Fill/m.Wire)
+	}
+	return room
+}
+
+const (
+	// planned is the part of the room that a range is chosen to take. The rest is for ranges that happen to hold more origins
+	// than others: with 80 planned they hold up to 100.
+	planned = 0.7
+	// widen is the part of the room that a range of one bit less must fit into before it is chosen instead. It is less than
+	// planned, so that a network whose size is near a bound does not make depths go to and fro.
+	widen = 0.55
+	// whole is the part of the room that all origins must fit into before a peer that covers a part covers all again.
+	whole = 0.8
+)
+
+// Depth is the least depth at which the origins of a range fit into the room, of so many origins in all. Depth 0 may use all
+// of the room, for there is nothing beside it. It keeps the depth that a peer has as long as its range neither overflows nor
+// could be twice as wide with room to spare.
+func Depth(now int, m Means, origins float64) int {
+	room := m.Room()
+	fits := func(depth int) bool {
+		switch {
+		case depth == 0 && now == 0:
+			return origins <= room
+		case depth == 0:
+			return origins <= whole*room
+		case depth < now:
+			return math.Ldexp(origins, -depth) <= widen*room
+		}
+		return math.Ldexp(origins, -depth) <= planned*room
+	}
+	depth := 0
+	for depth < MaxDepth && !fits(depth) {
+		depth++
+	}
+	return depth
+}
+
+// countable is how many origins a range must hold for their number to say how many there are in all. Its relative standard
+// error is a quarter then.
+const countable = 16
+
+// Origins estimates how many origins there are, by the places known near our own. The nearer a range, the more of its
+// origins are known, so the narrowest range that holds at least 16 is counted. It sorts places.
+func Origins(self Place, places []Place) float64 {
+	slices.SortFunc(places, func(a, b Place) int {
+		da, db := self.Distance(a), self.Distance(b)
+		switch {
+		case da < db:
+			return -1
+		case da > db:
+			return 1
+		}
+		return 0
+	})
+	if len(places) <= countable {
+		return float64(len(places))
+	}
+	depth := MaxDepth
+	for !Around(self, depth).Contains(places[countable-1]) {
+		depth--
+	}
+	own := Around(self, depth)
+	n := countable
+	for n < len(places) && own.Contains(places[n]) {
+		n++
+	}
+	return math.Ldexp(float64(n), depth)
+}
+
+// Median is the middle of estimates, so that a minority of liars cannot move it far; the lower one of an even number. It
+// sorts them. Of none it is 0.
+func Median(estimates []float64) float64 {
+	if len(estimates) == 0 {
+		return 0
+	}
+	slices.Sort(estimates)
+	return estimates[(len(estimates)-1)/2]
+}

@@ -1,0 +1,76 @@
+package coverage
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestDepth: the range fits the room, could not be four times as wide, and does not change when the estimate wavers.
+func TestDepth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		m := Means{
+			Memory: math.Ldexp(1, 10+rng.IntN(20)), Origin: 1500, Rate: math.Ldexp(1, 8+rng.IntN(12)), Wire: 1500, Fill: 60,
+		}
+		if rng.IntN(2) == 0 {
+			m.Most = 128
+		}
+		n := math.Exp(rng.Float64() * 15)
+		now := rng.IntN(12)
+		d := Depth(now, m, n)
+		if d == MaxDepth {
+			continue
+		}
+		room := m.Room()
+		if held := math.Ldexp(n, -d); held > room || d > 0 && held > planned*room {
+			t.Fatalf("%+v, %v origins: depth %d holds %v of %v", m, n, d, held, room)
+		}
+		if wider := math.Ldexp(n, 2-d); d > 1 && wider < widen*room {
+			t.Fatalf("%+v, %v origins: depth %d is too deep", m, n, d)
+		}
+		if again := Depth(d, m, n); again != d {
+			t.Fatalf("%+v, %v origins: depth %d, then %d", m, n, d, again)
+		}
+		up, down := Depth(d, m, 1.1*n), Depth(d, m, n/1.1)
+		if Depth(up, m, n) != up && Depth(down, m, n) != down {
+			t.Fatalf("%+v, %v origins: depth goes to and fro between %d, %d and %d", m, n, d, up, down)
+		}
+	}
+	if d := Depth(0, Means{Most: 121}, 121); d != 0 {
+		t.Errorf("depth %d where all fit", d)
+	}
+	if d := Depth(0, Means{}, 1e12); d != 0 {
+		t.Errorf("depth %d without bounds", d)
+	}
+}
+
+// TestOrigins estimates networks of which only the neighbourhood is known whole.
+func TestOrigins(t *testing.T) {
+	for _, n := range []int{1, 10, 100, 3000, 30000} {
+		sum, trials := 0.0, 40
+		for seed := range uint64(trials) {
+			rng := rand.New(rand.NewPCG(seed, uint64(n)))
+			self := Place(rng.Uint64())
+			var known []Place
+			for i := range n {
+				p := Place(rng.Uint64())
+				if near := self.Distance(p) < math.MaxUint64/uint64(n)*64; n <= 64 || near || i%10 == 0 {
+					known = append(known, p)
+				}
+			}
+			sum += Origins(self, known) / float64(n)
+		}
+		if mean := sum / float64(trials); mean < 0.8 || mean > 1.3 {
+			t.Errorf("%d origins are taken for %.2f times as many on average", n, mean)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for want, of := range map[float64][]float64{0: nil, 3: {3}, 2: {7, 2}, 5: {1e12, 5, 0}, 100: {100, 100, 1e300, 90, math.Inf(1)}} {
+		if got := Median(of); got != want {
+			t.Errorf("median of %v is %v", of, got)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package coverage
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	// strangerEvery so many rounds of gossip, a stranger is asked: the similar of the similar are often each other.
+	strangerEvery = 4
+	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds that
+	// bring nothing.
+	firstRound = 2 * time.Second
+	lastRound  = 5 * time.Minute
+	// patientRounds is how many rounds in a row may bring nothing before the time between them doubles with each.
+	patientRounds = 4
+)
+
+// Gossip paces the rounds in which a peer asks others who is like it. The zero Gossip is at its first round.
+type Gossip struct {
+	round int
+	vain  int // rounds in a row that brought nothing
+}
+
+// Stranger says whether this round's question goes to a peer drawn from all rather than from the similar.
+func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery-1 }
+
+// Pick draws whom to ask this round, of n similar peers, the most similar first: the likelier the more similar. n is positive.
+func (g *Gossip) Pick(n int, rng *rand.Rand) int {
+	return min(int(rng.ExpFloat64()*float64(n)/4), n-1)
+}
+
+// Asked ends a round and returns the time until the next.
+func (g *Gossip) Asked() time.Duration {
+	g.round++
+	g.vain++
+	wait := firstRound
+	for range g.vain - patientRounds {
+		if wait = min(2*wait, lastRound); wait == lastRound {
+			break
+		}
+	}
+	return wait
+}
+
+// Learned notes that a round brought somebody new.
+func (g *Gossip) Learned() { g.vain = 0 }
+
+// Likeness is how alike a peer is to the one that asks.
+type Likeness struct {
+	Place   Place
+	Overlap float64 // share of the asker's collection that it holds, by estimate
+}
+
+// Named is the most peers that an answer names.
+const Named = 8
+
+// Introduce chooses whom to name to a peer that asks for its like: those that the asker does not know and that hold more of
+// its collection than the least similar one that it keeps, most similar first, at most [Named]. Equals go by nearness to the
+// asker. It sorts all, and the answer is a part of it.
+func Introduce(asker Place, least float64, known func(Place) bool, all []Likeness) []Likeness {
+	slices.SortFunc(all, func(a, b Likeness) int {
+		switch {
+		case a.Overlap != b.Overlap && a.Overlap > b.Overlap:
+			return -1
+		case a.Overlap != b.Overlap:
+			return 1
+		case asker.Distance(a.Place) < asker.Distance(b.Place):
+			return -1
+		case a.Place != b.Place:
+			return 1
+		}
+		return 0
+	})
+	out := all[:0]
+	for _, l := range all {
+		if len(out) == Named || l.Overlap <= least {
+			break
+		}
+		if l.Place != asker && !known(l.Place) {
+			out = append(out, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package coverage
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Shares of the room for origins that each class has for certain. What a class leaves over goes to the others: to the range
+// first, then to the similar, to the useful, and to the rest.
+const (
+	RangeShare   = 0.72
+	SimilarShare = 0.22
+	UsefulShare  = 0.06
+)
+
+// Candidate is an origin that may be kept.
+type Candidate struct {
+	Place   Place
+	Linked  bool    // it is a linked peer or about to be one: kept in any case, and it takes nothing from the classes
+	Overlap float64 // share of the own collection that it holds, by estimate; 0: none, or not known
+	Hits    int     // confirmations, of late, that it holds what was looked for
+	Size    float64 // part of the room that it takes
+}
+
+// Keep says which origins are kept in a room of 1, by the classes that they are in:
+//
+//   - linked: all;
+//   - the range: those in it, from the inside out;
+//   - the similar: those that hold most of the own collection;
+//   - the useful: those that proved useful most often;
+//   - the rest: from the inside out.
+//
+// Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same answer.
+// O(n log n).
+func Keep(own Range, self Place, all []Candidate) []bool {
+	k := keeper{all: all, keep: make([]bool, len(all)), left: 1}
+	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }
+	similar := func(c Candidate) (float64, bool) { return c.Overlap, c.Overlap > 0 }
+	useful := func(c Candidate) (float64, bool) { return float64(c.Hits), c.Hits > 0 }
+	rest := func(Candidate) (float64, bool) { return 0, true }
+	for i, c := range all {
+		k.keep[i] = c.Linked
+	}
+	classes := []struct {
+		rank  func(Candidate) (float64, bool)
+		share float64
+	}{{inside, RangeShare}, {similar, SimilarShare}, {useful, UsefulShare}, {rest, 0}}
+	orders := make([][]int, len(classes))
+	for i, c := range classes {
+		orders[i] = k.order(self, c.rank)
+		k.take(orders[i], c.share)
+	}
+	for _, order := range orders {
+		k.take(order, k.left)
+	}
+	return k.keep
+}
+
+// keeper is a choice under way.
+type keeper struct {
+	all  []Candidate
+	keep []bool
+	left float64 // of the room
+}
+
+// order lists the members of a class, by falling rank and then from the inside out.
+func (k *keeper) order(self Place, rank func(Candidate) (float64, bool)) []int {
+	type member struct {
+		index    int
+		rank     float64
+		distance uint64
+	}
+	var members []member
+	for i, c := range k.all {
+		if r, in := rank(c); in && !c.Linked {
+			members = append(members, member{i, r, self.Distance(c.Place)})
+		}
+	}
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.distance, b.distance), cmp.Compare(a.index, b.index))
+	})
+	out := make([]int, len(members))
+	for i, m := range members {
+		out[i] = m.index
+	}
+	return out
+}
+
+// take keeps those of an order that are not kept yet, until one does not fit into a share of the room.
+func (k *keeper) take(order []int, share float64) {
+	share = min(share, k.left)
+	for _, i := range order {
+		if k.keep[i] {
+			continue
+		}
+		if k.all[i].Size > share {
+			return
+		}
+		share -= k.all[i].Size
+		k.left -= k.all[i].Size
+		k.keep[i] = true
+	}
+}

@@ -1,0 +1,94 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/rank"
+)
+
+// What peers answered is remembered, but fades: a peer that has lost keys may have them again.
+const (
+	// fadeEvery is how long it takes for answers to count half. Claims that none of 20 confirmations kept are believed again
+	// after one to two of these times.
+	fadeEvery = 10 * time.Minute
+	// fadeAgain is the least time between two fadings of one entry. A new epoch makes other claims, and so fades them early.
+	fadeAgain = time.Minute
+	// maxAnswers bounds how many count, and with them what a look at an audit costs.
+	maxAnswers = 256
+	// sureMatch is the least probability that a match is true for its confirmation to count (see package routing/match).
+	sureMatch = 0.9
+)
+
+// answers is what confirmations have said of a peer's claims, of late. Those count whose match was true with probability
+// sureMatch at least.
+type answers struct {
+	hits, misses int
+	faded        time.Duration
+}
+
+// add counts answers; when there are too many, all count less.
+func (a *answers) add(hits, misses int) {
+	a.hits += max(0, hits)
+	a.misses += max(0, misses)
+	for a.hits+a.misses > maxAnswers {
+		a.halve()
+	}
+}
+
+// halve makes answers count half. One hit always stays, so that who has proved useful is not forgotten before others.
+func (a *answers) halve() { a.hits, a.misses = a.hits-a.hits/2, a.misses/2 }
+
+// fade halves answers that were not halved for a time.
+func (a *answers) fade(now, unless time.Duration) {
+	if now >= a.faded+unless {
+		a.halve()
+		a.faded = now
+	}
+}
+
+// Refuted says whether confirmations have shown that the peer does not hold what its summary claims.
+func (a *answers) Refuted() bool {
+	audit := rank.Audit{Asked: a.hits + a.misses, Confirmed: a.hits, Expected: sureMatch}
+	return audit.Refuted()
+}
+
+// fadeAnswers makes the answers of all peers count less from time to time.
+func (d *Directory) fadeAnswers(now time.Duration) {
+	if !d.due.Take(dueFade, now) {
+		return
+	}
+	d.due.By(dueFade, now+fadeEvery)
+	for _, e := range d.Others() {
+		if e != nil {
+			e.fade(now, fadeAgain)
+		}
+	}
+}
+
+// Outcome counts what confirmations with a peer brought. It says whether its claims are refuted now, which is new if there
+// were misses.
+func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
+	e := d.Lookup(p)
+	if e == nil {
+		return false
+	}
+	e.add(hits, misses)
+	return misses > 0 && e.Refuted()
+}
+
+// RoundTrip notes a measured round trip to a peer.
+func (d *Directory) RoundTrip(p event.PeerID, rtt time.Duration) {
+	if e := d.Lookup(p); e != nil {
+		e.rtt = rtt
+	}
+}
+
+// DialFailed notes that a peer could not be reached, and returns its entry, nil if there is none.
+func (d *Directory) DialFailed(p event.PeerID) *Entry {
+	e := d.Lookup(p)
+	if e != nil {
+		e.dialFails++
+	}
+	return e
+}

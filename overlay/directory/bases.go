@@ -1,0 +1,118 @@
+package directory
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	// MaxDeltaKeys is the largest collection that deltas are made of or applied to.
+	MaxDeltaKeys = 1 << 20
+	maxBases     = 3 // of one entry
+	keepBases    = 2 * time.Minute
+)
+
+// base is an earlier epoch that is kept for deltas.
+type base struct {
+	prefix *summary.Prefix
+	until  time.Duration
+}
+
+// keepBase keeps a prefix that is replaced by one of a later epoch.
+func (d *Directory) keepBase(now time.Duration, e *Entry, p *summary.Prefix) {
+	if p == nil || p.Parts() == 0 || p.Header().N > MaxDeltaKeys {
+		return
+	}
+	e.bases = append(e.bases, base{p, now + keepBases})
+	d.due.By(dueBases, now+keepBases)
+	d.hold(e, prefixMemory(p))
+	if len(e.bases) > maxBases {
+		d.dropBase(e)
+	}
+}
+
+// dropBase forgets the oldest base of an entry.
+func (d *Directory) dropBase(e *Entry) {
+	d.hold(e, -prefixMemory(e.bases[0].prefix))
+	e.bases = slices.Delete(e.bases, 0, 1)
+}
+
+// hold counts memory of others' summaries; our own is not part of the directory's.
+func (d *Directory) hold(e *Entry, bytes int) {
+	if !d.isOwn(e) {
+		d.held += bytes
+	}
+}
+
+// expireBases forgets the bases that have been kept for long enough.
+func (d *Directory) expireBases(now time.Duration) {
+	if !d.due.Take(dueBases, now) {
+		return
+	}
+	for _, e := range d.entries {
+		for e != nil && len(e.bases) > 0 && now >= e.bases[0].until {
+			d.dropBase(e)
+		}
+		if e != nil && len(e.bases) > 0 {
+			d.due.By(dueBases, e.bases[0].until)
+		}
+	}
+}
+
+// bit is the place of an epoch among the bases of a later one, 0 if it has none.
+func bit(at, ep summary.Epoch) event.Bases {
+	if at.Generation != ep.Generation || at.Sequence >= ep.Sequence {
+		return 0
+	}
+	return event.Bases(1) << (min(ep.Sequence-at.Sequence, 8) - 1) & event.MaxBases
+}
+
+// BasesOf returns the epochs before ep of which at least so many parts are held.
+func (e *Entry) BasesOf(ep summary.Epoch, parts int) event.Bases {
+	var all event.Bases
+	for p := range e.prefixes {
+		if p.Parts() >= parts && p.Header().N <= MaxDeltaKeys {
+			all |= bit(p.Header().Epoch, ep)
+		}
+	}
+	return all
+}
+
+// Base returns the latest prefix of the epochs before ep that a mask names of which at least so many parts are held; nil if
+// there is none.
+func (e *Entry) Base(ep summary.Epoch, mask event.Bases, parts int) *summary.Prefix {
+	var best *summary.Prefix
+	for p := range e.prefixes {
+		at := p.Header().Epoch
+		if mask&bit(at, ep) != 0 && p.Parts() >= parts && (best == nil || at.After(best.Header().Epoch)) {
+			best = p
+		}
+	}
+	return best
+}
+
+// Deepest returns how many parts are held of the deepest epoch before ep from which a delta could lead there.
+func (e *Entry) Deepest(ep summary.Epoch) int {
+	most := 0
+	for p := range e.prefixes {
+		if e.BasesOf(ep, p.Parts()) != 0 {
+			most = max(most, p.Parts())
+		}
+	}
+	return most
+}
+
+// prefixes yields all that is held of an origin, the newest first.
+func (e *Entry) prefixes(yield func(*summary.Prefix) bool) {
+	if e.next != nil && !yield(e.next) || e.cur != nil && !yield(e.cur) {
+		return
+	}
+	for _, b := range e.bases {
+		if !yield(b.prefix) {
+			return
+		}
+	}
+}

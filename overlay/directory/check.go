@@ -1,0 +1,106 @@
+package directory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Check counts again what the directory keeps count of, and returns every invariant that does not hold, joined. It looks at
+// all that is held; tests call it after every step.
+func (d *Directory) Check(now time.Duration) error {
+	var errs []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("directory: "+format, args...))
+		}
+	}
+	held, records, pending, origins, groups := 0, 0, 0, 0, map[string]int{}
+	for i, e := range d.Others() {
+		if e == nil {
+			continue
+		}
+		want(e.index == i+d.owns && d.byTag[e.tag] == e.index, "entry %d: index %d, by its tag %d", i+d.owns, e.index, d.byTag[e.tag])
+		errs = append(errs, d.checkEntry(e, now))
+		held += e.memory()
+		records += e.recordBytes()
+		if e.state.pending() {
+			pending++
+		}
+		if e.answer() != nil {
+			origins++
+		}
+		if e.group != "" {
+			groups[e.group]++
+		}
+	}
+	want(held == d.held && records == d.records, "%d bytes of prefixes and %d of records, counted %d and %d", held, records, d.held, d.records)
+	want(pending == d.pending && origins == d.origins, "%d pending and %d origins, counted %d and %d", pending, origins, d.pending, d.origins)
+	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
+	for g, n := range groups {
+		want(n == d.groups[g] && n <= d.cfg.MaxGroup, "group %q has %d entries, counted %d, at most %d", g, n, d.groups[g], d.cfg.MaxGroup)
+	}
+	for _, i := range d.free {
+		want(d.entries[i] == nil, "index %d is free and taken", i)
+	}
+	if sigma := d.sigma; sigma != unknownSigma {
+		d.sigma = unknownSigma
+		want(math.Abs(d.FalseMatches()-sigma) < 1e-9, "%v false matches, remembered %v", d.FalseMatches(), sigma)
+	}
+	return errors.Join(errs...)
+}
+
+// checkEntry returns what is wrong with one entry.
+func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
+	var wrong []string
+	want := func(ok bool, what string) {
+		if !ok {
+			wrong = append(wrong, what)
+		}
+	}
+	want((e.cur != nil) == (e.state == Held || e.state == Replaced), "a prefix answers")
+	want((e.next != nil) == (e.state == Replaced), "a newer epoch is held")
+	want(e.next == nil || e.next.Header().Epoch.After(e.cur.Header().Epoch), "the newer epoch is no newer")
+	want(e.cur == nil || e.peer != "" && len(e.envelope) > 0, "it has no author")
+	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.limit || d.trimmed, "it is deeper than its limit")
+	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")
+	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
+	want(len(e.bases) <= maxBases, "too many bases")
+	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
+	want(e.state == Banned || e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")
+	if !d.cfg.Loop {
+		in, _ := d.tables(e)
+		want(in.Prefix(e.index) == e.answer() || e.cur != nil && e.cur.Blocks() == 0, "the index has another prefix")
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("directory: %v: %s", e, strings.Join(wrong, ", "))
+}
+
+// String describes the directory in a line and one for each entry, in the order of their indexes.
+func (d *Directory) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d origins, %d pending, %d of %d bytes\n", d.origins, d.pending, d.Memory(), d.cfg.Memory)
+	for _, e := range d.entries {
+		if e != nil {
+			fmt.Fprintln(&b, e)
+		}
+	}
+	return b.String()
+}
+
+// String describes the entry in a line: its index, tag, peer and state, and how much is held of which epochs.
+func (e *Entry) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %016x %q %v", e.index, e.tag, e.peer, e.state)
+	for p := range e.prefixes {
+		fmt.Fprintf(&b, ", %v %d of %d", p.Header().Epoch, p.Parts(), p.Plan().Parts())
+	}
+	if e.Covered() {
+		b.WriteString(", covered")
+	}
+	return b.String()
+}

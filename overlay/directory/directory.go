@@ -1,0 +1,240 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/index"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
+type Directory struct {
+	cfg     Config
+	entries []*Entry       // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
+	owns    int            // how many are our own
+	byTag   map[uint64]int // origin tag → index
+	free    []int
+	links   map[event.PeerID]*link
+	changes []Change
+
+	pending int            // entries that no summary has come of
+	origins int            // peers of which at least a sample is held
+	held    int            // bytes of prefixes of others
+	records int            // bytes of what is signed about others
+	groups  map[string]int // entries by group of addresses
+	ignored int            // lines not taken in for want of room
+
+	index    index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
+	overlap  summary.Comparison // of our collection with each entry's sample
+	previous *rotation          // of the seed before; nil: there is none
+
+	trimmed bool // parts had to go, and are not asked for again
+	crowded bool // memory is full of samples: no new origin is asked for
+
+	due         agenda.Agenda
+	sigma       float64       // see FalseMatches; unknownSigma when it has changed
+	estimate    bool          // there may be overlap to estimate
+	lastLearned time.Duration // when a new origin was last learned
+
+	found      []int // memory of queries
+	candidates []*Entry
+}
+
+// What is done only when it is due.
+const (
+	dueExpiry  = iota // a summary expires, or a pending entry goes
+	dueCompact        // a prefix becomes compact
+	dueBases          // a base has been kept for long enough
+	dueFade           // answers count less
+	dueTasks          // how many there are
+)
+
+const (
+	unknownSigma = -1.0
+	// lookEvery is the least time between two looks at all entries for one reason.
+	lookEvery = time.Second
+)
+
+// link is what the directory knows of a linked peer.
+type link struct {
+	tag     uint64 // of the peer as an origin, under the present seed
+	brought int    // pending entries that it told of first
+}
+
+// New returns a directory that knows nobody.
+func New(cfg Config) *Directory {
+	own := &Entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self}
+	d := &Directory{
+		cfg: cfg, entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
+		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
+	}
+	d.startRotation()
+	return d
+}
+
+// Open notes that there is a connection to a peer.
+func (d *Directory) Open(p event.PeerID) {
+	d.links[p] = &link{tag: d.cfg.Seed.OriginTag(string(p))}
+}
+
+// Close notes that there is no connection to a peer any more.
+func (d *Directory) Close(p event.PeerID) { delete(d.links, p) }
+
+const (
+	// MaxPending bounds the pending entries, and MaxPendingLink those that one link told of first.
+	MaxPending     = 1 << 14
+	MaxPendingLink = MaxPending / 4
+	// pendingFor is how long after the last ask a pending entry that nobody offers is kept.
+	pendingFor = 30 * time.Second
+	// unreachableAfter so many failed dials, a peer known by its record alone is forgotten.
+	unreachableAfter = 3
+)
+
+// Add returns the entry of an origin that a linked peer tells of. It makes one if there is room for one more that nobody
+// vouches for; it returns nil if there is none. A linked peer's own entry needs no room.
+func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry {
+	if i, ok := d.byTag[tag]; ok {
+		return d.entries[i]
+	}
+	l := d.links[from]
+	if l == nil || d.pending >= MaxPending || l.brought >= MaxPendingLink ||
+		!d.isTag(tag, l) && (len(d.byTag) > d.cfg.MaxOrigins || d.pendingFull() || d.Short()) {
+		d.ignored++
+		return nil
+	}
+	e := &Entry{index: d.freeIndex(), tag: tag, state: Pending, by: from, tried: now}
+	d.entries[e.index] = e
+	d.byTag[tag] = e.index
+	d.pairUp(e)
+	d.pending++
+	l.brought++
+	d.sigma = unknownSigma
+	d.due.By(dueExpiry, now+pendingFor)
+	d.change(Added, e)
+	return e
+}
+
+func (d *Directory) freeIndex() int {
+	if n := len(d.free); n > 0 {
+		i := d.free[n-1]
+		d.free = d.free[:n-1]
+		return i
+	}
+	d.entries = append(d.entries, nil)
+	return len(d.entries) - 1
+}
+
+// settle notes that an entry is no longer pending.
+func (d *Directory) settle(e *Entry, s State) {
+	if e.state.pending() {
+		d.pending--
+		if l, ok := d.links[e.by]; ok {
+			l.brought = max(0, l.brought-1)
+		}
+	}
+	e.state = s
+}
+
+// drop forgets all that is held of an origin.
+func (d *Directory) drop(e *Entry) {
+	if e.cur != nil && e.standsAlone() {
+		d.origins--
+	}
+	d.change(Withdrawn, e)
+	d.sigma = unknownSigma
+	d.held -= e.memory()
+	e.cur, e.next, e.bases = nil, nil, nil
+	d.setAnswer(e)
+	d.tellSibling(e)
+}
+
+// Remove forgets an entry.
+func (d *Directory) Remove(i int) {
+	e := d.entries[i]
+	d.settle(e, Empty)
+	d.drop(e)
+	d.records -= e.recordBytes()
+	d.leaveGroup(e)
+	delete(d.byTag, e.tag)
+	d.part(e)
+	d.entries[i] = nil
+	d.free = append(d.free, i)
+	d.change(Removed, e)
+}
+
+// Entry returns the entry at an index, nil if there is none.
+func (d *Directory) Entry(i int) *Entry { return d.entries[i] }
+
+// Tagged returns the entry of an origin tag, nil if there is none.
+func (d *Directory) Tagged(tag uint64) *Entry {
+	i, ok := d.byTag[tag]
+	if !ok {
+		return nil
+	}
+	return d.entries[i]
+}
+
+// Own returns the entry of our own summary under the present seed.
+func (d *Directory) Own() *Entry { return d.entries[0] }
+
+// Owned returns our own entries, by index.
+func (d *Directory) Owned() []*Entry { return d.entries[:d.owns] }
+
+// Foreign returns the entry of an origin tag if it is another peer's, nil if there is none.
+func (d *Directory) Foreign(tag uint64) *Entry {
+	e := d.Tagged(tag)
+	if e == nil || d.isOwn(e) {
+		return nil
+	}
+	return e
+}
+
+// Owns returns how many indexes are our own: those from 0 on.
+func (d *Directory) Owns() int { return d.owns }
+
+// Others are the entries of other peers by index, from [Directory.Owns] on; some are nil. The slice is the directory's.
+func (d *Directory) Others() []*Entry { return d.entries[d.owns:] }
+
+func (d *Directory) isOwn(e *Entry) bool { return e.index < d.owns }
+
+// Lookup returns the entry that stands for a peer, nil if none is known to be the peer's.
+func (d *Directory) Lookup(p event.PeerID) *Entry {
+	tag := uint64(0)
+	if l, linked := d.links[p]; linked {
+		tag = l.tag
+	} else {
+		tag = d.cfg.Seed.OriginTag(string(p))
+	}
+	e := d.entryOf(tag, p)
+	if d.previous != nil && (e == nil || e.cur == nil) {
+		if old := d.entryOf(d.cfg.Seed.Rotated(tag, d.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
+			e = old
+		}
+	}
+	return e
+}
+
+// entryOf is the entry with a tag, if it is known to be a peer's.
+func (d *Directory) entryOf(tag uint64, p event.PeerID) *Entry {
+	e := d.Tagged(tag)
+	if e == nil || e.peer != p {
+		return nil
+	}
+	return e
+}
+
+// Step does what time brings; the owner calls it about once a second. It returns the entries that may have to go: see [Stale].
+func (d *Directory) Step(now time.Duration) []Stale {
+	d.endRotation(now)
+	return d.expire(now)
+}
+
+// Tidy does the rest of what time brings, after the stale entries have gone.
+func (d *Directory) Tidy(now time.Duration) {
+	d.restore()
+	d.compact(now)
+	d.expireBases(now)
+	d.fadeAnswers(now)
+}

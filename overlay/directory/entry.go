@@ -1,0 +1,203 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+// State says what is held of an entry, and what may be.
+type State uint8
+
+const (
+	// Empty is our own entry before the first epoch is published.
+	Empty State = iota
+	// Pending is an entry that no summary has come of: its tag is known, or its record.
+	Pending
+	// Foreign is a pending entry whose summary is under a seed that is not known here. It is not asked for.
+	Foreign
+	// Held is an entry of which one epoch is held; it answers queries.
+	Held
+	// Replaced is an entry of which two epochs are held. The older one answers until the newer one is as deep.
+	Replaced
+	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that nothing up to it comes back.
+	Expired
+	// Banned is an entry whose origin signed two summaries under one epoch. Nothing of it is taken in.
+	Banned
+)
+
+// String returns the name of the state.
+func (s State) String() string {
+	return [...]string{"empty", "pending", "foreign", "held", "replaced", "expired", "banned"}[s]
+}
+
+// pending says whether an entry in this state counts as pending.
+func (s State) pending() bool { return s == Pending || s == Foreign }
+
+// gone says whether nothing is expected of an entry in this state.
+func (s State) gone() bool { return s == Banned || s == Foreign || s == Expired }
+
+// Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
+type Entry struct {
+	index   int
+	tag     uint64
+	state   State
+	old     bool         // its summary is under the previous seed
+	peer    event.PeerID // empty until a record or header came
+	record  event.Record
+	sibling *Entry // of the same peer under the other seed; nil: there is none
+
+	envelope    []byte          // signed header of the newest epoch
+	oldEnvelope []byte          // and, in state Replaced, that of cur
+	cur         *summary.Prefix // answers queries
+	next        *summary.Prefix // in state Replaced, the newer epoch
+	bases       []base          // earlier epochs, the oldest first
+	recordSince summary.Epoch   // the epoch that the record came with
+	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
+
+	expires time.Duration // lifetime counted from first receipt
+	since   time.Duration // when the newest epoch was first held
+	grown   time.Duration // when the newest prefix last grew
+	limit   int           // parts to hold at most, once memory ran short; 0: no limit
+
+	by       event.PeerID  // which link first told of it, while it is pending
+	tried    time.Duration // when it was last asked for
+	group    string        // of addresses; see Config.Group
+	unwanted time.Duration // nothing is learned of it before then: its group is full
+
+	share      bounds        // of our collection that the peer holds
+	lacks      bounds        // keys that it holds and we do not
+	judged     int           // parts that the estimate was made of; 0: none is, or it is outdated
+	shareUntil time.Duration // a new epoch after this outdates the estimate
+
+	answers
+	rtt       time.Duration
+	dialFails int
+}
+
+// bounds is an estimate's interval as an entry keeps it.
+type bounds struct{ value, low, high float32 }
+
+// Confidence is the level of the intervals of overlap.
+const Confidence = 0.95
+
+// interval is the estimate at [Confidence]; the zero interval for none.
+func (b bounds) interval() estimate.Interval {
+	if b == (bounds{}) {
+		return estimate.Interval{}
+	}
+	return estimate.Interval{Value: float64(b.value), Low: float64(b.low), High: float64(b.high), Confidence: Confidence}
+}
+
+// Index returns the entry's number in its directory.
+func (e *Entry) Index() int { return e.index }
+
+// Tag returns the origin's tag under the seed of the summary.
+func (e *Entry) Tag() uint64 { return e.tag }
+
+// State returns what is held of the entry, and what may be.
+func (e *Entry) State() State { return e.state }
+
+// Peer returns whose summary it is; "" while only the tag is known.
+func (e *Entry) Peer() event.PeerID { return e.peer }
+
+// Record returns the peer's addresses; its envelope is nil while none are known.
+func (e *Entry) Record() event.Record { return e.record }
+
+// RecordSince returns the epoch that the record came with: who holds that epoch has the record.
+func (e *Entry) RecordSince() summary.Epoch { return e.recordSince }
+
+// Held returns the prefix that answers queries, nil if there is none.
+func (e *Entry) Held() *summary.Prefix { return e.cur }
+
+// Newest returns the prefix of the newest epoch, nil if there is none.
+func (e *Entry) Newest() *summary.Prefix {
+	if e.next != nil {
+		return e.next
+	}
+	return e.cur
+}
+
+// Epoch returns the newest epoch of which anything is held and how many of its parts are; zero if nothing is.
+func (e *Entry) Epoch() (summary.Epoch, int) {
+	p := e.Newest()
+	if p == nil {
+		return summary.Epoch{}, 0
+	}
+	return p.Header().Epoch, p.Parts()
+}
+
+// At returns the prefix held of an epoch, bases left out; nil if there is none.
+func (e *Entry) At(ep summary.Epoch) *summary.Prefix {
+	switch {
+	case e.next != nil && e.next.Header().Epoch == ep:
+		return e.next
+	case e.cur != nil && e.cur.Header().Epoch == ep:
+		return e.cur
+	}
+	return nil
+}
+
+// Envelope returns the signed header of a prefix that [Entry.At] returned.
+func (e *Entry) Envelope(p *summary.Prefix) []byte {
+	if p == e.Newest() {
+		return e.envelope
+	}
+	return e.oldEnvelope
+}
+
+// Past returns the last epoch of a summary that has expired; zero if none has. Nothing up to it is taken in.
+func (e *Entry) Past() summary.Epoch { return e.past }
+
+// Since returns when the newest epoch was first held.
+func (e *Entry) Since() time.Duration { return e.since }
+
+// Grown returns when the newest prefix last grew.
+func (e *Entry) Grown() time.Duration { return e.grown }
+
+// Limit returns how many parts may be held while memory is short; 0: any number.
+func (e *Entry) Limit() int { return e.limit }
+
+// Unwanted says whether nothing is to be learned of the origin now, because its group of addresses is full.
+func (e *Entry) Unwanted(now time.Duration) bool { return now < e.unwanted }
+
+// Rate returns the false-positive rate of what is held: 1 when nothing is.
+func (e *Entry) Rate() float64 {
+	if e.cur == nil {
+		return 1
+	}
+	return e.cur.FalsePositiveRate()
+}
+
+// Share returns the share of our collection that the peer holds, as estimated; the zero interval if it is not known.
+func (e *Entry) Share() estimate.Interval { return e.share.interval() }
+
+// Lacks returns the number of keys that the peer holds and we do not, as estimated; the zero interval if it is not known.
+func (e *Entry) Lacks() estimate.Interval { return e.lacks.interval() }
+
+// Judged says whether [Entry.Share] and [Entry.Lacks] are estimates of late.
+func (e *Entry) Judged() bool { return e.judged > 0 }
+
+// Answers returns the hits and misses of confirmations with the peer that still count.
+func (e *Entry) Answers() (hits, misses int) { return e.hits, e.misses }
+
+// RTT returns the round trip to the peer; 0: not measured.
+func (e *Entry) RTT() time.Duration { return e.rtt }
+
+// DialFails returns how many dials of the peer failed since it was last heard of.
+func (e *Entry) DialFails() int { return e.dialFails }
+
+// Weight returns how much a fall of the peer's false-positive rate matters: 1 for a stranger, up to 2 for a peer like us, less
+// for one whose claims failed.
+func (e *Entry) Weight() float64 {
+	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
+	return (1 + float64(e.share.value)) * kept
+}
+
+// value is what parts from..end-1 of a prefix's stream are worth, per byte.
+func (e *Entry) value(p *summary.Prefix, from, end int) float64 {
+	plan := p.Plan()
+	return e.Weight() * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from)))
+}

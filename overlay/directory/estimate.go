@@ -1,0 +1,115 @@
+package directory
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	firstEstimates   = 64          // overlap estimates in one round, of peers without one
+	furtherEstimates = 3           // and of peers with one
+	shareKept        = time.Minute // how long an estimate outlives the epochs that it was made of
+)
+
+// Estimate estimates how much of our collection the peers hold: of every peer by its sample, once that has come, and again,
+// a few in each round, of those with the best estimates, by all that is known of them. It says whether any estimate changed.
+func (d *Directory) Estimate() (changed bool) {
+	if d.Own().cur == nil || !d.estimate {
+		return false
+	}
+	d.estimate = false
+	first, again := firstEstimates, 0
+	best := make([]*Entry, 0, d.cfg.Compared) // of those with an estimate
+	for _, e := range d.Others() {
+		if e == nil || e.cur == nil || e.cur.Parts() == 0 || e.Covered() {
+			continue
+		}
+		own := d.ownUnder(e)
+		switch {
+		case own == nil:
+		case e.judged > 0:
+			best = insertShare(best, e)
+		case d.compareSample(own, e):
+			changed = true
+			best = insertShare(best, e)
+		case first > 0:
+			changed = d.estimateShare(own, e) || changed
+			first--
+			d.estimate = d.estimate || first == 0
+		}
+	}
+	for _, e := range best {
+		if again < furtherEstimates && e.cur.Parts() >= 2*e.judged {
+			changed = d.estimateShare(d.ownUnder(e), e) || changed
+			again++
+			d.estimate = true
+		}
+	}
+	return changed
+}
+
+// insertShare puts an entry in its place among the best so far, as many as best has room for. Of equal ones the first stays
+// before.
+func insertShare(best []*Entry, e *Entry) []*Entry {
+	at := len(best)
+	for at > 0 && best[at-1].share.value < e.share.value {
+		at--
+	}
+	switch {
+	case at == cap(best):
+		return best
+	case len(best) == cap(best):
+		best = best[:len(best)-1]
+	}
+	return slices.Insert(best, at, e)
+}
+
+// compareSample sets an entry's share by its sample alone; false when that cannot be done.
+func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
+	_, overlap := d.tables(e)
+	ov, ok := overlap.Overlap(e.index, Confidence)
+	if ok {
+		e.setOverlap(own, ov, 1)
+	}
+	return ok
+}
+
+// estimateShare sets an entry's share by the AND-merge of both summaries; false when that cannot be done.
+func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
+	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
+	if err == nil {
+		e.setOverlap(own, ov, e.cur.Parts())
+	}
+	e.judged = e.cur.Parts()
+	return err == nil
+}
+
+func (e *Entry) setOverlap(own *summary.Prefix, ov summary.Overlap, parts int) {
+	e.judged, e.share = parts, bounds{}
+	if n := float64(own.Header().N); n > 0 {
+		i := ov.Intersection
+		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
+		lacks := func(keys float64) float32 { return float32(max(0, ov.N2-keys)) }
+		e.share = bounds{share(i.Value), share(i.Low), share(i.High)}
+		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
+	}
+}
+
+// outdateShare has the overlap estimated again after a new epoch of either side, unless that was done of late.
+func (e *Entry) outdateShare(now time.Duration) {
+	if now >= e.shareUntil {
+		e.judged, e.shareUntil = 0, now+shareKept
+	}
+}
+
+// SureMatches says whether a key of ours that matches the entry's summary is held by the peer, if its share is true, with
+// probability sureMatch.
+func (e *Entry) SureMatches() bool {
+	if e.cur == nil || e.judged == 0 {
+		return false
+	}
+	held := float64(e.share.value)
+	return held > 0 && held >= sureMatch*(held+(1-held)*e.Rate())
+}

@@ -1,0 +1,72 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Stale names an entry whose time is over. It is to be removed, unless Offerable and some link says that it holds anything of it.
+type Stale struct {
+	Index     int
+	Offerable bool
+}
+
+// Asked notes that an entry is asked for.
+func (d *Directory) Asked(now time.Duration, i int) { d.entries[i].tried = now }
+
+// expire forgets summaries whose lifetime is over, and returns entries that may have to go. The epoch of an expired summary
+// is remembered for one more lifetime: others, who received it later, may still hold it, and it would go round for ever.
+func (d *Directory) expire(now time.Duration) (stale []Stale) {
+	if !d.due.Take(dueExpiry, now) {
+		return nil
+	}
+	for _, e := range d.Others() {
+		if e == nil || e.state == Banned {
+			continue
+		}
+		_, linked := d.links[e.peer]
+		switch {
+		case linked:
+		case e.cur != nil && now >= e.expires:
+			d.outlive(now, e)
+		case e.state == Expired && now >= e.expires:
+			stale = append(stale, Stale{Index: e.index})
+		case e.state.pending() && now >= e.tried+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter):
+			stale = append(stale, Stale{Index: e.index, Offerable: true})
+		}
+		d.due.By(dueExpiry, max(e.nextExpiry(), now+lookEvery))
+	}
+	return stale
+}
+
+// outlive makes an entry expired.
+func (d *Directory) outlive(now time.Duration, e *Entry) {
+	e.past, _ = e.Epoch()
+	e.expires = now + e.Newest().Header().Lifetime
+	before := e.recordBytes()
+	e.record = event.Record{}
+	d.countRecords(e, before)
+	d.settle(e, Expired)
+	d.drop(e)
+}
+
+// nextExpiry is when an entry may have to go.
+func (e *Entry) nextExpiry() time.Duration {
+	at := agenda.Never
+	if e.cur != nil || e.past != (summary.Epoch{}) {
+		at = e.expires
+	}
+	if e.state.pending() {
+		at = min(at, e.tried+pendingFor)
+	}
+	return at
+}
+
+// IsNewest says whether a prefix is the newest of its origin.
+func (d *Directory) IsNewest(p *summary.Prefix) bool {
+	e := d.Tagged(p.Header().Group().OriginTag())
+	return e != nil && e.Newest() == p
+}

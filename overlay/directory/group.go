@@ -1,0 +1,52 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// unwantedFor is how long an origin is left alone that had no room among the peers of its group of addresses.
+const unwantedFor = 10 * time.Minute
+
+// joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
+// there are too many of them: then nothing is to be learned of the entry for a while.
+func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record) bool {
+	if d.cfg.Group == nil {
+		return true
+	}
+	group := d.cfg.Group(r)
+	if group == e.group {
+		return true
+	}
+	if s := e.sibling; s != nil && group != "" && s.group == group { // a peer counts once
+		d.leaveGroup(e)
+		return true
+	}
+	if group != "" && d.groups[group] >= d.cfg.MaxGroup {
+		e.unwanted = now + unwantedFor
+		d.ignored++
+		return false
+	}
+	d.leaveGroup(e)
+	if group != "" {
+		e.group = group
+		d.groups[group]++
+	}
+	return true
+}
+
+// leaveGroup takes an entry out of its group. Its place goes to its sibling, if there is one.
+func (d *Directory) leaveGroup(e *Entry) {
+	if e.group == "" {
+		return
+	}
+	if s := e.sibling; s != nil && s.group == "" && s.peer == e.peer {
+		s.group, e.group = e.group, ""
+		return
+	}
+	if d.groups[e.group]--; d.groups[e.group] == 0 {
+		delete(d.groups, e.group)
+	}
+	e.group = ""
+}

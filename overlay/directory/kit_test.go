@@ -1,0 +1,44 @@
+package directory
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// signed is an origin's summary; its envelope is the header, which nobody signed.
+type signed struct {
+	stream           *summary.Stream
+	envelope, record []byte
+}
+
+func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
+	t.Helper()
+	s, err := summary.Build(fps, summary.Header{
+		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed{s, envelope, []byte(id)}
+}
+
+var tag = summary.Seed{Network: "slow"}.Tag()
+
+// alone is a directory that knows nobody, in a network where nobody signs.
+func alone(rng *rand.Rand, cfg Config) *Directory {
+	cfg.Self, cfg.Seed, cfg.Rand = "self", tag, rng
+	cfg.OpenHeader = summary.ParseHeader
+	cfg.OpenRecord = func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil }
+	cfg.NewPrefix, cfg.Extend = summary.NewPrefix, (*summary.Prefix).Extend
+	var unshared *summary.Cache
+	cfg.ApplyDelta = unshared.ApplyDelta
+	return New(cfg)
+}

@@ -1,0 +1,148 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// The directory keeps to [Config.Memory]. What it takes is counted: the prefixes (the decoded form; the parts as received only
+// of those that grew of late, or are large, for they can be encoded again), the index over them, and for every entry its
+// records and a constant. When it is too much, what is worth least goes first:
+//
+//  1. bases, and what is encoded of small prefixes;
+//  2. the last part of those prefixes whose last part is worth least a byte, down to the sample; parts dropped are not
+//     asked for again while memory is short;
+//  3. whole entries: those known by their record alone and those that are covered, then those of least weight (less for each
+//     dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a confirmed hit, go after all
+//     others, as long as they take no more than half of the memory: so no crowd of new identities displaces them.
+//
+// Each time somewhat more is freed than is needed, so that a look at all entries is paid for by many inputs: of whole entries
+// a sixteenth, for that is quick; of parts, each of which is an entry's place in the index written again, only as much as
+// takes a fraction of a second. Once entries had to go no new ones are made until an eighth of the memory is free: those that
+// went would only come back, and those known are a sample of all.
+const (
+	entryMemory  = 900 // bytes of an entry, without records and prefixes: its fields, its place in the maps, some trades
+	usefulShare  = 0.5
+	pendingShare = 0.25 // of the memory, for pending entries: more are not noted
+	moreParts    = 256  // one in so many bytes is freed beyond need, of parts
+	moreEntries  = 16   // and of entries
+	restoreBelow = 0.75 // of the memory: if less is taken, parts that were dropped may be asked for again
+)
+
+const (
+	// compactAfter is how long a prefix keeps its encoded parts after it last grew: until then peers ask for them.
+	compactAfter = 30 * time.Second
+	// compactBytes is up to which size: encoding one again, for a newcomer, takes a millisecond at most.
+	compactBytes = 16 << 10
+)
+
+// compact drops the encoded parts of small prefixes that have not grown for a while.
+func (d *Directory) compact(now time.Duration) {
+	if d.due.Take(dueCompact, now) {
+		d.compactOlder(now, compactAfter)
+	}
+}
+
+// compactOlder drops the encoded parts of small prefixes that have not grown for a time.
+func (d *Directory) compactOlder(now, than time.Duration) {
+	for _, e := range d.Others() {
+		switch {
+		case e == nil || e.cur == nil:
+		case now-e.grown < than:
+			d.due.By(dueCompact, e.grown+than)
+		default:
+			d.shrink(e, d.compacted(e.cur))
+		}
+	}
+}
+
+// compacted is a prefix in the form in which it is kept for long. Where many directories share the prefixes a form of each
+// one's own would take more.
+func (d *Directory) compacted(p *summary.Prefix) *summary.Prefix {
+	if d.cfg.Loop || p.EncodedBytes() > compactBytes {
+		return p
+	}
+	return p.Compact()
+}
+
+// shrink puts a smaller prefix in the place of the one that answers for an entry.
+func (d *Directory) shrink(e *Entry, p *summary.Prefix) {
+	if p == e.cur {
+		return
+	}
+	d.held += prefixMemory(p) - prefixMemory(e.cur)
+	e.cur = p
+	d.setAnswer(e)
+}
+
+// prefixMemory is what a prefix costs: its decoded form and, unless it is compact, the parts as received.
+func prefixMemory(p *summary.Prefix) int {
+	if p == nil {
+		return 0
+	}
+	return p.SizeBytes()
+}
+
+// memory is what all that is held of an origin's summaries costs.
+func (e *Entry) memory() int {
+	n := 0
+	for p := range e.prefixes {
+		n += prefixMemory(p)
+	}
+	return n
+}
+
+// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
+// index.
+func (d *Directory) Memory() int {
+	n := d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records
+	if d.previous != nil {
+		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
+	}
+	return n
+}
+
+// pendingFull says whether pending entries take their share of the memory.
+func (d *Directory) pendingFull() bool {
+	return float64(d.pending)*entryMemory >= pendingShare*float64(d.cfg.Memory)
+}
+
+// Short says whether memory is full of samples, or was until a moment ago.
+func (d *Directory) Short() bool {
+	d.crowded = d.crowded && d.Memory() > d.cfg.Memory/8*7
+	return d.crowded
+}
+
+// restore lets parts be asked for again once memory is no longer short.
+func (d *Directory) restore() {
+	if !d.trimmed || float64(d.Memory()) > restoreBelow*float64(d.cfg.Memory) {
+		return
+	}
+	d.trimmed = false
+	for _, e := range d.Others() {
+		if e != nil && e.limit > 0 {
+			e.limit = 0
+			d.change(Reopened, e)
+		}
+	}
+}
+
+// Shed brings the directory within its memory. Entries of linked peers stay, and those of peers that keep says so of.
+func (d *Directory) Shed(now time.Duration, keep func(event.PeerID) bool) {
+	if d.Memory() <= d.cfg.Memory {
+		return
+	}
+	for d.Memory() > d.cfg.Memory && d.shedBase() {
+	}
+	if d.Memory() > d.cfg.Memory {
+		d.compactOlder(now, 0)
+	}
+	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-d.cfg.Memory/moreParts) {
+	}
+	if d.Memory() > d.cfg.Memory {
+		d.shedEntries(d.cfg.Memory-d.cfg.Memory/moreEntries, keep)
+		d.crowded = true
+	}
+}

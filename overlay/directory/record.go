@@ -1,0 +1,63 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// LearnRecord takes in a peer's certified addresses, from a linked peer. A record that does not verify is a fault of the
+// sender's; "" otherwise.
+func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Record) event.Fault {
+	if r.Peer == d.cfg.Self {
+		return ""
+	}
+	e := d.Lookup(r.Peer)
+	if e != nil && string(e.record.Envelope) == string(r.Envelope) {
+		return ""
+	}
+	p, err := d.cfg.OpenRecord(r.Envelope)
+	if err != nil || p != r.Peer {
+		return event.FaultRecord
+	}
+	if e == nil {
+		e = d.Add(now, from, d.cfg.Seed.OriginTag(string(p)))
+	}
+	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r) {
+		before := e.recordBytes()
+		e.peer, e.record = p, r
+		d.countRecords(e, before)
+		e.recordSince, _ = e.Epoch()
+	}
+	return ""
+}
+
+// SomeRecords returns the records of peers drawn at random: at most so many, and as far as their sizes fit a room.
+func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []event.Record {
+	others := make([]event.Record, 0, len(d.entries))
+	for _, e := range d.Others() {
+		if e != nil && e.record.Envelope != nil && e.dialFails == 0 && !e.Covered() {
+			others = append(others, e.record)
+		}
+	}
+	d.cfg.Rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	n := 0
+	for ; n < min(most, len(others)); n++ {
+		if room -= size(others[n]); room < 0 {
+			break
+		}
+	}
+	return others[:n]
+}
+
+// recordBytes is the size of what is signed about an entry.
+func (e *Entry) recordBytes() int {
+	return len(e.record.Envelope) + len(e.envelope) + len(e.oldEnvelope)
+}
+
+// countRecords counts what is signed about all entries; it is called when some of it has changed.
+func (d *Directory) countRecords(e *Entry, before int) {
+	if !d.isOwn(e) {
+		d.records += e.recordBytes() - before
+	}
+}

@@ -1,0 +1,114 @@
+package directory
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// crowd is an overlay that holds summaries of so many peers, in the form for long: of up to so many keys, to different depths, each
+// useful to a different degree. It has one byte of memory too few.
+func crowd(t testing.TB, peers, keys int) *Directory {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 9))
+	d := alone(rng, Config{Memory: 1 << 40, MaxOrigins: 1 << 20})
+	var some []*summary.Prefix // few, for they take long to make
+	for _, n := range []int{keys, keys * 3 / 4, keys / 2, keys / 3} {
+		fps := make([]summary.Fingerprint, n)
+		for i := range fps {
+			fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+		}
+		full := sign(t, "crowd", fps).stream.Prefix()
+		for p := full; 2*p.Parts() > full.Parts(); p = p.Truncate(p.Parts() - 1) {
+			some = append(some, d.compacted(p))
+		}
+	}
+	for i := range peers {
+		if i%MaxPendingLink == 0 {
+			d.Open("from")
+		}
+		e := d.Add(0, "from", uint64(1000+i))
+		d.settle(e, Held)
+		e.envelope = []byte("header")
+		d.records += e.recordBytes()
+		e.peer, e.cur, e.expires, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], time.Hour, rng.IntN(100)
+		d.held += e.memory()
+		d.origins++
+		d.setAnswer(e)
+	}
+	d.due.By(dueExpiry, 0)
+	d.cfg.Memory = d.Memory() - 1
+	return d
+}
+
+func nobody(event.PeerID) bool { return false }
+
+// parts is how many are held in all.
+func parts(d *Directory) int {
+	n := 0
+	for _, e := range d.Others() {
+		n += e.cur.Parts()
+	}
+	return n
+}
+
+// BenchmarkShed frees what is freed at once of a directory of compact summaries.
+func BenchmarkShed(b *testing.B) {
+	for _, keys := range []int{1_000, 9_000} {
+		b.Run(fmt.Sprint(keys), func(b *testing.B) {
+			drops, memory := 0, 0
+			for b.Loop() {
+				b.StopTimer()
+				d := crowd(b, 3000, keys)
+				drops += parts(d)
+				memory = d.cfg.Memory
+				b.StartTimer()
+				d.Shed(0, nobody)
+				b.StopTimer()
+				drops -= parts(d)
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(drops), "µs/drop")
+			b.ReportMetric(float64(drops)/float64(b.N), "drops/op")
+			b.ReportMetric(float64(memory)/(1<<20), "MiB")
+		})
+	}
+}
+
+// What is dropped is worth no more a byte than what stays, and the directory fits.
+func TestShedDropsWhatIsWorthLeast(t *testing.T) {
+	d := crowd(t, 100, 3000)
+	before := map[*Entry]*summary.Prefix{}
+	for _, e := range d.Others() {
+		before[e] = e.cur
+	}
+	d.Shed(0, nobody)
+	most, least, kept := 0.0, math.Inf(1), 0
+	for _, e := range d.Others() {
+		p := before[e]
+		last := e.value(p, p.Parts()-1, p.Parts())
+		switch p.Parts() - e.cur.Parts() {
+		case 0:
+			least = min(least, last)
+			kept++
+		case 1:
+			most = max(most, last)
+		default:
+			t.Errorf("%s: %d parts of %d are left at once", e.peer, e.cur.Parts(), p.Parts())
+		}
+	}
+	if most == 0 || kept == 0 || most > least {
+		t.Errorf("parts worth up to %g were dropped, and %d from %g on kept", most, kept, least)
+	}
+	if d.Memory() > d.cfg.Memory {
+		t.Errorf("%d bytes, of %d", d.Memory(), d.cfg.Memory)
+	}
+	if err := d.Check(0); err != nil {
+		t.Error(err)
+	}
+}

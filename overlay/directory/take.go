@@ -1,0 +1,262 @@
+package directory
+
+import (
+	"errors"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Result says what became of a run or a delta that came.
+type Result struct {
+	End       int            // the run's last part and one; of a delta, how many parts are held now
+	Fault     event.Fault    // what the sender did wrong, or with [event.FaultTwin] the origin; "": nobody is at fault
+	Applied   bool           // a delta led to a prefix
+	Unapplied bool           // a delta led nowhere: parts are to be asked for instead
+	Learned   *event.Learned // nil: nothing more is held than before
+}
+
+// Take verifies a run or a delta of an entry and takes it in. Whoever calls it has made sure that it was asked for.
+func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Result {
+	if in.Delta != nil && len(in.Record) == 0 {
+		in.Record = e.record.Envelope
+	}
+	onTheWay := Result{End: in.Run.End()}
+	ep, _ := e.Epoch()
+	base := e.At(in.Group.Epoch())
+	switch {
+	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(e.Envelope(base)):
+		if fault := d.compare(base, in.Envelope); fault != "" {
+			if fault == event.FaultTwin {
+				d.ban(e)
+			}
+			return Result{Fault: fault}
+		}
+	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch()) || !in.Group.Epoch().After(e.past)):
+		return onTheWay // overtaken: by a newer epoch, or by forgetting
+	case base == nil:
+		var fault event.Fault
+		if base, fault = d.open(now, e, in); base == nil {
+			return Result{Fault: fault}
+		}
+	}
+	return d.grow(now, e, base, in)
+}
+
+// grow extends a prefix by what came, and puts the longer one in its place.
+func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in event.PartsReceived) Result {
+	p, r := d.lengthen(e, base, in)
+	if p == nil {
+		r.End = in.Run.End()
+		return r
+	}
+	r.End = p.Parts()
+	if p.Parts() > base.Parts() {
+		r.Learned = d.install(now, e, p, in)
+	}
+	return r
+}
+
+// lengthen verifies a run or a delta and returns the longer prefix: nil if there is none, for which nobody may be at fault.
+func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
+	if in.Delta != nil {
+		return d.applyDelta(e, base, in)
+	}
+	if in.Run.First > base.Parts() {
+		return nil, Result{} // a run before it was lost or is still on its way
+	}
+	p, err := d.cfg.Extend(base, in.Run)
+	if err != nil {
+		return nil, Result{Fault: event.FaultChain}
+	}
+	return p, Result{}
+}
+
+// applyDelta brings an origin to a new epoch by a delta; empty is the prefix of no parts of that epoch, or what is held of
+// it. It is no fault that the base of a delta is no longer held.
+func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
+	p, err := d.applied(e, empty, in)
+	switch {
+	case err == nil:
+		return p, Result{Applied: true}
+	case errors.Is(err, summary.ErrBase) || errors.Is(err, summary.ErrNoDelta):
+		return nil, Result{Unapplied: true}
+	}
+	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
+}
+
+func (d *Directory) applied(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, error) {
+	epoch, parts, err := summary.DeltaBase(in.Delta)
+	if err != nil {
+		return nil, err
+	}
+	for old := range e.prefixes {
+		if h := old.Header(); h.Epoch == epoch && in.Group.Epoch().After(epoch) && old.Parts() >= parts && max(h.N, empty.Header().N) <= MaxDeltaKeys {
+			return d.cfg.ApplyDelta(old, empty.Header(), in.Delta)
+		}
+	}
+	return nil, summary.ErrBase
+}
+
+// open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's prefix of
+// no parts; nil if it is not taken in, for which nobody may be at fault.
+func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*summary.Prefix, event.Fault) {
+	h, err := d.cfg.OpenHeader(in.Envelope)
+	switch {
+	case errors.Is(err, summary.ErrSeed) || err == nil && h.Seed.Network != d.cfg.Seed.Network:
+		return nil, event.FaultSeed
+	case err != nil:
+		return nil, event.FaultHeader
+	case h.Group() != in.Group || e.peer != "" && string(e.peer) != h.Origin:
+		return nil, event.FaultGroup
+	case !d.accepts(h.Seed):
+		d.disown(now, e)
+		return nil, ""
+	}
+	p, err := d.cfg.OpenRecord(in.Record)
+	if err != nil || string(p) != h.Origin {
+		return nil, event.FaultRecord
+	}
+	if !d.joinGroup(now, e, event.Record{Peer: p, Envelope: in.Record}) {
+		return nil, ""
+	}
+	base, err := d.cfg.NewPrefix(&h)
+	if err != nil {
+		return nil, event.FaultHeader
+	}
+	return base, ""
+}
+
+// compare opens an envelope that came for an epoch of which p is held, but is not its header. The same header may have been
+// signed again.
+func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
+	h, err := d.cfg.OpenHeader(envelope)
+	held := p.Header()
+	switch {
+	case err != nil:
+		return event.FaultHeader
+	case h.Origin != held.Origin || h.Epoch != held.Epoch:
+		return event.FaultGroup
+	case h.Seed != held.Seed || h.N != held.N || !h.Shape.Equal(held.Shape) || h.Chain != held.Chain:
+		return event.FaultTwin
+	}
+	return ""
+}
+
+// ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
+func (d *Directory) ban(e *Entry) {
+	for _, e := range []*Entry{e, e.sibling} {
+		if e != nil {
+			d.settle(e, Banned)
+			d.drop(e)
+		}
+	}
+}
+
+// install puts a longer prefix in its place.
+func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in event.PartsReceived) *event.Learned {
+	h := p.Header()
+	before, _ := e.Epoch()
+	newer, first, known := h.Epoch.After(before), e.cur == nil, e.At(h.Epoch)
+	e.old = h.Seed != d.cfg.Seed
+	if first && e.standsAlone() {
+		d.origins++
+		d.lastLearned = now
+	}
+	if newer {
+		d.renew(now, e, h, in)
+	}
+	d.held -= prefixMemory(e.cur) + prefixMemory(e.next)
+	replaced := d.place(e, p)
+	d.held += prefixMemory(e.cur) + prefixMemory(e.next)
+	d.keepBase(now, e, replaced)
+	d.setAnswer(e)
+	if first {
+		d.tellSibling(e)
+	}
+	e.grown = now
+	d.sigma, d.estimate = unknownSigma, true
+	d.due.By(dueExpiry, e.expires)
+	d.due.By(dueCompact, now+compactAfter)
+	d.change(Grown, e)
+	return learned(e, p, known, in, newer && !first)
+}
+
+// renew notes the header and the record of a newer epoch.
+func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in event.PartsReceived) {
+	records := e.recordBytes()
+	e.peer = event.PeerID(h.Origin)
+	if e.next == nil {
+		e.oldEnvelope = e.envelope
+	}
+	e.envelope = in.Envelope
+	if string(e.record.Envelope) != string(in.Record) {
+		e.record, e.recordSince = event.Record{Peer: e.peer, Envelope: in.Record}, h.Epoch
+	}
+	e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
+	e.outdateShare(now)
+	e.fade(now, fadeAgain)
+	d.countRecords(e, records)
+	d.change(Renewed, e)
+}
+
+// place puts a longer prefix where it belongs: it answers, unless an older epoch still answers better. It returns the
+// prefix that it replaces for good, nil if there is none.
+func (d *Directory) place(e *Entry, p *summary.Prefix) (replaced *summary.Prefix) {
+	epoch := p.Header().Epoch
+	switch {
+	case e.cur == nil:
+		e.cur = p
+		d.settle(e, Held)
+	case e.cur.Header().Epoch == epoch: // deeper, perhaps while a newer one is coming
+		e.cur = p
+	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
+		replaced = e.cur
+		e.cur, e.next, e.state = p, nil, Held
+	default:
+		e.next, e.state = p, Replaced
+	}
+	return replaced
+}
+
+// learned says what a longer prefix added to what was known of its epoch before.
+func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further bool) *event.Learned {
+	gained, delta := p.EncodedBytes(), 0
+	if known != nil {
+		gained -= known.EncodedBytes()
+	}
+	if in.Delta != nil {
+		delta = in.Bytes
+	}
+	return &event.Learned{
+		Origin: e.peer, Epoch: p.Header().Epoch, Parts: p.Parts(), Way: in.Way, Bytes: gained, Delta: delta,
+		Fallback: further && in.Delta == nil,
+	}
+}
+
+// Publish takes in a new epoch of our own. It returns its entry, nil if it comes under a seed that has ended.
+func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
+	e := d.entries[0]
+	if s := in.Stream.Header().Seed; s != d.cfg.Seed {
+		if d.previous == nil || s != d.previous.tag {
+			return nil
+		}
+		e = d.entries[d.owns-1]
+	}
+	e.oldEnvelope, e.envelope = e.envelope, in.Envelope
+	if string(e.record.Envelope) != string(in.Record) {
+		e.record, e.recordSince = event.Record{Peer: d.cfg.Self, Envelope: in.Record}, in.Stream.Header().Epoch
+	}
+	d.keepBase(now, e, e.cur)
+	e.cur, e.since, e.grown, e.state = in.Stream.Prefix(), now, now, Held
+	_, overlap := d.tables(e)
+	overlap.SetOwn(e.cur)
+	d.estimate = true
+	for _, other := range d.Others() {
+		if other != nil && other.old == e.old {
+			other.outdateShare(now)
+		}
+	}
+	return e
+}

@@ -1,0 +1,159 @@
+package event
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Effect is something that the driver must do. The set is sealed: the types of this file.
+type Effect interface{ effect() }
+
+// SayHello sends a hello to a linked peer.
+type SayHello struct {
+	To    PeerID
+	Hello Hello
+}
+
+// SendCatalogue sends announcements and asks to a mesh peer, by pubsub.
+type SendCatalogue struct {
+	To    PeerID
+	Items []Item
+}
+
+// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0. Or it
+// sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
+type SendParts struct {
+	To       PeerID
+	Group    summary.GroupID
+	Envelope []byte
+	Record   []byte
+	Run      summary.Run
+	Delta    []byte // nil: it is a run
+	More     bool   // another message to the same peer follows at once
+}
+
+// RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
+// it is not linked. A delta from one of the Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
+type RequestParts struct {
+	From       Record
+	Group      summary.GroupID
+	First, End int
+	Bases      Bases
+}
+
+// AnswerParts answers a [PartsRequested]; Refused when there is nothing to send or no budget to send it.
+type AnswerParts struct {
+	To       PeerID
+	Request  uint64
+	Envelope []byte
+	Record   []byte
+	Run      summary.Run
+	Delta    []byte // nil: it is a run
+	Refused  bool
+}
+
+// Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection.
+// It is answered by [LinkOpened] (if it was not linked) or [DialFailed].
+type Connect struct{ To Record }
+
+// Protect keeps the connection of a linked peer that chose this node as its neighbour.
+type Protect struct{ Peer PeerID }
+
+// Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs it.
+type Disconnect struct{ Peer PeerID }
+
+// Audit checks what a neighbour claims to have in common with us: it is asked for some keys of our own, drawn at random from all
+// that Claims matches. It is answered by an [Outcome], or not at all.
+type Audit struct {
+	Of     Record
+	Claims *summary.Prefix
+}
+
+// Report is a peer's misbehaviour: feedback for pubsub's scoring, and for metrics.
+type Report struct {
+	Peer  PeerID
+	Fault Fault
+}
+
+// Learned says that more is known of a peer's collection.
+type Learned struct {
+	Origin PeerID
+	Epoch  summary.Epoch
+	Parts  int
+	Way    Way
+	Bytes  int // of the parts that were new
+	Delta  int // bytes of the message that brought a delta in their place; 0: they came themselves
+	// Fallback says that a newer epoch of an origin known before began with parts: no delta to it could be had.
+	Fallback bool
+}
+
+// Wake asks for a [Tick] at a time, replacing any earlier Wake.
+type Wake struct{ At time.Duration }
+
+func (SayHello) effect()      {}
+func (SendCatalogue) effect() {}
+func (SendParts) effect()     {}
+func (RequestParts) effect()  {}
+func (AnswerParts) effect()   {}
+func (Connect) effect()       {}
+func (Protect) effect()       {}
+func (Disconnect) effect()    {}
+func (Audit) effect()         {}
+func (Report) effect()        {}
+func (Learned) effect()       {}
+func (Wake) effect()          {}
+
+// Fault names what a peer did wrong.
+type Fault string
+
+// The faults that are reported. Their texts are the labels of the refusal counters.
+const (
+	FaultHeader     Fault = "header"    // no valid signature, or not canonical
+	FaultRecord     Fault = "record"    // the origin's address record is not its own
+	FaultGroup      Fault = "group"     // the header belongs to another group
+	FaultSeed       Fault = "seed"      // another network
+	FaultChain      Fault = "chain"     // parts that do not match the hash chain, or are not canonical
+	FaultDelta      Fault = "delta"     // a delta that does not lead to what the header promises
+	FaultReplay     Fault = "replay"    // an epoch older than one already verified
+	FaultTwin       Fault = "twin"      // two summaries signed under one epoch: the origin's fault
+	FaultUnasked    Fault = "unasked"   // parts nobody asked for
+	FaultClaim      Fault = "claim"     // parts announced and then not delivered, again and again
+	FaultCatalogue  Fault = "catalogue" // too many items, or items of this node's own summary that do not exist
+	FaultTooManyAsk Fault = "asks"      // more outstanding asks than a link may have
+)
+
+// Effects collects the effects of one step, in order. The zero value is empty and ready.
+type Effects struct {
+	list  []Effect
+	steps int
+}
+
+// Begin starts a new step: the effects of the one before are gone.
+func (e *Effects) Begin() {
+	e.list = e.list[:0]
+	e.steps++
+}
+
+// Emit appends an effect.
+func (e *Effects) Emit(f Effect) { e.list = append(e.list, f) }
+
+// List returns the effects of this step. It is valid until the next [Effects.Begin].
+func (e *Effects) List() []Effect { return e.list }
+
+// Place names one effect of one step.
+type Place struct{ step, index int }
+
+// Next is the place of the effect that is emitted next.
+func (e *Effects) Next() Place { return Place{e.steps, len(e.list)} }
+
+// MarkMore sets More of the [SendParts] at a place, if that is of this step.
+func (e *Effects) MarkMore(at Place) {
+	if at.step != e.steps || at.index >= len(e.list) {
+		return
+	}
+	if s, ok := e.list[at.index].(SendParts); ok {
+		s.More = true
+		e.list[at.index] = s
+	}
+}

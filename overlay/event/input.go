@@ -1,0 +1,119 @@
+package event
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Input is something that happened. The set is sealed: the types of this file.
+type Input interface{ input() }
+
+// Published is a new epoch of the node's own summary, with its signed header and the node's own signed record.
+type Published struct {
+	Envelope []byte
+	Record   []byte
+	Stream   *summary.Stream
+}
+
+// LinkOpened says that a connection to a peer that speaks the protocols exists.
+type LinkOpened struct {
+	Peer     PeerID
+	Outbound bool
+}
+
+// LinkClosed says that the last connection to a peer is gone.
+type LinkClosed struct{ Peer PeerID }
+
+// Grafted says that a linked peer entered the pubsub mesh: parts are traded with mesh peers.
+type Grafted struct{ Peer PeerID }
+
+// Pruned says that a peer left the pubsub mesh.
+type Pruned struct{ Peer PeerID }
+
+// HelloReceived is what a linked peer says of itself.
+type HelloReceived struct {
+	Peer  PeerID
+	Hello Hello
+}
+
+// CatalogueReceived is a batch of announcements and asks from a linked peer.
+type CatalogueReceived struct {
+	From  PeerID
+	Items []Item
+	Bytes int // on the wire
+}
+
+// PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at part
+// 0; with a delta comes the header, and the record if it is a new one.
+type PartsReceived struct {
+	From     PeerID
+	Way      Way
+	Group    summary.GroupID
+	Envelope []byte
+	Record   []byte
+	Run      summary.Run
+	Delta    []byte        // nil: it is a run
+	Bytes    int           // on the wire
+	More     bool          // the sender sent another message right after it
+	Came     time.Duration // when it came, if that was before now; 0: now
+}
+
+// PartsRequested is a direct request by a peer; it is answered by one [AnswerParts] of the same Request.
+type PartsRequested struct {
+	From       PeerID
+	Request    uint64
+	Group      summary.GroupID
+	First, End int   // parts First..End-1
+	Bases      Bases // held by the peer to at least End parts: a delta from one of them may answer
+}
+
+// FetchFailed says that a [RequestParts] brought nothing.
+type FetchFailed struct {
+	From  PeerID
+	Group summary.GroupID
+}
+
+// DialFailed says that a peer could not be reached by any certified address.
+type DialFailed struct{ Peer PeerID }
+
+// Charged counts bytes of the summary protocols that the driver sent to a peer unasked (pubsub's own control messages).
+type Charged struct {
+	Peer  PeerID
+	Bytes int
+}
+
+// Lost says that a message to a peer was dropped on the way to it, for want of room.
+type Lost struct{ Peer PeerID }
+
+// Outcome is what confirmations with a peer brought: keys that it held, and keys that its summary promised in vain.
+type Outcome struct {
+	Peer         PeerID
+	Hits, Misses int
+}
+
+// RoundTrip is a measured round trip to a peer.
+type RoundTrip struct {
+	Peer PeerID
+	RTT  time.Duration
+}
+
+// Tick lets time pass: it answers a [Wake].
+type Tick struct{}
+
+func (Published) input()         {}
+func (LinkOpened) input()        {}
+func (LinkClosed) input()        {}
+func (Grafted) input()           {}
+func (Pruned) input()            {}
+func (HelloReceived) input()     {}
+func (CatalogueReceived) input() {}
+func (PartsReceived) input()     {}
+func (PartsRequested) input()    {}
+func (FetchFailed) input()       {}
+func (DialFailed) input()        {}
+func (Charged) input()           {}
+func (Lost) input()              {}
+func (Outcome) input()           {}
+func (RoundTrip) input()         {}
+func (Tick) input()              {}

@@ -1,0 +1,58 @@
+// Package event is the vocabulary of package overlay's machines: the inputs that they are given, the effects that they
+// answer with, and the values that both carry. It has no behaviour of its own. Drivers use the names that package overlay
+// has for all of these.
+package event
+
+import "github.com/venn-p2p/venn/summary"
+
+// PeerID names a peer. The bytes are the driver's; here they are only compared.
+type PeerID string
+
+// Record is a peer with its certified addresses: a record signed by the peer itself, opaque here. Only addresses from
+// such a record are ever dialled.
+type Record struct {
+	Peer     PeerID
+	Envelope []byte
+}
+
+// Way is how parts of a summary travelled.
+type Way uint8
+
+const (
+	// Pubsub is a partial message of the mesh.
+	Pubsub Way = iota
+	// Direct is a stream of their own, opened by the receiver.
+	Direct
+	// Message is an ordinary pubsub message that the origin published of itself, unasked: one part, the first.
+	Message
+)
+
+// Hello is what the two ends of a link tell each other: at its start, and again when something changed.
+type Hello struct {
+	Up, Down     uint64   // declared rates of the sender's line, bit/s; 0: not declared
+	Measured     uint64   // rate at which trains of the receiver's messages came in, bit/s; 0: not measured
+	FalseMatches float64  // expected false matches of the sender's directory (see Overlay.FalseMatches of package overlay)
+	Origins      int      // peers of which the sender holds at least a sample
+	Neighbour    bool     // the sender counts the receiver among its neighbours
+	Full         bool     // the sender takes no further neighbours
+	Session      uint64   // differs after a restart of the sender
+	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
+}
+
+// MaxHelloRecords is the most records that a hello carries.
+const MaxHelloRecords = 16
+
+// Item is one line of a catalogue: how many parts of an epoch the sender holds, and up to which part it asks the
+// receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too: from which it can make deltas,
+// and, if it asks, those of which it has at least Want parts, so that a delta may answer.
+type Item struct {
+	Group      summary.GroupID
+	Have, Want uint16
+	Bases      Bases
+}
+
+// MaxBases is the largest value of [Bases]: it looks back over seven epochs.
+const MaxBases Bases = 1<<7 - 1
+
+// Bases says which earlier epochs of an origin somebody holds: bit i stands for the epoch i+1 sequence numbers before.
+type Bases uint8

@@ -1,0 +1,187 @@
+package exchange
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// An announcement tells a mesh peer which epoch of an origin we hold, and how deep. Each costs its line of a catalogue,
+// so one is made only where it can change what the peer does:
+//
+//   - the first time for an epoch, unless the peer is known to hold as much;
+//   - again when what we hold has doubled since (or is all there is, or has stopped growing) and the peer has taken what
+//     it was told of, at most every announceEvery; to a peer that has not, at most every announceLazily;
+//   - to the origin itself, so that it knows that somebody else serves its parts.
+//
+// Our own summary is announced to one link at a time (see ownTurns).
+const (
+	announceEvery  = time.Second
+	announceLazily = 8 * time.Second
+	settledAfter   = 4 * time.Second
+	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
+	// many links, and each of them may be quicker than its line.
+	noticeShare = 0.03
+	noticeBurst = 40 * itemBytes
+	// lineNoticeShare is the same for the whole line, all links together.
+	lineNoticeShare = 0.1
+	// noticeOverhead of a link's rate may go to the messages around them: on a slow line they wait for each other.
+	noticeOverhead = 0.01
+)
+
+// notices is what may go to announcements now.
+type notices struct {
+	bytes float64
+	last  time.Duration
+}
+
+// credit adds what a rate, in bytes a second, brought since the last call.
+func (n *notices) credit(now time.Duration, rate float64) {
+	n.bytes = min(max(noticeBurst, rate), n.bytes+rate*(now-n.last).Seconds())
+	n.last = now
+}
+
+// announcements collects what is due on a link, within its budget. Every link goes through the directory from where it
+// stopped, so that a peer hears of different origins from different neighbours.
+func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
+	l.notices.credit(now, noticeShare*l.out.rate)
+	x.notices.credit(now, lineNoticeShare*x.up.rate)
+	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
+		return nil
+	}
+	tokens := min(l.notices.bytes, x.notices.bytes, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)
+	room := min(maxCatalogue, int(tokens)/itemBytes)
+	var items []event.Item
+	for i := range l.untold.after(l.cursor) {
+		if len(items) >= room {
+			break
+		}
+		l.cursor = i
+		e := x.origins[i]
+		if e == nil || e.State() == directory.Banned || e.Newest() == nil || x.told(l, e, e.Newest()) {
+			l.untold.remove(i)
+			continue
+		}
+		if p := e.Newest(); x.ripe(now, l, e, p) {
+			items = append(items, x.tell(now, l, e, p))
+		}
+	}
+	if len(items) > 0 {
+		l.notices.bytes -= float64(len(items) * itemBytes)
+		x.notices.bytes -= float64(len(items) * itemBytes)
+		l.announced = now
+	}
+	return items
+}
+
+func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) event.Item {
+	l.trade(e.Index()).tells(p.Parts(), now)
+	ep := p.Header().Epoch
+	return event.Item{Group: summary.NewGroupID(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
+}
+
+// told says that a link knows, or needs not know, how much we hold of an origin.
+func (x *Exchange) told(l *link, e *origin, p *summary.Prefix) bool {
+	t, ep, have := l.known(e.Index()), p.Header().Epoch, p.Parts()
+	return have == 0 || int(t.toldHave) >= have ||
+		e.Peer() != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
+}
+
+// ripe says whether a link that has not been told should hear now how much we hold of an origin.
+func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix) bool {
+	t, have := l.known(e.Index()), p.Parts()
+	if t.toldHave == 0 {
+		return true
+	}
+	plan := p.Plan()
+	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= settledAfter
+	wait := announceLazily
+	if t.have >= t.toldHave || have == plan.Parts() {
+		wait = announceEvery
+	}
+	return grown && t.toldAt.since(now) >= wait
+}
+
+const (
+	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
+	ownTurnMost = 2 * time.Second
+	// ownTakes is how lately a part must have been sent for those told to count as taking it.
+	ownTakes = 3 * time.Second
+	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell.
+	ownSlowAfter = 10 * time.Second
+	// copyingMost is how long the first copy of our own summary goes before all else.
+	copyingMost = time.Minute
+)
+
+// announceOwn tells one more link of our own summary: the fastest first, and the next one when the line can have sent it
+// once; of equally fast ones, that which has most of it. The mesh brings it to the others. On a slow line the next one is
+// told while nobody takes the first copy, and when that is out, but not one that has heard of it from elsewhere.
+func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item) {
+	own := x.origins[0]
+	if own.Held() == nil || now < x.ownTurn {
+		return nil, nil
+	}
+	ep, all := own.Epoch()
+	slow, copying := x.slowLine(), x.copying()
+	if copying && x.copies.last > 0 && now-x.copies.last < ownTakes {
+		return nil, nil
+	}
+	best := 0
+	for _, l := range x.order {
+		if !l.heard {
+			continue
+		}
+		t := l.known(0)
+		has := 0
+		if t.theirs == ep {
+			has = int(t.have)
+		}
+		if t.toldHave > 0 || has >= all || has > 0 && slow && !copying {
+			continue
+		}
+		if slow && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
+			continue // it could not pass on what it takes
+		}
+		if to == nil || l.hello.Up > to.hello.Up || l.hello.Up == to.hello.Up && has > best {
+			to, best = l, has
+		}
+	}
+	if to == nil {
+		return nil, nil
+	}
+	x.ownTurn = now + min(x.ownCopy(), ownTurnMost)
+	return to, []event.Item{x.tell(now, to, own, own.Held())}
+}
+
+// ownTold says whether all links have been told of our own summary that will be.
+func (x *Exchange) ownTold() bool {
+	own := x.origins[0]
+	if own.Held() == nil {
+		return true
+	}
+	ep, all := own.Epoch()
+	for _, l := range x.order {
+		t := l.known(0)
+		if l.heard && t.toldHave == 0 && (t.theirs != ep || int(t.have) < all) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownCopy is the time that the line takes to send our own summary once.
+func (x *Exchange) ownCopy() time.Duration {
+	return time.Duration(float64(x.origins[0].Held().EncodedBytes()) / x.up.rate * float64(time.Second))
+}
+
+// slowLine says whether the line is too slow to send our own summary to every neighbour.
+func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
+
+// copying says whether a slow line is still sending the first copy of our own summary: nobody else can send that, so what
+// others can relay waits.
+func (x *Exchange) copying() bool {
+	own := x.origins[0]
+	return own.Held() != nil && x.now-own.Since() < copyingMost && x.slowLine() && x.copies.end < own.Held().Parts()
+}

@@ -1,0 +1,124 @@
+package exchange
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// ask is an outstanding request for parts from..end-1 of one epoch.
+type ask struct {
+	peer     event.PeerID
+	way      event.Way
+	epoch    summary.Epoch
+	from     int
+	end      int
+	bytes    int // predicted, and reserved
+	deadline time.Duration
+}
+
+// noAsk is that of every entry that nothing is asked about; never changed.
+var noAsk = &ask{}
+
+// fetch asks the origin itself for parts, on a stream of their own.
+func (x *Exchange) fetch(now time.Duration, of offer) {
+	if x.direct >= x.maxDirect() {
+		return
+	}
+	e := of.e
+	e.ask = &ask{peer: e.Peer(), way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
+	x.direct++
+	x.reserve(nil, e, of.bytes)
+	x.out.Emit(event.RequestParts{From: e.Record(), Group: e.Newest().Header().Group(), First: of.from, End: of.end, Bases: of.bases})
+}
+
+// reserve sets the predicted bytes of an entry's ask aside.
+func (x *Exchange) reserve(l *link, e *origin, n int) {
+	e.ask.bytes = n
+	x.down.take(n)
+	x.due.By(dueAsks, e.ask.deadline)
+	if l != nil {
+		l.inFlight += n
+	}
+}
+
+// release gives back what is set aside for an entry's ask.
+func (x *Exchange) release(e *origin) {
+	if e.ask == noAsk {
+		return
+	}
+	x.down.take(-e.ask.bytes)
+	if l, ok := x.links[e.ask.peer]; ok && e.ask.way == event.Pubsub {
+		l.inFlight -= e.ask.bytes
+	}
+	e.ask.bytes = 0
+}
+
+// endAsk forgets an entry's ask.
+func (x *Exchange) endAsk(e *origin) {
+	if e.ask.peer == "" {
+		return
+	}
+	x.release(e)
+	if e.ask.way == event.Direct {
+		x.direct--
+	}
+	e.ask = noAsk
+	x.due.By(duePlan, 0)
+}
+
+// timeOut ends the asks that brought nothing; the peer is not asked about that origin again for a while.
+func (x *Exchange) timeOut(now time.Duration) {
+	if !x.due.Take(dueAsks, now) {
+		return
+	}
+	for _, e := range x.others() {
+		if e == nil || e.ask.peer == "" {
+			continue
+		}
+		if now < e.ask.deadline {
+			x.due.By(dueAsks, e.ask.deadline)
+			continue
+		}
+		if e.ask.way == event.Direct {
+			e.fetchAt = now + refetchAfter
+		}
+		l := x.links[e.ask.peer]
+		x.endAsk(e)
+		x.failed(now, l, e)
+	}
+}
+
+const (
+	// doublings is how often the time for which a link is left alone about an origin doubles.
+	doublings = 3
+	// distrustAfter so many asks, a link that has brought nothing at all is asked for one thing at a time.
+	distrustAfter = 8
+	// claimsUnkept is how many of these are a fault. A useful one that is busy with its own summary brings nothing of others for a
+	// while.
+	claimsUnkept = 128
+)
+
+// failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, and from
+// the second failure in a row on twice as long each time, for else one that lies would keep those that don't from being asked.
+func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
+	if l == nil {
+		return
+	}
+	b := l.blame(e.Index())
+	x.shun(l, e, now+shunFor<<max(0, int(b.failures)-1))
+	b.failures = min(b.failures+1, doublings+1)
+	if l.unkept++; !l.useful && l.unkept%claimsUnkept == 0 {
+		x.fault(l, event.FaultClaim)
+	}
+}
+
+// kept notes that a link has brought what it was asked.
+func (l *link) kept(e *origin) {
+	l.unkept, l.useful = 0, true
+	if l.known(e.Index()).blamed {
+		b := l.blames[e.Index()]
+		b.failures, b.shunned = 0, 0
+	}
+}

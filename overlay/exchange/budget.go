@@ -1,0 +1,53 @@
+package exchange
+
+import (
+	"cmp"
+	"time"
+)
+
+// UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
+const UndeclaredRate = 10_000_000
+
+// Burst is how many bytes a line of so many bytes a second may send at once after a pause: one second's worth, and at
+// least 16 KiB so that a slow line can carry a message at all.
+func Burst(bytesPerSecond float64) float64 { return max(16<<10, bytesPerSecond) }
+
+// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down bit/s:
+// the given share of the slower end.
+func LinkRate(up, down uint64, share float64) float64 {
+	return share * float64(min(cmp.Or(up, UndeclaredRate), cmp.Or(down, UndeclaredRate))) / 8
+}
+
+// budget is a token bucket: in any time t at most [Burst] + rate·t bytes are taken, as long as takers ask first.
+type budget struct {
+	rate   float64 // bytes a second
+	tokens float64
+	last   time.Duration
+}
+
+func newBudget(rate float64, now time.Duration) budget {
+	return budget{rate: rate, tokens: Burst(rate), last: now}
+}
+
+// refill credits the time since the last call.
+func (b *budget) refill(now time.Duration) {
+	b.tokens = min(Burst(b.rate), b.tokens+b.rate*(now-b.last).Seconds())
+	b.last = now
+}
+
+// reserve is what is kept back of a burst for what is not asked for first: hellos, pubsub's own control messages.
+const reserve = 2 << 10
+
+// allows says whether n bytes may go now.
+func (b *budget) allows(n int) bool { return b.tokens-reserve >= float64(n) }
+
+// allowsWhole is allows for what cannot be split: when it is larger than a burst it goes from a full bucket and is paid for
+// afterwards, for otherwise it would never go.
+func (b *budget) allowsWhole(n int) bool {
+	return b.tokens-reserve >= min(float64(n), Burst(b.rate)-reserve)
+}
+
+func (b *budget) take(n int) { b.tokens -= float64(n) }
+
+// spare says whether the line has not been used up of late.
+func (b *budget) spare() bool { return b.tokens >= Burst(b.rate)/2 }

@@ -1,0 +1,89 @@
+package exchange
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// LinkBudget is what a link carries for summaries.
+type LinkBudget struct {
+	Peer    event.PeerID
+	Out, In float64 // bytes a second to the peer and from it, as declared or measured; 0 until it has said hello
+	// Spent is the share of the burst to the peer that is used up: 0 after a pause, 1 when nothing may go but a hello, above
+	// it when a message was larger than a burst.
+	Spent float64
+}
+
+// Budgets is what lines and links carry for summaries, and what they have carried.
+type Budgets struct {
+	LineOut, LineIn float64 // bytes a second of the node's own line
+	Sent, Received  uint64  // bytes so far that counted: what came may be more than was asked for
+	Links           []LinkBudget
+}
+
+// Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
+func (x *Exchange) Budgets(now time.Duration) Budgets {
+	b := Budgets{LineOut: x.up.rate, LineIn: x.down.rate, Sent: x.sent, Received: x.came}
+	b.Links = make([]LinkBudget, len(x.order))
+	for i, l := range x.order {
+		out := l.out
+		out.refill(now)
+		b.Links[i] = LinkBudget{Peer: l.peer, Out: out.rate, In: l.inRate, Spent: 1 - out.tokens/Burst(out.rate)}
+	}
+	return b
+}
+
+// Linked returns the peers with an open connection, sorted.
+func (x *Exchange) Linked() []event.PeerID {
+	out := make([]event.PeerID, len(x.order))
+	for i, l := range x.order {
+		out[i] = l.peer
+	}
+	return out
+}
+
+// IsLinked says whether there is a connection to a peer.
+func (x *Exchange) IsLinked(p event.PeerID) bool {
+	_, ok := x.links[p]
+	return ok
+}
+
+// Idle says whether nothing that was asked of a peer is outstanding.
+func (x *Exchange) Idle(p event.PeerID) bool {
+	l, ok := x.links[p]
+	return !ok || l.inFlight == 0
+}
+
+// Offered says whether a link says that it holds anything of an entry.
+func (x *Exchange) Offered(i int) bool {
+	return slices.ContainsFunc(x.order, func(l *link) bool { return l.known(i).have > 0 })
+}
+
+// MostOrigins returns the largest number of peers that a linked peer says it knows.
+func (x *Exchange) MostOrigins() int {
+	most := 0
+	for _, l := range x.order {
+		most = max(most, l.hello.Origins)
+	}
+	return most
+}
+
+// Informant is a linked peer, and what it says of its directory.
+type Informant struct {
+	Peer         event.PeerID
+	Origins      int     // peers of which it says to hold at least a sample
+	FalseMatches float64 // that it expects of a query
+}
+
+// Informants returns the linked peers that have said hello, in the order of their ids.
+func (x *Exchange) Informants() []Informant {
+	var out []Informant
+	for _, l := range x.order {
+		if l.heard {
+			out = append(out, Informant{l.peer, l.hello.Origins, l.hello.FalseMatches})
+		}
+	}
+	return out
+}

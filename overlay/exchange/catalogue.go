@@ -1,0 +1,136 @@
+package exchange
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// Round is one round with all links: what we ask for, what we announce, what we send. short says that the directory has no
+// memory for further samples.
+func (x *Exchange) Round(now time.Duration, short func() bool) {
+	x.at(now)
+	asks := x.planAsks(now, short)
+	ownTo, own := x.announceOwn(now)
+	n := len(x.order)
+	for k := range n {
+		l := x.order[(x.turn+k)%n]
+		if !l.heard {
+			continue
+		}
+		items := asks[l.peer]
+		if l == ownTo {
+			items = append(items, own...)
+		}
+		if l.mesh {
+			items = append(items, x.announcements(now, l)...)
+		}
+		x.sendCatalogue(l, items)
+		x.serve(l, 0, 0)
+	}
+	for k := range n {
+		if l := x.order[(x.turn+k)%n]; l.heard && (!x.copying() || x.up.spare()) {
+			x.serve(l, 1, 2)
+		}
+	}
+	x.answerRequests(now)
+	x.turn++
+}
+
+func (x *Exchange) sendCatalogue(l *link, items []event.Item) {
+	for len(items) > 0 {
+		batch := items[:min(len(items), maxCatalogue)]
+		items = items[len(batch):]
+		x.out.Emit(event.SendCatalogue{To: l.peer, Items: batch})
+		x.charge(l, CatalogueBytes(len(batch)))
+	}
+}
+
+// Came counts a message of a linked peer's against the line; it says whether there is such a link.
+func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
+	x.at(now)
+	_, ok := x.links[from]
+	if ok {
+		x.received(bytes)
+	}
+	return ok
+}
+
+// Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is not to be
+// believed.
+func (x *Exchange) Line(from event.PeerID, i int, it event.Item) bool {
+	l, e := x.links[from], x.origins[i]
+	if x.isOwn(e) && e.unpublished(it) {
+		x.fault(l, event.FaultCatalogue)
+		return false
+	}
+	x.heard(l, e, it)
+	if it.Want > it.Have {
+		x.enqueue(l, e, it)
+	}
+	return true
+}
+
+// ServeAtOnce sends a link what it asked for, if the line has bytes to spare.
+func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
+	l := x.links[p]
+	x.up.refill(now)
+	l.out.refill(now)
+	if l.heard && x.up.spare() {
+		x.serve(l, 0, 2)
+	}
+}
+
+// heard notes what a peer says it holds of an origin.
+func (x *Exchange) heard(l *link, e *origin, it event.Item) {
+	t, epoch := l.trade(e.Index()), it.Group.Epoch()
+	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
+		x.endAsk(e) // it can't send what it has replaced
+		b := l.blame(e.Index())
+		if b.failures > 0 {
+			x.failed(x.now, l, e) // again and again
+		}
+		b.failures = max(1, b.failures)
+	}
+	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
+		e.newerSince, e.newerThan = x.now, epoch
+	}
+	if t.claims(epoch, it.Have) {
+		x.reopen(e)
+	}
+	if it.Want <= it.Have && t.theirs == epoch {
+		t.bases = it.Bases
+	}
+}
+
+// unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run it may be
+// of an earlier one.
+func (e *origin) unpublished(it event.Item) bool {
+	if e.Held() == nil {
+		return false
+	}
+	ep, parts := e.Epoch()
+	at := it.Group.Epoch()
+	return at.After(ep) || at == ep && int(max(it.Have, it.Want)) > parts
+}
+
+// enqueue notes an ask. An ask for an epoch that is no longer held is forgotten: the peer will hear of the newer one.
+func (x *Exchange) enqueue(l *link, e *origin, it event.Item) {
+	if e.At(it.Group.Epoch()) == nil {
+		return
+	}
+	w := l.wants[e.Index()]
+	if w == nil {
+		if len(l.queue) >= maxAsks {
+			x.fault(l, event.FaultTooManyAsk)
+			return
+		}
+		if l.wants == nil {
+			l.wants = map[int]*want{}
+		}
+		w = &want{}
+		l.wants[e.Index()] = w
+		l.queue = append(l.queue, e.Index())
+	}
+	*w = want{of: it.Group.Epoch(), from: it.Have, end: it.Want, bases: it.Bases, at: x.now}
+}

@@ -1,0 +1,84 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// Check counts again what the exchange keeps count of, and returns every invariant that does not hold, joined. It looks at all
+// origins and links; tests call it after every step.
+func (x *Exchange) Check(now time.Duration) error {
+	var errs []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("exchange: "+format, args...))
+		}
+	}
+	direct, inFlight := 0, map[event.PeerID]int{}
+	for i, e := range x.origins {
+		if e == nil {
+			continue
+		}
+		want(e.Index() == i, "index %d holds entry %v", i, e.Entry)
+		if e.ask == noAsk {
+			continue
+		}
+		if e.ask.way == event.Direct {
+			direct++
+		} else {
+			want(x.links[e.ask.peer] != nil, "%q is asked for %v without a link", e.ask.peer, e.Entry)
+			inFlight[e.ask.peer] += e.ask.bytes
+		}
+	}
+	want(direct == x.direct, "%d direct fetches, counted %d", direct, x.direct)
+	want(*noAsk == ask{}, "noAsk was changed")
+	want(len(x.links) == len(x.order), "%d links, %d in order", len(x.links), len(x.order))
+	for _, l := range x.order {
+		want(x.links[l.peer] == l, "%q is in order, but no link", l.peer)
+		want(l.inFlight == inFlight[l.peer], "%q: %d bytes in flight, counted %d", l.peer, inFlight[l.peer], l.inFlight)
+		errs = append(errs, l.check(now))
+	}
+	return errors.Join(errs...)
+}
+
+// check returns what is wrong with one link.
+func (l *link) check(now time.Duration) error {
+	var wrong []string
+	want := func(ok bool, what string) {
+		if !ok {
+			wrong = append(wrong, what)
+		}
+	}
+	for i := range l.blames {
+		want(l.known(i).blamed, "a blame is not marked")
+	}
+	queued := map[int]bool{}
+	for _, i := range l.queue {
+		want(!queued[i], "a want is queued twice")
+		queued[i] = true
+	}
+	for i := range l.wants {
+		want(queued[i], "a want is not queued")
+	}
+	want(l.out.last <= now, "its budget is of a later time")
+	want(len(l.queue) <= maxAsks, "its queue is too long")
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("exchange: link %q: %s", l.peer, strings.Join(wrong, ", "))
+}
+
+// String describes the exchange in a line, and one for each link in the order of peers.
+func (x *Exchange) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "up %.0f of %.0f B/s, down %.0f of %.0f B/s, %d direct, %d requests\n", x.up.tokens, x.up.rate, x.down.tokens, x.down.rate, x.direct, len(x.requests))
+	for _, l := range x.order {
+		fmt.Fprintf(&b, "%q mesh %v heard %v, out %.0f of %.0f B/s, in %.0f B/s, %d in flight, %d wants, %d blames\n",
+			l.peer, l.mesh, l.heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.blames))
+	}
+	return b.String()
+}

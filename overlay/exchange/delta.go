@@ -1,0 +1,203 @@
+package exchange
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// A new epoch mostly says what the one before it said. Who holds an earlier epoch of an origin asks for the difference:
+//
+//   - A holder keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and says with each announcement
+//     which ([event.Item].Bases). An ask says which the asker holds, at least as deep as it wants the new one.
+//   - The holder answers with the signed header and the delta from the latest epoch that both hold, or, if there is none
+//     or it is no smaller, with parts. The delta is charged as parts are, and goes before deeper parts: it costs little and
+//     keeps all that is known of a peer.
+//   - The receiver applies it; the result is verified against the chain of the new header, so whoever applied a delta holds
+//     the same prefix as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
+//   - After a delta that does not apply, its sender is asked for parts of that epoch.
+//
+// Making or applying a delta takes time and memory in proportion to the collection (about 24 bytes a key), so there are none
+// for collections over MaxDeltaKeys, and in one tick deltas of at most that many keys in all are made. Deltas made
+// are kept while they are asked for, up to madeBytes.
+const (
+	madeBytes = 1 << 20
+	// maxDeltaBytes is the most that a delta may take: it goes in one message.
+	maxDeltaBytes = 64 << 10
+	// deltaPatience is how long, after a new epoch was first heard of, somebody is awaited who has a delta to it, of the
+	// whole depth.
+	deltaPatience = 2 * time.Second
+	// deltaValue puts a delta before deeper parts, and behind the samples of origins not known at all.
+	deltaValue = 1e3
+)
+
+// deltaOffer turns the offer of a newer epoch, or of more of it, into one of a delta, of those links that can make it and reach
+// deepest. wait says that it is better to ask nobody yet.
+func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
+	e := of.e
+	deepest := e.Deepest(of.epoch)
+	if deepest <= of.from {
+		return false
+	}
+	if len(of.links) == 0 { // the origin itself is asked, of the epoch that is held in part
+		x.sizeDelta(of, min(deepest, e.Newest().Plan().Parts()))
+		return false
+	}
+	reach := func(l *link) int {
+		t := l.known(e.Index())
+		want := min(int(t.have), deepest)
+		if t.blamed && l.blames[e.Index()].noDelta == of.epoch || t.bases&e.BasesOf(of.epoch, want) == 0 {
+			return 0
+		}
+		return want
+	}
+	want := of.from
+	for _, l := range of.links {
+		want = max(want, reach(l))
+	}
+	if want < deepest && now-e.newerSince < deltaPatience {
+		return true
+	}
+	if want == of.from {
+		return false
+	}
+	of.links = slices.DeleteFunc(of.links, func(l *link) bool { return reach(l) < want })
+	x.sizeDelta(of, want)
+	return false
+}
+
+// sizeDelta fixes the end, the bytes and the value of an offer of a delta.
+func (x *Exchange) sizeDelta(of *offer, want int) {
+	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
+	of.bytes = of.e.deltaBytes
+	if of.bytes == 0 {
+		of.bytes = rpcOverhead + summary.MaxEnvelope/2 + of.e.Held().EncodedBytes()/16
+	}
+	of.value = deltaValue * of.e.Weight() / float64(of.bytes)
+}
+
+// DeltaBytes is what a delta, with the header and the record that go with it, counts against a budget.
+func DeltaBytes(delta, envelope, record []byte) int {
+	return rpcOverhead + deltaOverhead + len(delta) + len(envelope) + len(record)
+}
+
+// serving is what became of an ask that a delta may answer.
+type serving uint8
+
+const (
+	partsInstead serving = iota // there is no delta
+	deltaWaits                  // for budget
+	deltaGoes
+)
+
+// makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds, and
+// charges it, if the budgets carry it now. record is nil when the asker has it.
+func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases event.Bases, end int) (delta, record []byte, s serving) {
+	old := e.Base(p.Header().Epoch, bases, end)
+	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
+		return nil, nil, partsInstead
+	}
+	if !l.out.allowsWhole(DeltaBytes(nil, e.Envelope(p), nil)) {
+		return nil, nil, deltaWaits
+	}
+	delta, s = x.deltas.make(x.cfg.EncodeDelta, e.Index(), old, p, end)
+	if s != deltaGoes {
+		return nil, nil, s
+	}
+	if e.RecordSince().After(old.Header().Epoch) {
+		record = e.Record().Envelope
+	}
+	n := DeltaBytes(delta, e.Envelope(p), record)
+	if !l.out.allowsWhole(n) || !x.up.allowsWhole(n) {
+		return nil, nil, deltaWaits
+	}
+	x.charge(l, n)
+	if e.Index() == 0 {
+		x.copies.taken(x.now, end)
+	}
+	return delta, record, deltaGoes
+}
+
+// serveDelta answers an ask on a mesh link by a delta, if there is one.
+func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, end int) serving {
+	delta, record, s := x.makeDelta(l, e, p, w.bases, end)
+	if s != deltaGoes {
+		return s
+	}
+	x.sendParts(l, event.SendParts{To: l.peer, Group: p.Header().Group(), Envelope: e.Envelope(p), Record: record, Delta: delta})
+	l.trade(e.Index()).claims(w.of, uint16(end))
+	delete(l.wants, e.Index())
+	return deltaGoes
+}
+
+// answerDelta answers a direct request by a delta, if there is one.
+func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, in event.PartsRequested) serving {
+	delta, record, s := x.makeDelta(l, e, p, in.Bases, min(in.End, p.Parts()))
+	if s == deltaGoes {
+		x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Envelope: e.Envelope(p), Record: record, Delta: delta})
+	}
+	return s
+}
+
+// madeDeltas are the deltas made of late, the oldest going first: asks for the same delta come from many links.
+type madeDeltas struct {
+	made  []madeDelta
+	bytes int
+	keys  int // of collections of which deltas were made in this tick
+}
+
+type madeDelta struct {
+	of        int // directory index
+	old, next *summary.Prefix
+	parts     int
+	delta     []byte // nil: there is none
+}
+
+// make returns the delta between the first parts of two prefixes.
+func (d *madeDeltas) make(encode func(old, next *summary.Prefix, parts int) ([]byte, error), of int, old, next *summary.Prefix, parts int) ([]byte, serving) {
+	for _, m := range d.made {
+		if m.old == old && m.next == next && m.parts == parts {
+			return m.delta, m.answer()
+		}
+	}
+	n := old.Header().N + next.Header().N
+	if d.keys > 0 && d.keys+n > directory.MaxDeltaKeys {
+		return nil, deltaWaits
+	}
+	d.keys += n
+	delta, err := encode(old, next, parts)
+	if err != nil || len(delta) > maxDeltaBytes {
+		delta = nil
+	}
+	m := madeDelta{of, old, next, parts, delta}
+	d.made = append(d.made, m)
+	for d.bytes += m.size(); d.bytes > madeBytes; d.made = slices.Delete(d.made, 0, 1) {
+		d.bytes -= d.made[0].size()
+	}
+	return delta, m.answer()
+}
+
+func (m *madeDelta) answer() serving {
+	if m.delta == nil {
+		return partsInstead
+	}
+	return deltaGoes
+}
+
+// size counts what a delta keeps from being freed, roughly: an entry without a delta is as large as others.
+func (m *madeDelta) size() int { return len(m.delta) + 1<<10 }
+
+// ForgetDeltas forgets the deltas to what is no longer the newest of its origin.
+func (x *Exchange) ForgetDeltas() {
+	d := &x.deltas
+	d.made = slices.DeleteFunc(d.made, func(m madeDelta) bool {
+		if e := x.origins[m.of]; e != nil && e.Newest() == m.next {
+			return false
+		}
+		d.bytes -= m.size()
+		return true
+	})
+}

@@ -1,0 +1,76 @@
+package exchange
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// request is a direct request that waits for budget.
+type request struct {
+	in    event.PartsRequested
+	e     *origin
+	until time.Duration
+}
+
+const (
+	maxRequests = 64              // direct requests that wait at a time
+	requestWait = 5 * time.Second // how long one may wait for budget
+)
+
+// Request takes in a direct request about an entry, nil if there is none. It is answered at once or as soon as the budgets allow.
+func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *directory.Entry) {
+	x.at(now)
+	if of == nil || len(x.requests) >= maxRequests || in.First < 0 || in.End <= in.First {
+		x.refuse(in)
+		return
+	}
+	x.requests = append(x.requests, request{in, x.origins[of.Index()], now + requestWait})
+	x.answerRequests(now)
+}
+
+func (x *Exchange) refuse(in event.PartsRequested) {
+	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Refused: true})
+}
+
+// answerRequests answers the direct requests that the budgets allow, and refuses those that have waited too long.
+func (x *Exchange) answerRequests(now time.Duration) {
+	kept := x.requests[:0]
+	for _, r := range x.requests {
+		switch done := x.answer(r.in, r.e); {
+		case done:
+		case now >= r.until:
+			x.refuse(r.in)
+		default:
+			kept = append(kept, r)
+		}
+	}
+	x.requests = kept
+}
+
+// answer tries to answer one direct request; false when it must wait for the peer's hello or for budget.
+func (x *Exchange) answer(in event.PartsRequested, e *origin) bool {
+	p := e.At(in.Group.Epoch())
+	if p == nil || in.First >= p.Parts() || e.Index() == 0 && x.copying() && in.First < x.copies.end {
+		x.refuse(in)
+		return true
+	}
+	l, ok := x.links[in.From]
+	if !ok || !l.heard {
+		return false
+	}
+	if s := x.answerDelta(l, e, p, in); s != partsInstead {
+		return s == deltaGoes
+	}
+	run, env, rec, ok := x.cut(l, e, p, in.First, min(in.End, p.Parts()))
+	if !ok {
+		return false
+	}
+	if e.Index() == 0 {
+		x.copies.taken(x.now, run.End())
+	}
+	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
+	x.charge(l, RunBytes(run, env, rec))
+	return true
+}

@@ -1,0 +1,196 @@
+package exchange
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Exchange is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
+type Exchange struct {
+	cfg Config
+	out *event.Effects
+	now time.Duration
+
+	origins []*origin // by directory index; nil: there is no entry
+	owns    int       // how many of the first are our own
+
+	links map[event.PeerID]*link
+	order []*link // by peer, so that map order never reaches an effect
+
+	up, down budget // the node's own line, all links together
+	sent     uint64 // bytes charged to up
+	came     uint64 // and to down, without what was only foreseen
+	requests []request
+	turn     int // which link is served first, in turn
+	direct   int // direct fetches under way
+	ownTurn  time.Duration
+	asked    []int // the entries that links were asked about in the last round
+
+	copies  copies     // of our own parts
+	notices notices    // of the whole line
+	deltas  madeDeltas // of anybody's
+
+	due agenda.Agenda
+}
+
+// What is done only when it is due.
+const (
+	duePlan  = iota // there may be something to ask for
+	dueAsks         // an ask times out
+	dueTasks        // how many there are
+)
+
+// origin is what the exchange knows of one entry of the directory, beside the entry itself.
+type origin struct {
+	*directory.Entry
+	newerThan  summary.Epoch // the last epoch heard of that was later than the newest held
+	newerSince time.Duration // and when
+	deltaBytes int           // of the last delta; 0: there was none
+	ask        *ask          // the one outstanding ask; noAsk, never nil
+	step       step          // what to ask for next
+	fetchAt    time.Duration // no direct fetch before then
+	quiet      time.Duration // nobody offered more when last looked; not looked again before then
+}
+
+// Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the defaults.
+type Config struct {
+	Self                     event.PeerID
+	Up, Down                 uint64  // rates of the own line that are reckoned with, bit/s
+	DeclaredUp, DeclaredDown uint64  // the same as declared; 0: not declared
+	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
+	EncodeDelta              func(old, next *summary.Prefix, parts int) ([]byte, error)
+	Rand                     Rand
+}
+
+// Rand is the only source of randomness.
+type Rand interface {
+	IntN(n int) int
+	Int64N(n int64) int64
+}
+
+// New returns an exchange without links, for a directory with so many entries of our own. It appends its effects to out.
+func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
+	x := &Exchange{
+		cfg: cfg, out: out, links: map[event.PeerID]*link{}, owns: len(own), due: agenda.New(dueTasks),
+		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
+		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
+	}
+	for _, e := range own {
+		x.origins = append(x.origins, &origin{Entry: e, ask: noAsk})
+	}
+	return x
+}
+
+// Begin starts the clock of the budgets.
+func (x *Exchange) Begin(now time.Duration) { x.up.last, x.down.last = now, now }
+
+func (x *Exchange) at(now time.Duration) { x.now = now }
+
+func (x *Exchange) others() []*origin { return x.origins[x.owns:] }
+
+func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
+
+// Added notes that there is a new entry in the directory.
+func (x *Exchange) Added(e *directory.Entry) {
+	for len(x.origins) <= e.Index() {
+		x.origins = append(x.origins, nil)
+	}
+	x.origins[e.Index()] = &origin{Entry: e, ask: noAsk}
+	x.due.By(duePlan, 0)
+}
+
+// Changed notes what happened to an entry of the directory.
+func (x *Exchange) Changed(c directory.Change) {
+	e := x.origins[c.Index]
+	if e == nil {
+		return
+	}
+	switch c.Kind {
+	case directory.Renewed:
+		x.renewed(e)
+	case directory.Grown:
+		x.toTell(e)
+		x.reopen(e)
+	case directory.Reopened:
+		x.reopen(e)
+	case directory.Withdrawn:
+		x.endAsk(e)
+	case directory.Removed:
+		x.endAsk(e)
+		x.forget(e)
+	}
+}
+
+// reopen has an origin looked at again in the next plan.
+func (x *Exchange) reopen(e *origin) {
+	e.quiet = 0
+	x.due.By(duePlan, 0)
+}
+
+// forget drops all that was exchanged about an origin.
+func (x *Exchange) forget(e *origin) {
+	x.origins[e.Index()] = nil
+	for _, l := range x.order {
+		l.forget(e.Index())
+	}
+}
+
+// renewed notes that there is a newer epoch of an origin: nobody has been told of it.
+func (x *Exchange) renewed(e *origin) {
+	for _, l := range x.order {
+		l.trades.renewed(e.Index())
+	}
+}
+
+// toTell notes that all links may have to be told of an origin.
+func (x *Exchange) toTell(e *origin) {
+	for _, l := range x.order {
+		l.untold.add(e.Index())
+	}
+}
+
+// Published notes a new epoch of an entry of our own.
+func (x *Exchange) Published(now time.Duration, i int) {
+	e := x.origins[i]
+	x.renewed(e)
+	if i > 0 {
+		x.toTell(e)
+		return
+	}
+	x.ownTurn, x.copies = now, copies{}
+}
+
+// Refill credits all budgets with the time that has passed, and ends the asks that brought nothing.
+func (x *Exchange) Refill(now time.Duration) {
+	x.at(now)
+	x.up.refill(now)
+	x.down.refill(now)
+	for _, l := range x.order {
+		l.out.refill(now)
+	}
+	x.timeOut(now)
+	x.deltas.keys = 0
+}
+
+// Asked returns the entries that links were asked about in the last round.
+func (x *Exchange) Asked() []int { return x.asked }
+
+// Waiting says whether something waits for budget or for its turn: there is something to do in the next round.
+func (x *Exchange) Waiting() bool {
+	if len(x.requests) > 0 || !x.ownTold() {
+		return true
+	}
+	for _, l := range x.order {
+		if len(l.queue) > 0 || l.heard && l.mesh && !l.untold.empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// Due returns when there is something to ask for or an ask times out, if nothing happens until then.
+func (x *Exchange) Due() time.Duration { return min(x.due.At(duePlan), x.due.At(dueAsks)) }

@@ -1,0 +1,113 @@
+package exchange
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+const (
+	// fewOrigins is how many peers a peer knows at most to be given records for that alone.
+	fewOrigins = 4
+	// helloShare of a line's burst may go to the records in one hello.
+	helloShare = 1.0 / 32
+	// helloEvery is the least time between two hellos that repeat what has changed.
+	helloEvery = 4 * time.Second
+)
+
+// Records says which records go with a hello.
+type Records uint8
+
+const (
+	// NoRecords is for who has them already.
+	NoRecords Records = iota
+	// OwnRecord is for who may not know whom it is talking to.
+	OwnRecord
+	// SomeRecords are our own and those of others.
+	SomeRecords
+)
+
+// Hear takes in the rates, the session and the size of the directory that a peer's hello tells. first says that it is the
+// first hello on the link.
+func (x *Exchange) Hear(now time.Duration, p event.PeerID, h event.Hello) (first bool) {
+	l := x.links[p]
+	x.at(now)
+	if l.heard && l.hello.Session != h.Session {
+		x.restarted(l)
+	}
+	first = !l.heard
+	l.hello = h
+	l.hello.Records = nil
+	l.pace.report(h.Measured)
+	if first { // what was said before the rate was known counts
+		spent := Burst(0) - l.out.tokens
+		l.out = newBudget(x.outRate(l), now)
+		l.out.tokens -= spent
+	}
+	l.heard = true
+	x.setRates(now, l)
+	return first
+}
+
+// restarted forgets what was exchanged with a peer that has forgotten it, too.
+func (x *Exchange) restarted(l *link) {
+	l.trades, l.asked, l.wants, l.blames = nil, nil, nil, nil
+	l.untold.addAll(len(x.origins))
+	l.queue = l.queue[:0]
+}
+
+// Newcomer says whether a peer knows far fewer peers than the number given: it is told records of some.
+func (x *Exchange) Newcomer(p event.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
+
+func (l *link) newcomer(origins int) bool {
+	return l.hello.Origins < fewOrigins || 4*l.hello.Origins < origins
+}
+
+// Greet fills in what a hello to a peer says of rates, counts it as said, and counts its bytes, records included.
+func (x *Exchange) Greet(now time.Duration, p event.PeerID, h event.Hello) event.Hello {
+	l := x.links[p]
+	records := h.Records
+	h.Up, h.Down, h.Measured, h.Records = x.cfg.DeclaredUp, x.cfg.DeclaredDown, x.measured(l), nil
+	l.said, l.saidAt = h, now
+	if h.Measured > 0 {
+		l.inPace.report(h.Measured)
+		l.inTrain.forget()
+		x.setRates(now, l)
+	}
+	h.Records = records
+	x.charge(l, HelloBytes(h))
+	return h
+}
+
+// measured is what a hello says of the trains that came in: nothing when our line is declared.
+func (x *Exchange) measured(l *link) uint64 {
+	if x.cfg.DeclaredDown > 0 || !l.heard {
+		return 0
+	}
+	return l.inTrain.measured()
+}
+
+// RecordRoom is how many bytes of others' records the next hello may carry.
+func (x *Exchange) RecordRoom() int {
+	return int(helloShare * min(Burst(x.up.rate), x.up.tokens-reserve))
+}
+
+// HelloDue says whether a hello to a peer is to be repeated, for something in it that the peer acts upon has changed, and
+// with which records. It is told what the hello would say.
+func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins int) (with Records, due bool) {
+	l := x.links[p]
+	if now-l.saidAt < helloEvery {
+		return NoRecords, false
+	}
+	if l.heard && l.newcomer(origins) && origins > fewOrigins && !x.paceChanged(l) {
+		return SomeRecords, true
+	}
+	due = x.paceChanged(l) || falseMatches < 0.5*l.said.FalseMatches || falseMatches > 2*l.said.FalseMatches || origins > 2*l.said.Origins
+	return NoRecords, due
+}
+
+// paceChanged says whether the trains that came in show another rate than the one that both ends reckon with.
+func (x *Exchange) paceChanged(l *link) bool {
+	m := float64(x.measured(l))
+	return m > 0 && (m > 1.25*l.inPace.rate || m < 0.8*l.inPace.rate && l.inPace.rate > leastRate)
+}

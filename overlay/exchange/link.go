@@ -1,0 +1,219 @@
+package exchange
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// link is what is known of a connected peer, and what it and this node owe each other.
+type link struct {
+	peer  event.PeerID
+	mesh  bool        // in the pubsub mesh: announcements go to it
+	heard bool        // it has said hello: its rates are known, and parts may be traded
+	hello event.Hello // the last one, without records
+
+	out      budget      // summary bytes to the peer
+	pace     pace        // of what we send
+	inRate   float64     // summary bytes a second that the peer may send us
+	inPace   pace        // of what the peer sends
+	inTrain  train       // of what the peer sends
+	inFlight int         // predicted bytes asked of the peer and not yet come
+	train    event.Place // of the last message to the peer
+
+	notices   notices
+	announced time.Duration // when something was last announced
+	cursor    int           // directory index last looked at for announcements
+	untold    marks         // directory indexes of which there may be something to announce
+
+	useful bool // it has brought something
+	unkept int  // asks in a row that brought nothing
+
+	trades ledger
+	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
+	queue  []int                 // directory indexes that the peer asked for, in order of arrival
+	wants  map[int]*want
+	blames map[int]*blame
+
+	said   event.Hello // what we last told it, without records
+	saidAt time.Duration
+}
+
+// want is what a peer asks of us: parts from..end-1 of an epoch.
+type want struct {
+	of        summary.Epoch
+	from, end uint16
+	bases     event.Bases   // epochs that it holds, to as many parts as it wants
+	at        time.Duration // when it asked, or was last sent something
+}
+
+// blame is what speaks against asking a peer about an origin.
+type blame struct {
+	shunned  time.Duration // not asked about this origin before then
+	failures uint8         // asks about this origin in a row that brought nothing
+	noDelta  summary.Epoch // it is asked for parts of this epoch, for a delta to it did not apply
+}
+
+const (
+	// maxAsks is the most origins that one link may ask for at a time.
+	maxAsks = 1024
+	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
+	shunFor = 5 * time.Second
+	// forgiveAfter is how long after a peer may be asked again its failures still count.
+	forgiveAfter = 8 * shunFor
+	// staleAsk is when an ask that could not be served is forgotten: the asker has turned to somebody else by then.
+	staleAsk = 8 * time.Second
+)
+
+// trade returns the link's trade about directory index i, to be changed.
+func (l *link) trade(i int) *trade { return l.trades.at(i) }
+
+// known is a copy of the link's trade about a directory index, for reading.
+func (l *link) known(i int) trade { return l.trades.known(i) }
+
+// forget drops what was exchanged about a directory index.
+func (l *link) forget(i int) {
+	l.trades.forget(i)
+	delete(l.asked, i)
+	delete(l.wants, i)
+	delete(l.blames, i)
+}
+
+// asks notes that the peer is asked for parts of an epoch of an origin.
+func (l *link) asks(i int, e summary.Epoch) {
+	if _, before := l.asked[i]; before {
+		return
+	}
+	if l.asked == nil {
+		l.asked = map[int]summary.Epoch{}
+	}
+	l.asked[i] = e
+}
+
+// blame returns what speaks against a peer in an origin's matters, to be changed.
+func (l *link) blame(i int) *blame {
+	b := l.blames[i]
+	if b == nil {
+		b = &blame{}
+		if l.blames == nil {
+			l.blames = map[int]*blame{}
+		}
+		l.blames[i] = b
+		l.trade(i).blamed = true
+	}
+	return b
+}
+
+// shunned says whether a peer is not to be asked about an origin now.
+func (l *link) shunned(now time.Duration, i int) bool {
+	return l.known(i).blamed && now < l.blames[i].shunned
+}
+
+// forgive forgets what speaks against a peer and has long been over.
+func (l *link) forgive(now time.Duration) {
+	for i, b := range l.blames {
+		if now >= b.shunned+forgiveAfter && b.noDelta == (summary.Epoch{}) {
+			delete(l.blames, i)
+			l.trade(i).blamed = false
+		}
+	}
+}
+
+// Open notes that there is a connection to a peer, in the pubsub mesh or not. It says whether that is new.
+func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
+	if _, ok := x.links[p]; ok || p == x.cfg.Self {
+		return false
+	}
+	x.at(now)
+	l := &link{peer: p, mesh: mesh, pace: newPace(), inPace: newPace()}
+	l.out = newBudget(0, now)
+	l.notices, l.cursor = notices{noticeBurst, now}, x.cfg.Rand.IntN(len(x.origins))
+	l.untold.addAll(len(x.origins))
+	x.links[p] = l
+	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
+	x.order = slices.Insert(x.order, at, l)
+	return true
+}
+
+// Close notes that there is no connection to a peer any more. It says whether that is new.
+func (x *Exchange) Close(p event.PeerID) bool {
+	l, ok := x.links[p]
+	if !ok {
+		return false
+	}
+	delete(x.links, p)
+	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
+	x.order = slices.Delete(x.order, at, at+1)
+	for _, e := range x.origins {
+		if e != nil && e.ask.peer == p && e.ask.way == event.Pubsub {
+			x.endAsk(e)
+		}
+	}
+	return true
+}
+
+func byPeer(a, b *link) int { return cmp.Compare(a.peer, b.peer) }
+
+// Mesh notes that a peer entered or left the pubsub mesh.
+func (x *Exchange) Mesh(p event.PeerID, in bool) {
+	if l, ok := x.links[p]; ok {
+		l.mesh = in
+	}
+}
+
+// outRate is what may go to a peer, in bytes a second.
+func (x *Exchange) outRate(l *link) float64 {
+	return l.pace.of(x.cfg.Up, l.hello.Down, x.cfg.Share)
+}
+
+// setRates sets both rates of a link by what its ends declared or measured.
+func (x *Exchange) setRates(now time.Duration, l *link) {
+	if rate := x.outRate(l); rate != l.out.rate {
+		l.out.refill(now)
+		l.out.rate = rate
+	}
+	l.inRate = l.inPace.of(l.hello.Up, x.cfg.DeclaredDown, x.cfg.Share)
+}
+
+// Lost lowers a link that loses messages.
+func (x *Exchange) Lost(now time.Duration, p event.PeerID) {
+	if l, ok := x.links[p]; ok && l.heard {
+		l.pace.lose(now)
+		x.setRates(now, l)
+	}
+}
+
+// Settle lets a link recover from what is long over: losses, and failures to deliver.
+func (x *Exchange) Settle(now time.Duration, p event.PeerID) {
+	l := x.links[p]
+	l.forgive(now)
+	if l.heard {
+		l.pace.regain(now)
+		x.setRates(now, l)
+	}
+}
+
+// Charge counts bytes that go to a peer against the link's budget and the line's.
+func (x *Exchange) Charge(p event.PeerID, n int) {
+	if l, ok := x.links[p]; ok {
+		x.charge(l, n)
+	}
+}
+
+func (x *Exchange) charge(l *link, n int) {
+	l.out.take(n)
+	x.up.take(n)
+	x.sent += uint64(n)
+}
+
+// received counts bytes that came.
+func (x *Exchange) received(n int) {
+	x.down.take(n)
+	x.came += uint64(n)
+}
+
+// fault reports a linked peer's misbehaviour.
+func (x *Exchange) fault(l *link, f event.Fault) { x.out.Emit(event.Report{Peer: l.peer, Fault: f}) }

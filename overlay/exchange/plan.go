@@ -1,0 +1,251 @@
+package exchange
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// The planner decides which parts to ask for next, within the budget of the own line and of every link. It is greedy by
+// value per byte.
+//
+// The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j: so
+// many wasted confirmations are saved for each key looked for. It is weighted by 1 + the share of our collection that the
+// peer is estimated to hold (a peer like us is asked more often), and by how often its summary has kept what it promised. The first
+// part of an origin nobody has told us of comes before all else: without it the peer's keys cannot be found at all. Then come
+// deltas, which keep what is known true (see deltaOffer).
+//
+// Each further bit a key halves f, so value per byte falls as depth grows, and taking the best next step is near the best
+// whole choice (a fractional knapsack, where greedy is best but for the last item): against all choices for four origins
+// it leaves the same false matches in the median and 1.2 times as many in the worst tenth, where parts are large for the
+// budget (TestGreedyIsNearlyBest). Small collections are brought to depth first.
+//
+// Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is asked
+// more often than others, for what we want next its like has: hence 1 + share, at most twice. Where confirmations failed that
+// the summary promised, deeper parts of it are worth less in that proportion.
+
+// offer is a way to get more of an origin.
+type offer struct {
+	e         *origin
+	epoch     summary.Epoch
+	from, end int
+	bytes     int
+	value     float64 // per byte
+	links     []*link
+	bases     event.Bases // a delta from one of these is asked for
+}
+
+const (
+	// fetchAfter is how long the mesh may bring nothing more of an origin before its parts are fetched from it, if the line
+	// has bytes to spare.
+	fetchAfter = 4 * time.Second
+	// refetchAfter is how long an origin that could not send is left alone.
+	refetchAfter = 10 * time.Second
+	directWait   = 10 * time.Second
+	// restlessQuiet is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
+	restlessQuiet = time.Second
+	// maxOffers is how many of the best offers are weighed in one tick: the others have no chance before a second is over, and
+	// aren't looked at until then.
+	maxOffers = 512
+	// settledQuiet is the same for one of which all is held.
+	settledQuiet = time.Minute
+	// unknownSample is the predicted size of a signed header, record and sample.
+	unknownSample = 1024 + 512
+	// firstValue puts the first part of an origin before every deeper part.
+	firstValue = 1e6
+)
+
+// planAsks chooses what to ask of which link, best value per byte first, until the own line's budget is spent.
+func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.PeerID][]event.Item {
+	x.asked = x.asked[:0]
+	if !x.due.Take(duePlan, now) {
+		return nil
+	}
+	var offers []offer
+	x.due.By(duePlan, now+settledQuiet)
+	for _, e := range x.others() {
+		if e == nil || e.State() == directory.Banned || e.State() == directory.Foreign || e.ask.peer != "" || e.Unwanted(now) {
+			continue
+		}
+		if now >= e.quiet {
+			of, ok := x.bestOffer(now, e, short)
+			if ok {
+				offers = append(offers, of)
+				x.due.By(duePlan, now)
+				continue
+			}
+			e.quiet = now + quietFor(e)
+		}
+		x.due.By(duePlan, e.quiet)
+	}
+	slices.SortFunc(offers, func(a, b offer) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
+	})
+	asks := map[event.PeerID][]event.Item{}
+	for _, of := range offers[min(len(offers), maxOffers):] {
+		of.e.quiet = now + restlessQuiet
+	}
+	for _, of := range offers[:min(len(offers), maxOffers)] {
+		if !x.down.allowsWhole(of.bytes) {
+			break
+		}
+		x.take(now, of, asks)
+	}
+	return asks
+}
+
+// quietFor is how long an origin of which nobody offers more is passed over.
+func quietFor(e *origin) time.Duration {
+	if p := e.Newest(); p != nil && (p.Parts() == p.Plan().Parts() || e.Covered()) && !e.newerThan.After(p.Header().Epoch) {
+		return settledQuiet
+	}
+	return restlessQuiet
+}
+
+// bestOffer finds the newest epoch of an origin that mesh peers offer more of, and the next run worth asking for.
+// When none does for long, and the origin is known, the origin itself is the offer: one without links.
+func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (offer, bool) {
+	ep, parts := e.Epoch()
+	of := offer{e: e, epoch: ep, from: parts}
+	most := 0
+	for _, l := range x.order {
+		t := l.known(e.Index())
+		if !l.heard || t.have == 0 || l.shunned(now, e.Index()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) {
+			continue
+		}
+		if t.theirs.After(of.epoch) {
+			of.epoch, of.from, of.links, most = t.theirs, 0, of.links[:0], 0
+		}
+		if t.theirs == of.epoch && int(t.have) > of.from {
+			of.links = append(of.links, l)
+			most = max(most, int(t.have))
+		}
+	}
+	if len(of.links) == 0 {
+		if !x.mayFetch(now, e) {
+			return of, false
+		}
+		most = e.Newest().Plan().Parts()
+	}
+	if e.Limit() > 0 {
+		most = min(most, e.Limit())
+	}
+	if e.Covered() {
+		most = min(most, 1)
+	}
+	if x.deltaOffer(now, &of) {
+		return of, false
+	}
+	if of.bases != 0 {
+		return of, true
+	}
+	return of, x.size(&of, most, short)
+}
+
+// mayFetch says whether an origin's own line may be asked directly: it is known, the mesh has brought nothing for long.
+func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
+	p := e.Newest()
+	return p != nil && p.Parts() < p.Plan().Parts() && e.Record().Envelope != nil && e.DialFails() == 0 &&
+		x.direct < x.maxDirect() && x.down.spare() && now-e.Grown() >= fetchAfter && now >= e.fetchAt
+}
+
+// maxDirect is how many direct fetches may be under way: as many whole runs as the line carries in a second.
+func (x *Exchange) maxDirect() int { return max(1, int(x.down.rate)/maxRunBytes) }
+
+// size fixes the end, the bytes and the value of an offer; false when there is nothing to gain.
+func (x *Exchange) size(of *offer, most int, short func() bool) bool {
+	p := of.e.At(of.epoch)
+	if p == nil { // a new origin, or a new epoch: its header and sample
+		if of.e.Held() == nil && short() {
+			return false
+		}
+		of.end, of.bytes = 1, unknownSample
+		of.value = firstValue / unknownSample
+		if of.e.Held() != nil || of.e.Covered() {
+			of.value = 1.0 / unknownSample
+		}
+		return true
+	}
+	most = min(most, p.Plan().Parts())
+	if most <= of.from {
+		return false
+	}
+	m := &of.e.step
+	if m.prefix != p || int(m.most) != most {
+		*m = x.nextStep(p, most)
+	}
+	of.end, of.bytes = int(m.end), int(m.bytes)+rpcOverhead+runOverhead
+	of.value = of.e.Weight() * m.fall / float64(m.bytes)
+	return true
+}
+
+// step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to find
+// than the rest of planning.
+type step struct {
+	prefix    *summary.Prefix
+	most, end uint16
+	bytes     uint32
+	fall      float64 // of the false-positive rate
+}
+
+func (x *Exchange) nextStep(p *summary.Prefix, most int) step {
+	plan, from := p.Plan(), p.Parts()
+	end, limit := from+1, min(maxRunBytes, int(x.down.rate))
+	for end < most && plan.EncodedBytes(end+1)-plan.EncodedBytes(from) <= limit {
+		end++
+	}
+	bytes := max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from))
+	return step{p, uint16(most), uint16(end), uint32(bytes), plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)}
+}
+
+// take turns an offer into an ask: of the link with the least waiting, or of the origin itself.
+func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]event.Item) {
+	if len(of.links) == 0 {
+		x.fetch(now, of)
+		return
+	}
+	l := soonest(of.links, of.bytes)
+	if l == nil {
+		return
+	}
+	e := of.e
+	if !l.out.allows(CatalogueBytes(1)) {
+		return
+	}
+	end := min(of.end, int(l.known(e.Index()).have))
+	e.ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
+	x.reserve(l, e, of.bytes)
+	l.asks(e.Index(), of.epoch)
+	x.asked = append(x.asked, e.Index())
+	asks[l.peer] = append(asks[l.peer], event.Item{
+		Group: summary.NewGroupID(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
+	})
+}
+
+// soonest returns the link that would deliver n bytes first, nil when all have as much to deliver as they should.
+func soonest(links []*link, n int) *link {
+	var best *link
+	least := 0.0
+	for _, l := range links {
+		rate := max(1, l.inRate)
+		if l.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(l.inFlight) >= maxBacklog.Seconds()*rate) {
+			continue
+		}
+		if wait := float64(l.inFlight+n) / rate; best == nil || wait < least {
+			best, least = l, wait
+		}
+	}
+	return best
+}
+
+// maxBacklog is how much may be asked of a link at a time, in time at its rate.
+const maxBacklog = 2 * time.Second
+
+// askPatience is how long an ask may bring nothing before it is put to somebody else.
+func askPatience(l *link) time.Duration {
+	return 4*time.Second + time.Duration(float64(l.inFlight)/max(1, l.inRate)*2*float64(time.Second))
+}

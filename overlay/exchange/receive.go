@@ -1,0 +1,150 @@
+package exchange
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Arrived counts a run or a delta that came against the line and against the link that it came on.
+func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived) {
+	x.at(now)
+	l := x.links[in.From]
+	if l == nil {
+		return
+	}
+	x.received(in.Bytes)
+	if in.Way == event.Pubsub {
+		l.inTrain.came(cmp.Or(in.Came, now), in.Bytes, in.More)
+	}
+}
+
+// Arrival is a run or a delta that is taken in, between [Exchange.Admit] and [Exchange.Took].
+type Arrival struct {
+	in   event.PartsReceived
+	e    *origin
+	mine bool // it answers the outstanding ask
+}
+
+// Entry returns the directory's entry that what came is about.
+func (a Arrival) Entry() *directory.Entry { return a.e.Entry }
+
+// Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is the
+// sender's fault if it was not. What was foreseen for it is given back.
+func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
+	if of != nil && of.State() != directory.Banned {
+		a = Arrival{in: in, e: x.origins[of.Index()]}
+	}
+	if fault := x.unasked(a); fault != "" {
+		x.out.Emit(event.Report{Peer: in.From, Fault: fault})
+		return a, false
+	}
+	return x.admit(a), true
+}
+
+// AdmitMessage admits what came as an ordinary message: nobody needs to ask for that.
+func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arrival {
+	return x.admit(Arrival{in: in, e: x.origins[of.Index()]})
+}
+
+func (x *Exchange) admit(a Arrival) Arrival {
+	a.mine = a.e.ask.peer == a.in.From && a.e.ask.epoch == a.in.Group.Epoch()
+	if a.mine {
+		x.release(a.e) // what was foreseen; what came is counted already
+	}
+	return a
+}
+
+// unasked says what is wrong with sending what came: "" if it was asked for.
+func (x *Exchange) unasked(a Arrival) event.Fault {
+	if a.e == nil {
+		return event.FaultUnasked
+	}
+	var oldest summary.Epoch
+	asked := false
+	if l := x.links[a.in.From]; l != nil {
+		oldest, asked = l.asked[a.e.Index()]
+	}
+	switch {
+	case asked && oldest.After(a.in.Group.Epoch()):
+		return event.FaultReplay
+	case asked || a.e.ask.peer == a.in.From:
+		return ""
+	}
+	return event.FaultUnasked
+}
+
+// Took notes what became of a run or a delta that was admitted.
+func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
+	l, e := x.links[a.in.From], a.e
+	if l != nil && r.Unapplied {
+		l.blame(e.Index()).noDelta = a.in.Group.Epoch()
+	}
+	if r.Applied {
+		e.deltaBytes = max(a.in.Bytes, 1)
+	}
+	if a.in.Way == event.Message {
+		l = nil // who passed it on need not hold it
+	}
+	x.judge(now, l, a, r)
+	if r.Learned != nil && l != nil {
+		l.trade(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
+		l.kept(e)
+	}
+}
+
+// judge reports the fault in what came, if there is one, and moves the outstanding ask forward or ends it.
+func (x *Exchange) judge(now time.Duration, l *link, a Arrival, r directory.Result) {
+	useless := a.in.Delta != nil && r.Learned == nil // parts are asked for instead
+	switch {
+	case r.Fault == event.FaultTwin: // the origin's fault: whoever passed it on could not know
+		x.out.Emit(event.Report{Peer: a.e.Peer(), Fault: r.Fault})
+		return
+	case r.Fault != "":
+		x.out.Emit(event.Report{Peer: a.in.From, Fault: r.Fault})
+	case !useless:
+		if a.mine {
+			x.progress(now, l, a.e, r.End)
+		}
+		return
+	}
+	if a.mine {
+		x.endAsk(a.e)
+	}
+	if r.Fault != "" && r.Fault != event.FaultDelta {
+		x.shun(l, a.e, now+12*shunFor)
+	}
+}
+
+// shun leaves a link unasked about an origin for a while, and forgets what it claimed to hold of it.
+func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
+	if l != nil {
+		l.blame(e.Index()).shunned = until
+		l.trade(e.Index()).have = 0
+		l.untold.add(e.Index())
+	}
+}
+
+// progress moves the outstanding ask forward, or ends it.
+func (x *Exchange) progress(now time.Duration, l *link, e *origin, end int) {
+	p := e.Newest()
+	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
+		x.endAsk(e)
+		return
+	}
+	plan := p.Plan()
+	x.reserve(l, e, plan.EncodedBytes(e.ask.end)-plan.EncodedBytes(end))
+	e.ask.deadline = now + askPatience(l)
+}
+
+// FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not asked again for a while.
+func (x *Exchange) FetchFailed(now time.Duration, from event.PeerID, i int) {
+	e := x.origins[i]
+	if e.ask.peer == from && e.ask.way == event.Direct {
+		x.endAsk(e)
+	}
+	e.fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
+}

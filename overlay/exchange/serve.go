@@ -1,0 +1,110 @@
+package exchange
+
+import (
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// serve sends a link the parts that it asked for, as far as its budget and the line's carry: class by class, in the order of
+// asking within a class.
+func (x *Exchange) serve(l *link, first, last int) {
+	for class := first; class <= last; class++ {
+		kept := l.queue[:0]
+		for _, i := range l.queue {
+			if w := l.wants[i]; w != nil && w.class(i) == class {
+				for x.servePart(l, i, w) && l.hello.Down == 0 { // a train
+				}
+			}
+			if l.wants[i] != nil {
+				kept = append(kept, i)
+			}
+		}
+		l.queue = kept
+	}
+}
+
+// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's or a delta, 2 deeper
+// parts.
+func (w *want) class(index int) int {
+	switch {
+	case index == 0:
+		return 0
+	case w.from == 0 || w.bases != 0:
+		return 1
+	}
+	return 2
+}
+
+// servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says
+// whether it sent a run and something is left.
+func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
+	var p *summary.Prefix
+	e := x.origins[i]
+	if e != nil {
+		p = e.At(w.of)
+	}
+	if p == nil || int(w.from) >= p.Parts() || x.now-w.at >= staleAsk {
+		delete(l.wants, i)
+		return false
+	}
+	end := min(int(w.end), p.Parts())
+	if w.bases != 0 {
+		if x.serveDelta(l, e, p, w, end) != partsInstead {
+			return false
+		}
+		w.bases = 0
+	}
+	run, env, rec, ok := x.cut(l, e, p, int(w.from), end)
+	if !ok {
+		return false
+	}
+	if i == 0 {
+		x.copies.taken(x.now, run.End())
+	}
+	x.sendParts(l, event.SendParts{To: l.peer, Group: summary.NewGroupID(e.Tag(), w.of), Envelope: env, Record: rec, Run: run})
+	x.charge(l, RunBytes(run, env, rec))
+	w.from, w.at = uint16(run.End()), x.now
+	l.trade(i).claims(w.of, w.from)
+	if w.from >= w.end || int(w.from) >= p.Parts() {
+		delete(l.wants, i)
+		return false
+	}
+	return true
+}
+
+// sendParts emits a message to a link, and marks the one before it in the same step.
+func (x *Exchange) sendParts(l *link, s event.SendParts) {
+	x.out.MarkMore(l.train)
+	l.train = x.out.Next()
+	x.out.Emit(s)
+}
+
+// cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.
+// A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits now.
+func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (run summary.Run, env, rec []byte, ok bool) {
+	if from == 0 {
+		env, rec = e.Envelope(p), e.Record().Envelope
+	}
+	most := maxRunBytes
+	if l.hello.Down == 0 {
+		most = trainRun
+	}
+	fixed := rpcOverhead + runOverhead + len(env) + len(rec)
+	plan := p.Plan()
+	fits := func(to int) bool {
+		n := fixed + plan.EncodedBytes(to) - plan.EncodedBytes(from) + 3*(to-from)
+		if to == from+1 {
+			return l.out.allowsWhole(n) && x.up.allowsWhole(n)
+		}
+		return n <= most && l.out.allows(n) && x.up.allows(n)
+	}
+	to := from + 1
+	if !fits(to) {
+		return run, nil, nil, false
+	}
+	for to < end && fits(to+1) {
+		to++
+	}
+	run, err := p.Run(from, to)
+	return run, env, rec, err == nil
+}

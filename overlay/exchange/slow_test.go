@@ -1,0 +1,164 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// slowAsks is planAsks over again: of all origins, by trying all orders of choosing the next best, without what is kept between
+// calls. It returns peer, origin and span of each ask.
+func slowAsks(x *Exchange) (asks []string) {
+	type link struct {
+		inFlight int
+		budget   float64
+	}
+	down := x.down.tokens
+	links := map[event.PeerID]*link{}
+	for _, l := range x.order {
+		links[l.peer] = &link{l.inFlight, l.out.tokens}
+	}
+	done := map[int]bool{}
+	for {
+		best, value, size, start, stop := -1, -1.0, 0, 0, 0
+		for i, e := range x.origins {
+			if i == 0 || e == nil || done[i] || e.State() == directory.Banned || e.ask.peer != "" || x.now < e.quiet {
+				continue
+			}
+			from, end, bytes, v, ok := slowOffer(x, e)
+			if ok && v > value {
+				best, value, size, start, stop = i, v, bytes, from, end
+			}
+		}
+		if best < 0 || !(down-reserve >= min(float64(size), Burst(x.down.rate)-reserve)) {
+			return asks
+		}
+		done[best] = true
+		var to *link
+		var id event.PeerID
+		least, have := 0.0, 0
+		for _, l := range x.order {
+			t, at := l.trade(best), links[l.peer]
+			if l.shunned(x.now, best) || int(t.have) <= start {
+				continue
+			}
+			wait := float64(at.inFlight+size) / max(1, l.inRate)
+			busy := at.inFlight > 0 && (!l.useful && l.unkept >= distrustAfter || float64(at.inFlight) >= 2*max(1, l.inRate))
+			if !busy && (to == nil || wait < least) {
+				to, id, least, have = at, l.peer, wait, int(t.have)
+			}
+		}
+		if to == nil || to.budget-reserve < float64(CatalogueBytes(1)) {
+			continue
+		}
+		to.inFlight += size
+		down -= float64(size)
+		asks = append(asks, fmt.Sprintf("%s %d %d-%d", id, best, start, min(stop, have)))
+	}
+}
+
+// slowOffer is the best next run of an origin of which there is one epoch only.
+func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok bool) {
+	most := 0
+	for _, l := range x.order {
+		if !l.shunned(x.now, e.Index()) {
+			most = max(most, int(l.trade(e.Index()).have))
+		}
+	}
+	if e.Held() == nil {
+		return 0, 1, unknownSample, firstValue / unknownSample, most > 0
+	}
+	plan := e.Held().Plan()
+	from, most = e.Held().Parts(), min(most, plan.Parts())
+	if most <= from {
+		return 0, 0, 0, 0, false
+	}
+	for end = from + 1; end < most; end++ {
+		if n := plan.EncodedBytes(end+1) - plan.EncodedBytes(from); n > maxRunBytes || n > int(x.down.rate) {
+			break
+		}
+	}
+	bytes = plan.EncodedBytes(end) - plan.EncodedBytes(from)
+	hits, misses := e.Answers()
+	kept := float64(1+hits) / float64(1+hits+misses)
+	value = (1 + float64(e.Share().Value)) * kept * (plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)) / float64(bytes)
+	return from, end, bytes + rpcOverhead + runOverhead, value, true
+}
+
+// planned runs the planner on the exchange as it is, and takes back what it set aside.
+func planned(w *world) (asks []string) {
+	x := w.x
+	down := x.down
+	type kept struct {
+		e     *origin
+		quiet time.Duration
+	}
+	var before []kept
+	for _, e := range x.others() {
+		if e != nil && e.ask.peer == "" {
+			before = append(before, kept{e, e.quiet})
+		}
+	}
+	byLink := x.planAsks(x.now, w.d.Short)
+	for p, items := range byLink {
+		for _, it := range items {
+			i := w.d.Tagged(it.Group.OriginTag()).Index()
+			asks = append(asks, fmt.Sprintf("%s %d %d-%d", p, i, it.Have, it.Want))
+		}
+	}
+	for _, k := range before {
+		x.endAsk(k.e)
+		k.e.quiet = k.quiet
+	}
+	x.down = down
+	return asks
+}
+
+func checkPlan(t *testing.T, seed uint64) (asked int) {
+	w := newWorld(t, seed)
+	var effects []event.Effect
+	for range 40 {
+		effects = w.step(effects)
+		for _, e := range w.x.others() {
+			e.fetchAt = w.now + time.Hour // what is fetched directly is another choice
+		}
+		want := map[string]bool{}
+		for _, a := range slowAsks(w.x) {
+			want[a] = true
+		}
+		got := planned(w)
+		for _, a := range got {
+			if !want[a] {
+				t.Fatalf("seed %d, at %v: asked %q, not among %v", seed, w.now, a, want)
+			}
+		}
+		if len(got) != len(want) {
+			t.Fatalf("seed %d, at %v: asked %v, want %v", seed, w.now, got, want)
+		}
+		asked += len(got)
+		if err := errors.Join(w.x.Check(w.now), w.d.Check(w.now)); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	return asked
+}
+
+// The planner asks for what a plain look at everything would, and what it keeps count of adds up.
+func TestPlanAgainstSlowTwin(t *testing.T) {
+	asked := 0
+	for seed := range uint64(25) {
+		asked += checkPlan(t, seed)
+	}
+	if asked < 100 {
+		t.Errorf("only %d asks were compared", asked)
+	}
+}
+
+func FuzzPlanAgainstSlowTwin(f *testing.F) {
+	f.Add(uint64(100))
+	f.Fuzz(func(t *testing.T, seed uint64) { checkPlan(t, seed) })
+}

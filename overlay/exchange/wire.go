@@ -1,0 +1,37 @@
+package exchange
+
+import (
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// The budgets count what goes on the wire. These are the sizes that the core plans with; the driver's framing adds up to them.
+const (
+	rpcOverhead   = 80 // a pubsub message around a catalogue or a run: topic, group, lengths
+	itemBytes     = 20 // a line of a catalogue
+	runOverhead   = 48 // first, end, chain value
+	deltaOverhead = 8  // lengths
+	helloBase     = 48
+	maxRunBytes   = 64 << 10 // parts in one message, unless a single part is larger
+	maxCatalogue  = 400      // items in one message
+)
+
+// CatalogueBytes is what a catalogue of so many items counts against a budget.
+func CatalogueBytes(items int) int { return rpcOverhead + items*itemBytes }
+
+// RunBytes is what a run, with the header and the record that go with it, counts against a budget.
+func RunBytes(r summary.Run, envelope, record []byte) int {
+	return rpcOverhead + runOverhead + r.EncodedBytes() + 3*len(r.Parts) + len(envelope) + len(record)
+}
+
+// HelloBytes is what a hello counts against a budget.
+func HelloBytes(h event.Hello) int {
+	n := helloBase
+	for _, r := range h.Records {
+		n += RecordBytes(r)
+	}
+	return n
+}
+
+// RecordBytes is what a record in a hello counts against a budget.
+func RecordBytes(r event.Record) int { return len(r.Peer) + len(r.Envelope) + 8 }

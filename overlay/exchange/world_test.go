@@ -1,0 +1,188 @@
+package exchange
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// signed is an origin's summary; its envelope is the header, which nobody signed.
+type signed struct {
+	stream           *summary.Stream
+	envelope, record []byte
+}
+
+func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
+	t.Helper()
+	s, err := summary.Build(fps, summary.Header{
+		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed{s, envelope, []byte(id)}
+}
+
+var tag = summary.Seed{Network: "slow"}.Tag()
+
+// world is an exchange and a directory, links and origins of which a seed decides what is known and offered.
+type world struct {
+	d       *directory.Directory
+	x       *Exchange
+	out     event.Effects
+	rng     *rand.Rand
+	origins []signed
+	links   []event.PeerID
+	now     time.Duration
+	next    time.Duration // when time counts again
+}
+
+func newWorld(t testing.TB, seed uint64) *world {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	rate := uint64(100_000 << rng.IntN(8))
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	keys := func(n int) (fps []summary.Fingerprint) {
+		for i := range n {
+			f := summary.Fingerprint(i)<<20 | 7 // some that all hold
+			if rng.IntN(2) == 0 {
+				f = summary.Fingerprint(rng.Uint64() >> 16)
+			}
+			fps = append(fps, f)
+		}
+		return fps
+	}
+	own := sign(t, "self", keys(500))
+	w.give(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+	for i := range 3 + rng.IntN(10) {
+		w.origins = append(w.origins, sign(t, event.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
+	}
+	for i := range 1 + rng.IntN(4) {
+		p := event.PeerID(fmt.Sprint("link", i))
+		w.links = append(w.links, p)
+		w.give(0, event.LinkOpened{Peer: p})
+		w.give(0, event.HelloReceived{Peer: p, Hello: event.Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
+		w.give(0, event.Grafted{Peer: p})
+	}
+	return w
+}
+
+// step answers some of what was asked, announces something, and lets time pass.
+func (w *world) step(effects []event.Effect) []event.Effect {
+	rng := w.rng
+	var answers []event.Input
+	for _, e := range effects {
+		c, ok := e.(event.SendCatalogue)
+		if !ok || rng.IntN(5) == 0 {
+			continue
+		}
+		for _, it := range c.Items {
+			for _, s := range w.origins {
+				p := s.stream.Prefix()
+				if it.Want <= it.Have || it.Group != p.Header().Group() || int(it.Have) >= p.Parts() {
+					continue
+				}
+				run, err := p.Run(int(it.Have), min(int(it.Want), p.Parts()))
+				if err != nil {
+					continue
+				}
+				in := event.PartsReceived{From: c.To, Group: it.Group, Run: run, Bytes: RunBytes(run, nil, nil)}
+				if it.Have == 0 {
+					in.Envelope, in.Record = s.envelope, s.record
+				}
+				answers = append(answers, in)
+			}
+		}
+	}
+	w.now += time.Duration(rng.IntN(300)) * time.Millisecond
+	var out []event.Effect
+	for _, in := range answers {
+		out = append(out, w.give(w.now, in)...)
+	}
+	s := w.origins[rng.IntN(len(w.origins))]
+	item := event.Item{Group: s.stream.Header().Group(), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
+	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []event.Item{item}, Bytes: 100})...)
+	if rng.IntN(10) == 0 {
+		out = append(out, w.give(w.now, event.Outcome{Peer: event.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+	}
+	if rng.IntN(10) == 0 {
+		out = append(out, w.give(w.now, event.RoundTrip{Peer: event.PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+	}
+	return append(out, w.give(w.now, event.Tick{})...)
+}
+
+func emptyDirectory(rng *rand.Rand) *directory.Directory {
+	return directory.New(directory.Config{
+		Self: "self", Seed: tag, Memory: 64 << 20, MaxOrigins: 1 << 17, Rand: rng, Compared: 12,
+		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil },
+		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
+	})
+}
+
+// give passes an input on as package overlay does, as far as these tests need it.
+func (w *world) give(now time.Duration, in event.Input) []event.Effect {
+	w.out.Begin()
+	switch in := in.(type) {
+	case event.Published:
+		w.x.Published(now, w.d.Publish(now, in).Index())
+	case event.LinkOpened:
+		w.x.Open(now, in.Peer, true)
+		w.d.Open(in.Peer)
+	case event.HelloReceived:
+		w.x.Hear(now, in.Peer, in.Hello)
+	case event.CatalogueReceived:
+		w.catalogue(now, in)
+	case event.PartsReceived:
+		w.x.Arrived(now, in)
+		if a, ok := w.x.Admit(in, w.d.Foreign(in.Group.OriginTag())); ok {
+			r := w.d.Take(now, a.Entry(), in)
+			w.pass()
+			w.x.Took(now, a, r)
+		}
+	case event.Outcome:
+		w.d.Outcome(in.Peer, in.Hits, in.Misses)
+	case event.RoundTrip:
+		w.d.RoundTrip(in.Peer, in.RTT)
+	case event.Tick:
+		if now < w.next {
+			break
+		}
+		w.next = now + 200*time.Millisecond
+		w.x.Refill(now)
+		w.d.Step(now)
+		w.d.Tidy(now)
+		w.d.Estimate()
+		w.pass()
+		w.x.Round(now, w.d.Short)
+	}
+	return append([]event.Effect(nil), w.out.List()...)
+}
+
+func (w *world) catalogue(now time.Duration, in event.CatalogueReceived) {
+	w.x.Came(now, in.From, in.Bytes)
+	for _, it := range in.Items {
+		e := w.d.Add(now, in.From, it.Group.OriginTag())
+		w.pass()
+		w.x.Line(in.From, e.Index(), it)
+	}
+	w.x.ServeAtOnce(now, in.From)
+}
+
+func (w *world) pass() {
+	for _, c := range w.d.Changes() {
+		if c.Kind == directory.Added {
+			w.x.Added(w.d.Entry(c.Index))
+		} else {
+			w.x.Changed(c)
+		}
+	}
+}

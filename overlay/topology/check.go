@@ -1,0 +1,44 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Check counts again what the topology keeps count of, and returns every invariant that does not hold, joined. Tests call it
+// after every step.
+func (t *Topology) Check() error {
+	var errs []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("topology: "+format, args...))
+		}
+	}
+	var count [kinds]int
+	for p, nb := range t.neighbours {
+		count[nb.kind]++
+		want(nb.kind != Inbound || t.isLinked(p), "%q chose us, and is not linked", p)
+	}
+	want(count == t.kinds, "%v neighbours of each kind, counted %v", count, t.kinds)
+	want(slices.IsSorted(t.linked), "%q is not sorted", t.linked)
+	most := t.cfg.MaxLinks + t.cfg.slots() - t.cfg.Random // random ones stand in for others, and go one at a time
+	want(len(t.neighbours) <= most, "%d neighbours, at most %d", len(t.neighbours), most)
+	want(t.count(Similar) <= t.cfg.Overlap && t.count(Complementary) <= t.cfg.Complement && t.count(Near) <= t.cfg.Near,
+		"%v neighbours of each kind, more than slots", count)
+	want(len(t.acts) == 0, "%d acts were not done", len(t.acts))
+	return errors.Join(errs...)
+}
+
+// String describes the topology in a line, and one for each neighbour in the order of peers.
+func (t *Topology) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d linked, %d in the mesh, full %v\n", len(t.linked), len(t.meshed), t.Full())
+	for _, p := range slices.Sorted(maps.Keys(t.neighbours)) {
+		nb := t.neighbours[p]
+		fmt.Fprintf(&b, "%q %v since %v, accepted %v\n", p, nb.kind, nb.since, nb.accepted)
+	}
+	return b.String()
+}

@@ -1,0 +1,234 @@
+package topology
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/rank"
+)
+
+const (
+	redialAfter    = 15 * time.Second // after a failed dial, times the failures in a row
+	refusedFor     = time.Minute      // a peer that is full, or was given up for its false claims, is not chosen again for so long
+	connectsATime  = 2                // new neighbours in one round
+	settledOrigins = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
+	latestChoice   = 20 * time.Second // and if new ones keep coming, after so long
+	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least so long
+	auditEvery     = 10 * time.Minute // of a neighbour by overlap
+	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
+	swapLazily     = time.Minute      // and when no estimate has changed since
+)
+
+// Known is what is told of the directory for one choice.
+type Known struct {
+	Peers       Peers
+	Published   bool                    // there is a summary of our own to compare with
+	Origins     int                     // peers of which at least a sample is held
+	LastLearned time.Duration           // when the last of these was learned
+	Idle        func(event.PeerID) bool // a peer owes us nothing that we asked for
+}
+
+// Choose fills the slots and swaps neighbours by overlap whose intervals separate. Call it about once a second.
+func (t *Topology) Choose(now time.Duration, known Known) {
+	room := connectsATime
+	if t.comparable(now, known) {
+		room = t.fillSimilar(now, known.Peers, room)
+		room = t.fill(now, known.Peers, Complementary, t.cfg.Complement, room, rank.Complementary)
+		t.swap(now, known.Peers)
+		room = t.fill(now, known.Peers, Near, t.cfg.Near, room, rank.Near)
+		t.dropExtra(known.Idle)
+	}
+	random := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary)
+	t.fill(now, known.Peers, Random, random, room, func(c []rank.Candidate, n int) []rank.Candidate {
+		return rank.Random(c, n, t.cfg.Rand)
+	})
+	t.audit(now, known.Peers)
+}
+
+// comparable says whether the samples of most peers are in: neighbours chosen by overlap before that would soon be
+// found wanting, but stay because a swap needs intervals that separate.
+func (t *Topology) comparable(now time.Duration, known Known) bool {
+	running := now - t.started
+	return known.Origins > 0 && known.Published &&
+		(now-known.LastLearned >= settledOrigins && running >= settledOrigins || running >= latestChoice)
+}
+
+// candidates lists the peers that could become neighbours of a kind now. Neighbours of another kind are among them when
+// may says so.
+func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*neighbour) bool) []rank.Candidate {
+	others := peers.Others()
+	out := make([]rank.Candidate, 0, len(others))
+	for _, e := range others {
+		if t.eligible(now, e, k, may) {
+			out = append(out, candidate(e))
+		}
+	}
+	return out
+}
+
+// eligible says whether an entry is among the candidates. What an audit has refuted bars only from slots by overlap.
+func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
+	if e == nil || e.State() == directory.Banned || e.Record().Envelope == nil || now < t.retry[e.Index()] || e.Covered() ||
+		k.byOverlap() && e.Refuted() {
+		return false
+	}
+	nb, is := t.neighbours[e.Peer()]
+	return !is || may(nb)
+}
+
+func candidate(e *directory.Entry) rank.Candidate {
+	return rank.Candidate{Index: e.Index(), Share: e.Share(), Lacks: e.Lacks(), Known: e.Judged(), RTT: e.RTT()}
+}
+
+// fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
+func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
+	free := t.cfg.Overlap - t.count(Similar)
+	if free <= 0 {
+		return room
+	}
+	cands := t.candidates(now, peers, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
+	for _, c := range rank.Similar(cands, free) {
+		if room == 0 {
+			break
+		}
+		if t.choose(now, peers.Entry(c.Index), Similar) {
+			room--
+		}
+	}
+	return room
+}
+
+// fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet.
+func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
+	n := min(room, slots-t.count(k))
+	if n <= 0 {
+		return room
+	}
+	for _, c := range rule(t.candidates(now, peers, k, func(*neighbour) bool { return false }), n) {
+		if t.choose(now, peers.Entry(c.Index), k) {
+			room--
+		}
+	}
+	return room
+}
+
+// choose makes a peer a neighbour; it says whether that needs a new connection.
+func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
+	p := e.Peer()
+	if nb, is := t.neighbours[p]; is {
+		t.kinds[nb.kind]--
+		t.kinds[k]++
+		t.due.By(dueSwap, now+keepFor)
+		nb.kind, nb.since = k, now
+		return false
+	}
+	t.add(now, p, neighbour{kind: k, since: now})
+	t.do(event.Connect{To: e.Record()})
+	linked := t.isLinked(p)
+	if linked {
+		t.greet(p)
+	}
+	return !linked
+}
+
+// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt: of one kind, then of the other. A
+// neighbour whose claims an audit refuted goes at once.
+func (t *Topology) swap(now time.Duration, peers Peers) {
+	if !t.due.Take(dueSwap, now) {
+		return
+	}
+	t.due.By(dueSwap, now+swapLazily)
+	t.dropRefuted(now, peers)
+	if t.swapKind(now, peers, Similar, rank.Shared) || t.swapKind(now, peers, Complementary, rank.Lacked) {
+		t.due.By(dueSwap, now)
+	}
+}
+
+func (t *Topology) swapKind(now time.Duration, peers Peers, k Kind, by rank.Measure) bool {
+	var incumbents []rank.Candidate
+	for _, p := range t.linked {
+		nb, is := t.neighbours[p]
+		if !is || nb.kind != k || now-nb.since < keepFor {
+			continue
+		}
+		if e := peers.Lookup(p); e != nil && e.Judged() {
+			incumbents = append(incumbents, candidate(e))
+		}
+	}
+	if len(incumbents) == 0 {
+		return false
+	}
+	out, in, ok := rank.Swap(incumbents, t.challengers(now, peers, k, by, by(rank.Weakest(incumbents, by)).High), by)
+	if ok {
+		t.giveUp(peers.Entry(out.Index).Peer())
+		t.choose(now, peers.Entry(in.Index), k)
+	}
+	return ok
+}
+
+// challengers are the candidates for a neighbour's slot whose low bound is above one's high bound: few of many.
+func (t *Topology) challengers(now time.Duration, peers Peers, k Kind, by rank.Measure, high float64) []rank.Candidate {
+	var out []rank.Candidate
+	for _, e := range peers.Others() {
+		if e == nil || !e.Judged() {
+			continue
+		}
+		c := candidate(e)
+		if by(c).Low > high && t.eligible(now, e, k, func(nb *neighbour) bool { return !nb.kind.byOverlap() }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// dropRefuted gives up the neighbours by overlap that do not hold what they claim. Each is audited at once if it comes back.
+func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
+	for _, p := range slices.Clone(t.linked) {
+		nb, is := t.neighbours[p]
+		if !is || !nb.kind.byOverlap() {
+			continue
+		}
+		if e := peers.Lookup(p); e != nil && e.Refuted() {
+			t.retry[e.Index()] = now + refusedFor
+			delete(t.audits, e.Index())
+			t.giveUp(p)
+		}
+	}
+}
+
+// audit has each neighbour by overlap show that it holds what it claims, as soon as enough of its summary is known, and
+// again from time to time.
+func (t *Topology) audit(now time.Duration, peers Peers) {
+	for _, p := range t.linked {
+		nb, is := t.neighbours[p]
+		if !is || !nb.kind.byOverlap() {
+			continue
+		}
+		if e := peers.Lookup(p); e != nil && now >= t.audits[e.Index()] && e.SureMatches() {
+			t.audits[e.Index()] = now + auditEvery
+			t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
+		}
+	}
+}
+
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted; not one that is
+// about to send something.
+func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
+	accepted := 0
+	for _, nb := range t.neighbours {
+		if nb.kind == Similar && nb.accepted {
+			accepted++
+		}
+	}
+	if t.count(Random) <= t.cfg.slots()-accepted-t.count(Near) {
+		return
+	}
+	for _, p := range slices.Backward(t.linked) {
+		if nb, is := t.neighbours[p]; is && nb.kind == Random && idle(p) {
+			t.giveUp(p)
+			return
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package topology
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	peer      event.PeerID = "peer"
+	fadeAgain              = time.Minute      // as package directory has it
+	fadeEvery              = 10 * time.Minute // the same
+)
+
+var tag = summary.Seed{Network: "topology"}.Tag()
+
+// known is a directory in a network where nobody signs, linked with one peer.
+func known() *directory.Directory {
+	d := directory.New(directory.Config{
+		Self: "self", Seed: tag, Memory: 1 << 30, MaxOrigins: 100, Rand: rand.New(rand.NewPCG(1, 1)),
+		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil },
+		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
+	})
+	d.Open(peer)
+	return d
+}
+
+// publish brings an epoch of the peer's.
+func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint32) {
+	t.Helper()
+	keys := make([]summary.Fingerprint, 100)
+	for i := range keys {
+		keys[i] = summary.Fingerprint(i) << 38
+	}
+	s, err := summary.Build(keys, summary.Header{
+		Seed: tag, Origin: string(peer), Epoch: summary.Epoch{Generation: 1, Sequence: epoch}, Lifetime: 100 * time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Prefix().Run(0, s.Prefix().Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := event.PartsReceived{From: peer, Way: event.Message, Group: s.Header().Group(), Run: run, Envelope: envelope, Record: []byte(peer)}
+	if r := d.Take(at, d.Add(at, peer, in.Group.OriginTag()), in); r.Learned == nil {
+		t.Fatalf("epoch %d: %+v", epoch, r)
+	}
+}
+
+// A peer that an audit refutes keeps its chance of a random slot, and is believed again in time: sooner if it publishes,
+// but not the sooner the more it publishes.
+func TestRefutedForAWhile(t *testing.T) {
+	d, top := known(), New(Config{Overlap: 1, Random: 2, MaxLinks: 3})
+	epoch, at := uint32(0), time.Duration(0)
+	renew := func() {
+		epoch++
+		publish(t, d, at, epoch)
+	}
+	check := func(what string, similar bool) {
+		t.Helper()
+		e := d.Lookup(peer)
+		for k, want := range map[Kind]bool{Random: true, Near: true, Similar: similar, Complementary: similar} {
+			if got := top.eligible(at, e, k, func(*neighbour) bool { return true }); got != want {
+				t.Errorf("%s, %v: %v for a %v slot: %v", what, e, at, k, got)
+			}
+		}
+	}
+	renew()
+	check("at first", true)
+	at = 2 * time.Minute
+	d.Outcome(peer, 0, 20)
+	check("refuted", false)
+	for range 10 {
+		at += time.Second
+		renew()
+	}
+	check("after many epochs in a row", false)
+	at += fadeAgain
+	renew()
+	check("after one a while later", true)
+
+	at += fadeAgain
+	d.Outcome(peer, 0, 20)
+	check("refuted again", false)
+	for range 3 * int(fadeEvery/time.Second) { // what it answered before counts as well
+		at += time.Second
+		d.Step(at)
+		d.Tidy(at)
+	}
+	check("after that time", true)
+}

@@ -1,0 +1,229 @@
+package topology
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// Kind says why a peer is a neighbour.
+type Kind uint8
+
+const (
+	// Random neighbours are drawn from all peers known: they keep the network connected and cannot be chosen by an attacker.
+	Random Kind = iota
+	// Similar neighbours hold the most of our collection, by estimate.
+	Similar
+	// Near neighbours have the shortest round trips.
+	Near
+	// Inbound neighbours chose us.
+	Inbound
+	// Complementary neighbours hold the most that we lack, by estimate.
+	Complementary
+
+	kinds // how many there are
+)
+
+// byOverlap says whether a kind is chosen by what summaries claim.
+func (k Kind) byOverlap() bool { return k == Similar || k == Complementary }
+
+// String returns the name of the kind.
+func (k Kind) String() string {
+	return [...]string{"random", "overlap", "near", "inbound", "complementary"}[k]
+}
+
+// Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in all.
+type Config struct {
+	Overlap, Complement, Near, Random int
+	MaxLinks                          int // those that chose us included; at least the sum of the above
+	Rand                              *rand.Rand
+}
+
+func (c *Config) slots() int { return c.Overlap + c.Complement + c.Near + c.Random }
+
+// Act is one thing to do: an effect or, if that is nil, a hello to a peer that says what is said of it here.
+type Act struct {
+	Effect    event.Effect
+	To        event.PeerID
+	Neighbour bool // the peer is our neighbour
+	Full      bool // we take no further neighbours
+}
+
+// Peers is what a choice looks at: the directory.
+type Peers interface {
+	Others() []*directory.Entry // some are nil
+	Entry(index int) *directory.Entry
+	Lookup(p event.PeerID) *directory.Entry
+}
+
+// Topology is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
+type Topology struct {
+	cfg        Config
+	neighbours map[event.PeerID]*neighbour
+	kinds      [kinds]int     // how many neighbours there are of each
+	linked     []event.PeerID // sorted
+	meshed     map[event.PeerID]bool
+	retry      map[int]time.Duration // directory index: not dialled as a neighbour before then
+	audits     map[int]time.Duration // directory index: not audited before then
+	due        agenda.Agenda
+	started    time.Duration
+	acts       []Act
+}
+
+// dueSwap is when there may be a better neighbour for a slot that is taken.
+const dueSwap = 0
+
+// neighbour is a peer that we keep, or are about to keep, a connection with.
+type neighbour struct {
+	kind     Kind
+	since    time.Duration
+	accepted bool // it has said that we are its neighbour too
+}
+
+// New returns a topology without neighbours.
+func New(cfg Config) *Topology {
+	return &Topology{
+		cfg: cfg, neighbours: map[event.PeerID]*neighbour{}, meshed: map[event.PeerID]bool{},
+		retry: map[int]time.Duration{}, audits: map[int]time.Duration{}, due: agenda.New(1),
+	}
+}
+
+// Begin says when the node started.
+func (t *Topology) Begin(now time.Duration) { t.started = now }
+
+// Acts returns what is to be done since the last call, in order. It is valid until the next call of any method.
+func (t *Topology) Acts() []Act {
+	acts := t.acts
+	t.acts = t.acts[:0]
+	return acts
+}
+
+func (t *Topology) do(e event.Effect) { t.acts = append(t.acts, Act{Effect: e}) }
+
+// greet has a linked peer told whether it is our neighbour.
+func (t *Topology) greet(p event.PeerID) {
+	t.acts = append(t.acts, Act{To: p, Neighbour: t.IsNeighbour(p), Full: t.Full()})
+}
+
+// Open notes that there is a connection to a peer.
+func (t *Topology) Open(p event.PeerID) {
+	if at, ok := slices.BinarySearch(t.linked, p); !ok {
+		t.linked = slices.Insert(t.linked, at, p)
+	}
+}
+
+// IsMeshed says whether a peer is in the mesh.
+func (t *Topology) IsMeshed(p event.PeerID) bool { return t.meshed[p] }
+
+// Close notes that there is no connection to a peer any more: it is no neighbour then.
+func (t *Topology) Close(p event.PeerID) {
+	if at, ok := slices.BinarySearch(t.linked, p); ok {
+		t.linked = slices.Delete(t.linked, at, at+1)
+	}
+	delete(t.meshed, p)
+	t.lose(p)
+}
+
+func (t *Topology) isLinked(p event.PeerID) bool {
+	_, ok := slices.BinarySearch(t.linked, p)
+	return ok
+}
+
+// Mesh notes that a peer entered or left the pubsub mesh. Pubsub may say so before the connection is known here.
+func (t *Topology) Mesh(p event.PeerID, in bool) {
+	if in {
+		t.meshed[p] = true
+	} else {
+		delete(t.meshed, p)
+	}
+}
+
+// Hear acts on what a linked peer's hello says about neighbourhood; e is its entry, nil if it has none.
+func (t *Topology) Hear(now time.Duration, p event.PeerID, h event.Hello, e *directory.Entry) {
+	nb, is := t.neighbours[p]
+	switch {
+	case !is && h.Neighbour:
+		if !t.Full() {
+			t.add(now, p, neighbour{kind: Inbound, since: now, accepted: true})
+			t.do(event.Protect{Peer: p})
+		}
+		t.greet(p) // accepted, or full
+	case is && h.Neighbour:
+		nb.accepted = true
+	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
+		t.lose(p)
+		t.do(event.Disconnect{Peer: p})
+		if e != nil {
+			t.retry[e.Index()] = now + refusedFor
+		}
+	}
+}
+
+// DialFailed notes that a peer could not be reached; e is its entry, nil if it has none.
+func (t *Topology) DialFailed(now time.Duration, p event.PeerID, e *directory.Entry) {
+	if !t.isLinked(p) {
+		t.lose(p)
+	}
+	if e != nil {
+		t.retry[e.Index()] = now + time.Duration(min(e.DialFails(), 6))*redialAfter
+	}
+}
+
+// Refuted notes that a peer's claims were shown to be false: its slot is looked at at once.
+func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
+
+// Estimated notes that estimates of overlap have changed.
+func (t *Topology) Estimated(now time.Duration) { t.due.By(dueSwap, now+swapEvery) }
+
+// Removed notes that there is no entry at a directory index any more.
+func (t *Topology) Removed(index int) {
+	delete(t.retry, index)
+	delete(t.audits, index)
+}
+
+func (t *Topology) add(now time.Duration, p event.PeerID, nb neighbour) {
+	t.neighbours[p] = &nb
+	t.kinds[nb.kind]++
+	t.due.By(dueSwap, now+keepFor)
+}
+
+// lose forgets a neighbour, if it is one.
+func (t *Topology) lose(p event.PeerID) {
+	if nb, is := t.neighbours[p]; is {
+		t.kinds[nb.kind]--
+		delete(t.neighbours, p)
+	}
+}
+
+// giveUp ends a neighbourhood from our side.
+func (t *Topology) giveUp(p event.PeerID) {
+	t.lose(p)
+	if t.isLinked(p) {
+		t.greet(p)
+	}
+	t.do(event.Disconnect{Peer: p})
+}
+
+// IsNeighbour says whether a peer is a neighbour, or about to be one.
+func (t *Topology) IsNeighbour(p event.PeerID) bool {
+	_, is := t.neighbours[p]
+	return is
+}
+
+// KindOf returns why a peer is a neighbour; ok is false if it is none.
+func (t *Topology) KindOf(p event.PeerID) (k Kind, ok bool) {
+	nb, is := t.neighbours[p]
+	if !is {
+		return 0, false
+	}
+	return nb.kind, true
+}
+
+// Full says whether no more peers may choose us: room for our own choices is kept.
+func (t *Topology) Full() bool { return t.count(Inbound) >= t.cfg.MaxLinks-t.cfg.slots() }
+
+func (t *Topology) count(k Kind) int { return t.kinds[k] }

@@ -1,0 +1,127 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// signed is an origin's summary; its envelope is the header, which nobody signed.
+type signed struct {
+	stream           *summary.Stream
+	envelope, record []byte
+}
+
+func sign(t testing.TB, id PeerID, fps []summary.Fingerprint) signed {
+	t.Helper()
+	s, err := summary.Build(fps, summary.Header{
+		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := s.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed{s, envelope, []byte(id)}
+}
+
+var tag = summary.Seed{Network: "slow"}.Tag()
+
+func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
+	t.Helper()
+	cfg.Self, cfg.Seed, cfg.Rand = "self", tag, rng
+	cfg.OpenHeader = summary.ParseHeader
+	cfg.OpenRecord = func(b []byte) (PeerID, error) { return PeerID(b), nil }
+	o, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// world is an overlay, links and origins of which a seed decides what is known and offered.
+type world struct {
+	o       *Overlay
+	rng     *rand.Rand
+	origins []signed
+	links   []PeerID
+	now     time.Duration
+}
+
+func newWorld(t testing.TB, seed uint64) *world {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	rate := uint64(100_000 << rng.IntN(8))
+	w := &world{o: alone(t, rng, Config{Up: rate, Down: rate}), rng: rng}
+	keys := func(n int) (fps []summary.Fingerprint) {
+		for i := range n {
+			f := summary.Fingerprint(i)<<20 | 7 // some that all hold
+			if rng.IntN(2) == 0 {
+				f = summary.Fingerprint(rng.Uint64() >> 16)
+			}
+			fps = append(fps, f)
+		}
+		return fps
+	}
+	own := sign(t, "self", keys(500))
+	w.o.Step(0, Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+	for i := range 3 + rng.IntN(10) {
+		w.origins = append(w.origins, sign(t, PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
+	}
+	for i := range 1 + rng.IntN(4) {
+		p := PeerID(fmt.Sprint("link", i))
+		w.links = append(w.links, p)
+		w.o.Step(0, LinkOpened{Peer: p})
+		w.o.Step(0, HelloReceived{Peer: p, Hello: Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
+		w.o.Step(0, Grafted{Peer: p})
+	}
+	return w
+}
+
+// step answers some of what was asked, announces something, and lets time pass.
+func (w *world) step(effects []Effect) []Effect {
+	rng := w.rng
+	var answers []Input
+	for _, e := range effects {
+		c, ok := e.(SendCatalogue)
+		if !ok || rng.IntN(5) == 0 {
+			continue
+		}
+		for _, it := range c.Items {
+			for _, s := range w.origins {
+				p := s.stream.Prefix()
+				if it.Want <= it.Have || it.Group != p.Header().Group() || int(it.Have) >= p.Parts() {
+					continue
+				}
+				run, err := p.Run(int(it.Have), min(int(it.Want), p.Parts()))
+				if err != nil {
+					continue
+				}
+				in := PartsReceived{From: c.To, Group: it.Group, Run: run, Bytes: RunBytes(run, nil, nil)}
+				if it.Have == 0 {
+					in.Envelope, in.Record = s.envelope, s.record
+				}
+				answers = append(answers, in)
+			}
+		}
+	}
+	w.now += time.Duration(rng.IntN(300)) * time.Millisecond
+	var out []Effect
+	for _, in := range answers {
+		out = append(out, w.o.Step(w.now, in)...)
+	}
+	s := w.origins[rng.IntN(len(w.origins))]
+	item := Item{Group: s.stream.Header().Group(), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
+	out = append(out, w.o.Step(w.now, CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []Item{item}, Bytes: 100})...)
+	if rng.IntN(10) == 0 {
+		out = append(out, w.o.Step(w.now, Outcome{Peer: PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+	}
+	if rng.IntN(10) == 0 {
+		out = append(out, w.o.Step(w.now, RoundTrip{Peer: PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+	}
+	return append(out, w.o.Step(w.now, Tick{})...)
+}

@@ -1,0 +1,355 @@
+package routing_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// place is a test's network: its nodes are made and linked by name.
+type place struct {
+	*routingtest.Net
+	t    testing.TB
+	lax  string         // the defence that all nodes lack
+	cfg  routing.Config // of all nodes
+	all  []*routingtest.Node
+	last routing.QueryID
+}
+
+func newPlace(t testing.TB, seed uint64, lax string, cfg routing.Config) *place {
+	return &place{Net: routingtest.NewNet(seed), t: t, lax: lax, cfg: cfg}
+}
+
+// node returns the node of a name, which it makes if need be.
+func (p *place) node(id overlay.PeerID) *routingtest.Node {
+	if n := p.Node(id); n != nil {
+		return n
+	}
+	n, err := p.Add(id, p.cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	n.Router.Loosen(p.lax)
+	p.all = append(p.all, n)
+	return n
+}
+
+// links links the pairs of a list such as "a-b b-c".
+func (p *place) links(list string) {
+	for pair := range strings.FieldsSeq(list) {
+		a, b, _ := strings.Cut(pair, "-")
+		link(p.node(overlay.PeerID(a)), p.node(overlay.PeerID(b)))
+	}
+}
+
+// find looks for a key and returns what came of it.
+func (p *place) find(at overlay.PeerID, key string) routing.Stats {
+	p.last++
+	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
+	p.Run()
+	done := p.node(at).Done
+	return done[len(done)-1].Stats
+}
+
+// onOff runs a test with a defence, and without it.
+func onOff(t *testing.T, defence string, test func(t *testing.T, lax string, on bool)) {
+	t.Run("on", func(t *testing.T) { test(t, "", true) })
+	t.Run("off", func(t *testing.T) { test(t, defence, false) })
+}
+
+// TestFreshKeyIsConfirmedByLinks lets ten nodes, all linked and fully informed, look for keys that no summary shows yet.
+func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
+	onOff(t, "linked peers are asked", func(t *testing.T, lax string, on bool) {
+		p := newPlace(t, 1, lax, routing.Config{})
+		names := strings.Split("abcdefghij", "")
+		for i, a := range names {
+			for _, b := range names[:i] {
+				p.links(a + "-" + b)
+			}
+		}
+		for _, n := range p.all {
+			for _, m := range p.all {
+				if n != m {
+					n.Knows[m.ID] = 0.001
+				}
+			}
+		}
+		found, messages := 0, 0
+		for i := range 45 {
+			key := fmt.Sprintf("fresh %d", i)
+			holder := p.node(overlay.PeerID(names[1+i%9]))
+			s := p.findHidden("a", key, holder)
+			found += s.Found
+			messages = max(messages, s.Messages)
+		}
+		t.Logf("%d of 45 fresh keys found, with at most %d messages", found, messages)
+		if ok := found == 45 && messages <= 20; ok != on {
+			t.Errorf("found %d with %d messages", found, messages)
+		}
+	})
+}
+
+// findHidden looks for a key that a holder has and nobody's directory shows.
+func (p *place) findHidden(at overlay.PeerID, key string, holder *routingtest.Node) routing.Stats {
+	for _, n := range p.all {
+		n.Blind = true
+	}
+	holder.Holds[key] = true
+	return p.find(at, key)
+}
+
+// TestLyingChild has a child's child invent a provider while the search goes on.
+func TestLyingChild(t *testing.T) {
+	onOff(t, "children's names count when confirmed", func(t *testing.T, lax string, on bool) {
+		p := newPlace(t, 1, lax, routing.Config{})
+		p.links("a-b b-c b-liar c-d d-e")
+		p.node("e").Holds["k"] = true
+		p.node("liar").Mute = true
+		p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		asked := false
+		p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
+		for !asked && p.Now() < time.Minute {
+			p.RunUntil(p.Now() + time.Millisecond)
+		}
+		p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []overlay.Record{{Peer: "nobody"}}, Final: true})
+		p.Run()
+		done := p.node("a").Done[0]
+		t.Log(done, done.Stats.Explain)
+		if (done.Stats.Found == 1) != on {
+			t.Errorf("found %d", done.Stats.Found)
+		}
+	})
+}
+
+// TestChildNamesManyInVain lets a child return as many invented providers as an answer holds: an Any query asks few of them.
+func TestChildNamesManyInVain(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.links("a-liar")
+	p.node("liar").Mute = true
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+	p.RunUntil(time.Second)
+	var names []overlay.Record
+	for i := range routing.MaxNamesAny {
+		names = append(names, overlay.Record{Peer: overlay.PeerID(fmt.Sprintf("nobody %d", i))})
+	}
+	p.Step("a", routing.ForwardReturned{ID: 1, From: "liar", Providers: names})
+	p.Step("a", routing.ForwardReturned{ID: 1, From: "liar", Providers: names, Final: true})
+	p.Run()
+	s := p.node("a").Done[0].Stats
+	if s.Found != 0 || s.Probes > 12 {
+		t.Errorf("%d invented providers were asked", s.Probes)
+	}
+}
+
+// TestInformantIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
+func TestInformantIsForwardedTo(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.links("a-b b-c")
+	p.node("c").Holds["k"] = true
+	if s := p.find("a", "k"); s.Found != 1 {
+		t.Errorf("found %d: %v", s.Found, s.Explain)
+	}
+}
+
+// TestPoisonedName lets a peer send searches under another's name before that comes, with nothing to spend.
+func TestPoisonedName(t *testing.T) {
+	onOff(t, "a search is known by its sender", func(t *testing.T, lax string, on bool) {
+		p := newPlace(t, 1, lax, routing.Config{})
+		p.links("a-b b-c c-d d-e evil-c")
+		p.node("e").Holds["k"] = true
+		p.Trace = func(s string) {
+			var nonce uint64
+			if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
+				_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
+				p.Step("c", routing.Asked{
+					Request: 1 << 40, From: "evil", Kind: routing.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
+					Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second,
+				})
+			}
+		}
+		if s := p.find("a", "k"); (s.Found == 1) != on {
+			t.Errorf("found %d: %v", s.Found, s.Explain)
+		}
+	})
+}
+
+// TestRefusedSearchMayComeAgain sends a search twice: the first is too much, for another is being served.
+func TestRefusedSearchMayComeAgain(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{MaxServed: 1})
+	p.links("a-b b-mute")
+	p.node("mute").Mute = true
+	p.node("b").Holds["k"] = true
+	p.Start("a", routing.Query{ID: 1, Key: []byte("other"), Mode: routing.Any, Deadline: 2 * time.Second})
+	p.RunUntil(time.Second)
+	ask := routing.Asked{
+		From: "a", Kind: routing.Search, Nonce: 7, Origin: "a", Key: []byte("k"),
+		Fingerprint: routingtest.Fingerprint([]byte("k")), Budget: 9, Deadline: time.Minute,
+	}
+	var answers []string
+	p.Trace = func(s string) {
+		if strings.Contains(s, "b > Answer #109951162777") {
+			answers = append(answers, s[strings.Index(s, "["):])
+		}
+	}
+	ask.Request = 1099511627770
+	p.Step("b", ask)
+	p.RunUntil(3 * time.Second)
+	ask.Request++
+	p.Step("b", ask)
+	if got := strings.Join(answers, "; "); got != "[] messages=0 final; [b] messages=0 final" {
+		t.Error(got)
+	}
+}
+
+// TestBoastingInformant has a node of poor knowledge with two informants, one of which says that it knows everybody and
+// names nobody.
+func TestBoastingInformant(t *testing.T) {
+	onOff(t, "informants are remembered", func(t *testing.T, lax string, on bool) {
+		p := newPlace(t, 1, lax, routing.Config{})
+		p.links("a-boaster a-honest")
+		p.node("boaster").Boasts = true
+		for i := range 50 {
+			n := p.node(overlay.PeerID(fmt.Sprintf("p%d", i)))
+			n.Holds[key(i)] = true
+			p.node("a").Knows[n.ID] = 1
+			p.node("honest").Knows[n.ID] = 0.0001
+		}
+		asked := 0
+		for i := range 50 {
+			for _, r := range p.find("a", key(i)).Explain {
+				if r.Why == routing.Informant && r.Peer == "boaster" {
+					asked++
+				}
+			}
+		}
+		t.Logf("the boaster was asked in %d of 50 queries", asked)
+		if (asked <= 5) != on {
+			t.Errorf("the boaster was asked %d times", asked)
+		}
+	})
+}
+
+// reach is how many peers a query for what nobody has comes to, of 400 whose directories show nothing, each with sixteen links.
+func reach(t *testing.T, lax string) (visited int, s routing.Stats) {
+	const n = 400
+	p := newPlace(t, 3, lax, routing.Config{Incomplete: func() bool { return true }})
+	for i := range n {
+		p.node(overlay.PeerID(fmt.Sprintf("p%03d", i)))
+	}
+	for i := range n {
+		for k := 1; k <= 8; k++ {
+			link(p.all[i], p.all[(i+k*k*7+k)%n])
+		}
+	}
+	came := map[string]bool{}
+	p.Trace = func(line string) {
+		if f := strings.Fields(line); len(f) > 3 && (f[3] == "Asked" || f[3] == "Confirm") {
+			who := f[1]
+			if f[3] == "Confirm" {
+				who = f[5]
+			}
+			came[who] = true
+		}
+	}
+	s = p.find("p000", "nowhere")
+	return len(came), s
+}
+
+// TestReach shows what the order of one's own and the list of visited peers are for: a query of the same budget comes to more.
+func TestReach(t *testing.T) {
+	full, s := reach(t, "")
+	t.Logf("a query of %d messages comes to %d peers", s.Messages, full)
+	for _, lax := range []string{"visited peers are left out", "an order of one's own"} {
+		n, s := reach(t, lax)
+		t.Logf("without %q: %d messages, %d peers", lax, s.Messages, n)
+		if 10*full < 11*n {
+			t.Errorf("%q brings it to %d peers, no more than %d", lax, full, n)
+		}
+	}
+}
+
+// TestDeadHolder lets a find match a peer that is dead, beside one that lives, and alone.
+func TestDeadHolder(t *testing.T) {
+	for _, live := range []bool{true, false} {
+		t.Run(fmt.Sprintf("another lives %v", live), func(t *testing.T) {
+			onOff(t, "failures are remembered", func(t *testing.T, lax string, on bool) {
+				p := newPlace(t, 1, lax, routing.Config{})
+				a, dead := p.node("a"), p.node("dead")
+				dead.Mute, dead.Holds["k"] = true, true
+				a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
+				p.node("alive").Holds["k"] = live
+				never := p.without("dead", func() time.Duration { return p.find("a", "k").Elapsed })
+				first := p.find("a", "k").Elapsed
+				var worst time.Duration
+				for range 300 {
+					p.RunUntil(p.Now() + time.Second)
+					worst = max(worst, p.find("a", "k").Elapsed)
+				}
+				t.Logf("without it %v; with it %v at first, then at most %v", never, first, worst)
+				if (worst <= never+50*time.Millisecond) != on {
+					t.Errorf("a find takes %v, %v without the dead peer", worst, never)
+				}
+			})
+		})
+	}
+}
+
+// without does something while a's directory lacks a peer.
+func (p *place) without(id overlay.PeerID, do func() time.Duration) time.Duration {
+	a := p.node("a")
+	rate := a.Knows[id]
+	delete(a.Knows, id)
+	defer func() { a.Knows[id] = rate }()
+	return do()
+}
+
+// TestReturnedHolder has a peer fail for a minute: it is found again soon after it is back.
+func TestReturnedHolder(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	a, b := p.node("a"), p.node("b")
+	b.Down, b.Holds["k"] = true, true
+	a.Knows["b"] = 0.0001
+	for range 60 {
+		p.find("a", "k")
+		p.RunUntil(p.Now() + time.Second)
+	}
+	b.Down = false
+	back := p.Now()
+	for p.find("a", "k").Found == 0 && p.Now() < back+10*time.Minute {
+		p.RunUntil(p.Now() + time.Second)
+	}
+	if took := p.Now() - back; took > 10*time.Second {
+		t.Errorf("found %v after it was back", took)
+	}
+}
+
+// TestOwnKey looks for a key that the node holds itself.
+func TestOwnKey(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.links("a-b")
+	p.node("a").Holds["k"], p.node("b").Holds["k"] = true, true
+	if s := p.find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
+		t.Errorf("found %+v", s)
+	}
+	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: routing.Any, Others: true})
+	p.Run()
+	if s := p.node("a").Done[1].Stats; !s.Self || s.Found != 1 {
+		t.Errorf("others: %+v", s)
+	}
+}
+
+func TestFailuresAreBounded(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.node("a")
+	for i := range 3000 {
+		p.Step("a", routing.ConfirmFailed{ID: 1, Peer: overlay.PeerID(fmt.Sprint(i))})
+	}
+	if n := p.node("a").Router.Failures(); n > 1024 {
+		t.Errorf("%d failures are remembered", n)
+	}
+}

@@ -1,0 +1,89 @@
+package routing
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+const (
+	// maxFailures is how many peers that failed to answer are remembered.
+	maxFailures = 1024
+	// firstPause is how long a peer is not asked again after it failed once; each failure in a row doubles it.
+	firstPause = time.Second
+	// It ends at lastPause: after a partition heals, peers are found again within seconds.
+	lastPause = 8 * time.Second
+	// forgiven is how long after its last failure a peer counts as any other again: its summary has expired by then.
+	forgiven = time.Hour
+	// grace is how long a query waits for a peer that failed before when it has nothing else to wait for.
+	grace = 50 * time.Millisecond
+)
+
+// failure is what is remembered of a peer that did not answer.
+type failure struct {
+	last  time.Duration
+	pause time.Duration // from the last failure until it is asked again
+}
+
+// failures are those of at most [maxFailures] peers. One answer clears a peer's record, and time does.
+type failures map[overlay.PeerID]failure
+
+// note takes in that a peer failed to answer.
+func (fs *failures) note(now time.Duration, p overlay.PeerID) {
+	if *fs == nil {
+		*fs = failures{}
+	}
+	f := failure{last: now, pause: firstPause}
+	if old, ok := fs.of(now, p); ok {
+		f.pause = old.pause
+		if now >= old.last+old.pause {
+			f.pause = min(2*old.pause, lastPause)
+		}
+	}
+	(*fs)[p] = f
+	if len(*fs) > maxFailures {
+		fs.forget()
+	}
+}
+
+// of is the record of a peer; ok is false when it has none that still counts.
+func (fs failures) of(now time.Duration, p overlay.PeerID) (f failure, ok bool) {
+	f, ok = fs[p]
+	return f, ok && now < f.last+forgiven
+}
+
+// answered clears a peer's record.
+func (fs failures) answered(p overlay.PeerID) { delete(fs, p) }
+
+// forget drops the record of the peer that failed longest ago.
+func (fs failures) forget() {
+	var oldest overlay.PeerID
+	first := true
+	for p, f := range fs {
+		if first || cmp.Or(cmp.Compare(f.last, fs[oldest].last), cmp.Compare(p, oldest)) < 0 {
+			oldest, first = p, false
+		}
+	}
+	delete(fs, oldest)
+}
+
+// standing is what a peer's failures mean for a query: it is asked last, or not at all for a while.
+type standing uint8
+
+const (
+	sound   standing = iota
+	suspect          // asked after all others, and not waited for
+	resting          // not asked
+)
+
+func (r *Router) standing(p overlay.PeerID) standing {
+	f, ok := r.failures.of(r.now, p)
+	switch {
+	case !ok || r.lax.forgetFailures:
+		return sound
+	case r.now < f.last+f.pause:
+		return resting
+	}
+	return suspect
+}

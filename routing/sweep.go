@@ -1,0 +1,89 @@
+package routing
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+// sweep has all linked peers asked whether they hold a key that no summary shows, when the budget is enough for all of
+// them: the key may be newer than the summaries. It says whether anybody is to be asked.
+func (r *Router) sweep(q *flight) bool {
+	if q.swept || q.found > 0 || q.hops <= 0 || r.lax.noSweep {
+		return false
+	}
+	q.swept = true
+	var to []overlay.PeerID
+	for _, p := range r.view.Linked() {
+		if !r.heardFrom(q, p) {
+			to = append(to, p)
+		}
+	}
+	if len(to) == 0 || q.spent+confirmCost*len(to) > q.Budget {
+		return false
+	}
+	for _, p := range to {
+		rec, _ := r.view.Record(p)
+		rec.Peer = p
+		if c := r.learn(q, rec); c != nil && c.tries == 0 && c.state != shunned {
+			c.why, c.state, c.p, c.cost = Linked, waiting, r.prior.Share(), match.Cost(0, true, r.load[p])
+		}
+	}
+	q.rank()
+	return true
+}
+
+// heardFrom says whether a linked peer need not be asked whether it holds the key: it was, or had the query before, or would
+// have named itself.
+func (r *Router) heardFrom(q *flight, p overlay.PeerID) bool {
+	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
+		return true
+	}
+	if a := q.askOf(p); a != nil && a.state == answered {
+		return true
+	}
+	i, ok := q.index[p]
+	return ok && q.candidates[i].tries > 0
+}
+
+// heldUp says whether something is to be waited for before the plan goes on.
+func (r *Router) heldUp(q *flight) bool {
+	if q.waitingFor() {
+		return true
+	}
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking && r.holdsUp(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsUp says whether the answer of a candidate under way is to be waited for before the plan goes on.
+func (r *Router) holdsUp(c *candidate) bool { return r.now < c.since+r.patience(c) }
+
+// patience is how long the plan waits for the answer of a candidate: a short while if it failed to answer of late, or if
+// nothing speaks for it.
+func (r *Router) patience(c *candidate) time.Duration {
+	switch {
+	case c.suspect:
+		return grace
+	case c.why == Linked:
+		return r.cfg.HedgeAfter
+	}
+	return r.cfg.ConfirmTimeout
+}
+
+// worthWaiting says whether something under way may still bring something when nothing else is left to do.
+func (r *Router) worthWaiting(q *flight) bool {
+	if q.waitingFor() {
+		return true
+	}
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking && (!c.suspect || r.holdsUp(c)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
+)
+
+// MaxVisited is the most marks that travel with a query. Of more, the latest are kept.
+const MaxVisited = 64
+
+// Mark stands for a peer in the list of those that have had a query of this nonce. Two peers share a mark with
+// probability 2^-32, and one of them is not asked then.
+func Mark(nonce uint64, p overlay.PeerID) uint32 { return uint32(match.Tie(nonce, string(p)) >> 32) }
+
+// hadBefore says whether a peer had the query before it came here, as far as its senders say.
+func (q *flight) hadBefore(p overlay.PeerID) bool {
+	return len(q.visited) > 0 && slices.Contains(q.visited, Mark(q.nonce, p))
+}
+
+// visitedBy are the marks that go with a query to these children: those that it came with, this node, those asked here that
+// may have answered, and the children. A peer that failed is not among them: others may reach it.
+func (r *Router) visitedBy(q *flight, children []overlay.PeerID) []uint32 {
+	if r.lax.noVisited {
+		return nil
+	}
+	out := append(slices.Clone(q.visited), Mark(q.nonce, r.cfg.Self))
+	add := func(p overlay.PeerID) {
+		if m := Mark(q.nonce, p); !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	for _, c := range q.candidates {
+		if c.state == asking || c.state == lacking || c.state == answered {
+			add(c.record.Peer)
+		}
+	}
+	for _, c := range q.children {
+		add(c.peer)
+	}
+	for _, p := range children {
+		add(p)
+	}
+	return latest(out)
+}
+
+// latest are the last of the marks, as many as travel.
+func latest(marks []uint32) []uint32 { return slices.Clone(marks[max(0, len(marks)-MaxVisited):]) }

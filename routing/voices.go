@@ -1,0 +1,119 @@
+package routing
+
+import (
+	"cmp"
+	"math"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+const (
+	// maxVoices is how many of those who name peers are remembered.
+	maxVoices = 256
+	// voiceHalved is how long it takes for what is remembered to count half.
+	voiceHalved = 5 * time.Minute
+	// doubtFrom is how much worse than half right a voice must have been to be doubted.
+	doubtFrom = 2
+)
+
+// reputation is how the names fared that a peer gave in earlier queries, fading.
+type reputation struct {
+	good, bad float64
+	at        time.Duration
+}
+
+func (v reputation) faded(now time.Duration) reputation {
+	f := math.Exp2(-float64(now-v.at) / float64(voiceHalved))
+	return reputation{v.good * f, v.bad * f, now}
+}
+
+func (v reputation) weight() float64 { return v.good + v.bad }
+
+// reputations are those of at most [maxVoices] peers.
+type reputations map[overlay.PeerID]reputation
+
+func (rs *reputations) note(now time.Duration, p overlay.PeerID, good, bad float64) {
+	if good+bad == 0 {
+		return
+	}
+	if *rs == nil {
+		*rs = reputations{}
+	}
+	v := (*rs)[p].faded(now)
+	(*rs)[p] = reputation{v.good + good, v.bad + bad, now}
+	if len(*rs) > maxVoices {
+		rs.forget(now, p)
+	}
+}
+
+// forget drops the one that weighs least, but not the last one noted.
+func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
+	var least overlay.PeerID
+	w := math.Inf(1)
+	for p, v := range *rs {
+		if p == not {
+			continue
+		}
+		if x := v.faded(now).weight(); cmp.Or(cmp.Compare(x, w), cmp.Compare(p, least)) < 0 {
+			least, w = p, x
+		}
+	}
+	delete(*rs, least)
+}
+
+// doubt is 1 for a peer whose names were mostly wrong of late, 0 for others.
+func (r *Router) doubt(p overlay.PeerID) int {
+	v := r.voices[p].faded(r.now)
+	if r.lax.forgetVoices || v.bad < 2*v.good+doubtFrom {
+		return 0
+	}
+	return 1
+}
+
+// judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did well;
+// one whose names were given up, or who failed, or who named no holder though there was one, did badly.
+func (r *Router) judgeVoices(q *flight) {
+	for _, a := range q.asks {
+		v := q.voices[a.voice]
+		switch {
+		case v.hits > 0:
+			r.voices.note(r.now, a.peer, 1, 0)
+		case v.givenUp, a.state == failed, a.state == answered && q.found > 0:
+			r.voices.note(r.now, a.peer, 0, 1)
+		}
+	}
+	for _, c := range q.children {
+		v := q.voices[c.voice]
+		switch {
+		case v.hits > 0:
+			r.voices.note(r.now, c.peer, 1, 0)
+		case v.misses > 0:
+			r.voices.note(r.now, c.peer, 0, 1)
+		}
+	}
+}
+
+// bestInformed is the linked peer that expects the fewest false matches, among those that say they know of at least nine
+// tenths as many peers as the best. One that is in doubt is not believed; its claims count only when nobody else makes any.
+func (r *Router) bestInformed() (p overlay.PeerID, falseMatches float64, ok bool) {
+	all := r.view.Informants()
+	for doubt := range 2 {
+		most := 0
+		for _, v := range all {
+			if r.doubt(v.Peer) == doubt {
+				most = max(most, v.Origins)
+			}
+		}
+		for _, v := range all {
+			if r.doubt(v.Peer) != doubt || v.Origins < most-most/10 || ok && v.FalseMatches >= falseMatches {
+				continue
+			}
+			p, falseMatches, ok = v.Peer, v.FalseMatches, true
+		}
+		if ok {
+			return p, falseMatches, true
+		}
+	}
+	return "", 0, false
+}

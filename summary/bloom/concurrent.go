@@ -1,0 +1,106 @@
+package bloom
+
+import "sync/atomic"
+
+// Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic instructions.
+// A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to twice as much as with
+// a Filter, asking the same.
+type Concurrent struct {
+	f *Filter
+}
+
+// NewShared returns an empty filter, or an error matched by ErrParams.
+func NewConcurrent(p Params) (*Concurrent, error) {
+	f, err := New(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Concurrent{f}, nil
+}
+
+// ConcurrentOf returns a Concurrent with the keys of f; they have no memory in common.
+func ConcurrentOf(f *Filter) *Concurrent { return &Concurrent{f.Clone()} }
+
+// Params returns the filter's parameters.
+func (s *Concurrent) Params() Params { return s.f.params }
+
+// Add adds a key. No allocation.
+func (s *Concurrent) Add(key []byte) { s.AddHash(s.f.params.Seed.Hash(key)) }
+
+// AddHash adds a key by its hash under the filter's Seed.
+func (s *Concurrent) AddHash(h Hash) {
+	m := s.f.params.BlockBits
+	if s.f.params.Scheme == Independent {
+		for _, p := range s.f.probes {
+			s.set(p.at(h, m))
+		}
+		return
+	}
+	p := newProgression(s.f.params.Scheme, h, m)
+	for b := range s.f.params.Blocks {
+		for range s.f.params.Hashes {
+			s.set(uint64(b)*m + p.next())
+		}
+	}
+}
+
+// set sets a bit. Most bits of a well-used filter are set already, and reading does not take the cache line from others.
+func (s *Concurrent) set(at uint64) {
+	w, bit := &s.f.words[at/64], uint64(1)<<(at%64)
+	if atomic.LoadUint64(w)&bit == 0 {
+		atomic.OrUint64(w, bit)
+	}
+}
+
+// Contains reports whether the key may have been added. No allocation.
+func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Seed.Hash(key)) }
+
+// ContainsHash is Contains for a key's hash under the filter's Seed.
+func (s *Concurrent) ContainsHash(h Hash) bool {
+	m := s.f.params.BlockBits
+	if s.f.params.Scheme == Independent {
+		for _, p := range s.f.probes {
+			if !s.get(p.at(h, m)) {
+				return false
+			}
+		}
+		return true
+	}
+	p := newProgression(s.f.params.Scheme, h, m)
+	for b := range s.f.params.Blocks {
+		for range s.f.params.Hashes {
+			if !s.get(uint64(b)*m + p.next()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s *Concurrent) get(at uint64) bool {
+	return atomic.LoadUint64(&s.f.words[at/64])&(1<<(at%64)) != 0
+}
+
+// Merge adds all keys of a Filter with the same Params; others are an error matched by ErrMismatch. Keys added
+// meanwhile stay.
+func (s *Concurrent) Merge(f *Filter) error {
+	if s.f.params != f.params {
+		return mismatch(s.f.params, f.params)
+	}
+	for i, w := range f.words {
+		if w != 0 {
+			atomic.OrUint64(&s.f.words[i], w)
+		}
+	}
+	return nil
+}
+
+// Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones.
+func (s *Concurrent) Snapshot() *Filter {
+	c := *s.f
+	c.words = make([]uint64, len(s.f.words))
+	for i := range c.words {
+		c.words[i] = atomic.LoadUint64(&s.f.words[i])
+	}
+	return &c
+}

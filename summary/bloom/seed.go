@@ -1,0 +1,75 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Seed keys the hash of a filter. Filters can be merged and compared only under one seed; whoever does not know it cannot
+// compute in advance which keys of the outside world collide. The zero Seed is valid, and known to everybody.
+type Seed struct{ K0, K1 uint64 }
+
+// SeedFromBytes reads a Seed from 16 bytes, little endian.
+func SeedFromBytes(b [16]byte) Seed {
+	return Seed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+}
+
+// Hash is the 128-bit hash of a key, from which all positions in a filter follow. Hash once, ask many filters.
+//
+// A ^ B is SipHash-1-3 of the key.
+type Hash struct{ A, B uint64 }
+
+// Hash hashes data: SipHash-1-3 (Aumasson and Bernstein) up to its last step, which would add the two halves A and B
+// of the state into 64 bits; both are kept instead. The hash is pinned: it is part of every binary form of this package.
+//
+// SipHash-1-3, keyed, is what dictionaries of several languages use against crafted keys. For keys of 20 bytes it takes
+// about half of the time of SipHash-2-4 with a 128-bit result, and a tenth of the time of BLAKE3; the benchmarks of this
+// package show it. It does not allocate.
+func (s Seed) Hash(data []byte) Hash {
+	v0 := s.K0 ^ 0x736f6d6570736575
+	v1 := s.K1 ^ 0x646f72616e646f6d
+	v2 := s.K0 ^ 0x6c7967656e657261
+	v3 := s.K1 ^ 0x7465646279746573
+	last := lastWord(data)
+	for i := 0; i <= len(data)-8; i += 8 {
+		m := binary.LittleEndian.Uint64(data[i : i+8])
+		v3 ^= m
+		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+		v0 ^= m
+	}
+	v3 ^= last
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0 ^= last
+	v2 ^= 0xff
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
+	return Hash{v0 ^ v1, v2 ^ v3}
+}
+
+// lastWord is the word that ends a SipHash message: the bytes after the last whole word, and the length on top.
+func lastWord(data []byte) uint64 {
+	n := uint(len(data))
+	word := uint64(n) << 56
+	if n >= 8 { // the last eight bytes, without those that belong to whole words
+		return word | binary.LittleEndian.Uint64(data[n-8:])>>8>>(56-8*(n&7))
+	}
+	for i, b := range data {
+		word |= uint64(b) << (8 * i)
+	}
+	return word
+}
+
+func sipRound(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {
+	v0 += v1
+	v1 = bits.RotateLeft64(v1, 13) ^ v0
+	v0 = bits.RotateLeft64(v0, 32)
+	v2 += v3
+	v3 = bits.RotateLeft64(v3, 16) ^ v2
+	v0 += v3
+	v3 = bits.RotateLeft64(v3, 21) ^ v0
+	v2 += v1
+	v1 = bits.RotateLeft64(v1, 17) ^ v2
+	v2 = bits.RotateLeft64(v2, 32)
+	return v0, v1, v2, v3
+}

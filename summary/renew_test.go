@@ -1,0 +1,58 @@
+package summary
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+// A renewed stream is the one that building the same collection under the other epoch gives, and its parts extend each other's
+// prefixes.
+func TestRenew(t *testing.T) {
+	fps := make([]Fingerprint, 3000)
+	for i := range fps {
+		fps[i] = Fingerprint(uint64(i+1) * 0x9e3779b97f4a7c15 >> (64 - FingerprintBits))
+	}
+	first, err := Build(fps, Header{Origin: "peer", Epoch: Epoch{Generation: 1, Sequence: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := Epoch{Generation: 1, Sequence: 65}
+	want, err := Build(fps, Header{Origin: "peer", Epoch: later})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := first.Renew(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := got.Header().AppendBinary(nil)
+	b, errB := want.Header().AppendBinary(nil)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("headers differ: %x, %x, %v, %v", a, b, errA, errB)
+	}
+	if first.Header().Epoch == later {
+		t.Error("the first stream has changed")
+	}
+	p, err := NewPrefix(want.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := got.Prefix().Run(0, got.Prefix().Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = p.Extend(run); err != nil || p.Parts() != want.Prefix().Parts() {
+		t.Errorf("%v", err)
+	}
+	if q, err := first.Prefix().Truncate(1).Under(want.Header()); err != nil || q.Parts() != 1 || q.Header().Epoch != later {
+		t.Errorf("one part under the later header: %+v, %v", q, err)
+	}
+	other, err := Build(fps[1:], Header{Origin: "peer", Epoch: later})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Prefix().Under(other.Header()); !errors.Is(err, ErrChain) {
+		t.Errorf("under the header of another collection: %v", err)
+	}
+}

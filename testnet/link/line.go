@@ -1,0 +1,258 @@
+package link
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// Line is what joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe for
+// concurrent use.
+//
+// Bytes that leave wait until those before them have left; bytes that arrive do so behind those before them, and are read the
+// latency later. Both ends of a connection have lines of their own, so the slower one tells. What waits on its way is a queue of
+// the connection below and a few segments here: who writes faster than the lines carry is slowed down, nothing is lost.
+type Line struct {
+	up, down bucket
+	latency  time.Duration
+}
+
+// NewLine makes a line with rates in bit/s, each at least 1, and a latency of what arrives.
+func NewLine(up, down uint64, latency time.Duration) *Line {
+	return &Line{up: bucket{rate: float64(up) / 8}, down: bucket{rate: float64(down) / 8}, latency: latency}
+}
+
+// Conn returns a connection over the line. It owns c and a goroutine, which ends after Close.
+func (l *Line) Conn(c net.Conn) net.Conn {
+	s := &conn{
+		Conn: c, line: l, in: make(chan segment, queue), closed: make(chan struct{}), readBy: newDeadline(), writeBy: newDeadline(),
+	}
+	go s.receive()
+	return s
+}
+
+const (
+	queue = 64 // segments that have arrived and are not read; each takes at most maxSegment bytes
+
+	minSegment = 1200
+	maxSegment = 16 << 10
+	segments   = 100 // a second, within these bounds
+
+	coarse = time.Millisecond // shorter waits are left out, and made up for by the next
+)
+
+// slack is how late a wait may end without loss of rate: timers are late on a busy machine.
+const slack = 100 * time.Millisecond
+
+// bucket lets bytes pass at a rate.
+type bucket struct {
+	rate float64 // bytes/s
+	mu   sync.Mutex
+	free time.Time // when all bytes so far have passed
+}
+
+// pass returns when n bytes that came at a time have passed, behind those before them.
+func (b *bucket) pass(n int, came time.Time) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.free.Before(came) {
+		b.free = came
+	}
+	b.free = b.free.Add(time.Duration(float64(n) / b.rate * float64(time.Second)))
+	return b.free
+}
+
+// segment is how many bytes pass at a time.
+func (b *bucket) segment() int { return max(minSegment, min(maxSegment, int(b.rate/segments))) }
+
+// conn is a connection over a line.
+type conn struct {
+	net.Conn
+	line *Line
+
+	in      chan segment
+	reading sync.Mutex
+	head    segment // the one being read
+	writing sync.Mutex
+	up      lateness // of the writer
+	down    lateness // of receive
+
+	readBy, writeBy *deadline
+	closing         sync.Once
+	closed          chan struct{}
+}
+
+// segment is bytes that have arrived, or the error that ended the connection.
+type segment struct {
+	b   []byte
+	at  time.Time // from when it can be read
+	err error
+}
+
+// receive takes in what arrives, until there is no more.
+func (c *conn) receive() {
+	b := make([]byte, c.line.down.segment())
+	for {
+		n, err := c.Conn.Read(b)
+		passed, closed := c.pass(n, &c.line.down, &c.down, nil)
+		if closed != nil {
+			return
+		}
+		select {
+		case c.in <- segment{bytes.Clone(b[:n]), passed.Add(c.line.latency), err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read reads what has arrived.
+func (c *conn) Read(b []byte) (int, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if err := c.wait(time.Time{}, c.readBy.over()); err != nil {
+		return 0, err
+	}
+	if len(c.head.b) == 0 && c.head.err == nil {
+		select {
+		case c.head = <-c.in:
+		case <-c.readBy.over():
+			return 0, os.ErrDeadlineExceeded
+		case <-c.closed:
+			return 0, net.ErrClosed
+		}
+	}
+	if err := c.wait(c.head.at, c.readBy.over()); err != nil {
+		return 0, err
+	}
+	n := copy(b, c.head.b)
+	c.head.b = c.head.b[n:]
+	if len(c.head.b) == 0 {
+		return n, c.head.err
+	}
+	return n, nil
+}
+
+// Write writes at the rate at which the line carries it away.
+func (c *conn) Write(b []byte) (n int, err error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	for len(b) > 0 && err == nil {
+		part := b[:min(len(b), c.line.up.segment())]
+		if _, err = c.pass(len(part), &c.line.up, &c.up, c.writeBy.over()); err != nil {
+			break
+		}
+		var wrote int
+		wrote, err = c.Conn.Write(part)
+		n, b = n+wrote, b[wrote:]
+	}
+	return n, err
+}
+
+// lateness is how much later than it should have the last wait ended.
+type lateness time.Duration
+
+// pass waits until n bytes have passed, and returns when that was. They count as come when they would have, had the wait before
+// ended in time.
+func (c *conn) pass(n int, b *bucket, late *lateness, over <-chan struct{}) (time.Time, error) {
+	passed := b.pass(n, time.Now().Add(-time.Duration(*late)))
+	err := c.wait(passed, over)
+	*late = lateness(min(slack, max(0, time.Since(passed))))
+	return passed, err
+}
+
+// wait waits until a time, or until the deadline is over or the connection closed.
+func (c *conn) wait(until time.Time, over <-chan struct{}) error {
+	var timer <-chan time.Time
+	if d := time.Until(until); d >= coarse {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		timer = t.C
+	}
+	for {
+		select {
+		case <-over:
+			return os.ErrDeadlineExceeded
+		case <-c.closed:
+			return net.ErrClosed
+		default:
+		}
+		if timer == nil {
+			return nil
+		}
+		select {
+		case <-over:
+		case <-c.closed:
+		case <-timer:
+			timer = nil
+		}
+	}
+}
+
+// Close closes the connection. What has not been written is lost.
+func (c *conn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// SetDeadline sets both deadlines.
+func (c *conn) SetDeadline(t time.Time) error {
+	c.readBy.set(t)
+	return c.SetWriteDeadline(t)
+}
+
+// SetReadDeadline sets that of Read.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.readBy.set(t)
+	return nil
+}
+
+// SetWriteDeadline sets that of Write, also of one under way below.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.writeBy.set(t)
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// deadline is a time that can be moved while others wait for it.
+type deadline struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	done  chan struct{} // closed when the time has come
+}
+
+func newDeadline() *deadline { return &deadline{done: make(chan struct{})} }
+
+// over is closed when the time has come.
+func (d *deadline) over() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.done
+}
+
+// set moves the deadline; the zero time is none.
+func (d *deadline) set(t time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer != nil && !d.timer.Stop() {
+		<-d.done // the old one closes it
+	}
+	d.timer = nil
+	select {
+	case <-d.done:
+		d.done = make(chan struct{})
+	default:
+	}
+	switch left := time.Until(t); {
+	case t.IsZero():
+	case left <= 0:
+		close(d.done)
+	default:
+		done := d.done
+		d.timer = time.AfterFunc(left, func() { close(done) })
+	}
+}

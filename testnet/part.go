@@ -1,0 +1,141 @@
+package testnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+// Part says which peers of a testnet run in this process, one of several on any machines: those whose number leaves I when
+// divided by Of. All parts have the same Config but for I, and draw the same from its seed, so that each knows of all peers who
+// they are, where they listen and what is asked of them.
+type Part struct {
+	I, Of int
+	// At is where the parts are: HOST:PORT, or several of them, separated by commas, that parts take in turns. "%d" in one stands
+	// for the part's number, "%03d" for it with three digits. A part listens on the port for the others, and on the ports above it
+	// for its peers, one each. Parts of the same host and port take their ports one part after the other.
+	At string
+}
+
+// DefaultAt is where parts are that all run on one machine.
+const DefaultAt = "127.0.0.1:9400"
+
+// MaxParts is the most parts that a testnet may have: each asks all others how far they are.
+const MaxParts = 256
+
+// String is "I/N"; empty for the zero value.
+func (p Part) String() string {
+	if p.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", p.I, p.Of)
+}
+
+// has says whether a peer is one of the part's.
+func (p Part) has(peer int) bool { return p.Of == 0 || peer%p.Of == p.I }
+
+// checkPart returns what is wrong with the part, or does not go with parts.
+func (c *Config) checkPart() (faults []error) {
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+		}
+	}
+	p := &c.Part
+	p.At = or(p.At, DefaultAt)
+	fault(p.Of < 1 || p.Of > MaxParts, "%d parts, want 1 to %d", p.Of, MaxParts)
+	fault(p.Of >= 1 && (p.I < 0 || p.I >= p.Of), "part %d of %d", p.I, p.Of)
+	fault(c.Transport == Sim, "simulated links don't reach other parts")
+	fault(c.Churn > 0, "churn in parts")
+	fault(c.Faulty > 0, "faulty peers in parts")
+	fault(c.Hold != nil, "the peers of a part don't stay")
+	return faults
+}
+
+// place is where a part is: it listens for other parts on the port, for its peers on those above.
+type place struct {
+	host string
+	port int
+}
+
+func (p place) String() string { return net.JoinHostPort(p.host, strconv.Itoa(p.port)) }
+
+// numbered is where the number of a part comes in.
+var numbered = regexp.MustCompile(`%(0[1-9])?d`)
+
+// places are those of all parts of so many peers. Errors match ErrConfig.
+func (p Part) places(peers int) ([]place, error) {
+	if p.Of > peers {
+		return nil, fmt.Errorf("%w: %d parts for %d peers", ErrConfig, p.Of, peers)
+	}
+	each := (peers+p.Of-1)/p.Of + 1 // ports
+	items := strings.Split(p.At, ",")
+	taken := make(map[place]int)
+	all := make([]place, p.Of)
+	for i := range all {
+		item := numbered.ReplaceAllStringFunc(strings.TrimSpace(items[i%len(items)]), func(verb string) string { return fmt.Sprintf(verb, i) })
+		host, text, err := net.SplitHostPort(item)
+		port, portErr := strconv.ParseUint(text, 10, 16)
+		if err != nil || portErr != nil || host == "" || port == 0 {
+			return nil, fmt.Errorf("%w: parts at %q: %q is no HOST:PORT", ErrConfig, p.At, item)
+		}
+		all[i] = place{host, int(port)}
+		first := all[i]
+		all[i].port += taken[first] * each
+		taken[first]++
+		if all[i].port+each > 1<<16 {
+			return nil, fmt.Errorf("%w: part %d at %s needs %d ports", ErrConfig, i, all[i], each)
+		}
+	}
+	return all, nil
+}
+
+// resolve looks up the address of a host, IPv4 if it has one, again and again until it is known: names of a cluster come
+// with its machines.
+func resolve(ctx context.Context, host string) (netip.Addr, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, partsCome, fmt.Errorf("host %s is not known after %v", host, partsCome))
+	defer cancel()
+	for {
+		all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		var best netip.Addr
+		for _, a := range all {
+			if a = a.Unmap(); !best.IsValid() || a.Is4() && !best.Is4() {
+				best = a
+			}
+		}
+		if err == nil && best.IsValid() {
+			return best, nil
+		}
+		if sleep(ctx, time.Second) != nil {
+			return best, fmt.Errorf("testnet: %w", errors.Join(context.Cause(ctx), err))
+		}
+	}
+}
+
+// listen is where a peer listens.
+func (p *parts) listen(number int) netip.AddrPort {
+	if p == nil {
+		return netip.AddrPort{}
+	}
+	part := number % p.part.Of
+	return netip.AddrPortFrom(p.addresses[part], uint16(p.places[part].port+1+number/p.part.Of))
+}
+
+// peer is a peer of another part.
+func (p *parts) peer(number int, key crypto.PrivKey) (peer.AddrInfo, error) {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return peer.AddrInfo{}, fmt.Errorf("testnet: identity of peer %d: %w", number, err)
+	}
+	return peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{p.transport.address(p.listen(number))}}, nil
+}

@@ -1,0 +1,196 @@
+package testnet
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/testnet/judge"
+)
+
+// partial is what is known of the peers of one process. It holds sums, so that those of several processes add up.
+type partial struct {
+	Phase       Phase
+	Interrupted string        // why the run ended before its end
+	Notes       []string      // for the reader
+	Members     int           // peers that were started
+	Converged   time.Duration // from the start until each of them held every other's sample; 0: not known
+	Failed      int           // queries that ended with an error
+	Asking      time.Duration // that queries have taken
+	Classes     []classSums   // in the order of Config.Links
+
+	Summaries   uint64            // bytes sent of summaries, with all that pubsub needs
+	Pubsub      uint64            // bytes of parts that came by pubsub
+	Direct      uint64            // and of those fetched directly
+	Protocols   map[string]uint64 // bytes sent
+	BudgetUse   float64           // of a link, the most
+	Connections int               // of a peer, the most
+	Neighbours  judge.Neighbours
+
+	Epochs, Deltas        int
+	DeltaBytes, FullBytes uint64
+	Refused, Dropped      map[string]uint64
+	Memory                uint64 // bytes obtained from the system
+}
+
+// classSums are sums over the peers of one link class.
+type classSums struct {
+	Peers                      int
+	Parts, Bytes, FalseMatches float64     // held at the end of the run
+	Score                      judge.Score // of the queries that they asked
+}
+
+const reportTime = 10 * time.Second
+
+// partial sums up what is known of the run.
+func (r *run) partial(reached Phase, cause error) *partial {
+	// The run's context may have ended; the nodes are still there to be asked.
+	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
+	defer cancel()
+	all := r.poll(ctx)
+	r.known(all)
+	p := &partial{
+		Phase: reached, Interrupted: reason(cause), Members: len(r.members), Summaries: r.summaryBytes(), Memory: memory(),
+		Protocols: make(map[string]uint64), Refused: make(map[string]uint64), Dropped: make(map[string]uint64),
+	}
+	r.mu.Lock()
+	p.Notes, p.Converged, p.Failed, p.Asking = r.notes, r.converged, r.failed, r.asking
+	for _, s := range r.scores {
+		p.Classes = append(p.Classes, classSums{Score: s})
+	}
+	r.mu.Unlock()
+	for i, m := range r.members {
+		p.addNode(m.class, all[i])
+		for id, n := range m.meter.sent() {
+			p.Protocols[string(id)] += n
+		}
+		p.Connections = max(p.Connections, int(m.conns.most.Load()))
+		p.BudgetUse = max(p.BudgetUse, r.budgetUse(m))
+	}
+	if r.churn != nil {
+		r.truth = r.churn.now()
+	}
+	p.Neighbours = r.neighbours(ctx)
+	return p
+}
+
+// addNode adds what a node of a class says of itself.
+func (p *partial) addNode(class int, s node.Status) {
+	c := &p.Classes[class]
+	c.Peers++
+	c.Parts += float64(s.PartsHeld)
+	c.Bytes += float64(s.BytesHeld)
+	c.FalseMatches += s.FalseMatches
+	p.Pubsub += uint64(s.PubsubBytes)
+	p.Direct += uint64(s.DirectBytes)
+	p.Epochs += int(s.Epoch.Sequence)
+	p.Deltas += s.Deltas
+	p.DeltaBytes += uint64(s.DeltaBytes)
+	p.FullBytes += uint64(s.SparedBytes)
+	addTo(p.Refused, s.Refused)
+	addTo(p.Dropped, s.Dropped)
+}
+
+func addTo(sums, counts map[string]uint64) {
+	for k, n := range counts {
+		sums[k] += n
+	}
+}
+
+// phases in their order.
+var phases = []Phase{Starting, Meshing, Spreading, Querying, Closing}
+
+// merge adds what is known of other peers of the same run.
+func (p *partial) merge(o *partial) {
+	p.Phase = phases[min(slices.Index(phases, p.Phase), max(0, slices.Index(phases, o.Phase)))]
+	p.Interrupted = or(p.Interrupted, o.Interrupted)
+	p.Notes = append(p.Notes, o.Notes...)
+	p.Members += o.Members
+	if p.Converged > 0 && o.Converged > 0 {
+		p.Converged = max(p.Converged, o.Converged)
+	} else {
+		p.Converged = 0
+	}
+	p.Failed += o.Failed
+	p.Asking = max(p.Asking, o.Asking)
+	for i := range p.Classes {
+		p.Classes[i].merge(&o.Classes[i])
+	}
+	p.Summaries += o.Summaries
+	p.Pubsub += o.Pubsub
+	p.Direct += o.Direct
+	addTo(p.Protocols, o.Protocols)
+	p.BudgetUse = max(p.BudgetUse, o.BudgetUse)
+	p.Connections = max(p.Connections, o.Connections)
+	p.Neighbours.Merge(o.Neighbours)
+	p.Epochs += o.Epochs
+	p.Deltas += o.Deltas
+	p.DeltaBytes += o.DeltaBytes
+	p.FullBytes += o.FullBytes
+	addTo(p.Refused, o.Refused)
+	addTo(p.Dropped, o.Dropped)
+	p.Memory += o.Memory
+}
+
+func (c *classSums) merge(o *classSums) {
+	c.Peers += o.Peers
+	c.Parts += o.Parts
+	c.Bytes += o.Bytes
+	c.FalseMatches += o.FalseMatches
+	c.Score.Merge(&o.Score)
+}
+
+// summaryBytes is what all peers have sent of summaries, with all that pubsub needs.
+func (r *run) summaryBytes() (sum uint64) {
+	for _, m := range r.members {
+		for id, n := range m.meter.sent() {
+			if carriesSummaries(id) {
+				sum += n
+			}
+		}
+	}
+	return sum
+}
+
+// budgetUse is the worst use of its budget among the links on which the peer sends: the bytes of summaries in a window
+// against the link's rate × the window + its declared burst.
+func (r *run) budgetUse(m *member) float64 {
+	use := 0.0
+	for to, bytes := range m.meter.worst() {
+		n, ok := r.number[to]
+		if !ok {
+			continue
+		}
+		up, down := r.cfg.Links[m.class].Rate, r.cfg.Links[r.classes[n]].Rate
+		rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
+		use = max(use, float64(bytes)/(rate*window.Seconds()+overlay.Burst(rate)))
+	}
+	return use
+}
+
+// neighbours scores the neighbours that the nodes have chosen by overlap.
+func (r *run) neighbours(ctx context.Context) judge.Neighbours {
+	chosen := make([][]int, len(r.ring.Peers()))
+	r.each(func(_ int, m *member) {
+		ids, err := m.similar(ctx)
+		if err != nil {
+			return
+		}
+		for _, p := range ids {
+			if n, ok := r.number[p]; ok {
+				chosen[m.number] = append(chosen[m.number], n)
+			}
+		}
+	})
+	return r.truth.Neighbours(chosen)
+}
+
+// memory is what the process has got from the system, which is at least what it ever used at one time.
+func memory() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Sys
+}

@@ -1,0 +1,372 @@
+package testnet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// step is how far a part is. Parts wait for each other before they go on.
+type step int
+
+const (
+	arrived     step = iota
+	hostsListen      // its peers can be reached
+	meshFormed       // they have links, or have had the time to
+	warmedUp         // summaries have had the time to spread
+	queriesOver      // its queries are
+	reported         // the others can have its report
+	merged           // the reports of all parts are one; of part 0
+)
+
+var steps = []string{"arrived", "hosts listen", "mesh formed", "warmed up", "queries over", "reported", "merged"}
+
+// MarshalText names the step.
+func (s step) MarshalText() ([]byte, error) { return []byte(steps[s]), nil }
+
+// UnmarshalText reads a name.
+func (s *step) UnmarshalText(b []byte) error {
+	i := slices.Index(steps, string(b))
+	if i < 0 {
+		return fmt.Errorf("unknown step %q", b)
+	}
+	*s = step(i)
+	return nil
+}
+
+// Times of parts.
+const (
+	partsCome  = 5 * time.Minute        // for all parts to be there
+	partsTell  = 2 * time.Minute        // for all reports to be known
+	partsLook  = 100 * time.Millisecond // between two looks at another part, with few of them
+	fewParts   = 8
+	maxReport  = 64 << 20 // bytes
+	lookWithin = 5 * time.Second
+)
+
+// partLost is how long a part may give no answer.
+var partLost = 10 * time.Second // less in tests
+
+// partState is what a part says of itself at GET /part.
+type partState struct {
+	Run    string          `json:"run"` // of which it is a part: stands for the options and the data
+	Part   int             `json:"part"`
+	Step   step            `json:"phase"`
+	Ended  string          `json:"ended,omitempty"`  // why it ended before its end
+	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
+}
+
+// parts is this part among the others. It tells them how far it is, and knows how far they are. A nil one is alone: it never
+// waits.
+type parts struct {
+	part      Part
+	run       string // stands for the options and the data
+	classes   int    // of links
+	transport Transport
+	places    []place
+	addresses []netip.Addr
+
+	server *http.Server
+	client *http.Client
+	wg     sync.WaitGroup
+	stop   context.CancelFunc      // of looking
+	end    context.CancelCauseFunc // of the run
+
+	mu      sync.Mutex
+	own     partState
+	answer  []byte        // own, as others get it
+	others  []partState   // the last that they said
+	lost    []bool        // gives no answer any more
+	changed chan struct{} // closed, and made again, when something above changes
+}
+
+// join lets a part listen for the others and look for them, and waits until their addresses are known. The context that it
+// returns ends when another part is lost or has ended.
+func (r *run) join(ctx context.Context) (context.Context, error) {
+	if r.cfg.Part == (Part{}) {
+		return ctx, nil
+	}
+	p := &parts{part: r.cfg.Part, transport: r.cfg.Transport, classes: len(r.cfg.Links), changed: make(chan struct{})}
+	var err error
+	if p.places, err = p.part.places(len(r.ring.Peers())); err != nil {
+		return ctx, err
+	}
+	p.addresses = make([]netip.Addr, p.part.Of)
+	for i := range p.places {
+		if p.addresses[i], err = resolve(ctx, p.places[i].host); err != nil {
+			return ctx, err
+		}
+	}
+	own := netip.AddrPortFrom(p.addresses[p.part.I], uint16(p.places[p.part.I].port))
+	listener, err := net.Listen("tcp", own.String())
+	if err != nil {
+		return ctx, fmt.Errorf("testnet: part %s: %w", p.part, err)
+	}
+	p.run = r.id()
+	p.own = partState{Run: p.run, Part: p.part.I}
+	p.others, p.lost = make([]partState, p.part.Of), make([]bool, p.part.Of)
+	p.say(arrived)
+	p.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}, Timeout: lookWithin}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /part", p.tell)
+	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: lookWithin}
+	p.wg.Go(func() { _ = p.server.Serve(listener) })
+	ctx, p.end = context.WithCancelCause(ctx)
+	var looking context.Context
+	looking, p.stop = context.WithCancel(context.WithoutCancel(ctx))
+	for i := range p.others {
+		if i != p.part.I {
+			p.wg.Go(func() { p.look(looking, i) })
+		}
+	}
+	r.parts = p
+	return ctx, nil
+}
+
+// id stands for all that parts of one run have in common.
+func (r *run) id() string {
+	c := r.cfg
+	c.Part.I, c.Progress, c.Hold = 0, nil, nil
+	h := sha256.New()
+	fmt.Fprintf(h, "%+v %d %d %q %v", c, r.ring.Keys(), r.ring.Holdings(), r.ring.Peers(), r.classes)
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+// say notes that this part has come to a step, for the others to see.
+func (p *parts) say(s step) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.own.Step = s
+	p.answer, _ = json.Marshal(p.own) // strings, and what was marshalled before
+}
+
+// tell answers how far this part is.
+func (p *parts) tell(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	b := p.answer
+	p.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b)
+}
+
+// look looks at another part again and again, until it has said its last or is lost.
+func (p *parts) look(ctx context.Context, i int) {
+	seen := time.Now()
+	patience := partsCome
+	for {
+		s, err := p.ask(ctx, i)
+		if ctx.Err() != nil {
+			return
+		}
+		switch {
+		case err == nil:
+			seen, patience = time.Now(), partLost
+			p.note(i, s)
+		case p.over(i):
+			p.gone(i)
+			return
+		case errors.Is(err, errOtherRun), time.Since(seen) > patience:
+			p.gone(i)
+			p.end(fmt.Errorf("part %d is lost: %w", i, err))
+			return
+		}
+		if sleep(ctx, partsLook*time.Duration(1+p.part.Of/fewParts)) != nil {
+			return
+		}
+	}
+}
+
+// errOtherRun is matched when a part has other options, or other data.
+var errOtherRun = errors.New("it has other options or other data")
+
+// ask asks a part how far it is.
+func (p *parts) ask(ctx context.Context, i int) (s partState, err error) {
+	url := "http://" + netip.AddrPortFrom(p.addresses[i], uint16(p.places[i].port)).String() + "/part"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return s, err
+	}
+	answer, err := p.client.Do(request)
+	if err != nil {
+		return s, err
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(answer.Body, maxReport+1))
+	if err != nil {
+		return s, err
+	}
+	return p.parse(i, b)
+}
+
+// parse reads what a part says of itself.
+func (p *parts) parse(i int, b []byte) (s partState, err error) {
+	if len(b) > maxReport {
+		return s, fmt.Errorf("it says more than %d bytes", maxReport)
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, err
+	}
+	if s.Run != p.run {
+		return s, errOtherRun
+	}
+	if s.Part != i {
+		return s, fmt.Errorf("it says that it is part %d", s.Part)
+	}
+	if s.Step >= reported {
+		_, err = p.parseReport(s.Report)
+	}
+	return s, err
+}
+
+// parseReport reads the report of another part.
+func (p *parts) parseReport(b []byte) (*partial, error) {
+	var r partial
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("its report: %w", err)
+	}
+	if len(r.Classes) != p.classes || !slices.Contains(phases, r.Phase) {
+		return nil, fmt.Errorf("its report has %d classes, phase %q", len(r.Classes), r.Phase)
+	}
+	return &r, nil
+}
+
+// note notes how far another part is.
+func (p *parts) note(i int, s partState) {
+	p.mu.Lock()
+	p.others[i] = s
+	p.tellAll()
+	p.mu.Unlock()
+	if s.Ended != "" {
+		p.end(fmt.Errorf("part %d ended: %s", i, s.Ended))
+	}
+}
+
+// gone notes that another part is not there any more.
+func (p *parts) gone(i int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost[i] = true
+	p.tellAll()
+}
+
+// over says whether another part may go: it has told everything.
+func (p *parts) over(i int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := reported
+	if i == 0 {
+		last = merged
+	}
+	return p.others[i].Step >= last
+}
+
+// tellAll wakes those who wait for a change. The mutex is held.
+func (p *parts) tellAll() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// reach says that this part has come to a step, and waits until all others have.
+func (p *parts) reach(ctx context.Context, s step) error {
+	if p == nil {
+		return ctx.Err()
+	}
+	p.say(s)
+	return p.until(ctx, func(i int) bool { return p.others[i].Step >= s })
+}
+
+// until waits until something is true of all other parts. The mutex is held when that is asked.
+func (p *parts) until(ctx context.Context, of func(i int) bool) error {
+	for {
+		p.mu.Lock()
+		changed, all := p.changed, true
+		for i := range p.others {
+			all = all && (i == p.part.I || of(i))
+		}
+		p.mu.Unlock()
+		if all {
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// told makes the report of the run. That of part 0 has the others' in it. The others make one of their own peers, and wait until
+// part 0 has it.
+func (r *run) told(own *partial) *Report {
+	p := r.parts
+	if p == nil {
+		return r.report(own)
+	}
+	p.mu.Lock()
+	p.own.Report, _ = json.Marshal(own) // numbers and strings
+	p.own.Ended = own.Interrupted
+	p.mu.Unlock()
+	p.say(reported)
+	if p.part.I == 0 {
+		return r.mergeParts(own)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), partsTell)
+	defer cancel()
+	_ = p.until(ctx, func(i int) bool { return i != 0 || p.lost[0] || p.others[0].Step == merged })
+	rep := r.report(own)
+	rep.Part, rep.Merged = p.part.String(), p.over(0)
+	return rep
+}
+
+// mergeParts makes the report of all parts, and lets them go.
+func (r *run) mergeParts(all *partial) *Report {
+	p := r.parts
+	ctx, cancel := context.WithTimeout(context.Background(), partsTell)
+	defer cancel()
+	_ = p.until(ctx, func(i int) bool { return p.lost[i] || p.others[i].Step >= reported })
+	p.mu.Lock()
+	for i, s := range p.others {
+		switch {
+		case i == 0:
+		case s.Step >= reported:
+			other, err := p.parseReport(s.Report)
+			if err != nil {
+				panic(err) // parse has read it
+			}
+			all.merge(other)
+		default:
+			lost := fmt.Sprintf("part %d is lost", i)
+			all.Interrupted = or(all.Interrupted, lost)
+			all.Notes = append(all.Notes, lost+": its peers and their queries are left out")
+		}
+	}
+	p.mu.Unlock()
+	rep := r.report(all)
+	rep.Parts = p.part.Of
+	p.say(merged)
+	ctx, cancel = context.WithTimeout(context.Background(), partLost)
+	defer cancel()
+	_ = p.until(ctx, func(i int) bool { return p.lost[i] })
+	return rep
+}
+
+// close ends what join has started.
+func (p *parts) close() {
+	if p == nil {
+		return
+	}
+	p.stop()
+	p.end(nil)
+	_ = p.server.Close()
+	p.client.CloseIdleConnections()
+	p.wg.Wait()
+}

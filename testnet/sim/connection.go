@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// connection is one end of a connection: what keeps the messages sent over it in order.
+type connection struct {
+	peer strategy.ID
+	life uint32        // session of the peer at the other end; 0: not known yet
+	used time.Duration // last, of one without a link
+	free time.Duration // when the next message may leave: never before the handshake is over
+	last time.Duration // when the latest message sent over it arrives
+}
+
+const (
+	// keptConnections is how many connections a peer keeps besides its links, as many as Kubo keeps in all by default.
+	keptConnections = 96
+
+	// roundTrips to connect: each takes two latencies.
+	roundTrips = 2
+)
+
+// HandshakeBytes is what each end of a new connection sends until the connection is ready: transport security, choice of protocols,
+// libp2p's identify both ways. Measured between hosts on TCP (package drive).
+const HandshakeBytes = 2800
+
+// linkTo is the connection of a link; nil: there is no link to the peer.
+func (n *node) linkTo(p strategy.ID) *connection {
+	if i, there := slices.BinarySearch(n.links, p); there {
+		return &n.ends[i]
+	}
+	return nil
+}
+
+// passing is a connection to a peer without a link; nil: there is none.
+func (n *node) passing(p strategy.ID) *connection {
+	for i := range n.recent {
+		if c := &n.recent[i]; c.peer == p {
+			return c
+		}
+	}
+	return nil
+}
+
+// remember notes a connection to a peer without a link. The one that was idle for the longest gives way.
+func (n *node) remember(c connection) *connection {
+	c.used = n.now
+	if len(n.recent) < keptConnections {
+		n.recent = append(n.recent, c)
+		return &n.recent[len(n.recent)-1]
+	}
+	at := &n.recent[0]
+	for i := range n.recent {
+		if r := &n.recent[i]; r.used < at.used {
+			at = r
+		}
+	}
+	n.hangUp(at)
+	*at = c
+	return at
+}
+
+// connectionTo is the connection to a peer, for a message. If there is none, one is opened: its handshake takes its time.
+func (n *node) connectionTo(p strategy.ID, m *strategy.Message) *connection {
+	if c := n.linkTo(p); c != nil {
+		return c
+	}
+	if c := n.passing(p); c != nil {
+		c.used = n.now
+		return c
+	}
+	n.handshake(p, m.Query)
+	return n.remember(connection{peer: p, free: n.upFree + 2*roundTrips*n.sim.latency(n.id, p)})
+}
+
+// handshake begins to connect, for a query or for upkeep.
+func (n *node) handshake(p strategy.ID, q strategy.QueryID) {
+	n.shake()
+	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes, Query: q}})
+}
+
+// shake puts this end's part of a handshake on the line.
+func (n *node) shake() { n.upFree = max(n.upFree, n.now) + seconds(HandshakeBytes/n.up) }
+
+// heard notes over which connection a message came.
+func (n *node) heard(p strategy.ID, life uint32) {
+	if n.linked(p) {
+		return
+	}
+	switch c := n.passing(p); {
+	case c == nil:
+		n.shake()
+		n.remember(connection{peer: p, life: life})
+	case c.life != 0 && c.life != life:
+		n.shake()
+		*c = connection{peer: p, life: life, used: n.now}
+	default:
+		c.used, c.life = n.now, life
+	}
+}
+
+// forget closes this end of a connection to a session of a peer without a link.
+func (n *node) forget(p strategy.ID, life uint32) {
+	if c := n.passing(p); c != nil && (c.life == 0 || c.life == life) {
+		n.release(c)
+	}
+}
+
+// release takes out a connection without a link.
+func (n *node) release(c *connection) {
+	last := len(n.recent) - 1
+	*c = n.recent[last]
+	n.recent = n.recent[:last]
+}
+
+// open notes a link to a session of a peer.
+func (n *node) open(p strategy.ID, life uint32, outbound bool) {
+	n.dialing = without(n.dialing, p)
+	if c := n.linkTo(p); c != nil {
+		if c.life == life {
+			return
+		}
+		n.close(p, c.life)
+	}
+	c := connection{peer: p, life: life}
+	if old := n.passing(p); old != nil && (old.life == 0 || old.life == life) {
+		c.free, c.last = old.free, old.last
+		n.release(old)
+	}
+	at, _ := slices.BinarySearch(n.links, p)
+	n.links = slices.Insert(n.links, at, p)
+	n.ends = slices.Insert(n.ends, at, c)
+	n.step(strategy.LinkOpened{Peer: p, Outbound: outbound})
+}
+
+// close takes in that a connection to a session of a peer is gone.
+func (n *node) close(p strategy.ID, life uint32) {
+	n.forget(p, life)
+	i, there := slices.BinarySearch(n.links, p)
+	if !there || n.ends[i].life != life {
+		return
+	}
+	n.links, n.ends = slices.Delete(n.links, i, i+1), slices.Delete(n.ends, i, i+1)
+	n.step(strategy.LinkClosed{Peer: p})
+	n.sim.repair(n)
+}
+
+// hangUp tells the other end that a connection is closed, behind the messages that are on their way.
+func (n *node) hangUp(c *connection) {
+	at := max(n.now+n.sim.latency(n.id, c.peer), c.last)
+	n.emit(event{at: at, to: c.peer, from: n.id, toLife: c.life, kind: closed})
+}
+
+func (n *node) linked(p strategy.ID) bool { return n.linkTo(p) != nil }

@@ -1,0 +1,19 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Away has a peer leave at an instant, and come back at another; 0: it doesn't come back. Call it in order of time.
+func (s *Sim) Away(p strategy.ID, leaves, back time.Duration) {
+	s.churn.moves = append(s.churn.moves, move{leaves, p, false})
+	if back > 0 {
+		s.churn.moves = append(s.churn.moves, move{back, p, true})
+	}
+}
+
+// Linking is the source that the topology is drawn from.
+func (s *Sim) Linking() *rand.Rand { return s.cfg.random(linking) }

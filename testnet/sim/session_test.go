@@ -1,0 +1,297 @@
+package sim_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// script is a strategy whose peers all do what step says. A peer's life counts its sessions from 1.
+func script(step func(h strategy.Host, life int, now time.Duration, in strategy.Input)) strategy.Strategy {
+	return strategy.Strategy{Name: "script", Connects: true, Open: func(w strategy.World) (strategy.Factory, error) {
+		lives := make([]int, w.Peers)
+		return func(h strategy.Host) strategy.Peer {
+			lives[h.Self()]++
+			life := lives[h.Self()]
+			return stepper(func(now time.Duration, in strategy.Input) { step(h, life, now, in) })
+		}, nil
+	}}
+}
+
+// play runs a script for half a minute, for three peers if nothing else is said. prepare may say who leaves when.
+func play(t *testing.T, cfg sim.Config, prepare func(*sim.Sim)) {
+	t.Helper()
+	cfg.Asking, cfg.Patience = 20*time.Second, 10*time.Second
+	if cfg.Data == nil {
+		cfg.Data = clusters(t, 3, 4)
+	}
+	s, err := sim.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prepare != nil {
+		prepare(s)
+	}
+	if _, err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A peer that restarts hears nothing of what its earlier session sent: neither that it couldn't be delivered nor an answer.
+func TestNothingReachesALaterSession(t *testing.T) {
+	type question struct{ life int }
+	type answer struct{ life int }
+	answered := 0
+	s := script(func(h strategy.Host, life int, now time.Duration, in strategy.Input) {
+		switch in := in.(type) {
+		case strategy.Joined:
+			h.Wake(now + time.Second)
+		case strategy.Woken:
+			if h.Self() == 0 {
+				h.Send(1, strategy.Message{Body: question{life}, Bytes: 100})
+				h.Send(2, strategy.Message{Body: question{life}, Bytes: 100}) // which isn't there
+				h.Connect(2)
+			}
+		case strategy.Received:
+			switch b := in.Message.Body.(type) {
+			case question:
+				h.Send(in.From, strategy.Message{Body: answer(b), Bytes: 1_250_000}) // takes a second on the line
+			case answer:
+				answered++
+				if h.Self() == 0 && b.life != life {
+					t.Errorf("session %d gets the answer to session %d", life, b.life)
+				}
+			}
+		case strategy.Failed:
+			if b, ok := in.Message.Body.(question); ok && b.life != life {
+				t.Errorf("session %d hears of what session %d sent", life, b.life)
+			}
+			if in.Message.Body == nil && life == 2 && now < 6*time.Second {
+				t.Errorf("session 2 hears at %v that a link of session 1 could not be opened", now)
+			}
+		}
+	})
+	play(t, sim.Config{Strategy: s}, func(s *sim.Sim) {
+		s.Away(2, 500*time.Millisecond, 0)
+		s.Away(0, 2*time.Second, 3*time.Second)
+	})
+	if answered != 1 {
+		t.Errorf("%d answers, want the one to the second session", answered)
+	}
+}
+
+// What is still waiting for the line when a peer leaves is never sent.
+func TestNothingIsSentAfterLeaving(t *testing.T) {
+	received := 0
+	s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+		switch in := in.(type) {
+		case strategy.Joined:
+			h.Wake(now + time.Second)
+		case strategy.Woken:
+			for range 10 {
+				if h.Self() == 0 {
+					h.Send(1, strategy.Message{Body: now, Bytes: 1_250_000}) // a second each
+				}
+			}
+		case strategy.Received:
+			if h.Self() == 1 {
+				received++
+				if sent := now - time.Second; sent > 4*time.Second { // a second on the line of the receiver
+					t.Errorf("a message of a peer that left at 3.9 s comes at %v", now)
+				}
+			}
+			_ = in
+		}
+	})
+	play(t, sim.Config{Strategy: s}, func(s *sim.Sim) { s.Away(0, 3900*time.Millisecond, 0) })
+	if received != 2 {
+		t.Errorf("%d messages received, want 2", received)
+	}
+}
+
+// Messages to one peer come in the order in which they were sent, also those behind a handshake or a retransmission; and none
+// comes before its last byte can be there.
+func TestOrderOfAStream(t *testing.T) {
+	const messages = 200
+	for name, loss := range map[string]float64{"handshake": 0, "loss": 0.3} {
+		var got []int
+		var first time.Duration
+		to := strategy.ID(1)
+		var world strategy.World
+		s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+			switch in := in.(type) {
+			case strategy.Joined:
+				h.Wake(now + time.Second)
+			case strategy.Woken:
+				if h.Self() != 0 {
+					return
+				}
+				for slices.Contains(h.Links(), to) {
+					to++
+				}
+				for i := range messages {
+					h.Send(to, strategy.Message{Body: i, Bytes: 100})
+				}
+			case strategy.Received:
+				if len(got) == 0 {
+					first = now
+				}
+				got = append(got, in.Message.Body.(int))
+			}
+		})
+		open := s.Open
+		s.Open = func(w strategy.World) (strategy.Factory, error) {
+			world = w
+			return open(w)
+		}
+		play(t, sim.Config{Strategy: s, Loss: loss, Data: clusters(t, 40, 4)}, nil)
+		if !slices.IsSorted(got) || len(got) != messages {
+			t.Errorf("%s: order %v", name, got)
+		}
+		if least := time.Second + 5*world.Latency(0, to); first < least {
+			t.Errorf("%s: the first message comes at %v, before a handshake and its way, %v", name, first, least)
+		}
+	}
+}
+
+// Nobody is connected to peer 0 before having connected to it.
+func TestNoConnectionFromNowhere(t *testing.T) {
+	var world strategy.World
+	checked := false
+	s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+		switch in := in.(type) {
+		case strategy.Joined:
+			h.Wake(now + time.Second)
+		case strategy.Woken:
+			if h.Self() == 39 && !slices.Contains(h.Links(), 0) {
+				h.Send(0, strategy.Message{Body: now, Bytes: 100})
+			}
+		case strategy.Received:
+			if least := in.Message.Body.(time.Duration) + 5*world.Latency(39, 0); now < least {
+				t.Errorf("a message comes at %v, before a handshake and its way, %v", now, least)
+			}
+			checked = true
+		}
+	})
+	open := s.Open
+	s.Open = func(w strategy.World) (strategy.Factory, error) {
+		world = w
+		return open(w)
+	}
+	play(t, sim.Config{Strategy: s, Data: clusters(t, 40, 4)}, nil)
+	if !checked {
+		t.Error("no message was received")
+	}
+}
+
+// A message is there when its last byte is, to the nanosecond: not at the beginning of the line's work.
+func TestArrivalIsExact(t *testing.T) {
+	type sent struct{ at time.Duration }
+	var world strategy.World
+	checked := 0
+	s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+		switch in := in.(type) {
+		case strategy.LinkOpened:
+			if h.Self() == 0 && in.Peer == 1 {
+				h.Send(1, strategy.Message{Body: sent{now}, Bytes: 6250}) // 5 ms on each line
+			}
+		case strategy.Received:
+			checked++
+			want := in.Message.Body.(sent).at + 10*time.Millisecond + world.Latency(0, h.Self())
+			if off := now - want; off < -time.Microsecond || off > time.Microsecond {
+				t.Errorf("a message is %v off", off)
+			}
+		case strategy.Joined:
+			h.Wake(now + time.Second)
+		case strategy.Woken:
+			if h.Self() == 0 {
+				h.Connect(1)
+			}
+		}
+	})
+	open := s.Open
+	s.Open = func(w strategy.World) (strategy.Factory, error) {
+		world = w
+		return open(w)
+	}
+	play(t, sim.Config{Strategy: s, Topology: sim.Topology{Degree: 1}}, nil)
+	if checked == 0 {
+		t.Error("no message was received")
+	}
+}
+
+// A panic in a peer ends its own run only, and the error says which run it was.
+func TestPanicNamesTheRun(t *testing.T) {
+	s := script(func(_ strategy.Host, _ int, now time.Duration, _ strategy.Input) {
+		if now > time.Second {
+			panic("a fault of the strategy")
+		}
+	})
+	r, err := sim.New(sim.Config{Strategy: s, Data: clusters(t, 3, 4), Queries: 10, Seed: 42, Each: parallel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Run()
+	if !errors.Is(err, sim.ErrPanic) {
+		t.Fatalf("error %v, want ErrPanic", err)
+	}
+	for _, want := range []string{"script", "seed 42", "peer ", "a fault of the strategy", "session_test.go"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %q: %v", want, err)
+		}
+	}
+}
+
+// Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a later.
+func TestKademliaRestartsOften(t *testing.T) {
+	r := run(t, sim.Config{
+		Strategy: strategy.Kademlia, Data: clusters(t, 150, 30), Churn: sim.Churn{Median: 5 * time.Second, Away: time.Second},
+		Queries: 500, Seed: 1, Warmup: 10 * time.Second,
+	})
+	t.Logf("%+v", r)
+	if r.Recall < 0.9 { // half of all sessions are shorter than 5 s
+		t.Errorf("recall %v", r.Recall)
+	}
+}
+
+// Who connects pays for it, once, and so does the other end; a peer that isn't there costs nothing.
+func TestConnectingCosts(t *testing.T) {
+	s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+		to := strategy.ID(1)
+		for slices.Contains(h.Links(), to) {
+			to++
+		}
+		switch in.(type) {
+		case strategy.Joined:
+			h.Wake(now + 2*time.Second)
+		case strategy.Woken:
+			if h.Self() == 0 {
+				h.Send(to, strategy.Message{Body: now, Bytes: 100})
+				h.Send(to, strategy.Message{Body: now, Bytes: 100})
+				h.Send(39, strategy.Message{Body: now, Bytes: 100})
+			}
+		}
+	})
+	cfg := sim.Config{Strategy: s, Data: clusters(t, 40, 4), Topology: sim.Topology{}, Asking: time.Second, Patience: 20 * time.Second}
+	n, err := sim.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Away(39, time.Second, 0)
+	r, err := n.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := len(sim.Topology{Degree: 4}.Edges(40, n.Linking()))
+	if got, want := r.ConnectBytes*40, float64(2*sim.HandshakeBytes*(links+1)); got < want || got > want+10*sim.HandshakeBytes { // some replace links to 39
+		t.Errorf("%v bytes to connect, want %v and those for the links to peer 39", got, want)
+	}
+	if sent := (r.UpkeepBytesPerPeer - r.ConnectBytes) * 40; sent < 299 || sent > 301 {
+		t.Errorf("%v bytes besides, want 300", sent)
+	}
+}

@@ -1,0 +1,193 @@
+package strategy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// What a node does: package node has these numbers too.
+const (
+	vennLifetime = time.Hour
+	vennSettle   = 500 * time.Millisecond // from a node's start to its first epoch
+	vennReserve  = 64                     // sequence numbers reserved on disk at a time; a restart loses those that are left
+
+	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
+	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
+	peerIDBytes      = 38               // of an Ed25519 key
+)
+
+// origin is a peer as the origin of summaries. Its epochs have the same parts, for its collection stays as it is.
+type origin struct {
+	sessions uint64 // so far
+	last     uint32 // sequence number used
+	reserved uint32 // sequence numbers up to it may be used
+
+	// epochs are those published so far, ascending. Others read them while the peer itself adds one.
+	epochs atomic.Pointer[[]*vennEpoch]
+	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited
+}
+
+// vennEpoch is a summary that was published.
+type vennEpoch struct {
+	stream           *summary.Stream
+	envelope, record []byte
+	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
+}
+
+// restart begins a session, and returns what its requests are numbered from.
+func (o *origin) restart() uint64 {
+	o.sessions++
+	o.last = o.reserved
+	return o.sessions << 32
+}
+
+// next is the sequence number of the next epoch.
+func (o *origin) next() uint32 {
+	if o.last++; o.last > o.reserved {
+		o.reserved = o.last + vennReserve - 1
+	}
+	return o.last
+}
+
+// epoch is the one of a sequence number; nil: it was never published.
+func (o *origin) epoch(sequence uint32) *vennEpoch {
+	all := o.epochs.Load()
+	if all == nil {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(*all, sequence, func(e *vennEpoch, s uint32) int {
+		return int(int64(e.stream.Header().Epoch.Sequence) - int64(s))
+	})
+	if !found {
+		return nil
+	}
+	return (*all)[i]
+}
+
+// publish gives a peer its next summary.
+func (r *vennRun) publish(p ID) (overlay.Published, error) {
+	o := &r.origins[p]
+	number := summary.Epoch{Generation: 1, Sequence: o.next()}
+	var old []*vennEpoch
+	if all := o.epochs.Load(); all != nil {
+		old = *all
+	}
+	e, err := r.make(p, number, old)
+	if err != nil {
+		return overlay.Published{}, err
+	}
+	all := append(slices.Clone(old), e)
+	o.epochs.Store(&all)
+	return overlay.Published{Envelope: e.envelope, Record: e.record, Stream: e.stream}, nil
+}
+
+// make makes an epoch: from the collection, or from an epoch before.
+func (r *vennRun) make(p ID, number summary.Epoch, old []*vennEpoch) (*vennEpoch, error) {
+	e := &vennEpoch{}
+	var err error
+	if len(old) > 0 {
+		e.record = old[0].record
+		e.stream, err = old[0].stream.Renew(number)
+	} else {
+		e.record = append(make([]byte, recordOverhead), peerID(p)...)
+		e.stream, err = r.build(p, number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	payload, err := e.stream.Header().AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	e.envelope = append(payload, make([]byte, envelopeOverhead-8)...)
+	e.envelope = binary.BigEndian.AppendUint32(e.envelope, number.Sequence)
+	e.envelope = binary.BigEndian.AppendUint32(e.envelope, uint32(p))
+	e.prefixes = make([]atomic.Pointer[summary.Prefix], e.stream.Prefix().Parts()+1)
+	return e, nil
+}
+
+func (r *vennRun) build(p ID, number summary.Epoch) (*summary.Stream, error) {
+	fps := r.world.Collection(p)
+	shape, err := r.shape(len(fps))
+	if err != nil {
+		return nil, err
+	}
+	return summary.Build(fps, summary.Header{
+		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: vennLifetime, Shape: shape, Epoch: number,
+	})
+}
+
+// prefix is the first parts of an epoch: one for all who hold it.
+func (r *vennRun) prefix(h *summary.Header, parts int) *summary.Prefix {
+	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
+	e := o.epoch(h.Epoch.Sequence)
+	return shared(&e.prefixes[parts], func() *summary.Prefix {
+		first := (*o.epochs.Load())[0]
+		if first == e {
+			return e.stream.Prefix().Truncate(parts)
+		}
+		cut := shared(&first.prefixes[parts], func() *summary.Prefix { return first.stream.Prefix().Truncate(parts) })
+		return must(cut.Under(e.stream.Header()))
+	})
+}
+
+// shared is what a pointer leads to, which is made if it leads nowhere.
+func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summary.Prefix {
+	if known := p.Load(); known != nil {
+		return known
+	}
+	p.CompareAndSwap(nil, do())
+	return p.Load()
+}
+
+// peerID is the name of a peer in the cores: as long as a real one.
+func peerID(p ID) overlay.PeerID {
+	var b [peerIDBytes]byte
+	binary.BigEndian.PutUint32(b[peerIDBytes-4:], uint32(p))
+	return overlay.PeerID(b[:])
+}
+
+// idOf is the peer of that name.
+func idOf(p overlay.PeerID) ID {
+	return ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
+}
+
+// openHeader knows whose header it is, and of which epoch.
+func (r *vennRun) openHeader(envelope []byte) (summary.Header, error) {
+	at := len(envelope) - 8
+	e := r.origins[binary.BigEndian.Uint32(envelope[at+4:])].epoch(binary.BigEndian.Uint32(envelope[at:]))
+	return *e.stream.Header(), nil
+}
+
+func (r *vennRun) openRecord(envelope []byte) (overlay.PeerID, error) {
+	return overlay.PeerID(envelope[recordOverhead:]), nil
+}
+
+// newPrefix is the prefix of no parts.
+func (r *vennRun) newPrefix(h *summary.Header) (*summary.Prefix, error) { return r.prefix(h, 0), nil }
+
+// extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
+func (r *vennRun) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
+	if run.First > p.Parts() || run.End() <= p.Parts() {
+		return p.Extend(run)
+	}
+	return r.prefix(p.Header(), run.End()), nil
+}
+
+// applyDelta is summary.ApplyDelta, of a delta between epochs of the same parts.
+func (r *vennRun) applyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
+	base, parts, err := summary.DeltaBase(delta)
+	if err != nil {
+		return nil, err
+	}
+	if base != old.Header().Epoch || parts > old.Parts() {
+		return nil, fmt.Errorf("strategy: venn: delta to %v: %w", base, summary.ErrBase)
+	}
+	return r.prefix(h, parts), nil
+}
