@@ -51,6 +51,7 @@ func (l *loop) saidHello(s saidHello) {
 		l.rejected(s.peer)
 	} else {
 		l.greeted(s.peer)
+		l.n.host.Peerstore().RecordLatency(s.peer, s.rtt)
 		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.rtt})
 	}
 	if under != nil && under.next != nil && l.links[s.peer] {
