@@ -47,6 +47,9 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 }
 
 func (l *loop) confirmed(r confirmed) {
+	if r.err == nil {
+		l.n.host.Peerstore().RecordLatency(r.peer, r.rtt)
+	}
 	for i, c := range r.asked {
 		if r.err != nil {
 			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer)})

@@ -49,6 +49,7 @@ func (l *loop) saidHello(s saidHello) {
 	if s.err != nil {
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
 	} else {
+		l.n.host.Peerstore().RecordLatency(s.peer, s.rtt)
 		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.rtt})
 	}
 	if under != nil && under.next != nil && l.links[s.peer] {

@@ -66,7 +66,7 @@ type PeerStatus struct {
 	ID        peer.ID
 	Connected bool
 	Linked    bool          // hello was said
-	RTT       time.Duration // as libp2p measured it; 0: not known
+	RTT       time.Duration // smoothed over hellos, confirmations and libp2p's pings; 0: not known
 	Keys      int           // that its summary is of
 	Parts     int           // of its summary held; 0: none
 	Bytes     int           // of these parts

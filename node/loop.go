@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -38,6 +39,7 @@ type loop struct {
 
 	publisher *publisher
 	previous  *publisher // under the previous seed; nil: there is none
+	tails     tailer
 	ticks     int
 }
 
@@ -128,6 +130,7 @@ func (l *loop) tick() {
 
 // stirred looks at what others have left for the loop without a message.
 func (l *loop) stirred() {
+	l.tails.waking = false
 	l.n.in.Take(l.stateChanged)
 	l.publish()
 }
@@ -191,6 +194,8 @@ func (l *loop) partial(p inbox.Partial) {
 	l.n.in.Took(p)
 	switch {
 	case p.Way != overlay.Message && !l.link(p.From, false):
+	case p.Tails != nil:
+		l.step(tails.Received{From: overlay.PeerID(p.From), Items: p.Tails})
 	case p.Parts == nil:
 		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:

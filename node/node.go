@@ -26,6 +26,7 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -65,6 +66,7 @@ type Node struct {
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
 	changes  atomic.Int64 // of keys, since the loop last looked
+	touched  touched
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
@@ -95,7 +97,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	}
 	n.events = newEvents(n.counters, n.metrics)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
-	machine, err := core.New(n.overlayConfig(), n.routingConfig())
+	machine, err := core.New(n.overlayConfig(), n.routingConfig(), n.tailsConfig())
 	if err != nil {
 		n.cancel(ErrClosed)
 		return nil, err
@@ -205,6 +207,14 @@ func (n *Node) overlayConfig() overlay.Config {
 		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
 	}
 	return c
+}
+
+func (n *Node) tailsConfig() tails.Config {
+	return tails.Config{
+		Sign:   n.key.Sign,
+		Verify: n.verifyTail,
+		Hides:  func() bool { return n.cfg.private.Len() > 0 },
+	}
 }
 
 func (n *Node) routingConfig() routing.Config {

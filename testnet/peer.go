@@ -13,7 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // Network is the name under which the nodes of a testnet meet.
@@ -60,16 +60,16 @@ func (m *member) close() {
 }
 
 // find asks the node for one holder of the key or for all of them, and waits until the query is over.
-func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, cost judge.Cost, err error) {
+func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, stats routing.Stats, err error) {
 	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: queryTimeout})
 	if err != nil {
-		return nil, cost, err
+		return nil, stats, err
 	}
 	for info := range results.Providers() {
 		found = append(found, info.ID)
 	}
-	stats, err := results.Stats()
-	return found, judge.Cost{Probes: stats.Probes, FalseProbes: stats.FalseProbes, Messages: stats.Messages}, err
+	stats, err = results.Stats()
+	return found, stats, err
 }
 
 // similar lists the neighbours that the node chose by overlap.

@@ -2,7 +2,7 @@
 //
 //	go run . [AREA…] [--json]
 //
-// The areas are filter, merge, coder, counting, stream, sketch, index and overlap; none means all. Ours and theirs do the
+// The areas are filter, blocked, merge, coder, counting, stream, sketch, index and overlap; none means all. Ours and theirs do the
 // same work in turn, at least five rounds, and a row tells the median of each, in a unit of which less is better, and the
 // median of the rounds' ratios, theirs to ours: how many times better ours is. Times are of the processor, where the system
 // tells them (Linux). Absolute times decide nothing. A target is the ratio that is to be reached; rows without one are
@@ -32,6 +32,7 @@ var areas = []struct {
 	rows func(*bench)
 }{
 	{"filter", filterArea},
+	{"blocked", blockedArea},
 	{"merge", mergeArea},
 	{"coder", coderArea},
 	{"counting", countingArea},

@@ -259,7 +259,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
-		public := httpapi.Public(c)
+		public, watch := d.withUI(ctx, httpapi.Public(c))
+		run(watch)
 		run(func() error { return httpapi.Serve(ctx, d.public, public) })
 	}
 	run(func() error { d.keeper.run(ctx); return nil })

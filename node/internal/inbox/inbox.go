@@ -13,6 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -111,7 +112,8 @@ type Partial struct {
 	Bytes     int // on the wire
 	Catalogue []overlay.Item
 	Group     summary.GroupID
-	Parts     *wire.Parts // nil: it is a catalogue
+	Tails     []tails.Item
+	Parts     *wire.Parts // nil: it is a catalogue or tails
 	Way       overlay.Way
 	Came      time.Duration // on the core's clock
 }

@@ -194,6 +194,11 @@ func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
 	m.send(outgoing{to: to, group: wire.CatalogueGroup, metadata: catalogue})
 }
 
+// SendTails queues a message of tails for a peer, or drops it.
+func (m *Mesh) SendTails(to peer.ID, tails []byte) {
+	m.send(outgoing{to: to, group: wire.TailsGroup, metadata: tails})
+}
+
 // SendParts queues parts of a group for a peer, or drops them.
 func (m *Mesh) SendParts(to peer.ID, group summary.GroupID, parts []byte) {
 	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
@@ -295,7 +300,7 @@ var (
 )
 
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
-	catalogue := string(p.GroupID) == wire.CatalogueGroup
+	catalogue := string(p.GroupID) == wire.CatalogueGroup || string(p.GroupID) == wire.TailsGroup
 	switch {
 	case p.GetTopicID() != m.cfg.Topic:
 		return errTopic
@@ -339,6 +344,10 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Part
 	p.From, p.Bytes = from, protowire.SizeBytes(1+protowire.SizeBytes(proto.Size(rpc)))
 	if string(rpc.GroupID) == wire.CatalogueGroup {
 		p.Catalogue, err = wire.ParseCatalogue(rpc.PartsMetadata)
+		return p, err
+	}
+	if string(rpc.GroupID) == wire.TailsGroup {
+		p.Tails, err = wire.ParseTails(rpc.PartsMetadata)
 		return p, err
 	}
 	parts, err := wire.ParseParts(rpc.PartialMessage, wire.MaxPartsRPC)
