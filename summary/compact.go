@@ -2,9 +2,9 @@ package summary
 
 import "fmt"
 
-// Compact is p without its encoded parts, which are about half of its memory: the same as p to all who ask, but
-// Run and Extend, and deltas to it, encode the parts anew, in O(n), and Truncate those that it drops. As the encoding is
-// canonical, and no decoder accepts any other, they get the bytes that came from the origin. It shares the rest with p.
+// Compact returns p without its encoded parts, which are about half of its memory. Queries behave the same. Run, Extend
+// and EncodeDelta re-encode the parts, in O(n) time, and Truncate those that it drops. The encoding is canonical, so the
+// bytes are those that came from the origin. The result shares the rest with p.
 func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p

@@ -243,9 +243,9 @@ type estimated struct {
 	deviation func(c float64) float64
 }
 
-// score gives an estimate its score interval: all c, up to a number, that lie within as many standard deviations of the
-// value, as they are at c, as the confidence asks for. For few keys it covers better than the normal interval, which
-// takes them as they are at the value.
+// score sets the Wilson score interval of an estimate: every c in [0, most] whose own standard deviation puts the value
+// within z deviations of c, z following from the confidence. For few keys it covers better than the normal interval,
+// which takes the deviation at the value.
 func (e estimated) score(most float64) estimate.Interval {
 	if e.Saturated {
 		e.High = most

@@ -133,8 +133,8 @@ func assemble(p *Plan, parts, block int, nodes func(dst []uint64, begin, end, le
 	return t
 }
 
-// truncate is what the first parts say of a block of which t says what the held ones do: the sets of t, and others only where
-// the last of the steps was not the same.
+// truncate returns the block's state after the first parts, where t is its state after the first held parts. It shares
+// every set with t except those that the dropped parts refined.
 func (t *trie) truncate(p *Plan, block, held, parts int) *trie {
 	before, after := p.last(block, held), p.last(block, parts)
 	if before.sample == after.sample && slices.Equal(before.ranges, after.ranges) {

@@ -33,6 +33,9 @@ type System struct {
 	// Announce is how many holdings are announced at most, of the whole network, besides those of the keys that will be looked
 	// for: for systems that pay for each. 0: all of them.
 	Announce int
+	// Marginal says that a holding costs less the more there are. What it costs is then the slope between two announcements: of half of
+	// Announce and of Announce, one after the other.
+	Marginal bool
 	// Upkeep and Query say which protocols are for announcing, and for queries. The same may be for both.
 	Upkeep, Query func(protocol.ID) bool
 
@@ -98,14 +101,15 @@ type SystemRow struct {
 	JoinBytes        float64   `json:"join_bytes_per_peer"` // to be part of the network, before anything is announced
 	Announced        int       `json:"announced"`           // holdings
 	AnnounceSeconds  float64   `json:"announce_seconds"`
-	AnnounceBytes    float64   `json:"announce_bytes_per_holding"`
+	AnnounceBytes    float64   `json:"announce_bytes_per_holding"` // of System.Marginal the slope between two announcements
 	AnnounceMessages float64   `json:"announce_messages_per_holding"`
 	FindOne          FindStats `json:"find_one"`
 	FindAll          FindStats `json:"find_all"`
 	HostBytes        float64   `json:"memory_bytes_per_host"` // more in use after announcing than before the hosts were opened
 }
 
-// FindStats are of the queries of one kind.
+// FindStats are of the queries of one kind. Messages and Bytes are all that was sent meanwhile, for queries and for upkeep: some
+// systems cannot tell the two apart.
 type FindStats struct {
 	Queries  int     `json:"queries"`
 	Recall   float64 `json:"recall"`
@@ -205,10 +209,24 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 		return row, err
 	}
 	row.HostBytes = max(0, inUse()-before) / float64(len(t.peers))
-	if row.FindOne, err = t.ask(ctx, c.one); err == nil {
-		row.FindAll, err = t.ask(ctx, c.all)
-	}
+	row.FindOne, row.FindAll, err = t.query(ctx)
 	return row, err
+}
+
+// query runs the queries of both kinds in turns, so that each kind finds as many connections open as the other.
+func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
+	kinds := [2]*asked{{queries: t.one}, {queries: t.all}}
+	const turns = 8
+	for turn := range turns {
+		for k := range kinds {
+			a := kinds[(k+turn)%2] // each kind comes first as often as the other
+			n := len(a.queries)
+			if err := t.ask(ctx, a, n*turn/turns, n*(turn+1)/turns); err != nil {
+				return one, all, err
+			}
+		}
+	}
+	return kinds[0].stats(), kinds[1].stats(), nil
 }
 
 // open makes the hosts, the same for every system, and the system's peers.
@@ -221,7 +239,7 @@ func (t *contest) open() error {
 			return err
 		}
 		m, class := newMeter(time.Now()), t.cfg.Links[t.classes[i]]
-		h, err := t.wires.host(i, key, class, m, nil, netip.AddrPort{})
+		h, err := t.wires.host(i, key, class, m, netip.AddrPort{})
 		if err != nil {
 			return err
 		}
@@ -256,16 +274,60 @@ func (t *contest) announce(ctx context.Context, row *SystemRow) error {
 			}
 		}
 	}
-	messages, bytes := t.sent(t.system.Upkeep)
+	if row.Announced == 0 {
+		return nil
+	}
+	var before announcement
+	if t.system.Marginal {
+		var err error
+		if before, err = t.spread(ctx, t.half(keys)); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
-	if err := t.each(Spreading, func(i int) error { return t.peers[i].Announce(ctx, keys[i]) }); err != nil {
+	a, err := t.spread(ctx, keys)
+	if err != nil {
 		return err
 	}
 	row.AnnounceSeconds = time.Since(began).Seconds()
-	m, b := t.sent(t.system.Upkeep)
-	n := float64(max(1, row.Announced))
-	row.AnnounceMessages, row.AnnounceBytes = float64(m-messages)/n, float64(b-bytes)/n
+	n := float64(max(1, a.holdings-before.holdings))
+	row.AnnounceMessages = (float64(a.messages) - float64(before.messages)) / n
+	row.AnnounceBytes = (float64(a.bytes) - float64(before.bytes)) / n
 	return nil
+}
+
+// announcement is what announcing has cost.
+type announcement struct {
+	holdings        int
+	messages, bytes uint64
+}
+
+// spread has each peer announce its keys.
+func (t *contest) spread(ctx context.Context, keys [][][]byte) (announcement, error) {
+	messages, bytes := t.sent(t.system.Upkeep)
+	if err := t.each(Spreading, func(i int) error { return t.peers[i].Announce(ctx, keys[i]) }); err != nil {
+		return announcement{}, err
+	}
+	m, b := t.sent(t.system.Upkeep)
+	a := announcement{messages: m - messages, bytes: b - bytes}
+	for _, k := range keys {
+		a.holdings += len(k)
+	}
+	return a, nil
+}
+
+// half is about half of the keys of each peer, drawn at random.
+func (t *contest) half(keys [][][]byte) [][][]byte {
+	rng := t.cfg.random(sampling)
+	out := make([][][]byte, len(keys))
+	for i, all := range keys {
+		for _, k := range all {
+			if rng.IntN(2) == 0 {
+				out[i] = append(out[i], k)
+			}
+		}
+	}
+	return out
 }
 
 // announced are the keys to be announced: those that will be looked for, and others by chance. nil: all.
@@ -287,41 +349,54 @@ func (t *contest) announced() map[uint32]bool {
 	return keys
 }
 
-// ask runs queries of one kind.
-func (t *contest) ask(ctx context.Context, queries []workload.Query) (FindStats, error) {
-	messages, bytes := t.sent(t.system.Query)
+// asked is what queries of one kind have brought so far.
+type asked struct {
+	queries         []workload.Query
+	score           judge.Score
+	over            []time.Duration
+	messages, bytes uint64 // sent meanwhile
+	done            int
+}
+
+func (a *asked) stats() FindStats {
+	n := float64(max(1, a.done))
+	tally := a.score.FindOne
+	if len(a.queries) > 0 && a.queries[0].Kind == workload.FindAll {
+		tally = a.score.FindAll
+	}
+	return FindStats{
+		Queries: tally.Queries, Recall: tally.Recall(), Wrong: a.score.Wrong, P50: millis(a.score.Latency(0.5)), P99: millis(a.score.Latency(0.99)),
+		Over: millis(median(a.over)), Messages: float64(a.messages) / n, Bytes: float64(a.bytes) / n,
+	}
+}
+
+// ask runs the queries from one to before another.
+func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
+	ours := func(id protocol.ID) bool { return t.system.Upkeep(id) || t.system.Query(id) }
+	messages, bytes := t.sent(ours)
 	var mu sync.Mutex
-	var score judge.Score
-	var over []time.Duration
 	var group errgroup.Group
 	group.SetLimit(parallel)
-	for n, q := range queries {
+	for n, q := range a.queries[from:to] {
 		if ctx.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			a, end, err := t.find(ctx, q)
+			answer, end, err := t.find(ctx, q)
 			mu.Lock()
 			defer mu.Unlock()
-			score.Add(t.truth, a)
-			over = append(over, end)
+			a.score.Add(t.truth, answer)
+			a.over = append(a.over, end)
 			return err
 		})
 		if t.cfg.Progress != nil {
-			t.cfg.Progress(Progress{Querying, n + 1, len(queries)})
+			t.cfg.Progress(Progress{Querying, from + n + 1, len(a.queries)})
 		}
 	}
 	err := group.Wait()
-	m, b := t.sent(t.system.Query)
-	n := float64(max(1, len(queries)))
-	tally := score.FindOne
-	if len(queries) > 0 && queries[0].Kind == workload.FindAll {
-		tally = score.FindAll
-	}
-	return FindStats{
-		Queries: tally.Queries, Recall: tally.Recall(), Wrong: score.Wrong, P50: millis(score.Latency(0.5)), P99: millis(score.Latency(0.99)),
-		Over: millis(median(over)), Messages: float64(m-messages) / n, Bytes: float64(b-bytes) / n,
-	}, cmp.Or(err, ctx.Err())
+	m, b := t.sent(ours)
+	a.messages, a.bytes, a.done = a.messages+m-messages, a.bytes+b-bytes, to
+	return cmp.Or(err, ctx.Err())
 }
 
 // find runs a query, and says when the asker knew that it was over.

@@ -63,6 +63,10 @@ func (c *Comparison) writeNotes(b *strings.Builder) {
 			padded = append(padded, r.System)
 		}
 	}
+	wrap(b, "msgs/query, B/query: all that was sent meanwhile, upkeep too; both kinds of queries take turns, over the same connections")
+	if c.Transport != Sim {
+		wrap(b, "latencies are those of loopback: they show how busy the processors of this machine are, not the way that messages go")
+	}
 	wrap(b, fmt.Sprintf("over: when the asker knows that there is nothing more to wait for; never: not within %v, or not at all", queryTimeout))
 	if len(padded) > 0 {
 		wrap(b, strings.Join(padded, ", ")+": messages are padding of their sizes, and what they say is passed within the process and "+

@@ -141,11 +141,11 @@ func writeNetwork(w io.Writer, r experiment.NetworkResult, asJSON bool) error {
 		return e.Encode(r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tTO CONNECT\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tWALL S\tMEMORY MB\tTRACE\t")
+	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tTO CONNECT\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tTRACE\t")
 	for _, x := range r.Rows {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.0f\t%d\t%.12s\t\n", x.Strategy, x.Peers, x.Point(), x.Recall,
+		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.12s\t\n", x.Strategy, x.Peers, x.Point(), x.Recall,
 			x.MessagesPerQuery, x.WastedProbesPerQuery, x.UpkeepBytesPerPeer, x.ConnectBytesPerPeer, x.QueryBytes, x.Hops, x.LatencyP50, x.LatencyP99,
-			x.WallSeconds, x.MemoryBytes>>20, x.TraceHash)
+			x.TraceHash)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package bloom_test
 
 import (
 	"fmt"
+	"log"
 
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -156,4 +157,43 @@ func ExampleAppendCounters() {
 	n, err := bloom.DecodeCounters(again, code)
 	fmt.Println(len(code), n, again[500], err)
 	// Output: 14 14 3 <nil>
+}
+
+func ExampleNewForRate() {
+	f, err := bloom.NewForRate(1000, 0.01) // 1000 keys, 1 % false positives
+	if err != nil {
+		log.Fatal(err)
+	}
+	f.AddString("apple")
+	fmt.Println(f.ContainsString("apple"), f.ContainsString("pear"))
+	// Output: true false
+}
+
+func ExampleBlocked() {
+	f, err := bloom.NewBlockedForRate(1_000_000, 0.01)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(f.TestAndAdd([]byte("apple")), f.TestAndAdd([]byte("apple")))
+	f.AddHash(bloom.Hash64(0xb9a28d3a7c30f6ce)) // a hash that is at hand
+	fmt.Println(f.ContainsHash(bloom.Hash64(0xb9a28d3a7c30f6ce)), f.ContainsString("pear"))
+	// Output:
+	// false true
+	// true false
+}
+
+func ExampleFilter_EstimateOverlap() {
+	a, _ := bloom.NewForRate(10_000, 0.01)
+	b, _ := bloom.NewForRate(10_000, 0.01)
+	for i := range 10_000 {
+		a.AddString(fmt.Sprint("key ", i))
+		b.AddString(fmt.Sprint("key ", i+5000))
+	}
+	o, err := a.EstimateOverlap(b, 0.95)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f keys in both (%.0f to %.0f), Jaccard %.2f\n", o.Intersection.Value, o.Intersection.Low, o.Intersection.High, o.Jaccard)
+	// Output:
+	// 4988 keys in both (4936 to 5040), Jaccard 0.33
 }

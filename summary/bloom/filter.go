@@ -24,6 +24,16 @@ func New(p Params) (*Filter, error) {
 	return newFilter(p, make([]uint64, wordsFor(p.Bits()))), nil
 }
 
+// NewForRate returns an empty standard filter, the shortest whose false-positive rate is at most rate (0 < rate < 1) with n
+// keys in it, under the zero Seed. An error is matched by ErrParams.
+func NewForRate(n int, rate float64) (*Filter, error) {
+	p, err := ParamsForRate(n, rate)
+	if err != nil {
+		return nil, err
+	}
+	return New(p)
+}
+
 // newFilter takes words over. p has been checked.
 func newFilter(p Params, words []uint64) *Filter {
 	f := &Filter{params: p, words: words}
@@ -44,6 +54,22 @@ func (f *Filter) AppendWords(dst []uint64) []uint64 { return append(dst, f.words
 
 // Add adds a key: O(k), no allocation.
 func (f *Filter) Add(key []byte) { f.AddHash(f.params.Seed.Hash(key)) }
+
+// AddString adds a key: O(k), no allocation.
+func (f *Filter) AddString(key string) { f.AddHash(f.params.Seed.HashString(key)) }
+
+// ContainsString reports whether the key may have been added: O(k), no allocation.
+func (f *Filter) ContainsString(key string) bool {
+	return f.ContainsHash(f.params.Seed.HashString(key))
+}
+
+// TestAndAdd adds a key and reports whether it may have been there before.
+func (f *Filter) TestAndAdd(key []byte) bool {
+	h := f.params.Seed.Hash(key)
+	there := f.ContainsHash(h)
+	f.AddHash(h)
+	return there
+}
 
 // AddHash adds a key by its hash under the filter's Seed.
 func (f *Filter) AddHash(h Hash) {

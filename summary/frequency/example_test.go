@@ -29,3 +29,23 @@ func ExampleSketch() {
 	// 1000 3 0
 	// 500 10940 bytes
 }
+
+func ExampleTop() {
+	p, err := frequency.ParamsForError(0.01, 0.01)
+	if err != nil {
+		log.Fatal(err)
+	}
+	top, err := frequency.NewTop(2, p)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range uint64(1000) {
+		top.Add(i%7*i%11, 1) // fingerprints of keys
+	}
+	for key, n := range top.All() {
+		fmt.Println(key, n)
+	}
+	// Output:
+	// 0 221
+	// 10 78
+}

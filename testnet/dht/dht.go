@@ -24,7 +24,7 @@ const prefix = "/venn-testnet"
 // Classic is the DHT with a lookup for every key announced. Each costs tens of kilobytes, so only what is looked for is
 // announced: what a holding costs doesn't depend on how many there are.
 func Classic() testnet.System {
-	return system("kademlia-classic", "go-libp2p-kad-dht, Provide for every key", 1, provide)
+	return system("kademlia-classic", "go-libp2p-kad-dht, Provide for every key", 1, provide) // each key by itself: no slope
 }
 
 // announcer makes keys known.

@@ -102,7 +102,8 @@ func (s *session) schemeRate(h hashScheme, n, m, k, filters, probes int) sample 
 	}))
 }
 
-// simulated are rates that an independent simulation of section 8's setting found (standard error a quarter of the tolerance).
+// simulated are rates of section 8's setting, from a simulation that shares no code with our filters (standard error a quarter of the
+// tolerance). Function plainRate of the tests repeats it.
 var simulated = []struct {
 	scheme          string
 	n               int

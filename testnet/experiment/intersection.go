@@ -46,7 +46,7 @@ func (s *session) estimateCommon(p printed) {
 	a := arrayOf(p)
 	n1, n2, n12 := p.int("n1"), p.int("n2"), p.int("n12")
 	errors := trials(s, p.Name, trialsFor(n1+n2-n12), func(rng *rand.Rand) float64 {
-		common := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: uint64(a.Bits), Hashes: a.Hashes}, n12)
+		common := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: a.Bits, Hashes: a.Hashes}, n12)
 		first, second := common.Clone(), common
 		for range n1 - n12 {
 			first.AddHash(randomHash(rng))

@@ -87,8 +87,8 @@ type NetworkRow struct {
 	LoadP99        float64 `json:"load_p99_over_mean"` // messages that a peer sends for queries
 	LoadMax        float64 `json:"load_max_over_mean"`
 	VirtualSeconds float64 `json:"virtual_seconds"`
-	WallSeconds    float64 `json:"wall_seconds"`
-	MemoryBytes    uint64  `json:"memory_bytes"` // most that the program had during the run
+	WallSeconds    float64 `json:"wall_seconds"`         // of the run; runs beside each other share the processors
+	StateBytes     float64 `json:"state_bytes_per_peer"` // in use at the end for this strategy; 0: not known, for runs were beside each other
 	Components     int     `json:"topology_components"`
 }
 
@@ -393,12 +393,14 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if err != nil {
 		return NetworkRow{}, err
 	}
-	m := newMemory()
+	before := 0.0
+	if n.atOnce == 1 {
+		before = live()
+	}
 	s, err := sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
 		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
 		Progress: func(now, end time.Duration) bool {
-			m.look()
 			n.tell(i, now, end, time.Since(began))
 			return ctx.Err() == nil
 		},
@@ -417,7 +419,10 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 		return NetworkRow{}, fmt.Errorf("experiment: %v: %w", p, err)
 	}
 	row := p.row(r, data, time.Since(began))
-	row.MemoryBytes = m.most
+	if n.atOnce == 1 {
+		row.StateBytes = max(0, live()-before) / float64(p.Peers)
+		runtime.KeepAlive(s)
+	}
 	return row, nil
 }
 

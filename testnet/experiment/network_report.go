@@ -104,7 +104,7 @@ func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', 
 
 // tracesTable is what repeats a run, and shows that it was the same.
 func tracesTable(rows []NetworkRow) table {
-	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "memory, MB", "trace"}}
+	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "state a peer, kB", "trace"}}
 	for _, r := range rows {
 		run := r.Strategy
 		if r.Sweep != "" {
@@ -112,10 +112,18 @@ func tracesTable(rows []NetworkRow) table {
 		}
 		t.Rows = append(t.Rows, []string{
 			run, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Peers), fixed(r.Online, 1), strconv.Itoa(r.Keys), strconv.Itoa(r.Queries),
-			fixed(r.WallSeconds, 1), strconv.FormatUint(r.MemoryBytes>>20, 10), r.TraceHash,
+			fixed(r.WallSeconds, 1), stateLabel(r), r.TraceHash,
 		})
 	}
 	return t
+}
+
+// stateLabel is what a peer's state takes, in kB, where that is known.
+func stateLabel(r NetworkRow) string {
+	if r.StateBytes == 0 {
+		return "–"
+	}
+	return fixed(r.StateBytes/1000, 1)
 }
 
 // networkRecords are the rows as a table: the fields of NetworkRow under their names in JSON, in their order.
@@ -124,7 +132,7 @@ func networkRecords(rows []NetworkRow) [][]string {
 		"strategy", "peers", "sweep", "value", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
 		"upkeep_bytes_per_peer", "connect_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
-		"memory_bytes", "topology_components",
+		"state_bytes_per_peer", "topology_components",
 	}}
 	for _, r := range rows {
 		fields := map[string]json.RawMessage{}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -25,7 +27,7 @@ func small(t *testing.T) NetworkOptions {
 // forgetWall takes out what differs from run to run.
 func forgetWall(rows []NetworkRow) []NetworkRow {
 	for i := range rows {
-		rows[i].WallSeconds, rows[i].MemoryBytes = 0, 0
+		rows[i].WallSeconds, rows[i].StateBytes = 0, 0
 	}
 	return rows
 }
@@ -260,3 +262,35 @@ func TestPanicLeavesOtherRuns(t *testing.T) {
 		}
 	}
 }
+
+// The memory of a row is of its own strategy, whatever ran before or is in use besides; of runs beside each other none is told.
+func TestStateIsOfTheStrategy(t *testing.T) {
+	hoard := func(bytes int) strategy.Strategy {
+		return strategy.Strategy{Name: fmt.Sprint("hoards ", bytes), Open: func(strategy.World) (strategy.Factory, error) {
+			return func(strategy.Host) strategy.Peer { return &hoarder{memory: make([]byte, bytes)} }, nil
+		}}
+	}
+	ballast := make([]byte, 100<<20)
+	o := small(t)
+	o.Out, o.Strategies = "", []strategy.Strategy{hoard(1 << 20), hoard(0)}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r, err := RunNetwork(t.Context(), Routing, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Rows[0].StateBytes; got < 1<<20 || got > 1.2*(1<<20) {
+		t.Errorf("%.0f bytes a peer of a strategy that has a mebibyte", got)
+	}
+	if got := r.Rows[1].StateBytes; got > 1<<17 {
+		t.Errorf("%.0f bytes a peer of a strategy that has none", got)
+	}
+	runtime.GOMAXPROCS(2)
+	if r, err = RunNetwork(t.Context(), Routing, o); err != nil || r.Rows[0].StateBytes != 0 {
+		t.Errorf("%.0f bytes a peer of one of two runs beside each other, %v", r.Rows[0].StateBytes, err)
+	}
+	runtime.KeepAlive(ballast)
+}
+
+type hoarder struct{ memory []byte }
+
+func (*hoarder) Step(time.Duration, strategy.Input) {}

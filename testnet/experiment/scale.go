@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"runtime"
 	"runtime/metrics"
 	"time"
 )
@@ -18,18 +19,11 @@ func (p *setting) scale() {
 	p.Params.Origins, p.Churn.Median = scaleOrigins, scaleSession
 }
 
-// memory is the most memory that the program has had: of runs beside each other, all have the same.
-type memory struct {
-	most    uint64
-	samples []metrics.Sample
-}
-
-func newMemory() *memory {
-	return &memory{samples: []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}}
-}
-
-// look notes how much it is now.
-func (m *memory) look() {
-	metrics.Read(m.samples)
-	m.most = max(m.most, m.samples[0].Value.Uint64()-m.samples[1].Value.Uint64())
+// live is the memory in use, without what is only waiting to be collected.
+func live() float64 {
+	runtime.GC()
+	runtime.GC() // pools let go at the second
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return float64(sample[0].Value.Uint64())
 }

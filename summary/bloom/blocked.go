@@ -1,0 +1,194 @@
+package bloom
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// lineBits is the length of a block of a Blocked filter: 64 bytes, a cache line of most processors.
+const lineBits = 512
+
+// Blocked is a cache-line-blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters",
+// 2007): all bits of a key lie in one block of 512, so that a lookup misses the cache once at most. It is the filter to
+// take where lookups must be fast and all is in memory. At a false-positive rate of 1 % it takes 8 % more bits than
+// Filter, at 0.1 % 13 % more; it cannot be cut or folded.
+//
+// Make one with NewBlocked or NewBlockedForRate. The zero value is only good for UnmarshalBinary. A Blocked may be read by
+// many goroutines at once, but not while one writes.
+type Blocked struct {
+	lines  [][8]uint64
+	hashes int
+	seed   Seed
+}
+
+// NewBlocked returns an empty filter of at least the given number of bits, rounded up to whole blocks of 512, with 1 to 64
+// hash functions. An error is matched by ErrParams.
+func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
+	if err := checkSize(0, bits); err != nil {
+		return nil, err
+	}
+	if hashes < 1 || hashes > maxLineHashes {
+		return nil, fmt.Errorf("%w: hashes %d is not in 1…%d", ErrParams, hashes, maxLineHashes)
+	}
+	return &Blocked{lines: make([][8]uint64, (bits+lineBits-1)/lineBits), hashes: hashes, seed: seed}, nil
+}
+
+// speedBits is how many times the least number of bits NewBlockedForRate takes for fewer hash functions.
+const speedBits = 1.1
+
+// NewBlockedForRate returns an empty filter whose false-positive rate is at most rate with n keys in it, under the zero seed: the
+// one with the fewest hash functions among those at most a tenth longer than the shortest. An error is matched by ErrParams: a rate that is not between 0 and 1, or below what 64 hash
+// functions reach.
+func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
+	if err := checkRate(n, rate); err != nil {
+		return nil, err
+	}
+	var sizes []float64 // bits a key by hash functions less one, as long as more help
+	for k := 1; k <= maxLineHashes; k++ {
+		c := bitsPerKey(k, rate)
+		if k > 1 && !math.IsInf(c, 1) && c >= sizes[k-2] {
+			break
+		}
+		sizes = append(sizes, c)
+	}
+	hashes := 1
+	for sizes[hashes-1] > speedBits*sizes[len(sizes)-1] {
+		hashes++
+	}
+	size := math.Ceil(sizes[hashes-1] * float64(max(n, 1)))
+	if !(size <= min(MaxBits, math.MaxInt)) {
+		return nil, fmt.Errorf("%w: %d keys at rate %v need %.3g bits", ErrParams, n, rate, size)
+	}
+	return NewBlocked(uint64(size), hashes, Seed{})
+}
+
+// maxLineHashes is more than any rate worth having needs.
+const maxLineHashes = 64
+
+// bitsPerKey is the least number of bits a key with which k hash functions reach a rate; +Inf if there is none below 256.
+func bitsPerKey(k int, rate float64) float64 {
+	low, high := 0.5, 256.0
+	if blockedRate(high, k) > rate {
+		return math.Inf(1)
+	}
+	for high-low > 1e-4 {
+		if mid := (low + high) / 2; blockedRate(mid, k) > rate {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high
+}
+
+// blockedRate is the false-positive rate at c bits a key: a line has a Poisson number j of keys, and a bit in it is set with
+// probability 1-(1-1/512)^(kj).
+func blockedRate(c float64, k int) float64 {
+	mean := lineBits / c
+	rate := 0.0
+	for j := range int(mean+12*math.Sqrt(mean)) + 24 {
+		logp := float64(j)*math.Log(mean) - mean
+		lg, _ := math.Lgamma(float64(j + 1))
+		rate += math.Exp(logp-lg) * math.Pow(FillExpected(lineBits, float64(k*j)), float64(k))
+	}
+	return min(rate, 1)
+}
+
+// SizeBytes is the memory of the bits.
+func (f *Blocked) SizeBytes() int { return 64 * len(f.lines) }
+
+// Hashes is the number of hash functions.
+func (f *Blocked) Hashes() int { return f.hashes }
+
+// FalsePositiveRate is the expected false-positive rate with n different keys in the filter, n >= 0.
+func (f *Blocked) FalsePositiveRate(n int) float64 {
+	if n <= 0 {
+		return 0
+	}
+	return blockedRate(float64(len(f.lines))*lineBits/float64(n), f.hashes)
+}
+
+// Add adds a key: one cache line, no allocation.
+func (f *Blocked) Add(key []byte) { f.AddHash(f.seed.Hash(key)) }
+
+// AddString adds a key.
+func (f *Blocked) AddString(key string) { f.AddHash(f.seed.HashString(key)) }
+
+// Contains reports whether the key may have been added: one cache line, no allocation.
+func (f *Blocked) Contains(key []byte) bool { return f.ContainsHash(f.seed.Hash(key)) }
+
+// ContainsString reports whether the key may have been added.
+func (f *Blocked) ContainsString(key string) bool { return f.ContainsHash(f.seed.HashString(key)) }
+
+// TestAndAdd adds a key and reports whether it may have been there before.
+func (f *Blocked) TestAndAdd(key []byte) bool {
+	h := f.seed.Hash(key)
+	there := f.ContainsHash(h)
+	f.AddHash(h)
+	return there
+}
+
+// AddHash adds a key by its hash under the filter's Seed, or by Hash64.
+func (f *Blocked) AddHash(h Hash) {
+	line, x := f.line(h), h.A
+	for left := f.hashes; ; x = again(x, h) {
+		for range min(left, perWord) {
+			line[x>>6&7] |= 1 << (x & 63)
+			x >>= 9
+		}
+		if left -= perWord; left <= 0 {
+			return
+		}
+	}
+}
+
+// ContainsHash is Contains for a key's hash under the filter's Seed, or Hash64.
+//
+// It has no branch that depends on the filter until a word of positions is used up: which probe fails cannot be foreseen,
+// and a wrong guess waits for memory.
+func (f *Blocked) ContainsHash(h Hash) bool {
+	line, x, hit := f.line(h), h.A, uint64(1)
+	for left := f.hashes; ; x = again(x, h) {
+		for range min(left, perWord) {
+			hit &= line[x>>6&7] >> (x & 63)
+			x >>= 9
+		}
+		if left -= perWord; left <= 0 {
+			return hit != 0
+		}
+		if hit == 0 {
+			return false
+		}
+	}
+}
+
+// perWord is the number of positions of 9 bits in a word.
+const perWord = 7
+
+// again makes another word of positions, from what is left of one and the hash.
+func again(x uint64, h Hash) uint64 { return mix64(h.A ^ bits.RotateLeft64(h.B, 27) + x) }
+
+// line is the block that a hash falls in.
+func (f *Blocked) line(h Hash) *[8]uint64 {
+	i, _ := bits.Mul64(h.B, uint64(len(f.lines)))
+	return &f.lines[i]
+}
+
+// Merge makes f the filter of the union of both sets of keys. Filters that differ in size, hash functions or seed are an
+// error matched by ErrMismatch.
+func (f *Blocked) Merge(g *Blocked) error {
+	if len(f.lines) != len(g.lines) || f.hashes != g.hashes || f.seed != g.seed {
+		return fmt.Errorf("%w: blocked filters of %d and %d bytes, %d and %d hash functions", ErrMismatch,
+			f.SizeBytes(), g.SizeBytes(), f.hashes, g.hashes)
+	}
+	for i := range f.lines {
+		for j := range f.lines[i] {
+			f.lines[i][j] |= g.lines[i][j]
+		}
+	}
+	return nil
+}
+
+// Reset removes all keys.
+func (f *Blocked) Reset() { clear(f.lines) }

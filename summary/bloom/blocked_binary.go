@@ -1,0 +1,64 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// The binary form of a Blocked, all numbers little endian:
+//
+//	4 bytes  "vkb1"
+//	4        hash functions
+//	8        blocks
+//	16       Seed
+//	…        the words of each block
+//	4        CRC-32C of all before
+const (
+	blockedMagic  = "vkb1"
+	blockedHeader = 4 + 4 + 8 + 16
+)
+
+// EncodedBytes is the length of the binary form in bytes.
+func (f *Blocked) EncodedBytes() int { return blockedHeader + f.SizeBytes() + crcBytes }
+
+// AppendBinary appends the binary form to b; the error is always nil. It implements encoding.BinaryAppender.
+func (f *Blocked) AppendBinary(b []byte) ([]byte, error) {
+	start := len(b)
+	b = append(b, blockedMagic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(f.hashes))
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(f.lines)))
+	b = binary.LittleEndian.AppendUint64(b, f.seed.K0)
+	b = binary.LittleEndian.AppendUint64(b, f.seed.K1)
+	for i := range f.lines {
+		b = appendWords(b, f.lines[i][:])
+	}
+	return appendCRC(b, start), nil
+}
+
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
+func (f *Blocked) MarshalBinary() ([]byte, error) {
+	return f.AppendBinary(make([]byte, 0, f.EncodedBytes()))
+}
+
+// UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is
+// unchanged. It allocates no more than len(data). It implements encoding.BinaryUnmarshaler.
+func (f *Blocked) UnmarshalBinary(data []byte) error {
+	body, err := checkEnvelope(data, blockedMagic, blockedHeader)
+	if err != nil {
+		return err
+	}
+	hashes, lines := binary.LittleEndian.Uint32(body[4:]), binary.LittleEndian.Uint64(body[8:])
+	words := body[blockedHeader:]
+	if hashes < 1 || hashes > maxLineHashes || lines < 1 || lines > MaxBits/lineBits || lines*64 != uint64(len(words)) {
+		return fmt.Errorf("%w: %d bytes for %d blocks, %d hash functions", ErrMalformed, len(words), lines, hashes)
+	}
+	got := Blocked{
+		lines: make([][8]uint64, lines), hashes: int(hashes),
+		seed: Seed{binary.LittleEndian.Uint64(body[16:]), binary.LittleEndian.Uint64(body[24:])},
+	}
+	for i := range got.lines {
+		readWords(got.lines[i][:], words[64*i:])
+	}
+	*f = got
+	return nil
+}

@@ -1,0 +1,280 @@
+package bloom
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// slowBlocked is the plain meaning of a Blocked: the positions of each key, in a map.
+type slowBlocked map[[2]uint64]bool
+
+func (s slowBlocked) positions(f *Blocked, h Hash) (at [][2]uint64) {
+	line := mulHigh(h.B, uint64(len(f.lines)))
+	x := h.A
+	for i := range f.hashes {
+		if i > 0 && i%7 == 0 {
+			x = again(x, h)
+		}
+		at = append(at, [2]uint64{line, x % 512})
+		x /= 512
+	}
+	return at
+}
+
+func mulHigh(a, b uint64) uint64 { // schoolbook, in halves
+	a1, a0, b1, b0 := a>>32, a&math.MaxUint32, b>>32, b&math.MaxUint32
+	mid := a1*b0 + a0*b0>>32
+	low := mid&math.MaxUint32 + a0*b1
+	return a1*b1 + mid>>32 + low>>32
+}
+
+// FuzzBlocked compares every answer with the plain meaning, and what is decoded with what was encoded.
+func FuzzBlocked(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, uint8(7*seed+1), uint16(100*seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, hashes uint8, bits uint16) {
+		k := int(hashes)%maxLineHashes + 1
+		b, err := NewBlocked(uint64(bits)+1, k, Seed{seed, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := slowBlocked{}
+		rng := rand.New(rand.NewPCG(seed, 8))
+		for range 40 {
+			key := binary.LittleEndian.AppendUint64(nil, rng.Uint64N(60))
+			there := true
+			for _, at := range slow.positions(b, b.seed.Hash(key)) {
+				there = there && slow[at]
+			}
+			if b.Contains(key) != there || b.ContainsString(string(key)) != there {
+				t.Fatalf("%d hash functions: Contains is not %v", k, there)
+			}
+			if rng.IntN(2) == 0 {
+				if b.TestAndAdd(key) != there {
+					t.Fatalf("TestAndAdd is not %v", there)
+				}
+				for _, at := range slow.positions(b, b.seed.Hash(key)) {
+					slow[at] = true
+				}
+			}
+		}
+		data, _ := b.MarshalBinary()
+		var got Blocked
+		if err := got.UnmarshalBinary(data); err != nil || len(data) != b.EncodedBytes() {
+			t.Fatal(err)
+		}
+		again, _ := got.MarshalBinary()
+		if !bytes.Equal(data, again) {
+			t.Fatal("another filter came back")
+		}
+	})
+}
+
+// FuzzBlockedBytes accepts only what AppendBinary writes, and leaves the receiver alone on errors.
+func FuzzBlockedBytes(f *testing.F) {
+	b, _ := NewBlocked(512, 3, Seed{})
+	b.AddString("x")
+	data, _ := b.MarshalBinary()
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var got Blocked
+		if err := got.UnmarshalBinary(data); err != nil {
+			if !errors.Is(err, ErrMalformed) || got.lines != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if again, _ := got.MarshalBinary(); !bytes.Equal(again, data) {
+			t.Fatal("another form is accepted")
+		}
+	})
+}
+
+// TestBlockedRate measures false positives beside the formula, for hashes of the seed and ready-made ones.
+func TestBlockedRate(t *testing.T) {
+	const n, probes = 20_000, 400_000
+	for _, rate := range []float64{0.1, 0.01, 0.001} {
+		for _, ready := range []bool{false, true} {
+			f, err := NewBlockedForRate(n, rate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash := func(i uint64) Hash {
+				if ready {
+					return Hash64(mix64(i))
+				}
+				return f.seed.Hash(binary.LittleEndian.AppendUint64(nil, i))
+			}
+			for i := range uint64(n) {
+				f.AddHash(hash(i))
+			}
+			hits := 0
+			for i := range uint64(probes) {
+				if f.ContainsHash(hash(n + i)) {
+					hits++
+				}
+			}
+			got, want := float64(hits)/probes, f.FalsePositiveRate(n)
+			if want > rate || want < rate*0.9 || f.Hashes() > 12 {
+				t.Errorf("planned for %v: formula %v", rate, want)
+			}
+			if sigma := math.Sqrt(want / probes); math.Abs(got-want) > 5*sigma {
+				t.Errorf("rate %v, ready-made %v: measured %v, formula %v", rate, ready, got, want)
+			}
+			plain, _ := ParamsForRate(n, rate)
+			t.Logf("rate %v: %.2f bits a key, %.2f of a standard filter's", rate, 8*float64(f.SizeBytes())/n, 8*float64(f.SizeBytes())/float64(plain.Bits()))
+		}
+	}
+}
+
+func TestBlockedMistakes(t *testing.T) {
+	for _, err := range []error{
+		second(NewBlocked(0, 3, Seed{})), second(NewBlocked(100, 0, Seed{})), second(NewBlocked(100, 65, Seed{})),
+		second(NewBlocked(MaxBits+1, 3, Seed{})), second(NewBlockedForRate(-1, .1)), second(NewBlockedForRate(1, 0)),
+		second(NewBlockedForRate(1, math.NaN())), second(NewBlockedForRate(math.MaxInt, .01)), second(NewBlockedForRate(1, 1e-300)),
+	} {
+		if !errors.Is(err, ErrParams) {
+			t.Errorf("error %v", err)
+		}
+	}
+	a, _ := NewBlocked(1000, 3, Seed{})
+	for _, other := range []struct {
+		bits   uint64
+		hashes int
+		seed   Seed
+	}{{2000, 3, Seed{}}, {1000, 4, Seed{}}, {1000, 3, Seed{K0: 1}}} {
+		b, _ := NewBlocked(other.bits, other.hashes, other.seed)
+		if err := a.Merge(b); !errors.Is(err, ErrMismatch) {
+			t.Errorf("%+v: %v", other, err)
+		}
+	}
+	b, _ := NewBlocked(1000, 3, Seed{})
+	a.AddString("a")
+	b.AddString("b")
+	if err := a.Merge(b); err != nil || !a.ContainsString("a") || !a.ContainsString("b") {
+		t.Errorf("merged: %v", err)
+	}
+	if a.Reset(); a.ContainsString("a") {
+		t.Error("reset")
+	}
+}
+
+// TestStrings: strings are the same keys as their bytes, and nothing is allocated for them.
+func TestStrings(t *testing.T) {
+	f, err := NewForRate(1000, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("key ", 100)
+	if f.ContainsString(long) || f.TestAndAdd([]byte(long)) || !f.ContainsString(long) || !f.TestAndAdd([]byte(long)) {
+		t.Error("a string is another key than its bytes")
+	}
+	f.AddString("b")
+	if !f.Contains([]byte("b")) {
+		t.Error("bytes are another key than their string")
+	}
+	b, _ := NewBlockedForRate(1000, 0.01)
+	if n := testing.AllocsPerRun(100, func() {
+		f.AddString(long)
+		f.ContainsString(long)
+		b.AddString(long)
+		b.ContainsString(long)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestEstimates compares what filters tell about their sets with the sets.
+func TestEstimates(t *testing.T) {
+	const n1, n2, both = 5000, 8000, 2000
+	a, _ := NewForRate(10_000, 0.01)
+	b, _ := NewForRate(10_000, 0.01)
+	for i := range uint64(n1 + n2 - both) {
+		h := Hash64(i)
+		if i < n1 {
+			a.AddHash(h)
+		}
+		if i >= n1-both {
+			b.AddHash(h)
+		}
+	}
+	l, err := a.EstimateLen(.999)
+	if err != nil || l.Low > n1 || l.High < n1 || l.High-l.Low > n1/10 {
+		t.Errorf("%+v, %v of %d keys", l, err, n1)
+	}
+	o, err := a.EstimateOverlap(b, .999)
+	if err != nil || o.Intersection.Low > both || o.Intersection.High < both || math.Abs(o.Intersection.Value-both) > both/5 {
+		t.Errorf("%+v, %v of %d common keys", o.Intersection, err, both)
+	}
+	if want := float64(both) / (n1 + n2 - both); math.Abs(o.Jaccard-want) > want/5 || o.Union.Low > n1+n2-both || o.Union.High < n1+n2-both {
+		t.Errorf("Jaccard %v, want %v; union %+v", o.Jaccard, want, o.Union)
+	}
+	// Filters cut to other numbers of blocks are compared in the blocks of both.
+	p, _ := PartitionedForRate(10_000, 0.01)
+	x, y := filled(t, p, testKeys(3000, 1)), filled(t, p, testKeys(3000, 1))
+	y.Truncate(3)
+	for _, pair := range [][2]*Filter{{x, y}, {y, x}} {
+		if o, err := pair[0].EstimateOverlap(pair[1], .999); err != nil || o.Jaccard != 1 {
+			t.Errorf("cut: %+v, %v", o, err)
+		}
+	}
+	if _, err := a.EstimateOverlap(x, .9); !errors.Is(err, ErrMismatch) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkBlocked(b *testing.B) {
+	const n = 100_000
+	keys := testKeys(2*n, 1)
+	for _, form := range []string{"blocked", "standard"} {
+		var f interface {
+			Add([]byte)
+			Contains([]byte) bool
+		}
+		f, _ = NewForRate(n, 0.01)
+		if form == "blocked" {
+			f, _ = NewBlockedForRate(n, 0.01)
+		}
+		i := 0
+		b.Run(form+"/add", func(b *testing.B) {
+			for b.Loop() {
+				f.Add(keys[i%n])
+				i++
+			}
+		})
+		b.Run(form+"/contains", func(b *testing.B) {
+			for b.Loop() {
+				f.Contains(keys[i%(2*n)])
+				i++
+			}
+		})
+	}
+}
+
+// TestHash64Rate measures false positives of a standard filter under ready-made hashes that count up, mixed once.
+func TestHash64Rate(t *testing.T) {
+	const n, probes = 20_000, 400_000
+	f, err := NewForRate(n, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(n) {
+		f.AddHash(Hash64(mix64(i)))
+	}
+	hits := 0
+	for i := range uint64(probes) {
+		if f.ContainsHash(Hash64(mix64(n + i))) {
+			hits++
+		}
+	}
+	want := f.FalsePositiveRate()
+	if got := float64(hits) / probes; math.Abs(got-want) > 5*math.Sqrt(want/probes) {
+		t.Errorf("measured %v, expected %v", got, want)
+	}
+}
