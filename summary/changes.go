@@ -63,21 +63,14 @@ func (c *Changes) after(t *Tail) *Changes {
 	back := func(f Fingerprint) bool { return has(removed, f) }
 	again := func(f Fingerprint) bool { return has(added, f) }
 	return &Changes{
-		added:   join(without(added, t.removed), slices.DeleteFunc(slices.Clone(t.added), back)),
-		removed: join(without(removed, t.added), slices.DeleteFunc(slices.Clone(t.removed), again)),
+		added:   merge(without(added, t.removed), slices.DeleteFunc(slices.Clone(t.added), back)),
+		removed: merge(without(removed, t.added), slices.DeleteFunc(slices.Clone(t.removed), again)),
 	}
 }
 
 // without returns what of a sorted list is not in another.
 func without(list, other []Fingerprint) []Fingerprint {
 	return slices.DeleteFunc(slices.Clone(list), func(f Fingerprint) bool { return has(other, f) })
-}
-
-// join returns the union of two sorted lists, sorted.
-func join(a, b []Fingerprint) []Fingerprint {
-	out := append(a, b...)
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // held is the tails of c.

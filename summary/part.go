@@ -127,25 +127,3 @@ func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
 	}
 	return int(u), src[used:], nil
 }
-
-// bitWriter packs bits, the first in the lowest bit of the first byte.
-type bitWriter struct {
-	b    []byte
-	word byte
-	n    int
-}
-
-func (w *bitWriter) put(bit uint64) {
-	w.word |= byte(bit) << w.n
-	if w.n++; w.n == 8 {
-		w.b = append(w.b, w.word)
-		w.word, w.n = 0, 0
-	}
-}
-
-func (w *bitWriter) bytes() []byte {
-	if w.n > 0 {
-		return append(w.b, w.word)
-	}
-	return w.b
-}

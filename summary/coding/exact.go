@@ -23,8 +23,8 @@ func (v interval) ones(one, total int) uint64 {
 		return v.width / b * uint64(one)
 	}
 	q, _ := bits.Mul64(v.width, reciprocals[total]) // the quotient, or one less
-	_, less := bits.Sub64(v.width-q*b, b, 0)
-	return (q + 1 - less) * uint64(one)
+	_, right := bits.Sub64(v.width-q*b, b, 0)
+	return q*uint64(one) + uint64(one)&(right-1)
 }
 
 // reciprocals are (2^64-1)/b, rounded down.
