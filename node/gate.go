@@ -51,7 +51,7 @@ func (g *Gate) InterceptSecured(d network.Direction, p peer.ID, _ network.ConnMu
 		evict, ok = n.links.Admit(p, time.Now())
 	}
 	if evict != "" {
-		_ = n.host.Network().ClosePeer(evict)
+		n.disconnect(evict)
 	}
 	if evict != "" || !ok {
 		n.counters.Drop("connections")

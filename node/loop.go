@@ -187,6 +187,7 @@ func (l *loop) unlink(p peer.ID) {
 	delete(l.hellos, p)
 	l.step(overlay.LinkClosed{Peer: overlay.PeerID(p)})
 	l.n.events.emit(LinkClosed{p})
+	l.lost(p)
 }
 
 // partial takes in a message of pubsub.
@@ -241,6 +242,8 @@ func (l *loop) result(r any) {
 	switch r := r.(type) {
 	case overlay.Input:
 		l.step(r)
+	case tails.Input:
+		l.step(r)
 	case routing.Input:
 		l.step(r)
 	case dialed:
@@ -265,6 +268,8 @@ func (l *loop) command(c any) {
 		if l.queries[c.results.id] == c.results {
 			l.step(routing.Cancel{ID: c.results.id})
 		}
+	case leave:
+		l.leave(c)
 	case view:
 		c.look(l)
 		close(c.done)

@@ -55,7 +55,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		if ok {
 			defer n.links.Dialed(info.ID)
 			if evict != "" {
-				_ = n.host.Network().ClosePeer(evict)
+				n.disconnect(evict)
 			}
 			return n.host.Connect(ctx, info)
 		}
@@ -105,7 +105,7 @@ func (l *loop) unprotect(p peer.ID) {
 
 func (l *loop) closeStale() {
 	for _, p := range l.n.links.Stale(time.Now()) {
-		l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
+		l.n.tasks.Run(func() { l.n.disconnect(p) })
 	}
 	l.forgetReplies()
 }
@@ -183,7 +183,7 @@ func (n *Node) identified(p peer.ID) {
 func (n *Node) connected(c network.Conn) {
 	if evict, ok := n.links.Opened(c.RemotePeer(), time.Now()); ok {
 		n.counters.Drop("connections")
-		n.tasks.Run(func() { _ = n.host.Network().ClosePeer(evict) })
+		n.tasks.Run(func() { n.disconnect(evict) })
 	}
 }
 
