@@ -67,12 +67,6 @@ func (l *loop) lost(p peer.ID) {
 	})
 }
 
-// disconnect closes the connection to a peer.
-func (n *Node) disconnect(p peer.ID) {
-	n.closing.note(p, time.Now())
-	_ = n.host.Network().ClosePeer(p)
-}
-
 // closing are the peers whose connection this node has closed itself of late.
 type closing struct {
 	mu    sync.Mutex

@@ -155,16 +155,19 @@ func TestGroupsOfAddresses(t *testing.T) {
 	}
 	net.Run(20 * time.Second)
 	for i, p := range net.Peers {
-		even, odd := 0, 0
+		even, linked, odd := 0, 0, 0
 		for _, d := range p.Overlay.Directory() {
-			if d.Peer[len(d.Peer)-1]%2 == 0 {
-				even++
-			} else {
+			switch {
+			case d.Peer[len(d.Peer)-1]%2 != 0:
 				odd++
+			case slices.Contains(p.Overlay.Linked(), d.Peer):
+				linked++
+			default:
+				even++
 			}
 		}
-		if even != 5 || odd < 14 {
-			t.Errorf("peer %d knows %d of the group, want 5, and %d others", i, even, odd)
+		if even > 5 || even+linked < 5 || odd < 14 {
+			t.Errorf("peer %d knows %d of the group and %d more that are linked, want at most 5, and %d others", i, even, linked, odd)
 		}
 		if len(p.Faults) > 0 {
 			t.Errorf("peer %d reported %v of honest peers", i, p.Faults)

@@ -11,7 +11,7 @@ import (
 var ErrFile = errors.New("wrong kind of file")
 
 // MaxFile is the most bytes that a file can have.
-const MaxFile = MaxEnvelope + MaxParts*(MaxPartBytes+4)
+const MaxFile = MaxEnvelope + MaxParts*(maxPartBytes+4)
 
 // FileKind is what a file holds, the fifth of its bytes.
 type FileKind byte

@@ -111,7 +111,7 @@ func printStarted(w io.Writer, s daemon.Started) error {
 		fmt.Fprintf(w, "  %s\n", a)
 	}
 	if s.HTTP != "" {
-		fmt.Fprintf(w, "and to programs on %s\n", s.HTTP)
+		fmt.Fprintf(w, "and to programs on %s; look at %s/ui/\n", s.HTTP, s.HTTP)
 	}
 	_, err := fmt.Fprintln(w, "ready; Ctrl-C ends it")
 	return err

@@ -72,7 +72,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
 		Action:                noSuchCommand,
 		Flags:                 []cli.Flag{repoFlag()},
-		Commands:              append(nodeCommands(), testnetCommand(), summaryCommand(), experimentCommand(), versionCommand()),
+		Commands:              append(nodeCommands(), testnetCommand(), viewCommand(), summaryCommand(), experimentCommand(), versionCommand()),
 	}
 	marksUsageErrors(root)
 	return root

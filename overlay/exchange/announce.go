@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -60,7 +59,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 		}
 		l.cursor = i
 		e := x.origins[i]
-		if e == nil || e.State() == directory.Banned || e.Newest() == nil || x.told(l, e, e.Newest()) {
+		if e == nil || e.Newest() == nil || x.told(l, e, e.Newest()) {
 			l.untold.remove(i)
 			continue
 		}

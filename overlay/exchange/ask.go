@@ -106,6 +106,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return
 	}
+	l.credit.breaks(now)
 	b := l.blame(e.Index())
 	x.shun(l, e, now+shunFor<<max(0, int(b.failures)-1))
 	b.failures = min(b.failures+1, doublings+1)
@@ -117,6 +118,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *origin) {
 	l.unkept, l.useful = 0, true
+	l.credit.keeps()
 	if l.known(e.Index()).blamed {
 		b := l.blames[e.Index()]
 		b.failures, b.shunned = 0, 0

@@ -27,6 +27,7 @@ func (x *Exchange) Check(now time.Duration) error {
 		if e.ask == noAsk {
 			continue
 		}
+		want(x.due.At(dueAsks) <= e.ask.deadline, "the ask for %v never times out", e.Entry)
 		if e.ask.way == event.Direct {
 			direct++
 		} else {

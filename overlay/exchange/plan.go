@@ -66,9 +66,10 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		return nil
 	}
 	var offers []offer
+	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
 	x.due.By(duePlan, now+settledQuiet)
 	for _, e := range x.others() {
-		if e == nil || e.State() == directory.Banned || e.State() == directory.Foreign || e.ask.peer != "" || e.Unwanted(now) {
+		if e == nil || e.State() == directory.Foreign || e.ask.peer != "" || e.Unwanted(now) {
 			continue
 		}
 		if now >= e.quiet {
@@ -109,21 +110,9 @@ func quietFor(e *origin) time.Duration {
 // bestOffer finds the newest epoch of an origin that mesh peers offer more of, and the next run worth asking for.
 // When none does for long, and the origin is known, the origin itself is the offer: one without links.
 func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (offer, bool) {
-	ep, parts := e.Epoch()
-	of := offer{e: e, epoch: ep, from: parts}
-	most := 0
-	for _, l := range x.order {
-		t := l.known(e.Index())
-		if !l.heard || t.have == 0 || l.shunned(now, e.Index()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) {
-			continue
-		}
-		if t.theirs.After(of.epoch) {
-			of.epoch, of.from, of.links, most = t.theirs, 0, of.links[:0], 0
-		}
-		if t.theirs == of.epoch && int(t.have) > of.from {
-			of.links = append(of.links, l)
-			most = max(most, int(t.have))
-		}
+	of, most := x.meshOffer(now, e, x.trusts)
+	if len(of.links) == 0 && x.doubted {
+		of, most = x.meshOffer(now, e, func(l *link) bool { return !x.trusts(l) })
 	}
 	if len(of.links) == 0 {
 		if !x.mayFetch(now, e) {
@@ -143,7 +132,28 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	if of.bases != 0 {
 		return of, true
 	}
-	return of, x.size(&of, most, short)
+	ok := x.size(&of, most, short)
+	return of, ok
+}
+
+// meshOffer finds the newest epoch of an origin that some mesh peers offer more of, and how many parts of it they hold at most.
+func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) bool) (of offer, most int) {
+	ep, parts := e.Epoch()
+	of = offer{e: e, epoch: ep, from: parts}
+	for _, l := range x.order {
+		t := l.known(e.Index())
+		if !l.heard || t.have == 0 || l.shunned(now, e.Index()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
+			continue
+		}
+		if t.theirs.After(of.epoch) {
+			of.epoch, of.from, of.links, most = t.theirs, 0, of.links[:0], 0
+		}
+		if t.theirs == of.epoch && int(t.have) > of.from {
+			of.links = append(of.links, l)
+			most = max(most, int(t.have))
+		}
+	}
+	return of, most
 }
 
 // mayFetch says whether an origin's own line may be asked directly: it is known, the mesh has brought nothing for long.
@@ -217,7 +227,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]eve
 		return
 	}
 	end := min(of.end, int(l.known(e.Index()).have))
-	e.ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
+	e.ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	l.asks(e.Index(), of.epoch)
 	x.asked = append(x.asked, e.Index())
@@ -245,7 +255,8 @@ func soonest(links []*link, n int) *link {
 // maxBacklog is how much may be asked of a link at a time, in time at its rate.
 const maxBacklog = 2 * time.Second
 
-// askPatience is how long an ask may bring nothing before it is put to somebody else.
-func askPatience(l *link) time.Duration {
-	return 4*time.Second + time.Duration(float64(l.inFlight)/max(1, l.inRate)*2*float64(time.Second))
+// askPatience is how long an ask may bring nothing before it is put to somebody else, with so many bytes more in flight on its
+// link.
+func askPatience(l *link, bytes int) time.Duration {
+	return 4*time.Second + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -26,7 +25,7 @@ func slowAsks(x *Exchange) (asks []string) {
 	for {
 		best, value, size, start, stop := -1, -1.0, 0, 0, 0
 		for i, e := range x.origins {
-			if i == 0 || e == nil || done[i] || e.State() == directory.Banned || e.ask.peer != "" || x.now < e.quiet {
+			if i == 0 || e == nil || done[i] || e.ask.peer != "" || x.now < e.quiet {
 				continue
 			}
 			from, end, bytes, v, ok := slowOffer(x, e)

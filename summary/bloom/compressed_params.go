@@ -29,14 +29,14 @@ func CompressedBase(p float64) float64 {
 	return math.Exp(-math.Log(p) * math.Log1p(-p) / Entropy(p))
 }
 
-// DeltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its keys was
+// deltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its keys was
 // replaced by others; c = m/n, p = e^(-k/c) (section IV).
-func DeltaFill(c, k, change float64) float64 {
+func deltaFill(c, k, change float64) float64 {
 	return 2 * math.Exp(-k/c) * -math.Expm1(-change*k/c)
 }
 
-// DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = DeltaFill (section IV).
-func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(DeltaFill(c, k, change)) }
+// DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = deltaFill (section IV).
+func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(deltaFill(c, k, change)) }
 
 // Compression is a filter that is meant to be sent compressed, with what is expected of it.
 type Compression struct {

@@ -59,7 +59,7 @@ func (p Params) Check() error {
 		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
 	}
 	if faults == nil && p.Bits() > min(MaxBits, math.MaxInt) {
-		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, uint64(min(MaxBits, math.MaxInt)))
+		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, min(MaxBits, math.MaxInt))
 	}
 	return errors.Join(faults...)
 }

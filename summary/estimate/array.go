@@ -13,8 +13,8 @@ type Array struct {
 	Sample uint64 // bits counted of every block, any fixed ones; 0 means all
 }
 
-// Check returns an error that names the field that is out of its range.
-func (a Array) Check() error {
+// valid returns an error that names the field that is out of its range.
+func (a Array) valid() error {
 	switch {
 	case a.Bits < 2:
 		return fmt.Errorf("estimate: Bits %d: %w, at least 2", a.Bits, ErrRange)
@@ -40,9 +40,9 @@ func (a Array) ExpectedOnes(n float64) float64 {
 	return -a.counted() * math.Expm1(n*a.perElement())
 }
 
-// Elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf when all
+// elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf when all
 // bits are ones.
-func (a Array) Elements(t float64) float64 {
+func (a Array) elements(t float64) float64 {
 	if t >= a.counted() {
 		return math.Inf(1)
 	}

@@ -20,8 +20,8 @@ func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval
 		return saturated(0, confidence), nil
 	}
 	b1, b2, variance := a.control(a.loads(c))
-	union := a.Elements(float64(c.either())) -
-		b1*(a.Elements(float64(c.First))-n1) - b2*(a.Elements(float64(c.Second))-n2)
+	union := a.elements(float64(c.either())) -
+		b1*(a.elements(float64(c.First))-n1) - b2*(a.elements(float64(c.Second))-n2)
 	top := min(n1, n2)
 	return around(n1+n2-union, variance, confidence).clip(top, top), nil
 }

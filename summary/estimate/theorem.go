@@ -21,9 +21,9 @@ func highTail(t, s float64) float64 {
 	return math.Exp(-(t + 1 - s) * (t + 1 - s) / (2 * s))
 }
 
-// Theorem1 is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when ones
+// theorem1 is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when ones
 // bits were counted: one less both tails, which may come out below zero.
-func (a Array) Theorem1(ones, low, high float64) float64 {
+func (a Array) theorem1(ones, low, high float64) float64 {
 	return 1 - lowTail(ones, a.ExpectedOnes(low)) - highTail(ones, a.ExpectedOnes(high))
 }
 

@@ -29,7 +29,7 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	plan, err := h.Plan()
+	plan, err := h.plan()
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func encodeParts(p *Plan, tries []*trie, from, end int) ([][]byte, error) {
 	}
 	for k := from; k < end; k++ {
 		part := e.parts[k]
-		if most := p.MaxPartBytes(k); len(part) > most {
+		if most := p.maxPartBytes(k); len(part) > most {
 			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrDensity))
 		}
 	}
