@@ -89,7 +89,7 @@ func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 }
 
 // ApplyDelta gives the parts of the epoch that h heads, as many as the delta says, from those of an earlier one. The
-// result is encoded anew and verified against the chain of h, so a delta needs no trust: it gives the origin's parts or
+// result is encoded and verified against the chain of h, so a delta needs no trust: it gives the origin's parts or
 // an error, and old stays as it is. The caller has verified the header's signature. ErrBase if the delta is on another
 // prefix than old or a longer one, ErrNoDelta if old and h are not of one series, ErrMalformed or ErrChain if it is not
 // what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
@@ -249,7 +249,7 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 	return appendSparse(dst, added, in.size)
 }
 
-// decodeChange is the inverse of appendChange, for at most so many nodes.
+// decodeChange is the inverse of appendChange. The result has at most the given number of nodes.
 func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, rest []byte, err error) {
 	gone, src, err := decodeCount(src, len(from))
 	if err != nil {

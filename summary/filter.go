@@ -80,8 +80,8 @@ func (f *Filter) SizeBytes() int {
 	return size
 }
 
-// Fold is f with no block deeper than a level: each level less takes about a bit a key less and doubles the rate. A level
-// below the cells of a block, which are about as many as its keys, leaves it at those. O(n).
+// Fold is f with no block deeper than a level: each level less takes about a bit a key less and doubles the rate. A
+// level below the cells of a block, which are about as many as its keys, leaves it at those. O(n).
 func (f *Filter) Fold(level int) *Filter {
 	out := &Filter{seed: f.seed}
 	for _, b := range f.blocks {
