@@ -128,7 +128,7 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	}
 	has := make([]bool, len(keys))
 	for i, k := range keys {
-		has[i] = n.Has(k)
+		has[i] = n.has(k, n.links.Linked(s.Peer))
 	}
 	return s.Send(wire.AppendHaveAnswer(nil, has))
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,8 @@ var (
 	ErrClosed = errors.New("node: closed")
 	// ErrKey says that a key is empty or longer than wire.MaxKey.
 	ErrKey = errors.New("node: key must have 1 to 1024 bytes")
+	// ErrHost says that the host has a node already: a host has room for one.
+	ErrHost = errors.New("node: the host has a node already")
 	// ErrUnknown says that no summary of the peer is held.
 	ErrUnknown = errors.New("node: no summary of the peer")
 )
@@ -66,15 +69,21 @@ type Node struct {
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
 	changes  atomic.Int64 // of keys, since the loop last looked
+	linkAsks bool         // of the loop: the core is asked by a linked peer
 	touched  touched
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
-// key. Errors: options out of range, all of them; no private key; what package overlay or pubsub refuse.
+// key. The node tags the peers that it is linked with in the host's connection manager, and protects its neighbours there. It
+// closes only connections that it made and that nothing else uses. Its pubsub has protocols of its own, so that another may
+// run on the host. Errors: options out of range, all of them; ErrHost; no private key; what package overlay or pubsub refuse.
 func New(h host.Host, opts ...Option) (*Node, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(h.Mux().Protocols(), HelloID) {
+		return nil, ErrHost
 	}
 	key := h.Peerstore().PrivKey(h.ID())
 	if key == nil {
@@ -129,9 +138,6 @@ func (n *Node) run(machine *core.Machine) error {
 	if err := n.watch(); err != nil {
 		return err
 	}
-	if n.cfg.gate != nil {
-		n.cfg.gate.node.Store(n)
-	}
 	l := newLoop(n, machine)
 	n.tasks.Run(l.run)
 	n.changes.Add(int64(n.keys.Len()))
@@ -175,7 +181,7 @@ func (n *Node) newMesh() *mesh.Mesh {
 		Inbox:       n.in,
 		Now:         n.now,
 		Linked:      n.links.Linked,
-		Link:        func(p peer.ID) { n.links.Link(p) },
+		Link:        n.grafted,
 		Refuse:      n.refuse,
 		OpenSample:  n.openSample,
 		MessageRate: n.cfg.messageRate(),
@@ -220,12 +226,13 @@ func (n *Node) tailsConfig() tails.Config {
 func (n *Node) routingConfig() routing.Config {
 	return routing.Config{
 		Self: overlay.PeerID(n.host.ID()),
-		Has:  n.Has,
+		Has:  func(key []byte) bool { return n.has(key, n.linkAsks) },
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
 }
 
-// Close ends the node and everything it started. It closes no connection, and not the host.
+// Close ends the node and everything it started, and takes its tags and protections from the host's connection manager. It
+// closes no connection, and not the host.
 func (n *Node) Close() error {
 	if !n.tasks.Close() {
 		n.tasks.Wait()

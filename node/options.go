@@ -42,7 +42,6 @@ type config struct {
 	keys           keystore.Keys
 	private        keystore.Keys
 	epochs         Epochs
-	gate           *Gate
 	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
@@ -121,8 +120,9 @@ func WithEpochSpacing(d time.Duration) Option {
 	}
 }
 
-// WithMaxConnections limits the peers that the host is connected to in steady state. Default 32. Five eighths of them,
-// at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
+// WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by others:
+// not the host's other connections. 4 or more, default 32. At most half of them are links taken, so that the rest is free
+// to dial. Five eighths, at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error {
 		if n < 4 {

@@ -11,7 +11,7 @@ import (
 var ErrFile = errors.New("wrong kind of file")
 
 // MaxFile is the most bytes that a file can have.
-const MaxFile = MaxEnvelope + MaxParts*(MaxPartBytes+4)
+const MaxFile = MaxEnvelope + MaxParts*(maxPartBytes+4)
 
 // FileKind is what a file holds, the fifth of its bytes.
 type FileKind byte
@@ -176,5 +176,5 @@ func arrayEntropy(t, m float64) float64 {
 	if t <= 0 || t >= m {
 		return 0
 	}
-	return t*math.Log2(m/t) - (m-t)*math.Log1p(-t/m)/math.Ln2
+	return float64(t*math.Log2(m/t)) - float64((m-t)*math.Log1p(-t/m)/math.Ln2)
 }

@@ -13,13 +13,13 @@ const Version = 1
 // Limits of a header.
 const (
 	MaxEnvelope = 1024 // bytes of a signed header
-	MaxOrigin   = 128  // bytes of an origin's id
+	maxOrigin   = 128  // bytes of an origin's id
 )
 
 // Header is what the origin of a summary signs.
 type Header struct {
 	Seed     SeedTag       // what the fingerprints were made with
-	Origin   string        // the origin's peer id, raw bytes, 1 to MaxOrigin
+	Origin   string        // the origin's peer id, raw bytes, 1 to 128
 	Epoch    Epoch         // orders the summaries of the origin
 	Lifetime time.Duration // whole seconds, below 2^32, counted from the first receipt
 	N        int           // number of distinct fingerprints
@@ -30,7 +30,7 @@ type Header struct {
 // check says what is wrong with h.
 func (h *Header) check() error {
 	switch {
-	case len(h.Origin) == 0 || len(h.Origin) > MaxOrigin:
+	case len(h.Origin) == 0 || len(h.Origin) > maxOrigin:
 		return fmt.Errorf("summary: header: origin of %d bytes: %w", len(h.Origin), ErrLimit)
 	case h.Lifetime < 0 || h.Lifetime%time.Second != 0 || h.Lifetime/time.Second > math.MaxUint32:
 		return fmt.Errorf("summary: header: lifetime %v: %w", h.Lifetime, ErrLimit)
@@ -78,7 +78,7 @@ func ParseHeader(b []byte) (Header, error) {
 	if len(b) != fixed+origin+levels {
 		return Header{}, fmt.Errorf("summary: header of %d bytes, not %d: %w", len(b), fixed+origin+levels, ErrMalformed)
 	}
-	if levels > MaxBlocks || origin > MaxOrigin {
+	if levels > MaxBlocks || origin > maxOrigin {
 		return Header{}, fmt.Errorf("summary: header: origin of %d bytes, %d blocks: %w", origin, levels, ErrLimit)
 	}
 	h := Header{

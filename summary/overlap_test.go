@@ -94,7 +94,7 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 	t.Helper()
 	h := testHeader(s.normal(len(keys)))
 	h.N = len(keys)
-	plan, err := h.Plan()
+	plan, err := h.plan()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ const (
 	minRanges    = 4        // ... at least so many
 	usualRanges  = 8        // ... and up to so many, so that prefixes can be cut finely
 	usualBytes   = 3 << 9   // ... while their parts have so many bytes
-	rangeBytes   = 40 << 10 // ... but none larger, so that half as many keys again stay below MaxPartBytes
-	maxSample    = 62 << 10 // predicted, so that six standard deviations more stay below MaxPartBytes
+	rangeBytes   = 40 << 10 // ... but none larger, so that half as many keys again stay below maxPartBytes
+	maxSample    = 62 << 10 // predicted, so that six standard deviations more stay below maxPartBytes
 	unknownLevel = -1       // the level of a block of which nothing has been sent
 	fullQuarters = 3        // a sample of more than so many quarters of hash space takes all of it
 )
@@ -73,8 +73,8 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	return p, nil
 }
 
-// Plan is the plan of the stream that h heads.
-func (h *Header) Plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
+// plan is the plan of the stream that h heads.
+func (h *Header) plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
 
 // addBlock appends the steps of block i. Where steps and parts end follows from the keys the shape is laid out for, their
 // sizes from those there are.
@@ -243,10 +243,10 @@ func (p *Plan) PartsWithin(bytes int) int {
 	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }
 
-// MaxPartBytes is the most bytes that a decoder accepts for a part, at most [MaxPartBytes].
-func (p *Plan) MaxPartBytes(part int) int {
+// maxPartBytes is the most bytes that a decoder accepts for a part, at most [maxPartBytes].
+func (p *Plan) maxPartBytes(part int) int {
 	predicted := p.EncodedBytes(part+1) - p.EncodedBytes(part)
-	return min(MaxPartBytes, predicted+predicted/4+256)
+	return min(maxPartBytes, predicted+predicted/4+256)
 }
 
 // FalsePositiveRate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
@@ -269,7 +269,7 @@ func (p *Plan) expectedFill(block int, known []region) float64 {
 	hit := 1.0
 	for _, r := range known {
 		fill := -math.Expm1(-math.Ldexp(float64(p.n), -r.level))
-		hit -= float64(r.end-r.begin) / cells * (1 - fill)
+		hit -= float64(float64(r.end-r.begin) / cells * (1 - fill))
 	}
 	return hit
 }

@@ -23,7 +23,7 @@ func NewPrefix(h *Header) (*Prefix, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	plan, err := h.Plan()
+	plan, err := h.plan()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, p.held, p.plan.parts, ErrLimit)
 	}
 	for i, part := range r.Parts {
-		if most := p.plan.MaxPartBytes(r.First + i); len(part) > most {
+		if most := p.plan.maxPartBytes(r.First + i); len(part) > most {
 			return nil, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", r.First+i, len(part), most, ErrLimit)
 		}
 	}

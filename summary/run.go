@@ -38,7 +38,7 @@ func (r Run) AppendBinary(b []byte) []byte {
 }
 
 // ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
-// written and runs beyond MaxParts or MaxPartBytes; whether the parts are genuine only [Prefix.Extend] can tell.
+// written and runs beyond MaxParts or parts of more than 64 KiB; whether the parts are genuine only [Prefix.Extend] can tell.
 func ParseRun(b []byte) (Run, error) {
 	first, rest, err := decodeSize(b, MaxParts)
 	if err != nil {
@@ -54,7 +54,7 @@ func ParseRun(b []byte) (Run, error) {
 	r := Run{First: first, Parts: make([][]byte, count)}
 	for i := range r.Parts {
 		var size int
-		if size, rest, err = decodeSize(rest, MaxPartBytes); err != nil {
+		if size, rest, err = decodeSize(rest, maxPartBytes); err != nil {
 			return Run{}, fmt.Errorf("summary: part %d: %w", first+i, err)
 		}
 		if size > len(rest) {

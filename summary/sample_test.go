@@ -10,8 +10,8 @@ import (
 // TestSampleLevel holds the level of the default sample against the others: of one size, no level predicts a much
 // smaller error on average over overlaps and sizes.
 func TestSampleLevel(t *testing.T) {
-	sum := make([]float64, MaxSampleDepth+1)
-	for depth := 2; depth <= MaxSampleDepth; depth++ {
+	sum := make([]float64, maxSampleDepth+1)
+	for depth := 2; depth <= maxSampleDepth; depth++ {
 		for _, n := range []int{70_000, 100_000, 131_072} {
 			for _, share := range []float64{0.01, 0.1, 0.3, 0.5} {
 				s := DefaultShape(n)
@@ -26,7 +26,7 @@ func TestSampleLevel(t *testing.T) {
 			}
 		}
 	}
-	for depth := 2; depth <= MaxSampleDepth; depth++ {
+	for depth := 2; depth <= maxSampleDepth; depth++ {
 		ratio := math.Exp(sum[depth] - sum[defaultSampleDepth])
 		t.Logf("%d levels below log2 n: %.3f of the default's error", depth, ratio)
 		if ratio < 0.98 {

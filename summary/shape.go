@@ -12,10 +12,10 @@ const (
 	MaxLevel       = FingerprintBits
 	MaxBlocks      = 64
 	MaxSampleBytes = 60 << 10 // target size of a sample
-	MaxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
-	MaxSampleDepth = 8        // levels of the sample below log2 of the keys
+	maxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
+	maxSampleDepth = 8        // levels of the sample below log2 of the keys
 	MaxParts       = 1 << 14  // parts of a stream
-	MaxPartBytes   = 64 << 10 // bytes of a part
+	maxPartBytes   = 64 << 10 // bytes of a part
 )
 
 // Shape is what a summary is made of. Without sample and levels it stands for [DefaultShape].
@@ -27,9 +27,9 @@ type Shape struct {
 	// SampleBytes is the target size of part 0, at most MaxSampleBytes, which bounds how far a collection may grow. 0: no
 	// sample.
 	SampleBytes int
-	// SampleLevel is the level that the sample is cut at: from log2 of Keys to MaxSampleDepth below it; 0 without a sample.
+	// SampleLevel is the level that the sample is cut at: from log2 of Keys to 8 below it; 0 without a sample.
 	SampleLevel uint8
-	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each, and at most MaxDepth below
+	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each, and at most 32 below
 	// log2 of Keys. With a sample, the first is at least log2 of Keys.
 	Levels []uint8
 }
@@ -92,11 +92,11 @@ func (s Shape) check(n int) error {
 		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrShape)
 	case s.SampleBytes < 0 || s.SampleBytes > MaxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
 		return fmt.Errorf("summary: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrShape)
-	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+MaxSampleDepth):
+	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+maxSampleDepth):
 		return fmt.Errorf("summary: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrShape)
 	}
 	for i, l := range s.Levels {
-		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+MaxDepth {
+		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+maxDepth {
 			return fmt.Errorf("summary: block %d at level %d: %w", i, l, ErrShape)
 		}
 	}

@@ -83,7 +83,7 @@ func TestPlan(t *testing.T) {
 				rate = r
 			}
 			t.Logf("%d parts, %d bytes, largest %d, rate %.3g", p.Parts(), bytes, most, rate)
-			if most > MaxPartBytes*2/3 {
+			if most > maxPartBytes*2/3 {
 				t.Errorf("part of %d bytes", most)
 			}
 		})

@@ -19,7 +19,7 @@ type Sizing struct {
 // fewer than 64 bytes.
 func SizeForBytes(n, bytes int) (Sizing, error) {
 	best := Sizing{Rate: 2}
-	for depth := 0; depth <= MaxDepth && bytes >= 64; depth++ {
+	for depth := 0; depth <= maxDepth && bytes >= 64; depth++ {
 		whole := false
 		for _, s := range sizings(n, depth, min(defaultSampleBytes, bytes/8)) {
 			plan, err := NewPlan(n, s.Shape)
@@ -42,10 +42,10 @@ func SizeForBytes(n, bytes int) (Sizing, error) {
 }
 
 // SizeForRate is the shape and the prefix of least size for n keys with at most a false-positive rate, after the usual
-// sample. ErrLimit for a rate below what fingerprints allow, about n/2^48, or below 2^-MaxDepth.
+// sample. ErrLimit for a rate below what fingerprints allow, about n/2^48, or below 2^-32.
 func SizeForRate(n int, rate float64) (Sizing, error) {
 	var best Sizing
-	for depth := 0; depth <= MaxDepth; depth++ {
+	for depth := 0; depth <= maxDepth; depth++ {
 		for _, s := range sizings(n, depth, defaultSampleBytes) {
 			plan, err := NewPlan(n, s.Shape)
 			if err != nil {

@@ -44,7 +44,7 @@ func TestSketches(t *testing.T) {
 		shape := DefaultShape(n)
 		shape.SampleBytes = bytes
 		if bytes > 32<<10 { // it takes in so much of hash space that a lower level would add false matches, not keys
-			shape.SampleLevel = uint8(ceilLog2(n) + MaxSampleDepth)
+			shape.SampleLevel = uint8(ceilLog2(n) + maxSampleDepth)
 		}
 		for _, c := range []struct{ share, most float64 }{{0.01, 0.6}, {0.1, 0.6}, {0.5, 1}} {
 			both := int(c.share * n)

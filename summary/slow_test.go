@@ -37,7 +37,7 @@ func someShape(rng *rand.Rand, n int) Shape {
 	log := ceilLog2(s.Keys)
 	if rng.IntN(4) > 0 {
 		s.SampleBytes = 1 + rng.IntN(1+rng.IntN(3000))
-		s.SampleLevel = uint8(max(1, log+rng.IntN(MaxSampleDepth+1)))
+		s.SampleLevel = uint8(max(1, log+rng.IntN(maxSampleDepth+1)))
 	}
 	for range 1 + rng.IntN(3) {
 		s.Levels = append(s.Levels, uint8(1+rng.IntN(log+12)))

@@ -27,7 +27,6 @@ type member struct {
 	host   host.Host
 	meter  *meter
 	conns  connCounter
-	gate   node.Gate
 	keys   *collection
 	node   *node.Node
 }
@@ -41,7 +40,6 @@ func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.O
 		node.WithKeys(keys),
 		node.WithRandomness(random),
 		node.WithBootstrap(begin...),
-		node.WithGate(&m.gate),
 	}, shared...)
 	m.keys = keys
 	var err error

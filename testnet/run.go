@@ -199,7 +199,7 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) startHost(i int, key crypto.PrivKey) (peer.AddrInfo, error) {
 	m := &member{number: i, name: r.ring.Peers()[i], class: r.classes[i], meter: newMeter(r.started)}
 	var err error
-	if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, &m.gate, r.parts.listen(i)); err != nil {
+	if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, r.parts.listen(i)); err != nil {
 		return peer.AddrInfo{}, err
 	}
 	m.host.Network().Notify(&m.conns)

@@ -17,12 +17,12 @@ var (
 	ErrBase = errors.New("bloom: delta for another base")
 )
 
-// MaxTypes is the greatest number of filter types of a Codec.
-const MaxTypes = 16
+// maxTypes is the greatest number of filter types of a Codec.
+const maxTypes = 16
 
 // Codec turns filters into short messages and back: compressed Bloom filters (Mitzenmacher 2002).
 //
-// Sender and receiver agree beforehand on the types of filter they use, at most MaxTypes Params in the same order (section III);
+// Sender and receiver agree beforehand on the types of filter they use, at most 16 Params in the same order (section III);
 // a message says only which. It begins with
 //
 //	uvarint  ones<<6 | type<<2 | form; ones, the number of bits set, is 0 in the plain form
@@ -52,10 +52,10 @@ const sumBytes = 3
 // exactBits is the length up to which the slower, exact code is used.
 const exactBits = 1 << 19
 
-// NewCodec returns a codec of 1 to MaxTypes types, or an error matched by ErrParams.
+// NewCodec returns a codec of 1 to 16 types, or an error matched by ErrParams.
 func NewCodec(types ...Params) (*Codec, error) {
-	if len(types) < 1 || len(types) > MaxTypes {
-		return nil, fmt.Errorf("%w: %d types are not 1…%d", ErrParams, len(types), MaxTypes)
+	if len(types) < 1 || len(types) > maxTypes {
+		return nil, fmt.Errorf("%w: %d types are not 1…%d", ErrParams, len(types), maxTypes)
 	}
 	for i, p := range types {
 		if err := p.Check(); err != nil {
@@ -200,7 +200,7 @@ func (c *Codec) readHeader(data []byte) (h header, err error) {
 	if n <= 0 || n > 1 && data[n-1] == 0 || len(data) < n+sumBytes {
 		return h, fmt.Errorf("%w: no header in %d bytes", ErrMalformed, len(data))
 	}
-	t := int(head >> 2 & (MaxTypes - 1))
+	t := int(head >> 2 & (maxTypes - 1))
 	if t >= len(c.types) {
 		return h, fmt.Errorf("%w: type %d of %d", ErrMalformed, t, len(c.types))
 	}

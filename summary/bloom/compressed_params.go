@@ -10,7 +10,7 @@ func Entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
 	}
-	return (-p*math.Log(p) - (1-p)*math.Log1p(-p)) / math.Ln2
+	return (float64(-p*math.Log(p)) - float64((1-p)*math.Log1p(-p))) / math.Ln2
 }
 
 // CompressedBits is the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher, section II.B).
@@ -29,14 +29,14 @@ func CompressedBase(p float64) float64 {
 	return math.Exp(-math.Log(p) * math.Log1p(-p) / Entropy(p))
 }
 
-// DeltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its keys was
+// deltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its keys was
 // replaced by others; c = m/n, p = e^(-k/c) (section IV).
-func DeltaFill(c, k, change float64) float64 {
+func deltaFill(c, k, change float64) float64 {
 	return 2 * math.Exp(-k/c) * -math.Expm1(-change*k/c)
 }
 
-// DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = DeltaFill (section IV).
-func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(DeltaFill(c, k, change)) }
+// DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = deltaFill (section IV).
+func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(deltaFill(c, k, change)) }
 
 // Compression is a filter that is meant to be sent compressed, with what is expected of it.
 type Compression struct {
@@ -124,7 +124,7 @@ func longest(size func(c float64) float64, limit, half, most float64) float64 {
 		return 0
 	}
 	for range 200 {
-		mid := low + (high-low)/2
+		mid := low + float64((high-low)/2)
 		if size(mid) <= limit {
 			low = mid
 		} else {

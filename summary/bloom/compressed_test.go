@@ -150,7 +150,7 @@ func TestVectorsDelta(t *testing.T) {
 			v.near(t, "", DeltaBitsPerKey(c, k, change))
 		case strings.HasPrefix(v.Name, "computed_"):
 			z := DeltaBitsPerKey(c, k, change)
-			v.near(t, "q", DeltaFill(c, k, change))
+			v.near(t, "q", deltaFill(c, k, change))
 			v.near(t, "z_over_n", z)
 			v.near(t, "z_over_cn", z/change)
 		case strings.HasPrefix(v.Name, "theory_bytes"):

@@ -9,7 +9,7 @@ type Concurrent struct {
 	f *Filter
 }
 
-// NewShared returns an empty filter, or an error matched by ErrParams.
+// NewConcurrent returns an empty filter, or an error matched by ErrParams.
 func NewConcurrent(p Params) (*Concurrent, error) {
 	f, err := New(p)
 	if err != nil {

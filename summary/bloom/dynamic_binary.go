@@ -59,7 +59,7 @@ func (d *Dynamic) UnmarshalBinary(data []byte) error {
 	threshold := binary.LittleEndian.Uint64(body[4+paramsBytes:])
 	last := binary.LittleEndian.Uint64(body[12+paramsBytes:])
 	batches := binary.LittleEndian.Uint32(body[20+paramsBytes:])
-	if threshold < 1 || threshold > min(MaxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
+	if threshold < 1 || threshold > min(maxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
 		return fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, batches)
 	}
 	body = body[dynamicHeader:]

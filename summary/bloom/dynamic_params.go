@@ -6,20 +6,20 @@ import (
 	"math"
 )
 
-// MaxThreshold is the greatest number of keys a batch of a dynamic filter may be frozen at.
-const MaxThreshold = 1 << 40
+// maxThreshold is the greatest number of keys a batch of a dynamic filter may be frozen at.
+const maxThreshold = 1 << 40
 
 // DynamicParams describe a dynamic block-partitioned filter.
 type DynamicParams struct {
 	Batch     Params // of every batch
-	Threshold int    // n_thres, the number of keys after which a batch is frozen: 1 to MaxThreshold
+	Threshold int    // n_thres, the number of keys after which a batch is frozen: 1 to 2^40
 }
 
 // Check reports every parameter that is out of its range.
 func (p DynamicParams) Check() error {
 	err := p.Batch.Check()
-	if p.Threshold < 1 || int64(p.Threshold) > MaxThreshold {
-		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(MaxThreshold)))
+	if p.Threshold < 1 || int64(p.Threshold) > maxThreshold {
+		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(maxThreshold)))
 	}
 	return err
 }
@@ -33,7 +33,7 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	frozen := p.Batches(n) - 1
 	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
 	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
-	return -math.Expm1(math.Log1p(-last) + float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold)))
+	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
 }
 
 // RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ full
@@ -94,11 +94,11 @@ func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (DynamicParams
 func (p Params) capacity(rate float64) int {
 	perBlock := math.Pow(rate, 1/float64(p.Blocks))
 	most := math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits)) // (1-(1-1/m_b)^n) = perBlock
-	n := int(min(most, min(MaxThreshold, math.MaxInt)-1))
+	n := int(min(most, min(maxThreshold, math.MaxInt)-1))
 	for n > 0 && p.FalsePositiveRate(n) > rate { // rounding may be off by one
 		n--
 	}
-	for int64(n) < min(MaxThreshold, math.MaxInt)-1 && p.FalsePositiveRate(n+1) <= rate {
+	for int64(n) < min(maxThreshold, math.MaxInt)-1 && p.FalsePositiveRate(n+1) <= rate {
 		n++
 	}
 	return n

@@ -273,7 +273,7 @@ func TestMerge(t *testing.T) {
 			}
 			sum := 0
 			for b := range q.Blocks {
-				n, err := pair[0].AndBlockOnesCount(pair[1], b)
+				n, err := pair[0].andBlockOnesCount(pair[1], b)
 				if err != nil || n != and.BlockOnesCount(b) {
 					t.Errorf("%+v: AndBlockOnes(%d) = %d, %v", p, b, n, err)
 				}
@@ -307,7 +307,7 @@ func TestMergeMismatch(t *testing.T) {
 	} {
 		g := mustNew(t, q)
 		_, err := f.AndOnesCount(g)
-		_, err2 := f.AndBlockOnesCount(g, 0)
+		_, err2 := f.andBlockOnesCount(g, 0)
 		_, err3 := Union(f, g)
 		for _, err := range []error{err, err2, err3, f.Merge(g), f.Intersect(g)} {
 			if !errors.Is(err, ErrMismatch) || err.Error() != name {

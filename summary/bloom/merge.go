@@ -47,8 +47,8 @@ func (f *Filter) AndOnesCount(g *Filter) (int, error) {
 	return countAndRange(f.words, g.words, 0, n), nil
 }
 
-// AndBlockOnesCount is AndOnesCount of one block, 0 <= block < both numbers of blocks.
-func (f *Filter) AndBlockOnesCount(g *Filter, block int) (int, error) {
+// andBlockOnesCount is AndOnesCount of one block, 0 <= block < both numbers of blocks.
+func (f *Filter) andBlockOnesCount(g *Filter, block int) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
 	}

@@ -18,7 +18,7 @@ func AppendArray(dst []byte, words []uint64, n int) []byte {
 // It refuses arrays of more than limit bits, and those for which src is far too short, before it allocates. An error
 // wraps [ErrMalformed].
 func DecodeArray(src []byte, limit int) (words []uint64, n, consumed int, err error) {
-	length, a, err := uvarint(src, "length", min(uint64(max(limit, 0)), MaxBits))
+	length, a, err := uvarint(src, "length", min(uint64(max(limit, 0)), maxBits))
 	if err != nil {
 		return nil, 0, 0, err
 	}

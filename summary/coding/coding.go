@@ -33,7 +33,7 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 // AppendBits writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads
 // past src, and panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || uint64(n) > MaxBits || ones < 0 || ones > n {
+	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
 		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
 	}
 	words = words[:wordsFor(n)]

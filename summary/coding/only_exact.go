@@ -14,7 +14,7 @@ func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 
 // DecodeExact is DecodeBits for what AppendExact writes.
 func DecodeExact(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || uint64(n) > MaxBits || ones < 0 || ones > n {
+	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
 		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
 	}
 	return decodeExact(words[:wordsFor(n)], src, n, ones)

@@ -2,8 +2,8 @@ package coding
 
 import "math/bits"
 
-// MaxBits is the longest array.
-const MaxBits = 1 << 40
+// maxBits is the longest array.
+const maxBits = 1 << 40
 
 type method uint8
 
@@ -77,11 +77,11 @@ func (c *choice) chooseRANS(n int) {
 
 // PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with: within a byte
 // up to 2^14 bits, within half a percent above. It is found in integers, so it is the same on every machine.
-// 0 <= ones <= n <= [MaxBits].
+// 0 <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
 // MaxBytes is at least the size of the code of any n bits with the given number of ones, random or not.
-// 0 <= ones <= n <= [MaxBits].
+// 0 <= ones <= n <= 2^40.
 func MaxBytes(n, ones int) int { return choose(n, ones).most }
 
 // minBytes is at most the size of any such code.
@@ -101,7 +101,7 @@ func exactBytes(n, ones int) int {
 // fraction is the number of binary digits after the point of a logarithm or an entropy.
 const fraction = 20
 
-// entropy is n*H(ones/n) in units of 2^-fraction bits; 0 < ones < n <= MaxBits.
+// entropy is n*H(ones/n) in units of 2^-fraction bits; 0 < ones < n <= maxBits.
 func entropy(n, ones int) uint64 {
 	return scaled(ones, log2(n)-log2(ones)) + scaled(n-ones, log2(n)-log2(n-ones))
 }

@@ -9,11 +9,11 @@ import (
 
 // Bounds of NewBloom.
 const (
-	MaxCounters = 1 << 38 // 128 GiB; on 32-bit machines less than 2^29, 256 MiB
-	MaxHashes   = 64
+	maxCounters = 1 << 38 // 128 GiB; on 32-bit machines less than 2^29, 256 MiB
+	maxHashes   = 64
 )
 
-const mostCounters = min(MaxCounters, math.MaxInt/4)
+const mostCounters = min(maxCounters, math.MaxInt/4)
 
 const counterTop = 15 // highest value of a four-bit counter
 
@@ -27,14 +27,14 @@ type Bloom struct {
 	members  int
 }
 
-// NewBloom returns an empty filter of m counters (1 to MaxCounters) and k hash functions (1 to MaxHashes), or an error that
+// NewBloom returns an empty filter of m counters (1 to 2^38) and k hash functions (1 to 64), or an error that
 // matches ErrParams.
 func NewBloom(m, k int) (*Bloom, error) {
 	if m < 1 || m > mostCounters {
 		return nil, fmt.Errorf("%w: counters m is %d, want 1 to %d", ErrParams, m, int(mostCounters))
 	}
-	if k < 1 || k > MaxHashes {
-		return nil, fmt.Errorf("%w: hash functions k is %d, want 1 to %d", ErrParams, k, MaxHashes)
+	if k < 1 || k > maxHashes {
+		return nil, fmt.Errorf("%w: hash functions k is %d, want 1 to %d", ErrParams, k, maxHashes)
 	}
 	return &Bloom{words: make([]uint64, (m+15)/16), counters: uint64(m), hashes: k}, nil
 }

@@ -28,7 +28,7 @@ type DLeft struct {
 	moves    int
 }
 
-// New returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at fault.
+// NewDLeft returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at fault.
 func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
@@ -165,7 +165,7 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 // same subtable, so no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells become one
 // bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower, counters get that bit:
 // cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it works. It returns
-// ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more than MaxCounterBits.
+// ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more than 16 bits.
 func (t *DLeft) Grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -174,7 +174,7 @@ func (t *DLeft) Grow() error {
 		return err
 	}
 	grown, err := t.regrown(p)
-	if errors.Is(err, ErrCounterOverflow) && p.CounterBits < MaxCounterBits {
+	if errors.Is(err, ErrCounterOverflow) && p.CounterBits < maxCounterBits {
 		p.CounterBits++
 		grown, err = t.regrown(p)
 	}

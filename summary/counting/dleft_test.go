@@ -267,7 +267,7 @@ func TestGrowFullCounters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f.Params().CounterBits != DefaultCounterBits+1 {
+	if f.Params().CounterBits != defaultCounterBits+1 {
 		t.Errorf("counters of %d bits", f.Params().CounterBits)
 	}
 	if err := f.Grow(); !errors.Is(err, ErrParams) {

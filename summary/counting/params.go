@@ -9,19 +9,19 @@ import (
 
 // Defaults of the paper (section 5.1), used where Params has a zero.
 const (
-	DefaultSubtables   = 4
-	DefaultCells       = 8
-	DefaultCounterBits = 2
+	defaultSubtables   = 4
+	defaultCells       = 8
+	defaultCounterBits = 2
 )
 
 // Bounds of Params.
 const (
-	MaxSubtables   = 16
-	MaxCells       = 64
-	MaxBuckets     = 1 << 32
-	MaxCounterBits = 16
-	MaxCellBits    = 57      // remainder and counter together: a cell is read with one unaligned 64-bit load
-	MaxTableBytes  = 1 << 37 // 128 GiB
+	maxSubtables   = 16
+	maxCells       = 64
+	maxBuckets     = 1 << 32
+	maxCounterBits = 16
+	maxCellBits    = 57      // remainder and counter together: a cell is read with one unaligned 64-bit load
+	maxTableBytes  = 1 << 37 // 128 GiB
 )
 
 // ErrParams is matched by every error about parameters out of range.
@@ -29,11 +29,11 @@ var ErrParams = errors.New("counting: bad parameters")
 
 // Params is the form of a [DLeft] filter. ParamsForRemainder and ParamsForFingerprint choose one from the number of members.
 type Params struct {
-	Subtables     int    // d: 1 to MaxSubtables; 0 means 4
-	Buckets       int    // of each subtable: a power of two, 1 to MaxBuckets
-	Cells         int    // of each bucket: 1 to MaxCells; 0 means 8
+	Subtables     int    // d: 1 to 16; 0 means 4
+	Buckets       int    // of each subtable: a power of two, 1 to 2^32
+	Cells         int    // of each bucket: 1 to 64; 0 means 8
 	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 64
-	CounterBits   int    // c: 1 to MaxCounterBits, r+c at most MaxCellBits; 0 means 2, which counts to 4
+	CounterBits   int    // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
 }
 
@@ -54,7 +54,7 @@ func ParamsForFingerprint(n, q int) Params {
 
 // bucketsFor is the least power of two B with 4·B·8·3/4 >= n.
 func bucketsFor(n int) int {
-	perRow := DefaultSubtables * DefaultCells * 3 / 4
+	perRow := defaultSubtables * defaultCells * 3 / 4
 	rows := max(1, (n+perRow-1)/perRow)
 	return 1 << bits.Len(uint(rows-1))
 }
@@ -63,13 +63,13 @@ func log2(b int) int { return bits.Len(uint(b)) - 1 }
 
 func (p Params) withDefaults() Params {
 	if p.Subtables == 0 {
-		p.Subtables = DefaultSubtables
+		p.Subtables = defaultSubtables
 	}
 	if p.Cells == 0 {
-		p.Cells = DefaultCells
+		p.Cells = defaultCells
 	}
 	if p.CounterBits == 0 {
-		p.CounterBits = DefaultCounterBits
+		p.CounterBits = defaultCounterBits
 	}
 	return p
 }
@@ -82,19 +82,19 @@ func (p Params) check() error {
 			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
 		}
 	}
-	within("Subtables", p.Subtables, 1, MaxSubtables)
-	within("Buckets", p.Buckets, 1, MaxBuckets)
-	within("Cells", p.Cells, 1, MaxCells)
-	within("CounterBits", p.CounterBits, 1, MaxCounterBits)
+	within("Subtables", p.Subtables, 1, maxSubtables)
+	within("Buckets", p.Buckets, 1, maxBuckets)
+	within("Cells", p.Cells, 1, maxCells)
+	within("CounterBits", p.CounterBits, 1, maxCounterBits)
 	if p.Buckets > 0 && p.Buckets&(p.Buckets-1) != 0 {
 		faults = append(faults, fmt.Errorf("%w: Buckets is %d, want a power of two", ErrParams, p.Buckets))
 	}
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	within("RemainderBits", p.RemainderBits, 1, int64(min(64-log2(p.Buckets), MaxCellBits-p.CounterBits)))
-	if len(faults) == 0 && p.tableBytes() > min(MaxTableBytes, math.MaxInt-padding) {
-		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), int64(min(MaxTableBytes, math.MaxInt-padding)))
+	within("RemainderBits", p.RemainderBits, 1, int64(min(64-log2(p.Buckets), maxCellBits-p.CounterBits)))
+	if len(faults) == 0 && p.tableBytes() > min(maxTableBytes, math.MaxInt-padding) {
+		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), min(maxTableBytes, math.MaxInt-padding))
 	}
 	return errors.Join(faults...)
 }

@@ -18,14 +18,14 @@ func (a Array) cardinality(t float64, kind Kind, confidence float64) (Interval, 
 	if t >= a.counted() {
 		return saturated(a.fullBelow(1-confidence), confidence), nil
 	}
-	n := a.Elements(t)
+	n := a.elements(t)
 	i := Interval{Value: n, Confidence: confidence}
 	switch kind {
 	case Normal:
 		i = around(n, a.covariance(a.loadOf(t)), confidence)
 	case Theorem:
 		tail := math.Log(2 / (1 - confidence))
-		i.Low, i.High = a.Elements(fewerOnes(t, tail)), a.Elements(moreOnes(t, tail))
+		i.Low, i.High = a.elements(fewerOnes(t, tail)), a.elements(moreOnes(t, tail))
 	case Printed:
 		d := a.printedHalfWidth(t, 1-confidence)
 		i.Low, i.High = n-d, n+d
@@ -35,8 +35,8 @@ func (a Array) cardinality(t float64, kind Kind, confidence float64) (Interval, 
 	return i.clip(n, math.Inf(1)), nil
 }
 
-// CardinalityDeviation is the standard deviation of [Array.Cardinality]'s value for a set of n elements (delta method).
-func (a Array) CardinalityDeviation(n float64) float64 {
+// cardinalityDeviation is the standard deviation of [Array.Cardinality]'s value for a set of n elements (delta method).
+func (a Array) cardinalityDeviation(n float64) float64 {
 	return math.Sqrt(a.covariance(a.load(n)))
 }
 
@@ -47,7 +47,7 @@ func (a Array) fullBelow(alpha float64) float64 {
 }
 
 func (a Array) check(confidence float64, name string, t int) error {
-	if err := a.Check(); err != nil {
+	if err := a.valid(); err != nil {
 		return err
 	}
 	if err := checkConfidence(confidence); err != nil {

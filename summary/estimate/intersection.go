@@ -55,18 +55,18 @@ func (a Array) Intersection(c Counts, kind Kind, confidence float64) (Interval, 
 // common (Lemma 3).
 func (a Array) BothOnes(t1, t2, n float64) float64 {
 	s, m := a.ExpectedOnes(n), a.counted()
-	return (t1*t2 + s*(m-t1-t2)) / (m - s)
+	return (float64(t1*t2) + float64(s*(m-t1-t2))) / (m - s)
 }
 
 // common is the size of the intersection for which t ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation 6).
 func (a Array) common(c Counts, t float64) float64 {
 	t1, t2 := float64(c.First), float64(c.Second)
-	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
+	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 
-// IntersectionDeviation is the standard deviation of the value of [Array.Intersection] for sets of n1 and n2
+// intersectionDeviation is the standard deviation of the value of [Array.Intersection] for sets of n1 and n2
 // elements, n12 of them common (delta method).
-func (a Array) IntersectionDeviation(n1, n2, n12 float64) float64 {
+func (a Array) intersectionDeviation(n1, n2, n12 float64) float64 {
 	return math.Sqrt(a.intersectionVariance(loads{a.load(n1), a.load(n2), a.load(n12)}))
 }
 

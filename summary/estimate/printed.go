@@ -5,7 +5,7 @@ import "math"
 // printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails, as the paper's
 // Tables 3 and 6 take them (a quarter in the exponent on the left, a half on the right), are at most alpha together.
 func (a Array) printedHalfWidth(t, alpha float64) float64 {
-	n := a.Elements(t)
+	n := a.elements(t)
 	enough := func(d float64) bool {
 		left := 0.0
 		if d < n {
@@ -36,7 +36,7 @@ func weakLowTail(t, s float64) float64 {
 // enough value is too.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
-		middle := low + (high-low)/2
+		middle := low + float64((high-low)/2)
 		if middle <= low || middle >= high {
 			break
 		}

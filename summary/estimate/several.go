@@ -10,7 +10,7 @@ import (
 // set by a common element, or by others in all filters. Elements that only some of the sets share count as different, so
 // they make the estimate too high. For two filters it is the value of [Array.Intersection]. +Inf if the AND is full.
 func (a Array) Common(all int, each ...int) (float64, error) {
-	if err := a.Check(); err != nil {
+	if err := a.valid(); err != nil {
 		return 0, err
 	}
 	if len(each) == 0 {
@@ -36,9 +36,9 @@ func (a Array) Common(all int, each ...int) (float64, error) {
 	case enough(0):
 		return 0, nil
 	case len(each) == 1 || all == least:
-		return a.Elements(float64(all)), nil
+		return a.elements(float64(all)), nil
 	}
-	return a.Elements(bisect(0, float64(all), enough)), nil
+	return a.elements(bisect(0, float64(all), enough)), nil
 }
 
 // allOnes is the number of ones expected in the AND if s bits are set by common elements.

@@ -131,7 +131,7 @@ func (s setting) draw(r *rand.Rand) (c Counts) {
 // throw sets the bits of n random elements, as far as they are in the part that is counted.
 func (s setting) throw(r *rand.Rand, words []uint64, n int) {
 	for range n * max(s.array.Hashes, 1) {
-		if i, _ := bits.Mul64(r.Uint64(), uint64(s.array.Bits)); i < uint64(len(words)*64) {
+		if i, _ := bits.Mul64(r.Uint64(), s.array.Bits); i < uint64(len(words)*64) {
 			words[i/64] |= 1 << (i % 64)
 		}
 	}
@@ -169,7 +169,7 @@ func (s setting) row(r result) string {
 	if of > 0 {
 		mean := r.sum / float64(of)
 		deviation := math.Sqrt(max(0, r.squares/float64(of)-mean*mean))
-		predicted := a.IntersectionDeviation(float64(s.n1), float64(s.n2), float64(s.n12))
+		predicted := a.intersectionDeviation(float64(s.n1), float64(s.n2), float64(s.n12))
 		fmt.Fprintf(&b, "%+.1f | %.1f | %.1f |\n", mean, deviation, predicted)
 	} else {
 		b.WriteString("- | - | - |\n")

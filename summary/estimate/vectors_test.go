@@ -65,15 +65,15 @@ func compute(t *testing.T, v vector) []float64 {
 	case is("T6_bounds"):
 		return pair(a.Cardinality(in.TTotal, Printed, in.Confidence))
 	case is("T3_avgrelerr"):
-		return []float64{math.Sqrt(2/math.Pi) * a.CardinalityDeviation(in.N) / in.N}
+		return []float64{math.Sqrt(2/math.Pi) * a.cardinalityDeviation(in.N) / in.N}
 	case is("Sinv_"):
-		return []float64{a.Elements(float64(in.T))}
+		return []float64{a.elements(float64(in.T))}
 	case is("S_n"):
 		return []float64{a.ExpectedOnes(in.N)}
 	case is("thm1_equal"):
 		return pair(a.Cardinality(in.T, Theorem, in.Confidence))
 	case is("thm1_prob"):
-		return []float64{a.Theorem1(float64(in.T), in.NL, in.NR)}
+		return []float64{a.theorem1(float64(in.T), in.NL, in.NR)}
 	case is("thm3"):
 		i, err := a.Cardinality(in.T, Theorem, in.Confidence)
 		if err != nil {
@@ -97,13 +97,13 @@ func compute(t *testing.T, v vector) []float64 {
 		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
 		return []float64{1 - a.ExpectedOnes(in.N12)/a.BothOnes(t1, t2, in.N12)}
 	case is("T45_avgrelerr"):
-		return []float64{math.Sqrt(2/math.Pi) * a.IntersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
+		return []float64{math.Sqrt(2/math.Pi) * a.intersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
 	case is("T45_std"):
-		return []float64{math.Sqrt(1-2/math.Pi) * a.IntersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
+		return []float64{math.Sqrt(1-2/math.Pi) * a.intersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
 	case is("sigma_known"):
 		return []float64{a.IntersectionKnownDeviation(in.N1, in.N2, in.N12)}
 	case is("sigma_"), is("slice_sigma"):
-		return []float64{a.IntersectionDeviation(in.N1, in.N2, in.N12)}
+		return []float64{a.intersectionDeviation(in.N1, in.N2, in.N12)}
 	case is("S_and"):
 		return []float64{a.BothOnes(float64(in.T1), float64(in.T2), in.N12)}
 	case is("estimate_"):

@@ -20,10 +20,10 @@ import (
 
 // Bounds of Params.
 const (
-	MaxWidth    = 1 << 28
-	MaxDepth    = 64
-	MaxCopies   = 64
-	MaxCounters = 1 << 30
+	maxWidth    = 1 << 28
+	maxDepth    = 64
+	maxCopies   = 64
+	maxCounters = 1 << 30
 )
 
 var (
@@ -35,9 +35,9 @@ var (
 
 // Params is the form of a Sketch. ParamsForError chooses one.
 type Params struct {
-	Width  int    // w: counters in a row; a prime up to MaxWidth
-	Depth  int    // d: rows that share two hash functions, 1 to MaxDepth, at most w
-	Copies int    // independent sets of rows, each with its own two hash functions: 1 to MaxCopies; 0 means 1
+	Width  int    // w: counters in a row; a prime up to 2^28
+	Depth  int    // d: rows that share two hash functions, 1 to 64, at most w
+	Copies int    // independent sets of rows, each with its own two hash functions: 1 to 64; 0 means 1
 	Seed   uint64 // draws the hash functions
 }
 
@@ -52,8 +52,8 @@ func ParamsForError(eps, delta float64) (Params, error) {
 	if !(delta > 0 && delta < 1) {
 		return Params{}, fmt.Errorf("%w: delta is %v, want between 0 and 1", ErrParams, delta)
 	}
-	if 2*math.E/eps > MaxWidth/2 {
-		return Params{}, fmt.Errorf("%w: eps is %v, want at least %.3g", ErrParams, eps, 4*math.E/MaxWidth)
+	if 2*math.E/eps > maxWidth/2 {
+		return Params{}, fmt.Errorf("%w: eps is %v, want at least %.3g", ErrParams, eps, 4*math.E/maxWidth)
 	}
 	p := Params{
 		Width:  nextPrime(int(math.Ceil(2 * math.E / eps))),
@@ -81,9 +81,9 @@ func (p Params) check() error {
 			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
 		}
 	}
-	within("Width", p.Width, 2, MaxWidth)
-	within("Depth", p.Depth, 1, MaxDepth)
-	within("Copies", p.Copies, 1, MaxCopies)
+	within("Width", p.Width, 2, maxWidth)
+	within("Depth", p.Depth, 1, maxDepth)
+	within("Copies", p.Copies, 1, maxCopies)
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
@@ -93,7 +93,7 @@ func (p Params) check() error {
 	if p.Depth > p.Width { // beyond it rows repeat
 		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", ErrParams, p.Depth, p.Width))
 	}
-	const most = min(MaxCounters, math.MaxInt/4) // four bytes each
+	const most = min(maxCounters, math.MaxInt/4) // four bytes each
 	if n := int64(p.Width) * int64(p.Depth) * int64(p.Copies); n > most {
 		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, int64(most)))
 	}
