@@ -211,8 +211,10 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &f):
 		status = f.status
-	case errors.Is(err, node.ErrUnknown), errors.Is(err, node.ErrNoJoin):
+	case errors.Is(err, node.ErrUnknown):
 		status = http.StatusNotFound
+	case errors.Is(err, node.ErrNoJoin):
+		status = http.StatusConflict
 	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
 		status = http.StatusBadRequest
 	case errors.As(err, new(*http.MaxBytesError)):

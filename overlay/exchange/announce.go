@@ -38,7 +38,7 @@ type notices struct {
 
 // credit adds what a rate, in bytes a second, brought since the last call.
 func (n *notices) credit(now time.Duration, rate float64) {
-	n.bytes = min(max(noticeBurst, rate), n.bytes+rate*(now-n.last).Seconds())
+	n.bytes = min(max(noticeBurst, rate), n.bytes+float64(rate*(now-n.last).Seconds()))
 	n.last = now
 }
 

@@ -40,7 +40,7 @@ func classOf(p *summary.Prefix) class {
 		level, share := summary.MaxLevel, 0.0
 		for _, r := range p.Known(b) {
 			level = min(level, r.Level)
-			share += float64(r.End-r.Begin) / (1 << 32)
+			share += float64(float64(r.End-r.Begin) / (1 << 32))
 		}
 		// A node d levels below log2 of the keys rules out all but 2^-d: more rows than that are wasted.
 		rows := min(left, max(1, level-log+2))
@@ -49,7 +49,7 @@ func classOf(p *summary.Prefix) class {
 		c.partial = c.partial || share < 1
 		left -= rows
 		cells := math.Ldexp(1, level)
-		ones += float64(rows) * share * cells * -math.Expm1(-n/cells)
+		ones += float64(float64(rows) * share * cells * -math.Expm1(-n/cells))
 	}
 	c.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, minRows))))
 	return c

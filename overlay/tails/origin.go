@@ -85,7 +85,7 @@ func covers(state uint32) uint32 {
 
 // allow takes in that a tail came, and says whether it may.
 func (o *origin) allow(now time.Duration) bool {
-	o.tokens = min(tailBurst, o.tokens+tailsPerSecond*(now-o.filled).Seconds())
+	o.tokens = min(tailBurst, o.tokens+float64(tailsPerSecond*(now-o.filled).Seconds()))
 	o.filled = now
 	if o.tokens < 1 {
 		return false

@@ -85,7 +85,7 @@ func BenchmarkContainsAllLarge(b *testing.B) {
 	})
 }
 
-func BenchmarkShared(b *testing.B) {
+func BenchmarkConcurrent(b *testing.B) {
 	keys := testKeys(100_000, 1)
 	s := ConcurrentOf(mustNew(b, benchParams()[0]))
 	b.RunParallel(func(pb *testing.PB) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestShared(t *testing.T) {
+func TestConcurrent(t *testing.T) {
 	for _, p := range []Params{
 		{Blocks: 1, BlockBits: 100_003, Hashes: 7},
 		{Blocks: 7, BlockBits: 10_001, Hashes: 1, Scheme: Double},
@@ -48,7 +48,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-func TestSharedOr(t *testing.T) {
+func TestConcurrentMerge(t *testing.T) {
 	p := Params{Blocks: 3, BlockBits: 1000, Hashes: 2}
 	one, two := testKeys(50, 1), testKeys(50, 2)
 	s := ConcurrentOf(filled(t, p, one))

@@ -3,6 +3,7 @@ module github.com/venn-p2p/venn/testnet/bench
 go 1.26.0
 
 require (
+	github.com/FastFilter/xorfilter v0.2.1
 	github.com/apache/datasketches-go v0.1.0
 	github.com/axiomhq/hyperloglog v0.3.0
 	github.com/bits-and-blooms/bitset v1.29.0

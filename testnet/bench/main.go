@@ -1,6 +1,9 @@
 // Command bench measures venn's structures beside the libraries that people use today.
 //
 //	go run . [AREA…] [--json]
+//	go run . sizes [--json]
+//
+// sizes prints a table of structures in as many bytes, with a line of advice each. Otherwise:
 //
 // The areas are filter, blocked, merge, coder, counting, stream, sketch, index and overlap; none means all. Ours and theirs do the
 // same work in turn, at least five rounds, and a row tells the median of each, in a unit of which less is better, and the
@@ -62,10 +65,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(areasNamed(), func(a string) bool { return a == name }) {
-			fmt.Fprintf(stderr, "bench: unknown area %q, want some of %s\n", name, strings.Join(areasNamed(), ", "))
+		if name != "sizes" && !slices.ContainsFunc(areasNamed(), func(a string) bool { return a == name }) {
+			fmt.Fprintf(stderr, "bench: unknown area %q, want some of %s, or sizes\n", name, strings.Join(areasNamed(), ", "))
 			return 2
 		}
+	}
+	if slices.Contains(names, "sizes") {
+		if err := writeSizes(stdout, asJSON); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 1
+		}
+		return 0
 	}
 	interrupt := make(chan os.Signal, 1)
 	signal.Notify(interrupt, os.Interrupt)
