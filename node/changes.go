@@ -53,6 +53,7 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 		k := min(len(keys), atOnce)
 		did, err := f(keys[:k])
 		changed += did
+		n.touched.add(keys[:k])
 		if err != nil {
 			return changed, fmt.Errorf("node: key store: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -20,6 +21,8 @@ func (l *loop) carryOut(e core.Effect) {
 	case overlay.SendParts:
 		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More})
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
+	case tails.Send:
+		l.n.mesh.SendTails(peer.ID(e.To), wire.AppendTails(nil, e.Items))
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
 	case overlay.RequestParts:

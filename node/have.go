@@ -47,6 +47,9 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 }
 
 func (l *loop) confirmed(r confirmed) {
+	if r.err == nil {
+		l.n.host.Peerstore().RecordLatency(r.peer, r.rtt)
+	}
 	for i, c := range r.asked {
 		if r.err != nil {
 			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer)})
@@ -125,7 +128,7 @@ func (n *Node) serveHave(s *streams.Stream) error {
 	}
 	has := make([]bool, len(keys))
 	for i, k := range keys {
-		has[i] = n.Has(k)
+		has[i] = n.has(k, n.links.Linked(s.Peer))
 	}
 	return s.Send(wire.AppendHaveAnswer(nil, has))
 }

@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
@@ -48,11 +48,30 @@ func (l *loop) saidHello(s saidHello) {
 	delete(l.hellos, s.peer)
 	if s.err != nil {
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
+		l.rejected(s.peer)
 	} else {
+		l.greeted(s.peer)
+		l.n.host.Peerstore().RecordLatency(s.peer, s.rtt)
 		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.rtt})
 	}
 	if under != nil && under.next != nil && l.links[s.peer] {
 		l.sayHello(s.peer, *under.next)
+	}
+}
+
+// rejected ends a link with a peer that has never taken a hello, nor said one.
+func (l *loop) rejected(p peer.ID) {
+	if !l.links[p] || l.greets[p] {
+		return
+	}
+	made := l.n.links.Made(p)
+	l.unlink(p)
+	l.step(overlay.DialFailed{Peer: overlay.PeerID(p)})
+	if made {
+		l.n.links.Closed(p)
+		if !links.Foreign(l.n.host, p, own) {
+			l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
+		}
 	}
 }
 
@@ -63,7 +82,7 @@ var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.
 // helloAgain sends a hello, again and again for some ten seconds while the connection lasts.
 func (n *Node) helloAgain(p peer.ID, msg []byte) (rtt time.Duration, err error) {
 	for _, pause := range helloPauses {
-		if rtt, err = n.hello(p, msg); err == nil || n.host.Network().Connectedness(p) != network.Connected {
+		if rtt, err = n.hello(p, msg); err == nil || !n.reached(p) {
 			return rtt, err
 		}
 		select {
@@ -103,6 +122,10 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	h, err := wire.ParseHello(b)
 	if err != nil {
 		return err
+	}
+	if !n.links.MayLink(s.Peer, time.Now()) {
+		n.counters.Drop("links")
+		return errFull
 	}
 	if !inbox.Offer(n.in.Requests, gotHello{s.Peer, h}) {
 		return streams.ErrBusy

@@ -9,7 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -66,7 +65,7 @@ type PeerStatus struct {
 	ID        peer.ID
 	Connected bool
 	Linked    bool          // hello was said
-	RTT       time.Duration // as libp2p measured it; 0: not known
+	RTT       time.Duration // smoothed over hellos, confirmations and libp2p's pings; 0: not known
 	Keys      int           // that its summary is of
 	Parts     int           // of its summary held; 0: none
 	Bytes     int           // of these parts
@@ -87,7 +86,7 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 		of(p).Connected = true
 	}
 	err := n.view(ctx, func(l *loop) {
-		for p := range l.links {
+		for p := range l.greets {
 			of(p).Linked = true
 		}
 		for _, d := range l.core.Overlay.Directory() {
@@ -121,6 +120,6 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.dial(ctx, p, false); err != nil {
 		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
 	}
-	n.in.LinkChanged(p.ID, inbox.Begun)
+	n.in.LinkWanted(p.ID)
 	return n.view(ctx, (*loop).stirred)
 }

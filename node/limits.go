@@ -1,9 +1,11 @@
 package node
 
 import (
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 
+	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/wire"
 )
 
@@ -20,7 +22,13 @@ const (
 	QueryID protocol.ID = "/venn/query/1.0.0"
 	PartsID protocol.ID = "/venn/parts/1.0.0"
 	JoinID  protocol.ID = "/venn/join/1.0.0"
+	// PubsubID is gossipsub's, under an id of venn's own, so that another pubsub may run on the same host.
+	PubsubID = mesh.ProtocolID
 )
+
+// Gossip makes a pubsub of the caller's, made with it, speak gossipsub under the ids of nodes: for programs that want the
+// samples of a network's summaries without being a node. partial says whether it knows partial messages.
+func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager: 512 streams
 // and 64 MiB in all, 32 streams and 4 MiB with one peer; streams and memory in all grow with the machine.

@@ -3,12 +3,13 @@ package node
 import (
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -25,6 +26,7 @@ type loop struct {
 	wake *time.Timer
 
 	links   map[peer.ID]bool
+	greets  map[peer.ID]bool // links on which hello was said
 	queries map[routing.QueryID]*Results
 	lastID  routing.QueryID
 	replies map[uint64]reply // streams that wait for an answer of the core
@@ -38,6 +40,7 @@ type loop struct {
 
 	publisher *publisher
 	previous  *publisher // under the previous seed; nil: there is none
+	tails     tailer
 	ticks     int
 }
 
@@ -47,6 +50,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		core:    m,
 		wake:    time.NewTimer(time.Hour),
 		links:   make(map[peer.ID]bool),
+		greets:  make(map[peer.ID]bool),
 		queries: make(map[routing.QueryID]*Results),
 		replies: make(map[uint64]reply),
 		hellos:  make(map[peer.ID]*helloing),
@@ -87,6 +91,9 @@ func (l *loop) run() {
 // end tells everybody who still waits that the node is closed.
 func (l *loop) end() {
 	l.wake.Stop()
+	for p := range l.links {
+		links.Release(l.n.host, p)
+	}
 	for _, r := range l.queries {
 		r.finish(routing.Stats{}, ErrClosed)
 	}
@@ -119,7 +126,7 @@ func (l *loop) tick() {
 		l.n.metrics.budgets(l.core.Overlay.Budgets(l.n.now()))
 	}
 	if l.ticks%20 == 0 {
-		l.closeStale()
+		l.closeStale(time.Now())
 		if len(l.links) == 0 {
 			l.bootstrap()
 		}
@@ -128,17 +135,22 @@ func (l *loop) tick() {
 
 // stirred looks at what others have left for the loop without a message.
 func (l *loop) stirred() {
+	l.tails.waking = false
 	l.n.in.Take(l.stateChanged)
 	l.publish()
 }
 
 func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
-	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
-	if gone && l.links[p] && (s.Link == inbox.EndedAndBegun || !l.connected(p)) {
+	if s.Dropped {
 		l.unlink(p)
 	}
+	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
+	if gone && l.links[p] && (s.Link == inbox.EndedAndBegun || !l.n.reached(p)) {
+		l.unlink(p)
+		l.lost(p)
+	}
 	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
-		l.link(p, true)
+		l.link(p, true, s.Wanted)
 	}
 	if s.Charged > 0 {
 		l.step(overlay.Charged{Peer: overlay.PeerID(p), Bytes: s.Charged})
@@ -151,7 +163,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 		l.n.mesh.Meshed(p, false)
 		l.step(overlay.Pruned{Peer: overlay.PeerID(p)})
 	}
-	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false) {
+	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false, false) {
 		l.n.links.Meshed(p, true)
 		if l.n.mesh.Meshed(p, true) {
 			l.publisher.sampleDue = true
@@ -163,34 +175,62 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 }
 
-func (l *loop) connected(p peer.ID) bool {
-	return l.n.host.Network().Connectedness(p) == network.Connected
-}
-
-// link makes a link of the connection to p, if it is none yet, and says whether it is one now.
-func (l *loop) link(p peer.ID, outbound bool) bool {
-	if l.links[p] || !l.n.links.Link(p) {
-		return l.links[p]
+// link makes a link of the connection to p, if it is none yet, and says whether it is one now. wanted says that this node
+// asked for it.
+func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
+	if l.links[p] {
+		return true
+	}
+	instead, ok := l.n.links.Link(p, wanted, time.Now())
+	if instead != "" {
+		l.unlink(instead)
+	}
+	if !ok {
+		l.n.counters.Drop("links")
+		return false
+	}
+	if !l.n.reached(p) { // it has just ended
+		l.n.links.Closed(p)
+		return false
 	}
 	l.links[p] = true
+	links.Keep(l.n.host, p, false)
 	l.step(overlay.LinkOpened{Peer: overlay.PeerID(p), Outbound: outbound})
-	l.n.events.emit(LinkOpened{p})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
 	return true
 }
 
+// greeted notes that hello was said with a linked peer: it took ours, or said its own.
+func (l *loop) greeted(p peer.ID) {
+	if l.links[p] && !l.greets[p] {
+		l.greets[p] = true
+		l.n.events.emit(LinkOpened{p})
+	}
+}
+
+// unlink ends a link. Its connection is not touched.
 func (l *loop) unlink(p peer.ID) {
+	l.n.links.Unlink(p)
+	if !l.links[p] {
+		return
+	}
 	delete(l.links, p)
 	delete(l.hellos, p)
+	links.Release(l.n.host, p)
 	l.step(overlay.LinkClosed{Peer: overlay.PeerID(p)})
-	l.n.events.emit(LinkClosed{p})
+	if l.greets[p] {
+		delete(l.greets, p)
+		l.n.events.emit(LinkClosed{p})
+	}
 }
 
 // partial takes in a message of pubsub.
 func (l *loop) partial(p inbox.Partial) {
 	l.n.in.Took(p)
 	switch {
-	case p.Way != overlay.Message && !l.link(p.From, false):
+	case p.Way != overlay.Message && !l.link(p.From, false, false):
+	case p.Tails != nil:
+		l.step(tails.Received{From: overlay.PeerID(p.From), Items: p.Tails})
 	case p.Parts == nil:
 		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:
@@ -206,11 +246,13 @@ func (l *loop) partial(p inbox.Partial) {
 func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
-		if l.link(r.from, false) {
+		if l.link(r.from, false, false) {
+			l.greeted(r.from)
 			l.step(overlay.HelloReceived{Peer: overlay.PeerID(r.from), Hello: r.hello})
 		}
 	case asked:
 		q := r.query
+		l.n.linkAsks = l.links[r.from]
 		l.step(routing.Asked{
 			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
@@ -236,6 +278,8 @@ func (l *loop) result(r any) {
 	switch r := r.(type) {
 	case overlay.Input:
 		l.step(r)
+	case tails.Input:
+		l.step(r)
 	case routing.Input:
 		l.step(r)
 	case dialed:
@@ -260,6 +304,8 @@ func (l *loop) command(c any) {
 		if l.queries[c.results.id] == c.results {
 			l.step(routing.Cancel{ID: c.results.id})
 		}
+	case leave:
+		l.leave(c)
 	case view:
 		c.look(l)
 		close(c.done)

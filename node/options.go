@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/venn-p2p/venn/node/internal/schedule"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/summary"
@@ -25,6 +27,7 @@ type config struct {
 	up, down       uint64
 	share          float64
 	maxConnections int
+	spacing        time.Duration // between epochs at least
 	overlapSlots   int
 	nearSlots      int
 	randomSlots    int
@@ -39,7 +42,6 @@ type config struct {
 	keys           keystore.Keys
 	private        keystore.Keys
 	epochs         Epochs
-	gate           *Gate
 	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 }
@@ -106,8 +108,21 @@ func WithSummaryShare(share float64) Option {
 	}
 }
 
-// WithMaxConnections limits the peers that the host is connected to in steady state. Default 32. Five eighths of them,
-// at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
+// WithEpochSpacing sets how long after a summary of the node's keys the next one comes at the soonest, when more keys change than
+// tails tell of (160 at a time, some 1,000 in all). Default: 1 to 20 s, as the line and the number of peers known bear; at most 20 s.
+func WithEpochSpacing(d time.Duration) Option {
+	return func(c *config) error {
+		if d < 0 || d > schedule.MostSpacing {
+			return fmt.Errorf("node: epochs spaced by %v, must be 0 to %v", d, schedule.MostSpacing)
+		}
+		c.spacing = d
+		return nil
+	}
+}
+
+// WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by others:
+// not the host's other connections. 4 or more, default 32. At most half of them are links taken, so that the rest is free
+// to dial. Five eighths, at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error {
 		if n < 4 {

@@ -40,7 +40,7 @@ func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err er
 		n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
 		return p, 0, err
 	}
-	n.in.LinkChanged(peer.ID(e.From.Peer), inbox.Begun)
+	n.in.LinkWanted(peer.ID(e.From.Peer))
 	s, err := n.streams.Open(ctx, peer.ID(e.From.Peer), PartsID)
 	if err != nil {
 		return p, 0, err

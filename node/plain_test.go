@@ -21,7 +21,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// plainPeer is a peer that runs nothing but gossipsub as it comes.
+// plainPeer is a peer that runs nothing but gossipsub without partial messages.
 type plainPeer struct {
 	id    peer.ID
 	topic *pubsub.Topic
@@ -34,7 +34,7 @@ func newPlain(t *testing.T, o origin, nodes ...*Node) plainPeer {
 	h := hostWith(t, libp2p.Identity(o.key), libp2p.ResourceManager(&network.NullResourceManager{}))
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	ps, err := pubsub.NewGossipSub(ctx, h, pubsub.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	ps, err := pubsub.NewGossipSub(ctx, h, Gossip(false), pubsub.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	if err != nil {
 		t.Fatal(err)
 	}

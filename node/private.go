@@ -47,8 +47,14 @@ func (n *Node) removePrivate(keys [][]byte) (int, error) {
 }
 
 // Has says whether the node holds key, privately or not.
-func (n *Node) Has(key []byte) bool {
-	return n.keys.Has(key) || n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
+func (n *Node) Has(key []byte) bool { return n.has(key, true) }
+
+// Advertises says whether key is one of those that Len counts: what may be told to anybody.
+func (n *Node) Advertises(key []byte) bool { return n.has(key, false) }
+
+// has says whether the node holds key, among private ones only if they may be told of.
+func (n *Node) has(key []byte, private bool) bool {
+	return n.keys.Has(key) || private && n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
 }
 
 func checkKeys(keys [][]byte) error {

@@ -49,27 +49,34 @@ func newPublishers(n *Node) (current, old *publisher) {
 // publish begins new epochs if it is time.
 func (l *loop) publish() {
 	changes := int(l.n.changes.Swap(0))
-	l.publisher.look(changes)
+	l.tail(changes)
+	l.publisher.look()
 	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {
 		l.previous = nil
 	}
 	if l.previous != nil {
-		l.previous.look(changes)
+		l.previous.changed(changes)
+		l.previous.look()
 	}
 }
 
-// look begins a new epoch if it is time, after so many changes since the last look.
-func (p *publisher) look(changes int) {
-	now := p.n.now()
+// changed notes changes that a new epoch is to bring.
+func (p *publisher) changed(changes int) {
 	if changes > 0 {
-		p.schedule.Changed(now, changes)
+		p.schedule.Changed(p.n.now(), changes)
 	}
+}
+
+// look begins a new epoch if it is time.
+func (p *publisher) look() {
+	now := p.n.now()
 	p.sendSample(now)
 	if p.building || !p.schedule.Due(now) {
 		return
 	}
 	p.building = true
 	p.schedule.Begin(now)
+	p.n.touched.begin(p.seed == p.n.cfg.seed.Tag())
 	h := summary.Header{Seed: p.seed, Origin: string(p.n.host.ID()), Lifetime: schedule.Lifetime, Shape: p.shape}
 	p.n.tasks.Run(func() {
 		b := p.n.build(h)

@@ -53,7 +53,7 @@ func newRaw(t testing.TB, n *Node) *raw {
 			OnIncomingRPC:                   r.incoming,
 			PeerInitiatedGroupLimitPerTopic: 1 << 14, PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))
+		Gossip(true), pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))
 	if err != nil {
 		t.Fatal(err)
 	}

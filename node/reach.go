@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -13,23 +14,18 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// tag marks neighbours for the host's connection manager.
-const (
-	tag       = "venn"
-	tagWeight = 50
-)
-
-var errFull = errors.New("node: too many connections")
+var errFull = errors.New("node: too many links")
 
 // reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says that
 // the connection is only to confirm.
 func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error {
-	if n.host.Network().Connectedness(peer.ID(r.Peer)) == network.Connected {
+	if n.reached(peer.ID(r.Peer)) {
 		return nil
 	}
 	info, err := n.cfg.headers.Record(r.Envelope)
@@ -42,7 +38,30 @@ func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error 
 	return n.dial(ctx, info, passing)
 }
 
-// dial connects when there is room for one more connection, for which it may close an idle one.
+// reached says whether there is a connection to a peer.
+func (n *Node) reached(p peer.ID) bool {
+	return n.host.Network().Connectedness(p) == network.Connected
+}
+
+// own says whether a protocol is one of the node's.
+func own(protocol string) bool { return strings.HasPrefix(protocol, "/venn/") }
+
+// letGo ends a link, or gives up a connection that this node made. It closes the connection unless somebody else uses it;
+// then it is the host's.
+func (n *Node) letGo(e links.Evicted) {
+	if e.Peer == "" {
+		return
+	}
+	n.counters.Drop("connections")
+	n.in.LinkDropped(e.Peer)
+	links.Release(n.host, e.Peer)
+	if e.Made && !links.Foreign(n.host, e.Peer, own) {
+		n.closing.note(e.Peer, time.Now())
+		_ = n.host.Network().ClosePeer(e.Peer)
+	}
+}
+
+// dial connects when there is room for one more connection, for which it may let go of an idle one.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error {
 	select {
 	case n.dials <- struct{}{}:
@@ -51,13 +70,18 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		return ctx.Err()
 	}
 	for {
+		if n.reached(info.ID) {
+			return nil
+		}
 		evict, ok := n.links.Dial(info.ID, passing, time.Now())
 		if ok {
-			defer n.links.Dialed(info.ID)
-			if evict != "" {
-				_ = n.host.Network().ClosePeer(evict)
+			n.letGo(evict)
+			err := n.host.Connect(ctx, info)
+			n.links.Dialed(info.ID, err == nil, time.Now())
+			if !n.reached(info.ID) { // it closed before it was entered
+				n.links.Closed(info.ID)
 			}
-			return n.host.Connect(ctx, info)
+			return err
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
@@ -73,6 +97,13 @@ type dialed struct {
 	err  error
 }
 
+// grafted makes a link of the connection to a peer that has grafted this node.
+func (n *Node) grafted(p peer.ID) {
+	if instead, _ := n.links.Link(p, false, time.Now()); instead != "" {
+		n.in.LinkDropped(instead)
+	}
+}
+
 // connect makes a connection that is to be a link.
 func (n *Node) connect(r overlay.Record) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
@@ -81,7 +112,7 @@ func (n *Node) connect(r overlay.Record) {
 }
 
 func (l *loop) dialed(d dialed) {
-	if d.err == nil && l.link(d.peer, true) {
+	if d.err == nil && l.link(d.peer, true, true) {
 		l.protect(d.peer)
 		return
 	}
@@ -91,21 +122,31 @@ func (l *loop) dialed(d dialed) {
 
 // protect keeps the connection of a neighbour.
 func (l *loop) protect(p peer.ID) {
-	l.n.links.Need(p, true)
-	l.n.host.ConnManager().Protect(p, tag)
-	l.n.host.ConnManager().TagPeer(p, tag, tagWeight)
+	if l.links[p] {
+		l.n.links.Need(p, true)
+		links.Keep(l.n.host, p, true)
+	}
 }
 
 // unprotect lets the connection of a former neighbour go when nothing else needs it.
 func (l *loop) unprotect(p peer.ID) {
-	l.n.links.Need(p, false)
-	l.n.host.ConnManager().Unprotect(p, tag)
-	l.n.host.ConnManager().UntagPeer(p, tag)
+	if l.links[p] {
+		l.n.links.Need(p, false)
+		links.Keep(l.n.host, p, false)
+	}
 }
 
-func (l *loop) closeStale() {
-	for _, p := range l.n.links.Stale(time.Now()) {
-		l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
+// closeStale ends what has been idle for too long and nothing needs: links, and the connections that the node made.
+func (l *loop) closeStale(now time.Time) {
+	for _, p := range l.n.links.Stale(now) {
+		made := l.n.links.Made(p)
+		l.unlink(p)
+		if made {
+			l.n.links.Closed(p)
+			if !links.Foreign(l.n.host, p, own) {
+				l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
+			}
+		}
 	}
 	l.forgetReplies()
 }
@@ -123,7 +164,7 @@ func (l *loop) bootstrap() {
 				l.n.log.Debug("bootstrap", "peer", info.ID, "err", err)
 				return
 			}
-			l.n.in.LinkChanged(info.ID, inbox.Begun)
+			l.n.in.LinkWanted(info.ID)
 		})
 	}
 }
@@ -137,7 +178,6 @@ func (n *Node) watch() error {
 	notifiee := &notifiee{n}
 	n.host.Network().Notify(notifiee)
 	for _, c := range n.host.Network().Conns() {
-		n.connected(c)
 		if got, err := n.host.Peerstore().SupportsProtocols(c.RemotePeer(), HelloID); err == nil && len(got) > 0 {
 			n.identified(c.RemotePeer())
 		}
@@ -180,17 +220,10 @@ func (n *Node) identified(p peer.ID) {
 	}
 }
 
-func (n *Node) connected(c network.Conn) {
-	if evict, ok := n.links.Opened(c.RemotePeer(), time.Now()); ok {
-		n.counters.Drop("connections")
-		n.tasks.Run(func() { _ = n.host.Network().ClosePeer(evict) })
-	}
-}
-
-// notifiee tells the node of connections.
+// notifiee tells the node of connections that end.
 type notifiee struct{ n *Node }
 
-func (f *notifiee) Connected(_ network.Network, c network.Conn) { f.n.connected(c) }
+func (f *notifiee) Connected(network.Network, network.Conn) {}
 
 func (f *notifiee) Disconnected(nw network.Network, c network.Conn) {
 	p := c.RemotePeer()

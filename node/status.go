@@ -12,11 +12,13 @@ import (
 
 // Status is what a node holds and has done.
 type Status struct {
-	Keys            int
-	Connections     int           // peers connected now
-	ConnectionsPeak int           // at most, at one time
-	Links           int           // peers that hello was said with
-	Epoch           summary.Epoch // of the own summary; Sequence 0: there is none yet
+	Keys        int
+	Connections int           // peers connected now to the host, for whatever purpose
+	Made        int           // of these, by this node
+	Taken       int           // links on other connections than these
+	Peak        int           // of Made and Taken together, at one time
+	Links       int           // peers that hello was said with
+	Epoch       summary.Epoch // of the own summary; Sequence 0: there is none yet
 
 	Origins      int     // others whose summary is held
 	Unrotated    int     // of these, those known only under the previous seed
@@ -93,7 +95,8 @@ func (l *loop) status() Status {
 	s := Status{
 		Keys:         l.n.keys.Len(),
 		Connections:  len(l.n.host.Network().Peers()),
-		Links:        len(l.links),
+		Links:        len(l.greets),
+		Peak:         l.n.links.Peak(),
 		Epoch:        l.publisher.epoch,
 		FalseMatches: l.core.Overlay.FalseMatches(),
 		PubsubBytes:  l.learned[overlay.Pubsub] + l.learned[overlay.Message],
@@ -107,8 +110,8 @@ func (l *loop) status() Status {
 		Unrotated:    l.core.Overlay.Unrotated(),
 
 		BudgetSent: b.Sent, BudgetReceived: b.Received,
-		ConnectionsPeak: l.n.links.MostAtOnce(),
 	}
+	s.Made, s.Taken = l.n.links.Counts()
 	for _, d := range l.core.Overlay.Directory() {
 		s.Origins++
 		s.PartsHeld += d.Parts

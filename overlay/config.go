@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
@@ -62,6 +63,8 @@ type Config struct {
 	ApplyDelta  func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
 
 	Rand *rand.Rand // the only source of randomness; required
+
+	Undefended defence.Off // defences that are switched off: for tests and experiments only
 }
 
 // UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
@@ -145,20 +148,20 @@ func (c *Config) directory() directory.Config {
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
 		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
 		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, NewPrefix: c.NewPrefix, Extend: c.Extend, ApplyDelta: c.ApplyDelta,
-		Rand: c.Rand,
+		Rand: c.Rand, Undefended: c.Undefended,
 	}
 }
 
 // exchange is the exchange's part of the configuration; up and down are the rates as declared.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
-		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, EncodeDelta: c.EncodeDelta, Rand: c.Rand,
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, EncodeDelta: c.EncodeDelta, Rand: c.Rand, Undefended: c.Undefended,
 	}
 }
 
 // topology is the topology's part of the configuration.
 func (c *Config) topology() topology.Config {
 	return topology.Config{
-		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Rand: c.Rand,
+		Overlap: c.OverlapSlots, Complement: c.ComplementSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Rand: c.Rand, Undefended: c.Undefended,
 	}
 }

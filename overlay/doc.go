@@ -8,7 +8,7 @@
 // must carry out, in order; there are no goroutines, clocks, files or sockets here, and the only randomness is the
 // source in [Config]. The same inputs at the same times give the same effects.
 //
-// What the driver owes: one goroutine (or event loop) calls Step; time never goes back; every effect is carried out or
+// What the driver owes: one goroutine (or event loop) calls Step; time never goes back, which is a panic; every effect is carried out or
 // answered by the input that reports its failure; a [Wake] is followed by a [Tick] at that time or later.
 //
 // What it guarantees:
@@ -16,7 +16,8 @@
 //     for all links together against the declared rates of the peer's own line;
 //   - nothing is believed before it is verified: headers by their signature, parts by the hash chain, addresses by the
 //     origin's own signed record;
-//   - an epoch never answers less well than the one before it: the old verified prefix answers until the new one is as deep.
+//   - an epoch never answers less well than the one before it: the old verified prefix answers until the new one is as deep,
+//     or, if newer ones come faster than the line carries them, for half a minute.
 //
 // The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample
 // that opens every summary.

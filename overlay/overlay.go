@@ -39,12 +39,14 @@ func New(cfg Config) (*Overlay, error) {
 	return o, nil
 }
 
-// Step takes an input at a time (since an origin of the driver's choice; it never goes back) and returns what the
-// driver must do. The effects are valid until the next Step. It panics on an input of an unknown type.
+// Step takes an input at a time, counted from an origin of the driver's choice, and returns what the driver must do. The
+// effects are valid until the next Step. It panics when time goes back, and on an input of an unknown type.
 func (o *Overlay) Step(now time.Duration, in Input) []Effect {
+	if now < o.now {
+		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
+	}
 	o.effects.Begin()
-	o.now = max(o.now, now)
-	now = o.now
+	o.now = now
 	if !o.begun {
 		o.begun = true
 		o.exchange.Begin(now)
@@ -65,7 +67,7 @@ func (o *Overlay) take(now time.Duration, in Input) {
 	case LinkOpened:
 		o.openLink(now, in)
 	case LinkClosed:
-		o.closeLink(in)
+		o.closeLink(now, in)
 	case Grafted:
 		o.mesh(in.Peer, true)
 	case Pruned:
@@ -145,11 +147,12 @@ func (o *Overlay) openLink(now time.Duration, in LinkOpened) {
 	o.hello(now, in.Peer, with)
 }
 
-func (o *Overlay) closeLink(in LinkClosed) {
-	if !o.exchange.Close(in.Peer) {
+func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
+	if !o.exchange.Close(now, in.Peer) {
 		return
 	}
 	o.directory.Close(in.Peer)
+	o.pass()
 	o.topology.Close(in.Peer)
 }
 
@@ -166,7 +169,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in CatalogueReceived) {
 	for _, it := range in.Items {
 		e := o.directory.Add(now, in.From, it.Group.OriginTag())
 		o.pass()
-		if e == nil || e.State() == directory.Banned {
+		if e == nil {
 			continue
 		}
 		if !o.exchange.Line(in.From, e.Index(), it) {
@@ -202,7 +205,7 @@ func (o *Overlay) admit(now time.Duration, in PartsReceived) (a exchange.Arrival
 	}
 	e := o.directory.Add(now, in.From, tag)
 	o.pass()
-	if e == nil || e.Index() < o.directory.Owns() || e.State() == directory.Banned {
+	if e == nil || e.Index() < o.directory.Owns() {
 		return a, false
 	}
 	return o.exchange.AdmitMessage(in, e), true

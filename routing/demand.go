@@ -57,7 +57,7 @@ func newCounts(seed uint64) *frequency.Sketch {
 // so that no number of other keys makes it seem so.
 func (d *demand) asked(f summary.Fingerprint) bool {
 	d.keys.Add(uint64(f), 1)
-	return float64(d.keys.Estimate(uint64(f))) > 1+demandError*float64(d.keys.Total())
+	return float64(d.keys.Estimate(uint64(f))) > 1+float64(demandError*float64(d.keys.Total()))
 }
 
 // charge counts messages that were spent for a peer.

@@ -182,7 +182,7 @@ func (o Overlap) WithChanges(a *Prefix, ca *Changes, b *Prefix, cb *Changes) Ove
 	for _, f := range sorted(fps) {
 		a0, a1 := ca.holds(a, f)
 		b0, b1 := cb.holds(b, f)
-		shift += a1*b1 - a0*b0
+		shift += float64(a1*b1) - float64(a0*b0)
 	}
 	n1, n2 := o.N1+float64(ca.Growth()), o.N2+float64(cb.Growth())
 	i, most := o.Intersection, min(n1, n2)

@@ -178,5 +178,5 @@ func arrayEntropy(t, m float64) float64 {
 	if t <= 0 || t >= m {
 		return 0
 	}
-	return t*math.Log2(m/t) - (m-t)*math.Log1p(-t/m)/math.Ln2
+	return float64(t*math.Log2(m/t)) - float64((m-t)*math.Log1p(-t/m)/math.Ln2)
 }

@@ -252,8 +252,8 @@ func (e estimated) score(most float64) estimate.Interval {
 		return e.Interval
 	}
 	z := math.Sqrt2 * math.Erfinv(e.Confidence)
-	e.Low = bisect(0, e.Value, func(c float64) bool { return c+z*e.deviation(c) >= e.Value })
-	e.High = bisect(e.Value, most, func(c float64) bool { return c-z*e.deviation(c) > e.Value })
+	e.Low = bisect(0, e.Value, func(c float64) bool { return c+float64(z*e.deviation(c)) >= e.Value })
+	e.High = bisect(e.Value, most, func(c float64) bool { return c-float64(z*e.deviation(c)) > e.Value })
 	return e.Interval
 }
 
@@ -263,7 +263,7 @@ func bisect(low, high float64, beyond func(float64) bool) float64 {
 		return low
 	}
 	for range 60 {
-		if mid := low + (high-low)/2; beyond(mid) {
+		if mid := low + float64((high-low)/2); beyond(mid) {
 			high = mid
 		} else {
 			low = mid

@@ -82,7 +82,7 @@ func sumTests(regions []region, tested, hits, fills []float64, cells float64) []
 			if f := fills[i]; r.level >= level && f < 1 {
 				sum.share += float64(r.end-r.begin) / cells
 				sum.tested += tested[i]
-				sum.found += (hits[i] - f*tested[i]) / (1 - f)
+				sum.found += float64((hits[i] - float64(f*tested[i])) / (1 - f))
 				sum.noise += tested[i] * f / (1 - f)
 			}
 		}
@@ -106,7 +106,7 @@ func (t *trie) fills() []float64 {
 // hash space not tested may hold.
 func (t ownTest) variance(n1, c float64) float64 {
 	scale := n1 / t.tested
-	return scale*scale*t.noise*(1-c/n1) + c*(1-c/n1)*max(0, 1-t.share)/t.share
+	return float64(scale*scale*t.noise*(1-c/n1)) + float64(c*(1-c/n1)*max(0, 1-t.share)/t.share)
 }
 
 func (t ownTest) estimate(n1, most, confidence float64) estimated {

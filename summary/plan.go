@@ -268,7 +268,7 @@ func (p *Plan) expectedFill(block int, known []region) float64 {
 	hit := 1.0
 	for _, r := range known {
 		fill := -math.Expm1(-math.Ldexp(float64(p.n), -r.level))
-		hit -= float64(r.end-r.begin) / cells * (1 - fill)
+		hit -= float64(float64(r.end-r.begin) / cells * (1 - fill))
 	}
 	return hit
 }

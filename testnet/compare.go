@@ -239,7 +239,7 @@ func (t *contest) open() error {
 			return err
 		}
 		m, class := newMeter(time.Now()), t.cfg.Links[t.classes[i]]
-		h, err := t.wires.host(i, key, class, m, nil, netip.AddrPort{})
+		h, err := t.wires.host(i, key, class, m, netip.AddrPort{})
 		if err != nil {
 			return err
 		}

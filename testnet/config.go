@@ -34,6 +34,8 @@ type Config struct {
 	Progress func(Progress)
 	// Hold, if not nil, is called with the report while the peers still run; they are closed when it returns.
 	Hold func(*Report, []Address)
+	// Observer, if not nil, is told of the peers and of the queries as the run goes.
+	Observer Observer
 }
 
 // Transport is what peers talk over.

@@ -37,7 +37,7 @@ func (r *run) startFaulty() error {
 		if err != nil {
 			return fmt.Errorf("testnet: identity of faulty peer %d: %w", i, err)
 		}
-		h, err := r.wires.host(len(r.members)+i, key, r.cfg.Links[0], newMeter(r.started), &node.Gate{}, netip.AddrPort{})
+		h, err := r.wires.host(len(r.members)+i, key, r.cfg.Links[0], newMeter(r.started), netip.AddrPort{})
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (r *run) startFaulty() error {
 func (r *run) misdeeds(h host.Host, rng *rand.Rand) fault.Config {
 	key := h.Peerstore().PrivKey(h.ID())
 	c := fault.Config{
-		Topic: node.Topic(Network), Hello: node.HelloID, Have: node.HaveID,
+		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID,
 		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
 		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key),
 		Every: misdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),

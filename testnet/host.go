@@ -61,11 +61,10 @@ func (w *wires) close() {
 // host makes the host of peer number i. It has nothing that many hosts in one process do not need: no relay, no NAT, no
 // metrics of its own, one transport. It listens where it is said to; the zero value is loopback and any port. Not safe for
 // concurrent use.
-func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, gate connmgr.ConnectionGater, at netip.AddrPort) (host.Host, error) {
+func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, at netip.AddrPort) (host.Host, error) {
 	options := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.BandwidthReporter(m),
-		libp2p.ConnectionGater(gate),
 		libp2p.ResourceManager(&network.NullResourceManager{}),
 		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.DisableRelay(),

@@ -198,6 +198,14 @@ func TestPartLost(t *testing.T) {
 	}
 }
 
+// A part that is slow is given more time than one that is not there; none is missed before it has come.
+func TestPatience(t *testing.T) {
+	refused, slow := &net.OpError{Op: "dial", Err: errors.New("refused")}, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+	if a, b, c := patience(true, refused), patience(true, slow), patience(false, refused); a != partLost || b != partSlow || c != partsCome {
+		t.Error(a, b, c)
+	}
+}
+
 // Parts of other options, and what is no part, are not waited for.
 func TestPartOfAnotherRun(t *testing.T) {
 	cfg := few(TCP)

@@ -47,13 +47,15 @@ func (s *step) UnmarshalText(b []byte) error {
 const (
 	partsCome  = 5 * time.Minute        // for all parts to be there
 	partsTell  = 2 * time.Minute        // for all reports to be known
+	partsGo    = 10 * time.Second       // for all parts to see that they may go
 	partsLook  = 100 * time.Millisecond // between two looks at another part, with few of them
 	fewParts   = 8
-	maxReport  = 64 << 20 // bytes
-	lookWithin = 5 * time.Second
+	maxReport  = 64 << 20         // bytes
+	lookWithin = 20 * time.Second // for an answer, of a part that may be busy
+	partSlow   = time.Minute      // that a part may give no answer
 )
 
-// partLost is how long a part may give no answer.
+// partLost is how long a part may not be there at all: nothing listens, or its host is gone.
 var partLost = 10 * time.Second // less in tests
 
 // partState is what a part says of itself at GET /part.
@@ -160,8 +162,7 @@ func (p *parts) tell(w http.ResponseWriter, _ *http.Request) {
 
 // look looks at another part again and again, until it has said its last or is lost.
 func (p *parts) look(ctx context.Context, i int) {
-	seen := time.Now()
-	patience := partsCome
+	seen, came := time.Now(), false
 	for {
 		s, err := p.ask(ctx, i)
 		if ctx.Err() != nil {
@@ -169,20 +170,32 @@ func (p *parts) look(ctx context.Context, i int) {
 		}
 		switch {
 		case err == nil:
-			seen, patience = time.Now(), partLost
+			seen, came = time.Now(), true
 			p.note(i, s)
 		case p.over(i):
 			p.gone(i)
 			return
-		case errors.Is(err, errOtherRun), time.Since(seen) > patience:
+		case errors.Is(err, errOtherRun), time.Since(seen) > patience(came, err):
 			p.gone(i)
-			p.end(fmt.Errorf("part %d is lost: %w", i, err))
+			p.end(fmt.Errorf("part %d is lost: %v", i, err)) //nolint:errorlint // a timeout of its is none of the run's
 			return
 		}
 		if sleep(ctx, partsLook*time.Duration(1+p.part.Of/fewParts)) != nil {
 			return
 		}
 	}
+}
+
+// patience is how long to wait for an answer in place of an error.
+func patience(came bool, err error) time.Duration {
+	var slow net.Error
+	switch {
+	case !came:
+		return partsCome
+	case errors.As(err, &slow) && slow.Timeout():
+		return partSlow
+	}
+	return partLost
 }
 
 // errOtherRun is matched when a part has other options, or other data.
@@ -353,7 +366,7 @@ func (r *run) mergeParts(all *partial) *Report {
 	rep := r.report(all)
 	rep.Parts = p.part.Of
 	p.say(merged)
-	ctx, cancel = context.WithTimeout(context.Background(), partLost)
+	ctx, cancel = context.WithTimeout(context.Background(), partsGo)
 	defer cancel()
 	_ = p.until(ctx, func(i int) bool { return p.lost[i] })
 	return rep

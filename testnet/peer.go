@@ -13,7 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // Network is the name under which the nodes of a testnet meet.
@@ -27,7 +27,6 @@ type member struct {
 	host   host.Host
 	meter  *meter
 	conns  connCounter
-	gate   node.Gate
 	keys   *collection
 	node   *node.Node
 }
@@ -41,7 +40,6 @@ func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.O
 		node.WithKeys(keys),
 		node.WithRandomness(random),
 		node.WithBootstrap(begin...),
-		node.WithGate(&m.gate),
 	}, shared...)
 	m.keys = keys
 	var err error
@@ -60,16 +58,16 @@ func (m *member) close() {
 }
 
 // find asks the node for one holder of the key or for all of them, and waits until the query is over.
-func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, cost judge.Cost, err error) {
+func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, stats routing.Stats, err error) {
 	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: queryTimeout})
 	if err != nil {
-		return nil, cost, err
+		return nil, stats, err
 	}
 	for info := range results.Providers() {
 		found = append(found, info.ID)
 	}
-	stats, err := results.Stats()
-	return found, judge.Cost{Probes: stats.Probes, FalseProbes: stats.FalseProbes, Messages: stats.Messages}, err
+	stats, err = results.Stats()
+	return found, stats, err
 }
 
 // similar lists the neighbours that the node chose by overlap.

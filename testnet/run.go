@@ -199,7 +199,7 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) startHost(i int, key crypto.PrivKey) (peer.AddrInfo, error) {
 	m := &member{number: i, name: r.ring.Peers()[i], class: r.classes[i], meter: newMeter(r.started)}
 	var err error
-	if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, &m.gate, r.parts.listen(i)); err != nil {
+	if m.host, err = r.wires.host(i, key, r.cfg.Links[m.class], m.meter, r.parts.listen(i)); err != nil {
 		return peer.AddrInfo{}, err
 	}
 	m.host.Network().Notify(&m.conns)
@@ -226,6 +226,7 @@ func (r *run) startNodes(ctx context.Context) error {
 		if err := m.start(&r.cfg, r.cfg.Links[m.class].Rate, newCollection(r.ring, i), shared, random, begin); err != nil {
 			return err
 		}
+		r.observeStarted(i)
 		started++
 		r.progress(Starting, started, len(r.members))
 	}
@@ -398,11 +399,17 @@ func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
 func (r *run) query(ctx context.Context, q workload.Query) {
 	began := time.Now()
 	m := r.member(q.Asker)
-	found, cost, err := m.find(ctx, r.ring.Key(q.Key), q.Kind == workload.FindAll)
+	key, all := r.ring.Key(q.Key), q.Kind == workload.FindAll
+	found, stats, err := m.find(ctx, key, all)
+	took := time.Since(began)
 	if ctx.Err() != nil {
 		return
 	}
-	answer := judge.Answer{Asker: q.Asker, Key: q.Key, All: q.Kind == workload.FindAll, Cost: cost, Latency: time.Since(began)}
+	cost := judge.Cost{Probes: stats.Probes, FalseProbes: stats.FalseProbes, Messages: stats.Messages}
+	if r.cfg.Observer != nil {
+		r.cfg.Observer.Answered(Answered{Asker: q.Asker, Key: key, All: all, Found: found, Stats: stats, Err: err})
+	}
+	answer := judge.Answer{Asker: q.Asker, Key: q.Key, All: all, Cost: cost, Latency: took}
 	for _, p := range found {
 		n, ok := r.number[p]
 		if !ok {

@@ -12,7 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
@@ -28,7 +27,7 @@ func twoHosts(t testing.TB, shape bool, a, b link.Class) (from, to host.Host) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hosts[i], err = w.host(i, key, c, newMeter(time.Now()), &node.Gate{}, netip.AddrPort{}); err != nil {
+		if hosts[i], err = w.host(i, key, c, newMeter(time.Now()), netip.AddrPort{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { hosts[i].Close() })

@@ -24,9 +24,7 @@ const (
 // of its control messages, and parts fetched from a peer. Greetings, confirmations and queries don't.
 func carriesSummaries(id protocol.ID) bool { return isPubsub(id) || id == node.PartsID }
 
-func isPubsub(id protocol.ID) bool {
-	return strings.HasPrefix(string(id), "/meshsub/") || strings.HasPrefix(string(id), "/floodsub/")
-}
+func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/meshsub/") }
 
 // meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream, whoever
 // wrote it; bytes are counted once, by their sender. It is safe for concurrent use.

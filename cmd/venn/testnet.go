@@ -36,6 +36,8 @@ loopback.
    venn testnet --part 0/2 & venn testnet --part 1/2
                                                     the peers in two processes, here on one machine
    venn testnet --hold                              leave the peers running, and print how to reach them
+   venn testnet --view                              look at it in a browser while it runs
+   venn testnet --record run.ndjson                 record it, for venn view run.ndjson
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
@@ -51,7 +53,8 @@ func testnetCommand() *cli.Command {
 		Name:        "testnet",
 		Usage:       "run a network of peers in this process, and report what they find",
 		Description: testnetHelp,
-		Flags: []cli.Flag{
+		ArgsUsage:   " ",
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "peers", Usage: "number of `PEERS`; more than the data has deals it anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
 			&cli.StringFlag{Name: "data", Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
 			&cli.Int64Flag{Name: "chunk", Usage: "one key for every so many `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[int64](1, 1<<50)},
@@ -72,15 +75,12 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
-		},
+		}, viewFlags()...),
 		Action: runTestnet,
 	}
 }
 
 func runTestnet(ctx context.Context, c *cli.Command) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	mix, err := link.ParseMix(c.String("links"))
 	if err != nil {
 		return usageError{err}
@@ -102,19 +102,40 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		}
 		cfg.Part = testnet.Part{I: part.I, Of: part.Of, At: c.String("at")}
 	}
-	if c.Bool("hold") {
+	if names := c.String("strategy"); names != "" {
+		if err := noArguments(c); err != nil {
+			return err
+		}
+		return compareSystems(ctx, c, cfg, show, names)
+	}
+	seen, err := newTestnetView(ctx, c)
+	if err != nil {
+		return err
+	}
+	if seen != nil {
+		cfg.Observer = seen
+		cfg.Progress = func(p testnet.Progress) { show.update(p); seen.progress(p) }
+	}
+	if seen != nil || c.Bool("hold") {
 		cfg.Hold = func(r *testnet.Report, all []testnet.Address) {
+			if seen != nil {
+				seen.report(r)
+				defer seen.end() //nolint:errcheck // asked again below
+			}
+			if !c.Bool("hold") && !c.IsSet("view") {
+				return
+			}
 			show.end()
 			err = writeReport(stdout, r, c.Bool("json"))
 			printed = true
-			hold(ctx, stderr, all)
+			hold(ctx, stderr, all, c.Bool("hold"))
 		}
-	}
-	if names := c.String("strategy"); names != "" {
-		return compareSystems(ctx, c, cfg, show, names)
 	}
 	report, runErr := testnet.Run(ctx, cfg)
 	show.end()
+	if seen != nil {
+		runErr = errors.Join(runErr, seen.end())
+	}
 	if runErr != nil {
 		if errors.Is(runErr, testnet.ErrConfig) {
 			return usageError{runErr}
@@ -143,9 +164,11 @@ func writeReport(w io.Writer, r *testnet.Report, asJSON bool) error {
 }
 
 // hold prints how to reach the peers, and waits for the end of ctx.
-func hold(ctx context.Context, w io.Writer, all []testnet.Address) {
+func hold(ctx context.Context, w io.Writer, all []testnet.Address, list bool) {
 	for _, a := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Class, a.Multiaddr)
+		if list {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", a.Name, a.Class, a.Multiaddr)
+		}
 	}
 	fmt.Fprintf(w, "%d peers of the network %q run until Ctrl-C\n", len(all), testnet.Network)
 	<-ctx.Done()

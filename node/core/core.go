@@ -6,13 +6,15 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 )
 
-// Effect is an overlay.Effect or a routing.Effect, other than their Wakes and routing.Outcome; or a Wake.
+// Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and routing.Outcome; or a Wake.
 type Effect any
 
 // Tick says only that time has passed.
@@ -21,13 +23,16 @@ type Tick struct{}
 // Wake asks for a Tick at an instant, or soon after. It replaces the one before. It is the last effect of a Step.
 type Wake struct{ At time.Duration }
 
-// Machine is overlay and routing. What routing learns of peers from confirmations goes to overlay.
+// Machine is overlay, tails and routing. What routing learns of peers from confirmations goes to overlay; what tails say
+// changed since a summary, routing sees as if it were in it.
 type Machine struct {
 	Overlay *overlay.Overlay
+	Tails   *tails.Machine // nil: tails are neither made nor understood
 	Routing *routing.Router
 
+	now     time.Duration
 	effects []Effect
-	wakes   [2]wake // overlay's, routing's
+	wakes   [3]wake // overlay's, routing's, tails'
 	said    wake    // the last one returned
 }
 
@@ -37,8 +42,9 @@ type wake struct {
 	ok bool
 }
 
-// New returns a machine that knows nothing yet. It returns what overlay.New or routing.New refuse.
-func New(o overlay.Config, r routing.Config) (*Machine, error) {
+// New returns a machine that knows nothing yet. Of t, Sign, Verify and Hides count; without Verify there are no tails. It returns
+// what overlay.New or routing.New refuse.
+func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 	ov, err := overlay.New(o)
 	if err != nil {
 		return nil, err
@@ -46,25 +52,30 @@ func New(o overlay.Config, r routing.Config) (*Machine, error) {
 	if r.Incomplete == nil {
 		r.Incomplete = ov.Incomplete
 	}
-	rt, err := routing.New(r, ov)
-	if err != nil {
+	m := &Machine{Overlay: ov}
+	if t.Verify != nil {
+		t.Self, t.Seed, t.Header, t.Room, t.Pulse = o.Self, o.Seed, m.header, m.room, m.pulse
+		m.Tails = tails.New(t)
+	}
+	if m.Routing, err = routing.New(r, view{ov, m}); err != nil {
 		return nil, err
 	}
-	return &Machine{Overlay: ov, Routing: rt}, nil
+	return m, nil
 }
 
-// Step takes in an overlay.Input, a routing.Input or a Tick (for both), and returns what is to be done.
+// Step takes in an overlay.Input, a tails.Input, a routing.Input or a Tick (for all), and returns what is to be done.
 func (m *Machine) Step(now time.Duration, in any) []Effect {
-	m.effects = m.effects[:0]
+	m.effects, m.now = m.effects[:0], now
 	switch in := in.(type) {
 	case Tick:
 		m.overlay(now, overlay.Tick{})
+		m.tails(now, tails.Tick{})
 		m.routing(now, routing.Tick{})
 	case overlay.Input:
 		m.overlay(now, in)
-		if hello, ok := in.(overlay.HelloReceived); ok {
-			m.routing(now, routing.Reached{Peer: hello.Peer})
-		}
+		m.happened(now, in)
+	case tails.Input:
+		m.tails(now, in)
 	case routing.Input:
 		m.routing(now, in)
 	default:
@@ -77,11 +88,54 @@ func (m *Machine) Step(now time.Duration, in any) []Effect {
 func (m *Machine) overlay(now time.Duration, in overlay.Input) {
 	m.wakes[0].answered(now)
 	for _, e := range m.Overlay.Step(now, in) {
-		if w, ok := e.(overlay.Wake); ok {
-			m.wakes[0] = wake{w.At, true}
+		switch e := e.(type) {
+		case overlay.Wake:
+			m.wakes[0] = wake{e.At, true}
 			continue
+		case overlay.SayHello:
+			e.Hello.Tails = m.Tails != nil
+			m.effects = append(m.effects, e)
+			continue
+		case overlay.Learned:
+			defer m.tails(now, tails.Learned{Origin: e.Origin})
 		}
 		m.effects = append(m.effects, e)
+	}
+}
+
+// happened lets the other machines know of what the overlay was told.
+func (m *Machine) happened(now time.Duration, in overlay.Input) {
+	switch in := in.(type) {
+	case overlay.Published:
+		m.tails(now, tails.Published{Header: in.Stream.Header()})
+	case overlay.HelloReceived:
+		m.routing(now, routing.Reached{Peer: in.Peer})
+		if in.Hello.Tails && slices.Contains(m.Overlay.Linked(), in.Peer) {
+			m.tails(now, tails.LinkOpened{Peer: in.Peer})
+		}
+	case overlay.LinkClosed:
+		m.tails(now, tails.LinkClosed{Peer: in.Peer})
+	}
+}
+
+// tails gives the machine of tails an input. What it sends counts against the overlay's budgets.
+func (m *Machine) tails(now time.Duration, in tails.Input) {
+	if m.Tails == nil {
+		return
+	}
+	m.wakes[2].answered(now)
+	for _, e := range m.Tails.Step(now, in) {
+		switch e := e.(type) {
+		case tails.Wake:
+			m.wakes[2] = wake{e.At, true}
+		case tails.Doubt:
+			m.routing(now, routing.Doubted{Peer: e.Peer})
+		case tails.Report:
+			m.effects = append(m.effects, overlay.Report{Peer: e.Peer, Fault: e.Fault})
+		case tails.Send:
+			m.effects = append(m.effects, e)
+			m.overlay(now, overlay.Charged{Peer: e.To, Bytes: e.Bytes})
+		}
 	}
 }
 

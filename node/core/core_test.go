@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -23,7 +24,7 @@ func machine(t *testing.T) *Machine {
 		Self: "self",
 		Has:  func([]byte) bool { return false },
 		Rand: rand.New(rand.NewPCG(1, 2)),
-	})
+	}, tails.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestWake(t *testing.T) {
 }
 
 func TestConfigErrors(t *testing.T) {
-	if _, err := New(overlay.Config{}, routing.Config{}); err == nil {
+	if _, err := New(overlay.Config{}, routing.Config{}, tails.Config{}); err == nil {
 		t.Error("an empty overlay configuration is accepted")
 	}
 }

@@ -31,7 +31,7 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	it := &providers{d: d, ctx: ctx, cancel: cancel, seen: make(map[peer.ID]bool)}
-	if d.node.Has(c.Hash()) {
+	if d.node.Advertises(c.Hash()) {
 		it.take(d.node.Addresses())
 	}
 	it.found = d.node.FindProvidersAsync(ctx, c, limit)

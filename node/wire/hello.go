@@ -21,7 +21,8 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendFixed64(b, 6, h.Session)
 	b = appendRecords(b, 7, h.Records)
 	b = appendBool(b, 8, h.Full)
-	return appendUint(b, 9, h.Measured)
+	b = appendUint(b, 9, h.Measured)
+	return appendBool(b, 10, h.Tails)
 }
 
 // ParseHello reads a whole message.
@@ -48,6 +49,8 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Full = d.bool()
 		case 9:
 			h.Measured = d.uint(math.MaxUint64)
+		case 10:
+			h.Tails = d.bool()
 		}
 	}
 	if d.err != nil {

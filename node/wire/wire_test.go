@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -50,6 +51,12 @@ var kinds = []kind{
 		Records: []overlay.Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
 	}, parser(ParseHello), encoder(AppendHello)},
 	{"hello-measured", MaxHello, overlay.Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
+	{"tails-left", MaxTails, []tails.Item{{Group: summary.GroupID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
+	{"tails", MaxTails, []tails.Item{
+		{Group: summary.GroupID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
+		{Group: summary.GroupID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
+	}, parser(ParseTails), encoder(AppendTails)},
 	{"have-request", MaxHave, [][]byte{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest), encoder(AppendHaveRequest)},
 	{"have-answer", MaxHaveAnswer, []bool{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) ([]bool, error) {
 		return ParseHaveAnswer(b, answerKeys)
@@ -337,6 +344,7 @@ func FuzzParts(f *testing.F)        { fuzz(f, "parts") }
 func FuzzJoinRequest(f *testing.F)  { fuzz(f, "join-request") }
 func FuzzJoinPiece(f *testing.F)    { fuzz(f, "join-piece") }
 func FuzzCatalogue(f *testing.F)    { fuzz(f, "catalogue") }
+func FuzzTails(f *testing.F)        { fuzz(f, "tails") }
 
 // FuzzFrame: whatever stands on a stream, no more is reserved than the limit, and no more than one frame is taken.
 func FuzzFrame(f *testing.F) {

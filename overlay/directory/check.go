@@ -17,7 +17,7 @@ func (d *Directory) Check(now time.Duration) error {
 			errs = append(errs, fmt.Errorf("directory: "+format, args...))
 		}
 	}
-	held, records, pending, origins, groups := 0, 0, 0, 0, map[string]int{}
+	held, records, named, pending, origins, groups := 0, 0, 0, 0, 0, map[string]int{}
 	for i, e := range d.Others() {
 		if e == nil {
 			continue
@@ -26,6 +26,9 @@ func (d *Directory) Check(now time.Duration) error {
 		errs = append(errs, d.checkEntry(e, now))
 		held += e.memory()
 		records += e.recordBytes()
+		if e.state == Named {
+			named++
+		}
 		if e.state.pending() {
 			pending++
 		}
@@ -40,8 +43,12 @@ func (d *Directory) Check(now time.Duration) error {
 	want(pending == d.pending && origins == d.origins, "%d pending and %d origins, counted %d and %d", pending, origins, d.pending, d.origins)
 	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
 	for g, n := range groups {
-		want(n == d.groups[g] && n <= d.cfg.MaxGroup, "group %q has %d entries, counted %d, at most %d", g, n, d.groups[g], d.cfg.MaxGroup)
+		want(n == d.groups[g], "group %q has %d entries, counted %d", g, n, d.groups[g])
 	}
+	for _, i := range d.named {
+		want(d.entries[i] != nil && d.entries[i].state == Named, "index %d is queued as named", i)
+	}
+	want(named == len(d.named), "%d entries are named, %d queued", named, len(d.named))
 	for _, i := range d.free {
 		want(d.entries[i] == nil, "index %d is free and taken", i)
 	}
@@ -69,7 +76,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
-	want(e.state == Banned || e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")
+	want(e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
 		want(in.Prefix(e.index) == e.answer() || e.cur != nil && e.cur.Blocks() == 0, "the index has another prefix")

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -28,5 +29,6 @@ type Config struct {
 	Extend     func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ApplyDelta func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
 
-	Rand *rand.Rand
+	Rand       *rand.Rand
+	Undefended defence.Off // for tests
 }

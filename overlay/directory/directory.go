@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
@@ -25,6 +26,8 @@ type Directory struct {
 	records int            // bytes of what is signed about others
 	groups  map[string]int // entries by group of addresses
 	ignored int            // lines not taken in for want of room
+	named   []int          // entries known by their record alone, the oldest first
+	bans    bans
 
 	index    index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
 	overlap  summary.Comparison // of our collection with each entry's sample
@@ -67,7 +70,7 @@ type link struct {
 func New(cfg Config) *Directory {
 	own := &Entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
-		cfg: cfg, entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
+		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
 		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 	}
 	d.startRotation()
@@ -76,11 +79,23 @@ func New(cfg Config) *Directory {
 
 // Open notes that there is a connection to a peer.
 func (d *Directory) Open(p event.PeerID) {
-	d.links[p] = &link{tag: d.cfg.Seed.OriginTag(string(p))}
+	l := &link{tag: d.cfg.Seed.OriginTag(string(p))}
+	d.links[p] = l
+	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
+		e.unwanted = 0
+		d.change(Reopened, e)
+	}
 }
 
-// Close notes that there is no connection to a peer any more.
-func (d *Directory) Close(p event.PeerID) { delete(d.links, p) }
+// Close notes that there is no connection to a peer any more. If its group of addresses is too full, for linked peers are not
+// kept out of it, its place there goes.
+func (d *Directory) Close(p event.PeerID) {
+	e := d.Lookup(p)
+	delete(d.links, p)
+	if e != nil && e.group != "" && d.groups[e.group] > d.cfg.MaxGroup {
+		d.Remove(e.index)
+	}
+}
 
 const (
 	// MaxPending bounds the pending entries, and MaxPendingLink those that one link told of first.
@@ -95,23 +110,46 @@ const (
 // Add returns the entry of an origin that a linked peer tells of. It makes one if there is room for one more that nobody
 // vouches for; it returns nil if there is none. A linked peer's own entry needs no room.
 func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry {
-	if i, ok := d.byTag[tag]; ok {
-		return d.entries[i]
+	e := d.Tagged(tag)
+	if e != nil && e.state != Named {
+		return e
 	}
 	l := d.links[from]
-	if l == nil || d.pending >= MaxPending || l.brought >= MaxPendingLink ||
-		!d.isTag(tag, l) && (len(d.byTag) > d.cfg.MaxOrigins || d.pendingFull() || d.Short()) {
+	if l == nil || d.bans.has(now, tag) {
+		return nil
+	}
+	if !d.mayAdd(l, tag) {
 		d.ignored++
 		return nil
 	}
-	e := &Entry{index: d.freeIndex(), tag: tag, state: Pending, by: from, tried: now}
+	if e == nil {
+		e = d.create(now, from, tag, Pending)
+	} else {
+		d.unname(e)
+		e.state, e.by, e.tried = Pending, from, now
+	}
+	d.pending++
+	l.brought++
+	d.due.By(dueExpiry, now+pendingFor)
+	return e
+}
+
+// mayAdd says whether there is room for one more pending entry that a link tells of. There always is for the linked peer's own.
+func (d *Directory) mayAdd(l *link, tag uint64) bool {
+	if d.isTag(tag, l) && !d.cfg.Undefended.Has(defence.Ageing) {
+		return true
+	}
+	return d.pending < MaxPending && l.brought < MaxPendingLink &&
+		(d.isTag(tag, l) || len(d.byTag) <= d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
+}
+
+// create makes an entry of which nothing is held.
+func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
+	e := &Entry{index: d.freeIndex(), tag: tag, state: s, by: from, tried: now}
 	d.entries[e.index] = e
 	d.byTag[tag] = e.index
 	d.pairUp(e)
-	d.pending++
-	l.brought++
 	d.sigma = unknownSigma
-	d.due.By(dueExpiry, now+pendingFor)
 	d.change(Added, e)
 	return e
 }
@@ -128,6 +166,9 @@ func (d *Directory) freeIndex() int {
 
 // settle notes that an entry is no longer pending.
 func (d *Directory) settle(e *Entry, s State) {
+	if e.state == Named {
+		d.unname(e)
+	}
 	if e.state.pending() {
 		d.pending--
 		if l, ok := d.links[e.by]; ok {

@@ -14,7 +14,9 @@ type State uint8
 const (
 	// Empty is our own entry before the first epoch is published.
 	Empty State = iota
-	// Pending is an entry that no summary has come of: its tag is known, or its record.
+	// Named is an entry that is known by its record alone: nobody has said that there is a summary.
+	Named
+	// Pending is an entry that somebody has announced a summary of, and none has come.
 	Pending
 	// Foreign is a pending entry whose summary is under a seed that is not known here. It is not asked for.
 	Foreign
@@ -24,20 +26,18 @@ const (
 	Replaced
 	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that nothing up to it comes back.
 	Expired
-	// Banned is an entry whose origin signed two summaries under one epoch. Nothing of it is taken in.
-	Banned
 )
 
 // String returns the name of the state.
 func (s State) String() string {
-	return [...]string{"empty", "pending", "foreign", "held", "replaced", "expired", "banned"}[s]
+	return [...]string{"empty", "named", "pending", "foreign", "held", "replaced", "expired"}[s]
 }
 
 // pending says whether an entry in this state counts as pending.
 func (s State) pending() bool { return s == Pending || s == Foreign }
 
 // gone says whether nothing is expected of an entry in this state.
-func (s State) gone() bool { return s == Banned || s == Foreign || s == Expired }
+func (s State) gone() bool { return s == Foreign || s == Expired }
 
 // Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
 type Entry struct {
@@ -57,10 +57,11 @@ type Entry struct {
 	recordSince summary.Epoch   // the epoch that the record came with
 	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
 
-	expires time.Duration // lifetime counted from first receipt
-	since   time.Duration // when the newest epoch was first held
-	grown   time.Duration // when the newest prefix last grew
-	limit   int           // parts to hold at most, once memory ran short; 0: no limit
+	expires  time.Duration // lifetime counted from first receipt
+	since    time.Duration // when the newest epoch was first held
+	outdated time.Duration // in state Replaced, since when a newer epoch than cur is held
+	grown    time.Duration // when the newest prefix last grew
+	limit    int           // parts to hold at most, once memory ran short; 0: no limit
 
 	by       event.PeerID  // which link first told of it, while it is pending
 	tried    time.Duration // when it was last asked for
@@ -162,6 +163,9 @@ func (e *Entry) Limit() int { return e.limit }
 
 // Unwanted says whether nothing is to be learned of the origin now, because its group of addresses is full.
 func (e *Entry) Unwanted(now time.Duration) bool { return now < e.unwanted }
+
+// UnwantedUntil returns when there may be room in its group of addresses.
+func (e *Entry) UnwantedUntil() time.Duration { return e.unwanted }
 
 // Rate returns the false-positive rate of what is held: 1 when nothing is.
 func (e *Entry) Rate() float64 {

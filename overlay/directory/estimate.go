@@ -111,5 +111,5 @@ func (e *Entry) SureMatches() bool {
 		return false
 	}
 	held := float64(e.share.value)
-	return held > 0 && held >= sureMatch*(held+(1-held)*e.Rate())
+	return held > 0 && held >= sureMatch*(held+float64((1-held)*e.Rate()))
 }

@@ -24,7 +24,7 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 		return nil
 	}
 	for _, e := range d.Others() {
-		if e == nil || e.state == Banned {
+		if e == nil {
 			continue
 		}
 		_, linked := d.links[e.peer]
@@ -33,6 +33,8 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 		case e.cur != nil && now >= e.expires:
 			d.outlive(now, e)
 		case e.state == Expired && now >= e.expires:
+			stale = append(stale, Stale{Index: e.index})
+		case e.state == Named && now >= e.tried+namedFor, e.state == Named && now >= e.tried+pendingFor && e.dialFails >= unreachableAfter:
 			stale = append(stale, Stale{Index: e.index})
 		case e.state.pending() && now >= e.tried+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter):
 			stale = append(stale, Stale{Index: e.index, Offerable: true})
@@ -59,7 +61,10 @@ func (e *Entry) nextExpiry() time.Duration {
 	if e.cur != nil || e.past != (summary.Epoch{}) {
 		at = e.expires
 	}
-	if e.state.pending() {
+	switch {
+	case e.state == Named:
+		at = e.tried + namedFor
+	case e.state.pending():
 		at = min(at, e.tried+pendingFor)
 	}
 	return at

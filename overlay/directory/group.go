@@ -3,6 +3,7 @@ package directory
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -10,8 +11,9 @@ import (
 const unwantedFor = 10 * time.Minute
 
 // joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
-// there are too many of them: then nothing is to be learned of the entry for a while.
-func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record) bool {
+// there are too many of them: then nothing is to be learned of the entry for a while. Addresses are what a peer says of
+// itself: so the bound does not keep out linked peers, and who only has a record makes room for who has a summary (proven).
+func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, proven bool) bool {
 	if d.cfg.Group == nil {
 		return true
 	}
@@ -23,7 +25,7 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record) bool 
 		d.leaveGroup(e)
 		return true
 	}
-	if group != "" && d.groups[group] >= d.cfg.MaxGroup {
+	if group != "" && d.groups[group] >= d.cfg.MaxGroup && !d.makeGroupRoom(group, r.Peer, proven) {
 		e.unwanted = now + unwantedFor
 		d.ignored++
 		return false
@@ -34,6 +36,21 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record) bool 
 		d.groups[group]++
 	}
 	return true
+}
+
+// makeGroupRoom says whether there is room in a full group after all, for a peer that is linked or proven.
+func (d *Directory) makeGroupRoom(group string, p event.PeerID, proven bool) bool {
+	linked := d.links[p] != nil
+	if d.cfg.Undefended.Has(defence.Groups) || !linked && !proven {
+		return false
+	}
+	for _, e := range d.Others() {
+		if e != nil && e.group == group && e.cur == nil && e.peer != p && d.links[e.peer] == nil {
+			d.Remove(e.index)
+			return true
+		}
+	}
+	return linked
 }
 
 // leaveGroup takes an entry out of its group. Its place goes to its sibling, if there is one.

@@ -34,8 +34,8 @@ const (
 const (
 	// compactAfter is how long a prefix keeps its encoded parts after it last grew: until then peers ask for them.
 	compactAfter = 30 * time.Second
-	// compactBytes is up to which size: encoding one again, for a newcomer, takes a millisecond at most.
-	compactBytes = 16 << 10
+	// compactBytes is up to which size: encoding one again, for a newcomer, takes two milliseconds at most.
+	compactBytes = 32 << 10
 )
 
 // compact drops the encoded parts of small prefixes that have not grown for a while.
@@ -97,7 +97,7 @@ func (e *Entry) memory() int {
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
 // index.
 func (d *Directory) Memory() int {
-	n := d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records
+	n := d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records + d.bans.memory()
 	if d.previous != nil {
 		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
 	}
@@ -106,7 +106,7 @@ func (d *Directory) Memory() int {
 
 // pendingFull says whether pending entries take their share of the memory.
 func (d *Directory) pendingFull() bool {
-	return float64(d.pending)*entryMemory >= pendingShare*float64(d.cfg.Memory)
+	return float64(d.pending+len(d.named))*entryMemory >= pendingShare*float64(d.cfg.Memory)
 }
 
 // Short says whether memory is full of samples, or was until a moment ago.
@@ -134,8 +134,7 @@ func (d *Directory) Shed(now time.Duration, keep func(event.PeerID) bool) {
 	if d.Memory() <= d.cfg.Memory {
 		return
 	}
-	for d.Memory() > d.cfg.Memory && d.shedBase() {
-	}
+	d.shedBases(d.cfg.Memory)
 	if d.Memory() > d.cfg.Memory {
 		d.compactOlder(now, 0)
 	}

@@ -21,9 +21,9 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 		return event.FaultRecord
 	}
 	if e == nil {
-		e = d.Add(now, from, d.cfg.Seed.OriginTag(string(p)))
+		e = d.name(now, from, d.cfg.Seed.OriginTag(string(p)))
 	}
-	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r) {
+	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r, false) {
 		before := e.recordBytes()
 		e.peer, e.record = p, r
 		d.countRecords(e, before)

@@ -159,13 +159,12 @@ func (d *Directory) disown(now time.Duration, e *Entry) {
 	d.countRecords(e, records)
 	e.past = summary.Epoch{}
 	e.old = false
-	if e.state != Banned {
-		if !e.state.pending() {
-			e.by = ""
-			d.pending++
-		}
-		e.state = Foreign
+	if !e.state.pending() {
+		d.settle(e, Foreign)
+		e.by = ""
+		d.pending++
 	}
+	e.state = Foreign
 	e.tried = now
 	d.due.By(dueExpiry, now+pendingFor)
 }

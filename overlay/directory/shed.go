@@ -3,6 +3,7 @@ package directory
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
 )
@@ -24,19 +25,28 @@ func leastWorth(a, b worth) int {
 	return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.e.index, b.e.index))
 }
 
-// shedBase forgets the base that has been kept for longest; false when there is none.
-func (d *Directory) shedBase() bool {
-	var oldest *Entry
+// shedBases forgets the bases that have been kept for longest until the goal is reached.
+func (d *Directory) shedBases(goal int) {
+	type kept struct {
+		e     *Entry
+		until time.Duration
+	}
+	var all []kept
 	for _, e := range d.Others() {
-		if e != nil && len(e.bases) > 0 && (oldest == nil || e.bases[0].until < oldest.bases[0].until) {
-			oldest = e
+		if e == nil {
+			continue
+		}
+		for _, b := range e.bases {
+			all = append(all, kept{e, b.until})
 		}
 	}
-	if oldest == nil {
-		return false
+	slices.SortStableFunc(all, func(a, b kept) int { return cmp.Compare(a.until, b.until) })
+	for _, k := range all {
+		if d.Memory() <= goal {
+			return
+		}
+		d.dropBase(k.e)
 	}
-	d.dropBase(oldest)
-	return true
 }
 
 // shedParts drops the last part of each prefix, least value a byte first, until the goal is reached; false when there
@@ -69,7 +79,7 @@ func (d *Directory) shedEntries(goal int, keep func(event.PeerID) bool) {
 	var all []worth
 	useful := 0
 	for _, e := range d.Others() {
-		if e == nil || d.links[e.peer] != nil || keep(e.peer) || e.state == Banned {
+		if e == nil || d.links[e.peer] != nil || keep(e.peer) {
 			continue
 		}
 		w := worth{e: e, value: -1}

@@ -29,7 +29,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(e.Envelope(base)):
 		if fault := d.compare(base, in.Envelope); fault != "" {
 			if fault == event.FaultTwin {
-				d.ban(e)
+				d.ban(now, e)
 			}
 			return Result{Fault: fault}
 		}
@@ -118,7 +118,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	if err != nil || string(p) != h.Origin {
 		return nil, event.FaultRecord
 	}
-	if !d.joinGroup(now, e, event.Record{Peer: p, Envelope: in.Record}) {
+	if !d.joinGroup(now, e, event.Record{Peer: p, Envelope: in.Record}, true) {
 		return nil, ""
 	}
 	base, err := d.cfg.NewPrefix(&h)
@@ -144,16 +144,6 @@ func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	return ""
 }
 
-// ban drops all that is held of an origin that signed two summaries under one epoch, and remembers it.
-func (d *Directory) ban(e *Entry) {
-	for _, e := range []*Entry{e, e.sibling} {
-		if e != nil {
-			d.settle(e, Banned)
-			d.drop(e)
-		}
-	}
-}
-
 // install puts a longer prefix in its place.
 func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in event.PartsReceived) *event.Learned {
 	h := p.Header()
@@ -168,7 +158,7 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 		d.renew(now, e, h, in)
 	}
 	d.held -= prefixMemory(e.cur) + prefixMemory(e.next)
-	replaced := d.place(e, p)
+	replaced := d.place(now, e, p)
 	d.held += prefixMemory(e.cur) + prefixMemory(e.next)
 	d.keepBase(now, e, replaced)
 	d.setAnswer(e)
@@ -201,9 +191,17 @@ func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in eve
 	d.change(Renewed, e)
 }
 
+const (
+	// freshWithin is how long the older epoch may answer while newer ones come and none gets as deep. An origin that changes
+	// faster than a line carries would stay at its first epoch otherwise.
+	freshWithin = 30 * time.Second
+	// freshRate is the false-positive rate that a newer epoch must have reached to answer then.
+	freshRate = 0.25
+)
+
 // place puts a longer prefix where it belongs: it answers, unless an older epoch still answers better. It returns the
 // prefix that it replaces for good, nil if there is none.
-func (d *Directory) place(e *Entry, p *summary.Prefix) (replaced *summary.Prefix) {
+func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (replaced *summary.Prefix) {
 	epoch := p.Header().Epoch
 	switch {
 	case e.cur == nil:
@@ -211,13 +209,22 @@ func (d *Directory) place(e *Entry, p *summary.Prefix) (replaced *summary.Prefix
 		d.settle(e, Held)
 	case e.cur.Header().Epoch == epoch: // deeper, perhaps while a newer one is coming
 		e.cur = p
-	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()):
+	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()) || e.overdue(now, p):
 		replaced = e.cur
 		e.cur, e.next, e.state = p, nil, Held
 	default:
+		if e.state != Replaced {
+			e.outdated = now
+		}
 		e.next, e.state = p, Replaced
 	}
 	return replaced
+}
+
+// overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated for too
+// long.
+func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
+	return e.state == Replaced && now >= e.outdated+freshWithin && p.FalsePositiveRate() <= freshRate
 }
 
 // learned says what a longer prefix added to what was known of its epoch before.

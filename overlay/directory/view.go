@@ -67,7 +67,7 @@ func (d *Directory) FalseMatches() float64 {
 // Incomplete says whether there are peers, within reach, that nothing is held of.
 func (d *Directory) Incomplete() bool {
 	for _, e := range d.Others() {
-		if e != nil && e.state == Pending && e.dialFails == 0 && !e.Covered() {
+		if e != nil && (e.state == Pending || e.state == Named) && e.dialFails == 0 && !e.Covered() {
 			return true
 		}
 	}
@@ -83,8 +83,8 @@ func (d *Directory) LastLearned() time.Duration { return d.lastLearned }
 // Len returns one more than the largest index that any entry had so far.
 func (d *Directory) Len() int { return len(d.entries) }
 
-// Pending returns the number of entries that no summary has come of.
-func (d *Directory) Pending() int { return d.pending }
+// Pending returns the number of entries that no summary has come of, those known by their record alone included.
+func (d *Directory) Pending() int { return d.pending + len(d.named) }
 
 // Known returns the number of entries, our own left out.
 func (d *Directory) Known() int {

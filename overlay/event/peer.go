@@ -35,6 +35,7 @@ type Hello struct {
 	Origins      int      // peers of which the sender holds at least a sample
 	Neighbour    bool     // the sender counts the receiver among its neighbours
 	Full         bool     // the sender takes no further neighbours
+	Tails        bool     // the sender understands tails (package tails)
 	Session      uint64   // differs after a restart of the sender
 	Records      []Record // some peers that the sender knows, at most [MaxHelloRecords]
 }

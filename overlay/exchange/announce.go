@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -39,7 +38,7 @@ type notices struct {
 
 // credit adds what a rate, in bytes a second, brought since the last call.
 func (n *notices) credit(now time.Duration, rate float64) {
-	n.bytes = min(max(noticeBurst, rate), n.bytes+rate*(now-n.last).Seconds())
+	n.bytes = min(max(noticeBurst, rate), n.bytes+float64(rate*(now-n.last).Seconds()))
 	n.last = now
 }
 
@@ -60,7 +59,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 		}
 		l.cursor = i
 		e := x.origins[i]
-		if e == nil || e.State() == directory.Banned || e.Newest() == nil || x.told(l, e, e.Newest()) {
+		if e == nil || e.Newest() == nil || x.told(l, e, e.Newest()) {
 			l.untold.remove(i)
 			continue
 		}

@@ -36,6 +36,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 // reserve sets the predicted bytes of an entry's ask aside.
 func (x *Exchange) reserve(l *link, e *origin, n int) {
 	e.ask.bytes = n
+	x.lookout.asked.add(e.Index())
 	x.down.take(n)
 	x.due.By(dueAsks, e.ask.deadline)
 	if l != nil {
@@ -65,6 +66,8 @@ func (x *Exchange) endAsk(e *origin) {
 		x.direct--
 	}
 	e.ask = noAsk
+	x.lookout.asked.remove(e.Index())
+	x.lookout.awake.add(e.Index())
 	x.due.By(duePlan, 0)
 }
 
@@ -73,10 +76,8 @@ func (x *Exchange) timeOut(now time.Duration) {
 	if !x.due.Take(dueAsks, now) {
 		return
 	}
-	for _, e := range x.others() {
-		if e == nil || e.ask.peer == "" {
-			continue
-		}
+	for i := range x.lookout.asked.after(-1) {
+		e := x.origins[i]
 		if now < e.ask.deadline {
 			x.due.By(dueAsks, e.ask.deadline)
 			continue
@@ -106,6 +107,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return
 	}
+	l.credit.breaks(now)
 	b := l.blame(e.Index())
 	x.shun(l, e, now+shunFor<<max(0, int(b.failures)-1))
 	b.failures = min(b.failures+1, doublings+1)
@@ -117,6 +119,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 // kept notes that a link has brought what it was asked.
 func (l *link) kept(e *origin) {
 	l.unkept, l.useful = 0, true
+	l.credit.keeps()
 	if l.known(e.Index()).blamed {
 		b := l.blames[e.Index()]
 		b.failures, b.shunned = 0, 0

@@ -31,7 +31,7 @@ func newBudget(rate float64, now time.Duration) budget {
 
 // refill credits the time since the last call.
 func (b *budget) refill(now time.Duration) {
-	b.tokens = min(Burst(b.rate), b.tokens+b.rate*(now-b.last).Seconds())
+	b.tokens = min(Burst(b.rate), b.tokens+float64(b.rate*(now-b.last).Seconds()))
 	b.last = now
 }
 

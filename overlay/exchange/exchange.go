@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
@@ -29,10 +30,14 @@ type Exchange struct {
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
 	asked    []int // the entries that links were asked about in the last round
+	doubted  bool  // there are links without credit
+	lookout  lookout
 
 	copies  copies     // of our own parts
 	notices notices    // of the whole line
 	deltas  madeDeltas // of anybody's
+
+	memories map[event.PeerID]*memory // of links that have closed
 
 	due agenda.Agenda
 }
@@ -64,6 +69,7 @@ type Config struct {
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
 	EncodeDelta              func(old, next *summary.Prefix, parts int) ([]byte, error)
 	Rand                     Rand
+	Undefended               defence.Off // for tests
 }
 
 // Rand is the only source of randomness.
@@ -75,7 +81,7 @@ type Rand interface {
 // New returns an exchange without links, for a directory with so many entries of our own. It appends its effects to out.
 func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	x := &Exchange{
-		cfg: cfg, out: out, links: map[event.PeerID]*link{}, owns: len(own), due: agenda.New(dueTasks),
+		cfg: cfg, out: out, links: map[event.PeerID]*link{}, memories: map[event.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
 		up:   newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0),
 	}
@@ -100,7 +106,7 @@ func (x *Exchange) Added(e *directory.Entry) {
 		x.origins = append(x.origins, nil)
 	}
 	x.origins[e.Index()] = &origin{Entry: e, ask: noAsk}
-	x.due.By(duePlan, 0)
+	x.wake(x.origins[e.Index()])
 }
 
 // Changed notes what happened to an entry of the directory.
@@ -114,9 +120,9 @@ func (x *Exchange) Changed(c directory.Change) {
 		x.renewed(e)
 	case directory.Grown:
 		x.toTell(e)
-		x.reopen(e)
+		x.wake(e)
 	case directory.Reopened:
-		x.reopen(e)
+		x.wake(e)
 	case directory.Withdrawn:
 		x.endAsk(e)
 	case directory.Removed:
@@ -125,17 +131,17 @@ func (x *Exchange) Changed(c directory.Change) {
 	}
 }
 
-// reopen has an origin looked at again in the next plan.
-func (x *Exchange) reopen(e *origin) {
-	e.quiet = 0
-	x.due.By(duePlan, 0)
-}
-
 // forget drops all that was exchanged about an origin.
 func (x *Exchange) forget(e *origin) {
 	x.origins[e.Index()] = nil
 	for _, l := range x.order {
+		if _, asked := l.asked[e.Index()]; asked && !x.cfg.Undefended.Has(defence.Released) {
+			l.release(x.now, e.Tag())
+		}
 		l.forget(e.Index())
+	}
+	for _, m := range x.memories {
+		delete(m.blames, e.Index())
 	}
 }
 

@@ -3,6 +3,7 @@ package exchange
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -49,9 +50,13 @@ func (x *Exchange) Hear(now time.Duration, p event.PeerID, h event.Hello) (first
 	return first
 }
 
-// restarted forgets what was exchanged with a peer that has forgotten it, too.
+// restarted forgets what was exchanged with a peer that has forgotten it, too. What speaks against the peer stays.
 func (x *Exchange) restarted(l *link) {
-	l.trades, l.asked, l.wants, l.blames = nil, nil, nil, nil
+	l.trades, l.asked, l.wants = nil, nil, nil
+	if x.cfg.Undefended.Has(defence.Memory) {
+		l.blames, l.credit, l.unkept = nil, credit{}, 0
+	}
+	l.markBlames()
 	l.untold.addAll(len(x.origins))
 	l.queue = l.queue[:0]
 }

@@ -37,6 +37,9 @@ type link struct {
 	queue  []int                 // directory indexes that the peer asked for, in order of arrival
 	wants  map[int]*want
 	blames map[int]*blame
+	credit credit
+
+	released map[uint64]time.Duration // until when parts may come of origins that were forgotten, by tag
 
 	said   event.Hello // what we last told it, without records
 	saidAt time.Duration
@@ -133,22 +136,24 @@ func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
 	l.notices, l.cursor = notices{noticeBurst, now}, x.cfg.Rand.IntN(len(x.origins))
 	l.untold.addAll(len(x.origins))
 	x.links[p] = l
+	x.recall(now, l)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Insert(x.order, at, l)
 	return true
 }
 
 // Close notes that there is no connection to a peer any more. It says whether that is new.
-func (x *Exchange) Close(p event.PeerID) bool {
+func (x *Exchange) Close(now time.Duration, p event.PeerID) bool {
 	l, ok := x.links[p]
 	if !ok {
 		return false
 	}
 	delete(x.links, p)
+	x.remember(now, l)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
-	for _, e := range x.origins {
-		if e != nil && e.ask.peer == p && e.ask.way == event.Pubsub {
+	for i := range x.lookout.asked.after(-1) {
+		if e := x.origins[i]; e.ask.peer == p && e.ask.way == event.Pubsub {
 			x.endAsk(e)
 		}
 	}
@@ -190,6 +195,8 @@ func (x *Exchange) Lost(now time.Duration, p event.PeerID) {
 func (x *Exchange) Settle(now time.Duration, p event.PeerID) {
 	l := x.links[p]
 	l.forgive(now)
+	l.credit.refill(now)
+	l.expireReleased(now)
 	if l.heard {
 		l.pace.regain(now)
 		x.setRates(now, l)

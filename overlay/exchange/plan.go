@@ -66,28 +66,29 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		return nil
 	}
 	var offers []offer
+	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
 	x.due.By(duePlan, now+settledQuiet)
-	for _, e := range x.others() {
-		if e == nil || e.State() == directory.Banned || e.State() == directory.Foreign || e.ask.peer != "" || e.Unwanted(now) {
-			continue
+	x.rouse(now)
+	for i := range x.lookout.awake.after(-1) {
+		e := x.origins[i]
+		if i < x.owns || !mayAsk(e) {
+			x.lookout.awake.remove(i)
+		} else if e.Unwanted(now) {
+			x.hush(e, e.UnwantedUntil())
+		} else if of, ok := x.bestOffer(now, e, short); ok {
+			offers = append(offers, of)
+			x.due.By(duePlan, now)
+		} else {
+			x.hush(e, now+quietFor(e))
 		}
-		if now >= e.quiet {
-			of, ok := x.bestOffer(now, e, short)
-			if ok {
-				offers = append(offers, of)
-				x.due.By(duePlan, now)
-				continue
-			}
-			e.quiet = now + quietFor(e)
-		}
-		x.due.By(duePlan, e.quiet)
 	}
+	x.due.By(duePlan, x.nextRouse())
 	slices.SortFunc(offers, func(a, b offer) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
 	asks := map[event.PeerID][]event.Item{}
 	for _, of := range offers[min(len(offers), maxOffers):] {
-		of.e.quiet = now + restlessQuiet
+		x.hush(of.e, now+restlessQuiet)
 	}
 	for _, of := range offers[:min(len(offers), maxOffers)] {
 		if !x.down.allowsWhole(of.bytes) {
@@ -96,6 +97,11 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		x.take(now, of, asks)
 	}
 	return asks
+}
+
+// mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that changes.
+func mayAsk(e *origin) bool {
+	return e != nil && e.State() != directory.Foreign && e.ask == noAsk
 }
 
 // quietFor is how long an origin of which nobody offers more is passed over.
@@ -109,21 +115,9 @@ func quietFor(e *origin) time.Duration {
 // bestOffer finds the newest epoch of an origin that mesh peers offer more of, and the next run worth asking for.
 // When none does for long, and the origin is known, the origin itself is the offer: one without links.
 func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (offer, bool) {
-	ep, parts := e.Epoch()
-	of := offer{e: e, epoch: ep, from: parts}
-	most := 0
-	for _, l := range x.order {
-		t := l.known(e.Index())
-		if !l.heard || t.have == 0 || l.shunned(now, e.Index()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) {
-			continue
-		}
-		if t.theirs.After(of.epoch) {
-			of.epoch, of.from, of.links, most = t.theirs, 0, of.links[:0], 0
-		}
-		if t.theirs == of.epoch && int(t.have) > of.from {
-			of.links = append(of.links, l)
-			most = max(most, int(t.have))
-		}
+	of, most := x.meshOffer(now, e, x.trusts)
+	if len(of.links) == 0 && x.doubted {
+		of, most = x.meshOffer(now, e, func(l *link) bool { return !x.trusts(l) })
 	}
 	if len(of.links) == 0 {
 		if !x.mayFetch(now, e) {
@@ -143,7 +137,28 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	if of.bases != 0 {
 		return of, true
 	}
-	return of, x.size(&of, most, short)
+	ok := x.size(&of, most, short)
+	return of, ok
+}
+
+// meshOffer finds the newest epoch of an origin that some mesh peers offer more of, and how many parts of it they hold at most.
+func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) bool) (of offer, most int) {
+	ep, parts := e.Epoch()
+	of = offer{e: e, epoch: ep, from: parts}
+	for _, l := range x.order {
+		t := l.known(e.Index())
+		if !l.heard || t.have == 0 || l.shunned(now, e.Index()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
+			continue
+		}
+		if t.theirs.After(of.epoch) {
+			of.epoch, of.from, of.links, most = t.theirs, 0, of.links[:0], 0
+		}
+		if t.theirs == of.epoch && int(t.have) > of.from {
+			of.links = append(of.links, l)
+			most = max(most, int(t.have))
+		}
+	}
+	return of, most
 }
 
 // mayFetch says whether an origin's own line may be asked directly: it is known, the mesh has brought nothing for long.
@@ -217,7 +232,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]eve
 		return
 	}
 	end := min(of.end, int(l.known(e.Index()).have))
-	e.ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l)}
+	e.ask = &ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	l.asks(e.Index(), of.epoch)
 	x.asked = append(x.asked, e.Index())
@@ -245,7 +260,8 @@ func soonest(links []*link, n int) *link {
 // maxBacklog is how much may be asked of a link at a time, in time at its rate.
 const maxBacklog = 2 * time.Second
 
-// askPatience is how long an ask may bring nothing before it is put to somebody else.
-func askPatience(l *link) time.Duration {
-	return 4*time.Second + time.Duration(float64(l.inFlight)/max(1, l.inRate)*2*float64(time.Second))
+// askPatience is how long an ask may bring nothing before it is put to somebody else, with so many bytes more in flight on its
+// link.
+func askPatience(l *link, bytes int) time.Duration {
+	return 4*time.Second + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
@@ -35,10 +36,13 @@ func (a Arrival) Entry() *directory.Entry { return a.e.Entry }
 // Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is the
 // sender's fault if it was not. What was foreseen for it is given back.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
-	if of != nil && of.State() != directory.Banned {
+	if of != nil {
 		a = Arrival{in: in, e: x.origins[of.Index()]}
 	}
 	if fault := x.unasked(a); fault != "" {
+		if fault == event.FaultUnasked && x.isReleased(in) {
+			return a, false
+		}
 		x.out.Emit(event.Report{Peer: in.From, Fault: fault})
 		return a, false
 	}
@@ -107,7 +111,7 @@ func (x *Exchange) judge(now time.Duration, l *link, a Arrival, r directory.Resu
 		x.out.Emit(event.Report{Peer: a.in.From, Fault: r.Fault})
 	case !useless:
 		if a.mine {
-			x.progress(now, l, a.e, r.End)
+			x.progress(now, l, a.e, r)
 		}
 		return
 	}
@@ -128,16 +132,19 @@ func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 	}
 }
 
-// progress moves the outstanding ask forward, or ends it.
-func (x *Exchange) progress(now time.Duration, l *link, e *origin, end int) {
-	p := e.Newest()
+// progress moves the outstanding ask forward, or ends it. An ask lives by growth: what is held already gives it no more time.
+func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.Result) {
+	p, end := e.Newest(), r.End
 	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
 		x.endAsk(e)
 		return
 	}
 	plan := p.Plan()
-	x.reserve(l, e, plan.EncodedBytes(e.ask.end)-plan.EncodedBytes(end))
-	e.ask.deadline = now + askPatience(l)
+	e.ask.bytes = plan.EncodedBytes(e.ask.end) - plan.EncodedBytes(end)
+	if r.Learned != nil || x.cfg.Undefended.Has(defence.Growth) {
+		e.ask.deadline = now + askPatience(l, e.ask.bytes)
+	}
+	x.reserve(l, e, e.ask.bytes)
 }
 
 // FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not asked again for a while.

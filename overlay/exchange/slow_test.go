@@ -3,10 +3,10 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -26,7 +26,7 @@ func slowAsks(x *Exchange) (asks []string) {
 	for {
 		best, value, size, start, stop := -1, -1.0, 0, 0, 0
 		for i, e := range x.origins {
-			if i == 0 || e == nil || done[i] || e.State() == directory.Banned || e.ask.peer != "" || x.now < e.quiet {
+			if i == 0 || e == nil || done[i] || e.ask.peer != "" || x.now < e.quiet {
 				continue
 			}
 			from, end, bytes, v, ok := slowOffer(x, e)
@@ -103,6 +103,7 @@ func planned(w *world) (asks []string) {
 			before = append(before, kept{e, e.quiet})
 		}
 	}
+	lookout := lookout{slices.Clone(x.lookout.awake), slices.Clone(x.lookout.asked), slices.Clone(x.lookout.quiet)}
 	byLink := x.planAsks(x.now, w.d.Short)
 	for p, items := range byLink {
 		for _, it := range items {
@@ -114,7 +115,7 @@ func planned(w *world) (asks []string) {
 		x.endAsk(k.e)
 		k.e.quiet = k.quiet
 	}
-	x.down = down
+	x.down, x.lookout = down, lookout
 	return asks
 }
 

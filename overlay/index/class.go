@@ -8,11 +8,12 @@ import (
 )
 
 // Rows is how many rows a query reads at most.
-const Rows = 10
+const Rows = 6
 
 const (
 	stripeBytes = 4 << 20 // of rows in a stripe, at most, unless it has only 64 columns
 	maxWords    = 64      // of a row in a stripe
+	manyStripes = 4       // so many of a class, another is made for the next peer at once
 	minRows     = 64
 	slices64    = 64                 // of hash space, for each of which a partial prefix says whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
@@ -40,7 +41,7 @@ func classOf(p *summary.Prefix) class {
 		level, share := summary.MaxLevel, 0.0
 		for _, r := range p.Known(b) {
 			level = min(level, r.Level)
-			share += float64(r.End-r.Begin) / (1 << 32)
+			share += float64(float64(r.End-r.Begin) / (1 << 32))
 		}
 		// A node d levels below log2 of the keys rules out all but 2^-d: more rows than that are wasted.
 		rows := min(left, max(1, level-log+2))
@@ -49,7 +50,7 @@ func classOf(p *summary.Prefix) class {
 		c.partial = c.partial || share < 1
 		left -= rows
 		cells := math.Ldexp(1, level)
-		ones += float64(rows) * share * cells * -math.Expm1(-n/cells)
+		ones += float64(float64(rows) * share * cells * -math.Expm1(-n/cells))
 	}
 	c.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, minRows))))
 	return c
@@ -66,10 +67,14 @@ func (c *class) extra() int {
 	return 0
 }
 
-// words is how many words a row of a stripe has.
-func (c *class) words() int {
+// words is how many words a row of a stripe has that is made when a class has so many peers: as many as these fill, so that
+// little stands empty. A class of many stripes gets another one of a quarter of that.
+func (c *class) words(peers, stripes int) int {
+	if stripes >= manyStripes {
+		peers /= 4
+	}
 	w := 1
-	for 2*w <= maxWords && 2*w*8*c.rows() <= stripeBytes {
+	for 2*w <= maxWords && 2*w*8*c.rows() <= stripeBytes && 2*w*64 <= peers {
 		w *= 2
 	}
 	return w

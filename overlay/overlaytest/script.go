@@ -196,7 +196,7 @@ func (s *Script) sent(d *datadriven.TestData) {
 	k := [2]int{s.number(d, 0), s.number(d, 1)}
 	span := s.net.Now - s.looked[k]
 	rate := overlay.LinkRate(s.net.Peers[k[0]].up, s.net.Peers[k[1]].up, 1.0/3)
-	s.lines = append(s.lines, fmt.Sprintf("%d bytes in %v, at most %.0f", s.bytes[k], span, overlay.Burst(rate)+rate*span.Seconds()))
+	s.lines = append(s.lines, fmt.Sprintf("%d bytes in %v, at most %.0f", s.bytes[k], span, overlay.Burst(rate)+float64(rate*span.Seconds())))
 	s.bytes[k], s.looked[k] = 0, s.net.Now
 }
 

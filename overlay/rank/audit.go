@@ -29,7 +29,7 @@ func (a Audit) Refuted() bool {
 	for k := 0.0; k <= float64(a.Confirmed); k++ {
 		hit, _ := math.Lgamma(k + 1)
 		miss, _ := math.Lgamma(n - k + 1)
-		tail += math.Exp(all - hit - miss + k*math.Log(a.Expected) + (n-k)*math.Log1p(-a.Expected))
+		tail += math.Exp(all - hit - miss + float64(k*math.Log(a.Expected)) + float64((n-k)*math.Log1p(-a.Expected)))
 	}
 	return tail < Doubt
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
@@ -15,6 +16,7 @@ const (
 	connectsATime  = 2                // new neighbours in one round
 	settledOrigins = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
 	latestChoice   = 20 * time.Second // and if new ones keep coming, after so long
+	acceptWithin   = 30 * time.Second // a neighbour that has not accepted by then is given up
 	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least so long
 	auditEvery     = 10 * time.Minute // of a neighbour by overlap
 	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
@@ -32,6 +34,7 @@ type Known struct {
 
 // Choose fills the slots and swaps neighbours by overlap whose intervals separate. Call it about once a second.
 func (t *Topology) Choose(now time.Duration, known Known) {
+	t.dropSilent(now, known.Peers)
 	room := connectsATime
 	if t.comparable(now, known) {
 		room = t.fillSimilar(now, known.Peers, room)
@@ -70,7 +73,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 
 // eligible says whether an entry is among the candidates. What an audit has refuted bars only from slots by overlap.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
-	if e == nil || e.State() == directory.Banned || e.Record().Envelope == nil || now < t.retry[e.Index()] || e.Covered() ||
+	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()] || e.Covered() ||
 		k.byOverlap() && e.Refuted() {
 		return false
 	}
@@ -198,6 +201,23 @@ func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 	}
 }
 
+// dropSilent gives up the linked neighbours that do not say in time that they accept.
+func (t *Topology) dropSilent(now time.Duration, peers Peers) {
+	if t.cfg.Undefended.Has(defence.Acceptance) {
+		return
+	}
+	for _, p := range slices.Clone(t.linked) {
+		nb, is := t.neighbours[p]
+		if !is || nb.accepted || now-nb.since < acceptWithin {
+			continue
+		}
+		if e := peers.Lookup(p); e != nil {
+			t.retry[e.Index()] = now + refusedFor
+		}
+		t.giveUp(p)
+	}
+}
+
 // audit has each neighbour by overlap show that it holds what it claims, as soon as enough of its summary is known, and
 // again from time to time.
 func (t *Topology) audit(now time.Duration, peers Peers) {
@@ -218,7 +238,7 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {
-		if nb.kind == Similar && nb.accepted {
+		if nb.kind.byOverlap() && nb.accepted {
 			accepted++
 		}
 	}

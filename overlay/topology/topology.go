@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
@@ -41,6 +42,7 @@ type Config struct {
 	Overlap, Complement, Near, Random int
 	MaxLinks                          int // those that chose us included; at least the sum of the above
 	Rand                              *rand.Rand
+	Undefended                        defence.Off // for tests
 }
 
 func (c *Config) slots() int { return c.Overlap + c.Complement + c.Near + c.Random }

@@ -36,7 +36,7 @@ func Posterior(prior, rate float64) float64 {
 	if prior <= 0 {
 		return 0
 	}
-	return prior / (prior + (1-prior)*rate)
+	return prior / (prior + float64((1-prior)*rate))
 }
 
 // Listed is the probability that a peer holds the key when an informant named it: one of n that it named, with
@@ -48,7 +48,7 @@ func Posterior(prior, rate float64) float64 {
 func Listed(falseMatches float64, n int, own float64) float64 {
 	p := max(1-falseMatches/float64(max(n, 1)), 1/(1+falseMatches))
 	p = min(max(p, 1e-6), 1-1e-6)
-	return p / (p + (1-p)*own)
+	return p / (p + float64((1-p)*own))
 }
 
 // Trust is the factor, in (0, 1], by which a peer's record lowers belief in its claims: the mean of a Beta distribution
@@ -139,9 +139,9 @@ func (p *Prior) Share() float64 { return 1 / (1 + math.Exp(-p.logit)) }
 func (p *Prior) Learn(rate float64, has bool) {
 	expected := Posterior(p.Share(), max(rate, minRate))
 	if has {
-		p.logit += learningRate * (1 - expected)
+		p.logit += float64(learningRate * (1 - expected))
 	} else {
-		p.logit -= learningRate * expected
+		p.logit -= float64(learningRate * expected)
 	}
 	p.logit = min(max(p.logit, logitMin), logitMax)
 }

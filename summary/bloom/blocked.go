@@ -88,10 +88,10 @@ func bitsPerKey(k int, rate float64) float64 {
 func blockedRate(c float64, k int) float64 {
 	mean := lineBits / c
 	rate := 0.0
-	for j := range int(mean+12*math.Sqrt(mean)) + 24 {
-		logp := float64(j)*math.Log(mean) - mean
+	for j := range int(mean+float64(12*math.Sqrt(mean))) + 24 {
+		logp := float64(float64(j)*math.Log(mean)) - mean
 		lg, _ := math.Lgamma(float64(j + 1))
-		rate += math.Exp(logp-lg) * math.Pow(FillExpected(lineBits, float64(k*j)), float64(k))
+		rate += float64(math.Exp(logp-lg) * math.Pow(FillExpected(lineBits, float64(k*j)), float64(k)))
 	}
 	return min(rate, 1)
 }

@@ -10,7 +10,7 @@ func Entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
 	}
-	return (-p*math.Log(p) - (1-p)*math.Log1p(-p)) / math.Ln2
+	return (float64(-p*math.Log(p)) - float64((1-p)*math.Log1p(-p))) / math.Ln2
 }
 
 // CompressedBits is the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher,
@@ -126,7 +126,7 @@ func longest(size func(c float64) float64, limit, half, most float64) float64 {
 		return 0
 	}
 	for range 200 {
-		mid := low + (high-low)/2
+		mid := low + float64((high-low)/2)
 		if size(mid) <= limit {
 			low = mid
 		} else {

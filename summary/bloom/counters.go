@@ -86,7 +86,7 @@ func CountingBitsPerCounter(c, k float64) float64 {
 	p := math.Exp(-mean)
 	for i := 1.0; p > 1e-18 || i <= mean+1; i++ {
 		if p > 0 {
-			bits -= p * math.Log2(p)
+			bits -= float64(p * math.Log2(p))
 		}
 		p *= mean / i
 	}

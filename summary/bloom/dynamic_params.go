@@ -33,7 +33,7 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	frozen := p.Batches(n) - 1
 	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
 	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
-	return -math.Expm1(math.Log1p(-last) + float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold)))
+	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
 }
 
 // RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ

@@ -69,7 +69,7 @@ func (p Params) Check() error {
 // (1-(1-1/m)^(kn))^k. To this the scheme adds its Floor.
 func (p Params) FalsePositiveRate(n int) float64 {
 	f := math.Pow(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
-	return f + (1-f)*p.Floor(n)
+	return f + float64((1-f)*p.Floor(n))
 }
 
 // Floor is the part of the false-positive rate that no number of hash functions takes away, because a key shares with

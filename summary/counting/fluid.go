@@ -58,11 +58,11 @@ func (f *fluid) integrate(s [][]float64, time float64) {
 	for range steps {
 		f.slope(slopes[0], s)
 		for i, part := range []float64{h / 2, h / 2, h} {
-			f.each(func(l, j int) { at[l][j] = s[l][j] + part*slopes[i][l][j] })
+			f.each(func(l, j int) { at[l][j] = s[l][j] + float64(part*slopes[i][l][j]) })
 			f.slope(slopes[i+1], at)
 		}
 		f.each(func(l, j int) {
-			s[l][j] += h / 6 * (slopes[0][l][j] + 2*slopes[1][l][j] + 2*slopes[2][l][j] + slopes[3][l][j])
+			s[l][j] += float64(h / 6 * (slopes[0][l][j] + float64(2*slopes[1][l][j]) + float64(2*slopes[2][l][j]) + slopes[3][l][j]))
 		})
 	}
 }

@@ -37,7 +37,7 @@ func (a Array) checkCount(name string, t int) error {
 
 // ExpectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
 func (a Array) ExpectedOnes(n float64) float64 {
-	return -a.counted() * math.Expm1(n*a.perElement())
+	return float64(-a.counted() * math.Expm1(n*a.perElement()))
 }
 
 // elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf when all
@@ -60,7 +60,7 @@ func (a Array) counted() float64 {
 	if l == 0 {
 		l = a.Bits
 	}
-	return float64(l) * float64(max(a.Blocks, 1))
+	return float64(float64(l) * float64(max(a.Blocks, 1)))
 }
 
 // load is x = k n/m, the mean number of times that n elements hit a bit.
@@ -77,5 +77,5 @@ func (a Array) loadOf(t float64) float64 { return -math.Log1p(-t / a.counted()) 
 func (a Array) covariance(x float64) float64 {
 	m, k, blocks := float64(a.Bits), float64(max(a.Hashes, 1)), float64(max(a.Blocks, 1))
 	part := m * blocks / a.counted()
-	return m / (k * k * blocks) * (part*math.Expm1(x) - x)
+	return m / (k * k * blocks) * (float64(part*math.Expm1(x)) - x)
 }

@@ -22,7 +22,7 @@ func Hits(hits, own int, f, confidence float64) (Interval, error) {
 		return saturated(0, confidence), nil
 	}
 	n := float64(own)
-	common := (float64(hits) - f*n) / (1 - f)
+	common := (float64(hits) - float64(f*n)) / (1 - f)
 	foreign := n - max(common, 0)
 	return around(common, foreign*f/(1-f), confidence).clip(n, n), nil
 }

@@ -55,7 +55,7 @@ func (a Array) Intersection(c Counts, kind Kind, confidence float64) (Interval, 
 // common (Lemma 3).
 func (a Array) BothOnes(t1, t2, n float64) float64 {
 	s, m := a.ExpectedOnes(n), a.counted()
-	return (t1*t2 + s*(m-t1-t2)) / (m - s)
+	return (float64(t1*t2) + float64(s*(m-t1-t2))) / (m - s)
 }
 
 // common is the size of the intersection for which t ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation 6).

@@ -40,7 +40,7 @@ func (k Kind) String() string {
 
 // around is the normal interval about value.
 func around(value, variance, confidence float64) Interval {
-	d := quantile(confidence) * math.Sqrt(max(variance, 0))
+	d := float64(quantile(confidence) * math.Sqrt(max(variance, 0)))
 	return Interval{Value: value, Low: value - d, High: value + d, Confidence: confidence}
 }
 

@@ -21,7 +21,7 @@ func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval
 	}
 	b1, b2, variance := a.control(a.loads(c))
 	union := a.elements(float64(c.either())) -
-		b1*(a.elements(float64(c.First))-n1) - b2*(a.elements(float64(c.Second))-n2)
+		float64(b1*(a.elements(float64(c.First))-n1)) - float64(b2*(a.elements(float64(c.Second))-n2))
 	top := min(n1, n2)
 	return around(n1+n2-union, variance, confidence).clip(top, top), nil
 }
@@ -36,11 +36,11 @@ func (a Array) IntersectionKnownDeviation(n1, n2, n12 float64) float64 {
 // the variance that stays: the regression of the union's error on theirs.
 func (a Array) control(x loads) (b1, b2, variance float64) {
 	g1, g2, g12, gu := a.covariance(x.first), a.covariance(x.second), a.covariance(x.both), a.covariance(x.either())
-	det := g1*g2 - g12*g12
+	det := float64(g1*g2) - float64(g12*g12)
 	if det <= 1e-12*g1*g2 { // the same set twice: one of the two says all
-		return 0.5, 0.5, max(gu-(g1+g2)/2, 0)
+		return 0.5, 0.5, max(gu-float64((g1+g2)/2), 0)
 	}
-	b1 = (g1*g2 - g12*g2) / det
-	b2 = (g1*g2 - g12*g1) / det
-	return b1, b2, max(gu-g1*b1-g2*b2, 0)
+	b1 = (float64(g1*g2) - float64(g12*g2)) / det
+	b2 = (float64(g1*g2) - float64(g12*g1)) / det
+	return b1, b2, max(gu-float64(g1*b1)-float64(g2*b2), 0)
 }

@@ -36,7 +36,7 @@ func weakLowTail(t, s float64) float64 {
 // an enough value is too.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
-		middle := low + (high-low)/2
+		middle := low + float64((high-low)/2)
 		if middle <= low || middle >= high {
 			break
 		}

@@ -10,7 +10,7 @@ func lowTail(t, s float64) float64 {
 	if s >= t-1 {
 		return 1
 	}
-	return math.Exp(t - 1 - s + (t-1)*math.Log(s/(t-1)))
+	return math.Exp(t - 1 - s + float64((t-1)*math.Log(s/(t-1))))
 }
 
 // highTail bounds the probability of at most t ones where s > t+1 are expected.
@@ -47,5 +47,5 @@ func fewerOnes(t, tail float64) float64 {
 
 // moreOnes is the expected number of ones s > t at which highTail is e^-tail.
 func moreOnes(t, tail float64) float64 {
-	return t + 1 + tail + math.Sqrt(tail*tail+2*tail*(t+1))
+	return t + 1 + tail + math.Sqrt(float64(tail*tail)+float64(2*tail*(t+1)))
 }

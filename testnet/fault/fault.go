@@ -26,6 +26,7 @@ import (
 // Config is what a faulty peer has to go by. All fields are required.
 type Config struct {
 	Topic   string                // of the network's summaries
+	Gossip  pubsub.Option         // has pubsub speak the network's protocols
 	Hello   protocol.ID           // under which a link begins
 	Have    protocol.ID           // under which it is asked for keys: it holds none
 	Streams []protocol.ID         // that take garbage

@@ -25,7 +25,7 @@ func (p *Peer) subscribe(ctx context.Context) error {
 			PeerInitiatedGroupLimitPerTopic:        1 << 14,
 			PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
+		p.cfg.Gossip, pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
 	if err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}

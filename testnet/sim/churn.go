@@ -82,10 +82,11 @@ func (c *churn) history(cfg *Config, p strategy.ID, rng *rand.Rand) {
 	}
 }
 
-// weibull draws from the Weibull distribution of a median and a shape; at least a second.
+// weibull draws from the Weibull distribution of a median and a shape; at least a second. Functions of package math may differ in the
+// last bit between machines: whole microseconds do not.
 func weibull(median time.Duration, shape float64, rng *rand.Rand) time.Duration {
-	x := math.Pow(-math.Log(1-rng.Float64())/math.Ln2, 1/shape) * float64(median)
-	return max(time.Second, time.Duration(min(x, math.MaxInt64/4)))
+	x := math.Pow(-math.Log(1-float64(rng.Float64()))/math.Ln2, 1/shape) * float64(median)
+	return max(time.Second, time.Duration(min(x, math.MaxInt64/4)).Round(time.Microsecond))
 }
 
 // plan plans what comes before the end of the next window: who comes and goes, and which queries begin.

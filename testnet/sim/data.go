@@ -210,7 +210,7 @@ func (z zipf) draw(rng *rand.Rand) int {
 		x = math.Pow(z.n+1, u)
 	} else {
 		e := 1 - z.s
-		x = math.Pow(1+u*(math.Pow(z.n+1, e)-1), 1/e)
+		x = math.Pow(1+float64(u*(math.Pow(z.n+1, e)-1)), 1/e)
 	}
 	return min(max(int(x)-1, 0), int(z.n)-1)
 }

@@ -89,11 +89,11 @@ func (s *Sim) makeNodes() {
 
 func (s *Sim) rate(p strategy.ID) uint64 { return uint64(8 * s.nodes[p].up) }
 
-// latency is that of a message between two peers, one way.
+// latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.
 func (s *Sim) latency(a, b strategy.ID) time.Duration {
 	p, q := s.place[a], s.place[b]
 	far := math.Hypot(float64(p[0]-q[0]), float64(p[1]-q[1])) / math.Sqrt2
-	return s.cfg.Least + time.Duration(far*float64(s.cfg.Most-s.cfg.Least))
+	return s.cfg.Least + time.Duration(far*float64(s.cfg.Most-s.cfg.Least)).Round(time.Microsecond)
 }
 
 // wire draws the topology.

@@ -17,7 +17,7 @@ func (a *allowance) ready(now time.Duration) bool {
 	if a.rate == 0 {
 		return true
 	}
-	a.saved = min(a.saved+a.rate*(now-a.at).Seconds(), a.rate*allowanceBurst.Seconds())
+	a.saved = min(a.saved+float64(a.rate*(now-a.at).Seconds()), a.rate*allowanceBurst.Seconds())
 	a.at = now
 	return a.saved >= 0
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -159,7 +160,7 @@ func (v *vennPeer) Step(now time.Duration, in Input) {
 
 func (v *vennPeer) begin(now time.Duration) {
 	o, q := v.configs()
-	m, err := core.New(o, q)
+	m, err := core.New(o, q, tails.Config{})
 	if err != nil {
 		panic(err) // the configuration is ours
 	}

@@ -78,7 +78,6 @@ type daemon struct {
 	store     *store.Store
 	private   *store.Store // keys that are in no summary
 	bootstrap []peer.AddrInfo
-	gate      node.Gate
 	host      host.Host
 	node      *node.Node
 	keeper    *keeper
@@ -202,7 +201,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
-		node.WithLogger(d.log), node.WithRegisterer(d.registry), node.WithGate(&d.gate),
+		node.WithLogger(d.log), node.WithRegisterer(d.registry),
 	}
 	if until, ok := d.cfg.Network.Previous(); ok {
 		opts = append(opts, node.WithPreviousSeed(d.cfg.Network.PreviousSeed, until))
@@ -259,7 +258,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
-		public := httpapi.Public(c)
+		public, watch := d.withUI(ctx, httpapi.Public(c))
+		run(watch)
 		run(func() error { return httpapi.Serve(ctx, d.public, public) })
 	}
 	run(func() error { d.keeper.run(ctx); return nil })

@@ -45,14 +45,14 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resource manager: %w", err)
 	}
-	// The node itself keeps to limits.connections; this is for connections of other protocols.
+	// The node keeps to limits.connections with those that it makes and links that it takes; this is for all that others make.
 	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
 	if err != nil {
 		return fmt.Errorf("connection manager: %w", err)
 	}
 	opts := []libp2p.Option{
 		libp2p.Identity(key), libp2p.ListenAddrStrings(d.cfg.Addresses.Listen...),
-		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.ConnectionGater(&d.gate),
+		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections),
 		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
 	more, err := d.reachability()

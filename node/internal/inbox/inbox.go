@@ -13,6 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -41,6 +42,8 @@ type PeerState struct {
 	Link    Change // the other end identified itself on a connection that is to be a link; the last connection closed
 	Mesh    Change // pubsub grafted, pruned
 	Charged int    // bytes that pubsub sent it of its own accord
+	Wanted  bool   // the link that has begun was asked for by this node
+	Dropped bool   // the link gave way to another, or its connection is no longer the node's
 	Lost    bool   // a message to it was dropped for want of room
 }
 
@@ -111,7 +114,8 @@ type Partial struct {
 	Bytes     int // on the wire
 	Catalogue []overlay.Item
 	Group     summary.GroupID
-	Parts     *wire.Parts // nil: it is a catalogue
+	Tails     []tails.Item
+	Parts     *wire.Parts // nil: it is a catalogue or tails
 	Way       overlay.Way
 	Came      time.Duration // on the core's clock
 }
@@ -147,6 +151,16 @@ func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
 // LinkChanged notes that a link has begun or ended.
 func (b *Inbox) LinkChanged(p peer.ID, c Change) {
 	b.change(p, func(s *PeerState) { s.Link = s.Link.then(c) })
+}
+
+// LinkWanted notes that a link has begun which this node asked for.
+func (b *Inbox) LinkWanted(p peer.ID) {
+	b.change(p, func(s *PeerState) { s.Link, s.Wanted = s.Link.then(Begun), true })
+}
+
+// LinkDropped notes that a link is to end, though its connection may last.
+func (b *Inbox) LinkDropped(p peer.ID) {
+	b.change(p, func(s *PeerState) { s.Dropped = true })
 }
 
 // MeshChanged notes that a peer came into the mesh or left it.

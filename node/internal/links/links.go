@@ -1,30 +1,31 @@
-// Package links decides which connections of a node's host to keep.
+// Package links keeps account of the connections that a node made on its host, and of the links that it has. The host's
+// other connections are not its business.
 package links
 
 import (
-	"maps"
 	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Table decides which connections to keep. It is told of every connection and of every use of one, and names the peers to
-// disconnect. Neighbours are kept. Others go when there are too many: first those that are no links, made to confirm or
-// accepted without a hello, then links, then links of pubsub's mesh; and before that, unless they are of the mesh, when they
-// have been idle for idleLife. It is safe for concurrent use.
+// Table is the connections that the node made, and its links. A link on a connection that the node made is made; a link on
+// any other connection is taken. Links taken have a share of the limit, so that no peer can keep the node from dialling. It
+// is safe for concurrent use.
 type Table struct {
 	mu      sync.Mutex
-	most    int
+	most    int // connections made and links taken
+	share   int // links taken
 	peers   map[peer.ID]*conn
-	dialing map[peer.ID]bool      // true: only to confirm
-	coming  map[peer.ID]time.Time // admitted, but not yet opened
+	dialing map[peer.ID]bool // true: only to confirm
 	peak    int
 }
 
+// conn is a connection that the node made, or has a link on.
 type conn struct {
-	passing bool // we dialled, only to confirm
-	link    bool // said hello
+	made    bool // by this node
+	link    bool
+	passing bool // made only to confirm
 	needed  bool // of a neighbour
 	mesh    bool // in pubsub's mesh
 	fresh   bool // not used yet
@@ -33,17 +34,17 @@ type conn struct {
 }
 
 const (
-	idleLife   = 30 * time.Second       // how long a connection that nothing needs may be idle
-	comingLife = 10 * time.Second       // how long one that was admitted may take to open
-	freshLife  = 500 * time.Millisecond // how long a new one is kept for the use that it was made for
+	idleLife  = 30 * time.Second       // how long what nothing needs may be idle
+	stayLife  = 2 * time.Second        // how long a link taken stays, at least, before another may take its place
+	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
 
-// New returns a table of at most so many connections.
+// New returns a table of at most so many connections made and links taken, 4 or more. Half may be links taken.
 func New(most int) *Table {
-	return &Table{most: most, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool), coming: make(map[peer.ID]time.Time)}
+	return &Table{most: most, share: most / 2, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool)}
 }
 
-// worth ranks connections: of less worth go first, those in use, just made or of a neighbour not at all.
+// worth ranks connections: of less worth go first; those in use, just made or of a neighbour do not go at all.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
 	case c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
@@ -56,175 +57,246 @@ func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	return 0, true
 }
 
-// Opened takes in a new connection and returns whom to disconnect for it: nobody, another, or p itself.
-func (c *Table) Opened(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.coming, p)
-	if c.peers[p] == nil {
-		c.peers[p] = &conn{passing: c.dialing[p], fresh: true, used: now}
-	}
-	c.peak = max(c.peak, len(c.peers))
-	if len(c.peers) <= c.most {
-		return "", false
-	}
-	if victim, ok := c.least(p, now); ok {
-		return victim, true
-	}
-	return p, true
+// idle says whether nothing needs the connection, and nobody has used it for some time.
+func (c *conn) idle(now time.Time, life time.Duration) bool {
+	worth, mayGo := c.worth(now)
+	return mayGo && worth < 2 && now.Sub(c.used) > life
 }
 
-// Admit asks whether a peer may connect. It returns whom to disconnect first, if anybody, and whether there is room then.
-func (c *Table) Admit(p peer.ID, now time.Time) (evict peer.ID, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	maps.DeleteFunc(c.coming, func(_ peer.ID, since time.Time) bool { return now.Sub(since) > comingLife })
-	if c.full(p) {
-		if evict, ok = c.least(p, now); !ok {
-			return "", false
-		}
-		delete(c.peers, evict)
-	}
-	c.coming[p] = now
-	return evict, true
-}
-
-// spareOneIn says how many connections below the limit count as full, one in so many: some may not have ended yet when others
-// begin, and two peers that dial each other have two for a while.
-const spareOneIn = 5
-
-// full says whether there is no room for one more connection, to p: those that are being made count.
-func (c *Table) full(p peer.ID) bool {
-	if c.peers[p] != nil {
-		return false
-	}
-	taken := len(c.peers) + len(c.coming)
-	for q := range c.dialing {
-		if c.peers[q] == nil {
+// counts are the connections made, those being made included, and the links taken.
+func (t *Table) counts() (made, taken int) {
+	for _, c := range t.peers {
+		if c.made {
+			made++
+		} else {
 			taken++
 		}
 	}
-	return taken >= c.most-c.most/spareOneIn
-}
-
-// Closed takes in that no connection to p is left.
-func (c *Table) Closed(p peer.ID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.peers, p)
-}
-
-// Dial asks for room for one more connection. It returns whom to disconnect first, if anybody, and whether there is room
-// then. If so, Dialed must be called when the dial has ended.
-func (c *Table) Dial(p peer.ID, passing bool, now time.Time) (evict peer.ID, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.full(p) {
-		if evict, ok = c.least(p, now); !ok {
-			return "", false
+	for p := range t.dialing {
+		if c := t.peers[p]; c == nil || !c.made {
+			made++
 		}
-		delete(c.peers, evict)
 	}
-	c.dialing[p] = passing
+	return made, taken
+}
+
+// Counts returns the connections made, those being made included, and the links taken.
+func (t *Table) Counts() (made, taken int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.counts()
+}
+
+// Evicted is a peer whose connection or link gave way to another.
+type Evicted struct {
+	Peer peer.ID // "": nobody
+	Made bool    // the connection was made by this node
+}
+
+// Dial asks for room for one more connection, to p. It returns who gives way, and whether there is room then: an idle link
+// taken, else the connection made that is worth least. If there is room, Dialed must be called when the dial has ended. What
+// peers do takes none of this room: links taken have a share of their own, and a link that is taken anyway, because this
+// node wants it, counts against that.
+func (t *Table) Dial(p peer.ID, passing bool, now time.Time) (evict Evicted, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	made, taken := t.counts()
+	if room := t.most - min(taken, t.share); made >= room {
+		evict.Peer, ok = t.idleTaken(now)
+		if !ok || taken > t.share {
+			evict.Made = true
+			evict.Peer, ok = t.least(p, now)
+		}
+		if !ok {
+			return Evicted{}, false
+		}
+		delete(t.peers, evict.Peer)
+	}
+	t.dialing[p] = passing
 	return evict, true
 }
 
-// Dialed says that a dial has ended.
-func (c *Table) Dialed(p peer.ID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.dialing, p)
+// idleTaken returns the link taken that may give way to another, if any: of those idle, the one idle for longest.
+func (t *Table) idleTaken(now time.Time) (best peer.ID, ok bool) {
+	for q, c := range t.peers {
+		if c.made || !c.idle(now, stayLife) {
+			continue
+		}
+		if !ok || c.used.Before(t.peers[best].used) || c.used.Equal(t.peers[best].used) && q < best {
+			best, ok = q, true
+		}
+	}
+	return best, ok
+}
+
+// Dialed says that a dial has ended, and whether it made a connection.
+func (t *Table) Dialed(p peer.ID, made bool, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	passing := t.dialing[p]
+	delete(t.dialing, p)
+	if !made {
+		return
+	}
+	if c := t.peers[p]; c != nil {
+		c.made = true // a link came first
+	} else {
+		t.peers[p] = &conn{made: true, passing: passing, fresh: true, used: now}
+	}
+	all, taken := t.counts()
+	t.peak = max(t.peak, all+taken)
 }
 
 // Passing says whether the connection to p was made, by us, only to confirm.
-func (c *Table) Passing(p peer.ID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.peers[p]
-	return c.dialing[p] || x != nil && x.passing
+func (t *Table) Passing(p peer.ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	return t.dialing[p] || c != nil && c.passing
 }
 
-// Link makes the connection to p one of a link. It returns false if there is none to p.
-func (c *Table) Link(p peer.ID) bool {
-	return c.set(p, func(x *conn) { x.link, x.passing, x.fresh = true, false, false })
+// MayLink says whether Link would find room for p.
+func (t *Table) MayLink(p peer.ID, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.room(p, now)
+	return ok
 }
 
-// Need says whether the connection to p is that of a neighbour.
-func (c *Table) Need(p peer.ID, needed bool) {
-	c.set(p, func(x *conn) { x.needed = needed })
-}
-
-// Meshed says whether the connection to p is in pubsub's mesh.
-func (c *Table) Meshed(p peer.ID, mesh bool) {
-	c.set(p, func(x *conn) { x.mesh = mesh })
-}
-
-func (c *Table) set(p peer.ID, f func(*conn)) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.peers[p]
-	if x != nil {
-		f(x)
+// room says whether a link with p may be taken, and in whose place.
+func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
+	if t.peers[p] != nil {
+		return "", true
 	}
-	return x != nil
+	if _, dialing := t.dialing[p]; dialing {
+		return "", true
+	}
+	if _, taken := t.counts(); taken < t.share {
+		return "", true
+	}
+	return t.idleTaken(now)
 }
+
+// Link makes the connection to p one of a link; wanted says that this node has asked for it, so that there is room. It
+// returns whose link has ended for it, if anybody's: only one that nobody has used for two seconds, of no neighbour and outside
+// the mesh. So a peer that is new to the network always finds a way in.
+func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if instead, ok = t.room(p, now); !ok && !wanted {
+		return "", false
+	}
+	if instead != "" {
+		delete(t.peers, instead)
+	}
+	if t.peers[p] == nil {
+		t.peers[p] = &conn{used: now}
+	}
+	c := t.peers[p]
+	c.link, c.passing, c.fresh = true, false, false
+	made, taken := t.counts()
+	t.peak = max(t.peak, made+taken)
+	return instead, true
+}
+
+// Unlink says that the connection to p is that of a link no longer.
+func (t *Table) Unlink(p peer.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	if c == nil {
+		return
+	}
+	c.link, c.needed, c.mesh = false, false, false
+	if !c.made {
+		delete(t.peers, p)
+	}
+}
+
+// Closed says that there is no connection to p, or that it is no longer ours.
+func (t *Table) Closed(p peer.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.peers, p)
+}
+
+// Made says whether this node made the connection to p.
+func (t *Table) Made(p peer.ID) bool { return t.is(p, func(c *conn) bool { return c.made }) }
 
 // Linked says whether the connection to p is one of a link.
-func (c *Table) Linked(p peer.ID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.peers[p]
-	return x != nil && x.link
+func (t *Table) Linked(p peer.ID) bool { return t.is(p, func(c *conn) bool { return c.link }) }
+
+func (t *Table) is(p peer.ID, what func(*conn) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	return c != nil && what(c)
 }
 
-// Use notes that the connection to p is in use until the function returned is called.
-func (c *Table) Use(p peer.ID) (done func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.peers[p]
-	if x == nil {
+// Need says whether the link with p is one of a neighbour.
+func (t *Table) Need(p peer.ID, needed bool) { t.set(p, func(c *conn) { c.needed = needed }) }
+
+// Meshed says whether the link with p is in pubsub's mesh.
+func (t *Table) Meshed(p peer.ID, mesh bool) { t.set(p, func(c *conn) { c.mesh = mesh }) }
+
+func (t *Table) set(p peer.ID, f func(*conn)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.peers[p]; c != nil {
+		f(c)
+	}
+}
+
+// Use notes that a stream with p is open until the function returned is called. A stream that p opened keeps nothing unless
+// there is a link with p.
+func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	if c == nil || inbound && !c.link {
 		return func() {}
 	}
-	x.busy++
-	x.fresh = false
+	c.busy++
+	c.fresh = false
 	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		x.busy--
-		x.used = time.Now()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		c.busy--
+		c.used = time.Now()
 	}
 }
 
-// Stale returns the peers whose connections nothing needs and that have been idle for too long.
-func (c *Table) Stale(now time.Time) (out []peer.ID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for p, x := range c.peers {
-		if worth, mayGo := x.worth(now); mayGo && worth < 2 && now.Sub(x.used) > idleLife {
+// Stale returns the peers whose connections or links nothing needs and that have been idle for too long.
+func (t *Table) Stale(now time.Time) (out []peer.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for p, c := range t.peers {
+		if c.idle(now, idleLife) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// least is the peer other than p whose connection may go: of the least worth, and of those the longest idle.
-func (c *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
+// least is the peer other than p whose connection, made by this node, may go: of the least worth, and of those the longest
+// idle.
+func (t *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	least := 0
-	for q, x := range c.peers {
-		worth, mayGo := x.worth(now)
-		if q == p || !mayGo || ok && worth > least {
+	for q, c := range t.peers {
+		worth, mayGo := c.worth(now)
+		if q == p || !c.made || !mayGo || ok && worth > least {
 			continue
 		}
-		if !ok || worth < least || x.used.Before(c.peers[best].used) || x.used.Equal(c.peers[best].used) && q < best {
+		if !ok || worth < least || c.used.Before(t.peers[best].used) || c.used.Equal(t.peers[best].used) && q < best {
 			best, least, ok = q, worth, true
 		}
 	}
 	return best, ok
 }
 
-// MostAtOnce is the largest number of peers connected so far.
-func (c *Table) MostAtOnce() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.peak
+// Peak is the largest number of connections made and links taken so far.
+func (t *Table) Peak() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.peak
 }

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -8,37 +9,43 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
+func at(second int) time.Time { return time.Unix(int64(second), 0) }
+
+// made adds a connection that the node made, and returns whose place it took.
+func made(t *testing.T, table *Table, p peer.ID, now time.Time) peer.ID {
+	t.Helper()
+	evict, ok := table.Dial(p, true, now)
+	if !ok {
+		t.Fatalf("no room for %s", p)
+	}
+	table.Dialed(p, true, now)
+	return evict.Peer
+}
+
 func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	c := New(6)
-	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
-	open := func(p peer.ID, second int) peer.ID {
-		evict, _ := c.Opened(p, at(second))
-		return evict
-	}
 	for i, p := range []peer.ID{"neighbour", "mesh", "link", "old", "new", "busy"} {
-		if got := open(p, i); got != "" {
+		if got := made(t, c, p, at(i)); got != "" {
 			t.Fatalf("%s evicts %s", p, got)
 		}
 	}
 	for _, p := range []peer.ID{"neighbour", "mesh", "link"} {
-		c.Link(p)
+		c.Link(p, true, at(9))
 	}
 	c.Need("neighbour", true)
 	c.Meshed("mesh", true)
-	done := c.Use("busy")
+	done := c.Use("busy", false)
 	for _, want := range []peer.ID{"old", "new", "link", "mesh"} {
-		if got := open("x"+want, 100); got != want {
+		if got := made(t, c, "x"+want, at(100)); got != want {
 			t.Fatalf("evicted %q, want %q", got, want)
 		}
-		c.Closed(want)
-		c.Use("x" + want)
+		c.Use("x"+want, false)
 	}
-	if got := open("last", 100); got != "last" {
-		t.Errorf("evicted %q, want the newcomer: all others are in use", got)
+	if got, ok := c.Dial("last", true, at(100)); ok {
+		t.Errorf("room for one more in place of %q: all others are in use", got.Peer)
 	}
-	c.Closed("last")
 	done()
-	if got := open("last", 100); got != "busy" {
+	if got := made(t, c, "last", at(100)); got != "busy" {
 		t.Errorf("evicted %q, want the one no longer in use", got)
 	}
 	if got := c.Stale(at(100).Add(idleLife)); len(got) != 0 {
@@ -49,45 +56,106 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	}
 }
 
-func TestDialsLeaveRoom(t *testing.T) {
-	c := New(5) // one of them spare
-	for _, p := range []peer.ID{"a", "b", "c", "e"} {
-		c.Opened(p, time.Now())
-		c.Link(p)
-		c.Need(p, true)
+// TestTakenLinksLeaveRoom: peers that link in any number leave the node room to dial, and evict nobody who is needed.
+func TestTakenLinksLeaveRoom(t *testing.T) {
+	c := New(32)
+	taken := 0
+	for i := range 100 {
+		if _, ok := c.Link(peer.ID(fmt.Sprint("stranger ", i)), false, at(0)); ok {
+			taken++
+		}
+		c.Use(peer.ID(fmt.Sprint("stranger ", i)), true)
 	}
-	if _, ok := c.Dial("d", true, time.Now()); ok {
-		t.Error("a dial without room although nobody may go")
+	if taken != 16 {
+		t.Errorf("%d links taken, want 16", taken)
 	}
-	c.Need("b", false)
-	if evict, ok := c.Dial("d", true, time.Now()); !ok || evict != "b" {
-		t.Errorf("evicted %q, %v", evict, ok)
+	for i := range 16 {
+		if got := made(t, c, peer.ID(fmt.Sprint("own ", i)), at(100)); got != "" {
+			t.Errorf("own dial %d evicts %q", i, got)
+		}
 	}
-	c.Closed("b")
-	c.Opened("d", time.Now())
-	c.Dialed("d")
-	if !c.Passing("d") || c.Passing("a") || c.Linked("d") {
+	if m, l := c.Counts(); m != 16 || l != 16 || c.Peak() != 32 {
+		t.Errorf("%d made, %d taken, at most %d", m, l, c.Peak())
+	}
+}
+
+// TestNewcomers: a newcomer takes the place of an idle link at most, never that of a neighbour or of one in the mesh.
+func TestNewcomers(t *testing.T) {
+	c := New(10) // of five links taken
+	for i, p := range []peer.ID{"neighbour", "mesh", "idle", "busy", "recent"} {
+		if _, ok := c.Link(p, false, at(i)); !ok {
+			t.Fatal(p)
+		}
+	}
+	c.Need("neighbour", true)
+	c.Meshed("mesh", true)
+	c.Use("busy", true)
+	now := at(3).Add(stayLife)
+	if c.MayLink("early", at(3)) {
+		t.Error("room although nobody is idle")
+	}
+	if got, ok := c.Link("new", false, now); !ok || got != "idle" {
+		t.Errorf("in place of %q, %v", got, ok)
+	}
+	if got, ok := c.Link("another", false, now); ok {
+		t.Errorf("in place of %q", got)
+	}
+	if _, ok := c.Link("wanted", true, now); !ok {
+		t.Error("no room for a link that the node asked for")
+	}
+}
+
+// TestIdleLinksGiveWay: a dial takes the place of a link that nobody uses before that of a connection the node made, and
+// closes nothing then.
+func TestIdleLinksGiveWay(t *testing.T) {
+	c := New(8)
+	c.Link("taken", false, at(0))
+	for i := range 7 {
+		made(t, c, peer.ID(fmt.Sprint(i)), at(0))
+	}
+	if evict, ok := c.Dial("x", true, at(10)); !ok || evict != (Evicted{Peer: "taken"}) {
+		t.Errorf("evicted %+v, %v", evict, ok)
+	}
+	c.Dialed("x", true, at(10))
+	if evict, ok := c.Dial("y", true, at(10)); !ok || !evict.Made {
+		t.Errorf("evicted %+v, %v", evict, ok)
+	}
+}
+
+func TestPassing(t *testing.T) {
+	c := New(8)
+	made(t, c, "a", at(0))
+	if !c.Passing("a") || c.Linked("a") || !c.Made("a") {
 		t.Error("a connection that was dialled to confirm is not known as one")
 	}
-	if !c.Link("d") || c.Passing("d") || c.Link("nobody") {
+	if _, ok := c.Link("a", false, at(0)); !ok || c.Passing("a") || !c.Linked("a") {
 		t.Error("making a link of it")
+	}
+	c.Unlink("a")
+	if c.Linked("a") || !c.Made("a") {
+		t.Error("an ended link takes its connection along")
+	}
+	c.Link("b", false, at(0))
+	c.Unlink("b")
+	if made, taken := c.Counts(); made != 1 || taken != 0 {
+		t.Errorf("%d made, %d taken", made, taken)
 	}
 }
 
 // A connection just made is left to the use that it was made for, but not for long.
 func TestFreshConnectionsStay(t *testing.T) {
-	c, now := New(5), time.Now()
+	c, now := New(4), at(0)
 	for _, p := range []peer.ID{"a", "b", "c", "d"} {
-		c.Opened(p, now)
+		made(t, c, p, now)
 	}
-	if evict, ok := c.Admit("e", now.Add(freshLife-1)); ok {
-		t.Errorf("a fresh connection makes room: %q", evict)
+	if evict, ok := c.Dial("e", true, now.Add(freshLife-1)); ok {
+		t.Errorf("a fresh connection makes room: %q", evict.Peer)
 	}
-	c.Use("b")()
-	if evict, ok := c.Admit("e", now.Add(freshLife-1)); !ok || evict != "b" {
-		t.Errorf("evicted %q, %v; want the one that has been used", evict, ok)
+	c.Use("b", false)()
+	if evict, ok := c.Dial("e", true, now.Add(freshLife-1)); !ok || evict.Peer != "b" || !evict.Made {
+		t.Errorf("evicted %q, %v; want the one that has been used", evict.Peer, ok)
 	}
-	if evict, ok := c.Admit("f", now.Add(freshLife)); !ok || evict != "a" {
-		t.Errorf("evicted %q, %v; want one that nobody came to use", evict, ok)
+	if evict, ok := c.Dial("f", true, now.Add(freshLife)); !ok || evict.Peer != "a" {
+		t.Errorf("evicted %q, %v; want one that nobody came to use", evict.Peer, ok)
 	}
 }

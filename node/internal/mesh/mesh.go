@@ -8,6 +8,8 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -30,13 +32,17 @@ import (
 )
 
 const (
-	// ProtocolID is the one under which pubsub's traffic is counted.
-	ProtocolID    protocol.ID = pubsub.GossipSubID_v13
-	maxRPC                    = 1 << 20 // bytes of an RPC that pubsub reads
-	rpcQueue                  = 512     // RPCs that may wait for one peer; default 32, beyond it pubsub drops
-	groupTTL                  = 4       // heartbeats; the state of groups is ours, pubsub's is emptied at once
-	maxGroups                 = 1 << 14 // groups that peers may begin between two heartbeats; default 255
-	maxGroupsPeer             = 1 << 12 // the same for one peer; default 8
+	// ProtocolID is the newest of gossipsub, under an id of the node's own, so that another pubsub may run on the host.
+	// Pubsub's traffic is counted under it.
+	ProtocolID protocol.ID = "/venn" + pubsub.GossipSubID_v13
+	// PlainID is that of peers without partial messages.
+	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
+
+	maxRPC        = 1 << 20 // bytes of an RPC that pubsub reads
+	rpcQueue      = 512     // RPCs that may wait for one peer; default 32, beyond it pubsub drops
+	groupTTL      = 4       // heartbeats; the state of groups is ours, pubsub's is emptied at once
+	maxGroups     = 1 << 14 // groups that peers may begin between two heartbeats; default 255
+	maxGroupsPeer = 1 << 12 // the same for one peer; default 8
 )
 
 // extension is pubsub's partial messages without state of its own: it is emptied after every use.
@@ -70,6 +76,9 @@ type Mesh struct {
 	outbox chan outgoing
 	plain  plain
 
+	mu       sync.Mutex
+	incoming map[peer.ID]*rpcStream // the latest stream of each peer
+
 	protocols event.Emitter // of what pubsub is told of peers
 }
 
@@ -85,7 +94,7 @@ const outboxSize = 1024
 
 // New returns a mesh that Start has yet to begin. What is sent meanwhile waits.
 func New(cfg Config) *Mesh {
-	m := &Mesh{cfg: cfg, outbox: make(chan outgoing, outboxSize)}
+	m := &Mesh{cfg: cfg, outbox: make(chan outgoing, outboxSize), incoming: make(map[peer.ID]*rpcStream)}
 	m.plain.peers = make(map[peer.ID]bool)
 	m.plain.credit(cfg.MessageRate, time.Hour) // a burst
 	return m
@@ -99,13 +108,14 @@ func (m *Mesh) Start() (err error) {
 	}
 	ext := &extension{
 		Logger:                                 m.cfg.Log,
-		OnIncomingRPC:                          m.incoming,
+		OnIncomingRPC:                          m.received,
 		OnEmitGossip:                           m.gossip,
 		PeerInitiatedGroupLimitPerTopic:        maxGroups,
 		PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
 		GroupTTLByHeatbeat:                     groupTTL,
 	}
-	ps, err := pubsub.NewGossipSub(ctx, watchedHost{m.cfg.Host, &m.cfg}, append([]pubsub.Option{
+	ps, err := pubsub.NewGossipSub(ctx, watchedHost{m.cfg.Host, m}, append([]pubsub.Option{
+		Gossip(true),
 		pubsub.WithPartialMessagesExtension(ext),
 		pubsub.WithLogger(m.cfg.Log),
 		pubsub.WithRawTracer(&tracer{m: m}),
@@ -133,6 +143,20 @@ func (m *Mesh) Start() (err error) {
 	m.cfg.Tasks.Run(m.deliver)
 	m.cfg.Tasks.Run(m.read)
 	return nil
+}
+
+// Gossip has pubsub speak gossipsub under the ids of nodes, with partial messages or without.
+func Gossip(partial bool) pubsub.Option {
+	ids := []protocol.ID{ProtocolID, PlainID}
+	if !partial {
+		ids = ids[1:]
+	}
+	return pubsub.WithGossipSubProtocols(ids, features)
+}
+
+// features are those of gossipsub under its own ids.
+func features(f pubsub.GossipSubFeature, id protocol.ID) bool {
+	return pubsub.GossipSubDefaultFeatures(f, protocol.ID(strings.TrimPrefix(string(id), "/venn")))
 }
 
 // gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
@@ -167,9 +191,20 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 func (m *Mesh) Close() {
 	if m.sub != nil {
 		m.sub.Cancel()
+		m.leave()
 	}
-	for _, id := range []protocol.ID{pubsub.GossipSubID_v10, pubsub.GossipSubID_v11, pubsub.GossipSubID_v12, pubsub.GossipSubID_v13, pubsub.FloodSubID} {
+	for _, id := range []protocol.ID{ProtocolID, PlainID} {
 		m.cfg.Host.RemoveStreamHandler(id)
+	}
+}
+
+// leave waits until pubsub has left the topic, for a short time: it then protects nobody any more.
+func (m *Mesh) leave() {
+	for range 100 {
+		if m.top.Close() == nil || m.cfg.Done.Err() != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -192,6 +227,11 @@ func (m *Mesh) read() {
 // SendCatalogue queues a catalogue for a peer, or drops it.
 func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
 	m.send(outgoing{to: to, group: wire.CatalogueGroup, metadata: catalogue})
+}
+
+// SendTails queues a message of tails for a peer, or drops it.
+func (m *Mesh) SendTails(to peer.ID, tails []byte) {
+	m.send(outgoing{to: to, group: wire.TailsGroup, metadata: tails})
 }
 
 // SendParts queues parts of a group for a peer, or drops them.
@@ -295,7 +335,7 @@ var (
 )
 
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
-	catalogue := string(p.GroupID) == wire.CatalogueGroup
+	catalogue := string(p.GroupID) == wire.CatalogueGroup || string(p.GroupID) == wire.TailsGroup
 	switch {
 	case p.GetTopicID() != m.cfg.Topic:
 		return errTopic
@@ -319,8 +359,8 @@ func reasonRPC(err error) string {
 	return "group"
 }
 
-// incoming decodes a partial message and posts it. It runs on pubsub's goroutine.
-func (m *Mesh) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
+// received decodes a partial message and posts it. It runs on pubsub's goroutine.
+func (m *Mesh) received(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
 	clear(states)
 	msg, err := decodePartial(from, rpc)
 	if err != nil {
@@ -339,6 +379,10 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Part
 	p.From, p.Bytes = from, protowire.SizeBytes(1+protowire.SizeBytes(proto.Size(rpc)))
 	if string(rpc.GroupID) == wire.CatalogueGroup {
 		p.Catalogue, err = wire.ParseCatalogue(rpc.PartsMetadata)
+		return p, err
+	}
+	if string(rpc.GroupID) == wire.TailsGroup {
+		p.Tails, err = wire.ParseTails(rpc.PartsMetadata)
 		return p, err
 	}
 	parts, err := wire.ParseParts(rpc.PartialMessage, wire.MaxPartsRPC)
@@ -367,6 +411,7 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 // OnClosedOutboundStream says that the peer has left the mesh, of which Prune does not tell.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.plain.left(p)
+	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
 		t.m.cfg.Tasks.Run(func() { t.m.forgotten(p) })
@@ -396,13 +441,14 @@ func (m *Mesh) Meet(p peer.ID) {
 	}
 }
 
-// forgotten closes the connection with a peer, our stream to which has ended though the connection has not, unless the peer
+// forgotten resets the stream that a peer has opened, when ours to it has ended though the connection has not, unless the peer
 // subscribes anew soon. Pubsub forgets then what the peer is subscribed to, and the peer, whose own stream may be as it was, does
-// not say it again: so it goes when of two connections that were made at once the one with our stream is closed.
+// not say it again: so it goes when of two connections that were made at once the one with our stream is closed. The peer opens
+// another stream, and says on it what it is subscribed to.
 func (m *Mesh) forgotten(p peer.ID) {
 	if m.unknown(p) {
 		m.cfg.Log.Debug("subscription lost", "peer", p)
-		_ = m.cfg.Host.Network().ClosePeer(p)
+		m.resetIncoming(p)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // does not tell when it gives one up over an RPC that is too long or not one at all.
 type watchedHost struct {
 	host.Host
-	cfg *Config
+	m *Mesh
 }
 
 func (h watchedHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
@@ -47,13 +47,33 @@ func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.I
 }
 
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
-	return func(s network.Stream) { handle(&rpcStream{Stream: s, cfg: h.cfg}) }
+	return func(s network.Stream) {
+		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m}
+		h.m.mu.Lock()
+		h.m.incoming[p] = in
+		h.m.mu.Unlock()
+		handle(in)
+		h.m.mu.Lock()
+		defer h.m.mu.Unlock()
+		if h.m.incoming[p] == in {
+			delete(h.m.incoming, p)
+		}
+	}
+}
+
+// resetIncoming resets the stream that a peer has opened, without blame.
+func (m *Mesh) resetIncoming(p peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.incoming[p]; s != nil {
+		_ = s.Stream.Reset()
+	}
 }
 
 // rpcStream is a stream of RPCs that a peer sends. One goroutine reads it; others may reset it.
 type rpcStream struct {
 	network.Stream
-	cfg     *Config
+	m       *Mesh
 	frames  frames
 	begun   atomic.Bool // something was read
 	waiting atomic.Bool // a Read is under way
@@ -77,7 +97,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 
 // Reset resets. If it is the reader that does so, and reading has not failed, then what it has read was no RPC.
 func (s *rpcStream) Reset() error {
-	if s.begun.Load() && !s.waiting.Load() && s.cfg.Done.Err() == nil {
+	if s.begun.Load() && !s.waiting.Load() && s.m.cfg.Done.Err() == nil {
 		s.refuse("malformed")
 	}
 	return s.Stream.Reset()
@@ -85,7 +105,7 @@ func (s *rpcStream) Reset() error {
 
 func (s *rpcStream) refuse(reason string) {
 	if !s.over.Swap(true) {
-		s.cfg.Refuse(s.Conn().RemotePeer(), "rpc "+reason, nil)
+		s.m.cfg.Refuse(s.Conn().RemotePeer(), "rpc "+reason, nil)
 	}
 }
 

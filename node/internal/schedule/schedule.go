@@ -12,7 +12,7 @@ const RestAfter = 50
 // When a node makes a new summary of its keys.
 const (
 	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
-	spacing = 20 * time.Second       // between epochs at least; a time without changes is quiet when it was as long
+	spacing = 20 * time.Second       // between epochs at least, unless Spacing says otherwise; a time without changes is quiet when it was as long
 	enough  = 1000                   // one key in so many changed: enough for a new epoch when there was no quiet time
 	overdue = 2 * time.Minute        // that fewer changes wait for others at most
 
@@ -28,6 +28,43 @@ type Schedule struct {
 	Keys    int           // of the last epoch
 	begun   bool          // there was one
 	Rest    time.Duration // between epochs at least, if that is longer than spacing
+	Spacing time.Duration // between epochs at least; 0: 20 s
+	urgent  bool          // others cannot learn of the changes but by an epoch
+
+	tailed      int           // changes since the last epoch that tails have told of
+	tailedSince time.Duration // when the first of them was told
+}
+
+// Spacings that an epoch's cost may come to.
+const (
+	LeastSpacing = time.Second
+	MostSpacing  = spacing
+)
+
+// Space sets the spacing by what an epoch takes of the line.
+func (s *Schedule) Space(seconds float64) {
+	s.Spacing = min(max(time.Duration(seconds*float64(time.Second)), LeastSpacing), MostSpacing)
+}
+
+func (s *Schedule) spacing() time.Duration {
+	if s.Spacing == 0 {
+		return spacing
+	}
+	return s.Spacing
+}
+
+// Pressing is Changed for changes of which tails cannot tell.
+func (s *Schedule) Pressing(now time.Duration, changes int) {
+	s.Changed(now, changes)
+	s.urgent = true
+}
+
+// Tailed notes changes of which a tail has told: an epoch is to take them in some time.
+func (s *Schedule) Tailed(now time.Duration, changes int) {
+	if s.tailed == 0 {
+		s.tailedSince = now
+	}
+	s.tailed += changes
 }
 
 // Changed notes changes of keys.
@@ -42,10 +79,10 @@ func (s *Schedule) Changed(now time.Duration, changes int) {
 func (s *Schedule) Due(now time.Duration) bool {
 	switch {
 	case s.changes == 0:
-		return s.begun && now >= s.last+renewal
-	case now < s.since+settle, s.begun && now < s.last+max(spacing, s.Rest):
+		return s.begun && now >= s.last+renewal || s.tailed > 0 && now >= s.tailedSince+overdue
+	case now < s.since+settle, s.begun && now < s.last+max(s.spacing(), s.Rest):
 		return false
-	case !s.begun, s.since >= s.last+spacing: // after a quiet time
+	case !s.begun, s.urgent, s.since >= s.last+s.spacing(): // after a quiet time
 		return true
 	}
 	return s.changes*enough >= s.Keys || now >= s.since+overdue
@@ -53,5 +90,5 @@ func (s *Schedule) Due(now time.Duration) bool {
 
 // Begin notes that an epoch begins now, with all changes so far.
 func (s *Schedule) Begin(now time.Duration) {
-	s.changes, s.last, s.begun = 0, now, true
+	s.changes, s.tailed, s.urgent, s.last, s.begun = 0, 0, false, now, true
 }

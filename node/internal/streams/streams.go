@@ -37,8 +37,9 @@ type Node struct {
 	Log      *slog.Logger
 	Tasks    *tasks.Group
 	Counters *counters.Counters
-	Use      func(peer.ID) (done func())                  // notes that a stream with the peer is open until done
-	Refuse   func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
+	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done.
+	Use    func(p peer.ID, inbound bool) (done func())
+	Refuse func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
 }
 
 // Stream is a libp2p stream that carries framed messages under deadlines, in the resource manager's scope, counted.
@@ -53,14 +54,14 @@ type Stream struct {
 }
 
 // wrap puts a stream under the node's care. End must follow.
-func (n *Node) wrap(s network.Stream, id protocol.ID) (*Stream, error) {
+func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, error) {
 	if err := s.Scope().SetService(n.Service); err != nil {
 		_ = s.Reset()
 		return nil, fmt.Errorf("streams: %s: %w", id, err)
 	}
 	w := &Stream{Stream: s, n: n, Peer: s.Conn().RemotePeer(), id: id}
 	w.unhook = context.AfterFunc(n.Done, func() { _ = s.Reset() })
-	w.unused = n.Use(w.Peer)
+	w.unused = n.Use(w.Peer, inbound)
 	return w, nil
 }
 
@@ -72,7 +73,7 @@ func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, er
 	if err != nil {
 		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
 	}
-	return n.wrap(s, id)
+	return n.wrap(s, id, false)
 }
 
 // End closes the stream in good order, or resets it if err says that something went wrong.
@@ -147,7 +148,7 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 			return
 		}
 		defer n.Tasks.Leave()
-		s, err := n.wrap(raw, id)
+		s, err := n.wrap(raw, id, true)
 		if err != nil {
 			n.Counters.Refuse("resources")
 			return

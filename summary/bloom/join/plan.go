@@ -46,7 +46,7 @@ func planned(p bloom.Params, sizes []Size) float64 {
 	for _, s := range sizes { // a key that is in its own filter
 		own := bloom.FillExpected(p.BlockBits, float64(s.Keys*p.Hashes))
 		if own > 0 {
-			bytes += float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes))
+			bytes += float64(float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes)))
 		}
 	}
 	return bytes

@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUI looks at a daemon's view: what it shows of itself, and that foreign pages and changes are refused.
+func TestUI(t *testing.T) {
+	r := newRepo(t)
+	s, _, stop := start(t, r)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	ask := func(method, path, host string) *http.Response {
+		req, err := http.NewRequestWithContext(ctx, method, s.HTTP+path, strings.NewReader(`{"peer":0,"add":1}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if host != "" {
+			req.Host = host
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp
+	}
+	if got := ask(http.MethodGet, "/ui", "").StatusCode; got != http.StatusOK {
+		t.Errorf("GET /ui: %d", got)
+	}
+	if got := ask(http.MethodGet, "/ui/", "evil.example").StatusCode; got != http.StatusForbidden {
+		t.Errorf("GET /ui/ under a foreign name: %d", got)
+	}
+	if got := ask(http.MethodPost, "/ui/change", "").StatusCode; got != http.StatusForbidden {
+		t.Errorf("POST /ui/change: %d", got)
+	}
+	if got := ask(http.MethodGet, "/health/live", "evil.example").StatusCode; got != http.StatusOK {
+		t.Errorf("what is not the view answers under any name: %d", got)
+	}
+	var text strings.Builder
+	for in := bufio.NewScanner(ask(http.MethodGet, "/ui/events", "").Body); in.Scan(); {
+		text.WriteString(in.Text())
+		if strings.Contains(text.String(), `"type":"status"`) {
+			break
+		}
+	}
+	for _, want := range []string{`"source":"daemon"`, `"name":"this peer"`, s.ID, `"type":"status"`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the view lacks %s", want)
+		}
+	}
+	began := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("ended after %v with a viewer", time.Since(began))
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/view"
+	"github.com/venn-p2p/venn/testnet"
+)
+
+// anyPort is where a view is served if nothing else is said.
+const anyPort = "127.0.0.1:0"
+
+// optional is the value of a flag that may stand alone or have one after "=".
+type optional struct{ text string }
+
+// Set takes what the command line has; a flag that stands alone has "true".
+func (o *optional) Set(text string) error { o.text = text; return nil }
+func (o *optional) String() string        { return o.text }
+func (o *optional) Get() any              { return o.text }
+
+// IsBoolFlag lets the flag stand alone.
+func (o *optional) IsBoolFlag() bool { return true }
+
+func viewFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "view", Value: &optional{}, Usage: "show the run in a browser, at `ADDR` if given (default 127.0.0.1 and a free port), and keep the peers running until Ctrl-C", HideDefault: true},
+		&cli.StringFlag{Name: "record", Usage: "record the run in `FILE`, for venn view", TakesFile: true},
+	}
+}
+
+// viewAddress is where --view is to serve; "": nowhere. The address may stand after "=" or be an argument.
+func viewAddress(c *cli.Command) (string, error) {
+	if !c.IsSet("view") {
+		return "", noArguments(c)
+	}
+	addr := c.Value("view").(string)
+	if addr == "true" || addr == "" {
+		addr = anyPort
+		if c.Args().Len() == 1 {
+			return c.Args().First(), nil
+		}
+	}
+	return addr, noArguments(c)
+}
+
+// testnetView shows and records a run.
+type testnetView struct {
+	feed  *view.Feed
+	watch *view.Watch
+	ctx   context.Context // of the watch: it outlives the run's
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+	file  *os.File // nil: nothing is recorded
+
+	mu      sync.Mutex
+	numbers map[int]int        // of the testnet's peers in the view
+	changes map[int]changeFunc // by number in the view
+	held    atomic.Bool        // the report is there
+	failed  error              // of the recording
+	ended   sync.Once
+}
+
+type changeFunc func(ctx context.Context, add, remove int) (added, removed int, err error)
+
+// newTestnetView begins to serve and to record what the flags ask for; nil when that is nothing.
+func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
+	addr, err := viewAddress(c)
+	if err != nil {
+		return nil, err
+	}
+	if addr == "" && c.String("record") == "" {
+		return nil, nil
+	}
+	v := &testnetView{
+		feed:    view.NewFeed(view.Header{Source: "testnet", Network: testnet.Network, Program: buildVersion().Version}, 0),
+		numbers: make(map[int]int), changes: make(map[int]changeFunc),
+	}
+	v.watch = view.NewWatch(v.feed, false)
+	v.ctx, v.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if name := c.String("record"); name != "" {
+		if v.file, err = os.Create(name); err != nil {
+			return nil, err
+		}
+		v.done.Go(func() { v.failed = view.Record(context.Background(), v.feed, v.file) })
+	}
+	if addr != "" {
+		cfg := view.Config{Source: v.feed, Ask: v.watch.Ask, Change: v.change}
+		if err := serveView(v.ctx, addr, cfg, c.Root().ErrWriter, &v.done); err != nil {
+			return nil, errors.Join(err, v.end())
+		}
+	}
+	v.done.Go(func() { v.watch.Run(v.ctx) })
+	return v, nil
+}
+
+// serveView serves until ctx ends, and says where.
+func serveView(ctx context.Context, addr string, cfg view.Config, w io.Writer, done *sync.WaitGroup) error {
+	if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
+		cfg.Hosts = append(cfg.Hosts, strings.ToLower(host))
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--view: %w", err)
+	}
+	s := &http.Server{Handler: view.Handler(cfg), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
+	done.Go(func() { _ = s.Serve(l) })
+	context.AfterFunc(ctx, func() { _ = s.Close() })
+	fmt.Fprintf(w, "look at http://%s\n", l.Addr())
+	return nil
+}
+
+// Started watches a peer.
+func (v *testnetView) Started(r testnet.Running) {
+	group, _, _ := strings.Cut(r.Name, "-")
+	if group == r.Name {
+		group = ""
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n := v.watch.Add(v.ctx, view.Peer{Name: r.Name, Group: group, Class: r.Class, Rate: r.Rate}, r.Node)
+	v.numbers[r.Number], v.changes[n] = n, r.Change
+}
+
+// Answered shows a query.
+func (v *testnetView) Answered(a testnet.Answered) {
+	v.mu.Lock()
+	n := v.numbers[a.Asker]
+	v.mu.Unlock()
+	v.watch.Answered(n, a.Key, a.All, a.Found, a.Stats, a.Err)
+}
+
+// progress shows how far the run is.
+func (v *testnetView) progress(p testnet.Progress) {
+	v.feed.Publish(view.Phase{Phase: string(p.Phase), Done: p.Done, Total: p.Total})
+}
+
+// report looks at all peers a last time and shows the report. From then on keys can be changed.
+func (v *testnetView) report(r *testnet.Report) {
+	v.watch.Now(v.ctx)
+	if text, err := json.Marshal(r); err == nil {
+		v.feed.Publish(view.Report{Report: text})
+	}
+	v.held.Store(true)
+}
+
+func (v *testnetView) change(ctx context.Context, peer, add, remove int) (added, removed int, err error) {
+	if !v.held.Load() {
+		return 0, 0, view.ErrNotNow
+	}
+	v.mu.Lock()
+	change, ok := v.changes[peer]
+	v.mu.Unlock()
+	if !ok {
+		return 0, 0, fmt.Errorf("peer %d does not run here", peer)
+	}
+	return change(ctx, add, remove)
+}
+
+// end closes what newTestnetView opened, and returns what went wrong with the recording. It may be called again.
+func (v *testnetView) end() error {
+	v.ended.Do(func() {
+		v.stop()
+		v.feed.Close()
+		v.done.Wait()
+		if v.file != nil {
+			v.failed = errors.Join(v.failed, v.file.Close())
+		}
+	})
+	return v.failed
+}
+
+func viewCommand() *cli.Command {
+	return &cli.Command{
+		Name: "view", Usage: "show a recorded run in a browser, until Ctrl-C", ArgsUsage: "FILE",
+		Description: "FILE comes from venn testnet --record. Its lines are JSON objects, described in package cmd/venn/view.",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "listen", Value: anyPort, Usage: "serve at `ADDR`"}},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c, 1, 1, "a recording"); err != nil {
+				return err
+			}
+			r, err := view.Open(c.Args().First())
+			if err != nil {
+				return err
+			}
+			if r.Cut {
+				fmt.Fprintf(c.Root().ErrWriter, "venn: %s is cut in its last line, which is left out\n", c.Args().First())
+			}
+			var done sync.WaitGroup
+			if err := serveView(ctx, c.String("listen"), view.Config{Source: r}, c.Root().ErrWriter, &done); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			done.Wait()
+			return nil
+		},
+	}
+}

@@ -1,0 +1,23 @@
+// Package view shows a network in a browser while it runs, or a recording of one.
+//
+// A Watch asks nodes what they hold and hands the answers to a Feed as events. The feed keeps every event, encoded as a line
+// of JSON, within a bound. Viewers and recorders each have a place in the feed and read at their own pace, so a slow one costs
+// the network nothing. Handler serves the feed and the page, which is embedded, to browsers.
+//
+// # The recording
+//
+// A recording is NDJSON: one JSON object a line. The page receives the same lines. The first line is a Header, with the
+// version of the format. Every other line is an event with its kind in "type" and its time in "t": milliseconds since the
+// header's "began". Peers are numbered from 0 in the order of their first peer lines; every other line names peers by these
+// numbers, and -1 stands for a peer without a number. Readers skip kinds and fields that they do not know.
+//
+//	peer     a peer and what is fixed of it: see Peer
+//	status   what a peer holds and has sent: see Status
+//	links    all links of a peer, in place of those of an earlier line: see Links
+//	held     what a peer holds of others' summaries, where that has changed: see Held
+//	epoch    a peer published a summary of its own: see Epoch
+//	learned  a peer learned that others have newer summaries: see Learned
+//	query    a query that ended, with its path: see Query
+//	phase    how far a run is: see Phase
+//	report   the report of a run, as venn testnet --json prints it: see Report
+package view

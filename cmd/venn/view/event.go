@@ -1,0 +1,168 @@
+package view
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the version of the format of recordings. A change that old readers would misread raises it.
+const Version = 1
+
+// Header is the first line of a recording.
+type Header struct {
+	Version int       `json:"venn_view"`
+	Source  string    `json:"source"`         // "testnet" or "daemon"
+	Network string    `json:"network"`        // name of the network
+	Program string    `json:"venn,omitempty"` // version of the program
+	Began   time.Time `json:"began"`          // what times count from
+}
+
+// Event is one of the types of this file.
+type Event interface {
+	kind() string
+}
+
+// Peer is what is fixed of a peer. New peers have the next number; a line with an earlier one says more of that peer.
+type Peer struct {
+	N     int    `json:"n"`
+	Name  string `json:"name"`            // of a testnet's peer; of others, the end of the id
+	ID    string `json:"id"`              // as libp2p prints it
+	Group string `json:"group,omitempty"` // role in a testnet
+	Class string `json:"class,omitempty"` // of its line
+	Rate  uint64 `json:"rate,omitempty"`  // of its line, bit/s
+	Self  bool   `json:"self,omitempty"`  // it is watched: it has status, links and held lines
+}
+
+// Status is what a peer holds and has done so far.
+type Status struct {
+	N        int     `json:"n"`
+	Keys     int     `json:"keys"`
+	Links    int     `json:"links"`
+	Origins  int     `json:"origins"`  // others whose summary it holds
+	Parts    int     `json:"parts"`    // of these summaries
+	Bytes    int     `json:"bytes"`    // of these parts
+	False    float64 `json:"false"`    // peers that a query would ask in vain if it asked all that match
+	Sent     uint64  `json:"sent"`     // bytes that counted against the budget for summaries
+	Received uint64  `json:"received"` // likewise
+	Pubsub   int     `json:"pubsub"`   // bytes of parts that came by the mesh
+	Direct   int     `json:"direct"`   // and by direct fetch
+	Delta    int     `json:"delta"`    // bytes of deltas
+	Epoch    uint32  `json:"epoch"`    // number of the own summary; 0: none yet
+	LineOut  float64 `json:"line_out"` // bytes a second that the line may send of summaries
+	LineIn   float64 `json:"line_in"`  // and receive
+}
+
+// Links are all links of a peer.
+type Links struct {
+	N     int    `json:"n"`
+	Links []Link `json:"links"`
+}
+
+// Link is one link, as its end N sees it. It is an array on the wire: to, kind, share, rtt, sent, received.
+type Link struct {
+	To             int
+	Kind           string  // overlap, near, random, inbound, …; "link" where neither end chose the other
+	Share          float64 // of the peer's keys that the other holds, as estimated; -1: not known
+	RTT            float64 // ms; 0: not known
+	Sent, Received uint64  // bytes on all of venn's protocols so far
+}
+
+// MarshalJSON writes the link as an array.
+func (l Link) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{l.To, l.Kind, round(l.Share, 4), round(l.RTT, 1), l.Sent, l.Received})
+}
+
+// Held is what a peer holds of others' summaries, for those of whom that has changed.
+type Held struct {
+	N    int    `json:"n"`
+	Held []Cell `json:"held"`
+}
+
+// Cell is what is held of one summary. It is an array on the wire: of, parts, bytes, bits. Parts 0: nothing any more.
+type Cell struct {
+	Of, Parts, Bytes int
+	Bits             float64 // minus the base-2 logarithm of the false-positive rate
+}
+
+// MarshalJSON writes the cell as an array.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	return json.Marshal([4]float64{float64(c.Of), float64(c.Parts), float64(c.Bytes), round(c.Bits, 1)})
+}
+
+// Epoch says that a peer published a summary of its own.
+type Epoch struct {
+	N        int    `json:"n"`
+	Sequence uint32 `json:"sequence"`
+	Keys     int    `json:"keys"`
+	Parts    int    `json:"parts"`
+	Bytes    int    `json:"bytes"` // of all parts
+}
+
+// Learned says of which newer summaries a peer has got the first part. Each is an array: of, sequence, time in milliseconds.
+type Learned struct {
+	N       int        `json:"n"`
+	Learned [][3]int64 `json:"learned"`
+}
+
+// Query is a query that ended.
+type Query struct {
+	N        int     `json:"n"` // who asked
+	Key      string  `json:"key"`
+	All      bool    `json:"all"`   // all holders were wanted, not one
+	Found    []int   `json:"found"` // peers that said that they hold it
+	End      string  `json:"end"`   // enough, exhausted, out of budget, …, or an error
+	Millis   float64 `json:"ms"`
+	Probes   int     `json:"probes"` // peers asked whether they hold it
+	False    int     `json:"false"`  // of them, those that do not
+	Messages int     `json:"messages"`
+	Steps    []Step  `json:"steps"` // in the order of asking
+}
+
+// Step is one question of a query.
+type Step struct {
+	Peer        int     `json:"peer"`
+	Why         string  `json:"why"`         // matched, named, returned, informant, forwarded
+	Probability float64 `json:"probability"` // that it holds the key, as estimated before
+	Result      string  `json:"result"`      // holds, lacks, failed, answered, pending
+	Names       int     `json:"names,omitempty"`
+}
+
+// Phase is how far a run is.
+type Phase struct {
+	Phase string `json:"phase"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+}
+
+// Report is the report of a run.
+type Report struct {
+	Report json.RawMessage `json:"report"`
+}
+
+func (Peer) kind() string    { return "peer" }
+func (Status) kind() string  { return "status" }
+func (Links) kind() string   { return "links" }
+func (Held) kind() string    { return "held" }
+func (Epoch) kind() string   { return "epoch" }
+func (Learned) kind() string { return "learned" }
+func (Query) kind() string   { return "query" }
+func (Phase) kind() string   { return "phase" }
+func (Report) kind() string  { return "report" }
+
+// encode writes an event as a line.
+func encode(e Event, t time.Duration) []byte {
+	head, err := json.Marshal(struct {
+		Type string `json:"type"`
+		T    int64  `json:"t"`
+	}{e.kind(), t.Milliseconds()})
+	if err != nil {
+		panic(err)
+	}
+	body, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	line := append(head[:len(head)-1], ',')
+	line = append(line, body[1:]...)
+	return append(line, '\n')
+}

@@ -1,0 +1,282 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// keptQueries is how many of the latest queries outlive the history.
+const keptQueries = 500
+
+// Feed keeps the events of a network for those who view it. It is safe for concurrent use.
+type Feed struct {
+	header Header
+	began  time.Time
+	limit  int
+
+	mu      sync.Mutex
+	lines   [][]byte
+	bytes   int
+	folds   int           // how often the history gave way
+	before  int           // lines that there were when it last did
+	folded  int           // lines that stood for them then
+	state   state         // what the lines add up to
+	grown   chan struct{} // closed, and replaced, when there is more
+	closed  bool
+	viewers int
+}
+
+// NewFeed makes a feed whose time begins now. It keeps so many bytes of events for viewers to come; beyond them, the history
+// gives way to the present state. 0: 64 MiB.
+func NewFeed(h Header, keep int) *Feed {
+	if keep == 0 {
+		keep = 64 << 20
+	}
+	h.Version, h.Began = Version, time.Now().UTC()
+	f := &Feed{header: h, began: time.Now(), limit: keep, grown: make(chan struct{}), state: newState()}
+	f.append(f.headerLine())
+	return f
+}
+
+func (f *Feed) headerLine() []byte {
+	line, err := json.Marshal(f.header)
+	if err != nil {
+		panic(err)
+	}
+	return append(line, '\n')
+}
+
+// Publish adds events, in their order. Of a Held, only what has changed is added.
+func (f *Feed) Publish(events ...Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	if f.bytes > f.limit {
+		f.fold() // before there is something that prompt followers have not read
+	}
+	for _, e := range events {
+		if e, ok := f.state.take(e); ok {
+			f.append(encode(e, time.Since(f.began)))
+		}
+	}
+	close(f.grown)
+	f.grown = make(chan struct{})
+}
+
+func (f *Feed) append(line []byte) {
+	f.lines = append(f.lines, line)
+	f.bytes += len(line)
+}
+
+// fold puts the present state in the place of the history.
+func (f *Feed) fold() {
+	f.before = len(f.lines)
+	f.lines, f.bytes = nil, 0
+	f.append(f.headerLine())
+	for _, e := range f.state.events() {
+		f.append(encode(e, time.Since(f.began)))
+	}
+	f.folded = len(f.lines)
+	f.folds++
+	f.limit = max(f.limit, 2*f.bytes)
+}
+
+// Close says that no more events come.
+func (f *Feed) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.closed = true
+		close(f.grown)
+	}
+}
+
+// Viewers returns how many follow the feed.
+func (f *Feed) Viewers() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.viewers
+}
+
+// batchLines bounds the lines that a follower gets at a time.
+const batchLines = 2048
+
+// Follow gives all lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or write
+// fails. A follower that lags behind the history's end starts over with a header line.
+func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
+	f.count(1)
+	defer f.count(-1)
+	for place := (place{}); ; {
+		lines, grown, over := f.next(&place)
+		if len(lines) > 0 {
+			if err := write(lines); err != nil {
+				return err
+			}
+			continue
+		}
+		if over {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-grown:
+		}
+	}
+}
+
+func (f *Feed) count(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.viewers += n
+}
+
+// place is how far a follower has read: lines, after so many folds.
+type place struct{ folds, lines int }
+
+// next returns the lines from a place on, and moves it.
+func (f *Feed) next(p *place) (lines [][]byte, grown <-chan struct{}, over bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.folds != f.folds {
+		if p.folds == f.folds-1 && p.lines == f.before {
+			p.lines = f.folded // it had read all that there was
+		} else {
+			p.lines = 0
+		}
+		p.folds = f.folds
+	}
+	end := min(len(f.lines), p.lines+batchLines)
+	lines = f.lines[p.lines:end:end]
+	p.lines = end
+	return lines, f.grown, f.closed
+}
+
+// state is what events add up to.
+type state struct {
+	peers   []Peer
+	status  map[int]Status
+	links   map[int]Links
+	held    map[int]map[int]Cell
+	epochs  map[int]Epoch
+	queries []Query
+	phase   *Phase
+	report  *Report
+}
+
+func newState() state {
+	return state{
+		status: make(map[int]Status), links: make(map[int]Links), held: make(map[int]map[int]Cell), epochs: make(map[int]Epoch),
+	}
+}
+
+// take takes an event in, and returns what is new of it; false when nothing is.
+func (s *state) take(e Event) (Event, bool) {
+	switch e := e.(type) {
+	case Peer:
+		if e.N < len(s.peers) {
+			s.peers[e.N] = e
+		} else {
+			s.peers = append(s.peers, e)
+		}
+	case Status:
+		if s.status[e.N] == e {
+			return nil, false
+		}
+		s.status[e.N] = e
+	case Links:
+		if slices.Equal(s.links[e.N].Links, e.Links) {
+			return nil, false
+		}
+		s.links[e.N] = e
+	case Held:
+		e.Held = s.heldNow(e)
+		return e, len(e.Held) > 0
+	case Epoch:
+		s.epochs[e.N] = e
+	case Query:
+		s.queries = append(s.queries, e)
+		if len(s.queries) > 2*keptQueries {
+			s.queries = slices.Clone(s.queries[len(s.queries)-keptQueries:])
+		}
+	case Phase:
+		if s.phase != nil && *s.phase == e {
+			return nil, false
+		}
+		s.phase = &e
+	case Report:
+		s.report = &e
+	}
+	return e, true
+}
+
+// heldNow takes in all that a peer holds, and returns the cells that differ from before.
+func (s *state) heldNow(all Held) (changed []Cell) {
+	old := s.held[all.N]
+	now := make(map[int]Cell, len(all.Held))
+	for _, c := range all.Held {
+		now[c.Of] = c
+		if old[c.Of] != c {
+			changed = append(changed, c)
+		}
+	}
+	for of := range old {
+		if _, still := now[of]; !still {
+			changed = append(changed, Cell{Of: of})
+		}
+	}
+	s.held[all.N] = now
+	slices.SortFunc(changed, func(a, b Cell) int { return a.Of - b.Of })
+	return changed
+}
+
+// events are those that make up the state.
+func (s *state) events() (out []Event) {
+	for _, p := range s.peers {
+		out = append(out, p)
+	}
+	for n := range s.peers {
+		if e, ok := s.epochs[n]; ok {
+			out = append(out, e)
+		}
+		if e, ok := s.status[n]; ok {
+			out = append(out, e)
+		}
+		if e, ok := s.links[n]; ok {
+			out = append(out, e)
+		}
+		if row := s.held[n]; len(row) > 0 {
+			h := Held{N: n}
+			for _, c := range row {
+				h.Held = append(h.Held, c)
+			}
+			slices.SortFunc(h.Held, func(a, b Cell) int { return a.Of - b.Of })
+			out = append(out, h)
+		}
+	}
+	for _, q := range s.queries[max(0, len(s.queries)-keptQueries):] {
+		out = append(out, q)
+	}
+	if s.phase != nil {
+		out = append(out, *s.phase)
+	}
+	if s.report != nil {
+		out = append(out, *s.report)
+	}
+	return out
+}
+
+// round cuts a number to so many decimals. What is no number is 0.
+func round(v float64, decimals int) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	p := math.Pow10(decimals)
+	return math.Round(v*p) / p
+}

@@ -1,0 +1,266 @@
+package view
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+//go:embed web
+var web embed.FS
+
+// Source is what there is to see: a Feed or a Recording.
+type Source interface {
+	// Follow gives all lines to write, in batches, until there are no more or ctx ends.
+	Follow(ctx context.Context, write func(lines [][]byte) error) error
+}
+
+// Config is what is served.
+type Config struct {
+	Source Source // required
+	// Hosts are names, besides localhost and IP addresses, under which browsers may ask. May be empty.
+	Hosts []string
+	// Ask asks a peer for a key. nil: the page has no box for that.
+	Ask func(ctx context.Context, peer int, key []byte, all bool) (Query, error)
+	// Change adds so many keys to a peer that others hold, and removes so many, and returns how many it did. nil: the page
+	// cannot change anything.
+	Change func(ctx context.Context, peer, add, remove int) (added, removed int, err error)
+}
+
+// Limits of what is served.
+const (
+	maxViewers   = 32               // that follow at one time
+	maxAsking    = 8                // requests to ask or change, at one time
+	writeTime    = 10 * time.Second // for a browser to take a batch: one that never reads is left
+	askTime      = 20 * time.Second
+	maxBody      = 4 << 10
+	keepAlive    = 15 * time.Second // between signs of life of a feed where nothing happens
+	heldChanges  = 1000             // keys that one change may add or remove
+	contentRules = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
+		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+// Errors that Ask and Change may return, besides their own.
+var (
+	errNoPeer = errors.New("no such peer runs here")
+	// ErrNotNow says that nothing can be changed yet.
+	ErrNotNow = errors.New("keys can be changed once the report is there: the run's figures would be wrong")
+)
+
+// Handler serves the page and what it shows. It refuses foreign Hosts and requests of other sites.
+func Handler(c Config) http.Handler {
+	s := &server{Config: c, viewers: make(chan struct{}, maxViewers), asking: make(chan struct{}, maxAsking)}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /can", s.can)
+	mux.HandleFunc("POST /ask", s.ask)
+	mux.HandleFunc("POST /change", s.change)
+	mux.HandleFunc("GET /", s.file)
+	return s.guard(mux)
+}
+
+type server struct {
+	Config
+	viewers, asking chan struct{}
+
+	mu    sync.Mutex
+	files map[string][]byte // compressed
+}
+
+// guard lets only this page's own requests through, and those of programs that are no browsers.
+func (s *server) guard(h http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch site := r.Header.Get("Sec-Fetch-Site"); {
+		case !s.knownHost(r.Host):
+			http.Error(w, "this name is not served here: use the address", http.StatusForbidden)
+		case site != "" && site != "none" && site != "same-origin" && r.Header.Get("Sec-Fetch-Mode") != "navigate",
+			cross.Check(r) != nil:
+			http.Error(w, "requests of other sites are refused", http.StatusForbidden)
+		default:
+			header := w.Header()
+			header.Set("Content-Security-Policy", contentRules)
+			header.Set("X-Content-Type-Options", "nosniff")
+			header.Set("Referrer-Policy", "no-referrer")
+			header.Set("Cross-Origin-Resource-Policy", "same-origin")
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// file serves an embedded file.
+func (s *server) file(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	if name == "" {
+		name = "index.html"
+	}
+	raw, err := fs.ReadFile(web, "web/"+name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		header.Set("Content-Encoding", "gzip")
+		raw = s.compressed(name, raw)
+	}
+	_, _ = w.Write(raw)
+}
+
+func (s *server) compressed(name string, raw []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files == nil {
+		s.files = make(map[string][]byte)
+	}
+	if s.files[name] == nil {
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is right
+		_, _ = z.Write(raw)
+		_ = z.Close()
+		s.files[name] = b.Bytes()
+	}
+	return s.files[name]
+}
+
+// can says what the page may do.
+func (s *server) can(w http.ResponseWriter, _ *http.Request) {
+	answer(w, map[string]bool{"ask": s.Ask != nil, "change": s.Change != nil})
+}
+
+// events sends the source's lines as server-sent events, each an array of lines, and an event "end" where there are no more.
+func (s *server) events(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.viewers <- struct{}{}:
+		defer func() { <-s.viewers }()
+	default:
+		http.Error(w, "too many watch already", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := &stream{w: w, control: http.NewResponseController(w)}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for pause(ctx, keepAlive) {
+			if out.send([]byte(": still here\n\n")) != nil {
+				cancel()
+			}
+		}
+	}()
+	err := s.Source.Follow(ctx, func(lines [][]byte) error { return out.send(message(lines)) })
+	if err == nil {
+		_ = out.send([]byte("event: end\ndata: {}\n\n"))
+	}
+	cancel()
+	<-done
+}
+
+// stream writes to a browser that has to take it in time.
+type stream struct {
+	mu      sync.Mutex
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (s *stream) send(b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime))
+	if _, err := s.w.Write(b); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// message is lines as one server-sent event.
+func message(lines [][]byte) []byte {
+	b := []byte("data: [")
+	for i, l := range lines {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, bytes.TrimRight(l, "\r\n")...)
+	}
+	return append(b, "]\n\n"...)
+}
+
+// asked is the body of ask and of change.
+type asked struct {
+	Peer   int    `json:"peer"`
+	Key    string `json:"key"`
+	All    bool   `json:"all"`
+	Add    int    `json:"add"`
+	Remove int    `json:"remove"`
+}
+
+func (s *server) ask(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, s.Ask != nil, func(ctx context.Context, a asked) (any, error) {
+		key, err := httpapi.ParseKey(a.Key)
+		if err != nil {
+			return nil, err
+		}
+		return s.Ask(ctx, a.Peer, key, a.All)
+	})
+}
+
+func (s *server) change(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, s.Change != nil, func(ctx context.Context, a asked) (any, error) {
+		if min(a.Add, a.Remove) < 0 || max(a.Add, a.Remove) > heldChanges {
+			return nil, errors.New("a change adds or removes 0 to 1000 keys")
+		}
+		added, removed, err := s.Change(ctx, a.Peer, a.Add, a.Remove)
+		return map[string]int{"added": added, "removed": removed}, err
+	})
+}
+
+// act reads what is asked, does it, and answers.
+func (s *server) act(w http.ResponseWriter, r *http.Request, can bool, do func(context.Context, asked) (any, error)) {
+	if !can {
+		http.Error(w, "this view only shows", http.StatusForbidden)
+		return
+	}
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	default:
+		http.Error(w, "too much is asked at once", http.StatusServiceUnavailable)
+		return
+	}
+	var a asked
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&a); err != nil {
+		http.Error(w, "no JSON: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	v, err := do(ctx, a)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	answer(w, v)
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,336 @@
+package view
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// follow returns the lines that a follower gets before the feed is quiet.
+func follow(t *testing.T, f *Feed, p *place) (lines []string) {
+	t.Helper()
+	for {
+		got, _, _ := f.next(p)
+		if len(got) == 0 {
+			return lines
+		}
+		for _, l := range got {
+			lines = append(lines, string(l))
+		}
+	}
+}
+
+func TestFeedGivesEveryFollowerAll(t *testing.T) {
+	f := NewFeed(Header{Source: "testnet", Network: "n"}, 0)
+	var early place
+	follow(t, f, &early)
+	f.Publish(Peer{N: 0, Name: "a"}, Status{N: 0, Keys: 1}, Status{N: 0, Keys: 1}, Status{N: 0, Keys: 2})
+	var late place
+	all := follow(t, f, &late)
+	if len(all) != 4 || !strings.HasPrefix(all[0], `{"venn_view":1,`) {
+		t.Fatalf("a late follower got %q, want a header, a peer and two statuses", all)
+	}
+	if got := follow(t, f, &early); len(got) != 3 || got[2] != all[3] {
+		t.Errorf("an early follower got %q after the header", got)
+	}
+}
+
+func TestHeldIsWhatChanged(t *testing.T) {
+	f := NewFeed(Header{}, 0)
+	f.Publish(Peer{N: 0}, Held{0, []Cell{{1, 1, 10, 1}, {2, 1, 10, 1}}})
+	f.Publish(Held{0, []Cell{{1, 1, 10, 1}, {2, 2, 20, 2}}}, Held{0, []Cell{{1, 1, 10, 1}, {2, 2, 20, 2}}}, Held{0, []Cell{{2, 2, 20, 2}}})
+	var p place
+	lines := follow(t, f, &p)
+	if len(lines) != 5 || !strings.Contains(lines[3], `"held":[[2,2,20,2]]`) || !strings.Contains(lines[4], `"held":[[1,0,0,0]]`) {
+		t.Errorf("lines %q, want all, then the second cell, then the first one gone", lines)
+	}
+}
+
+// A long run keeps bounded memory: the history gives way to the present state, which late followers get.
+func TestHistoryGivesWay(t *testing.T) {
+	f := NewFeed(Header{}, 4<<10)
+	var prompt, slow place
+	f.Publish(Peer{N: 0, Name: "a", Self: true})
+	follow(t, f, &prompt)
+	follow(t, f, &slow)
+	got := 0
+	for i := range 500 {
+		f.Publish(Status{N: 0, Keys: i + 1}, Held{0, []Cell{{1, i + 1, i, 1}}})
+		for _, l := range follow(t, f, &prompt) {
+			if strings.Contains(l, "venn_view") {
+				t.Fatal("a follower that read all had to begin again")
+			}
+			got++
+		}
+	}
+	if got != 1000 {
+		t.Errorf("a prompt follower got %d events of 1000", got)
+	}
+	if f.bytes > 8<<10 {
+		t.Errorf("the feed keeps %d bytes", f.bytes)
+	}
+	lines := follow(t, f, &slow)
+	if !strings.Contains(lines[0], "venn_view") || !strings.Contains(lines[1], `"name":"a"`) {
+		t.Errorf("a slow follower goes on with %q, want a header and the peers", lines[:2])
+	}
+	last := strings.Join(lines, "")
+	if !strings.Contains(last, `"keys":500`) || !strings.Contains(last, `[1,500,499,1]`) {
+		t.Error("the last state is not among what a slow follower gets")
+	}
+}
+
+// A viewer that never reads costs nobody anything: publishing goes on, and the viewer is left.
+func TestStuckViewer(t *testing.T) {
+	f := NewFeed(Header{}, 0)
+	s := httptest.NewServer(Handler(Config{Source: f}))
+	defer s.Close()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	for f.Viewers() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	published := make(chan bool)
+	go func() {
+		for i := range 20_000 {
+			f.Publish(Query{N: i, Key: strings.Repeat("k", 400)})
+		}
+		close(published)
+	}()
+	select {
+	case <-published:
+	case <-time.After(time.Minute):
+		t.Fatal("publishing waits for a viewer that does not read")
+	}
+	f.Close()
+}
+
+func get(t *testing.T, url, host string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+func TestForeignRequestsAreRefused(t *testing.T) {
+	f := NewFeed(Header{}, 0)
+	f.Close()
+	s := httptest.NewServer(Handler(Config{Source: f, Hosts: []string{"box.lan"}}))
+	defer s.Close()
+	for _, c := range []struct {
+		path, host string
+		header     []string
+		want       int
+	}{
+		{"/", "127.0.0.1:80", nil, 200},
+		{"/", "[::1]:80", nil, 200},
+		{"/", "LOCALHOST", nil, 200},
+		{"/events", "box.lan:1", nil, 200},
+		{"/", "evil.example", nil, 403},
+		{"/events", "127.0.0.1.evil.example:80", nil, 403},
+		{"/events", "localhost", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"}, 403},
+		{"/main.js", "localhost", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "no-cors"}, 403},
+		{"/", "localhost", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200}, // a link
+		{"/events", "localhost", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}, 200},
+		{"/../view_test.go", "localhost", nil, 404},
+		{"/vendor", "localhost", nil, 404},
+	} {
+		if got, body := get(t, s.URL+c.path, c.host, c.header...); got != c.want {
+			t.Errorf("%s of %s with %v: %d %s, want %d", c.path, c.host, c.header, got, strings.TrimSpace(body), c.want)
+		}
+	}
+}
+
+func TestActing(t *testing.T) {
+	f := NewFeed(Header{}, 0)
+	changed := 0
+	config := Config{
+		Source: f,
+		Ask: func(_ context.Context, peer int, key []byte, all bool) (Query, error) {
+			return Query{N: peer, Key: string(key), All: all}, nil
+		},
+		Change: func(_ context.Context, _, add, remove int) (int, int, error) {
+			changed++
+			return add, remove, nil
+		},
+	}
+	can, cannot := httptest.NewServer(Handler(config)), httptest.NewServer(Handler(Config{Source: f}))
+	defer can.Close()
+	defer cannot.Close()
+	for _, c := range []struct {
+		url, body, origin string
+		want              int
+	}{
+		{can.URL + "/ask", `{"peer":3,"key":"k"}`, "", 200},
+		{can.URL + "/ask", `{"peer":3,"key":""}`, "", 422},
+		{can.URL + "/ask", `{`, "", 400},
+		{can.URL + "/ask", `{"key":"` + strings.Repeat("k", 5000) + `"}`, "", 400},
+		{can.URL + "/ask", `{"peer":3,"key":"k"}`, "https://evil.example", 403},
+		{can.URL + "/change", `{"peer":3,"add":10}`, "", 200},
+		{can.URL + "/change", `{"peer":3,"add":-1}`, "", 422},
+		{can.URL + "/change", `{"peer":3,"remove":1001}`, "", 422},
+		{can.URL + "/change", `{"peer":3,"add":10}`, "https://evil.example", 403},
+		{cannot.URL + "/ask", `{"peer":3,"key":"k"}`, "", 403},
+		{cannot.URL + "/change", `{"peer":3,"add":10}`, "", 403},
+	} {
+		r, err := http.NewRequest(http.MethodPost, c.url, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != c.want {
+			t.Errorf("%s %.60s from %q: %d, want %d", c.url, c.body, c.origin, resp.StatusCode, c.want)
+		}
+	}
+	if changed != 1 {
+		t.Errorf("%d changes, want the one that is right", changed)
+	}
+}
+
+func TestRecording(t *testing.T) {
+	f := NewFeed(Header{Source: "testnet", Network: "n", Program: "v1"}, 0)
+	f.Publish(Peer{N: 0, Name: "a"}, Status{N: 0, Keys: 7}, Report{json.RawMessage(`{"peers":1}`)})
+	f.Close()
+	name := filepath.Join(t.TempDir(), "run.ndjson")
+	var b bytes.Buffer
+	if err := Record(t.Context(), f, &b); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.String()
+	var last Header
+	if err := json.Unmarshal([]byte(strings.SplitN(whole, "\n", 2)[0]), &last); err != nil || last.Version != Version || last.Program != "v1" {
+		t.Errorf("header %+v, %v", last, err)
+	}
+	open := func(text string) (*Recording, string, error) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(name)
+		if err != nil {
+			return nil, "", err
+		}
+		var got strings.Builder
+		err = r.Follow(t.Context(), func(lines [][]byte) error {
+			for _, l := range lines {
+				got.Write(l)
+			}
+			return nil
+		})
+		return r, got.String(), err
+	}
+	if r, got, err := open(whole); err != nil || r.Cut || got != whole {
+		t.Errorf("a whole recording: %v, %+v, %q", err, r, got)
+	}
+	r, got, err := open(whole[:len(whole)-5])
+	if err != nil || !r.Cut || strings.Count(got, "\n") != 3 {
+		t.Errorf("a cut recording: %v, %+v, %q", err, r, got)
+	}
+	for what, text := range map[string]string{
+		"empty":   "",
+		"text":    "hello\n",
+		"object":  "{}\n",
+		"later":   strings.Replace(whole, `"venn_view":1`, `"venn_view":2`, 1),
+		"garbage": strings.Replace(whole, `{"type":"status"`, `"type":"status"`, 1),
+	} {
+		if _, _, err := open(text); !errors.Is(err, ErrRecording) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line that says it is no recording", what, err)
+		}
+	}
+	if _, err := Open(name + ".none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// The page is small, and its libraries are those that are listed.
+func TestWeightAndSources(t *testing.T) {
+	raw, zipped := 0, 0
+	err := fs.WalkDir(web, "web", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(web, name)
+		if err != nil {
+			return err
+		}
+		var z bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression)
+		_, _ = w.Write(b)
+		_ = w.Close()
+		raw += len(b)
+		zipped += z.Len()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes, %d compressed", raw, zipped)
+	if raw > 500_000 || zipped > 150_000 {
+		t.Errorf("the page has %d bytes, %d compressed, want at most 500 kB and 150 kB", raw, zipped)
+	}
+	sources, err := fs.ReadFile(web, "web/vendor/SOURCES.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{"SOURCES.tsv": true, "LICENSES.txt": true}
+	for in := bufio.NewScanner(bytes.NewReader(sources)); in.Scan(); {
+		f := strings.Split(in.Text(), "\t")
+		if strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		listed[f[0]] = true
+		b, err := fs.ReadFile(web, "web/vendor/"+f[0])
+		if sum := sha256.Sum256(b); err != nil || hex.EncodeToString(sum[:]) != f[5] {
+			t.Errorf("%s is not the file of %s@%s: %v", f[0], f[1], f[2], err)
+		}
+	}
+	all, err := fs.ReadDir(web, "web/vendor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if !listed[e.Name()] {
+			t.Errorf("SOURCES.tsv does not list %s", e.Name())
+		}
+	}
+}

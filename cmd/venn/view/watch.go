@@ -1,0 +1,322 @@
+package view
+
+import (
+	"context"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	lookEvery  = time.Second            // at a network of up to smallWorld watched peers; at larger ones less often
+	smallWorld = 150                    // peers
+	linksEvery = 4                      // looks
+	lookTime   = 5 * time.Second        // for a node to answer
+	flushEvery = 200 * time.Millisecond // of what was learned
+	looking    = 4                      // nodes asked at one time
+)
+
+// Watch asks nodes what they hold, and publishes it. It is safe for concurrent use.
+type Watch struct {
+	feed *Feed
+	lazy bool // nobody is asked while nobody views
+
+	mu      sync.Mutex
+	numbers map[peer.ID]int
+	members []member
+	learned map[int][][3]int64
+	latest  map[[2]int]summary.Epoch // of the second, that the first last learned
+}
+
+type member struct {
+	n    int
+	node *node.Node
+	rate uint64
+}
+
+// NewWatch makes a watch over no nodes. A lazy one looks only while somebody follows the feed: what happened before is not
+// shown then.
+func NewWatch(f *Feed, lazy bool) *Watch {
+	return &Watch{
+		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][][3]int64), latest: make(map[[2]int]summary.Epoch),
+	}
+}
+
+// Add watches a node until ctx ends, and returns its number. Of p, the id and the number are filled in.
+func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
+	w.mu.Lock()
+	p.Self, p.ID = true, n.ID().String()
+	if p.Name == "" {
+		p.Name = short(p.ID)
+	}
+	number, known := w.numbers[n.ID()]
+	if known { // another has named it already
+		p.N = number
+		w.feed.Publish(p)
+	} else {
+		number = w.add(n.ID(), p)
+	}
+	w.members = append(w.members, member{number, n, p.Rate})
+	w.mu.Unlock()
+	events, cancel := n.Events()
+	context.AfterFunc(ctx, cancel)
+	go w.hear(number, events)
+	return number
+}
+
+// add numbers a peer and publishes it. The mutex is held.
+func (w *Watch) add(id peer.ID, p Peer) int {
+	p.N = len(w.numbers)
+	w.numbers[id] = p.N
+	w.feed.Publish(p)
+	return p.N
+}
+
+// number returns the number of a peer, which it gets if it has none.
+func (w *Watch) number(id peer.ID) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n, ok := w.numbers[id]; ok {
+		return n
+	}
+	text := id.String()
+	return w.add(id, Peer{Name: short(text), ID: text})
+}
+
+// short is the end of an id: enough for a person to tell peers apart.
+func short(id string) string { return "…" + id[max(0, len(id)-6):] }
+
+// Number returns the number of a peer; -1: it has none.
+func (w *Watch) Number(id peer.ID) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n, ok := w.numbers[id]; ok {
+		return n
+	}
+	return -1
+}
+
+// hear takes in a node's events until there are no more.
+func (w *Watch) hear(n int, events <-chan node.Event) {
+	for e := range events {
+		switch e := e.(type) {
+		case node.Published:
+			w.feed.Publish(Epoch{N: n, Sequence: e.Epoch.Sequence, Keys: e.Keys, Parts: e.Parts, Bytes: e.Bytes})
+		case node.Learned:
+			if w.idle() {
+				continue
+			}
+			w.noteLearned(n, w.number(e.Origin), e.Epoch)
+		}
+	}
+}
+
+func (w *Watch) noteLearned(n, of int, epoch summary.Epoch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if pair := [2]int{n, of}; epoch.After(w.latest[pair]) {
+		w.latest[pair] = epoch
+		w.learned[n] = append(w.learned[n], [3]int64{int64(of), int64(epoch.Sequence), time.Since(w.feed.began).Milliseconds()})
+	}
+}
+
+// Run looks at the nodes until ctx ends.
+func (w *Watch) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { w.flushes(ctx) })
+	for i := 0; ; i++ {
+		members := w.watched()
+		if w.idle() {
+			i = -1 // the first look of a viewer is a whole one
+		} else {
+			w.look(ctx, members, i%linksEvery == 0)
+		}
+		if !pause(ctx, lookEvery*time.Duration(1+len(members)/smallWorld)) {
+			break
+		}
+	}
+	wg.Wait()
+}
+
+func (w *Watch) idle() bool { return w.lazy && w.feed.Viewers() == 0 }
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// flushes publishes what was learned, now and then.
+func (w *Watch) flushes(ctx context.Context) {
+	for pause(ctx, flushEvery) {
+		w.flush()
+	}
+	w.flush()
+}
+
+func (w *Watch) flush() {
+	w.mu.Lock()
+	learned := w.learned
+	w.learned = make(map[int][][3]int64)
+	w.mu.Unlock()
+	var events []Event
+	for n, l := range learned {
+		events = append(events, Learned{n, l})
+	}
+	if len(events) > 0 {
+		w.feed.Publish(events...)
+	}
+}
+
+func (w *Watch) watched() []member {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.members[:len(w.members):len(w.members)]
+}
+
+// Now looks at all nodes once, links included.
+func (w *Watch) Now(ctx context.Context) {
+	w.flush()
+	w.look(ctx, w.watched(), true)
+}
+
+// look asks nodes once.
+func (w *Watch) look(ctx context.Context, members []member, links bool) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, looking)
+	for _, m := range members {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			w.lookAt(ctx, m, links)
+		})
+	}
+	wg.Wait()
+}
+
+// lookAt asks one node. What a node that is closed or too busy does not say is left out.
+func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
+	s, err := m.node.Status(ctx)
+	if err != nil {
+		return
+	}
+	peers, err := m.node.Peers(ctx)
+	if err != nil {
+		return
+	}
+	b, err := m.node.Budgets(ctx)
+	if err != nil {
+		return
+	}
+	events := []Event{Status{
+		N: m.n, Keys: s.Keys, Links: s.Links, Origins: s.Origins, Parts: s.PartsHeld, Bytes: s.BytesHeld, False: round(s.FalseMatches, 2),
+		Sent: s.BudgetSent, Received: s.BudgetReceived, Pubsub: s.PubsubBytes, Direct: s.DirectBytes, Delta: s.DeltaBytes,
+		Epoch: s.Epoch.Sequence, LineOut: round(b.LineOut, 0), LineIn: round(b.LineIn, 0),
+	}, w.held(m.n, peers)}
+	if links {
+		neighbours, err := m.node.Neighbours(ctx)
+		if err != nil {
+			return
+		}
+		events = append(events, w.links(m, peers, neighbours))
+	}
+	w.feed.Publish(events...)
+}
+
+func (w *Watch) held(n int, peers []node.PeerStatus) Held {
+	h := Held{N: n}
+	for _, p := range peers {
+		if p.Parts > 0 {
+			h.Held = append(h.Held, Cell{w.number(p.ID), p.Parts, p.Bytes, round(-math.Log2(max(p.Rate, 1e-12)), 1)})
+		}
+	}
+	return h
+}
+
+func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []overlay.Neighbour) Links {
+	chosen := make(map[peer.ID]overlay.Neighbour, len(neighbours))
+	for _, nb := range neighbours {
+		chosen[peer.ID(nb.Peer)] = nb
+	}
+	sent, received := make(map[peer.ID]uint64), make(map[peer.ID]uint64)
+	for _, t := range m.node.Traffic() {
+		sent[t.Peer] += t.Sent
+		received[t.Peer] += t.Received
+	}
+	l := Links{N: m.n, Links: []Link{}}
+	for _, p := range peers {
+		if !p.Linked {
+			continue
+		}
+		link := Link{
+			To: w.number(p.ID), Kind: "link", Share: -1, RTT: round(float64(p.RTT.Microseconds())/1000, 1),
+			Sent: sent[p.ID], Received: received[p.ID],
+		}
+		if nb, ok := chosen[p.ID]; ok {
+			link.Kind = nb.Kind.String()
+			if nb.Share.Confidence > 0 {
+				link.Share = round(nb.Share.Value, 4)
+			}
+		}
+		l.Links = append(l.Links, link)
+	}
+	return l
+}
+
+// Answered publishes a query that the peer of a number has asked.
+func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s routing.Stats, err error) Query {
+	q := Query{
+		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End.String(), Millis: round(s.Elapsed.Seconds()*1000, 1),
+		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{}, Steps: []Step{},
+	}
+	if err != nil {
+		q.End = strings.Join(strings.Fields(err.Error()), " ")
+	}
+	for _, p := range found {
+		q.Found = append(q.Found, w.Number(p))
+	}
+	for _, r := range s.Explain {
+		q.Steps = append(q.Steps, Step{w.Number(peer.ID(r.Peer)), r.Why.String(), round(r.Probability, 4), r.Result.String(), r.Names})
+	}
+	w.feed.Publish(q)
+	return q
+}
+
+// Ask asks the node of a number for a key, and publishes how that went.
+func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, error) {
+	for _, m := range w.watched() {
+		if m.n != n {
+			continue
+		}
+		results, err := m.node.Query(ctx, key, node.QueryOptions{All: all})
+		if err != nil {
+			return Query{}, err
+		}
+		var found []peer.ID
+		for p := range results.Providers() {
+			found = append(found, p.ID)
+		}
+		s, err := results.Stats()
+		if m.node.Has(key) {
+			found = append([]peer.ID{m.node.ID()}, found...)
+		}
+		return w.Answered(n, key, all, found, s, err), nil
+	}
+	return Query{}, errNoPeer
+}

@@ -1,0 +1,107 @@
+// How does a change travel? A peer's summaries, and how long each took to be known to the others.
+
+import { bytes, colours, count, csv, h, percent, seconds, Table } from "./dom.js";
+import { buttons } from "./export.js";
+import { Plot } from "./plot.js";
+
+export class ChangePage {
+  /** @param {import("./main.js").App} app @param {HTMLElement} at */
+  constructor(app, at) {
+    this.app = app;
+    /** @type {any} */ this.epoch = null; // null: the latest
+    this.plot = new Plot("Share of the others that have heard of the summary", percent, 260);
+    this.table = new Table([
+      { title: "Peer", text: true, value: (e) => app.model.name(e.n) }, { title: "Summary", value: (e) => e.sequence, hint: "its number, from 1" }, { title: "Published", value: (e) => e.t, show: (e) => seconds(e.t) },
+      { title: "Keys", value: (e) => e.keys, show: (e) => count(e.keys) }, { title: "Size", value: (e) => e.bytes, show: (e) => bytes(e.bytes) },
+      { title: "Heard of by", value: (e) => e.reached.size }, { title: "Half after", value: (e) => this.after(e, 0.5) ?? Infinity, show: (e) => this.text(this.after(e, 0.5)) },
+      { title: "All after", value: (e) => this.after(e, 1) ?? Infinity, show: (e) => this.text(this.after(e, 1)) },
+    ], { sort: 2, down: true, limit: 300, key: (e) => e, pick: (e) => { this.epoch = e; app.select(e.n); } });
+    this.missing = h("p", { class: "lead" });
+    this.sums = h("div", { class: "figures" });
+    this.box = h("div", {});
+    at.append(
+      h("p", { class: "lead" }, "When a collection changes, its peer publishes a new summary: within a second after a quiet time, then at most every 20 seconds. The chart shows how many of the others have its first part after how long; ",
+        "those on fast lines hear of it first. Pick a peer in the table or by its name above."),
+      this.box,
+      h("div", { class: "bar" }, this.title = h("b", {}), buttons("venn-change", { svg: () => this.plot.svg(), csv: () => csv(this.plot.rows()) })),
+      this.sums,
+      h("div", { class: "columns wide" }, h("div", { class: "card" }, h("h2", {}, "Who has heard of it ", h("small", {}, "share of the others, since it was published")), this.plot.element, this.missing),
+        h("div", { class: "card" }, h("h2", {}, "Summaries published"), this.table.element)));
+  }
+
+  close() { this.plot.close(); }
+
+  /** others are those that can hear of a peer's summary. @param {number} n */
+  others(n) { return this.app.model.watched.filter((p) => p.n !== n); }
+
+  /** after is how long it took until a share of the others had heard. @param {any} e @param {number} share @returns {number|null} ms */
+  after(e, share) {
+    const times = [...e.reached.values()].map((t) => t - e.t).sort((a, b) => a - b);
+    const need = Math.ceil(share * this.others(e.n).length);
+    return need > 0 && times.length >= need ? times[need - 1] : null;
+  }
+
+  /** @param {number|null} t */
+  text(t) { return t === null ? "not yet" : seconds(Math.max(0, t)); }
+
+  draw() {
+    const m = this.app.model;
+    const all = [...m.epochs.values()].flat();
+    if (this.epoch && !all.includes(this.epoch)) this.epoch = all.find((e) => e.n === this.epoch.n && e.sequence === this.epoch.sequence) ?? null;
+    const n = this.app.selected ?? this.epoch?.n ?? all.at(-1)?.n ?? 0;
+    const e = this.epoch?.n === n ? this.epoch : m.epochs.get(n)?.at(-1);
+    this.table.set(this.app.selected === null ? all : all.filter((x) => x.n === n), e);
+    this.changing(n);
+    this.title.textContent = e ? `Summary ${e.sequence} of ${m.name(n)}` : `${m.name(n)} has published no summary yet`;
+    if (!e) { this.sums.replaceChildren(); this.plot.set([0], []); this.missing.textContent = ""; return; }
+    const others = this.others(n);
+    this.sums.replaceChildren(...[["published", seconds(e.t)], ["keys", count(e.keys)], ["size", bytes(e.bytes)], ["heard of by", `${e.reached.size} of ${others.length}`], ["half after", this.text(this.after(e, 0.5))], ["all after", this.text(this.after(e, 1))]]
+      .map(([l, v]) => h("div", {}, h("div", { class: "l" }, l), h("div", { class: "v" }, v))));
+    const last = Math.max(1000, ...[...e.reached.values()].map((t) => t - e.t)) * 1.05, points = 160;
+    const x = Array.from({ length: points + 1 }, (_, i) => (last * i) / points / 1000);
+    const colour = colours(m.classes);
+    const curve = (/** @type {any[]} */ who) => {
+      const times = who.map((p) => e.reached.get(p.n)).filter((t) => t !== undefined).map((t) => (t - e.t) / 1000).sort((a, b) => a - b);
+      let k = 0;
+      return x.map((t) => { while (k < times.length && times[k] <= t) k++; return k / Math.max(1, who.length); });
+    };
+    const series = m.classes.length > 1 ? m.classes.map((c) => ({ label: c || "–", stroke: colour.get(c) ?? "", values: curve(others.filter((p) => (p.class || "") === c)), dash: [5, 3] })) : [];
+    this.plot.set(x, [{ label: "all", stroke: "#e0702c", values: curve(others) }, ...series]);
+    const deaf = others.filter((p) => !e.reached.has(p.n));
+    this.missing.textContent = deaf.length ? `Not heard of it yet: ${deaf.slice(0, 12).map((p) => p.name).join(", ")}${deaf.length > 12 ? ` and ${deaf.length - 12} more` : ""}.` : "";
+  }
+
+  /** changing is the box to change a peer's keys. @param {number} n */
+  changing(n) {
+    const m = this.app.model, can = this.app.can.change && !m.over;
+    if (!can) { if (this.boxed) this.box.replaceChildren(); this.boxed = false; return; }
+    if (!this.boxed) {
+      this.boxed = true;
+      this.add = h("input", { type: "number", min: 0, max: 1000, value: 100, "aria-label": "Keys to add" });
+      this.remove = h("input", { type: "number", min: 0, max: 1000, value: 100, "aria-label": "Keys to remove" });
+      this.who = h("b", {});
+      this.said = h("span", { class: "key", role: "status" });
+      this.button = h("button", { class: "main", id: "change" }, "Change");
+      this.box.replaceChildren(h("form", { class: "card ask", onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); this.send(); } },
+        h("span", {}, "Let ", this.who, " take in"), this.add, "keys that others hold and drop", this.remove, this.button, this.said));
+    }
+    this.n = n;
+    this.who.textContent = m.name(n);
+    this.button.disabled = !m.report;
+    if (!m.report) this.said.textContent = "once the report is there: before, it would make the report wrong";
+    else if (this.said.textContent.startsWith("once")) this.said.textContent = "";
+  }
+
+  async send() {
+    this.said.textContent = "…";
+    try {
+      const r = await fetch("change", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ peer: this.n, add: Number(this.add.value), remove: Number(this.remove.value) }) });
+      if (!r.ok) throw new Error(await r.text());
+      const did = await r.json();
+      this.epoch = null;
+      this.said.textContent = `added ${did.added}, removed ${did.removed}: its new summary is on the way`;
+    } catch (e) {
+      this.said.textContent = String(/** @type {any} */ (e).message ?? e);
+    }
+  }
+}

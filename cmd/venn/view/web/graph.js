@@ -1,0 +1,358 @@
+// Who is connected with whom, and why? The graph of peers and their links; a table where there is no WebGL.
+
+import { colours, count, css, h, hint, kindColour, kinds, mix, percent, Table } from "./dom.js";
+import { buttons, escape, svg } from "./export.js";
+import { levels } from "./model.js";
+
+const whole = 1000; // peers that are shown all at once
+const around = 150; // that are shown around one
+const order = [...kinds.keys()];
+
+/** @type {Promise<any>|undefined} */ let loaded;
+
+/** libraries loads what draws graphs, once, and only where there is WebGL: without it they fail as they load. */
+function libraries() {
+  const load = (/** @type {string} */ src) => new Promise((done, fail) => document.head.append(h("script", { src, onload: done, onerror: fail })));
+  return (loaded ??= Promise.all(["vendor/graphology.umd.min.js", "vendor/sigma.min.js"].map(load)));
+}
+
+export class GraphPage {
+  /** @param {import("./main.js").App} app @param {HTMLElement} at */
+  constructor(app, at) {
+    this.app = app;
+    this.hidden = new Set(["link"]);
+    this.colour = "group";
+    this.hovered = null;
+    this.built = "";
+    this.positions = new Map();
+    this.stage = h("div", { class: "stage", id: "stage" });
+    this.legend = h("span", { class: "bar", style: "margin:0" });
+    this.kindBar = h("span", { class: "bar", style: "margin:0" });
+    this.scope = h("span", { class: "key" });
+    this.colourBy = h("select", { onchange: (/** @type {any} */ e) => { this.colour = e.target.value; this.dress(); } },
+      h("option", { value: "group" }, "role or group"), h("option", { value: "class" }, "line"), h("option", { value: "knows" }, "what it knows"));
+    at.append(
+      h("p", { class: "lead" }, "Each dot is a peer, the larger the more keys it holds. A line is a link, the thicker the more the two have in common; its colour says why one of them chose the other. ",
+        "Rest the mouse on a peer for its figures; click for its page. Drag to move, scroll to zoom."),
+      h("div", { class: "bar" }, h("label", {}, "Colour by ", this.colourBy), this.kindBar, h("button", { onclick: () => this.arrange(1) }, "Lay out again"), this.scope,
+        buttons("venn-graph", { svg: () => this.svg(), csv: () => this.table().csv() })),
+      this.stage,
+      h("div", { class: "bar", style: "margin-top:8px" }, this.legend));
+    this.gl = !!document.createElement("canvas").getContext("webgl2");
+    if (!this.gl) this.asTable();
+    else {
+      this.worker = new Worker("layout.js");
+      this.worker.onmessage = ({ data }) => this.moved(data);
+      libraries().then(() => { this.ready = true; if (!this.closed) this.draw(); });
+    }
+  }
+
+  close() {
+    this.closed = true;
+    this.worker?.terminate();
+    this.sigma?.kill();
+    hint("");
+  }
+
+  theme() { if (this.sigma) { this.sigma.setSetting("labelColor", { color: css("--ink") }); this.dress(); } }
+
+  asTable() {
+    this.list = this.table();
+    this.stage.replaceChildren(h("p", { class: "note" }, "This browser has no WebGL, so the links are shown as a table."), this.list.element);
+    this.list.element.style.maxHeight = "none";
+    this.stage.style.overflow = "auto";
+  }
+
+  /** table lists the links. */
+  table() {
+    const m = this.app.model;
+    const t = new Table([
+      { title: "Peer", text: true, value: (l) => m.name(l.from) }, { title: "Linked with", text: true, value: (l) => m.name(l.to) },
+      { title: "Why", text: true, value: (l) => l.kind }, { title: "Share of its keys", value: (l) => l.share, show: (l) => (l.share < 0 ? "–" : percent(l.share)) },
+      { title: "RTT, ms", value: (l) => l.rtt },
+    ], { sort: 3, down: true, key: (l) => l.from, pick: (l) => this.app.select(l.from) });
+    t.set(m.links.flatMap((all, from) => (all ?? []).map((l) => ({ from, ...l }))), this.app.selected);
+    return t;
+  }
+
+  draw() {
+    const m = this.app.model;
+    if (!this.gl) {
+      this.list?.set(m.links.flatMap((all, from) => (all ?? []).map((l) => ({ from, ...l }))), this.app.selected);
+      return;
+    }
+    if (!this.ready) return;
+    if (!m.peers.length) { if (!this.sigma) this.stage.replaceChildren(h("p", { class: "empty" }, "No peer has started yet.")); return; }
+    const scope = this.scopeOf();
+    const key = `${m.topology} ${scope.key}`;
+    if (this.built !== key) { this.built = key; this.build(scope); } else this.dress();
+  }
+
+  /** focus brings a peer into the middle. @param {number} n */
+  focus(n) {
+    const at = this.sigma?.getNodeDisplayData(String(n));
+    if (at) this.sigma.getCamera().animate({ x: at.x, y: at.y, ratio: 0.5 }, { duration: 400 });
+  }
+
+  /** scopeOf says what is shown: all peers, or one's surroundings, or groups. */
+  scopeOf() {
+    const m = this.app.model, n = this.app.selected;
+    if (m.peers.length <= whole) return { kind: "all", key: "all" };
+    if (n !== null && m.links[n]) return { kind: "around", of: n, key: `around ${n}` };
+    return { kind: "groups", key: "groups" };
+  }
+
+  /**
+   * edges are the links between peers, one for each pair: of the two ends' reasons the more telling.
+   * @returns {{a: number, b: number, kind: string, share: number}[]}
+   */
+  edges() {
+    /** @type {Map<number, {a: number, b: number, kind: string, share: number}>} */ const all = new Map();
+    this.app.model.links.forEach((links, from) => {
+      for (const l of links ?? []) {
+        const a = Math.min(from, l.to), b = Math.max(from, l.to), key = a * 65536 + b;
+        const e = all.get(key);
+        if (!e) all.set(key, { a, b, kind: l.kind, share: l.share });
+        else {
+          if (order.indexOf(l.kind) < order.indexOf(e.kind)) e.kind = l.kind;
+          e.share = Math.max(e.share, l.share);
+        }
+      }
+    });
+    return [...all.values()];
+  }
+
+  /** content is the nodes and edges of a scope. @param {any} scope */
+  content(scope) {
+    const m = this.app.model;
+    if (scope.kind === "groups") {
+      const groups = m.groups, at = new Map(groups.map((g, i) => [g, i]));
+      const nodes = groups.map((g, i) => ({ id: `g${i}`, label: g || "others", group: g, peers: 0, keys: 0 }));
+      for (const p of m.peers) { const x = nodes[at.get(m.group(p)) ?? 0]; x.peers++; x.keys += m.status[p.n]?.keys ?? 0; }
+      const sums = new Map();
+      for (const e of this.edges()) {
+        const a = at.get(m.group(m.peers[e.a])) ?? 0, b = at.get(m.group(m.peers[e.b])) ?? 0;
+        if (a !== b) { const k = `${Math.min(a, b)} ${Math.max(a, b)}`; sums.set(k, (sums.get(k) ?? 0) + 1); }
+      }
+      const most = Math.max(1, ...sums.values());
+      return { nodes: nodes.map((x) => ({ ...x, label: `${x.label} (${count(x.peers)})`, size: 6 + 2 * Math.sqrt(x.peers) / Math.sqrt(m.peers.length / 100) })),
+        edges: [...sums].map(([k, v]) => ({ a: `g${k.split(" ")[0]}`, b: `g${k.split(" ")[1]}`, kind: "link", share: v / most })) };
+    }
+    let edges = this.edges();
+    let keep = m.peers.map((p) => p.n);
+    if (scope.kind === "around") {
+      const near = new Set([scope.of]);
+      for (const e of edges) if (e.a === scope.of || e.b === scope.of) near.add(e.a === scope.of ? e.b : e.a);
+      for (const e of edges) if (near.size < around && (near.has(e.a) !== near.has(e.b))) { near.add(e.a); near.add(e.b); }
+      keep = [...near];
+      edges = edges.filter((e) => near.has(e.a) && near.has(e.b));
+    }
+    const most = Math.max(1, ...keep.map((n) => m.status[n]?.keys ?? 0));
+    return { nodes: keep.map((n) => ({ id: String(n), n, label: m.name(n), group: m.group(m.peers[n]), size: 3 + 7 * Math.sqrt((m.status[n]?.keys ?? 0) / most) })),
+      edges: edges.map((e) => ({ ...e, a: String(e.a), b: String(e.b) })) };
+  }
+
+  /** build makes the graph anew, with the positions that peers had. @param {any} scope */
+  build(scope) {
+    const { Graph } = /** @type {any} */ (window).graphology;
+    const content = this.content(scope);
+    const old = this.graph;
+    this.scopeShown = scope;
+    const graph = new Graph({ type: "undirected" });
+    const spread = 40 * Math.sqrt(content.nodes.length);
+    let fresh = 0;
+    content.nodes.forEach((x, i) => {
+      let at = this.positions.get(x.id);
+      if (!at) {
+        fresh++;
+        const angle = i * 2.399963, r = spread * Math.sqrt((i + 0.5) / content.nodes.length); // a sunflower
+        at = { x: r * Math.cos(angle), y: r * Math.sin(angle) };
+      }
+      graph.addNode(x.id, { ...at, size: x.size, label: x.label, group: x.group, n: x.n });
+    });
+    for (const e of content.edges) if (graph.hasNode(e.a) && graph.hasNode(e.b)) graph.addEdge(e.a, e.b, { kind: e.kind, share: e.share });
+    let changed = Math.abs(graph.size - (old?.size ?? 0));
+    old?.forEachEdge((/** @type {string} */ _e, /** @type {any} */ _x, /** @type {string} */ a, /** @type {string} */ b) => { if (!graph.hasNode(a) || !graph.hasNode(b) || !graph.hasEdge(a, b)) changed++; });
+    this.graph = graph;
+    this.scope.textContent = scope.kind === "around" ? `${count(graph.order)} peers around ${this.app.model.name(scope.of)}` : scope.kind === "groups" ? "Groups: select a peer to see those around it" : "";
+    if (!this.sigma) this.start(graph);
+    else this.sigma.setGraph(graph);
+    this.dress();
+    this.drift = (this.drift ?? 0) + changed;
+    if (!old || fresh > 0) this.arrange(1);
+    else if (this.drift > 0.1 * graph.size) this.arrange(0.3);
+  }
+
+  /** @param {any} graph */
+  start(graph) {
+    this.stage.replaceChildren();
+    const Sigma = /** @type {any} */ (window).Sigma;
+    this.sigma = new Sigma(graph, this.stage, {
+      allowInvalidContainer: true, labelRenderedSizeThreshold: 7, labelDensity: 0.6, labelSize: 12, labelColor: { color: css("--ink") }, zIndex: true,
+      minEdgeThickness: 0.6, hideEdgesOnMove: false, defaultDrawNodeHover: drawHover,
+      nodeReducer: (/** @type {string} */ id, /** @type {any} */ d) => this.nodeLook(id, d), edgeReducer: (/** @type {string} */ id, /** @type {any} */ d) => this.edgeLook(id, d),
+    });
+    this.sigma.on("enterNode", ({ node, event }) => { this.hover(node); hint(this.figures(node), event.original); });
+    this.sigma.on("leaveNode", () => { this.hover(null); hint(""); });
+    this.sigma.on("clickNode", ({ node }) => { const n = graphNumber(this.graph, node); if (n !== undefined) this.app.select(n); });
+    this.sigma.on("clickStage", () => this.app.select(null));
+  }
+
+  /** figures are those of a node, for a hint. @param {string} id */
+  figures(id) {
+    const m = this.app.model, n = graphNumber(this.graph, id);
+    if (n === undefined) return this.graph.getNodeAttribute(id, "label");
+    const s = m.status[n], p = m.peers[n];
+    return [p.name, [p.group, p.class].filter(Boolean).join(" · "), s && `${count(s.keys)} keys, ${s.links} links`, s && `knows of ${s.origins}, asks ${s.false.toFixed(1)} in vain`].filter(Boolean).join("\n");
+  }
+
+  /** @param {string|null} id */
+  hover(id) {
+    this.hovered = id;
+    this.near = id === null ? null : new Set(this.graph.neighbors(id));
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  /** the node that all attention goes to, if there is one */
+  get centre() {
+    if (this.hovered !== null && this.graph.hasNode(this.hovered)) return this.hovered;
+    const s = this.app.selected === null ? null : String(this.app.selected);
+    return s !== null && this.graph.hasNode(s) ? s : null;
+  }
+
+  /** @param {string} id @param {any} d */
+  nodeLook(id, d) {
+    const c = this.centre;
+    const near = c === null || id === c || this.nearOf(c).has(id);
+    return { ...d, color: near ? d.color : css("--line"), label: near ? d.label : "", zIndex: near ? 1 : 0, forceLabel: id === c, highlighted: id === c };
+  }
+
+  /** @param {string} c */
+  nearOf(c) {
+    if (this.nearFor !== c || this.nearGraph !== this.graph) { this.nearFor = c; this.nearGraph = this.graph; this.nearSet = new Set(this.graph.neighbors(c)); }
+    return this.nearSet;
+  }
+
+  /** @param {string} id @param {any} d */
+  edgeLook(id, d) {
+    const c = this.centre;
+    if (this.hidden.has(d.kind) && this.scopeShown.kind !== "groups") return { ...d, hidden: true };
+    if (c === null) return d;
+    return this.graph.hasExtremity(id, c) ? { ...d, color: d.full, zIndex: 1, size: d.size + 0.6 } : { ...d, hidden: true };
+  }
+
+  /** dress gives nodes and edges their colours and sizes. */
+  dress() {
+    const m = this.app.model, graph = this.graph;
+    if (!graph || !this.sigma) return;
+    const by = (/** @type {any} */ a) => (a.n === undefined ? a.group : this.colour === "class" ? m.peers[a.n].class || "" : a.group);
+    const names = this.colour === "class" ? m.classes : m.groups;
+    const colour = colours(names);
+    const most = Math.max(1, ...m.status.map((s) => s?.keys ?? 0));
+    graph.updateEachNodeAttributes((/** @type {string} */ _id, /** @type {any} */ a) => {
+      if (a.n !== undefined) a.size = (graph.order > 400 ? 2 : 3) + (graph.order > 400 ? 4 : 7) * Math.sqrt((m.status[a.n]?.keys ?? 0) / most);
+      a.color = this.colour === "knows" && a.n !== undefined ? knowledge(m, a.n) : colour.get(by(a)) ?? "#8d97a3";
+      return a;
+    }, { attributes: ["size", "color"] });
+    const used = new Map();
+    const strength = graph.size > 4000 ? 0.22 : graph.size > 1200 ? 0.4 : 0.6, ground = css("--panel");
+    graph.updateEachEdgeAttributes((/** @type {string} */ _id, /** @type {any} */ a) => {
+      used.set(a.kind, (used.get(a.kind) ?? 0) + 1);
+      a.full = kindColour(a.kind);
+      a.color = mix(a.full, ground, strength);
+      a.size = 0.5 + 3 * Math.max(0, a.share) ** 2;
+      return a;
+    }, { attributes: ["size", "color"] });
+    this.sigma.refresh();
+    this.legends(used, this.colour === "knows" ? null : colour);
+  }
+
+  /** @param {Map<string, number>} used @param {Map<string, string>|null} colour */
+  legends(used, colour) {
+    const text = JSON.stringify([[...used].sort(), [...this.hidden], colour && [...colour]]);
+    if (text === this.legendText) return;
+    this.legendText = text;
+    this.kindBar.replaceChildren(...order.filter((k) => used.has(k)).map((k) => h("label", { class: "key" },
+      h("input", { type: "checkbox", checked: !this.hidden.has(k), onchange: () => { this.hidden.has(k) ? this.hidden.delete(k) : this.hidden.add(k); this.legendText = ""; this.dress(); } }),
+      h("i", { class: "dash", style: `background:${kindColour(k)}` }), `${k} ${count(used.get(k) ?? 0)}`)));
+    if (!colour) this.legend.replaceChildren(h("span", { class: "key" }, "the stronger the blue, the more of the others it knows"));
+    else this.legend.replaceChildren(...[...colour].map(([g, c]) => h("span", { class: "key" }, h("i", { style: `background:${c}` }), g || "others")));
+  }
+
+  /** arrange lays the graph out. @param {number} alpha how much things may move: 1: as much as it takes */
+  arrange(alpha) {
+    if (!this.graph || !this.worker) return;
+    this.drift = 0;
+    const ids = this.graph.nodes(), index = new Map(ids.map((/** @type {string} */ id, /** @type {number} */ i) => [id, i]));
+    this.laid = ids;
+    this.round = (this.round ?? 0) + 1;
+    const pull = { overlap: 0.16, complementary: 0.1, near: 0.03, range: 0.05, contact: 0.02, random: 0.01, inbound: 0.02, link: 0.005 };
+    this.worker.postMessage({
+      id: this.round, alpha,
+      nodes: ids.map((/** @type {string} */ id) => ({ x: this.graph.getNodeAttribute(id, "x"), y: this.graph.getNodeAttribute(id, "y"), r: this.graph.getNodeAttribute(id, "size") })),
+      links: this.graph.mapEdges((/** @type {string} */ _e, /** @type {any} */ a, /** @type {string} */ s, /** @type {string} */ t) => ({
+        source: index.get(s), target: index.get(t), pull: (/** @type {any} */ (pull)[a.kind] ?? 0.02) * (0.4 + Math.max(0, a.share)),
+      })),
+    });
+  }
+
+  /** @param {{id: number, at: Float32Array, settled: boolean}} data */
+  moved(data) {
+    if (data.id !== this.round || !this.laid) return;
+    this.laid.forEach((/** @type {string} */ id, /** @type {number} */ i) => {
+      const at = { x: data.at[2 * i], y: data.at[2 * i + 1] };
+      this.positions.set(id, at);
+      if (this.graph.hasNode(id)) this.graph.mergeNodeAttributes(id, at);
+    });
+    this.stage.dataset.settled = String(data.settled);
+  }
+
+  /** svg is the graph as it is seen. */
+  svg() {
+    if (!this.sigma) return svg(400, 60, `<text x="16" y="34" fill="${css("--ink")}">no graph: this browser has no WebGL</text>`);
+    const { width, height } = this.sigma.getDimensions();
+    const at = (/** @type {string} */ id) => this.sigma.framedGraphToViewport(this.sigma.getNodeDisplayData(id));
+    let body = "";
+    this.graph.forEachEdge((/** @type {string} */ id, /** @type {any} */ d, /** @type {string} */ s, /** @type {string} */ t) => {
+      const look = this.edgeLook(id, d);
+      if (look.hidden) return;
+      const a = at(s), b = at(t);
+      body += `<line x1="${a.x.toFixed(1)}" y1="${a.y.toFixed(1)}" x2="${b.x.toFixed(1)}" y2="${b.y.toFixed(1)}" stroke="${d.full}" stroke-opacity="${this.centre ? 0.9 : 0.45}" stroke-width="${look.size.toFixed(2)}"/>`;
+    });
+    this.graph.forEachNode((/** @type {string} */ id, /** @type {any} */ d) => {
+      const a = at(id), look = this.nodeLook(id, d);
+      body += `<circle cx="${a.x.toFixed(1)}" cy="${a.y.toFixed(1)}" r="${d.size.toFixed(1)}" fill="${look.color}"><title>${escape(d.label)}</title></circle>`;
+      if (look.label && (d.size >= 7 || this.graph.order <= 60 || look.forceLabel)) body += `<text x="${(a.x + d.size + 3).toFixed(1)}" y="${(a.y + 4).toFixed(1)}" fill="${css("--ink")}">${escape(d.label)}</text>`;
+    });
+    return svg(width, height, body);
+  }
+}
+
+/** @param {any} graph @param {string} id @returns {number|undefined} */
+const graphNumber = (graph, id) => graph.getNodeAttribute(id, "n");
+
+/** knowledge is a colour for how much a peer knows of the others. @param {any} m @param {number} n */
+function knowledge(m, n) {
+  let sum = 0;
+  for (const v of m.rows[n]?.levels ?? []) sum += Math.min(1, v / (1 + 8 * levels));
+  const x = sum / Math.max(1, m.peers.length - 1);
+  return `rgb(${Math.round(214 - 180 * x)}, ${Math.round(222 - 120 * x)}, ${Math.round(230 - 50 * x)})`;
+}
+
+/** drawHover draws the label of a node that is hovered or selected. @param {CanvasRenderingContext2D} c @param {any} d @param {any} settings */
+function drawHover(c, d, settings) {
+  c.beginPath();
+  c.arc(d.x, d.y, d.size + 3, 0, 2 * Math.PI);
+  c.strokeStyle = css("--ink");
+  c.lineWidth = 2;
+  c.stroke();
+  if (!d.label) return;
+  c.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
+  const w = c.measureText(d.label).width;
+  c.fillStyle = css("--panel");
+  c.globalAlpha = 0.88;
+  c.fillRect(d.x + d.size + 4, d.y - 9, w + 8, 18);
+  c.globalAlpha = 1;
+  c.fillStyle = css("--ink");
+  c.fillText(d.label, d.x + d.size + 8, d.y + 4);
+}

@@ -1,0 +1,91 @@
+package core
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// view is what routing reads: the overlay's directory, and what tails say changed since the summaries in it.
+type view struct {
+	*overlay.Overlay
+	m *Machine
+}
+
+var _ routing.View = view{}
+
+// addedRate is the false-positive rate of a key that a tail says was added: 48 bits of it.
+const addedRate = 1.0 / (1 << 40)
+
+// Candidates are the peers whose summary matches and whose tails don't say that the key is gone, and those whose tails say
+// that it came.
+func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
+	out := v.Overlay.Candidates(key, f)
+	if v.m.Tails == nil {
+		return out
+	}
+	out = slices.DeleteFunc(out, func(c overlay.Candidate) bool { return v.m.Tails.Removed(c.Peer, f) })
+	linked := v.Linked()
+	for _, p := range v.m.Tails.Added(f) {
+		if at := slices.IndexFunc(out, func(c overlay.Candidate) bool { return c.Peer == p }); at >= 0 {
+			out[at].Rate = addedRate
+			continue
+		}
+		rec, _ := v.Record(p)
+		out = append(out, overlay.Candidate{Peer: p, Record: rec, Rate: addedRate, Connected: slices.Contains(linked, p)})
+	}
+	return out
+}
+
+// Fresh says how old the knowledge of what a linked peer holds is.
+func (v view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
+	if v.m.Tails == nil {
+		return 0, false
+	}
+	return v.m.Tails.Fresh(v.m.now, p)
+}
+
+// header is that of the summary which answers for a peer.
+func (m *Machine) header(p overlay.PeerID) *summary.Header {
+	held, ok := m.Overlay.Held(p)
+	if !ok {
+		return nil
+	}
+	return held.Header()
+}
+
+// room is how many bytes may go to a linked peer now.
+func (m *Machine) room(p overlay.PeerID) int {
+	for _, l := range m.Overlay.Budgets(m.now).Links {
+		if l.Peer == p {
+			return int((1 - l.Spent) * overlay.Burst(l.Out))
+		}
+	}
+	return 0
+}
+
+const (
+	// pulseShare is the part of the line's budget that pulses may take, of pulseBytes each.
+	pulseShare = 1.0 / 50
+	pulseBytes = 80
+	leastPulse = time.Second
+	mostPulse  = 10 * time.Second
+)
+
+// pulse is how often links are told where the node's own tails are.
+func (m *Machine) pulse() time.Duration {
+	b := m.Overlay.Budgets(m.now)
+	if b.LineOut <= 0 {
+		return mostPulse
+	}
+	each := pulseBytes * float64(len(b.Links)) / (pulseShare * b.LineOut)
+	return min(max(time.Duration(each*float64(time.Second)), leastPulse), mostPulse)
+}
+
+// Candidates are the peers that may hold a key, as queries see them.
+func (m *Machine) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
+	return view{m.Overlay, m}.Candidates(key, f)
+}

@@ -1,0 +1,347 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+// managed is a host with a connection manager, as most programs have it.
+func managed(t testing.TB) (host.Host, *connmgr.BasicConnMgr) {
+	t.Helper()
+	cm, err := connmgr.NewConnManager(100, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(cm), libp2p.DisableRelay())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h, cm
+}
+
+// expire makes all that the node keeps account of idle for too long, and has it look.
+func expire(t testing.TB, n *Node) {
+	t.Helper()
+	if err := n.view(t.Context(), func(l *loop) { l.closeStale(time.Now().Add(time.Minute)) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestForeignConnections: the connections of other protocols live on, whoever made them, however many there are and however
+// idle they look to the node.
+func TestForeignConnections(t *testing.T) {
+	h, cm := managed(t)
+	n := nodeOn(t, h, WithMaxConnections(16))
+	var all []host.Host
+	for i := range 20 {
+		other := newHost(t)
+		other.SetStreamHandler("/app/1", func(s network.Stream) { _, _ = io.Copy(io.Discard, s) })
+		from, to := h, other
+		if i%2 == 1 {
+			from, to = other, h
+		}
+		if err := from.Connect(t.Context(), peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			cm.Protect(other.ID(), "app")
+		}
+		all = append(all, other)
+	}
+	s, err := h.NewStream(t.Context(), all[0].ID(), "/app/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		expire(t, n)
+	}
+	for i, other := range all {
+		if len(h.Network().ConnsToPeer(other.ID())) == 0 {
+			t.Errorf("the connection with %d is gone", i)
+		}
+	}
+	if _, err := s.Write(make([]byte, 1000)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSharedConnections: a connection that the node made is closed when it is idle, unless somebody else has come to use it:
+// with a stream, a protection or a tag.
+func TestSharedConnections(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		use   func(t *testing.T, h host.Host, cm *connmgr.BasicConnMgr, p peer.ID)
+		stays bool
+	}{
+		{"unused", func(*testing.T, host.Host, *connmgr.BasicConnMgr, peer.ID) {}, false},
+		{"protected", func(_ *testing.T, _ host.Host, cm *connmgr.BasicConnMgr, p peer.ID) { cm.Protect(p, "app") }, true},
+		{"tagged", func(_ *testing.T, _ host.Host, cm *connmgr.BasicConnMgr, p peer.ID) { cm.TagPeer(p, "app", 1) }, true},
+		{"with a stream", func(t *testing.T, h host.Host, _ *connmgr.BasicConnMgr, p peer.ID) {
+			if _, err := h.NewStream(t.Context(), p, "/app/1"); err != nil {
+				t.Fatal(err)
+			}
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, cm := managed(t)
+			n := nodeOn(t, h)
+			other := newHost(t)
+			other.SetStreamHandler("/app/1", func(s network.Stream) { _, _ = io.Copy(io.Discard, s) })
+			to := peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}
+			if err := n.dial(t.Context(), to, true); err != nil {
+				t.Fatal(err)
+			}
+			c.use(t, h, cm, other.ID())
+			eventually(t, "identify is over", func() bool {
+				for _, conn := range h.Network().ConnsToPeer(other.ID()) {
+					for _, s := range conn.GetStreams() {
+						if strings.HasPrefix(string(s.Protocol()), "/ipfs/") || s.Protocol() == "" {
+							return false
+						}
+					}
+				}
+				return true
+			})
+			expire(t, n)
+			time.Sleep(100 * time.Millisecond)
+			if stays := len(h.Network().ConnsToPeer(other.ID())) > 0; stays != c.stays {
+				t.Errorf("stays: %v", stays)
+			}
+			if made, _ := n.links.Counts(); made != 0 {
+				t.Errorf("%d connections still count as the node's", made)
+			}
+		})
+	}
+}
+
+// TestOtherPubsub: an application's own gossipsub works on the host of a node, and the node's beside it.
+func TestOtherPubsub(t *testing.T) {
+	ha, hb := newHost(t), newHost(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var subs []*pubsub.Subscription
+	var tops []*pubsub.Topic
+	for _, h := range []host.Host{ha, hb} {
+		ps, err := pubsub.NewGossipSub(ctx, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := ps.Join("app")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := top.Subscribe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tops, subs = append(tops, top), append(subs, sub)
+	}
+	a, b := nodeOn(t, ha), nodeOn(t, hb)
+	add(t, a, keysOf("a", 100)...)
+	add(t, b, keysOf("b", 100)...)
+	connect(t, a, b)
+	eventually(t, "the nodes know each other", func() bool { return knows(a, b) && knows(b, a) })
+	exchange := func() {
+		t.Helper()
+		eventually(t, "the application's message arrives", func() bool {
+			_ = tops[1].Publish(ctx, []byte("hi"))
+			c, done := context.WithTimeout(ctx, 300*time.Millisecond)
+			defer done()
+			m, err := subs[0].Next(c)
+			return err == nil && m.ReceivedFrom == hb.ID()
+		})
+	}
+	exchange()
+	_, _ = a.Close(), b.Close()
+	exchange()
+}
+
+// TestSecondNode: a host has room for one node, and for another when it is closed.
+func TestSecondNode(t *testing.T) {
+	h := newHost(t)
+	n := nodeOn(t, h)
+	if _, err := New(h, WithNetwork("another", 0)); !errors.Is(err, ErrHost) {
+		t.Errorf("a second node: %v", err)
+	}
+	add(t, n, []byte("k")) // the first is as it was
+	other := newNode(t)
+	connect(t, other, n)
+	eventually(t, "the first is known", func() bool { return knows(other, n) })
+	_ = n.Close()
+	nodeOn(t, h)
+}
+
+// TestNothingLeft: after Close there is no tag, protection or handler of the node on its host.
+func TestNothingLeft(t *testing.T) {
+	h, cm := managed(t)
+	bare := h.Mux().Protocols()
+	n := nodeOn(t, h)
+	add(t, n, keysOf("k", 100)...)
+	var others []peer.ID
+	for range 3 {
+		m := newNode(t)
+		add(t, m, keysOf("k", 100)...)
+		if err := n.Connect(t.Context(), info(m)); err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, m.ID())
+	}
+	marked := func(p peer.ID) bool { return cm.IsProtected(p, "") || len(cm.GetTagInfo(p).Tags) > 0 }
+	eventually(t, "all are neighbours, in the mesh", func() bool {
+		return !slices.ContainsFunc(others, func(p peer.ID) bool {
+			return !cm.IsProtected(p, "venn") || !cm.IsProtected(p, "pubsub:"+Topic("venn"))
+		})
+	})
+	_ = n.Close()
+	for _, p := range others {
+		if marked(p) {
+			t.Errorf("still marked: %v, protected %v", cm.GetTagInfo(p).Tags, cm.IsProtected(p, ""))
+		}
+	}
+	left := slices.DeleteFunc(h.Mux().Protocols(), func(id protocol.ID) bool { return slices.Contains(bare, id) })
+	if len(left) > 0 {
+		t.Errorf("handlers left: %v", left)
+	}
+}
+
+// TestLostNeighbour: a neighbour that is gone is no longer protected.
+func TestLostNeighbour(t *testing.T) {
+	h, cm := managed(t)
+	n, m := nodeOn(t, h), newNode(t)
+	add(t, n, keysOf("k", 100)...)
+	add(t, m, keysOf("k", 100)...)
+	if err := n.Connect(t.Context(), info(m)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a neighbour, in the mesh", func() bool {
+		return cm.IsProtected(m.ID(), "venn") && cm.IsProtected(m.ID(), "pubsub:"+Topic("venn"))
+	})
+	_, _ = m.Close(), m.host.Close()
+	eventually(t, "it is no longer protected", func() bool { return !cm.IsProtected(m.ID(), "") })
+}
+
+// TestTrimmed: a connection that the host's connection manager closes is a link lost, no more.
+func TestTrimmed(t *testing.T) {
+	n, m := newNode(t), newNode(t)
+	add(t, n, []byte("n"))
+	add(t, m, []byte("m"))
+	connect(t, n, m)
+	eventually(t, "they know each other", func() bool { return knows(n, m) && knows(m, n) })
+	_ = n.host.Network().ClosePeer(m.ID())
+	eventually(t, "the link is lost", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 0 })
+	connect(t, n, m)
+	eventually(t, "it is back", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
+	if got := find(t, n, []byte("m"), QueryOptions{}); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// TestLinkOpenedAfterHello: a peer that takes no hello is no link.
+func TestLinkOpenedAfterHello(t *testing.T) {
+	n, friend := newNode(t), newNode(t)
+	deaf := newHost(t)
+	deaf.SetStreamHandler(HelloID, func(s network.Stream) { _ = s.Reset() })
+	events, stop := n.Events()
+	defer stop()
+	if err := n.Connect(t.Context(), peer.AddrInfo{ID: deaf.ID(), Addrs: deaf.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Connect(t.Context(), info(friend)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the connection with the deaf peer is given up", func() bool {
+		return len(n.host.Network().ConnsToPeer(deaf.ID())) == 0
+	})
+	opened := 0
+	for len(events) > 0 {
+		if ev, ok := (<-events).(LinkOpened); ok {
+			if ev.Peer != friend.ID() {
+				t.Errorf("a link with %s", ev.Peer)
+			}
+			opened++
+		}
+	}
+	if opened != 1 {
+		t.Errorf("%d links opened, want that with the friend", opened)
+	}
+}
+
+// TestStrangersAndPrivateKeys: a stranger that asks for a private key is told no, on every protocol; a link is told yes.
+func TestStrangersAndPrivateKeys(t *testing.T) {
+	n := newNode(t)
+	if _, err := n.AddPrivate(t.Context(), []byte("private")); err != nil {
+		t.Fatal(err)
+	}
+	add(t, n, []byte("public"))
+	ask := func(r *raw) (has []bool) {
+		t.Helper()
+		got, err := r.exchange(n, HaveID, frame(wire.AppendHaveRequest(nil, [][]byte{[]byte("private"), []byte("public")})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has, err = wire.ParseHaveAnswer(got[1:], 2); err != nil {
+			t.Fatal(err)
+		}
+		return has
+	}
+	stranger := &raw{t: t, h: newHost(t)}
+	if err := stranger.h.Connect(t.Context(), info(n)); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(stranger); got[0] || !got[1] {
+		t.Errorf("a stranger is told %v", got)
+	}
+	if got := ask(newRaw(t, n)); !got[0] || !got[1] {
+		t.Errorf("a link is told %v", got)
+	}
+}
+
+// TestIdleStreams: strangers that hold streams open, and handshakes that never end, keep nobody from dialling.
+func TestIdleStreams(t *testing.T) {
+	n := newNode(t, WithMaxConnections(16))
+	for range 20 {
+		x := newHost(t)
+		if err := x.Connect(t.Context(), info(n)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := x.NewStream(t.Context(), n.ID(), HaveID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write([]byte{5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		halfHandshake(t, n.host)
+	}
+	holder := newNode(t)
+	add(t, holder, []byte("k"))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := n.Connect(ctx, info(holder)); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, n, []byte("k"), QueryOptions{}); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+	if err := newHost(t).Connect(ctx, info(n)); err != nil {
+		t.Errorf("an honest peer dials: %v", err)
+	}
+}

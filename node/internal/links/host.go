@@ -1,0 +1,55 @@
+package links
+
+import (
+	"strings"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// The marks that a node leaves in the connection manager of its host.
+const (
+	tag           = "venn"
+	linkWeight    = 10
+	neighbourhood = 50
+)
+
+// Keep tells the host's connection manager of a link. It protects that of a neighbour.
+func Keep(h host.Host, p peer.ID, neighbour bool) {
+	if neighbour {
+		h.ConnManager().Protect(p, tag)
+		h.ConnManager().TagPeer(p, tag, neighbourhood)
+		return
+	}
+	h.ConnManager().Unprotect(p, tag)
+	h.ConnManager().TagPeer(p, tag, linkWeight)
+}
+
+// Release takes back what Keep said.
+func Release(h host.Host, p peer.ID) {
+	h.ConnManager().Unprotect(p, tag)
+	h.ConnManager().UntagPeer(p, tag)
+}
+
+// Foreign says whether somebody besides the node uses the connections with p: by a protection, by a tag or by a stream of
+// another protocol. own says which protocols are the node's.
+func Foreign(h host.Host, p peer.ID, own func(protocol string) bool) bool {
+	if h.ConnManager().IsProtected(p, "") {
+		return true
+	}
+	if info := h.ConnManager().GetTagInfo(p); info != nil {
+		for name, value := range info.Tags {
+			if name != tag && value != 0 && !strings.HasPrefix(name, "pubsub-deliveries:/venn/") {
+				return true
+			}
+		}
+	}
+	for _, c := range h.Network().ConnsToPeer(p) {
+		for _, s := range c.GetStreams() {
+			if !own(string(s.Protocol())) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,158 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// touched are keys that were added or removed since the last tail or epoch, whichever it was: the key store says which.
+type touched struct {
+	mu   sync.Mutex
+	keys [][]byte
+	many bool // more than a tail takes: they are not kept
+}
+
+// add takes in keys that the key store has just taken in or dropped.
+func (t *touched) add(keys [][]byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.many = t.many || len(t.keys)+len(keys) > tails.MaxStep; t.many {
+		t.keys = nil
+		return
+	}
+	for _, k := range keys {
+		t.keys = append(t.keys, append([]byte(nil), k...))
+	}
+}
+
+// begin empties t before the keys for a new epoch are read, if it is of the node's own seed.
+func (t *touched) begin(own bool) {
+	if own {
+		_, _ = t.take()
+	}
+}
+
+// take empties t. many says that there were more keys than a tail takes.
+func (t *touched) take() (keys [][]byte, many bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	keys, many = t.keys, t.many
+	t.keys, t.many = nil, false
+	return keys, many
+}
+
+// waiting is how many there are, and whether there are more than a tail takes.
+func (t *touched) waiting() (n int, many bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.keys), t.many
+}
+
+const (
+	// tailEvery is how long after a tail the next one comes at the soonest.
+	tailEvery = 200 * time.Millisecond
+	// newsShare is the part of the line's budget that tails, or epochs, may take: about tailBytes a tail and receiver; epochBytes an
+	// epoch and receiver, and changeBytes each change in it.
+	newsShare   = 1.0 / 4
+	tailBytes   = 160
+	epochBytes  = 400
+	changeBytes = 2
+)
+
+// tailer says when the next tail is due.
+type tailer struct {
+	last   time.Duration
+	made   bool
+	waking bool
+}
+
+// tail tells others what has changed, so many keys since the last call, in a tail or, if tails do not bear it, in a new epoch.
+func (l *loop) tail(changes int) {
+	n, many := l.n.touched.waiting()
+	switch {
+	case l.publisher.building:
+		if many {
+			l.press(changes)
+		}
+		return
+	case many || changes > 0 && n == 0 || !l.core.Tails.Bears(n):
+		l.press(max(changes, n))
+		return
+	case n == 0:
+		return
+	}
+	now := l.n.now()
+	if due := l.tails.last + l.tailPause(); l.tails.made && now < due {
+		l.wakeTail(due - now)
+		return
+	}
+	l.tails.last, l.tails.made = now, true
+	keys, _ := l.n.touched.take()
+	in := tails.Changed{}
+	for _, k := range keys {
+		if f := l.n.hasher.Fingerprint(k); l.n.keys.Has(k) {
+			in.Added = append(in.Added, f)
+		} else {
+			in.Removed = append(in.Removed, f)
+		}
+	}
+	l.step(in)
+	l.publisher.schedule.Tailed(now, len(keys))
+}
+
+// press has a new epoch made as soon as the line bears one.
+func (l *loop) press(changes int) {
+	if changes == 0 {
+		return
+	}
+	s := &l.publisher.schedule
+	s.Space(max(l.n.cfg.spacing.Seconds(), l.burden(epochBytes+changeBytes*float64(changes))))
+	s.Pressing(l.n.now(), changes)
+}
+
+// wakeTail has the loop look again after a while.
+func (l *loop) wakeTail(after time.Duration) {
+	if l.tails.waking {
+		return
+	}
+	l.tails.waking = true
+	time.AfterFunc(after, l.n.in.Poke)
+}
+
+// tailPause is how long to wait after a tail.
+func (l *loop) tailPause() time.Duration {
+	return max(tailEvery, time.Duration(l.burden(tailBytes)*float64(time.Second)))
+}
+
+// burden is how many seconds a part of the node's line is busy with so many bytes for each link, or for half of all origins that
+// it knows, if these are more: what it makes all others carry, it has to carry of them.
+func (l *loop) burden(bytes float64) float64 {
+	b := l.core.Overlay.Budgets(l.n.now())
+	return bytes * float64(max(len(b.Links), l.core.Overlay.Origins()/2)) / (newsShare * b.LineOut)
+}
+
+var errTailSigner = errors.New("node: no public key of the tail's origin")
+
+// verifyTail checks the signature of a tail.
+func (n *Node) verifyTail(origin string, message, signature []byte) error {
+	id := peer.ID(origin)
+	key, err := id.ExtractPublicKey()
+	if err != nil {
+		key = n.host.Peerstore().PubKey(id)
+	}
+	if key == nil {
+		return fmt.Errorf("%w: %s", errTailSigner, id)
+	}
+	ok, err := key.Verify(message, signature)
+	if err != nil || !ok {
+		return summary.ErrSigner
+	}
+	return nil
+}

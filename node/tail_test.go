@@ -1,0 +1,184 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// mesh returns nodes that are all linked with each other, hold keys, and know each other's summaries.
+func meshOf(t testing.TB, n, keys int, opts ...Option) []*Node {
+	t.Helper()
+	nodes := make([]*Node, n)
+	for i := range nodes {
+		nodes[i] = newNode(t, opts...)
+		if keys > 0 {
+			add(t, nodes[i], keysOf(fmt.Sprint("old ", i), keys)...)
+		}
+		for _, m := range nodes[:i] {
+			connect(t, nodes[i], m)
+		}
+	}
+	eventually(t, "all know all", func() bool {
+		for _, a := range nodes {
+			for _, b := range nodes {
+				if a != b && !knows(a, b) {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return nodes
+}
+
+// says is what n's tails say of a key at p: "added", "removed", or nothing.
+func says(t testing.TB, n, p *Node, key []byte) (out string) {
+	t.Helper()
+	f, id := n.hasher.Fingerprint(key), overlay.PeerID(p.ID())
+	err := n.view(t.Context(), func(l *loop) {
+		if l.core.Tails.Removed(id, f) {
+			out = "removed"
+		} else if slices.Contains(l.core.Tails.Added(f), id) {
+			out = "added"
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func epochOf(t testing.TB, n *Node) summary.Epoch {
+	t.Helper()
+	s, err := n.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Epoch
+}
+
+// TestTailsTell adds and removes keys after the summaries went round: others hear of it, without a new summary.
+func TestTailsTell(t *testing.T) {
+	nodes := meshOf(t, 3, 300)
+	a, b := nodes[0], nodes[1]
+	epochs := epochOf(t, a)
+	add(t, a, []byte("new"))
+	eventually(t, "b hears of a new key", func() bool { return says(t, b, a, []byte("new")) == "added" })
+	r, err := b.Query(t.Context(), []byte("new"), QueryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.Stats(); err != nil || s.Found != 1 || s.Explain[0].Why != routing.Matched || s.Messages != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if err := a.RemoveKeys(t.Context(), []byte("new"), keysOf("old 0", 1)[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range [][]byte{[]byte("new"), keysOf("old 0", 1)[0]} {
+		eventually(t, "b hears of a key that is gone", func() bool { return says(t, b, a, key) == "removed" })
+		if got := find(t, b, key, QueryOptions{}); got != nil {
+			t.Errorf("found %v, which has it no longer", got)
+		}
+	}
+	if now := epochOf(t, a); now != epochs {
+		t.Errorf("epoch %v came, after %v", now, epochs)
+	}
+}
+
+// TestTailsAndEpochsAgree adds and removes keys at random sizes, so that tails and epochs take turns: in the end others know exactly
+// what is held.
+func TestTailsAndEpochsAgree(t *testing.T) {
+	nodes := meshOf(t, 2, 100)
+	a, b := nodes[0], nodes[1]
+	held := map[string]bool{}
+	for i, n := range []int{1, 200, 3, 50, 120, 1, 400, 7} {
+		keys := keysOf(fmt.Sprint("batch ", i), n)
+		add(t, a, keys...)
+		for _, k := range keys {
+			held[string(k)] = true
+		}
+		if err := a.RemoveKeys(t.Context(), keys[:n/2]...); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys[:n/2] {
+			held[string(k)] = false
+		}
+	}
+	eventually(t, "b knows what a holds", func() bool {
+		for k, has := range held {
+			matched := false
+			err := b.view(t.Context(), func(l *loop) {
+				for _, c := range l.core.Candidates([]byte(k), b.hasher.Fingerprint([]byte(k))) {
+					matched = matched || c.Peer == overlay.PeerID(a.ID())
+				}
+			})
+			if err != nil || has && !matched {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// TestFreshness is the table of figures for new keys: VENN_FRESH=60s runs it for so long.
+func TestFreshness(t *testing.T) {
+	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
+	if err != nil {
+		t.Skip("set VENN_FRESH=60s to measure how soon new keys are found")
+	}
+	const each = 10 // a second
+	nodes := meshOf(t, 10, 200)
+	var mu sync.Mutex
+	var found, gone []time.Duration
+	var wg sync.WaitGroup
+	watch := func(n *Node, key []byte, holder peer.ID, want bool, out *[]time.Duration) {
+		defer wg.Done()
+		since := time.Now()
+		for time.Since(since) < 30*time.Second {
+			got := find(t, n, key, QueryOptions{Timeout: 5 * time.Second})
+			if slices.Contains(got, holder) == want {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		*out = append(*out, time.Since(since))
+	}
+	for i := range int(long.Seconds() * each) {
+		at := time.Now()
+		for k, n := range nodes {
+			key := fmt.Appendf(nil, "%d/%d", k, i)
+			add(t, n, key)
+			other := nodes[(k+1+i%9)%10]
+			wg.Add(1)
+			go watch(other, key, n.ID(), true, &found)
+			if i >= 50 {
+				old := fmt.Appendf(nil, "%d/%d", k, i-50)
+				if err := n.RemoveKeys(t.Context(), old); err != nil {
+					t.Fatal(err)
+				}
+				wg.Add(1)
+				go watch(other, old, n.ID(), false, &gone)
+			}
+		}
+		time.Sleep(time.Until(at.Add(time.Second / each)))
+	}
+	wg.Wait()
+	for name, all := range map[string][]time.Duration{"found": found, "gone": gone} {
+		slices.Sort(all)
+		if len(all) > 0 {
+			t.Logf("%s: %d keys, p50 %v, p99 %v, most %v", name, len(all), all[len(all)/2], all[len(all)*99/100], all[len(all)-1])
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package defence names the defences that tests and experiments may switch off, to show that the attack that each is for
+// succeeds without it. Nobody else switches one off.
+package defence
+
+// Off is a set of defences that are switched off. The zero value leaves all of them on.
+type Off uint32
+
+const (
+	// Credit lets a link that broke its claims stand back behind others: claims of newer epochs do not crowd out what others offer.
+	Credit Off = 1 << iota
+	// Growth ends an ask that brings nothing new, however much is sent again.
+	Growth
+	// Memory of a link's broken claims outlives its sessions and its connections.
+	Memory
+	// Ageing bounds the peers known by their record alone, for each link and in all, and forgets them in time.
+	Ageing
+	// Bans are bounded, small and forgotten in time.
+	Bans
+	// Groups gives a linked peer its place, however many others claim its group of addresses.
+	Groups
+	// Released lets parts come in peace that were asked for of an origin that was forgotten meanwhile.
+	Released
+	// Acceptance frees the slot of a neighbour that never says that it accepts.
+	Acceptance
+)
+
+// Has says whether a defence is switched off.
+func (o Off) Has(d Off) bool { return o&d != 0 }

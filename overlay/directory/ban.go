@@ -1,0 +1,70 @@
+package directory
+
+import (
+	"math"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/defence"
+)
+
+// An origin that signs two summaries under one epoch is banned: all that is held of it goes, and for a while nothing more is
+// taken in. Identities are free, so bans are few and small, and the oldest gives way.
+const (
+	banFor    = 24 * time.Hour
+	banMemory = 64       // bytes of a ban: its place in a map and in the order
+	banShare  = 1.0 / 64 // of the memory, for bans
+	leastBans = 16
+)
+
+// bans are the origins that are banned.
+type bans struct {
+	until  map[uint64]time.Duration // by tag
+	order  []uint64                 // the oldest first
+	most   int
+	each   int // bytes
+	lasts  time.Duration
+	expiry bool
+}
+
+func newBans(cfg *Config) bans {
+	b := bans{until: map[uint64]time.Duration{}, most: max(leastBans, int(banShare*float64(cfg.Memory)/banMemory)), each: banMemory, lasts: banFor, expiry: true}
+	if cfg.Undefended.Has(defence.Bans) {
+		b.most, b.each, b.expiry = math.MaxInt, entryMemory, false
+	}
+	return b
+}
+
+// add bans a tag.
+func (b *bans) add(now time.Duration, tag uint64) {
+	if _, known := b.until[tag]; known {
+		return
+	}
+	for len(b.order) >= b.most || len(b.order) > 0 && now >= b.until[b.order[0]] {
+		delete(b.until, b.order[0])
+		b.order = b.order[1:]
+	}
+	b.until[tag] = agenda.Never
+	if b.expiry {
+		b.until[tag] = now + b.lasts
+	}
+	b.order = append(b.order, tag)
+}
+
+// has says whether a tag is banned.
+func (b *bans) has(now time.Duration, tag uint64) bool { return now < b.until[tag] }
+
+func (b *bans) memory() int { return b.each * len(b.order) }
+
+// ban forgets the entries of a peer and bans it.
+func (d *Directory) ban(now time.Duration, e *Entry) {
+	for _, e := range []*Entry{e, e.sibling} {
+		if e != nil {
+			d.bans.add(now, e.tag)
+			d.Remove(e.index)
+		}
+	}
+}
+
+// Bans returns how many origins are banned.
+func (d *Directory) Bans() int { return len(d.bans.order) }

@@ -1,0 +1,63 @@
+package directory
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// Records in hellos are how a newcomer hears of peers to connect with. Anybody can make records of peers that there are not, so
+// the entries known by a record alone wait in a queue that ages: few of each link, few in all, each for a while.
+const (
+	maxNamed     = 1 << 10
+	maxNamedLink = 64
+	namedFor     = 10 * time.Minute
+)
+
+// name returns the entry of an origin, a new one that is known by its record alone if there is none. It returns nil if there is
+// no room; a linked peer's own needs none.
+func (d *Directory) name(now time.Duration, from event.PeerID, tag uint64) *Entry {
+	if e := d.Tagged(tag); e != nil {
+		return e
+	}
+	l := d.links[from]
+	if l == nil || d.isTag(tag, l) || d.cfg.Undefended.Has(defence.Ageing) {
+		return d.Add(now, from, tag)
+	}
+	if d.bans.has(now, tag) || len(d.byTag) > d.cfg.MaxOrigins || d.pendingFull() || d.Short() {
+		d.ignored++
+		return nil
+	}
+	d.makeNamedRoom(from)
+	e := d.create(now, from, tag, Named)
+	d.named = append(d.named, e.index)
+	d.due.By(dueExpiry, now+namedFor)
+	return e
+}
+
+// makeNamedRoom forgets the oldest named entry: the link's, if it has named too many, or anybody's.
+func (d *Directory) makeNamedRoom(from event.PeerID) {
+	theirs, oldest := 0, -1
+	for _, i := range d.named {
+		if d.entries[i].by == from {
+			if theirs++; oldest < 0 {
+				oldest = i
+			}
+		}
+	}
+	switch {
+	case theirs >= maxNamedLink:
+		d.Remove(oldest)
+	case len(d.named) >= maxNamed:
+		d.Remove(d.named[0])
+	}
+}
+
+// unname takes an entry from the queue of those that are known by their record alone.
+func (d *Directory) unname(e *Entry) {
+	if at := slices.Index(d.named, e.index); at >= 0 {
+		d.named = slices.Delete(d.named, at, at+1)
+	}
+}

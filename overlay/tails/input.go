@@ -1,0 +1,104 @@
+package tails
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Item is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks.
+type Item struct {
+	Group  summary.GroupID
+	Number uint32   // the state that the sender holds
+	Gap    bool     // the sender cannot use tails that start later than state 0
+	Direct bool     // the sender is linked with the origin: it hears of its tails without others
+	Left   bool     // in an item of the sender's own: it is leaving. In another's: the sender cannot reach the origin
+	Hides  bool     // in an item of the sender's own: it holds keys that no summary shows
+	Tails  [][]byte // signed, in order
+}
+
+const (
+	// MaxItems is the most items of a message, MaxItemTails the most tails of an item.
+	MaxItems     = 256
+	MaxItemTails = 32
+	// maxMessage is about how many bytes a message has at most.
+	maxMessage = 32 << 10
+)
+
+// Input is something that happened. The set is sealed: the types of this file.
+type Input interface{ input() }
+
+// Published says that a new epoch of the node's own has been published.
+type Published struct{ Header *summary.Header }
+
+// Changed says which fingerprints the node's collection gained and lost since the last Changed or Published.
+type Changed struct{ Added, Removed []summary.Fingerprint }
+
+// Learned says that a newer epoch answers for an origin, or the same one better.
+type Learned struct{ Origin overlay.PeerID }
+
+// LinkOpened says that a linked peer has said hello and understands tails.
+type LinkOpened struct{ Peer overlay.PeerID }
+
+// LinkClosed says that the last connection to a peer is gone.
+type LinkClosed struct{ Peer overlay.PeerID }
+
+// Leaving says that the node is about to close: its links are told.
+type Leaving struct{}
+
+// Unreachable says that the connection with a linked peer was lost, and that another could not be made.
+type Unreachable struct{ Peer overlay.PeerID }
+
+// Received is a message of a linked peer.
+type Received struct {
+	From  overlay.PeerID
+	Items []Item
+}
+
+// Tick lets time pass: it answers a [Wake].
+type Tick struct{}
+
+func (Published) input()   {}
+func (Changed) input()     {}
+func (Learned) input()     {}
+func (LinkOpened) input()  {}
+func (LinkClosed) input()  {}
+func (Leaving) input()     {}
+func (Unreachable) input() {}
+func (Received) input()    {}
+func (Tick) input()        {}
+
+// Effect is something that the driver must do. The set is sealed: [Send], [Report], [Doubt], [Wake].
+type Effect interface{ effect() }
+
+// Send sends a message to a linked peer. Bytes is its size on the wire, about.
+type Send struct {
+	To    overlay.PeerID
+	Items []Item
+	Bytes int
+}
+
+// Report is a peer's misbehaviour.
+type Report struct {
+	Peer  overlay.PeerID
+	Fault overlay.Fault
+}
+
+// Doubt says that a linked peer could not reach another: nobody knows whether that is gone, or the word is a lie.
+type Doubt struct{ Peer overlay.PeerID }
+
+// Wake asks for a [Tick] at a time, replacing any earlier Wake.
+type Wake struct{ At time.Duration }
+
+func (Send) effect()   {}
+func (Report) effect() {}
+func (Doubt) effect()  {}
+func (Wake) effect()   {}
+
+// The faults that are reported.
+const (
+	FaultTail overlay.Fault = "tail"       // not signed by its origin for that epoch, or malformed
+	FaultRate overlay.Fault = "tail rate"  // more tails of an origin than one may make
+	FaultLong overlay.Fault = "tail chain" // more changes than the tails of an epoch may carry
+)

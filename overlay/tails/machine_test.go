@@ -1,0 +1,471 @@
+package tails_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// net is machines on one virtual clock, whose messages take a while.
+type net struct {
+	t       testing.TB
+	now     time.Duration
+	delay   time.Duration
+	peers   map[overlay.PeerID]*peer
+	names   []overlay.PeerID
+	flying  []flight
+	lose    func(from, to overlay.PeerID) bool
+	trace   strings.Builder
+	reports map[overlay.Fault]int
+}
+
+type flight struct {
+	at       time.Duration
+	from, to overlay.PeerID
+	items    []tails.Item
+}
+
+type peer struct {
+	*net
+	id      overlay.PeerID
+	machine *tails.Machine
+	header  *summary.Header
+	epochs  map[overlay.PeerID]*summary.Header // that it holds
+	links   map[overlay.PeerID]bool
+	keys    map[summary.Fingerprint]bool
+	room    int
+	wake    time.Duration
+	sent    int // bytes
+	hides   bool
+}
+
+var errForged = errors.New("forged")
+
+func signature(origin string, message []byte) []byte {
+	s := sha256.Sum256(append([]byte(origin+" signs "), message...))
+	return append(s[:], s[:]...)
+}
+
+func verify(origin string, message, sig []byte) error {
+	if !bytes.Equal(sig, signature(origin, message)) {
+		return errForged
+	}
+	return nil
+}
+
+func newNet(t testing.TB, names string) *net {
+	n := &net{t: t, delay: 10 * time.Millisecond, peers: map[overlay.PeerID]*peer{}, reports: map[overlay.Fault]int{}}
+	for name := range strings.FieldsSeq(names) {
+		p := &peer{
+			net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{},
+			keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
+		}
+		p.machine = tails.New(tails.Config{
+			Self: p.id, Verify: verify, Room: func(overlay.PeerID) int { return p.room },
+			Sign:   func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
+			Header: func(q overlay.PeerID) *summary.Header { return p.epochs[q] },
+			Hides:  func() bool { return p.hides },
+			Pulse:  func() time.Duration { return time.Second },
+		})
+		n.peers[p.id] = p
+		n.names = append(n.names, p.id)
+		p.publish(1)
+	}
+	return n
+}
+
+// publish makes a new epoch of a peer's, of what it holds.
+func (p *peer) publish(seq uint32) {
+	s, err := summary.Build(slices.Collect(maps.Keys(p.keys)), summary.Header{Origin: string(p.id), Epoch: summary.Epoch{Generation: 1, Sequence: seq}, Lifetime: time.Hour})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.header = s.Header()
+	p.step(tails.Published{Header: p.header})
+}
+
+func (p *peer) learn(q *peer) {
+	p.epochs[q.id] = q.header
+	p.step(tails.Learned{Origin: q.id})
+}
+
+func (n *net) link(a, b overlay.PeerID) {
+	n.peers[a].links[b], n.peers[b].links[a] = true, true
+	n.peers[a].step(tails.LinkOpened{Peer: b})
+	n.peers[b].step(tails.LinkOpened{Peer: a})
+}
+
+func (n *net) all(f func(a, b *peer)) {
+	for _, a := range n.names {
+		for _, b := range n.names {
+			if a != b {
+				f(n.peers[a], n.peers[b])
+			}
+		}
+	}
+}
+
+func (p *peer) step(in tails.Input) {
+	fmt.Fprintf(&p.trace, "%v %s %T\n", p.now, p.id, in)
+	for _, e := range slices.Clone(p.machine.Step(p.now, in)) {
+		fmt.Fprintf(&p.trace, "  %T %v\n", e, e)
+		switch e := e.(type) {
+		case tails.Send:
+			p.sent += e.Bytes
+			if p.lose == nil || !p.lose(p.id, e.To) {
+				p.flying = append(p.flying, flight{p.now + p.delay, p.id, e.To, e.Items})
+			}
+		case tails.Report:
+			p.reports[e.Fault]++
+		case tails.Wake:
+			p.wake = e.At
+		}
+	}
+}
+
+// change adds and removes keys at a peer.
+func (p *peer) change(added, removed []summary.Fingerprint) {
+	for _, f := range added {
+		p.keys[f] = true
+	}
+	for _, f := range removed {
+		delete(p.keys, f)
+	}
+	p.step(tails.Changed{Added: added, Removed: removed})
+}
+
+func (n *net) run(until time.Duration) {
+	for {
+		next := until + 1
+		for _, f := range n.flying {
+			next = min(next, f.at)
+		}
+		for _, id := range n.names {
+			if p := n.peers[id]; p.wake >= n.now && p.wake >= 0 {
+				next = min(next, p.wake)
+			}
+		}
+		if next > until {
+			n.now = until
+			return
+		}
+		n.now = next
+		flying := n.flying
+		n.flying = nil
+		for _, f := range flying {
+			if f.at <= n.now {
+				n.peers[f.to].step(tails.Received{From: f.from, Items: f.items})
+			} else {
+				n.flying = append(n.flying, f)
+			}
+		}
+		for _, id := range n.names {
+			if p := n.peers[id]; p.wake == n.now {
+				p.wake = -1
+				p.step(tails.Tick{})
+			}
+		}
+	}
+}
+
+// knows says whether p's machine says of q exactly what changed since q's summary.
+func (p *peer) knows(q *peer, before map[summary.Fingerprint]bool) error {
+	for f := range q.keys {
+		if !before[f] && !slices.Contains(p.machine.Added(f), q.id) {
+			return fmt.Errorf("%s does not know that %s added %x", p.id, q.id, uint64(f))
+		}
+	}
+	for f := range before {
+		if removed := p.machine.Removed(q.id, f); removed == q.keys[f] {
+			return fmt.Errorf("%s says that %s removed %x: %v", p.id, q.id, uint64(f), removed)
+		}
+	}
+	return nil
+}
+
+func fps(first, n int) (out []summary.Fingerprint) {
+	for i := range n {
+		out = append(out, summary.Fingerprint(uint64(first+i)*0x9e3779b97f4a7c15>>16))
+	}
+	return out
+}
+
+// TestTailsTravel sends changes along a line of five peers, some messages being lost.
+func TestTailsTravel(t *testing.T) {
+	n := newNet(t, "a b c d e")
+	rng := rand.New(rand.NewPCG(1, 1))
+	n.all(func(p, q *peer) { p.learn(q) })
+	for _, pair := range []string{"ab", "bc", "cd", "de"} {
+		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+	}
+	a := n.peers["a"]
+	a.change(fps(0, 50), nil)
+	n.run(time.Second)
+	before := maps.Clone(a.keys)
+	a.publish(2)
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.lose = func(overlay.PeerID, overlay.PeerID) bool { return rng.IntN(4) == 0 }
+	for i := range 100 {
+		a.change(fps(1000+3*i, 3), fps(i/2, 1))
+		n.run(n.now + 100*time.Millisecond)
+	}
+	n.lose = nil
+	a.change(fps(2000, 1), nil)
+	n.run(n.now + 5*time.Second)
+	for _, id := range n.names[1:] {
+		if err := n.peers[id].knows(a, before); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(n.reports) > 0 {
+		t.Errorf("refused: %v", n.reports)
+	}
+}
+
+// TestCostOfTails has ten peers, all linked, add keys: what a change costs each receiver, and how soon it is known.
+func TestCostOfTails(t *testing.T) {
+	n := newNet(t, "a b c d e f g h i j")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.all(func(p, q *peer) {
+		if p.id < q.id {
+			n.link(p.id, q.id)
+		}
+	})
+	n.run(5 * time.Second)
+	for _, p := range n.peers {
+		p.sent = 0
+	}
+	const seconds = 20
+	const changes = 3
+	for i := range seconds * 4 {
+		for k, id := range n.names {
+			n.peers[id].change(fps(100_000*k+changes*i, changes), nil)
+		}
+		n.run(n.now + 250*time.Millisecond)
+		for k, id := range n.names {
+			if len(n.peers["a"].machine.Added(fps(100_000*k+changes*i, 1)[0])) == 0 && id != "a" {
+				t.Fatalf("a does not know after 250 ms what %s added", id)
+			}
+		}
+	}
+	total := 0
+	for _, p := range n.peers {
+		total += p.sent
+	}
+	each := float64(total) / float64(seconds*4*10*9)
+	t.Logf("%.0f bytes a tail of %d changes and receiver", each, changes)
+	if each > 190 {
+		t.Errorf("%.0f bytes a tail and receiver", each)
+	}
+}
+
+// TestSlowLinkCatchesUp gives a link no room for a while: it then needs few of the tails that it missed.
+func TestSlowLinkCatchesUp(t *testing.T) {
+	n := newNet(t, "a b")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.run(time.Second)
+	a, b := n.peers["a"], n.peers["b"]
+	a.room = 0
+	for i := range 100 {
+		a.change(fps(i, 1), nil)
+		n.run(n.now + 100*time.Millisecond)
+	}
+	a.sent, a.room = 0, 1<<20
+	n.run(n.now + 2*time.Second)
+	if err := b.knows(a, nil); err != nil {
+		t.Error(err)
+	}
+	if a.sent > 1500 {
+		t.Errorf("%d bytes for 100 changes", a.sent)
+	}
+}
+
+// TestEarlyTails sends tails before the epoch that they belong to.
+func TestEarlyTails(t *testing.T) {
+	n := newNet(t, "a b")
+	n.link("a", "b")
+	a, b := n.peers["a"], n.peers["b"]
+	a.change(fps(0, 3), nil)
+	n.run(time.Second)
+	b.learn(a)
+	if err := b.knows(a, nil); err != nil {
+		t.Error(err)
+	}
+	a.publish(2)
+	a.change(fps(10, 3), nil)
+	n.run(n.now + 10*time.Second)
+	b.learn(a)
+	n.run(n.now + 2*time.Second)
+	if num, _, _ := b.machine.State("a"); num != 1 {
+		t.Errorf("b is at state %d of a's second epoch", num)
+	}
+}
+
+// TestHostileTails sends tails that are forged, replayed, of another epoch, or of nobody: none changes what is known.
+func TestHostileTails(t *testing.T) {
+	n := newNet(t, "a b evil")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.link("evil", "b")
+	a, b, evil := n.peers["a"], n.peers["b"], n.peers["evil"]
+	a.change(fps(0, 2), nil)
+	n.run(time.Second)
+	sign := func(origin string, h *summary.Header, number, from uint32, added []summary.Fingerprint) []byte {
+		tail, err := summary.NewTail(number, from, added, nil).Sign(h, func(m []byte) ([]byte, error) { return signature(origin, m), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tail.AppendSigned(nil)
+	}
+	f := fps(77, 1)
+	old := a.header
+	for name, item := range map[string]tails.Item{
+		"by another":       {Group: a.header.Group(), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
+		"garbage":          {Group: a.header.Group(), Number: 2, Tails: [][]byte{{1, 2, 3}}},
+		"too long":         {Group: a.header.Group(), Number: 2, Tails: [][]byte{make([]byte, summary.MaxTail+1)}},
+		"another's header": {Group: a.header.Group(), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
+		"nobody's":         {Group: summary.GroupID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
+	} {
+		before := b.machine.Refused()
+		b.step(tails.Received{From: "evil", Items: []tails.Item{item}})
+		if got := b.machine.Added(f[0]); len(got) > 0 {
+			t.Errorf("%s: %v has it now", name, got)
+		}
+		if name != "nobody's" && b.machine.Refused() != before+1 {
+			t.Errorf("%s: not counted", name)
+		}
+		n.run(n.now + 11*time.Second) // it is no longer mute
+	}
+	first := sign("a", old, 1, 0, fps(0, 2))
+	a.change(nil, fps(0, 1))
+	n.run(n.now + time.Second)
+	b.step(tails.Received{From: "evil", Items: []tails.Item{{Group: old.Group(), Number: 9, Tails: [][]byte{first}}}})
+	if !b.machine.Removed("a", fps(0, 1)[0]) {
+		t.Error("a replayed tail brought a removed key back")
+	}
+	b.step(tails.Received{From: "stranger", Items: []tails.Item{{Group: old.Group(), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
+	if len(b.machine.Added(f[0])) > 0 {
+		t.Error("taken from a peer that is not linked")
+	}
+}
+
+// TestFloodOfTails lets an origin make tails without end: memory and rate are bounded.
+func TestFloodOfTails(t *testing.T) {
+	n := newNet(t, "a b")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	a, b := n.peers["a"], n.peers["b"]
+	for i := range 500 {
+		tail, err := summary.NewTail(uint32(i+1), uint32(i), fps(100*i, 100), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.step(tails.Received{From: "a", Items: []tails.Item{{Group: a.header.Group(), Number: uint32(i + 1), Tails: [][]byte{tail.AppendSigned(nil)}}}})
+	}
+	if _, added, _ := b.machine.State("a"); added > 2048 {
+		t.Errorf("%d changes are kept of one origin", added)
+	}
+	if n.reports[tails.FaultLong]+n.reports[tails.FaultRate] == 0 {
+		t.Error("nothing was refused")
+	}
+}
+
+// TestFresh says how old the knowledge of a linked peer is, and that there is none of one that hides keys.
+func TestFresh(t *testing.T) {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.run(3 * time.Second)
+	a := n.peers["a"]
+	if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 1200*time.Millisecond {
+		t.Errorf("b: %v, %v", age, ok)
+	}
+	if _, ok := a.machine.Fresh(n.now, "c"); ok {
+		t.Error("c, which is not linked, is known")
+	}
+	n.lose = func(overlay.PeerID, overlay.PeerID) bool { return true }
+	n.run(13 * time.Second)
+	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
+		t.Errorf("b, silent for ten seconds: %v", age)
+	}
+	n.lose, n.peers["b"].hides = nil, true
+	n.run(n.now + 2*time.Second)
+	if _, ok := a.machine.Fresh(n.now, "b"); ok {
+		t.Error("b hides keys, and is said to be known")
+	}
+}
+
+// TestDeterminism runs the same twice.
+func TestDeterminism(t *testing.T) {
+	run := func() string {
+		n := newNet(t, "a b c d")
+		n.all(func(p, q *peer) { p.learn(q) })
+		for _, pair := range []string{"ab", "bc", "cd", "da"} {
+			n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+		}
+		for i := range 20 {
+			for k, id := range n.names {
+				n.peers[id].change(fps(1000*k+i, 1), nil)
+			}
+			n.run(n.now + 70*time.Millisecond)
+		}
+		return n.trace.String()
+	}
+	if first, again := run(), run(); first != again {
+		t.Error("two runs differ")
+	}
+}
+
+// TestGoodbye lets a peer leave: its links know at once that it holds nothing, and that it is back when it is.
+func TestGoodbye(t *testing.T) {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.link("b", "c")
+	n.run(time.Second)
+	a, b, f := n.peers["a"], n.peers["b"], fps(0, 1)[0]
+	a.step(tails.Leaving{})
+	n.run(n.now + 50*time.Millisecond)
+	if !b.machine.Removed("a", f) || n.peers["c"].machine.Removed("a", f) {
+		t.Error("b does not know that a left, or c believes it")
+	}
+	b.step(tails.LinkClosed{Peer: "a"})
+	b.step(tails.LinkOpened{Peer: "a"})
+	if b.machine.Removed("a", f) {
+		t.Error("a is back, and b says that it left")
+	}
+}
+
+// TestUnreachable lets a peer tell that it cannot reach another: the word goes round once, and those linked with the other
+// don't believe it.
+func TestUnreachable(t *testing.T) {
+	n := newNet(t, "a b c d dead")
+	n.all(func(p, q *peer) { p.learn(q) })
+	for _, pair := range []string{"ab", "bc", "ca", "cd"} {
+		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+	}
+	n.link("dead", "d")
+	n.run(time.Second)
+	n.trace.Reset()
+	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
+	n.run(n.now + 3*time.Second)
+	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
+		t.Errorf("%d peers doubt, want a, b and c", got)
+	}
+	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
+	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
+		t.Errorf("it was told again at once: %d", got)
+	}
+}

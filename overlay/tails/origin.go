@@ -1,0 +1,125 @@
+package tails
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
+	maxChain    = 2048
+	maxSegments = MaxItemTails
+	// tailsPerSecond is how many tails of one origin are taken in, tailBurst how many after a pause.
+	tailsPerSecond = 20
+	tailBurst      = 60
+)
+
+// origin is what is known of one peer's tails, all of one epoch.
+type origin struct {
+	peer   overlay.PeerID
+	header *summary.Header
+	chain  []*summary.Tail // in force: the first starts at state 0, each other where the one before ends
+	held   int             // fingerprints in chain
+	state  map[summary.Fingerprint]bool
+	left   bool          // it has said that it leaves: it holds nothing
+	doubt  time.Duration // when somebody last could not reach it
+	tokens float64       // tails that may come now
+	filled time.Duration
+}
+
+// number is the state that the chain leads to.
+func (o *origin) number() uint32 {
+	if len(o.chain) == 0 {
+		return 0
+	}
+	return o.chain[len(o.chain)-1].Number()
+}
+
+// before is how many tails of the chain lead to a state; ok is false if none of them ends there.
+func (o *origin) before(state uint32) (n int, ok bool) {
+	if state == 0 {
+		return 0, true
+	}
+	for i, t := range o.chain {
+		if t.Number() == state {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}
+
+// since are the tails, signed, that lead a peer on from a state: all of them if the chain has no end there.
+func (o *origin) since(state uint32) (out [][]byte) {
+	n, ok := o.before(state)
+	if !ok {
+		n = o.common(state)
+	}
+	for _, t := range o.chain[n:] {
+		out = append(out, t.AppendSigned(nil))
+	}
+	return out
+}
+
+// common is how many tails of the chain a peer at a state that the chain skips has in force, too, if its tails cover the
+// ranges that covers says.
+func (o *origin) common(state uint32) int {
+	for ; state > 0; state -= covers(state) {
+		if n, ok := o.before(state); ok {
+			return n
+		}
+	}
+	return 0
+}
+
+// base is that of the ranges: the greater, the fewer changes are repeated, and the more tails are in force.
+const base = 8
+
+// covers is the number of states that the tail to a state covers, if they fit: the largest power of base that divides it.
+func covers(state uint32) uint32 {
+	n := uint32(1)
+	for ; state%base == 0 && state > 0; state /= base {
+		n *= base
+	}
+	return n
+}
+
+// allow takes in that a tail came, and says whether it may.
+func (o *origin) allow(now time.Duration) bool {
+	o.tokens = min(tailBurst, o.tokens+float64(tailsPerSecond*(now-o.filled).Seconds()))
+	o.filled = now
+	if o.tokens < 1 {
+		return false
+	}
+	o.tokens--
+	return true
+}
+
+// extend puts a tail in its place; false when it does not start where a tail in force ends.
+func (o *origin) extend(t *summary.Tail) bool {
+	n, ok := o.before(t.From())
+	if !ok {
+		return false
+	}
+	o.chain = append(o.chain[:n:n], t)
+	o.held = 0
+	for _, t := range o.chain {
+		o.held += t.Len()
+	}
+	return true
+}
+
+// fold is what the chain says in all: true for what was added last, false for what was removed.
+func fold(chain []*summary.Tail) map[summary.Fingerprint]bool {
+	out := map[summary.Fingerprint]bool{}
+	for _, t := range chain {
+		for f := range t.Added() {
+			out[f] = true
+		}
+		for f := range t.Removed() {
+			out[f] = false
+		}
+	}
+	return out
+}

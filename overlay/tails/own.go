@@ -1,0 +1,70 @@
+package tails
+
+import (
+	"github.com/venn-p2p/venn/summary"
+)
+
+// MaxStep is the most changes that one [Changed] may bring: they fit into a tail.
+const MaxStep = 160
+
+// published begins the states of a new epoch of our own.
+func (m *Machine) published(h *summary.Header) {
+	if h.Seed != m.cfg.Seed {
+		return
+	}
+	m.own = origin{peer: m.cfg.Self, header: h}
+	m.recent, m.spent = nil, false
+	for _, l := range m.links {
+		l.owe(m.ownTag(), tell, 0)
+	}
+}
+
+// Bears says whether tails of the present epoch bear so many more changes: if not, it is time for a new epoch.
+func (m *Machine) Bears(changes int) bool {
+	return m.cfg.Sign != nil && !m.spent && m.own.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain/2 &&
+		len(m.own.chain) < maxSegments-1
+}
+
+// changed makes the tail to the next state of our own. It covers as many states as fit of those that its number asks for. When
+// it cannot be made, tails of this epoch bear no more.
+func (m *Machine) changed(in Changed) {
+	if !m.Bears(len(in.Added)+len(in.Removed)) || len(in.Added)+len(in.Removed) == 0 {
+		return
+	}
+	m.recent = append(m.recent, step{in.Added, in.Removed})
+	number := m.own.number() + 1
+	for n := covers(number); n > 0; n /= base {
+		if t, ok := m.tail(number, n); ok && m.own.extend(t) {
+			m.own.state = fold(m.own.chain)
+			m.advanced(&m.own, push)
+			return
+		}
+	}
+	m.spent = true
+}
+
+// tail makes the signed tail to a state from n states before; ok is false when it would be too long.
+func (m *Machine) tail(number, n uint32) (t *summary.Tail, ok bool) {
+	state := map[summary.Fingerprint]bool{}
+	for _, s := range m.recent[number-n:] {
+		for _, f := range s.added {
+			state[f] = true
+		}
+		for _, f := range s.removed {
+			state[f] = false
+		}
+	}
+	if len(state) > summary.MaxTailChange {
+		return nil, false
+	}
+	var added, removed []summary.Fingerprint
+	for f, a := range state {
+		if a {
+			added = append(added, f)
+		} else {
+			removed = append(removed, f)
+		}
+	}
+	t, err := summary.NewTail(number, number-n, added, removed).Sign(m.own.header, m.cfg.Sign)
+	return t, err == nil
+}

@@ -1,0 +1,67 @@
+package topology
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// slotAfter says whether the only peer known, linked, keeps its slot for a time, if it accepts or does not.
+func slotAfter(t *testing.T, off defence.Off, accepts bool, after time.Duration) bool {
+	t.Helper()
+	d := known()
+	publish(t, d, 0, 1)
+	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1)), Undefended: off})
+	top.Open(peer)
+	idle := func(event.PeerID) bool { return true }
+	for now := time.Duration(0); now <= after; now += time.Second {
+		top.Choose(now, Known{Peers: d, Idle: idle})
+		if accepts {
+			top.Hear(now, peer, event.Hello{Neighbour: true}, d.Lookup(peer))
+		}
+		top.Acts()
+		if err := top.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return top.IsNeighbour(peer)
+}
+
+// A neighbour that never says that it accepts loses its slot, for a while.
+func TestSlotOfWhoNeverAccepts(t *testing.T) {
+	if !slotAfter(t, 0, true, 5*time.Minute) {
+		t.Error("one that accepted lost its slot")
+	}
+	if slotAfter(t, 0, false, acceptWithin) {
+		t.Error("one that did not accept keeps its slot")
+	}
+	if !slotAfter(t, 0, false, acceptWithin+refusedFor) {
+		t.Error("it is not tried again")
+	}
+	if !slotAfter(t, defence.Acceptance, false, acceptWithin+refusedFor/2) {
+		t.Error("it loses its slot without the defence, too")
+	}
+}
+
+// Random neighbours that stood in for others go once these have accepted, of whichever kind they are.
+func TestDropExtra(t *testing.T) {
+	for _, kind := range []Kind{Similar, Complementary} {
+		top := New(Config{Overlap: 1, Complement: 1, Random: 2, MaxLinks: 8})
+		for _, p := range []event.PeerID{"a", "b", "c", "d"} {
+			top.Open(p)
+			top.add(0, p, neighbour{kind: Random, accepted: true})
+		}
+		top.dropExtra(func(event.PeerID) bool { return true })
+		if n := top.count(Random); n != 4 {
+			t.Errorf("%d random neighbours of 4 stay, want all: no other has accepted", n)
+		}
+		top.add(0, "x", neighbour{kind: kind, accepted: true})
+		top.dropExtra(func(event.PeerID) bool { return true })
+		if n := top.count(Random); n != 3 {
+			t.Errorf("%d random neighbours of 4 stay beside a %v one, want 3", n, kind)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package testnet
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// Observer is told what happens in a run as it happens. Its methods are called from several goroutines at once and should
+// return soon: the run waits for them.
+type Observer interface {
+	// Started says that a peer runs. Peers start in the order of their numbers.
+	Started(Running)
+	// Answered says how a query ended.
+	Answered(Answered)
+}
+
+// Running is a peer that runs. It must not be closed.
+type Running struct {
+	Number int
+	Name   string
+	Class  string // of its line
+	Rate   uint64 // of its line, bit/s
+	Node   *node.Node
+	// Change removes some of its keys and adds some that other peers hold, drawn by chance, and returns how many. The judge
+	// does not know of these changes: what is reported after them is not right.
+	Change func(ctx context.Context, add, remove int) (added, removed int, err error)
+}
+
+// Answered is a query that ended.
+type Answered struct {
+	Asker int // number of the peer
+	Key   []byte
+	All   bool
+	Found []peer.ID
+	Stats routing.Stats
+	Err   error // nil: it ended by itself
+}
+
+// observeStarted tells the observer that a peer runs.
+func (r *run) observeStarted(i int) {
+	if r.cfg.Observer == nil {
+		return
+	}
+	m := r.member(i)
+	class := r.cfg.Links[m.class]
+	r.cfg.Observer.Started(Running{
+		Number: i, Name: m.name, Class: class.Name, Rate: class.Rate, Node: m.node,
+		Change: func(ctx context.Context, add, remove int) (int, int, error) { return r.change(ctx, i, add, remove) },
+	})
+}
+
+// change adds keys to a peer that others hold, and removes keys of its own.
+func (r *run) change(ctx context.Context, i, add, remove int) (added, removed int, err error) {
+	m := r.member(i)
+	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	var adds, removes [][]byte
+	for tries := 0; len(adds) < add && tries < 50*add; tries++ {
+		other := r.members[rng.IntN(len(r.members))]
+		if key, ok := other.keys.any(rng); ok && !m.keys.has(key) {
+			adds = append(adds, r.ring.Key(key))
+		}
+	}
+	for range remove {
+		if key, ok := m.keys.any(rng); ok {
+			removes = append(removes, r.ring.Key(key))
+		}
+	}
+	before := m.keys.Len()
+	if err = m.node.RemoveKeys(ctx, removes...); err != nil {
+		return 0, 0, err
+	}
+	between := m.keys.Len()
+	err = m.node.AddKeys(ctx, adds...)
+	return m.keys.Len() - between, before - between, err
+}
