@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -88,9 +89,9 @@ func (c *Config) defaults() {
 	setDefault(&c.Memory, 64<<20)
 	setDefault(&c.MaxOrigins, 1<<17)
 	setDefault(&c.MaxGroup, 64)
-	setDefault(&c.OverlapSlots, 4)
-	setDefault(&c.NearSlots, 1)
-	setDefault(&c.RandomSlots, 3)
+	setDefault(&c.OverlapSlots, rank.Default.Similar)
+	setDefault(&c.NearSlots, rank.Default.Near)
+	setDefault(&c.RandomSlots, rank.Default.Random)
 	setDefault(&c.MaxLinks, 20)
 	if c.Extend == nil {
 		c.Extend = (*summary.Prefix).Extend
