@@ -66,10 +66,13 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 	defer func() { _ = resp.Body.Close() }()
 	var e httpapi.Error
 	if json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&e) != nil || e.Error == "" {
-		e.Error = resp.Status
+		return nil, errors.New(resp.Status)
 	}
-	if resp.StatusCode == http.StatusBadRequest {
+	switch resp.StatusCode {
+	case http.StatusBadRequest:
 		return nil, usageError{errors.New(e.Error)}
+	case http.StatusNotFound:
+		return nil, notFoundError{errors.New(e.Error)}
 	}
 	return nil, errors.New(e.Error)
 }

@@ -22,7 +22,10 @@ func initCommand() *cli.Command {
 		Usage: "make a peer: a folder with its identity and its configuration",
 		Description: "The ports that it will listen on are free ones, chosen now and kept. So several peers run side by side:\n" +
 			"give each its own folder with --repo or VENN_PATH.",
-		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "local", Usage: "for peers on this machine only: listen on loopback, no multicast DNS, no port mapping"},
+			jsonFlag("as a JSON object"),
+		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -31,7 +34,11 @@ func initCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			r, err := repo.Init(dir)
+			r, err := repo.Init(dir, func(cfg *repo.Config) {
+				if c.Bool("local") {
+					cfg.Local()
+				}
+			})
 			if err != nil {
 				return err
 			}
@@ -161,68 +168,4 @@ func identity(ctx context.Context, c *cli.Command) (id httpapi.ID, err error) {
 	}
 	p, err := peer.IDFromPrivateKey(key)
 	return httpapi.ID{ID: p.String(), Addresses: []string{}}, err
-}
-
-func configCommand() *cli.Command {
-	return &cli.Command{
-		Name: "config", Usage: "look at or change the configuration; a daemon reads it when it starts",
-		Action: group,
-		Commands: []*cli.Command{
-			{
-				Name: "show", Usage: "print all keys, with their meaning and what the environment overrides",
-				Flags: []cli.Flag{jsonFlag("as a JSON object")},
-				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, 0, func(r repo.Repo) error {
-						cfg, err := r.Config()
-						if err != nil {
-							return err
-						}
-						return show(c, cfg.Map(), func(w io.Writer) error { _, err := io.WriteString(w, cfg.String()); return err })
-					})
-				},
-			},
-			{
-				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
-				Description: "Elements of lists are separated by commas. Comments of your own in the file are not kept.",
-				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, 2, func(r repo.Repo) error {
-						cfg, err := r.FileConfig()
-						if err != nil {
-							return err
-						}
-						if err := cfg.Set(c.Args().Get(0), c.Args().Get(1)); err != nil {
-							return usageError{err}
-						}
-						if err := cfg.Check(); err != nil {
-							return usageError{err}
-						}
-						return r.SaveConfig(cfg)
-					})
-				},
-			},
-			{
-				Name: "check", Usage: "say whether the configuration is right",
-				Action: func(_ context.Context, c *cli.Command) error {
-					return withConfig(c, 0, func(r repo.Repo) error {
-						if _, err := r.Config(); err != nil {
-							return err
-						}
-						_, err := fmt.Fprintln(c.Root().Writer, r.ConfigPath(), "is right")
-						return err
-					})
-				},
-			},
-		},
-	}
-}
-
-func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
-	if err := checkArguments(c, args, args, fmt.Sprintf("%d arguments", args)); err != nil {
-		return err
-	}
-	r, err := openRepo(c)
-	if err != nil {
-		return err
-	}
-	return f(r)
 }

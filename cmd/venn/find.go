@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/node/httpapi"
 )
@@ -22,7 +27,9 @@ func findCommand() *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "find every peer that holds it, not only one"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "find so many peers"},
 			&cli.BoolFlag{Name: "explain", Usage: "say on standard error which peers were asked, why, and what they answered"},
+			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "ask for so many keys at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after so long"},
+			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait so long until somebody does"},
 			jsonFlag("a JSON object a line for each peer: key, peer, addresses"),
 		},
 		Action: find,
@@ -36,30 +43,58 @@ func find(ctx context.Context, c *cli.Command) error {
 	if c.Duration("timeout") < time.Millisecond {
 		return usageError{fmt.Errorf("--timeout %v: must be 1ms or more", c.Duration("timeout"))}
 	}
+	if c.Duration("wait") < 0 {
+		return usageError{fmt.Errorf("--wait %v: must be 0 or more", c.Duration("wait"))}
+	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
-		none := false
-		err := eachKey("keys", in, func(line []byte) error {
-			key := string(line)
-			found, err := findKey(ctx, c, cl, key)
+		var none atomic.Bool
+		var printing sync.Mutex // of what one key brought
+		one := func(key string, out, errs io.Writer) error {
+			found, err := findKey(ctx, c, cl, key, out, errs)
 			if found == 0 && err == nil {
-				none = true
-				fmt.Fprintf(c.Root().ErrWriter, "venn: nobody found who has %s\n", key)
+				none.Store(true)
+				fmt.Fprintf(errs, "venn: nobody found who has %s\n", key)
 			}
 			return err
+		}
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(c.Int("jobs"))
+		err := eachKey("keys", in, func(line []byte) error {
+			key := string(line)
+			group.Go(func() error {
+				var out, errs bytes.Buffer
+				if c.Int("jobs") == 1 { // as it is found
+					return one(key, c.Root().Writer, c.Root().ErrWriter)
+				}
+				err := one(key, &out, &errs)
+				printing.Lock()
+				defer printing.Unlock()
+				_, stdoutErr := out.WriteTo(c.Root().Writer)
+				_, _ = errs.WriteTo(c.Root().ErrWriter)
+				return errors.Join(err, stdoutErr)
+			})
+			return ctx.Err()
 		})
-		if err == nil && none {
+		if groupErr := group.Wait(); groupErr != nil {
+			return groupErr
+		}
+		if err == nil && none.Load() {
 			return errNone
 		}
 		return err
 	})
 }
 
-// findKey prints who holds a key, and returns how many that are.
-func findKey(ctx context.Context, c *cli.Command, cl *client, key string) (found int, err error) {
-	body, err := cl.do(ctx, "GET", "/api/v1/find", url.Values{
+// findKey writes who holds a key, and returns how many that are.
+func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, err error) {
+	query := url.Values{
 		"key": {key}, "all": {strconv.FormatBool(c.Bool("all"))}, "count": {strconv.Itoa(c.Int("count"))},
 		"timeout_ms": {strconv.FormatInt(c.Duration("timeout").Milliseconds(), 10)},
-	}, nil)
+	}
+	if wait := c.Duration("wait"); wait > 0 {
+		query.Set("wait_ms", strconv.FormatInt(wait.Milliseconds(), 10))
+	}
+	body, err := cl.do(ctx, "GET", "/api/v1/find", query, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -73,13 +108,16 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string) (found
 			return json.Unmarshal(line, &end)
 		}
 		found++
-		return show(c, p, func(w io.Writer) error { return printProvider(w, p) })
+		if c.Bool("json") {
+			return json.NewEncoder(out).Encode(p)
+		}
+		return printProvider(out, p)
 	})
 	if err == nil && end.End == "" {
 		err = fmt.Errorf("daemon: the answer for %s is not whole", key)
 	}
 	if c.Bool("explain") && end.End != "" {
-		explain(c.Root().ErrWriter, end)
+		explain(errs, end)
 	}
 	return found, err
 }

@@ -16,19 +16,65 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// follower keeps the peer's keys in step with what IPFS nodes list. It removes only what it added itself, in this run or an
-// earlier one, and only when two lists in a row lack it: a node that is stopped midway ends its list without an error. It
-// takes about 450 bytes of memory a key at most.
+// follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It removes only what it added itself, in this run
+// or an earlier one, and only when two lists in a row lack it: an IPFS node that is stopped midway ends its list without an error.
+// It takes about 450 bytes of memory a key at most.
 type follower struct {
 	cl         *client
-	apis       []string // URLs of their APIs
-	pins       bool     // only what is pinned
+	source     source
 	parameters url.Values
 
 	log   *repo.Import
 	keys  map[string]sight
 	looks uint32 // so far, the one under way included
 	whole uint32 // the last of them in which every list was whole
+}
+
+// source is what a follower follows.
+type source struct {
+	what string                                                    // names it in the repository
+	each func(ctx context.Context, f func(key string) error) error // lists its keys, as texts; some may come more than once
+}
+
+// kuboNodes are IPFS nodes by the URLs of their APIs; with pins, only what is pinned.
+func kuboNodes(apis []string, pins bool) source {
+	what := "blocks"
+	if pins {
+		what = "pins"
+	}
+	return source{
+		what: what + " of " + strings.Join(slices.Sorted(slices.Values(apis)), " "),
+		each: func(ctx context.Context, f func(key string) error) error {
+			for _, api := range apis {
+				if err := listKubo(ctx, api, pins, f); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// fileTrees are folders; unread is told of files that cannot be read.
+func fileTrees(folders []*tree, unread func(error)) source {
+	roots := make([]string, len(folders))
+	for i, d := range folders {
+		roots[i] = d.files.Root
+	}
+	return source{
+		what: "files below " + strings.Join(slices.Sorted(slices.Values(roots)), "\n"),
+		each: func(ctx context.Context, f func(key string) error) error {
+			for _, d := range folders {
+				if err := d.each(ctx, f); err != nil {
+					return err
+				}
+				if err := d.unread(); err != nil {
+					unread(err)
+				}
+			}
+			return nil
+		},
+	}
 }
 
 // sight is what a follower knows of a key.
@@ -45,8 +91,8 @@ type followed struct {
 	Removed int `json:"removed"` // from them
 }
 
-func followKubo(ctx context.Context, c *cli.Command) (err error) {
-	if err := checkArguments(c, 1, -1, "at least one argument after --from kubo"); err != nil {
+func follow(ctx context.Context, c *cli.Command, from string) (err error) {
+	if err := checkArguments(c, 1, -1, "at least one argument after --from "+from); err != nil {
 		return err
 	}
 	if c.Duration("every") < time.Second {
@@ -56,7 +102,20 @@ func followKubo(ctx context.Context, c *cli.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	f := &follower{cl: cl, apis: c.Args().Slice(), pins: c.Bool("pins"), parameters: ofKeys(c)}
+	f := &follower{cl: cl, source: kuboNodes(c.Args().Slice(), c.Bool("pins")), parameters: ofKeys(c)}
+	if from == "dir" {
+		folders, err := openTrees(cl.repo, c.Args().Slice())
+		if err != nil {
+			return err
+		}
+		said := ""
+		f.source = fileTrees(folders, func(err error) {
+			if text := err.Error(); text != said {
+				said = text
+				fmt.Fprintln(c.Root().ErrWriter, "venn:", text)
+			}
+		})
+	}
 	if err := f.open(); err != nil {
 		return err
 	}
@@ -66,12 +125,8 @@ func followKubo(ctx context.Context, c *cli.Command) (err error) {
 
 // open opens the record of what was added from the same nodes before.
 func (f *follower) open() (err error) {
-	what := "blocks"
-	if f.pins {
-		what = "pins"
-	}
 	var before map[string]bool
-	f.log, before, err = f.cl.repo.OpenImport(what + " of " + strings.Join(slices.Sorted(slices.Values(f.apis)), " "))
+	f.log, before, err = f.cl.repo.OpenImport(f.source.what)
 	f.keys = make(map[string]sight, len(before))
 	for key := range before {
 		f.keys[key] = sight{ours: true}
@@ -82,6 +137,7 @@ func (f *follower) open() (err error) {
 // run looks again and again until ctx ends. If the first look fails, that is it; later, what is not there may come back.
 func (f *follower) run(ctx context.Context, c *cli.Command) error {
 	for begun := false; ; begun = true {
+		started := time.Now()
 		did, err := f.look(ctx)
 		if did.Added+did.Removed > 0 || err == nil && !begun {
 			if err := show(c, did, func(w io.Writer) error {
@@ -102,7 +158,7 @@ func (f *follower) run(ctx context.Context, c *cli.Command) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(c.Duration("every")):
+		case <-time.After(max(c.Duration("every"), time.Since(started))): // at most half of the time is spent listing
 		}
 	}
 }
@@ -135,22 +191,21 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 
 // list notes what is listed, and returns what of it the peer lacks as far as is known.
 func (f *follower) list(ctx context.Context, did *followed) (missing []string, err error) {
-	for _, api := range f.apis {
-		if err := listKubo(ctx, api, f.pins, func(key string) error {
-			s, known := f.keys[key]
-			if known && s.look == f.looks {
-				return nil
-			}
-			did.Keys++
-			s.look = f.looks
-			if !s.held {
-				missing = append(missing, key)
-			}
-			f.keys[key] = s
+	err = f.source.each(ctx, func(key string) error {
+		s, known := f.keys[key]
+		if known && s.look == f.looks {
 			return nil
-		}); err != nil {
-			return nil, err
 		}
+		did.Keys++
+		s.look = f.looks
+		if !s.held {
+			missing = append(missing, key)
+		}
+		f.keys[key] = s
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return missing, nil
 }

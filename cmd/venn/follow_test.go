@@ -167,7 +167,7 @@ func TestFollow(t *testing.T) {
 
 func newFollower(t *testing.T, cl *client, apis ...string) *follower {
 	t.Helper()
-	f := &follower{cl: cl, apis: apis}
+	f := &follower{cl: cl, source: kuboNodes(apis, false)}
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}

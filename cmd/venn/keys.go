@@ -33,10 +33,10 @@ func keysCommand() *cli.Command {
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
 					&cli.BoolFlag{Name: "private", Usage: "keep them out of the summary: only peers linked with this one find them"},
-					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given; or from kubo: what the IPFS nodes at the URLs given hold"},
+					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given, where those that have not changed since the last time are not read again; or from kubo: what the IPFS nodes at the URLs given hold"},
 					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: only what is pinned, and what belongs to it"},
-					&cli.BoolFlag{Name: "follow", Usage: "with --from kubo: keep in step until Ctrl-C. New keys are added; of those that --follow added, the ones that two looks in a row miss are removed"},
-					&cli.DurationFlag{Name: "every", Value: time.Minute, Usage: "with --follow: the time between two looks"},
+					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C. New keys are added; of those that --follow added, the ones that two looks in a row miss are removed"},
+					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: the time between two looks"},
 				},
 				Action: addKeys,
 			},
@@ -97,18 +97,19 @@ func withKeys(c *cli.Command, f func(*client, io.Reader) error) error {
 
 func addKeys(ctx context.Context, c *cli.Command) error {
 	from := c.String("from")
-	for _, flag := range []string{"pins", "follow"} {
-		if c.Bool(flag) && from != "kubo" {
-			return usageError{fmt.Errorf("--%s goes with --from kubo", flag)}
-		}
+	switch {
+	case c.Bool("pins") && from != "kubo":
+		return usageError{errors.New("--pins goes with --from kubo")}
+	case c.Bool("follow") && from == "":
+		return usageError{errors.New("--follow goes with --from")}
 	}
 	switch {
 	case from == "":
 		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
+	case (from == "dir" || from == "kubo") && c.Bool("follow"):
+		return follow(ctx, c, from)
 	case from == "dir":
-		return addFrom(ctx, c, hashFolder)
-	case from == "kubo" && c.Bool("follow"):
-		return followKubo(ctx, c)
+		return addTrees(ctx, c)
 	case from == "kubo":
 		return addFrom(ctx, c, pullKubo(c.Bool("pins")))
 	}

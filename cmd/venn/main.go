@@ -15,10 +15,11 @@ import (
 
 // Exit codes.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitNone   = 3 // nobody has it
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNone        = 3   // nobody has it, or there is no such peer
+	exitInterrupted = 130 // by Ctrl-C, before it was done
 )
 
 func main() {
@@ -34,7 +35,8 @@ func mainCode() int {
 
 // run runs the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := app(stdout, stderr).Run(ctx, args)
+	root := app(stdout, stderr)
+	err := root.Run(ctx, helpOf(root, args))
 	if err == nil {
 		return exitDone
 	}
@@ -49,6 +51,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	case errors.Is(err, errNone):
 		return exitNone
+	case ctx.Err() != nil:
+		return exitInterrupted
 	}
 	return exitFailed
 }
@@ -71,7 +75,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		ErrWriter:             stderr,
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
 		Action:                noSuchCommand,
-		Flags:                 []cli.Flag{repoFlag()},
+		Flags:                 []cli.Flag{repoFlag(), &cli.BoolFlag{Name: "version", Usage: "print the version", Local: true}},
 		Commands:              append(nodeCommands(), testnetCommand(), viewCommand(), summaryCommand(), experimentCommand(), versionCommand()),
 	}
 	marksUsageErrors(root)
@@ -88,6 +92,9 @@ func marksUsageErrors(c *cli.Command) {
 
 // noSuchCommand is what venn does without a command of its.
 func noSuchCommand(_ context.Context, c *cli.Command) error {
+	if c.Bool("version") {
+		return printVersion(c)
+	}
 	if name := c.Args().First(); name != "" {
 		return usageError{fmt.Errorf("no command %q; `venn help` lists them", name)}
 	}

@@ -17,10 +17,16 @@ import (
 // errNone says that nobody has what was looked for. Whoever returns it alone has told of what.
 var errNone = errors.New("nobody has it")
 
+// notFoundError says that the daemon does not know of what it was asked about. It matches errNone.
+type notFoundError struct{ error }
+
+// Is says that the exit code is that of errNone.
+func (notFoundError) Is(target error) bool { return target == errNone } //nolint:errorlint // it is what errors.Is compares
+
 // nodeCommands are the commands of a peer of one's own.
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
-		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
+		initCommand(), daemonCommand(), keysCommand(), pathCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
 		coverCommand(), joinCommand(), connectCommand(), statusCommand(), idCommand(), configCommand(),
 	}
 }

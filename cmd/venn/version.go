@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -14,6 +14,7 @@ import (
 type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
+	Dirty    bool   `json:"dirty,omitempty"` // the tree had changes that the revision does not have
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
@@ -28,8 +29,11 @@ func buildVersion() version {
 		v.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
+		switch s.Key {
+		case "vcs.revision":
 			v.Revision = s.Value
+		case "vcs.modified":
+			v.Dirty = s.Value == "true"
 		}
 	}
 	return v
@@ -39,17 +43,27 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version, and what it was built with",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object"}},
+		Flags: []cli.Flag{jsonFlag("as a JSON object")},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			v := buildVersion()
-			if c.Bool("json") {
-				return json.NewEncoder(c.Root().Writer).Encode(v)
-			}
-			_, err := fmt.Fprintf(c.Root().Writer, "venn %s %s %s\n", v.Version, v.Go, v.Platform)
-			return err
+			return printVersion(c)
 		},
 	}
+}
+
+func printVersion(c *cli.Command) error {
+	v := buildVersion()
+	return show(c, v, func(w io.Writer) error {
+		built := ""
+		if v.Revision != "" {
+			built = " " + v.Revision
+		}
+		if v.Dirty {
+			built += " with changes"
+		}
+		_, err := fmt.Fprintf(w, "venn %s%s %s %s\n", v.Version, built, v.Go, v.Platform)
+		return err
+	})
 }

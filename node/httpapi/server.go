@@ -194,7 +194,8 @@ func (a *api) limited(h handler) http.Handler {
 }
 
 func long(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover"
+	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover" ||
+		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
 }
 
 // fault is an error with the status that it is answered with.
@@ -211,8 +212,10 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &f):
 		status = f.status
-	case errors.Is(err, node.ErrUnknown), errors.Is(err, node.ErrNoJoin):
+	case errors.Is(err, node.ErrUnknown):
 		status = http.StatusNotFound
+	case errors.Is(err, node.ErrNoJoin):
+		status = http.StatusConflict
 	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
 		status = http.StatusBadRequest
 	case errors.As(err, new(*http.MaxBytesError)):

@@ -118,6 +118,15 @@ func newConfig() (Config, error) {
 	}, nil
 }
 
+// Local makes a configuration one for peers on this machine only: it listens on loopback, and asks no network for anything.
+func (c *Config) Local() {
+	for i, a := range c.Addresses.Listen {
+		a = strings.Replace(a, "/ip4/0.0.0.0/", "/ip4/127.0.0.1/", 1)
+		c.Addresses.Listen[i] = strings.Replace(a, "/ip6/::/", "/ip6/::1/", 1)
+	}
+	c.Discovery.MDNS, c.NAT.PortMap, c.NAT.HolePunching = false, false, false
+}
+
 // freePort finds a port that is free for TCP and UDP.
 func freePort() (int, error) {
 	var err error
@@ -148,14 +157,23 @@ func (r Repo) Config() (Config, error) {
 }
 
 // FileConfig reads the configuration file alone. Keys that it lacks have their default.
-func (r Repo) FileConfig() (Config, error) {
+func (r Repo) FileConfig() (Config, error) { return readConfig(r.ConfigPath()) }
+
+// CheckFile says what is wrong with a file that is to be the configuration.
+func (r Repo) CheckFile(path string) error {
+	_, err := readConfig(path)
+	return err
+}
+
+// readConfig reads a configuration file.
+func readConfig(path string) (Config, error) {
 	c, err := defaults()
 	if err != nil {
 		return c, err
 	}
-	b, err := os.ReadFile(r.ConfigPath())
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("%w: no file %s: put back a copy, or make an empty one for the defaults", ErrConfig, r.ConfigPath())
+		return c, fmt.Errorf("%w: no file %s: put back a copy, or make an empty one for the defaults", ErrConfig, path)
 	}
 	if err != nil {
 		return c, err
@@ -164,15 +182,15 @@ func (r Repo) FileConfig() (Config, error) {
 	if err != nil {
 		var p toml.ParseError
 		if errors.As(err, &p) {
-			return c, fmt.Errorf("%w: %s: line %d: %s", ErrConfig, r.ConfigPath(), p.Position.Line, p.Message)
+			return c, fmt.Errorf("%w: %s: line %d: %s", ErrConfig, path, p.Position.Line, p.Message)
 		}
-		return c, fmt.Errorf("%w: %s: %w", ErrConfig, r.ConfigPath(), err)
+		return c, fmt.Errorf("%w: %s: %w", ErrConfig, path, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return c, fmt.Errorf("%w: %s: unknown key %s; %s", ErrConfig, r.ConfigPath(), unknown[0], known(unknown[0].String()))
+		return c, fmt.Errorf("%w: %s: unknown key %s; %s", ErrConfig, path, unknown[0], known(unknown[0].String()))
 	}
 	if err := c.Check(); err != nil {
-		return c, fmt.Errorf("%s: %w", r.ConfigPath(), err)
+		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }

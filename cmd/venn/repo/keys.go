@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 )
 
 // entry is one key of a configuration.
@@ -72,14 +74,14 @@ func literal(v reflect.Value) string {
 	}
 }
 
-// Set sets a key, named section.key, to what text says; elements of lists are separated by commas.
+// Set sets a key, named section.key, to what text says: a value as in the file, or a bare string, or the elements of a list with
+// commas between them.
 func (c *Config) Set(name, text string) error {
-	for _, e := range c.entries() {
-		if e.name() == name {
-			return e.set(text)
-		}
+	e, err := c.find(name)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%w: unknown key %q; %s", ErrConfig, name, known(name))
+	return e.set(text)
 }
 
 // known says which keys the section of an unknown one has, or which sections there are.
@@ -101,6 +103,9 @@ func known(name string) string {
 }
 
 func (e entry) set(text string) (err error) {
+	if isLiteral(text, e.value.Kind()) {
+		return e.setLiteral(text)
+	}
 	switch e.value.Kind() {
 	case reflect.String:
 		e.value.SetString(text)
@@ -131,6 +136,68 @@ func (e entry) set(text string) (err error) {
 		return fmt.Errorf("%w: %s: %q is no %s", ErrConfig, e.name(), text, e.value.Kind())
 	}
 	return nil
+}
+
+// isLiteral says whether text is meant as TOML: a string in quotes, or a list in brackets.
+func isLiteral(text string, kind reflect.Kind) bool {
+	text = strings.TrimSpace(text)
+	return kind == reflect.String && strings.HasPrefix(text, `"`) || kind == reflect.Slice && strings.HasPrefix(text, "[")
+}
+
+func (e entry) setLiteral(text string) error {
+	value := reflect.New(reflect.MapOf(reflect.TypeFor[string](), e.value.Type()))
+	if _, err := toml.Decode("x = "+text, value.Interface()); err != nil {
+		return fmt.Errorf("%w: %s: %s is no %s in TOML", ErrConfig, e.name(), text, e.value.Kind())
+	}
+	v := value.Elem().MapIndex(reflect.ValueOf("x"))
+	e.value.Set(v)
+	return nil
+}
+
+// Get returns a key's value as the file has it, strings without their quotes: what Set takes.
+func (c *Config) Get(name string) (string, error) {
+	e, err := c.find(name)
+	if err != nil {
+		return "", err
+	}
+	if e.value.Kind() == reflect.String {
+		return e.value.String(), nil
+	}
+	return literal(e.value), nil
+}
+
+// Value returns a key's value: a string, a bool, a number or a list of strings.
+func (c *Config) Value(name string) (any, error) {
+	e, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return e.value.Interface(), nil
+}
+
+// Unset gives a key the value that it has when the file lacks it.
+func (c *Config) Unset(name string) error {
+	e, err := c.find(name)
+	if err != nil {
+		return err
+	}
+	d, err := defaults()
+	if err != nil {
+		return err
+	}
+	from, _ := d.find(name) // it is a key
+	e.value.Set(from.value)
+	return nil
+}
+
+// find returns the entry of a key.
+func (c *Config) find(name string) (entry, error) {
+	for _, e := range c.entries() {
+		if e.name() == name {
+			return e, nil
+		}
+	}
+	return entry{}, fmt.Errorf("%w: unknown key %q; %s", ErrConfig, name, known(name))
 }
 
 // override sets what the environment says.

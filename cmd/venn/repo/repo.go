@@ -49,9 +49,9 @@ func Default() (string, error) {
 	return filepath.Join(home, ".venn"), nil
 }
 
-// Init makes a repository with a new identity and a configuration of free ports; one that is there already is kept. Nothing is
-// left behind when it fails.
-func Init(dir string) (r Repo, err error) {
+// Init makes a repository with a new identity and a configuration of free ports, which change, if any, changes; a configuration that
+// is there already is kept. Nothing is left behind when it fails.
+func Init(dir string, change ...func(*Config)) (r Repo, err error) {
 	r = Repo{dir}
 	_, before := os.Lstat(dir)
 	defer func() {
@@ -77,6 +77,9 @@ func Init(dir string) (r Repo, err error) {
 		cfg, err := newConfig()
 		if err != nil {
 			return r, err
+		}
+		for _, f := range change {
+			f(&cfg)
 		}
 		if err := r.SaveConfig(cfg); err != nil {
 			return r, err

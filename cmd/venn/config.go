@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+)
+
+func configCommand() *cli.Command {
+	return &cli.Command{
+		Name: "config", Usage: "look at or change the configuration; a daemon reads it when it starts",
+		Action: group,
+		Commands: []*cli.Command{
+			{
+				Name: "show", Usage: "print all keys, with their meaning and what the environment overrides",
+				Flags: []cli.Flag{jsonFlag("as a JSON object")},
+				Action: func(_ context.Context, c *cli.Command) error {
+					return withConfig(c, 0, func(r repo.Repo) error {
+						cfg, err := r.Config()
+						if err != nil {
+							return err
+						}
+						return show(c, cfg.Map(), func(w io.Writer) error { _, err := io.WriteString(w, cfg.String()); return err })
+					})
+				},
+			},
+			{
+				Name: "get", Usage: "print the value of a key, named section.key", ArgsUsage: "KEY",
+				Flags: []cli.Flag{jsonFlag("the value in JSON")},
+				Action: func(_ context.Context, c *cli.Command) error {
+					return withConfig(c, 1, func(r repo.Repo) error {
+						cfg, err := r.Config()
+						if err != nil {
+							return err
+						}
+						value, err := cfg.Value(c.Args().First())
+						if err != nil {
+							return usageError{err}
+						}
+						text, _ := cfg.Get(c.Args().First()) // it is a key
+						return show(c, value, func(w io.Writer) error { _, err := fmt.Fprintln(w, text); return err })
+					})
+				},
+			},
+			{
+				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
+				Description: "VALUE is written as config show and config get print it; the elements of a list may also stand with commas between\n" +
+					"them, without brackets and quotes. Comments of your own in the file are not kept.",
+				Action: func(_ context.Context, c *cli.Command) error {
+					return changeConfig(c, 2, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) })
+				},
+			},
+			{
+				Name: "unset", Usage: "give a key, named section.key, its default", ArgsUsage: "KEY",
+				Action: func(_ context.Context, c *cli.Command) error {
+					return changeConfig(c, 1, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) })
+				},
+			},
+			{
+				Name: "edit", Usage: "open the configuration in an editor: $VISUAL, $EDITOR or vi",
+				Description: "What is not right is not taken over: the text stays in a file beside it.",
+				Action: func(ctx context.Context, c *cli.Command) error {
+					return withConfig(c, 0, func(r repo.Repo) error { return editConfig(ctx, c, r) })
+				},
+			},
+			{
+				Name: "check", Usage: "say whether the configuration is right",
+				Flags: []cli.Flag{jsonFlag("as a JSON object")},
+				Action: func(_ context.Context, c *cli.Command) error {
+					return withConfig(c, 0, func(r repo.Repo) error {
+						if _, err := r.Config(); err != nil {
+							return err
+						}
+						return show(c, map[string]any{"config": r.ConfigPath(), "right": true}, func(w io.Writer) error {
+							_, err := fmt.Fprintln(w, r.ConfigPath(), "is right")
+							return err
+						})
+					})
+				},
+			},
+		},
+	}
+}
+
+func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
+	if err := checkArguments(c, args, args, fmt.Sprintf("%d arguments", args)); err != nil {
+		return err
+	}
+	r, err := openRepo(c)
+	if err != nil {
+		return err
+	}
+	return f(r)
+}
+
+// changeConfig changes the configuration file. What would not be right is refused.
+func changeConfig(c *cli.Command, args int, change func(*repo.Config) error) error {
+	return withConfig(c, args, func(r repo.Repo) error {
+		cfg, err := r.FileConfig()
+		if err != nil {
+			return err
+		}
+		if err := change(&cfg); err != nil {
+			return usageError{err}
+		}
+		if err := cfg.Check(); err != nil {
+			return usageError{err}
+		}
+		return r.SaveConfig(cfg)
+	})
+}
+
+// editConfig lets the user edit a copy, and puts it in the place of the configuration if it is right.
+func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
+	draft := r.ConfigPath() + ".edit"
+	if _, err := os.Lstat(draft); errors.Is(err, fs.ErrNotExist) { // else it is left of an edit that was not right
+		text, err := os.ReadFile(r.ConfigPath())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(draft, text, 0o600); err != nil {
+			return err
+		}
+	}
+	words := strings.Fields(editor())
+	e := exec.CommandContext(ctx, words[0], append(words[1:], draft)...) //nolint:gosec // the user's own editor
+	e.Stdin, e.Stdout, e.Stderr = c.Root().Reader, c.Root().Writer, c.Root().ErrWriter
+	if err := e.Run(); err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", words[0], err), os.Remove(draft))
+	}
+	if err := r.CheckFile(draft); err != nil {
+		return fmt.Errorf("nothing is changed, the text is in %s for the next edit: %w", draft, err)
+	}
+	return os.Rename(draft, r.ConfigPath())
+}
+
+// editor is the command line of the user's editor.
+func editor() string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if strings.TrimSpace(os.Getenv(name)) != "" {
+			return os.Getenv(name)
+		}
+	}
+	return "vi"
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+)
+
+// look returns the keys of a tree, sorted.
+func (d *tree) look(t *testing.T) (keys []string) {
+	t.Helper()
+	if err := d.each(t.Context(), func(key string) error { keys = append(keys, key); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestTreeReadsWhatHasChanged(t *testing.T) {
+	r, root := repo.Repo{Dir: t.TempDir()}, t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	write := func(name, text string, at time.Time) string {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return keyOf(sha256.Sum256([]byte(text)))
+	}
+	var want []string
+	for i := range 50 {
+		want = append(want, write(fmt.Sprintf("d%d/a \"quoted\"\n%d", i%7, i), fmt.Sprint(i), old))
+	}
+	slices.Sort(want)
+	hold := func(what string, hashed int) *tree {
+		t.Helper()
+		d, err := openTree(r, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.look(t); !slices.Equal(got, want) || d.hashed != hashed || d.unread() != nil {
+			t.Errorf("%s: %d keys, want %d; %d files read, want %d; %v", what, len(got), len(want), d.hashed, hashed, d.unread())
+		}
+		return d
+	}
+	hold("first", 50)
+	hold("second", 0)
+	gone := slices.Index(want, keyOf(sha256.Sum256([]byte("0"))))
+	want[gone] = write("d0/a \"quoted\"\n0", "x", old.Add(time.Second))
+	slices.Sort(want)
+	hold("one changed", 1)
+	hold("and remembered", 0)
+}
+
+func TestTreeGoesOnAfterWhatCannotBeRead(t *testing.T) {
+	r, root := repo.Repo{Dir: t.TempDir()}, t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := openTree(r, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := func(path string) ([sha256.Size]byte, error) {
+		if strings.HasSuffix(path, "b") {
+			return [sha256.Size]byte{}, &os.PathError{Op: "open", Path: path, Err: os.ErrPermission}
+		}
+		return hashFile(path)
+	}
+	d.hash = broken
+	if got := d.look(t); len(got) != 2 || d.unread() == nil || !strings.Contains(d.unread().Error(), "1 below "+root+" could not be read") {
+		t.Errorf("%d keys, %v, want 2 keys and a word about the third", len(got), d.unread())
+	}
+	d.hash = hashFile
+	if got := d.look(t); len(got) != 3 || d.unread() != nil || d.hashed != 3 {
+		t.Errorf("%d keys, %v, %d read, want 3 that are read again: they are too young to be remembered", len(got), d.unread(), d.hashed)
+	}
+	d.hash = broken
+	if got := d.look(t); len(got) != 3 || d.unread() == nil {
+		t.Errorf("%d keys, %v, want the key of before of the one that cannot be read", len(got), d.unread())
+	}
+}
