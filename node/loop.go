@@ -147,6 +147,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
 	if gone && l.links[p] && (s.Link == inbox.EndedAndBegun || !l.n.reached(p)) {
 		l.unlink(p)
+		l.lost(p)
 	}
 	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
 		l.link(p, true, s.Wanted)
@@ -277,6 +278,8 @@ func (l *loop) result(r any) {
 	switch r := r.(type) {
 	case overlay.Input:
 		l.step(r)
+	case tails.Input:
+		l.step(r)
 	case routing.Input:
 		l.step(r)
 	case dialed:
@@ -301,6 +304,8 @@ func (l *loop) command(c any) {
 		if l.queries[c.results.id] == c.results {
 			l.step(routing.Cancel{ID: c.results.id})
 		}
+	case leave:
+		l.leave(c)
 	case view:
 		c.look(l)
 		close(c.done)

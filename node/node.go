@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,6 +72,8 @@ type Node struct {
 	changes  atomic.Int64 // of keys, since the loop last looked
 	linkAsks bool         // of the loop: the core is asked by a linked peer
 	touched  touched
+	leaving  sync.Once
+	closing  closing
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
@@ -232,8 +235,12 @@ func (n *Node) routingConfig() routing.Config {
 }
 
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager. It
-// closes no connection, and not the host.
+// closes no connection, and not the host. It first tells the linked peers, which takes up to 0.2 s, that the node holds nothing
+// any more.
 func (n *Node) Close() error {
+	if n.mesh != nil {
+		n.leaving.Do(n.goodbye)
+	}
 	if !n.tasks.Close() {
 		n.tasks.Wait()
 		return nil

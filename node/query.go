@@ -19,6 +19,7 @@ type QueryOptions struct {
 	All     bool          // every holder
 	Want    int           // how many holders are enough, if not All; 0: 1
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
+	Fresh   time.Duration // how old knowledge of linked peers may be before they are asked; 0: 3 s, negative: they are always asked
 	Budget  int           // messages that may be spent, requests and answers; 0: what package routing says
 	Timeout time.Duration // 0: 10 s; at most what is left of the context
 }
@@ -44,7 +45,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
 	}
-	q := routing.Query{Key: key, Fingerprint: n.hasher.Fingerprint(key), Mode: routing.Any, Want: max(1, o.Want), Others: o.Others, Budget: max(0, o.Budget)}
+	q := routing.Query{Key: key, Fingerprint: n.hasher.Fingerprint(key), Mode: routing.Any, Want: max(1, o.Want), Others: o.Others, Fresh: o.Fresh, Budget: max(0, o.Budget)}
 	if o.All {
 		q.Mode = routing.All
 	}

@@ -56,6 +56,7 @@ func (n *Node) letGo(e links.Evicted) {
 	n.in.LinkDropped(e.Peer)
 	links.Release(n.host, e.Peer)
 	if e.Made && !links.Foreign(n.host, e.Peer, own) {
+		n.closing.note(e.Peer, time.Now())
 		_ = n.host.Network().ClosePeer(e.Peer)
 	}
 }

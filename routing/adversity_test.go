@@ -353,3 +353,36 @@ func TestFailuresAreBounded(t *testing.T) {
 		t.Errorf("%d failures are remembered", n)
 	}
 }
+
+// TestNobodyCostsNothing looks for what nobody has, where all is known of all.
+func TestNobodyCostsNothing(t *testing.T) {
+	onOff(t, "what is known is not asked", func(t *testing.T, lax string, on bool) {
+		p := newPlace(t, 1, lax, routing.Config{})
+		for _, n := range strings.Split("bcdefghij", "") {
+			p.links("a-" + n)
+		}
+		a := p.node("a")
+		a.Ages = map[overlay.PeerID]time.Duration{}
+		for _, id := range a.Links {
+			a.Knows[id], a.Ages[id] = 0.001, 400*time.Millisecond
+		}
+		s := p.find("a", "nothing")
+		if ok := s.Messages == 0 && s.AsOf == 400*time.Millisecond; ok != on {
+			t.Errorf("%d messages, as of %v", s.Messages, s.AsOf)
+		}
+		p.Start("a", routing.Query{ID: 99, Key: []byte("nothing"), Mode: routing.Any, Fresh: 300 * time.Millisecond})
+		p.Run()
+		if s := a.Done[1].Stats; s.Messages < 18 || s.AsOf != 0 {
+			t.Errorf("asked for what is fresher than that: %d messages, as of %v", s.Messages, s.AsOf)
+		}
+		delete(a.Ages, "d") // it hides keys
+		if s := p.find("a", "nothing"); on && s.Probes != 1 {
+			t.Errorf("%d peers were asked, for one that hides keys", s.Probes)
+		}
+		p.node("d").Holds["hidden"] = true
+		a.Blind = true
+		if s := p.find("a", "hidden"); s.Found != 1 {
+			t.Errorf("the hidden key was not found")
+		}
+	})
+}

@@ -20,6 +20,11 @@ type View interface {
 	Informants() []overlay.Informant
 	// Linked are the peers with an open link, sorted.
 	Linked() []overlay.PeerID
+	// Fresh is how old the knowledge of what a linked peer holds is: a key that it isn't a candidate for it lacked then. ok is
+	// false when that is not known.
+	Fresh(p overlay.PeerID) (age time.Duration, ok bool)
+	// Origins is of how many peers the directory holds something.
+	Origins() int
 	// Record is what to dial a peer by.
 	Record(p overlay.PeerID) (overlay.Record, bool)
 }
@@ -43,6 +48,9 @@ type Config struct {
 	// All queries ask an informant too, and are forwarded when none answers. nil: never. (Queries of either mode that find
 	// nobody are forwarded whatever it says; own ones again and again while it says so.)
 	Incomplete func() bool
+
+	// Fresh is how old the knowledge of what linked peers hold may be, for queries that don't say; 0: 3 s.
+	Fresh time.Duration
 
 	Parallel int // confirmations of a query at a time; 0: 16
 	Fanout   int // children of a query each time that it is forwarded; 0: 3
@@ -68,6 +76,7 @@ func (c *Config) defaults() {
 	setDefault(&c.Poor, 4)
 	setDefault(&c.PoorAll, 1)
 	setDefault(&c.Useless, 16)
+	setDefault(&c.Fresh, 3*time.Second)
 	setDefault(&c.Parallel, 16)
 	setDefault(&c.Fanout, 3)
 	setDefault(&c.Hops, 4)
@@ -123,7 +132,7 @@ func (c *Config) counts() func(yield func(string, int64) bool) {
 	return func(yield func(string, int64) bool) {
 		_ = yield("Parallel", int64(c.Parallel)) && yield("Fanout", int64(c.Fanout)) && yield("Hops", int64(c.Hops)) &&
 			yield("BudgetAny", int64(c.BudgetAny)) && yield("BudgetAll", int64(c.BudgetAll)) &&
-			yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
+			yield("Fresh", int64(c.Fresh)) && yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
 			yield("ConfirmTimeout", int64(c.ConfirmTimeout)) && yield("AskTimeout", int64(c.AskTimeout)) &&
 			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServed", int64(c.MaxServed)) &&
 			yield("MaxServedPerPeer", int64(c.MaxServedPerPeer)) && yield("MaxServedBudget", int64(c.MaxServedBudget)) &&

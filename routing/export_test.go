@@ -14,6 +14,8 @@ func (r *Router) Loosen(defence string) {
 		r.lax.forgetVoices = true
 	case "failures are remembered":
 		r.lax.forgetFailures = true
+	case "what is known is not asked":
+		r.lax.askAgain = true
 	case "linked peers are asked":
 		r.lax.noSweep = true
 	case "an order of one's own":

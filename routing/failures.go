@@ -47,6 +47,14 @@ func (fs *failures) note(now time.Duration, p overlay.PeerID) {
 	}
 }
 
+// doubt takes in that others could not reach a peer. It may be asked at once, to see.
+func (fs *failures) doubt(now time.Duration, p overlay.PeerID) {
+	if _, ok := fs.of(now, p); !ok {
+		fs.note(now, p)
+		(*fs)[p] = failure{last: now - firstPause, pause: firstPause}
+	}
+}
+
 // of is the record of a peer; ok is false when it has none that still counts.
 func (fs failures) of(now time.Duration, p overlay.PeerID) (f failure, ok bool) {
 	f, ok = fs[p]
@@ -67,6 +75,9 @@ func (fs failures) forget() {
 	}
 	delete(fs, oldest)
 }
+
+// Suspected says whether a peer has failed to answer, or others could not reach it, and has not answered since.
+func (r *Router) Suspected(p overlay.PeerID) bool { return r.standing(p) != sound }
 
 // standing is what a peer's failures mean for a query: it is asked last, or not at all for a while.
 type standing uint8

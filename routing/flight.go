@@ -26,6 +26,8 @@ type flight struct {
 	visited    []uint32 // marks of peers that had the query before it came here (see Visited)
 	retried    bool     // failures were given their second chance
 	swept      bool     // the linked peers were asked
+	looked     bool     // settled is known
+	settled    bool     // of all that are known, all is known: nobody else need be asked
 	forwarded  bool
 
 	found    int

@@ -76,6 +76,9 @@ type Asked struct {
 // Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
 type Reached struct{ Peer overlay.PeerID }
 
+// Doubted says that somebody could not reach a peer: it is asked last until it answers, as one that failed.
+type Doubted struct{ Peer overlay.PeerID }
+
 // Tick says that time has passed.
 type Tick struct{}
 
@@ -88,6 +91,7 @@ func (AskFailed) input()          {}
 func (ForwardReturned) input()    {}
 func (Asked) input()              {}
 func (Reached) input()            {}
+func (Doubted) input()            {}
 func (Tick) input()               {}
 
 func (i Start) String() string {
@@ -122,6 +126,8 @@ func (i Asked) String() string {
 }
 
 func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
+
+func (i Doubted) String() string { return fmt.Sprintf("Doubted %s", i.Peer) }
 
 func (Tick) String() string { return "Tick" }
 

@@ -22,6 +22,8 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 	return out
 }
 func (equals) FalseMatches() float64                             { return 0 }
+func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }
+func (equals) Origins() int                                      { return 0 }
 func (equals) Informants() []overlay.Informant                   { return nil }
 func (equals) Linked() []overlay.PeerID                          { return nil }
 func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool) { return }

@@ -75,6 +75,13 @@ func (d *driver) Informants() []overlay.Informant {
 	return []overlay.Informant{{Peer: peer(b), Origins: 1, FalseMatches: float64(b) / 32}}
 }
 
+func (d *driver) Fresh(overlay.PeerID) (time.Duration, bool) {
+	b := d.byte()
+	return time.Duration(b) * 20 * time.Millisecond, b&1 == 1
+}
+
+func (d *driver) Origins() int { return d.byte() % 8 }
+
 func (d *driver) Linked() []overlay.PeerID {
 	var out []overlay.PeerID
 	for i, b := 0, d.byte(); i < 8; i++ {

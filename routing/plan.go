@@ -136,7 +136,7 @@ func (r *Router) consult(q *flight) {
 // informant chooses whom to ask next: the best-informed linked peer if it knows clearly more than we; when it fails or
 // is poor itself, another linked peer, of which we know nothing.
 func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64, ok bool) {
-	if !q.poor || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) {
+	if !q.poor || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) {
 		return "", 0, false
 	}
 	answers := 0
@@ -273,6 +273,9 @@ func (r *Router) escalate(q *flight) bool {
 	}
 	if r.sweep(q) {
 		return true
+	}
+	if r.settled(q) {
+		return false
 	}
 	if !q.poor && q.Mode == Any && q.found == 0 && len(q.asks) == 0 {
 		q.poor = true // whatever Σf says, it didn't help

@@ -37,6 +37,7 @@ type Query struct {
 	Want        int           // Any: providers wanted; 0: 1. All: ignored
 	Others      bool          // look for others though this node holds the key
 	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll]
+	Fresh       time.Duration // how old knowledge may be in place of a question; 0: [Config.Fresh], negative: everybody is asked
 	Deadline    time.Duration // on the core's clock; 0: [Config.Timeout] from now
 }
 
@@ -74,7 +75,9 @@ type Stats struct {
 	FalseProbes int  // confirmations answered with no, by peers that something spoke for
 	Messages    int  // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
-	Explain     []Reason // who was asked, in the order of asking
+	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it asked everybody.
+	AsOf    time.Duration
+	Explain []Reason // who was asked, in the order of asking
 }
 
 // Why says what a peer was asked for.

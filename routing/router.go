@@ -69,6 +69,8 @@ func (r *Router) Step(now time.Duration, in Input) []Effect {
 		r.forwardReturned(in)
 	case Asked:
 		r.asked(in)
+	case Doubted:
+		r.failures.doubt(r.now, in.Peer)
 	case Reached:
 		r.failures.answered(in.Peer)
 	case Tick:

@@ -16,9 +16,14 @@ func (r *Router) sweep(q *flight) bool {
 	q.swept = true
 	var to []overlay.PeerID
 	for _, p := range r.view.Linked() {
-		if !r.heardFrom(q, p) {
-			to = append(to, p)
+		if r.heardFrom(q, p) {
+			continue
 		}
+		if age, ok := r.fresh(q, p); ok {
+			q.stats.AsOf = max(q.stats.AsOf, age, 1)
+			continue
+		}
+		to = append(to, p)
 	}
 	if len(to) == 0 || q.spent+confirmCost*len(to) > q.Budget {
 		return false
@@ -32,6 +37,36 @@ func (r *Router) sweep(q *flight) bool {
 	}
 	q.rank()
 	return true
+}
+
+// fresh is the age of what is known of a linked peer, if that is young enough to go by.
+func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool) {
+	limit := q.Fresh
+	if limit == 0 {
+		limit = r.cfg.Fresh
+	}
+	age, ok = r.view.Fresh(p)
+	return age, ok && age <= limit && !r.lax.askAgain
+}
+
+// settled says whether nobody need be asked who is no candidate: all peers known are linked, what they hold is known, and nobody
+// linked knows of others.
+func (r *Router) settled(q *flight) bool {
+	if q.looked {
+		return q.settled
+	}
+	q.looked = true
+	if r.cfg.Incomplete() {
+		return false
+	}
+	known := 0
+	for _, p := range r.view.Linked() {
+		if _, ok := r.fresh(q, p); ok {
+			known++
+		}
+	}
+	q.settled = known > 0 && known == r.view.Origins()
+	return q.settled
 }
 
 // heardFrom says whether a linked peer need not be asked whether it holds the key: it was, or had the query before, or would

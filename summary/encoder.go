@@ -3,6 +3,7 @@ package summary
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
@@ -60,8 +61,53 @@ func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, e
 		}
 		memory = append(memory, position(f, block))
 	}
-	slices.Sort(memory)
-	return slices.Compact(memory), nil
+	return slices.Compact(sortUniform(memory)), nil
+}
+
+// sortUniform sorts numbers that are spread evenly over all of 64 bits, as those of a hash are, into other memory: by their
+// top bits into buckets of about two, and each of these by itself. O(n) for such numbers, O(n log n) for any.
+func sortUniform(xs []uint64) []uint64 {
+	if len(xs) < 64 {
+		slices.Sort(xs)
+		return xs
+	}
+	shift := 64 - bits.Len(uint(len(xs)/2))
+	ends := make([]uint32, 1<<(64-shift)+1) // of bucket b at b; at first its size at b+1
+	for _, x := range xs {
+		ends[x>>shift+1]++
+	}
+	sum := uint32(0)
+	for b, n := range ends {
+		sum += n
+		ends[b] = sum
+	}
+	sorted := make([]uint64, len(xs))
+	for _, x := range xs {
+		b := x >> shift
+		sorted[ends[b]] = x
+		ends[b]++
+	}
+	begin := uint32(0)
+	for _, end := range ends[:len(ends)-1] {
+		sortBucket(sorted[begin:end])
+		begin = end
+	}
+	return sorted
+}
+
+// sortBucket sorts a few numbers by insertion.
+func sortBucket(xs []uint64) {
+	if len(xs) > 24 {
+		slices.Sort(xs)
+		return
+	}
+	for i := 1; i < len(xs); i++ {
+		x, j := xs[i], i
+		for ; j > 0 && xs[j-1] > x; j-- {
+			xs[j] = xs[j-1]
+		}
+		xs[j] = x
+	}
 }
 
 // newTrie is what the first parts say of a block with keys at sorted positions. Not even its deepest array is built.

@@ -43,26 +43,37 @@ func decodeArray(src []byte, base uint64, n, limit int) (nodes []uint64, rest []
 // appendDescent appends how the parents of nodes become nodes: how many parents have both children, which ones, and which
 // child the others have. It returns the parents, in the memory of nodes.
 func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
-	flags := make([]uint64, (len(nodes)+63)/64)
-	sides := make([]byte, 0, len(nodes)/8+1)
-	parents = nodes[:0]
-	both := 0
-	var side bitWriter
-	side.b = sides
-	for i := 0; i < len(nodes); i++ {
-		v := nodes[i]
-		if i+1 < len(nodes) && nodes[i+1]>>1 == v>>1 {
-			flags[len(parents)/64] |= 1 << (len(parents) % 64)
-			both++
-			i++
-		} else {
-			side.put(v & 1)
-		}
-		parents = append(parents, v>>1)
-	}
+	flags, sides := make([]uint64, (len(nodes)+63)/64), make([]uint64, len(nodes)/64+1)
+	count := ascend(nodes, flags, sides)
+	both := len(nodes) - count
+	single := count - both
 	dst = binary.AppendUvarint(dst, uint64(both))
-	dst = coding.AppendBits(dst, flags, len(parents), both)
-	return append(dst, side.bytes()...), parents
+	dst = coding.AppendBits(dst, flags, count, both)
+	size := len(dst) + (single+7)/8
+	for _, w := range sides[:(single+63)/64] {
+		dst = binary.LittleEndian.AppendUint64(dst, w)
+	}
+	return dst[:size], nodes[:count]
+}
+
+// ascend puts the parents of nodes in their place, says how many there are, sets the flags of those with both children, and
+// writes which child the others have. Without a jump that depends on the nodes.
+func ascend(nodes, flags, sides []uint64) (count int) {
+	bit := 0
+	for i := 0; i < len(nodes); count++ {
+		v, next := nodes[i], ^uint64(0)
+		if i+1 < len(nodes) {
+			next = nodes[i+1]
+		}
+		differ := v ^ next                 // 1 if they are siblings
+		_, two := bits.Sub64(differ, 2, 0) // nodes are distinct
+		flags[count/64] |= two << (count % 64)
+		sides[bit/64] |= (v & 1 &^ two) << (bit % 64)
+		nodes[count] = v >> 1
+		i += 1 + int(two)
+		bit += 1 - int(two)
+	}
+	return count
 }
 
 // decodeDescent is the inverse of appendDescent: the children of parents, at most limit, in memory if that is enough.
@@ -84,19 +95,25 @@ func decodeDescent(memory []uint64, src []byte, parents []uint64, limit int) (no
 	if single%8 != 0 && src[single/8]>>(single%8) != 0 {
 		return nil, nil, fmt.Errorf("summary: sides padded with ones: %w", ErrMalformed)
 	}
-	nodes = slices.Grow(memory[:0], len(parents)+both)[:len(parents)+both]
+	sides := append(make([]byte, 0, single/8+2), src[:(single+7)/8]...)
+	sides = append(sides, 0) // read when no node is left, and not used
+	nodes = slices.Grow(memory[:0], len(parents)+both+1)[:len(parents)+both+1]
+	descend(nodes, parents, flags, sides)
+	return nodes[:len(parents)+both], src[(single+7)/8:], nil
+}
+
+// descend fills in the children of parents, and one more. Without a jump that depends on the nodes: half of the jumps would
+// be foreseen wrongly.
+func descend(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
 	for i, v := range parents {
-		if flags[i/64]>>(i%64)&1 == 1 {
-			nodes[at], nodes[at+1] = 2*v, 2*v+1
-			at += 2
-		} else {
-			nodes[at] = 2*v + uint64(src[bit/8]>>(bit%8)&1)
-			at++
-			bit++
-		}
+		two := int(flags[i/64] >> (i % 64) & 1)
+		side := int(sides[bit/8]>>(bit%8)) & 1 &^ two
+		children := nodes[at : at+2 : at+2]
+		children[0], children[1] = 2*v+uint64(side), 2*v+1
+		at += 1 + two
+		bit += 1 - two
 	}
-	return nodes, src[(single+7)/8:], nil
 }
 
 // decodeCount reads a number in the shortest form.

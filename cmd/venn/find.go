@@ -29,6 +29,7 @@ func findCommand() *cli.Command {
 			&cli.BoolFlag{Name: "explain", Usage: "say on standard error which peers were asked, why, and what they answered"},
 			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "ask for so many keys at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after so long"},
+			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait so long until somebody does"},
 			jsonFlag("a JSON object a line for each peer: key, peer, addresses"),
 		},
 		Action: find,
@@ -41,6 +42,9 @@ func find(ctx context.Context, c *cli.Command) error {
 	}
 	if c.Duration("timeout") < time.Millisecond {
 		return usageError{fmt.Errorf("--timeout %v: must be 1ms or more", c.Duration("timeout"))}
+	}
+	if c.Duration("wait") < 0 {
+		return usageError{fmt.Errorf("--wait %v: must be 0 or more", c.Duration("wait"))}
 	}
 	return withKeys(c, func(cl *client, in io.Reader) error {
 		var none atomic.Bool
@@ -83,10 +87,14 @@ func find(ctx context.Context, c *cli.Command) error {
 
 // findKey writes who holds a key, and returns how many that are.
 func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, err error) {
-	body, err := cl.do(ctx, "GET", "/api/v1/find", url.Values{
+	query := url.Values{
 		"key": {key}, "all": {strconv.FormatBool(c.Bool("all"))}, "count": {strconv.Itoa(c.Int("count"))},
 		"timeout_ms": {strconv.FormatInt(c.Duration("timeout").Milliseconds(), 10)},
-	}, nil)
+	}
+	if wait := c.Duration("wait"); wait > 0 {
+		query.Set("wait_ms", strconv.FormatInt(wait.Milliseconds(), 10))
+	}
+	body, err := cl.do(ctx, "GET", "/api/v1/find", query, nil)
 	if err != nil {
 		return 0, err
 	}

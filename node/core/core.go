@@ -128,6 +128,8 @@ func (m *Machine) tails(now time.Duration, in tails.Input) {
 		switch e := e.(type) {
 		case tails.Wake:
 			m.wakes[2] = wake{e.At, true}
+		case tails.Doubt:
+			m.routing(now, routing.Doubted{Peer: e.Peer})
 		case tails.Report:
 			m.effects = append(m.effects, overlay.Report{Peer: e.Peer, Fault: e.Fault})
 		case tails.Send:

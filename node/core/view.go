@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -13,6 +14,8 @@ type view struct {
 	*overlay.Overlay
 	m *Machine
 }
+
+var _ routing.View = view{}
 
 // addedRate is the false-positive rate of a key that a tail says was added: 48 bits of it.
 const addedRate = 1.0 / (1 << 40)

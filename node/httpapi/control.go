@@ -331,5 +331,6 @@ func findOptions(r *http.Request) (key []byte, o node.QueryOptions, err error) {
 	o.Want, o.Budget = number("count"), number("budget")
 	o.Timeout = time.Duration(number("timeout_ms")) * time.Millisecond
 	o.All = r.FormValue("all") == "true"
+	number("wait_ms") // that it is one; see awaited
 	return key, o, err
 }

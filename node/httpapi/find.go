@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -34,6 +35,7 @@ type FindEnd struct {
 	False   int     `json:"false_probes"` // of them, those that do not
 	Message int     `json:"messages"`     // sent and received for it
 	Elapsed float64 `json:"elapsed_ms"`
+	AsOf    float64 `json:"as_of"` // ms: age of the oldest knowledge gone by in place of a question; 0: all were asked
 	Asked   []Asked `json:"asked"` // every question, in order
 }
 
@@ -65,6 +67,9 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 		o.Others = true
 	}
 	a.waitBegun(r.Context())
+	if !own {
+		a.await(r, key)
+	}
 	results, err := a.Node.Query(r.Context(), key, o)
 	if err != nil {
 		return err
@@ -82,6 +87,19 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	}
 	_ = write(end)
 	return nil
+}
+
+// await waits, as long as the request says, until somebody has a key.
+func (a *api) await(r *http.Request, key []byte) {
+	ms, _ := strconv.Atoi(r.FormValue("wait_ms"))
+	if ms <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
+	defer cancel()
+	for range a.Node.Watch(ctx, key) {
+		return
+	}
 }
 
 // beginTime is how long find waits for the first connections of a node that has just started.
@@ -102,7 +120,7 @@ func findEnd(results *node.Results, key string) FindEnd {
 	s, err := results.Stats()
 	end := FindEnd{
 		Key: key, End: s.End.String(), Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
-		Elapsed: milliseconds(s.Elapsed), Asked: make([]Asked, len(s.Explain)),
+		Elapsed: milliseconds(s.Elapsed), AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)),
 	}
 	if err != nil {
 		end.End = err.Error()

@@ -209,7 +209,8 @@ func (a *api) limited(h handler) http.Handler {
 const endless = 10 * 365 * 24 * time.Hour
 
 func long(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover"
+	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover" ||
+		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
 }
 
 // fault is an error with the status that it is answered with.

@@ -30,6 +30,7 @@ func AppendTails(b []byte, items []tails.Item) []byte {
 		item = appendBool(item, 4, it.Gap)
 		item = appendBool(item, 5, it.Direct)
 		item = appendBool(item, 6, it.Hides)
+		item = appendBool(item, 7, it.Left)
 		b = protowire.AppendBytes(protowire.AppendTag(b, 1, protowire.BytesType), item)
 	}
 	return b
@@ -75,6 +76,8 @@ func parseTailItem(b []byte) (it tails.Item, err error) {
 			it.Direct = d.bool()
 		case 6:
 			it.Hides = d.bool()
+		case 7:
+			it.Left = d.bool()
 		}
 	}
 	d.required(1)

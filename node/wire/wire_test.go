@@ -52,6 +52,7 @@ var kinds = []kind{
 	}, parser(ParseHello), encoder(AppendHello)},
 	{"hello-measured", MaxHello, overlay.Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
 	{"hello-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
+	{"tails-left", MaxTails, []tails.Item{{Group: summary.GroupID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
 	{"tails", MaxTails, []tails.Item{
 		{Group: summary.GroupID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
 		{Group: summary.GroupID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},

@@ -13,6 +13,7 @@ type Item struct {
 	Number uint32   // the state that the sender holds
 	Gap    bool     // the sender cannot use tails that start later than state 0
 	Direct bool     // the sender is linked with the origin: it hears of its tails without others
+	Left   bool     // in an item of the sender's own: it is leaving. In another's: the sender cannot reach the origin
 	Hides  bool     // in an item of the sender's own: it holds keys that no summary shows
 	Tails  [][]byte // signed, in order
 }
@@ -43,6 +44,12 @@ type LinkOpened struct{ Peer overlay.PeerID }
 // LinkClosed says that the last connection to a peer is gone.
 type LinkClosed struct{ Peer overlay.PeerID }
 
+// Leaving says that the node is about to close: its links are told.
+type Leaving struct{}
+
+// Unreachable says that the connection with a linked peer was lost, and that another could not be made.
+type Unreachable struct{ Peer overlay.PeerID }
+
 // Received is a message of a linked peer.
 type Received struct {
 	From  overlay.PeerID
@@ -52,15 +59,17 @@ type Received struct {
 // Tick lets time pass: it answers a [Wake].
 type Tick struct{}
 
-func (Published) input()  {}
-func (Changed) input()    {}
-func (Learned) input()    {}
-func (LinkOpened) input() {}
-func (LinkClosed) input() {}
-func (Received) input()   {}
-func (Tick) input()       {}
+func (Published) input()   {}
+func (Changed) input()     {}
+func (Learned) input()     {}
+func (LinkOpened) input()  {}
+func (LinkClosed) input()  {}
+func (Leaving) input()     {}
+func (Unreachable) input() {}
+func (Received) input()    {}
+func (Tick) input()        {}
 
-// Effect is something that the driver must do. The set is sealed: [Send], [Report], [Wake].
+// Effect is something that the driver must do. The set is sealed: [Send], [Report], [Doubt], [Wake].
 type Effect interface{ effect() }
 
 // Send sends a message to a linked peer. Bytes is its size on the wire, about.
@@ -76,11 +85,15 @@ type Report struct {
 	Fault overlay.Fault
 }
 
+// Doubt says that a linked peer could not reach another: nobody knows whether that is gone, or the word is a lie.
+type Doubt struct{ Peer overlay.PeerID }
+
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.
 type Wake struct{ At time.Duration }
 
 func (Send) effect()   {}
 func (Report) effect() {}
+func (Doubt) effect()  {}
 func (Wake) effect()   {}
 
 // The faults that are reported.

@@ -55,6 +55,7 @@ type Machine struct {
 	effects []Effect
 
 	own     origin
+	leaving bool   // the node is about to close
 	spent   bool   // tails of the present epoch bear no more
 	recent  []step // changes of the node's own, each since the state before, for tails that cover several
 	origins map[uint64]*origin
@@ -112,6 +113,7 @@ const (
 	tell due = iota // the number
 	gap             // the number, and that tails from state 0 are needed
 	push            // tails, too
+	gone            // that the origin cannot be reached
 )
 
 // New returns a machine that knows nobody. It panics when something required is missing.
@@ -145,6 +147,10 @@ func (m *Machine) Step(now time.Duration, in Input) []Effect {
 		m.opened(in)
 	case LinkClosed:
 		m.closed(in.Peer)
+	case Leaving:
+		m.leave()
+	case Unreachable:
+		m.unreachable(in.Peer)
 	case Received:
 		m.received(in)
 	case Tick:
@@ -161,6 +167,7 @@ func (m *Machine) opened(in LinkOpened) {
 	if m.links[in.Peer] != nil {
 		return
 	}
+	m.back(in.Peer)
 	l := &link{known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse()}
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
@@ -278,6 +285,11 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	l.know(tag, pos)
 	if tag == m.cfg.Seed.OriginTag(string(from)) {
 		l.hides = it.Hides
+		if o != nil {
+			o.left = it.Left
+		}
+	} else if it.Left && o != nil && o != &m.own {
+		m.hear(o)
 	}
 	switch {
 	case o == nil || o.header == nil || epoch.After(o.header.Epoch):
@@ -420,7 +432,7 @@ func waitFor(tag uint64, number uint32, p overlay.PeerID) time.Duration {
 // Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next Step.
 func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holders[f] }
 
-// Removed says whether a peer's tails say that it no longer has a fingerprint.
+// Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
 func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 	if len(m.origins) == 0 {
 		return false
@@ -430,7 +442,7 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 		return false
 	}
 	added, said := o.state[f]
-	return said && !added
+	return o.left || said && !added
 }
 
 // Fresh says how old the knowledge of what a linked peer holds is: it has said what it holds so long ago, and nothing is
@@ -559,11 +571,12 @@ func (m *Machine) itemFor(l *link, tag uint64) (it Item, bytes int, ok bool) {
 	how := l.due[tag].how
 	same := pos.epoch == o.header.Epoch
 	it = Item{Group: o.header.Group(), Number: o.number(), Gap: how == gap, Direct: m.links[o.peer] != nil}
+	it.Left = o == &m.own && m.leaving || o != &m.own && how == gone && !it.Direct
 	it.Hides = o == &m.own && m.cfg.Hides()
 	if m.now < l.due[tag].at {
 		return Item{}, 0, false
 	}
-	if how != push && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0 {
+	if how < push && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0 {
 		return Item{}, 0, false
 	}
 	if how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == it.Direct {

@@ -427,3 +427,45 @@ func TestDeterminism(t *testing.T) {
 		t.Error("two runs differ")
 	}
 }
+
+// TestGoodbye lets a peer leave: its links know at once that it holds nothing, and that it is back when it is.
+func TestGoodbye(t *testing.T) {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.link("b", "c")
+	n.run(time.Second)
+	a, b, f := n.peers["a"], n.peers["b"], fps(0, 1)[0]
+	a.step(tails.Leaving{})
+	n.run(n.now + 50*time.Millisecond)
+	if !b.machine.Removed("a", f) || n.peers["c"].machine.Removed("a", f) {
+		t.Error("b does not know that a left, or c believes it")
+	}
+	b.step(tails.LinkClosed{Peer: "a"})
+	b.step(tails.LinkOpened{Peer: "a"})
+	if b.machine.Removed("a", f) {
+		t.Error("a is back, and b says that it left")
+	}
+}
+
+// TestUnreachable lets a peer tell that it cannot reach another: the word goes round once, and those linked with the other
+// don't believe it.
+func TestUnreachable(t *testing.T) {
+	n := newNet(t, "a b c d dead")
+	n.all(func(p, q *peer) { p.learn(q) })
+	for _, pair := range []string{"ab", "bc", "ca", "cd"} {
+		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+	}
+	n.link("dead", "d")
+	n.run(time.Second)
+	n.trace.Reset()
+	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
+	n.run(n.now + 3*time.Second)
+	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
+		t.Errorf("%d peers doubt, want a, b and c", got)
+	}
+	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
+	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
+		t.Errorf("it was told again at once: %d", got)
+	}
+}

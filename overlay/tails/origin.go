@@ -23,7 +23,9 @@ type origin struct {
 	chain  []*summary.Tail // in force: the first starts at state 0, each other where the one before ends
 	held   int             // fingerprints in chain
 	state  map[summary.Fingerprint]bool
-	tokens float64 // tails that may come now
+	left   bool          // it has said that it leaves: it holds nothing
+	doubt  time.Duration // when somebody last could not reach it
+	tokens float64       // tails that may come now
 	filled time.Duration
 }
 

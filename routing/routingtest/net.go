@@ -55,13 +55,14 @@ func NewNet(seed uint64) *Net {
 type Node struct {
 	ID     overlay.PeerID
 	Holds  map[string]bool
-	Claims map[string]bool            // keys that its summary matches though it doesn't hold them
-	Knows  map[overlay.PeerID]float64 // false-positive rate of what it holds of others; no entry: the peer is unknown to it
-	Links  []overlay.PeerID           // sorted
-	Down   bool                       // can't be reached
-	Mute   bool                       // never answers
-	Blind  bool                       // no summary that it holds shows any key
-	Boasts bool                       // says that it knows everybody, and answers questions for candidates with nobody
+	Claims map[string]bool                  // keys that its summary matches though it doesn't hold them
+	Knows  map[overlay.PeerID]float64       // false-positive rate of what it holds of others; no entry: the peer is unknown to it
+	Links  []overlay.PeerID                 // sorted
+	Down   bool                             // can't be reached
+	Mute   bool                             // never answers
+	Blind  bool                             // no summary that it holds shows any key
+	Ages   map[overlay.PeerID]time.Duration // how old is what it knows of linked peers
+	Boasts bool                             // says that it knows everybody, and answers questions for candidates with nobody
 	Router *routing.Router
 	Done   []routing.Done
 	Found  map[routing.QueryID][]overlay.PeerID
@@ -166,6 +167,13 @@ func (v *view) Informants() []overlay.Informant {
 	}
 	return out
 }
+
+func (v *view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
+	age, ok = (*Node)(v).Ages[p]
+	return age, ok
+}
+
+func (v *view) Origins() int { return len(v.Knows) }
 
 func (v *view) Linked() []overlay.PeerID { return v.Links }
 

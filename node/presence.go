@@ -1,0 +1,96 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/tails"
+)
+
+const (
+	// goodbyeTime is how long Close may take to tell links that the node leaves, goodbyeFlush how long the last messages may
+	// take through pubsub.
+	goodbyeTime  = 200 * time.Millisecond
+	goodbyeFlush = 20 * time.Millisecond
+	// lostTime is how long a peer whose connection was lost has to take another.
+	lostTime = 2 * time.Second
+)
+
+// leave tells the links that the node closes.
+type leave struct{ done chan bool }
+
+// goodbye has the loop tell all links that the node leaves, and waits a little for the word to go out.
+func (n *Node) goodbye() {
+	ctx, cancel := context.WithTimeout(n.ctx, goodbyeTime)
+	defer cancel()
+	done := make(chan bool, 1)
+	if n.in.Command(ctx, n.ctx, leave{done}) != nil {
+		return
+	}
+	if linked := <-done; !linked {
+		return
+	}
+	for n.mesh.Waiting() > 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(goodbyeFlush)
+}
+
+func (l *loop) leave(c leave) {
+	l.step(tails.Leaving{})
+	c.done <- len(l.links) > 0
+}
+
+// lost looks whether a peer whose connection has ended, not by us, can still be reached.
+func (l *loop) lost(p peer.ID) {
+	if l.n.closing.was(p) {
+		return
+	}
+	r, ok := l.core.Overlay.Record(overlay.PeerID(p))
+	if !ok {
+		return
+	}
+	l.n.tasks.Run(func() {
+		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
+		defer cancel()
+		err := l.n.reach(ctx, r, true)
+		if errors.Is(err, syscall.ECONNREFUSED) || ctx.Err() != nil && l.n.ctx.Err() == nil {
+			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
+		}
+	})
+}
+
+// closing are the peers whose connection this node has closed itself of late.
+type closing struct {
+	mu    sync.Mutex
+	since map[peer.ID]time.Time
+}
+
+// closingTime is how long after it was closed a connection may end.
+const closingTime = 10 * time.Second
+
+func (c *closing) note(p peer.ID, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since == nil {
+		c.since = make(map[peer.ID]time.Time)
+	}
+	maps.DeleteFunc(c.since, func(_ peer.ID, at time.Time) bool { return now.Sub(at) > closingTime })
+	c.since[p] = now
+}
+
+// was says whether the connection that has ended was closed by this node.
+func (c *closing) was(p peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.since[p]
+	delete(c.since, p)
+	return ok && time.Since(at) <= closingTime
+}

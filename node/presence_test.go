@@ -1,0 +1,115 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// matches says whether n's directory and tails name p for a key.
+func matches(t testing.TB, n, p *Node, key []byte) (out bool) {
+	t.Helper()
+	err := n.view(t.Context(), func(l *loop) {
+		for _, c := range l.core.Candidates(key, n.hasher.Fingerprint(key)) {
+			out = out || c.Peer == overlay.PeerID(p.ID())
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestGoodbye closes a node: the others no longer name it, though its summary is still held.
+func TestGoodbye(t *testing.T) {
+	nodes := meshOf(t, 3, 100)
+	a, b := nodes[0], nodes[1]
+	key := keysOf("old 0", 1)[0]
+	if !matches(t, b, a, key) {
+		t.Fatal("b does not match a's key")
+	}
+	_ = a.Close()
+	eventually(t, "b no longer names a", func() bool { return !matches(t, b, a, key) })
+	if !knows(b, a) {
+		t.Error("a's summary is gone, too: this shows nothing")
+	}
+}
+
+// TestNobody looks for what nobody has: that costs nothing once all is known of all, and who waits hears of it when it is added.
+func TestNobody(t *testing.T) {
+	nodes := meshOf(t, 4, 100)
+	a, b := nodes[0], nodes[3]
+	key := []byte("nobody's")
+	eventually(t, "a knows what all hold", func() bool {
+		r, err := a.Query(t.Context(), key, QueryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Stats()
+		return err == nil && s.Messages == 0 && s.AsOf > 0
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		_ = b.AddKeys(context.Background(), key)
+	}()
+	found := 0
+	for k, p := range a.Watch(ctx, key) {
+		if found++; string(k) != string(key) || p.ID != b.ID() {
+			t.Errorf("%s is at %v", k, p)
+		}
+	}
+	if found != 1 {
+		t.Errorf("found %d times", found)
+	}
+	for range a.Watch(ctx, keysOf("old 0", 1)[0], key) {
+		found++
+	}
+	if found != 3 {
+		t.Errorf("of two keys that are there, one its own, %d were found", found-1)
+	}
+}
+
+// TestHiddenKey has a node hold a private key: those linked still ask it.
+func TestHiddenKey(t *testing.T) {
+	nodes := meshOf(t, 3, 100)
+	a, b := nodes[0], nodes[1]
+	if _, err := b.AddPrivate(t.Context(), []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a finds b's private key", func() bool {
+		got := find(t, a, []byte("secret"), QueryOptions{})
+		return len(got) == 1 && got[0] == b.ID()
+	})
+}
+
+// TestDeath ends a host without a word: who is linked with it notices, and tells the others, who ask it last from then on.
+func TestDeath(t *testing.T) {
+	a, b, c := newNode(t), newNode(t), newNode(t)
+	for i, n := range []*Node{a, b, c} {
+		add(t, n, keysOf(fmt.Sprint(i), 100)...)
+	}
+	connect(t, a, b)
+	connect(t, b, c)
+	eventually(t, "c knows a", func() bool { return knows(c, a) && knows(b, a) })
+	_ = a.host.Close()
+	for _, n := range []*Node{b, c} {
+		eventually(t, "a is in doubt", func() (out bool) {
+			if err := n.view(t.Context(), func(l *loop) { out = l.core.Routing.Suspected(overlay.PeerID(a.ID())) }); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		})
+	}
+	r, err := c.Query(t.Context(), keysOf("0", 1)[0], QueryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := r.Stats(); err != nil || s.Probes > 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
