@@ -162,11 +162,14 @@ func (a *api) common(mux *http.ServeMux) {
 	mux.Handle("GET /health/ready", a.limited(a.ready))
 }
 
-// ready is the case when the node answers and its own summary is made, if it has keys.
+// ready is the case when the node answers and its own summary is made, if it has keys, and the last one did not fail.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Node.Status(r.Context())
 	if err != nil {
 		return err
+	}
+	if s.Fault != "" {
+		return fault{http.StatusServiceUnavailable, errors.New("no summary: " + s.Fault)}
 	}
 	if s.Keys > 0 && s.Epoch.Sequence == 0 {
 		return fault{http.StatusServiceUnavailable, errors.New("the summary is being made")}
