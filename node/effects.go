@@ -101,7 +101,7 @@ func (l *loop) found(e routing.Found) {
 // addrInfo is what a record certifies of a peer that has confirmed a key.
 func (n *Node) addrInfo(r overlay.Record) peer.AddrInfo {
 	info := peer.AddrInfo{ID: peer.ID(r.Peer)}
-	if signed, err := n.cfg.headers.Record(r.Envelope); err == nil && signed.ID == info.ID {
+	if signed, err := n.record(r.Envelope); err == nil && signed.ID == info.ID {
 		return signed
 	}
 	info.Addrs = n.host.Peerstore().Addrs(info.ID) // it has not published yet: there was a connection

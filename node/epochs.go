@@ -18,7 +18,8 @@ func WithEpochs(e Epochs) Option {
 	return func(c *config) error { c.epochs = e; return nil }
 }
 
-// clockEpochs are those of a node without a disk. Its zero value is ready.
+// clockEpochs are those of a node without a disk: the second of its start, and from the microsecond of that on. A clock that
+// is set back between two runs makes them go back: what is to last needs a store. Its zero value is ready.
 type clockEpochs struct {
 	mu   sync.Mutex
 	last summary.Epoch
@@ -28,7 +29,8 @@ func (e *clockEpochs) NextEpoch() (summary.Epoch, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.last.Generation == 0 {
-		e.last.Generation = uint32(time.Now().Unix())
+		now := time.Now()
+		e.last = summary.Epoch{Generation: uint32(now.Unix()), Sequence: uint32(now.Nanosecond() / 1000)}
 	}
 	e.last.Sequence++
 	return e.last, nil

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -41,7 +42,9 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 		keys[i] = c.Key
 	}
 	l.n.tasks.Run(func() {
-		has, rtt, err := l.n.have(l.n.ctx, batch[0].To, keys)
+		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
+		defer cancel()
+		has, rtt, err := l.n.have(ctx, batch[0].To, keys)
 		l.n.in.Result(l.n.ctx, confirmed{p, batch, has, rtt, err})
 	})
 }
@@ -74,15 +77,15 @@ func (l *loop) confirmed(r confirmed) {
 	l.ask(r.peer, next[:k])
 }
 
-// haveAgain are the pauses before a confirmation that failed is tried again: the other end may just have closed the
-// connection, or have had no room for one more.
+// haveAgain are the pauses before a confirmation that failed on a connection is tried again: the other end may just have
+// closed it. What cannot be dialled is not tried again.
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
 // have asks the peer of a record which of the keys it holds.
 func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
 	for _, pause := range haveAgain {
-		if has, rtt, err = n.haveOnce(ctx, to, keys); err == nil {
-			return has, rtt, nil
+		if has, rtt, err = n.haveOnce(ctx, to, keys); err == nil || errors.Is(err, errDial) && !n.cfg.off.oneDial {
+			return has, rtt, err
 		}
 		select {
 		case <-time.After(pause):

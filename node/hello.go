@@ -123,6 +123,11 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
+	if !n.cfg.off.earlyOpen {
+		for _, r := range h.Records { // remembered, so that the loop need not verify it
+			_, _ = n.cfg.headers.Record(r.Envelope)
+		}
+	}
 	if !n.links.MayLink(s.Peer, time.Now()) {
 		n.counters.Drop("links")
 		return errFull

@@ -22,11 +22,11 @@ type KnownPeer struct {
 
 // Addresses opens the record. The error says that it is not one of the peer.
 func (p KnownPeer) Addresses() (peer.AddrInfo, error) {
-	info, err := signed.OpenRecord(p.Record)
-	if err == nil && info.ID != p.ID {
+	r, err := signed.OpenRecord(p.Record)
+	if err == nil && r.ID != p.ID {
 		err = signed.ErrSignature
 	}
-	return info, err
+	return r.AddrInfo, err
 }
 
 // Known returns the peers whose summary and record are held, in the order of their ids: what to give WithBootstrap after a restart.
@@ -57,7 +57,7 @@ func (n *Node) AddressesOf(ctx context.Context, p peer.ID) (peer.AddrInfo, error
 	if !ok {
 		return peer.AddrInfo{}, ErrUnknown
 	}
-	return n.cfg.headers.Record(r.Envelope)
+	return n.record(r.Envelope)
 }
 
 // PeerStatus is what a node knows of another.

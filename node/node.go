@@ -70,7 +70,9 @@ type Node struct {
 	dials    chan struct{} // one token for each connection that is being made
 	gauges   atomic.Pointer[Status]
 	changes  atomic.Int64 // of keys, since the loop last looked
-	linkAsks bool         // of the loop: the core is asked by a linked peer
+	newest   newest
+	moved    atomic.Bool // the host's addresses have changed since the loop last looked
+	linkAsks bool        // of the loop: the core is asked by a linked peer
 	touched  touched
 	leaving  sync.Once
 	closing  closing
@@ -170,6 +172,7 @@ func (n *Node) newStreams() *streams.Node {
 		Tasks:    &n.tasks,
 		Counters: n.counters,
 		Use:      n.links.Use,
+		Relayed:  func(id protocol.ID) bool { return id == HelloID || id == HaveID || id == QueryID },
 		Refuse:   n.refuse,
 	}
 }
@@ -206,7 +209,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		RandomSlots:  n.cfg.randomSlots,
 		MaxLinks:     n.cfg.maxConnections * 5 / 8,
 		OpenHeader:   n.cfg.headers.Header,
-		OpenRecord:   n.cfg.headers.RecordPeer,
+		OpenRecord:   n.recordPeer,
 		Group:        signed.AddressGroup,
 		Extend:       n.cfg.cache.Extend,
 		EncodeDelta:  n.cfg.cache.EncodeDelta,

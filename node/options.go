@@ -44,6 +44,15 @@ type config struct {
 	epochs         Epochs
 	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
+	off            off
+}
+
+// off is defences that tests switch off, to see that they are needed.
+type off struct {
+	newest    bool // old records replace newer ones
+	fewAddrs  bool // all addresses of a record are dialled
+	oneDial   bool // a dial that failed is tried again
+	earlyOpen bool // signatures in hellos are verified in the loop
 }
 
 func newConfig(opts []Option) (config, error) {

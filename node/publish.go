@@ -49,6 +49,9 @@ func newPublishers(n *Node) (current, old *publisher) {
 // publish begins new epochs if it is time.
 func (l *loop) publish() {
 	changes := int(l.n.changes.Swap(0))
+	if l.n.moved.Swap(false) {
+		l.publisher.schedule.Moved(l.n.now())
+	}
 	l.tail(changes)
 	l.publisher.look()
 	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {

@@ -20,6 +20,12 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
+// dialTime is how long a dial by a record may take.
+const dialTime = 5 * time.Second
+
+// errDial says that a peer cannot be reached by its record.
+var errDial = errors.New("node: not reached")
+
 var errFull = errors.New("node: too many links")
 
 // reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says that
@@ -28,19 +34,28 @@ func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error 
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
 	}
-	info, err := n.cfg.headers.Record(r.Envelope)
+	info, err := n.record(r.Envelope)
 	if err != nil {
 		return err
 	}
 	if info.ID != peer.ID(r.Peer) {
 		return fmt.Errorf("%w: record of %s, not of %s", signed.ErrSignature, info.ID, peer.ID(r.Peer))
 	}
-	return n.dial(ctx, info, passing)
+	if info.Addrs = n.dialable(info.Addrs); len(info.Addrs) == 0 {
+		return fmt.Errorf("%w: no address of %s may be dialled", errDial, info.ID)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	if err = n.dial(ctx, info, passing); err != nil && !errors.Is(err, errFull) {
+		err = fmt.Errorf("%w: %w", errDial, err)
+	}
+	return err
 }
 
-// reached says whether there is a connection to a peer.
+// reached says whether there is a connection to a peer, if only by a relay.
 func (n *Node) reached(p peer.ID) bool {
-	return n.host.Network().Connectedness(p) == network.Connected
+	c := n.host.Network().Connectedness(p)
+	return c == network.Connected || c == network.Limited
 }
 
 // own says whether a protocol is one of the node's.
@@ -76,7 +91,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		evict, ok := n.links.Dial(info.ID, passing, time.Now())
 		if ok {
 			n.letGo(evict)
-			err := n.host.Connect(ctx, info)
+			err := n.host.Connect(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			n.links.Dialed(info.ID, err == nil, time.Now())
 			if !n.reached(info.ID) { // it closed before it was entered
 				n.links.Closed(info.ID)
@@ -171,7 +186,10 @@ func (l *loop) bootstrap() {
 
 // watch begins to watch the host's connections, and takes in those that there are.
 func (n *Node) watch() error {
-	sub, err := n.host.EventBus().Subscribe([]any{new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated)})
+	sub, err := n.host.EventBus().Subscribe([]any{
+		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated),
+		new(event.EvtLocalAddressesUpdated),
+	})
 	if err != nil {
 		return fmt.Errorf("node: events: %w", err)
 	}
@@ -191,6 +209,9 @@ func (n *Node) watch() error {
 				return
 			case ev := <-sub.Out():
 				switch ev := ev.(type) {
+				case event.EvtLocalAddressesUpdated:
+					n.moved.Store(true)
+					n.in.Poke()
 				case event.EvtPeerIdentificationCompleted:
 					if slices.Contains(ev.Protocols, HelloID) {
 						n.identified(ev.Peer)
@@ -225,9 +246,9 @@ type notifiee struct{ n *Node }
 
 func (f *notifiee) Connected(network.Network, network.Conn) {}
 
-func (f *notifiee) Disconnected(nw network.Network, c network.Conn) {
+func (f *notifiee) Disconnected(_ network.Network, c network.Conn) {
 	p := c.RemotePeer()
-	if nw.Connectedness(p) == network.Connected {
+	if f.n.reached(p) {
 		return
 	}
 	f.n.links.Closed(p)

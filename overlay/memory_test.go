@@ -50,51 +50,6 @@ func TestCandidatesAreThoseOfTheLoop(t *testing.T) {
 	}
 }
 
-// A crowd of peers meets one with little memory. Those that have proved useful stay.
-func TestEntriesGoWhenSamplesDoNotFit(t *testing.T) {
-	const limit, crowd = 100_000, 60
-	configs := make([]overlay.Config, crowd)
-	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast}
-	}
-	configs[0].Memory = limit
-	net, err := overlaytest.New(configs, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	join := func(from, to int) {
-		for i := from; i < to; i++ {
-			if err := net.Publish(i, overlaytest.Fingerprints(3000, 1000, uint64(i))); err != nil {
-				t.Fatal(err)
-			}
-			net.Connect(i, i/2)
-		}
-	}
-	join(0, 12)
-	net.Run(10 * time.Second)
-	var useful []overlay.PeerID
-	for _, d := range net.Peers[0].Overlay.Directory()[:5] {
-		useful = append(useful, d.Peer)
-		net.Step(0, overlay.Outcome{Peer: d.Peer, Hits: 1})
-	}
-	join(12, crowd)
-	for range 30 {
-		net.Run(net.Now + time.Second)
-		if got := net.Peers[0].Overlay.Memory(); got > limit {
-			t.Fatalf("after %v: %d bytes under a limit of %d", net.Now, got, limit)
-		}
-	}
-	o := net.Peers[0].Overlay
-	if n := o.Origins(); n >= crowd-1 || n < 10 {
-		t.Errorf("%d origins known of %d: want as many as fit", n, crowd-1)
-	}
-	for _, p := range useful {
-		if _, ok := o.Held(p); !ok {
-			t.Errorf("%s had proved useful and is forgotten", p)
-		}
-	}
-}
-
 // What has settled is kept without its encoded parts; who comes later gets them all the same.
 func TestSettledPrefixesAreCompact(t *testing.T) {
 	const peers = 12

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Cache shares decoded, verified prefixes, and deltas made, among the nodes of one process. It changes no result: Extend gives
-// what [Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do. Safe for concurrent use; a nil
-// cache shares nothing.
+// Cache shares decoded, verified prefixes, and deltas made, among the nodes of one process. It changes no result:
+// Extend gives what [Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do. Safe for
+// concurrent use; a nil cache shares nothing.
 type Cache struct {
 	mu     sync.Mutex
 	limit  int
@@ -25,8 +25,8 @@ type cacheKey struct {
 	parts int
 }
 
-// NewCache is a cache that keeps prefixes of at most so many bytes of memory in all, the least recently used going first.
-// Memory that several of them share counts for each.
+// NewCache returns a cache of prefixes that take at most the given number of bytes of memory. The least recently used
+// go first. Memory that several of them share counts for each.
 func NewCache(bytes int) *Cache {
 	return &Cache{
 		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{},

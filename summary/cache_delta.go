@@ -33,8 +33,8 @@ func newDeltaKey(old *Prefix, h *Header, parts int) deltaKey {
 	return deltaKey{old.header.Chain, h.Chain, old.header.Group(), h.Group(), parts}
 }
 
-// EncodeDelta is [EncodeDelta] of the first parts of both, of which each must hold as many; without the work if another has
-// done it of late. The result is not to be changed.
+// EncodeDelta is [EncodeDelta] of the first parts of both prefixes. It does no work if it has done the same of late.
+// The result is not to be changed.
 func (c *Cache) EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	parts = min(parts, old.Parts(), next.Parts())
 	if c == nil {

@@ -19,10 +19,10 @@ type Changes struct {
 	added, removed []Fingerprint
 }
 
-// Apply returns the changes after t. The caller has verified t against the header of the same epoch. An old tail changes
-// nothing and returns c. A tail that starts from a state within c replaces all tails after that state. ErrBase if c has
-// not been in the state that t starts from: the tails between are missing. ErrLimit beyond MaxTails or MaxChanges. Takes
-// O(Len) time.
+// Apply returns the changes after t. The caller has verified t against the header of the same epoch. An old tail
+// changes nothing and returns c. A tail that starts from a state within c replaces all tails after that state. ErrBase
+// if c has not been in the state that t starts from: the tails between are missing. ErrLimit beyond MaxTails or
+// MaxChanges. Takes O(Len) time.
 func (c *Changes) Apply(t *Tail) (*Changes, error) {
 	if t.number <= c.Number() {
 		return c, nil
@@ -63,21 +63,14 @@ func (c *Changes) after(t *Tail) *Changes {
 	back := func(f Fingerprint) bool { return has(removed, f) }
 	again := func(f Fingerprint) bool { return has(added, f) }
 	return &Changes{
-		added:   join(without(added, t.removed), slices.DeleteFunc(slices.Clone(t.added), back)),
-		removed: join(without(removed, t.added), slices.DeleteFunc(slices.Clone(t.removed), again)),
+		added:   merge(without(added, t.removed), slices.DeleteFunc(slices.Clone(t.added), back)),
+		removed: merge(without(removed, t.added), slices.DeleteFunc(slices.Clone(t.removed), again)),
 	}
 }
 
 // without returns what of a sorted list is not in another.
 func without(list, other []Fingerprint) []Fingerprint {
 	return slices.DeleteFunc(slices.Clone(list), func(f Fingerprint) bool { return has(other, f) })
-}
-
-// join returns the union of two sorted lists, sorted.
-func join(a, b []Fingerprint) []Fingerprint {
-	out := append(a, b...)
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // held is the tails of c.
@@ -133,8 +126,8 @@ func (c *Changes) Removed() iter.Seq[Fingerprint] {
 	return slices.Values(c.removed)
 }
 
-// Match reports whether the collection may hold a key of fingerprint f, where known tells whether the epoch may hold it,
-// as [Prefix.Contains] does: (known or added) and not removed. O(log Len), no allocation.
+// Match reports whether the collection may hold a key of fingerprint f, where known tells whether the epoch may hold
+// it, as [Prefix.Contains] does: (known or added) and not removed. O(log Len), no allocation.
 func (c *Changes) Match(known bool, f Fingerprint) bool {
 	if c == nil {
 		return known

@@ -7,10 +7,10 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Comparison keeps how much of one's own collection each of many others holds, by their samples: the own nodes lie in an
-// array of bits, and every sample's nodes are looked up there, which is the AND-merge of Papapetrou et al. (2010),
+// Comparison keeps how much of one's own collection each of many others holds, by their samples: the own nodes lie in
+// an array of bits, and every sample's nodes are looked up there, which is the AND-merge of Papapetrou et al. (2010),
 // section 5. A sample of the default size takes about 3 µs. When one of the others changes, only its sample is counted
-// anew; when the own collection has changed a little, only what changed is looked up in the samples.
+// again; when the own collection has changed a little, only what changed is looked up in the samples.
 //
 // The zero value knows nobody. Others are small numbers that the caller gives them. Not safe for concurrent use.
 type Comparison struct {
@@ -39,7 +39,7 @@ func (o *compared) sample() (level, bits int) {
 // ownArray is the own nodes of block 0 at a level, in the first part of hash space.
 type ownArray struct {
 	words []uint64
-	ones  map[int]int // how many are in so many first bits
+	ones  map[int]int // by a number of bits, the ones among the first of them
 }
 
 // SetOwn sets one's own summary, known to any depth; nil: none. The counts of all others are brought up to date.
@@ -89,8 +89,8 @@ func changes(before, after []uint64) []ownChange {
 	return out
 }
 
-// Set makes a prefix that of one of the others; nil removes it. A longer or shorter prefix of an epoch costs nothing: the sample is
-// the same.
+// Set makes a prefix that of one of the others; nil removes it. A longer or shorter prefix of an epoch costs nothing:
+// the sample is the same.
 func (c *Comparison) Set(other int, p *Prefix) {
 	for len(c.others) <= other {
 		c.others = append(c.others, compared{})
@@ -140,7 +140,7 @@ func (c *Comparison) comparable(p *Prefix) bool {
 	return end >= limit
 }
 
-// count counts a sample anew.
+// count counts a sample from the beginning.
 func (c *Comparison) count(o *compared, p *Prefix) {
 	*o = compared{prefix: p, nodes: notCompared}
 	if !c.comparable(p) {
@@ -159,7 +159,7 @@ func (c *Comparison) count(o *compared, p *Prefix) {
 	}
 }
 
-// update looks up the own nodes that went or came in a sample; false when there are so many that counting is faster.
+// update looks up the own nodes that went or came in a sample. It returns false when counting is faster.
 func (o *compared) update(diff []ownChange) bool {
 	level, size := o.sample()
 	end := sort.Search(len(diff), func(i int) bool { return diff[i].node >= uint64(size) })
@@ -180,7 +180,8 @@ func (t *trie) has(node uint64, level int) bool {
 	return s != nil && s.has(node, s.level(t.start)-level)
 }
 
-// has reports whether a node is in s that is so many levels above those of s, and not above its cells.
+// has reports whether s has a node below the given one, which is lower levels above those of s, and not above its
+// cells.
 func (s *set) has(node uint64, lower int) bool {
 	depth := s.depth - lower
 	cell := int(node>>depth) - s.begin
@@ -193,7 +194,7 @@ func (s *set) has(node uint64, lower int) bool {
 	return false
 }
 
-// array is the own nodes of a level in at least so many first bits.
+// array is the own nodes of a level in at least the first size bits.
 func (c *Comparison) array(level, size int) *ownArray {
 	a := c.arrays[level]
 	if a != nil && 64*len(a.words) >= size {
@@ -211,7 +212,7 @@ func (c *Comparison) array(level, size int) *ownArray {
 	return a
 }
 
-// count is the ones in so many first bits.
+// count is the ones in the first size bits.
 func (a *ownArray) count(size int) int {
 	n, known := a.ones[size]
 	if known {

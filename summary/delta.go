@@ -89,7 +89,7 @@ func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 }
 
 // ApplyDelta gives the parts of the epoch that h heads, as many as the delta says, from those of an earlier one. The
-// result is encoded anew and verified against the chain of h, so a delta needs no trust: it gives the origin's parts or
+// result is encoded and verified against the chain of h, so a delta needs no trust: it gives the origin's parts or
 // an error, and old stays as it is. The caller has verified the header's signature. ErrBase if the delta is on another
 // prefix than old or a longer one, ErrNoDelta if old and h are not of one series, ErrMalformed or ErrChain if it is not
 // what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
@@ -249,7 +249,7 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 	return appendSparse(dst, added, in.size)
 }
 
-// decodeChange is the inverse of appendChange, for at most so many nodes.
+// decodeChange is the inverse of appendChange. The result has at most the given number of nodes.
 func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, rest []byte, err error) {
 	gone, src, err := decodeCount(src, len(from))
 	if err != nil {
@@ -306,13 +306,13 @@ func appendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 		words[at/64] |= 1 << (at % 64)
 	}
 	dst = coding.AppendBits(dst, words, n+1, len(numbers))
-	var w bitWriter
-	for _, v := range numbers {
-		for b := range low {
-			w.put(v >> b & 1)
-		}
+	total := (len(numbers)*low + 7) / 8
+	lows, mask := make([]byte, total+8), uint64(1)<<low-1 // with eight bytes more, so that eight can be changed anywhere
+	for i, v := range numbers {
+		word := lows[i*low/8:][:8]
+		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v&mask<<(i*low%8))
 	}
-	return append(dst, w.bytes()...)
+	return append(dst, lows[:total]...)
 }
 
 // decodeSparse is the inverse of appendSparse.
@@ -335,14 +335,14 @@ func decodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []
 	if len(src) < total || count*low%8 != 0 && src[total-1]>>(count*low%8) != 0 {
 		return nil, nil, fmt.Errorf("summary: low bits of nodes added: %w", ErrMalformed)
 	}
-	at := 0
+	lows, mask := append(make([]byte, 0, total+8), src[:total]...), uint64(1)<<low-1
+	lows = append(lows, make([]byte, 8)...) // so that eight can be read anywhere
+	numbers = make([]uint64, 0, count)
 	for i, w := range words {
 		for ; w != 0; w &= w - 1 {
+			at := len(numbers) * low
 			v := uint64(i*64+bits.TrailingZeros64(w)-len(numbers)) << low
-			for b := range low {
-				v |= uint64(src[at/8]>>(at%8)&1) << b
-				at++
-			}
+			v |= binary.LittleEndian.Uint64(lows[at/8:]) >> (at % 8) & mask
 			if v >= size || len(numbers) > 0 && v <= numbers[len(numbers)-1] {
 				return nil, nil, fmt.Errorf("summary: nodes added out of order or range: %w", ErrMalformed)
 			}

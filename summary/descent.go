@@ -8,7 +8,7 @@ type Region struct {
 	Level      int
 }
 
-// Position is where f lies in the hash space of a block, of which the top l bits are its node at level l.
+// Position is where f lies in the hash space of a block. Its top l bits are the node of f at level l.
 func Position(f Fingerprint, block int) uint64 { return position(f, block) }
 
 // Blocks is the number of blocks that p knows something of: the first ones.
@@ -48,8 +48,8 @@ func pieceOf(begin, end uint64, level int) piece {
 	return piece{(begin + 1<<unit - 1) >> unit, end >> unit}
 }
 
-// Changed compares the nodes of a block at a level, at most that of what both know of it: those that only newer has, and
-// how many only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
+// Changed compares the nodes of a block at a level, at most that of what both know of it: those that only newer has,
+// and how many only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
 func Changed(older, newer *Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
 	all := pieceOf(0, 1<<32, level)
 	x, y := older.tries[block].walk(all, level), newer.tries[block].walk(all, level)

@@ -1,6 +1,6 @@
-// Package summary turns a collection of keys into a small, signed stream of bytes of which every prefix is a usable
-// approximation of the collection: it answers "may this key be in it?" without false negatives, and two of them tell how
-// much their collections overlap.
+// Package summary turns a collection of keys into a small, signed stream of bytes. Every prefix of the stream is a
+// usable approximation of the collection: it answers "may this key be in it?" without false negatives, and two prefixes
+// tell how much their collections overlap.
 //
 // # Construction
 //
@@ -11,23 +11,24 @@
 // (2010); one block at level log2(n)+8 is the compressed filter of Mitzenmacher (2002).
 //
 // The stream sends part 0, a deep sample (the trie under the first few per cent of hash space), then block 0 level by
-// level, each level about one bit a key, then the next block. To go down one level each trie node says whether it has both
-// children (one entropy-coded flag), and if not, which (one raw bit). By the chain rule this costs no more than coding the
-// deepest level at once: n (log2 c + 1.44) bits for an array of c n bits, at a false-positive rate of about 1/c.
+// level, each level about one bit a key, then the next block. To go down one level each trie node says whether it has
+// both children (one entropy-coded flag), and if not, which (one raw bit). By the chain rule this costs no more than
+// coding the deepest level at once: n (log2 c + 1.44) bits for an array of c n bits, at a false-positive rate of about
+// 1/c.
 //
 // Between epochs, [EncodeDelta] says what changed; [EstimateOverlap] compares two prefixes of any depth and shape;
 // [Filter] is what a prefix knows without its bytes, to be folded, sampled and united.
 //
-// The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order, and whoever holds
-// some can serve them or fewer. FORMAT.md specifies all bytes.
+// The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order, and whoever
+// holds some can serve them or fewer. FORMAT.md specifies all bytes.
 //
 // # Guarantees and costs
 //
-// A [Prefix] never denies a key of its collection. Its false-positive rate is known: [Prefix.FalsePositiveRate], and beforehand
-// [Plan.FalsePositiveRate]. The same fingerprints, header and shape give the same bytes on every machine; a decoder accepts no
-// others, and checks sizes and densities against the header's n before it allocates. Building takes O(n log n) for
-// sorting and O(n) a level; a prefix takes about twice its wire size in memory, half of it the parts kept to be served
-// on.
+// A [Prefix] never denies a key of its collection. Its false-positive rate is known: [Prefix.FalsePositiveRate], and
+// beforehand [Plan.FalsePositiveRate]. The same fingerprints, header and shape give the same bytes on every machine; a
+// decoder accepts no others, and checks sizes and densities against the header's n before it allocates. Building takes
+// O(n log n) for sorting and O(n) a level; a prefix takes about twice its wire size in memory, half of it the parts
+// kept to be served on.
 //
 // # Vocabulary
 //
@@ -49,9 +50,9 @@
 //	Estimate…          a guess with an interval
 //	Concurrent         may be used by several goroutines
 //
-// A mistake of the caller that it could have seen in its own arguments panics: a negative number of parts, a share above 1.
-// Parameters, which often come from people, and bytes, which come from strangers, give errors, matched by [errors.Is].
-// Truncate to more than there is changes nothing.
+// A mistake of the caller that it could have seen in its own arguments panics: a negative number of parts, a share
+// above 1. Parameters, which often come from people, and bytes, which come from strangers, give errors, matched by
+// [errors.Is]. Truncate to more than there is changes nothing.
 //
 // The package knows no network, clock, file, goroutine or global randomness.
 package summary

@@ -64,8 +64,8 @@ func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, e
 	return slices.Compact(sortUniform(memory)), nil
 }
 
-// sortUniform sorts numbers that are spread evenly over all of 64 bits, as those of a hash are, into other memory: by their
-// top bits into buckets of about two, and each of these by itself. O(n) for such numbers, O(n log n) for any.
+// sortUniform sorts numbers that are spread evenly over all of 64 bits, as those of a hash are, into other memory: by
+// their top bits into buckets of about two, and each of these by itself. O(n) for such numbers, O(n log n) for any.
 func sortUniform(xs []uint64) []uint64 {
 	if len(xs) < 64 {
 		slices.Sort(xs)
@@ -133,7 +133,8 @@ func (l layout) cut(positions []uint64, cell int) int {
 	return i
 }
 
-// encodeParts is parts from to end-1 of tries that hold all before end, ErrDensity if decoders would refuse one of them.
+// encodeParts is parts from to end-1 of tries that hold all before end, ErrDensity if decoders would refuse one of
+// them.
 func encodeParts(p *Plan, tries []*trie, from, end int) ([][]byte, error) {
 	e := &encoder{plan: p, from: from, parts: make([][]byte, end)}
 	for block, t := range tries {
@@ -174,7 +175,8 @@ func (e *encoder) block(block int, t *trie) {
 	}
 }
 
-// climb encodes what every step says of range r from part e.from on, the last step first. Nodes are those of the range after that.
+// climb encodes what every step says of range r from part e.from on, the last step first. Nodes are those of the range
+// after that.
 func (e *encoder) climb(block, r int, nodes []uint64) {
 	start := int(e.plan.blocks[block].start)
 	for i := len(e.plan.steps) - 1; i >= 0; i-- {
@@ -207,7 +209,7 @@ func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, pa
 	return slices.Concat(sections...), nodes
 }
 
-// check notes if a decoder would refuse so many nodes.
+// check records an error if a decoder would refuse this number of nodes.
 func (e *encoder) check(s *step, begin, end, level, nodes int) {
 	if low, high := e.plan.limits(s.block, begin, end, level); nodes < low || nodes > high {
 		e.err = errors.Join(e.err, fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",

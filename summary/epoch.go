@@ -22,18 +22,19 @@ func (e Epoch) After(o Epoch) bool { return e.Compare(o) > 0 }
 // String is "generation.sequence".
 func (e Epoch) String() string { return fmt.Sprintf("%d.%d", e.Generation, e.Sequence) }
 
-// GroupID names one epoch of one origin under one seed number: eight bytes of a hash of the origin's id with the number mixed
-// in, generation and sequence, all big-endian.
+// GroupID names one epoch of one origin under one seed number: eight bytes of a hash of the origin's id with the number
+// mixed in, generation and sequence, all big-endian.
 type GroupID [16]byte
 
-// OriginTag is the hash of an origin's id that starts its group ids under seed number 0; see [SeedTag.OriginTag] for others.
+// OriginTag is the hash of an origin's id that starts its group ids under seed number 0; see [SeedTag.OriginTag] for
+// others.
 func OriginTag(origin string) uint64 {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 128), "venn/origin/1\x00"...), origin...))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// OriginTag starts the group ids of an origin's summaries under s. While a network rotates its seed, an origin has a summary
-// under either number, and whoever knows the tag of one knows that of the other: see Rotated.
+// OriginTag starts the group ids of an origin's summaries under s. While a network rotates its seed, an origin has a
+// summary under either number, and whoever knows the tag of one knows that of the other: see Rotated.
 func (s SeedTag) OriginTag(origin string) uint64 { return OriginTag(origin) ^ s.mask() }
 
 // Rotated is the tag, under another seed number of the network, of the origin that has this tag under s.

@@ -39,7 +39,8 @@ const fileMagic = "venn"
 // FileHead is how many bytes [KindOf] needs.
 const FileHead = len(fileMagic) + 2
 
-// KindOf is what a file that begins with b holds: ErrFile if it is none of ours, ErrVersion if it is of a later version.
+// KindOf is what a file that begins with b holds: ErrFile if it is none of ours, ErrVersion if it is of a later
+// version.
 func KindOf(b []byte) (FileKind, error) {
 	if len(b) < FileHead || string(b[:len(fileMagic)]) != fileMagic {
 		return 0, fmt.Errorf("summary: neither a summary nor a delta: %w", ErrFile)
@@ -90,7 +91,8 @@ func (f File) Offsets() []int {
 	return offsets
 }
 
-// ParseFile is the inverse of AppendBinary; the result shares memory with b. ErrFile, ErrVersion, ErrLimit or ErrMalformed.
+// ParseFile is the inverse of AppendBinary; the result shares memory with b. ErrFile, ErrVersion, ErrLimit or
+// ErrMalformed.
 func ParseFile(b []byte) (File, error) {
 	envelope, rest, err := parseFileHead(b, SummaryFile)
 	if err != nil {
@@ -117,8 +119,8 @@ func (d Delta) AppendBinary(b []byte) []byte {
 	return append(appendFileHead(b, DeltaFile, d.Envelope), d.Changes...)
 }
 
-// ParseDelta is the inverse of AppendBinary; the result shares memory with b. ErrFile, ErrVersion, ErrLimit or ErrMalformed. Only
-// [ApplyDelta] can tell whether the changes are any.
+// ParseDelta is the inverse of AppendBinary; the result shares memory with b. ErrFile, ErrVersion, ErrLimit or
+// ErrMalformed. Only [ApplyDelta] can tell whether the changes are any.
 func ParseDelta(b []byte) (Delta, error) {
 	envelope, rest, err := parseFileHead(b, DeltaFile)
 	if err != nil {
@@ -153,9 +155,9 @@ func parseFileHead(b []byte, want FileKind) (envelope, rest []byte, err error) {
 	return rest[:size:size], rest[size:], nil
 }
 
-// Entropy is the least bits that can say what p knows, as against what a block of so many keys may be: of every block, m H(t/m) for
-// the t nodes among the m possible ones that are known at a level. 0 when nothing is known. Without parts missing, the
-// entropy of the deepest levels.
+// Entropy is the least number of bits that can encode what p knows: for every block and level, m H(t/m) for t nodes
+// known among m possible ones. It is 0 when nothing is known, and the entropy of the deepest levels when no part is
+// missing.
 func (p *Prefix) Entropy() float64 {
 	bits := 0.0
 	for _, t := range p.tries {
@@ -171,7 +173,7 @@ func (p *Prefix) Entropy() float64 {
 	return bits
 }
 
-// arrayEntropy is m H(t/m), the entropy of an array of m bits of which t are ones.
+// arrayEntropy is m H(t/m), the entropy of an array of m bits with t ones.
 func arrayEntropy(t, m float64) float64 {
 	if t <= 0 || t >= m {
 		return 0

@@ -80,8 +80,8 @@ func (f *Filter) SizeBytes() int {
 	return size
 }
 
-// Fold is f with no block deeper than a level: each level less takes about a bit a key less and doubles the rate. A level
-// below the cells of a block, which are about as many as its keys, leaves it at those. O(n).
+// Fold is f with no block deeper than a level: each level less takes about a bit a key less and doubles the rate. A
+// level below the cells of a block, which are about as many as its keys, leaves it at those. O(n).
 func (f *Filter) Fold(level int) *Filter {
 	out := &Filter{seed: f.seed}
 	for _, b := range f.blocks {
@@ -169,8 +169,8 @@ func unite(a, b band) band {
 }
 
 // merge is the numbers that are in v or w, both sorted without duplicates.
-func merge(v, w []uint64) []uint64 {
-	out := make([]uint64, 0, len(v)+len(w))
+func merge[T ~uint64](v, w []T) []T {
+	out := make([]T, 0, len(v)+len(w))
 	for len(v) > 0 && len(w) > 0 {
 		a, b := v[0], w[0]
 		out = append(out, min(a, b))

@@ -10,15 +10,15 @@ import (
 // FingerprintBits is the width of a fingerprint.
 const FingerprintBits = 48
 
-// Fingerprint is a 48-bit keyed hash of a key, in the low bits. Two keys of a collection of n share one with probability
-// about n²/2^49; no summary can tell them apart.
+// Fingerprint is a 48-bit keyed hash of a key, in the low bits. Two keys of a collection of n share one with
+// probability about n²/2^49; no summary can tell them apart.
 type Fingerprint uint64
 
 // Seed names the hash function of a network. Peers can compare summaries only under one seed. It keeps outsiders from
 // computing colliding keys beforehand; whoever is in the network knows it.
 type Seed struct {
 	Network string // name of the network
-	Number  uint32 // rotated by configuration: all keys are hashed anew then
+	Number  uint32 // rotated by configuration; the hash of every key changes with it
 }
 
 // SeedTag is how a header names a seed: the number in clear, the network as a hash of its name.

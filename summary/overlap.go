@@ -12,7 +12,7 @@ import (
 // Overlap is what two summaries, or a collection and a summary, tell about how much two collections share.
 type Overlap struct {
 	N1, N2       float64           // keys of the first and the second, exact
-	Intersection estimate.Interval // keys of both; Saturated when nothing can be told: then only 0 and min(N1, N2) bound it
+	Intersection estimate.Interval // keys of both; Saturated when nothing is known but the bounds 0 and min(N1, N2)
 	Union        estimate.Interval // keys of either
 	Jaccard      float64           // share of the union that both have
 	Containment  float64           // share of the first that the second has

@@ -40,8 +40,8 @@ func decodeArray(src []byte, base uint64, n, limit int) (nodes []uint64, rest []
 	return nodes, src[used:], nil
 }
 
-// appendDescent appends how the parents of nodes become nodes: how many parents have both children, which ones, and which
-// child the others have. It returns the parents, in the memory of nodes.
+// appendDescent appends how the parents of nodes become nodes: how many parents have both children, which ones, and
+// which child the others have. It returns the parents, in the memory of nodes.
 func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	flags, sides := make([]uint64, (len(nodes)+63)/64), make([]uint64, len(nodes)/64+1)
 	count := ascend(nodes, flags, sides)
@@ -56,8 +56,8 @@ func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	return dst[:size], nodes[:count]
 }
 
-// ascend puts the parents of nodes in their place, says how many there are, sets the flags of those with both children, and
-// writes which child the others have. Without a jump that depends on the nodes.
+// ascend puts the parents of nodes in their place, says how many there are, sets the flags of those with both children,
+// and writes which child the others have. Without a jump that depends on the nodes.
 func ascend(nodes, flags, sides []uint64) (count int) {
 	bit := 0
 	for i := 0; i < len(nodes); count++ {
@@ -102,8 +102,8 @@ func decodeDescent(memory []uint64, src []byte, parents []uint64, limit int) (no
 	return nodes[:len(parents)+both], src[(single+7)/8:], nil
 }
 
-// descend fills in the children of parents, and one more. Without a jump that depends on the nodes: half of the jumps would
-// be foreseen wrongly.
+// descend fills in the children of parents, and one more. Without a jump that depends on the nodes: half of the jumps
+// would be foreseen wrongly.
 func descend(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
 	for i, v := range parents {
@@ -126,26 +126,4 @@ func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
 		return 0, nil, fmt.Errorf("summary: %d of at most %d: %w", u, limit, ErrDensity)
 	}
 	return int(u), src[used:], nil
-}
-
-// bitWriter packs bits, the first in the lowest bit of the first byte.
-type bitWriter struct {
-	b    []byte
-	word byte
-	n    int
-}
-
-func (w *bitWriter) put(bit uint64) {
-	w.word |= byte(bit) << w.n
-	if w.n++; w.n == 8 {
-		w.b = append(w.b, w.word)
-		w.word, w.n = 0, 0
-	}
-}
-
-func (w *bitWriter) bytes() []byte {
-	if w.n > 0 {
-		return append(w.b, w.word)
-	}
-	return w.b
 }

@@ -13,13 +13,13 @@ import (
 const (
 	minStepBytes = 512      // smaller steps go down more than one level
 	wholeBytes   = 4 << 10  // a block with a larger step is cut into ranges
-	minRanges    = 4        // ... at least so many
-	usualRanges  = 8        // ... and up to so many, so that prefixes can be cut finely
-	usualBytes   = 3 << 9   // ... while their parts have so many bytes
-	rangeBytes   = 40 << 10 // ... but none larger, so that half as many keys again stay below maxPartBytes
+	minRanges    = 4        // ranges of such a block: the least number
+	usualRanges  = 8        // and the usual most, so that prefixes can be cut finely
+	usualBytes   = 3 << 9   // bytes that a part keeps at least, up to usualRanges
+	rangeBytes   = 40 << 10 // bytes that no part exceeds, so that half as many keys again stay below maxPartBytes
 	maxSample    = 62 << 10 // predicted, so that six standard deviations more stay below maxPartBytes
-	unknownLevel = -1       // the level of a block of which nothing has been sent
-	fullQuarters = 3        // a sample of more than so many quarters of hash space takes all of it
+	unknownLevel = -1       // the level of a block before its first part
+	fullQuarters = 3        // quarters of hash space beyond which a sample takes all of it
 )
 
 // Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It
@@ -76,8 +76,8 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 // plan is the plan of the stream that h heads.
 func (h *Header) plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
 
-// addBlock appends the steps of block i. Where steps and parts end follows from the keys the shape is laid out for, their
-// sizes from those there are.
+// addBlock appends the steps of block i. Where steps and parts end follows from the keys the shape is laid out for,
+// their sizes from those there are.
 func (p *Plan) addBlock(i int) {
 	s := p.shape
 	final := int(s.Levels[i])
@@ -238,7 +238,7 @@ func (p *Plan) EncodedBytes(parts int) int {
 	return s.offset + scale(s.bytes, to-s.skip, all-s.skip)
 }
 
-// PartsWithin is the most parts that are predicted to take at most so many bytes.
+// PartsWithin is the greatest number of parts that are predicted to fit in the given bytes.
 func (p *Plan) PartsWithin(bytes int) int {
 	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }
@@ -249,8 +249,7 @@ func (p *Plan) maxPartBytes(part int) int {
 	return min(maxPartBytes, predicted+predicted/4+256)
 }
 
-// FalsePositiveRate predicts the false-positive rate of a prefix of so many parts. It costs time proportional to the blocks and the
-// steps.
+// FalsePositiveRate predicts the false-positive rate of a prefix of the given number of parts. O(blocks · steps).
 func (p *Plan) FalsePositiveRate(parts int) float64 {
 	rate := 1.0
 	for i := range p.blocks {
@@ -280,7 +279,7 @@ type region struct {
 	level      int
 }
 
-// knowledge is what a prefix of so many parts knows of a block, in the order of hash space.
+// knowledge is what a prefix of the given number of parts knows of a block, in the order of hash space.
 func (p *Plan) knowledge(block, parts int) []region {
 	var known []region
 	for i := range p.steps {
@@ -293,7 +292,7 @@ func (p *Plan) knowledge(block, parts int) []region {
 	return known
 }
 
-// begun says whether a prefix of so many parts knows anything of a block.
+// begun reports whether a prefix of the given number of parts knows anything of a block.
 func (p *Plan) begun(block, parts int) bool {
 	for i := range p.steps {
 		if p.steps[i].block == block {
@@ -309,7 +308,7 @@ type lastSteps struct {
 	ranges []*step
 }
 
-// last is the last steps of a block in a prefix of so many parts.
+// last is the last steps of a block in a prefix of the given number of parts.
 func (p *Plan) last(block, parts int) lastSteps {
 	last := lastSteps{ranges: make([]*step, p.blocks[block].ranges)}
 	for i := range p.steps {

@@ -69,16 +69,16 @@ func (p *Prefix) SizeBytes() int {
 	return size
 }
 
-// FalsePositiveRate is the probability that Contains is true of a random fingerprint: measured from what is held, not predicted. 1 when
-// nothing is known.
+// FalsePositiveRate is the probability that Contains is true of a random fingerprint: measured from what is held, not
+// predicted. 1 when nothing is known.
 func (p *Prefix) FalsePositiveRate() float64 { return p.rate }
 
 // Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability
 // FalsePositiveRate if it does not. O(blocks), no allocation.
 func (p *Prefix) Contains(f Fingerprint) bool { return p.containsBeyond(0, f) }
 
-// Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact prefix
-// encodes them first, in O(n).
+// Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact
+// prefix encodes them first, in O(n).
 func (p *Prefix) Run(from, to int) (Run, error) {
 	if from < 0 || from > to || to > p.held {
 		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, p.held, ErrLimit)
@@ -148,8 +148,9 @@ func cloneParts(parts [][]byte) [][]byte {
 	return out
 }
 
-// Truncate returns the first parts of p; p itself if it has no more. It panics if parts is negative. The result keeps only
-// the memory of what it still says, and is compact if p is. It takes time in proportion to what is dropped, and O(parts).
+// Truncate returns the first parts of p; p itself if it has no more. It panics if parts is negative. The result keeps
+// only the memory of what it still says, and is compact if p is. It takes time in proportion to what is dropped, and
+// O(parts).
 func (p *Prefix) Truncate(parts int) *Prefix {
 	switch {
 	case parts < 0:

@@ -13,8 +13,8 @@ func (s *Stream) Renew(e Epoch) (*Stream, error) {
 	return &Stream{p}, err
 }
 
-// Under returns p under the header of another epoch of the same collection, that is, of the same parts; both share them. The error
-// is ErrChain if h differs in more than Epoch and Lifetime. Takes time O(1).
+// Under returns p under the header of another epoch of the same collection, that is, of the same parts; both share
+// them. The error is ErrChain if h differs in more than Epoch and Lifetime. Takes time O(1).
 func (p *Prefix) Under(h *Header) (*Prefix, error) {
 	old := p.header
 	if h.Chain != old.Chain || h.N != old.N || sameSeries(old, h) != nil {

@@ -38,7 +38,8 @@ func (r Run) AppendBinary(b []byte) []byte {
 }
 
 // ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
-// written and runs beyond MaxParts or parts of more than 64 KiB; whether the parts are genuine only [Prefix.Extend] can tell.
+// written and runs beyond MaxParts or parts of more than 64 KiB; whether the parts are genuine only [Prefix.Extend] can
+// tell.
 func ParseRun(b []byte) (Run, error) {
 	first, rest, err := decodeSize(b, MaxParts)
 	if err != nil {

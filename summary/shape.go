@@ -24,8 +24,8 @@ type Shape struct {
 	// shape, or shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so
 	// that the parts of successive epochs line up and deltas are small. 0: the number of keys at hand.
 	Keys int
-	// SampleBytes is the target size of part 0, at most MaxSampleBytes, which bounds how far a collection may grow. 0: no
-	// sample.
+	// SampleBytes is the target size of part 0, at most MaxSampleBytes, which bounds how far a collection may grow. 0:
+	// no sample.
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to 8 below it; 0 without a sample.
 	SampleLevel uint8
@@ -57,8 +57,8 @@ func DefaultShape(n int) Shape {
 	}
 }
 
-// Fits reports whether n keys are near enough to those that s is laid out for: within a factor of √2. Otherwise the next
-// epoch deserves a new shape.
+// Fits reports whether n keys are near enough to those that s is laid out for: within a factor of √2. Otherwise the
+// next epoch deserves a new shape.
 func (s Shape) Fits(n int) bool {
 	have, planned := int64(n)*int64(n), int64(s.Keys)*int64(s.Keys)
 	return have <= 2*planned && 2*have >= planned

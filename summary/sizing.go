@@ -13,10 +13,9 @@ type Sizing struct {
 	Rate  float64 // predicted false-positive rate
 }
 
-// SizeForBytes is the shape and the prefix of least false-positive rate for n keys in so many bytes of parts, after a
-// sample of an eighth of them, at most the usual one. From about three bits a key on it is one block as deep as they
-// reach; below, one or two shallow blocks after it may serve better than the beginning of another level. ErrLimit for
-// fewer than 64 bytes.
+// SizeForBytes returns the shape, and the prefix of its stream, of least false-positive rate for n keys in the given
+// bytes. The sample takes an eighth of them, up to the usual size. From about three bits a key on, the shape has one
+// block, as deep as the bytes reach. Below, one or two shallow blocks may follow it. ErrLimit for fewer than 64 bytes.
 func SizeForBytes(n, bytes int) (Sizing, error) {
 	best := Sizing{Rate: 2}
 	for depth := 0; depth <= maxDepth && bytes >= 64; depth++ {

@@ -14,10 +14,10 @@ const (
 	MaxTailChange = 1024 // fingerprints of a tail, added and removed
 )
 
-// Tail says which fingerprints a collection gained and lost between two moments of an epoch. It leads from state From to
-// state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a tail with
-// From at the last one continues it. Fingerprints are whole, so a removal never denies another key, and an added key has
-// a position in every block. Immutable.
+// Tail says which fingerprints a collection gained and lost between two moments of an epoch. It leads from state From
+// to state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a tail
+// with From at the last one continues it. Fingerprints are whole, so a removal never denies another key, and an added
+// key has a position in every block. Immutable.
 type Tail struct {
 	number, from   uint32
 	added, removed []Fingerprint // sorted, distinct, with none in common
@@ -25,8 +25,8 @@ type Tail struct {
 }
 
 // NewTail makes the tail from state from to state number, a later one. The fingerprints may come in any order and more
-// than once. It panics when a fingerprint is in both lists or has more than FingerprintBits bits, when number is not after
-// from, and beyond MaxTailChange fingerprints.
+// than once. It panics when a fingerprint is in both lists or has more than FingerprintBits bits, when number is not
+// after from, and beyond MaxTailChange fingerprints.
 func NewTail(number, from uint32, added, removed []Fingerprint) *Tail {
 	t := &Tail{number: number, from: from, added: sorted(added), removed: sorted(removed)}
 	if err := t.check(); err != nil {

@@ -11,7 +11,8 @@ import (
 // driver supplies it. Ed25519's takes 64 bytes, where the envelope of a header takes 130.
 type SignTail func(message []byte) (signature []byte, err error)
 
-// VerifyTail returns an error unless the signature of a message is by the key of the peer id origin. The driver supplies it.
+// VerifyTail returns an error unless the signature of a message is by the key of the peer id origin. The driver
+// supplies it.
 type VerifyTail func(origin string, message, signature []byte) error
 
 // Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. ErrLimit if it would be longer than
@@ -44,9 +45,9 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 	return append(b, t.signed...)
 }
 
-// OpenTail verifies and parses a signed tail of the epoch that h heads, whose own signature the caller has verified. The
-// signature covers all of the header, so a tail of another epoch, seed or origin fails. ErrLimit for more than MaxTail
-// bytes, ErrSigner when verify says no, ErrMalformed, or one of ParseTail's.
+// OpenTail verifies and parses a signed tail of the epoch that h heads, whose own signature the caller has verified.
+// The signature covers all of the header, so a tail of another epoch, seed or origin fails. ErrLimit for more than
+// MaxTail bytes, ErrSigner when verify says no, ErrMalformed, or one of ParseTail's.
 func OpenTail(signed []byte, h *Header, verify VerifyTail) (*Tail, error) {
 	if len(signed) > MaxTail {
 		return nil, fmt.Errorf("summary: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, ErrLimit)
@@ -73,8 +74,8 @@ func OpenTail(signed []byte, h *Header, verify VerifyTail) (*Tail, error) {
 	return t, nil
 }
 
-// tailMessage is what the signature of a tail covers: the whole header, and so h_0, by its hash, and the tail. Epochs with
-// the same keys have the same h_0, but no two have the same header.
+// tailMessage is what the signature of a tail covers: the whole header, and so h_0, by its hash, and the tail. Epochs
+// with the same keys have the same h_0, but no two have the same header.
 func tailMessage(h *Header, tail []byte) ([]byte, error) {
 	header, err := h.AppendBinary(nil)
 	if err != nil {

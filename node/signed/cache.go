@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	"github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,6 +13,7 @@ import (
 type Cache struct {
 	mu       sync.Mutex
 	half     int
+	opened   int
 	now, old map[[sha256.Size]byte]any
 }
 
@@ -40,6 +38,7 @@ func (c *Cache) put(k [sha256.Size]byte, v any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.add(k, v)
+	c.opened++
 }
 
 // add drops the older half when the newer is full.
@@ -76,12 +75,13 @@ func (c *Cache) Header(envelope []byte) (summary.Header, error) {
 }
 
 // Record opens a signed PeerRecord.
-func (c *Cache) Record(envelope []byte) (peer.AddrInfo, error) {
+func (c *Cache) Record(envelope []byte) (Record, error) {
 	return cached(c, wire.MaxRecord, envelope, OpenRecord)
 }
 
-// RecordPeer returns the peer of a signed PeerRecord, for the core.
-func (c *Cache) RecordPeer(envelope []byte) (overlay.PeerID, error) {
-	info, err := c.Record(envelope)
-	return overlay.PeerID(info.ID), err
+// Opened is how many envelopes were verified so far.
+func (c *Cache) Opened() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opened
 }

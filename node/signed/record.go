@@ -2,34 +2,45 @@ package signed
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/record"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/wire"
 )
 
-// OpenRecord returns the peer and addresses that a signed PeerRecord certifies. An error matches ErrSignature.
-func OpenRecord(envelope []byte) (peer.AddrInfo, error) {
+// Record is what a signed PeerRecord certifies. Of two records of a peer, the one of the higher Seq is newer.
+type Record struct {
+	peer.AddrInfo
+	Seq uint64
+}
+
+// OpenRecord returns what a signed PeerRecord certifies. An error matches ErrSignature.
+func OpenRecord(envelope []byte) (Record, error) {
 	if len(envelope) > wire.MaxRecord {
-		return peer.AddrInfo{}, fmt.Errorf("%w: peer record of %d bytes, at most %d", ErrSignature, len(envelope), wire.MaxRecord)
+		return Record{}, fmt.Errorf("%w: peer record of %d bytes, at most %d", ErrSignature, len(envelope), wire.MaxRecord)
 	}
 	var r peer.PeerRecord
 	e, err := record.ConsumeTypedEnvelope(envelope, &r)
 	if err != nil {
-		return peer.AddrInfo{}, fmt.Errorf("%w: peer record: %w", ErrSignature, err)
+		return Record{}, fmt.Errorf("%w: peer record: %w", ErrSignature, err)
 	}
 	if !bytes.Equal(e.PayloadType, peer.PeerRecordEnvelopePayloadType) || !r.PeerID.MatchesPublicKey(e.PublicKey) {
-		return peer.AddrInfo{}, fmt.Errorf("%w: peer record of %s", ErrSignature, r.PeerID)
+		return Record{}, fmt.Errorf("%w: peer record of %s", ErrSignature, r.PeerID)
 	}
-	return peer.AddrInfo{ID: r.PeerID, Addrs: r.Addrs}, nil
+	return Record{peer.AddrInfo{ID: r.PeerID, Addrs: r.Addrs}, r.Seq}, nil
 }
 
-// OwnRecord is the host's signed PeerRecord: from its address book, or made of its addresses.
+// OwnRecord is the host's signed PeerRecord: from its address book, or made of its addresses. When they do not fit in
+// wire.MaxRecord bytes, those that are of least use to others are left out.
 func OwnRecord(h host.Host, key crypto.PrivKey) ([]byte, error) {
 	if book, ok := peerstore.GetCertifiedAddrBook(h.Peerstore()); ok {
 		if e := book.GetPeerRecord(h.ID()); e != nil {
@@ -40,13 +51,36 @@ func OwnRecord(h host.Host, key crypto.PrivKey) ([]byte, error) {
 			}
 		}
 	}
-	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}), key)
-	if err != nil {
-		return nil, fmt.Errorf("signed: sign own peer record: %w", err)
+	addrs := slices.Clone(h.Addrs())
+	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int { return cmp.Compare(useless(a), useless(b)) })
+	for {
+		e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: h.ID(), Addrs: addrs}), key)
+		if err != nil {
+			return nil, fmt.Errorf("signed: sign own peer record: %w", err)
+		}
+		b, err := e.Marshal()
+		if err != nil || len(b) <= wire.MaxRecord || len(addrs) == 0 {
+			return b, err
+		}
+		addrs = addrs[:len(addrs)-1]
 	}
-	b, err := e.Marshal()
-	if err == nil && len(b) > wire.MaxRecord {
-		err = fmt.Errorf("signed: own peer record of %d bytes, at most %d: too many addresses", len(b), wire.MaxRecord)
+}
+
+// useless ranks addresses: of the least use to others are those on this machine, then those of browsers' transports, which
+// are long, then those of private networks.
+func useless(a ma.Multiaddr) int {
+	switch {
+	case manet.IsIPLoopback(a):
+		return 3
+	case has(a, ma.P_CERTHASH):
+		return 2
+	case !manet.IsPublicAddr(a):
+		return 1
 	}
-	return b, err
+	return 0
+}
+
+func has(a ma.Multiaddr, protocol int) bool {
+	_, err := a.ValueForProtocol(protocol)
+	return err == nil
 }

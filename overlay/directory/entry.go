@@ -167,6 +167,9 @@ func (e *Entry) Limit() int { return e.limit }
 // Unwanted says whether nothing is to be learned of the origin now, because its group of addresses is full.
 func (e *Entry) Unwanted(now time.Duration) bool { return now < e.unwanted }
 
+// UnwantedUntil returns when there may be room in its group of addresses.
+func (e *Entry) UnwantedUntil() time.Duration { return e.unwanted }
+
 // Rate returns the false-positive rate of what is held: 1 when nothing is.
 func (e *Entry) Rate() float64 {
 	if e.cur == nil {

@@ -34,8 +34,8 @@ const (
 const (
 	// compactAfter is how long a prefix keeps its encoded parts after it last grew: until then peers ask for them.
 	compactAfter = 30 * time.Second
-	// compactBytes is up to which size: encoding one again, for a newcomer, takes a millisecond at most.
-	compactBytes = 16 << 10
+	// compactBytes is up to which size: encoding one again, for a newcomer, takes two milliseconds at most.
+	compactBytes = 32 << 10
 )
 
 // compact drops the encoded parts of small prefixes that have not grown for a while.

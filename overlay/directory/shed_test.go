@@ -112,3 +112,37 @@ func TestShedDropsWhatIsWorthLeast(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Peers that have proved useful go after all others, though they came first and weigh no more; but they take no more than half of
+// the memory.
+func TestUsefulOnesStay(t *testing.T) {
+	for _, useful := range []int{10, 90} {
+		d := crowd(t, 100, 300)
+		for i, e := range d.Others() {
+			e.hits, e.misses = 0, 0
+			if i < useful {
+				e.hits = 1
+			}
+		}
+		d.cfg.Memory = d.Memory() * 3 / 5
+		d.Shed(0, nobody)
+		stay, all := 0, 0
+		for i, e := range d.Others() {
+			if e != nil {
+				all++
+				if i < useful {
+					stay++
+				}
+			}
+		}
+		if d.Memory() > d.cfg.Memory || all == 100 || all < 30 {
+			t.Errorf("%d entries stay in %d bytes of %d", all, d.Memory(), d.cfg.Memory)
+		}
+		if useful == 10 && stay < useful {
+			t.Errorf("%d of %d useful ones stay, of %d in all", stay, useful, all)
+		}
+		if useful == 90 && stay == all {
+			t.Errorf("only useful ones stay, %d of them: the others have no chance", stay)
+		}
+	}
+}

@@ -36,6 +36,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 // reserve sets the predicted bytes of an entry's ask aside.
 func (x *Exchange) reserve(l *link, e *origin, n int) {
 	e.ask.bytes = n
+	x.lookout.asked.add(e.Index())
 	x.down.take(n)
 	x.due.By(dueAsks, e.ask.deadline)
 	if l != nil {
@@ -65,6 +66,8 @@ func (x *Exchange) endAsk(e *origin) {
 		x.direct--
 	}
 	e.ask = noAsk
+	x.lookout.asked.remove(e.Index())
+	x.lookout.awake.add(e.Index())
 	x.due.By(duePlan, 0)
 }
 
@@ -73,10 +76,8 @@ func (x *Exchange) timeOut(now time.Duration) {
 	if !x.due.Take(dueAsks, now) {
 		return
 	}
-	for _, e := range x.others() {
-		if e == nil || e.ask.peer == "" {
-			continue
-		}
+	for i := range x.lookout.asked.after(-1) {
+		e := x.origins[i]
 		if now < e.ask.deadline {
 			x.due.By(dueAsks, e.ask.deadline)
 			continue

@@ -96,7 +96,7 @@ func (x *Exchange) heard(l *link, e *origin, it event.Item) {
 		e.newerSince, e.newerThan = x.now, epoch
 	}
 	if t.claims(epoch, it.Have) {
-		x.reopen(e)
+		x.wake(e)
 	}
 	if it.Want <= it.Have && t.theirs == epoch {
 		t.bases = it.Bases

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -24,7 +25,9 @@ func (x *Exchange) Check(now time.Duration) error {
 			continue
 		}
 		want(e.Index() == i, "index %d holds entry %v", i, e.Entry)
+		want(x.lookout.asked.has(i) == (e.ask != noAsk), "%v is marked as asked about: %v", e.Entry, x.lookout.asked.has(i))
 		if e.ask == noAsk {
+			want(i < x.owns || e.State() == directory.Foreign || x.lookout.has(e), "%v is never looked at", e.Entry)
 			continue
 		}
 		want(x.due.At(dueAsks) <= e.ask.deadline, "the ask for %v never times out", e.Entry)

@@ -34,6 +34,7 @@ type Exchange struct {
 	ownTurn  time.Duration
 	asked    []int // the entries that links were asked about in the last round
 	doubted  bool  // there are links without credit
+	lookout  lookout
 
 	copies  copies     // of our own parts
 	notices notices    // of the whole line
@@ -109,7 +110,7 @@ func (x *Exchange) Added(e *directory.Entry, place coverage.Place) {
 		x.origins = append(x.origins, nil)
 	}
 	x.origins[e.Index()] = &origin{Entry: e, place: place, ask: noAsk}
-	x.due.By(duePlan, 0)
+	x.wake(x.origins[e.Index()])
 }
 
 // Changed notes what happened to an entry of the directory.
@@ -123,21 +124,15 @@ func (x *Exchange) Changed(c directory.Change) {
 		x.renewed(e)
 	case directory.Grown:
 		x.toTell(e)
-		x.reopen(e)
+		x.wake(e)
 	case directory.Reopened:
-		x.reopen(e)
+		x.wake(e)
 	case directory.Withdrawn:
 		x.endAsk(e)
 	case directory.Removed:
 		x.endAsk(e)
 		x.forget(e)
 	}
-}
-
-// reopen has an origin looked at again in the next plan.
-func (x *Exchange) reopen(e *origin) {
-	e.quiet = 0
-	x.due.By(duePlan, 0)
 }
 
 // forget drops all that was exchanged about an origin.

@@ -155,8 +155,8 @@ func (x *Exchange) Close(now time.Duration, p event.PeerID) bool {
 	x.remember(now, l)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
-	for _, e := range x.origins {
-		if e != nil && e.ask.peer == p && e.ask.way == event.Pubsub {
+	for i := range x.lookout.asked.after(-1) {
+		if e := x.origins[i]; e.ask.peer == p && e.ask.way == event.Pubsub {
 			x.endAsk(e)
 		}
 	}

@@ -16,6 +16,9 @@ func (m *marks) add(i int) {
 	(*m)[i/64] |= 1 << (i % 64)
 }
 
+// has says whether an index is marked.
+func (m marks) has(i int) bool { return i/64 < len(m) && m[i/64]>>(i%64)&1 == 1 }
+
 // addAll marks the indexes from 1 to n-1.
 func (m *marks) addAll(n int) {
 	for i := 1; i < n; i++ {

@@ -71,27 +71,27 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 	var offers []offer
 	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
 	x.due.By(duePlan, now+settledQuiet)
-	for _, e := range x.others() {
-		if e == nil || e.State() == directory.Foreign || e.ask.peer != "" || e.Unwanted(now) {
-			continue
+	x.rouse(now)
+	for i := range x.lookout.awake.after(-1) {
+		e := x.origins[i]
+		if i < x.owns || !mayAsk(e) {
+			x.lookout.awake.remove(i)
+		} else if e.Unwanted(now) {
+			x.hush(e, e.UnwantedUntil())
+		} else if of, ok := x.bestOffer(now, e, short); ok {
+			offers = append(offers, of)
+			x.due.By(duePlan, now)
+		} else {
+			x.hush(e, now+quietFor(e))
 		}
-		if now >= e.quiet {
-			of, ok := x.bestOffer(now, e, short)
-			if ok {
-				offers = append(offers, of)
-				x.due.By(duePlan, now)
-				continue
-			}
-			e.quiet = now + quietFor(e)
-		}
-		x.due.By(duePlan, e.quiet)
 	}
+	x.due.By(duePlan, x.nextRouse())
 	slices.SortFunc(offers, func(a, b offer) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
 	asks := map[event.PeerID][]event.Item{}
 	for _, of := range offers[min(len(offers), maxOffers):] {
-		of.e.quiet = now + restlessQuiet
+		x.hush(of.e, now+restlessQuiet)
 	}
 	for _, of := range offers[:min(len(offers), maxOffers)] {
 		if !x.down.allowsWhole(of.bytes) {
@@ -100,6 +100,11 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		x.take(now, of, asks)
 	}
 	return asks
+}
+
+// mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that changes.
+func mayAsk(e *origin) bool {
+	return e != nil && e.State() != directory.Foreign && e.ask == noAsk
 }
 
 // quietFor is how long an origin of which nobody offers more is passed over.

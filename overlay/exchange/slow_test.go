@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,6 +103,7 @@ func planned(w *world) (asks []string) {
 			before = append(before, kept{e, e.quiet})
 		}
 	}
+	lookout := lookout{slices.Clone(x.lookout.awake), slices.Clone(x.lookout.asked), slices.Clone(x.lookout.quiet)}
 	byLink := x.planAsks(x.now, w.d.Short)
 	for p, items := range byLink {
 		for _, it := range items {
@@ -113,7 +115,7 @@ func planned(w *world) (asks []string) {
 		x.endAsk(k.e)
 		k.e.quiet = k.quiet
 	}
-	x.down = down
+	x.down, x.lookout = down, lookout
 	return asks
 }
 

@@ -8,11 +8,12 @@ import (
 )
 
 // Rows is how many rows a query reads at most.
-const Rows = 10
+const Rows = 6
 
 const (
 	stripeBytes = 4 << 20 // of rows in a stripe, at most, unless it has only 64 columns
 	maxWords    = 64      // of a row in a stripe
+	manyStripes = 4       // so many of a class, another is made for the next peer at once
 	minRows     = 64
 	slices64    = 64                 // of hash space, for each of which a partial prefix says whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
@@ -66,10 +67,14 @@ func (c *class) extra() int {
 	return 0
 }
 
-// words is how many words a row of a stripe has.
-func (c *class) words() int {
+// words is how many words a row of a stripe has that is made when a class has so many peers: as many as these fill, so that
+// little stands empty. A class of many stripes gets another one of a quarter of that.
+func (c *class) words(peers, stripes int) int {
+	if stripes >= manyStripes {
+		peers /= 4
+	}
 	w := 1
-	for 2*w <= maxWords && 2*w*8*c.rows() <= stripeBytes {
+	for 2*w <= maxWords && 2*w*8*c.rows() <= stripeBytes && 2*w*64 <= peers {
 		w *= 2
 	}
 	return w

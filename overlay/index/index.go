@@ -39,6 +39,15 @@ type group struct {
 	loose   []int32 // peers of no stripe
 }
 
+// peers counts the peers of a group.
+func (g *group) peers() int {
+	n := len(g.loose)
+	for _, s := range g.stripes {
+		n += s.used
+	}
+	return n
+}
+
 // Set makes a prefix that of a peer, in place of the one before; nil, or one of no parts, removes it.
 func (x *Index) Set(peer int, p *summary.Prefix) {
 	for len(x.entries) <= peer {
@@ -67,7 +76,13 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 // grown says whether p only rules out more than what the column says, but not so much more that it were worth the work.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
-	return p.Header().Chain == old.Header().Chain && p.Parts() >= old.Parts() && (4*p.FalsePositiveRate() > e.rate || e.stripe == nil && e.group.class == classOf(p))
+	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {
+		return false
+	}
+	if e.stripe == nil { // it has no column, but it may get one of its class
+		return e.group.class == classOf(p)
+	}
+	return 4*p.FalsePositiveRate() > e.rate
 }
 
 // Prefix is the prefix of a peer, nil if it has none.
@@ -90,8 +105,9 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	}
 	e.col = len(g.loose)
 	g.loose = append(g.loose, int32(peer))
-	if 4*len(g.loose) >= 64*g.class.words() || len(g.stripes) >= 4 {
-		s := newStripe(&g.class)
+	words := g.class.words(g.peers(), len(g.stripes))
+	if 4*len(g.loose) >= 64*words || len(g.stripes) >= manyStripes {
+		s := newStripe(&g.class, words)
 		g.stripes = append(g.stripes, s)
 		x.bytes += s.bytes()
 		for _, peer := range g.loose {
@@ -187,7 +203,7 @@ func (x *Index) match(f summary.Fingerprint) {
 
 // reading is what a query for f reads in stripes of class c.
 func (c *class) reading(f summary.Fingerprint) (r reading) {
-	rows, words := c.rows(), c.words()
+	rows := c.rows()
 	r.used = c.used
 	for b := range c.used {
 		u, block := c.blocks[b], &r.blocks[b]
@@ -195,12 +211,12 @@ func (c *class) reading(f summary.Fingerprint) (r reading) {
 		h, step := hash(pos>>(64-u.level), b)
 		block.n = int(u.rows)
 		for i := range block.n {
-			block.rows[i] = words * place(h, rows)
+			block.rows[i] = place(h, rows)
 			h += step
 		}
 		block.unknown = -1
 		if c.partial {
-			block.unknown = words * (rows + b*slices64 + int(pos>>58))
+			block.unknown = rows + b*slices64 + int(pos>>58)
 		}
 	}
 	return r

@@ -11,8 +11,8 @@ type stripe struct {
 	used  int
 }
 
-func newStripe(c *class) *stripe {
-	w := c.words()
+func newStripe(c *class, words int) *stripe {
+	w := words
 	return &stripe{
 		words: w,
 		rows:  make([]uint64, w*(c.rows()+c.extra())),
@@ -59,7 +59,7 @@ func (s *stripe) write(col int, column []uint64) {
 // set sets a bit of a column.
 func (s *stripe) set(col, row int) { s.rows[row*s.words+col/64] |= 1 << (col % 64) }
 
-// reading is the rows that a query reads in stripes of one class, each given by its first word.
+// reading is the rows that a query reads in stripes of one class.
 type reading struct {
 	blocks [Rows]struct {
 		rows    [Rows]int
@@ -83,7 +83,7 @@ func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
 			part[i] = ^uint64(0)
 		}
 		s.and(part, block.rows[:block.n])
-		for i, word := range s.rows[block.unknown:][:s.words] {
+		for i, word := range s.row(block.unknown) {
 			acc[i] &= part[i] | word
 		}
 	}
@@ -95,17 +95,20 @@ func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
 	return dst
 }
 
+// row is one row.
+func (s *stripe) row(at int) []uint64 { return s.rows[at*s.words:][:s.words] }
+
 // and ANDs rows to acc: five at a time, so that the processor waits for the memory of all of them at once.
 func (s *stripe) and(acc []uint64, rows []int) {
 	for ; len(rows) >= 5; rows = rows[5:] {
-		u, v, w := s.rows[rows[0]:][:len(acc)], s.rows[rows[1]:][:len(acc)], s.rows[rows[2]:][:len(acc)]
-		x, y := s.rows[rows[3]:][:len(acc)], s.rows[rows[4]:][:len(acc)]
+		u, v, w := s.row(rows[0])[:len(acc)], s.row(rows[1])[:len(acc)], s.row(rows[2])[:len(acc)]
+		x, y := s.row(rows[3])[:len(acc)], s.row(rows[4])[:len(acc)]
 		for i := range acc {
 			acc[i] &= u[i] & v[i] & w[i] & x[i] & y[i]
 		}
 	}
 	for _, at := range rows {
-		for i, word := range s.rows[at:][:len(acc)] {
+		for i, word := range s.row(at)[:len(acc)] {
 			acc[i] &= word
 		}
 	}

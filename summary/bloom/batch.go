@@ -4,15 +4,15 @@ package bloom
 // their state to stay in the first-level cache.
 const batch = 512
 
-// cached is the number of words up to which there is little to wait for: 256 KiB, well within a processor's second-level
-// cache. One key after the other is as fast then, and faster where most are present.
+// cached is the number of words up to which there is little to wait for: 256 KiB, well within a processor's
+// second-level cache. One key after the other is as fast then, and faster where most are present.
 const cached = 1 << 15
 
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys).
 //
-// For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that are
-// left, so that no load from the filter waits for another, nor any branch depends on one. Such filters live by the number
-// of accesses: few hash functions and more bits are faster there. No allocation.
+// For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that
+// are left, so that no load from the filter waits for another, nor any branch depends on one. Such filters live by the
+// number of accesses: few hash functions and more bits are faster there. No allocation.
 func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if f.oneByOne() {
@@ -77,9 +77,9 @@ func (l *lookup) run(f *Filter, found []bool) {
 
 // ask asks one hash function of the live keys, moves those that pass to the front, and returns how many they are.
 //
-// Three loops are faster than one. The shorter the loop that loads from the filter, the more of its turns a processor has
-// under way; and it must not move the keys, for the place of each depends on all loads before, and what is stored at a
-// place not known yet holds up the loads that follow.
+// Three loops are faster than one. The shorter the loop that loads from the filter, the more of its turns a processor
+// has under way; and it must not move the keys, for the place of each depends on all loads before, and what is stored
+// at a place not known yet holds up the loads that follow.
 func (l *lookup) ask(f *Filter, p probe, live []uint16) int {
 	words, m, at := f.words, f.params.BlockBits, l.at[:len(live)]
 	for j, i := range live {

@@ -163,9 +163,9 @@ func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	return written, err
 }
 
-// ReadFrom makes f the filter whose binary form r yields next, and reads no byte more. On an error f is unchanged: r's own, io.ErrUnexpectedEOF
-// for a stream that ends early, or one matched by ErrMalformed. Memory grows with the bytes that arrive, not with
-// what the header claims. It implements io.ReaderFrom.
+// ReadFrom makes f the filter whose binary form r yields next, and reads no byte more. On an error f is unchanged: r's
+// own, io.ErrUnexpectedEOF for a stream that ends early, or one matched by ErrMalformed. Memory grows with the bytes
+// that arrive, not with what the header claims. It implements io.ReaderFrom.
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	in := &summingReader{r: r}
 	var header [headerBytes]byte

@@ -22,8 +22,8 @@ const maxTypes = 16
 
 // Codec turns filters into short messages and back: compressed Bloom filters (Mitzenmacher 2002).
 //
-// Sender and receiver agree beforehand on the types of filter they use, at most 16 Params in the same order (section III);
-// a message says only which. It begins with
+// Sender and receiver agree beforehand on the types of filter they use, at most 16 Params in the same order (section
+// III); a message says only which. It begins with
 //
 //	uvarint  ones<<6 | type<<2 | form; ones, the number of bits set, is 0 in the plain form
 //	3 bytes  the lower ones of the CRC-32C of the filter's bits, of a delta's the differing bits, little endian
@@ -34,8 +34,9 @@ const maxTypes = 16
 //	1, coded  the bits, coded given m and ones
 //	2, delta  4 bytes CRC-32C of the base's bits, then the bits that differ from it, coded
 //
-// Of several messages for one filter only one is accepted. Up to 2^19 bits a code is within a byte of the entropy and takes about
-// 6 ns a bit either way; above it is within 0.2 % and twenty times faster. A Codec may be used by several goroutines at once.
+// Of several messages for one filter only one is accepted. Up to 2^19 bits a code is within a byte of the entropy and
+// takes about 6 ns a bit either way; above it is within 0.2 % and twenty times faster. A Codec may be used by several
+// goroutines at once.
 type Codec struct {
 	types []Params
 }
@@ -65,7 +66,8 @@ func NewCodec(types ...Params) (*Codec, error) {
 	return &Codec{append([]Params(nil), types...)}, nil
 }
 
-// Append appends the message of f, coded or plain, to dst. A filter of none of the codec's types is an error matched by ErrMismatch.
+// Append appends the message of f, coded or plain, to dst. A filter of none of the codec's types is an error matched by
+// ErrMismatch.
 func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {
@@ -81,9 +83,9 @@ func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
 	return appendCode(dst, f.words, f.params.Bits(), ones), nil
 }
 
-// AppendFirst appends the message of the first filter whose message is no longer than limit bytes, and returns the index of
-// that filter. So a set that compresses less than was planned for can be sent as another type: give its filters
-// in the order of preference, the plainest last (section III). If none fits the error is matched by ErrTooLong.
+// AppendFirst appends the message of the first filter whose message is no longer than limit bytes, and returns the
+// index of that filter. So a set that compresses less than was planned for can be sent as another type: give its
+// filters in the order of preference, the plainest last (section III). If none fits the error is matched by ErrTooLong.
 func (c *Codec) AppendFirst(dst []byte, limit int, filters ...*Filter) ([]byte, int, error) {
 	for i, f := range filters {
 		b, err := c.Append(dst, f)
@@ -97,9 +99,9 @@ func (c *Codec) AppendFirst(dst []byte, limit int, filters ...*Filter) ([]byte, 
 	return dst, len(filters), fmt.Errorf("%w: none of %d filters within %d bytes", ErrTooLong, len(filters), limit)
 }
 
-// AppendDelta appends the message of what changed from base to f, which must be of one type: the code of their XOR (section IV).
-// It is shorter than Append's while few keys have changed; nothing is compared here. Filters that don't match are an
-// error matched by ErrMismatch.
+// AppendDelta appends the message of what changed from base to f, which must be of one type: the code of their XOR
+// (section IV). It is shorter than Append's while few keys have changed; nothing is compared here. Filters that don't
+// match are an error matched by ErrMismatch.
 func (c *Codec) AppendDelta(dst []byte, base, f *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {
@@ -135,8 +137,8 @@ func (c *Codec) Decode(data []byte) (*Filter, error) {
 	return newFilter(h.params, words), nil
 }
 
-// DecodeDelta returns the filter of a message of AppendDelta, all of data, given the base it was made against. Another base
-// is an error matched by ErrBase, anything else by ErrMalformed; base is never changed.
+// DecodeDelta returns the filter of a message of AppendDelta, all of data, given the base it was made against. Another
+// base is an error matched by ErrBase, anything else by ErrMalformed; base is never changed.
 func (c *Codec) DecodeDelta(base *Filter, data []byte) (*Filter, error) {
 	h, err := c.readHeader(data)
 	if err != nil {

@@ -13,24 +13,26 @@ func Entropy(p float64) float64 {
 	return (float64(-p*math.Log(p)) - float64((1-p)*math.Log1p(-p))) / math.Ln2
 }
 
-// CompressedBits is the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher, section II.B).
-// What a Codec adds is some bytes. Real sizes vary by some bytes more; so plan with 0.99 of what fits (section III).
+// CompressedBits is the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher,
+// section II.B). What a Codec adds is some bytes. Real sizes vary by some bytes more; so plan with 0.99 of what fits
+// (section III).
 func (p Params) CompressedBits(n int) float64 {
 	return float64(p.Bits()) * Entropy(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
 }
 
-// CompressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k hash
-// functions, as n grows. k need not be an integer.
+// CompressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k
+// hash functions, as n grows. k need not be an integer.
 func CompressedBitsPerKey(c, k float64) float64 { return c * Entropy(math.Exp(-k/c)) }
 
-// CompressedBase is β = f^(n/z), what one more transmitted bit a key multiplies the false-positive rate by, in a filter whose
-// bits are 0 with probability p (equation (2)): 0.6185 at p = 1/2, the plain filter, where it is worst; 1/2 as p nears 1.
+// CompressedBase is β = f^(n/z), what one more transmitted bit a key multiplies the false-positive rate by, in a filter
+// whose bits are 0 with probability p (equation (2)): 0.6185 at p = 1/2, the plain filter, where it is worst; 1/2 as p
+// nears 1.
 func CompressedBase(p float64) float64 {
 	return math.Exp(-math.Log(p) * math.Log1p(-p) / Entropy(p))
 }
 
-// deltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its keys was
-// replaced by others; c = m/n, p = e^(-k/c) (section IV).
+// deltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its
+// keys was replaced by others; c = m/n, p = e^(-k/c) (section IV).
 func deltaFill(c, k, change float64) float64 {
 	return 2 * math.Exp(-k/c) * -math.Expm1(-change*k/c)
 }
@@ -45,9 +47,9 @@ type Compression struct {
 	Rate   float64 // expected false-positive rate
 }
 
-// CompressedForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits that n keys
-// compress to an expected size of at most the given bits (section II.B). It takes few hash functions and a long
-// array: k <= ⌈m/n ln 2⌉.
+// CompressedForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
+// that n keys compress to an expected size of at most the given bits (section II.B). It takes few hash functions and a
+// long array: k <= ⌈m/n ln 2⌉.
 func CompressedForBits(n int, bits float64, maxBits uint64) (Compression, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Compression{}, err
@@ -55,9 +57,9 @@ func CompressedForBits(n int, bits float64, maxBits uint64) (Compression, error)
 	return leastRate(n, bits, maxBits, CompressedBitsPerKey)
 }
 
-// DeltaForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits whose delta has
-// an expected size of at most the given bits after the part change (0 < change < 1) of the n keys was replaced (section
-// IV). Compression.Bits is the size of a delta.
+// DeltaForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
+// whose delta has an expected size of at most the given bits after the part change (0 < change < 1) of the n keys was
+// replaced (section IV). Compression.Bits is the size of a delta.
 func DeltaForBits(n int, bits, change float64, maxBits uint64) (Compression, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Compression{}, err
@@ -68,8 +70,8 @@ func DeltaForBits(n int, bits, change float64, maxBits uint64) (Compression, err
 	return leastRate(n, bits, maxBits, func(c, k float64) float64 { return DeltaBitsPerKey(c, k, change) })
 }
 
-// CompressedForRate returns the standard filter with the smallest expected compressed size among those of at most maxBits bits
-// that have a false-positive rate of at most rate with n keys (section II.B): z for a given f.
+// CompressedForRate returns the standard filter with the smallest expected compressed size among those of at most
+// maxBits bits that have a false-positive rate of at most rate with n keys (section II.B): z for a given f.
 func CompressedForRate(n int, rate float64, maxBits uint64) (Compression, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
 		return Compression{}, err
@@ -113,8 +115,8 @@ func leastRate(n int, bits float64, maxBits uint64, perKey func(c, k float64) fl
 	return best, nil
 }
 
-// longest is the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half) on, size
-// grows with c; a filter that may not even be so long is denser than half, and taken as it is.
+// longest is the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half) on,
+// size grows with c; a filter that may not even be so long is denser than half, and taken as it is.
 func longest(size func(c float64) float64, limit, half, most float64) float64 {
 	if size(most) <= limit {
 		return most

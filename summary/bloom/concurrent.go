@@ -2,9 +2,9 @@ package bloom
 
 import "sync/atomic"
 
-// Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic instructions.
-// A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to twice as much as with
-// a Filter, asking the same.
+// Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic
+// instructions. A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to
+// twice as much as with a Filter, asking the same.
 type Concurrent struct {
 	f *Filter
 }
@@ -44,7 +44,8 @@ func (s *Concurrent) AddHash(h Hash) {
 	}
 }
 
-// set sets a bit. Most bits of a well-used filter are set already, and reading does not take the cache line from others.
+// set sets a bit. Most bits of a well-used filter are set already, and reading does not take the cache line from
+// others.
 func (s *Concurrent) set(at uint64) {
 	w, bit := &s.f.words[at/64], uint64(1)<<(at%64)
 	if atomic.LoadUint64(w)&bit == 0 {

@@ -2,8 +2,8 @@ package bloom
 
 import "math/bits"
 
-// The loops count eight words a turn, each in a statement of its own: the compiler makes a branch around every population count,
-// for processors that have none, and lays it out best that way. A quarter faster than a word a turn.
+// The loops count eight words a turn, each in a statement of its own: the compiler makes a branch around every
+// population count, for processors that have none, and lays it out best that way. A quarter faster than a word a turn.
 
 // countOnesWords counts the bits set.
 func countOnesWords(a []uint64) int {
@@ -25,7 +25,7 @@ func countOnesWords(a []uint64) int {
 	return n
 }
 
-// countAndWords counts the bits set in both arrays, of which b is not the shorter.
+// countAndWords counts the bits set in both arrays. b is at least as long as a.
 func countAndWords(a, b []uint64) int {
 	n, i := 0, 0
 	b = b[:len(a)]

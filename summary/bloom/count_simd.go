@@ -49,7 +49,8 @@ func and8(a, b *[8]uint64) archsimd.Uint64x8 {
 	return archsimd.LoadUint64x8(a).And(archsimd.LoadUint64x8(b))
 }
 
-// countAndAVX2 looks the counts of half bytes up in a register (Muła, Kurz, Lemire 2018), and adds them up eight bytes at a time.
+// countAndAVX2 looks the counts of half bytes up in a register (Muła, Kurz, Lemire 2018), and adds them up eight bytes
+// at a time.
 func countAndAVX2(a, b []uint64) int {
 	half := [16]uint8{0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4}
 	var twice [32]uint8

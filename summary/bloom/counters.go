@@ -6,9 +6,10 @@ import (
 	"math"
 )
 
-// The code of a counting Bloom filter's counters (Mitzenmacher, section V), with the coder of independent bits. Counters are taken
-// apart into questions: which are at least 1? of those, which are at least 2? and so on. Given their number, the answers to
-// one question are independent bits; by the chain rule nothing is lost against coding the counters at once.
+// The code of a counting Bloom filter's counters (Mitzenmacher, section V), with the coder of independent bits.
+// Counters are taken apart into questions: which are at least 1? of those, which are at least 2? and so on. Given their
+// number, the answers to one question are independent bits; by the chain rule nothing is lost against coding the
+// counters at once.
 //
 //	for every question, until no counter is left: uvarint the number of counters that say yes, and the code of who does
 //	4 bytes CRC-32C of the counters, one byte each
@@ -39,8 +40,9 @@ func AppendCounters(dst []byte, counters []uint8) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksumBytes(counters))
 }
 
-// DecodeCounters fills counters from the start of src with what AppendCounters wrote for as many, and returns the bytes consumed. On
-// an error, matched by ErrMalformed, counters is unchanged. It allocates less than twice the counters' length.
+// DecodeCounters fills counters from the start of src with what AppendCounters wrote for as many, and returns the bytes
+// consumed. On an error, matched by ErrMalformed, counters is unchanged. It allocates less than twice the counters'
+// length.
 func DecodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 	got := make([]uint8, len(counters))
 	words := make([]uint64, wordsFor(uint64(len(counters))))
@@ -77,8 +79,8 @@ func raise(counters []uint8, level uint8, words []uint64) {
 	}
 }
 
-// CountingBitsPerCounter is the entropy in bits of one counter of a counting filter with c = m/n counters a key and k hash
-// functions: that of a Poisson variable of mean k/c.
+// CountingBitsPerCounter is the entropy in bits of one counter of a counting filter with c = m/n counters a key and k
+// hash functions: that of a Poisson variable of mean k/c.
 func CountingBitsPerCounter(c, k float64) float64 {
 	mean, bits := k/c, 0.0
 	p := math.Exp(-mean)

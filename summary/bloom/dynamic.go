@@ -6,11 +6,12 @@ import (
 )
 
 // Dynamic is a dynamic block-partitioned Bloom filter, D-BBF (Papapetrou et al., section 4): a row of batches, each a
-// block-partitioned filter. Keys go into the last batch; at Threshold keys it is frozen and a new one begun. A key is in the
-// set if any batch says so. So it grows with a set of unknown size, and can be cut to fewer blocks in all batches.
+// block-partitioned filter. Keys go into the last batch; at Threshold keys it is frozen and a new one begun. A key is
+// in the set if any batch says so. So it grows with a set of unknown size, and can be cut to fewer blocks in all
+// batches.
 //
-// It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys. The zero value
-// is only good for UnmarshalBinary.
+// It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys. The
+// zero value is only good for UnmarshalBinary.
 type Dynamic struct {
 	params  DynamicParams
 	batches []*Filter // oldest first, never empty
@@ -49,7 +50,8 @@ func (d *Dynamic) Batches() int { return len(d.batches) }
 // Batch returns a batch, 0 <= i < Batches(), oldest first: to be read, not changed.
 func (d *Dynamic) Batch(i int) *Filter { return d.batches[i] }
 
-// Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains first.
+// Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains
+// first.
 func (d *Dynamic) Len() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
 
 // Bits is the length of all batches.
@@ -80,8 +82,8 @@ func (d *Dynamic) ContainsHash(h Hash) bool {
 	return false
 }
 
-// FalsePositiveRate is the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all batches together. What to expect
-// from n alone is Params().FalsePositiveRate(Len()).
+// FalsePositiveRate is the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all batches
+// together. What to expect from n alone is Params().FalsePositiveRate(Len()).
 func (d *Dynamic) FalsePositiveRate() float64 {
 	var log float64
 	for _, b := range d.batches {
@@ -90,8 +92,8 @@ func (d *Dynamic) FalsePositiveRate() float64 {
 	return -math.Expm1(log)
 }
 
-// Truncate drops all but the first blocks of every batch, also of those to come. It panics if blocks is less than 1, and
-// changes nothing if there are no more.
+// Truncate drops all but the first blocks of every batch, also of those to come. It panics if blocks is less than 1,
+// and changes nothing if there are no more.
 func (d *Dynamic) Truncate(blocks int) {
 	for _, b := range d.batches {
 		b.Truncate(blocks)
@@ -109,7 +111,8 @@ func (d *Dynamic) Reduce(rate float64) bool {
 	return reached
 }
 
-// DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It allocates nothing.
+// DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It
+// allocates nothing.
 func (d *Dynamic) DropOldest() {
 	if len(d.batches) == 1 {
 		d.batches[0].Reset()

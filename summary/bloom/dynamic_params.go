@@ -27,8 +27,8 @@ func (p DynamicParams) Check() error {
 // Batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
 func (p DynamicParams) Batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
-// FalsePositiveRate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about linearly with the
-// number of batches.
+// FalsePositiveRate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about
+// linearly with the number of batches.
 func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	frozen := p.Batches(n) - 1
 	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
@@ -36,9 +36,9 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
 }
 
-// RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ full
-// batches (section 4). As in the paper it takes e^(-x/m_b) for (1-1/m_b)^x, so for one batch just full it falls short of
-// Rate by about one part in m_b.
+// RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ
+// full batches (section 4). As in the paper it takes e^(-x/m_b) for (1-1/m_b)^x, so for one batch just full it falls
+// short of Rate by about one part in m_b.
 func (p DynamicParams) RateBound(n int) float64 {
 	b := p.Batch
 	c := float64(b.BlockBits) / float64(p.Threshold)
@@ -58,9 +58,9 @@ func (p DynamicParams) BlocksFor(n int, rate float64) (blocks int, reached bool)
 	return all, false
 }
 
-// DynamicForBits searches the configuration (section 4) whose batches of at most the given number of bits hold the most keys at a
-// false-positive rate of at most rate a batch, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash function. Starting at one block it
-// adds blocks for as long as that helps.
+// DynamicForBits searches the configuration (section 4) whose batches of at most the given number of bits hold the most
+// keys at a false-positive rate of at most rate a batch, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash
+// function. Starting at one block it adds blocks for as long as that helps.
 //
 // With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.
 func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (DynamicParams, error) {

@@ -20,8 +20,8 @@ type Overlap struct {
 	Jaccard      float64           // the share of the union that both have; 0 if the union is empty or the filters are full
 }
 
-// EstimateOverlap estimates how many keys two filters share, with intervals of the given confidence (between 0 and 1). The
-// filters must match but for the number of blocks, else the error is matched by ErrMismatch. See
+// EstimateOverlap estimates how many keys two filters share, with intervals of the given confidence (between 0 and 1).
+// The filters must match but for the number of blocks, else the error is matched by ErrMismatch. See
 // [estimate.Array.Intersection]. O(m).
 func (f *Filter) EstimateOverlap(g *Filter, confidence float64) (Overlap, error) {
 	if err := f.matches(g); err != nil {

@@ -8,8 +8,8 @@ import (
 // Filter is a Bloom filter: standard with one block, block-partitioned with more. Add never fails and Contains never
 // forgets: it is true for every key added, and for others with the false-positive rate.
 //
-// The zero value is only good for UnmarshalBinary and ReadFrom. A Filter may be read by many goroutines at once, but not
-// while one writes; for that there is Concurrent.
+// The zero value is only good for UnmarshalBinary and ReadFrom. A Filter may be read by many goroutines at once, but
+// not while one writes; for that there is Concurrent.
 type Filter struct {
 	params Params
 	probes []probe  // the hash functions of the independent scheme; nil in other schemes. Never written, so shared by clones.
@@ -24,8 +24,8 @@ func New(p Params) (*Filter, error) {
 	return newFilter(p, make([]uint64, wordsFor(p.Bits()))), nil
 }
 
-// NewForRate returns an empty standard filter, the shortest whose false-positive rate is at most rate (0 < rate < 1) with n
-// keys in it, under the zero Seed. An error is matched by ErrParams.
+// NewForRate returns an empty standard filter, the shortest whose false-positive rate is at most rate (0 < rate < 1)
+// with n keys in it, under the zero Seed. An error is matched by ErrParams.
 func NewForRate(n int, rate float64) (*Filter, error) {
 	p, err := ParamsForRate(n, rate)
 	if err != nil {
@@ -104,8 +104,8 @@ func (f *Filter) ContainsHash(h Hash) bool {
 	}
 	words, m := f.words, f.params.BlockBits
 	probes := f.probes
-	// A key that is absent fails at a random one of the first few probes, which no branch predictor can foresee: ask four
-	// at once. A key that passes four is most likely present, and the rest is predictable.
+	// A key that is absent fails at a random one of the first few probes, which no branch predictor can foresee: ask
+	// four at once. A key that passes four is most likely present, and the rest is predictable.
 	if len(probes) >= 4 {
 		a, b, c, d := probes[0].at(h, m), probes[1].at(h, m), probes[2].at(h, m), probes[3].at(h, m)
 		if words[a/64]>>(a%64)&(words[b/64]>>(b%64))&(words[c/64]>>(c%64))&(words[d/64]>>(d%64))&1 == 0 {
@@ -162,9 +162,9 @@ func (f *Filter) BlockOnesCount(block int) int {
 // FillRatio is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best.
 func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
-// FalsePositiveRate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard filter (Papapetrou et
-// al., section 2), the product of the blocks' rates in a partitioned one. The floor of the scheme (Params.Floor) is not
-// in it, for bits don't tell n.
+// FalsePositiveRate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard
+// filter (Papapetrou et al., section 2), the product of the blocks' rates in a partitioned one. The floor of the scheme
+// (Params.Floor) is not in it, for bits don't tell n.
 func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for b := range f.params.Blocks {

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is left with
-// the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error matched by
-// ErrMismatch that says in what, and f is unchanged; block lengths that differ by a power of two can be brought together with Fold.
+// Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is
+// left with the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error
+// matched by ErrMismatch that says in what, and f is unchanged; block lengths that differ by a power of two can be
+// brought together with Fold.
 func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -16,8 +17,8 @@ func (f *Filter) Merge(g *Filter) error {
 	})
 }
 
-// Intersect makes f a filter that contains the intersection of both sets, and as false positives more than a filter built
-// from the intersection. Otherwise like Merge.
+// Intersect makes f a filter that contains the intersection of both sets, and as false positives more than a filter
+// built from the intersection. Otherwise like Merge.
 func (f *Filter) Intersect(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -37,8 +38,9 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 	return nil
 }
 
-// AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or allocating anything. With OnesCount of
-// both it is what the intersection is estimated from (Papapetrou et al., section 5.3). Errors as in Merge.
+// AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or
+// allocating anything. With OnesCount of both it is what the intersection is estimated from (Papapetrou et al., section
+// 5.3). Errors as in Merge.
 func (f *Filter) AndOnesCount(g *Filter) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err
@@ -83,9 +85,9 @@ func mismatch(p, q Params) error {
 	}
 }
 
-// Truncate drops all but the first blocks, at least one, else it panics: the filter that would have been built with that
-// number of blocks (Papapetrou et al., section 3.2). It changes nothing if there are no more. O(1); memory is kept, Clone
-// gives it back.
+// Truncate drops all but the first blocks, at least one, else it panics: the filter that would have been built with
+// that number of blocks (Papapetrou et al., section 3.2). It changes nothing if there are no more. O(1); memory is
+// kept, Clone gives it back.
 func (f *Filter) Truncate(blocks int) {
 	if blocks < 1 {
 		panic("bloom: Truncate to less than one block")
@@ -99,9 +101,9 @@ func (f *Filter) Truncate(blocks int) {
 	f.probes = f.probes[:min(len(f.probes), f.params.hashes())]
 }
 
-// Fold halves the length of every block: the filter that would have been built with blocks of half the length. It panics if
-// BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate (Papapetrou et al.,
-// section 3.1): Fold is for sparse filters.
+// Fold halves the length of every block: the filter that would have been built with blocks of half the length. It
+// panics if BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate (Papapetrou
+// et al., section 3.1): Fold is for sparse filters.
 //
 // In the independent scheme a position is the top of a number, so neighbours are ORed; in the others it is a
 // remainder, so the halves of a block are.

@@ -64,17 +64,17 @@ func (p Params) Check() error {
 	return errors.Join(faults...)
 }
 
-// FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0:
-// (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2; for a standard filter that
-// is (1-(1-1/m)^(kn))^k. To this the scheme adds its Floor.
+// FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0: (1-(1-1/m_b)^(k_b
+// n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2; for a standard filter that is
+// (1-(1-1/m)^(kn))^k. To this the scheme adds its Floor.
 func (p Params) FalsePositiveRate(n int) float64 {
 	f := math.Pow(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 	return f + float64((1-f)*p.Floor(n))
 }
 
 // Floor is the part of the false-positive rate that no number of hash functions takes away, because a key shares with
-// one of n keys all numbers the scheme makes positions of: n/m_b² for Double and the enhanced schemes, n/m_b³ for Triple, 0
-// (less than n/2^128) for Independent.
+// one of n keys all numbers the scheme makes positions of: n/m_b² for Double and the enhanced schemes, n/m_b³ for
+// Triple, 0 (less than n/2^128) for Independent.
 func (p Params) Floor(n int) float64 {
 	r := p.Scheme.independentNumbers()
 	if r == 0 {
@@ -83,7 +83,7 @@ func (p Params) Floor(n int) float64 {
 	return -math.Expm1(float64(n) * math.Log1p(-math.Pow(float64(p.BlockBits), -float64(r))))
 }
 
-// FillExpected is the expected part of set bits among m after so many positions were set at random: 1-(1-1/m)^positions.
+// FillExpected is the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
 func FillExpected(m uint64, positions float64) float64 {
 	if positions <= 0 {
 		return 0
@@ -91,8 +91,9 @@ func FillExpected(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// ParamsForBits returns the parameters of a standard filter of the given number of bits with the number of hash functions
-// that makes the false-positive rate of n keys least: the better of the two integers beside m/n ln 2 (Mitzenmacher, section II.A).
+// ParamsForBits returns the parameters of a standard filter of the given number of bits with the number of hash
+// functions that makes the false-positive rate of n keys least: the better of the two integers beside m/n ln 2
+// (Mitzenmacher, section II.A).
 func ParamsForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
@@ -121,9 +122,9 @@ func ParamsForRate(n int, rate float64) (Params, error) {
 	return best, best.Check()
 }
 
-// PartitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n keys
-// (Papapetrou et al., section 3.2): one hash function a block, and blocks of ⌈n/ln 2⌉ bits, which are half full with n
-// keys. A filter shorter than that is one block.
+// PartitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n
+// keys (Papapetrou et al., section 3.2): one hash function a block, and blocks of ⌈n/ln 2⌉ bits, which are half full
+// with n keys. A filter shorter than that is one block.
 func PartitionedForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
@@ -150,8 +151,8 @@ func PartitionedForRate(n int, rate float64) (Params, error) {
 	return best, best.Check()
 }
 
-// PartitionedForBlocks returns the parameters of a block-partitioned filter of at most the given number of bits for n keys, when
-// the length of a block is fixed by something else, a cache or a packet: as many blocks as fit, each with
+// PartitionedForBlocks returns the parameters of a block-partitioned filter of at most the given number of bits for n
+// keys, when the length of a block is fixed by something else, a cache or a packet: as many blocks as fit, each with
 // k_b = max(1, ⌊m_b/n ln 2⌋) hash functions (Papapetrou et al., section 3.2).
 func PartitionedForBlocks(n int, bits, blockBits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
@@ -195,14 +196,14 @@ func bestHashes(c float64) int {
 	return k
 }
 
-// AsymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash functions as
-// n grows (Mitzenmacher, section II.A). k need not be an integer, as in the figures of that paper.
+// AsymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash
+// functions as n grows (Mitzenmacher, section II.A). k need not be an integer, as in the figures of that paper.
 func AsymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
 // halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.
 func halfFull(n int) uint64 { return uint64(math.Ceil(float64(max(n, 1)) / math.Ln2)) }
 
-// bitsForFill is the least number of bits of which at most the given part is expected to be set by so many positions.
+// bitsForFill is the least number of bits of which the positions are expected to set at most the given share.
 func bitsForFill(fill, positions float64) uint64 {
 	if positions <= 0 {
 		return 1

@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// Scheme says how the hash of a key becomes one position for every hash function of a filter. Hash functions are numbered
-// through all blocks: number i = block*Hashes + (hash within the block). m_b is the number of bits of a block.
+// Scheme says how the hash of a key becomes one position for every hash function of a filter. Hash functions are
+// numbered through all blocks: number i = block*Hashes + (hash within the block). m_b is the number of bits of a block.
 //
-// A scheme that derives all positions from few numbers below m_b makes whole keys collide: the false-positive rate of a filter
-// of n keys cannot fall below its floor (Params.Floor), however many hash functions there are. In a standard filter,
-// where m_b = m is large, that is seldom felt (Kirsch and Mitzenmacher 2008, section 8); in a block-partitioned filter,
-// where m_b is about n/ln 2, it is about 1/(2n).
+// A scheme that derives all positions from few numbers below m_b makes whole keys collide: the false-positive rate of a
+// filter of n keys cannot fall below its floor (Params.Floor), however many hash functions there are. In a standard
+// filter, where m_b = m is large, that is seldom felt (Kirsch and Mitzenmacher 2008, section 8); in a block-partitioned
+// filter, where m_b is about n/ln 2, it is about 1/(2n).
 //
 // The partition scheme of Kirsch and Mitzenmacher (section 5.1) is Double with one hash function in each of k blocks.
 type Scheme uint8
@@ -24,8 +24,9 @@ const (
 	// Double is double hashing: h1 + i*h2 mod m_b. Floor n/m_b². (Making h2 odd, as some do where m_b is a power
 	// of two, would double the floor.)
 	Double
-	// EnhancedSquare is enhanced double hashing with f(i) = i²: h1 + i*h2 + i² mod m_b. Floor n/m_b²: the term is the same
-	// for all keys, so it does not help in a partitioned filter; in a standard one it breaks up shifted progressions.
+	// EnhancedSquare is enhanced double hashing with f(i) = i²: h1 + i*h2 + i² mod m_b. Floor n/m_b²: the term is the
+	// same for all keys, so it does not help in a partitioned filter; in a standard one it breaks up shifted
+	// progressions.
 	EnhancedSquare
 	// EnhancedCube is enhanced double hashing with f(i) = i³: h1 + i*h2 + i³ mod m_b. Floor n/m_b².
 	EnhancedCube
@@ -55,7 +56,8 @@ func ParseScheme(name string) (Scheme, error) {
 	return 0, fmt.Errorf("%w: scheme %q is not one of %q", ErrParams, name, schemeNames)
 }
 
-// independentNumbers is how many numbers below m_b two keys must share to collide in every hash function; 0 stands for many.
+// independentNumbers is how many numbers below m_b two keys must share to collide in every hash function; 0 stands for
+// many.
 func (s Scheme) independentNumbers() int {
 	switch s {
 	case Independent:

@@ -23,7 +23,8 @@ func word64(words []uint64, at uint64) uint64 {
 	return w
 }
 
-// orRange ORs n bits of src, from bit srcAt on, into dst, from bit dstAt on. The ranges don't overlap, or dst's comes first.
+// orRange ORs n bits of src, from bit srcAt on, into dst, from bit dstAt on. The ranges don't overlap, or dst's comes
+// first.
 func orRange(dst []uint64, dstAt uint64, src []uint64, srcAt, n uint64) {
 	for n > 0 {
 		room := min(n, 64-dstAt%64)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// AppendArray appends a code of the first n bits of words that needs nothing else to be read: n and the number of ones as
-// unsigned varints of the fewest bytes, then what [AppendBits] writes. It panics if words is shorter than n bits.
+// AppendArray appends a code of the first n bits of words that needs nothing else to be read: n and the number of ones
+// as unsigned varints of the fewest bytes, then what [AppendBits] writes. It panics if words is shorter than n bits.
 func AppendArray(dst []byte, words []uint64, n int) []byte {
 	ones := count(words[:wordsFor(n)], n)
 	dst = binary.AppendUvarint(dst, uint64(n))

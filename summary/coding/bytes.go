@@ -12,7 +12,7 @@ import (
 // byteFrequencies are the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero
 // byte, of which there is only one, takes what rounding leaves.
 func byteFrequencies(f *frequencies, p uint64) {
-	var slots [9]uint16 // of one byte with so many ones
+	var slots [9]uint16 // of one byte, by its number of ones
 	for c := 1; c <= 8; c++ {
 		x := uint64(1) << 48
 		for i := range 8 {

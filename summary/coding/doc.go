@@ -1,11 +1,11 @@
 // Package coding writes an array of bits in about as few bytes as its entropy allows, given its length n and the number
-// of ones in it. Every bit is taken to be one with probability ones/n, independently of the others: so are the bits of a
-// Bloom filter, whose compression Mitzenmacher ("Compressed Bloom Filters", 2002, section II) leaves to such a coder.
+// of ones in it. Every bit is taken to be one with probability ones/n, independently of the others: so are the bits of
+// a Bloom filter, whose compression Mitzenmacher ("Compressed Bloom Filters", 2002, section II) leaves to such a coder.
 //
 // Both ends know n and ones, from a header or by counting, and everything else follows from the two alone, in integer
-// arithmetic: the method, its tables, the predicted size. So there is no table and no flag in the code, and the same bits
-// give the same bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only what
-// [AppendBits] writes, and reports how many bytes that was. [AppendArray] adds the header.
+// arithmetic: the method, its tables, the predicted size. So there is no table and no flag in the code, and the same
+// bits give the same bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only
+// what [AppendBits] writes, and reports how many bytes that was. [AppendArray] adds the header.
 //
 // The methods, where "few" are the ones, or the zeros if there are fewer of those (then the complement is coded):
 //

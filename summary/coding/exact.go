@@ -15,16 +15,16 @@ import (
 // window that starts after the bytes already fixed. width is at least 2^56 between bits.
 type interval struct{ low, width uint64 }
 
-// ones returns the part of the interval that stands for a one, the lower one: width/total·one, the quotient rounded down.
-// 0 < one < total < 2^56. Up to exactMax it multiplies by a reciprocal, several times as fast as a division.
+// ones returns the part of the interval that stands for a one, the lower one: width/total·one, the quotient rounded
+// down. 0 < one < total < 2^56. Up to exactMax it multiplies by a reciprocal, several times as fast as a division.
 func (v interval) ones(one, total int) uint64 {
 	b := uint64(total)
 	if total >= len(reciprocals) {
 		return v.width / b * uint64(one)
 	}
 	q, _ := bits.Mul64(v.width, reciprocals[total]) // the quotient, or one less
-	_, less := bits.Sub64(v.width-q*b, b, 0)
-	return (q + 1 - less) * uint64(one)
+	_, right := bits.Sub64(v.width-q*b, b, 0)
+	return q*uint64(one) + uint64(one)&(right-1)
 }
 
 // reciprocals are (2^64-1)/b, rounded down.

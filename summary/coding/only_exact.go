@@ -3,7 +3,7 @@ package coding
 import "fmt"
 
 // AppendExact is AppendBits with the exact code at every length: the shortest code there is, within a byte of log2 of
-// the number of arrays with so many ones, at about a twentieth of the speed.
+// the number of arrays with as many ones, at about a twentieth of the speed.
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {

@@ -71,7 +71,7 @@ func (e *encoder) put(lane int, s *symbol) {
 	e.state[lane] = s.push(x)
 }
 
-// putPair puts two symbols, of which the decoder gets first the first, with one look at the state.
+// putPair puts two symbols with one look at the state. The decoder gets them in the order given.
 func (e *encoder) putPair(lane int, first, second *symbol) {
 	x := e.shrink(e.state[lane], uint64(first.freq)*uint64(second.freq)<<(stateBits-2*scaleBits))
 	e.state[lane] = first.push(second.push(x))

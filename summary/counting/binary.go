@@ -29,7 +29,7 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 	return t.AppendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()))
 }
 
-// UnmarshalBinary replaces the filter by the one encoded in b, all of which must be used. It allocates no more than about
+// UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about
 // len(b), checks that no fingerprint is there twice (one lookup each), and returns an error that matches ErrMalformed,
 // with the filter unchanged, for anything that Add and Remove could not have left.
 func (t *DLeft) UnmarshalBinary(b []byte) error {

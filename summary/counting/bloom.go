@@ -17,9 +17,9 @@ const mostCounters = min(maxCounters, math.MaxInt/4)
 
 const counterTop = 15 // highest value of a four-bit counter
 
-// Bloom is the counting Bloom filter (Fan et al.; section 2.1 of the paper): m counters of four bits, k of them for each
-// member, chosen by double hashing of its fingerprint. It costs k memory accesses an operation, and 4m/n bits a member:
-// at equal false-positive rates more than twice what DLeft takes. Make one with NewBloom.
+// Bloom is the counting Bloom filter (Fan et al.; section 2.1 of the paper): m counters of four bits, k of them for
+// each member, chosen by double hashing of its fingerprint. It costs k memory accesses an operation, and 4m/n bits a
+// member: at equal false-positive rates more than twice what DLeft takes. Make one with NewBloom.
 type Bloom struct {
 	words    []uint64 // sixteen counters each
 	counters uint64
@@ -39,8 +39,8 @@ func NewBloom(m, k int) (*Bloom, error) {
 	return &Bloom{words: make([]uint64, (m+15)/16), counters: uint64(m), hashes: k}, nil
 }
 
-// NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0 and 1
-// (both exclusive): k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
+// NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0
+// and 1 (both exclusive): k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
 func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 	if n < 0 || !(rate > 0 && rate < 1) {
 		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", ErrParams, n, rate)
@@ -115,8 +115,8 @@ func (c *Bloom) Add(f uint64) error {
 	return nil
 }
 
-// Remove takes f away once and reports whether it was (probably) there. Removing what was never added, but is taken for a
-// member, damages the filter: it may then deny members.
+// Remove takes f away once and reports whether it was (probably) there. Removing what was never added, but is taken for
+// a member, damages the filter: it may then deny members.
 func (c *Bloom) Remove(f uint64) bool {
 	if c.members == 0 || !c.Contains(f) {
 		return false
@@ -154,7 +154,8 @@ func (c *Bloom) get(at uint64) uint64 { return c.words[at/16] >> (at % 16 * 4) &
 
 func (c *Bloom) add(at, delta uint64) { c.words[at/16] += delta << (at % 16 * 4) }
 
-// split returns the first hash of a fingerprint and the step to the next ones: h_i = h1 + i·h2 (Kirsch and Mitzenmacher).
+// split returns the first hash of a fingerprint and the step to the next ones: h_i = h1 + i·h2 (Kirsch and
+// Mitzenmacher).
 func split(f uint64) (h, step uint64) {
 	h = mix(f)
 	return h, mix(h^f) | 1
@@ -190,7 +191,7 @@ func (c *Bloom) MarshalBinary() ([]byte, error) {
 	return c.AppendBinary(make([]byte, 0, bloomHeader+c.SizeBytes()))
 }
 
-// UnmarshalBinary replaces the filter by the one encoded in b, all of which must be used. The counters must add up to k
+// UnmarshalBinary replaces the filter by the one encoded in all of b. The counters must add up to k
 // a member. It allocates no more than about len(b); an error matches ErrMalformed and leaves the filter unchanged.
 func (c *Bloom) UnmarshalBinary(b []byte) error {
 	if len(b) < bloomHeader || string(b[:4]) != bloomMagic || b[5]|b[6]|b[7] != 0 {

@@ -13,10 +13,11 @@ var (
 	ErrCounterOverflow = errors.New("counting: counter overflow")
 )
 
-// DLeft is a d-left counting Bloom filter (section 3.2 of the paper): d subtables of buckets of cells, where a cell keeps
-// the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, given by one
-// permutation of the fingerprints a subtable, and is kept in the least loaded of them, the leftmost of equals. As the
-// permutations are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of fingerprints.
+// DLeft is a d-left counting Bloom filter (section 3.2 of the paper): d subtables of buckets of cells, where a cell
+// keeps the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, given
+// by one permutation of the fingerprints a subtable, and is kept in the least loaded of them, the leftmost of equals.
+// As the permutations are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of
+// fingerprints.
 //
 // Make one with New. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
 type DLeft struct {
@@ -28,7 +29,8 @@ type DLeft struct {
 	moves    int
 }
 
-// NewDLeft returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at fault.
+// NewDLeft returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at
+// fault.
 func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
@@ -86,8 +88,8 @@ func (t *DLeft) Count(f uint64) int {
 	return t.count(t.get(b, cell))
 }
 
-// Add adds f once more. When its counter is full it returns ErrCounterOverflow; when no cell can be had, even by moving a
-// member of its first bucket, ErrBucketOverflow; nothing has then changed.
+// Add adds f once more. When its counter is full it returns ErrCounterOverflow; when no cell can be had, even by moving
+// a member of its first bucket, ErrBucketOverflow; nothing has then changed.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
@@ -143,8 +145,8 @@ func (t *DLeft) addByMoving(f uint64) error {
 	return ErrBucketOverflow
 }
 
-// put writes f into the least loaded of its buckets, the leftmost of equals, from a subtable on, and reports whether one
-// had a free cell.
+// put writes f into the least loaded of its buckets, the leftmost of equals, from a subtable on, and reports whether
+// one had a free cell.
 func (t *DLeft) put(f uint64, count, from int) bool {
 	var bucket, remainder uint64
 	least := t.cells
@@ -161,11 +163,12 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 	return true
 }
 
-// Grow doubles the number of buckets: the top bit of every remainder becomes the lowest bit of its bucket's number, in the
-// same subtable, so no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells become one
-// bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower, counters get that bit:
-// cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it works. It returns
-// ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more than 16 bits.
+// Grow doubles the number of buckets: the top bit of every remainder becomes the lowest bit of its bucket's number, in
+// the same subtable, so no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
+// become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
+// counters get that bit: cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it
+// works. It returns ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more
+// than 16 bits.
 func (t *DLeft) Grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -185,8 +188,8 @@ func (t *DLeft) Grow() error {
 	return nil
 }
 
-// regrown returns a table of form p, with twice the buckets, that holds what t does. ErrCounterOverflow when a count does
-// not fit.
+// regrown returns a table of form p, with twice the buckets, that holds what t does. ErrCounterOverflow when a count
+// does not fit.
 func (t *DLeft) regrown(p Params) (table, error) {
 	grown := newTable(p)
 	for b := range t.buckets() {

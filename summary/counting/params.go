@@ -27,7 +27,8 @@ const (
 // ErrParams is matched by every error about parameters out of range.
 var ErrParams = errors.New("counting: bad parameters")
 
-// Params is the form of a [DLeft] filter. ParamsForRemainder and ParamsForFingerprint choose one from the number of members.
+// Params is the form of a [DLeft] filter. ParamsForRemainder and ParamsForFingerprint choose one from the number of
+// members.
 type Params struct {
 	Subtables     int    // d: 1 to 16; 0 means 4
 	Buckets       int    // of each subtable: a power of two, 1 to 2^32
@@ -37,16 +38,16 @@ type Params struct {
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
 }
 
-// ParamsForRemainder returns parameters for n members with remainders of r bits: the default form with the fewest buckets that
-// keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r (section 4). With r = 14
-// a bucket is two machine words and is compared as such.
+// ParamsForRemainder returns parameters for n members with remainders of r bits: the default form with the fewest
+// buckets that keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r (section
+// 4). With r = 14 a bucket is two machine words and is compared as such.
 func ParamsForRemainder(n, r int) Params {
 	return Params{Buckets: bucketsFor(n), RemainderBits: r}.withDefaults()
 }
 
-// ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits: the default form with the
-// fewest buckets that keep the average load at 6 of 8 cells or less, and remainders of the bits that the bucket's number
-// leaves.
+// ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits: the default form with
+// the fewest buckets that keep the average load at 6 of 8 cells or less, and remainders of the bits that the bucket's
+// number leaves.
 func ParamsForFingerprint(n, q int) Params {
 	b := bucketsFor(n)
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()

@@ -47,7 +47,7 @@ func around(value, variance, confidence float64) Interval {
 // quantile is the number of standard deviations within which a normal variable stays with the given confidence.
 func quantile(confidence float64) float64 { return math.Sqrt2 * math.Erfinv(confidence) }
 
-// saturated is the interval of which only a lower bound is known.
+// saturated is an interval with only a lower bound known.
 func saturated(low, confidence float64) Interval {
 	return Interval{Value: math.Inf(1), Low: low, High: math.Inf(1), Confidence: confidence, Saturated: true}
 }

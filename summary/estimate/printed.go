@@ -32,8 +32,8 @@ func weakLowTail(t, s float64) float64 {
 	return math.Exp(-s * d * d / 4)
 }
 
-// bisect returns the smallest value between low and high that is enough, given that high is and that whatever is above an
-// enough value is too.
+// bisect returns the smallest value between low and high that is enough, given that high is and that whatever is above
+// an enough value is too.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
 		middle := low + float64((high-low)/2)

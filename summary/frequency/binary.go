@@ -14,8 +14,8 @@ const (
 	header = 28
 )
 
-// AppendBinary appends the binary form, seed included. Layout, little-endian: "vcm1"; width (4 bytes); depth and copies (2
-// bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row. The error is always nil.
+// AppendBinary appends the binary form, seed included. Layout, little-endian: "vcm1"; width (4 bytes); depth and copies
+// (2 bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row. The error is always nil.
 func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(s.p.Width))
@@ -34,7 +34,7 @@ func (s *Sketch) MarshalBinary() ([]byte, error) {
 	return s.AppendBinary(make([]byte, 0, header+s.SizeBytes()))
 }
 
-// UnmarshalBinary replaces the sketch by the one encoded in b, all of which must be used. It allocates no more than about
+// UnmarshalBinary replaces the sketch by the one encoded in all of b. It allocates no more than about
 // len(b); an error matches ErrMalformed and leaves the sketch unchanged.
 func (s *Sketch) UnmarshalBinary(b []byte) error {
 	if len(b) < header || string(b[:4]) != magic {

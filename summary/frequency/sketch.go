@@ -1,13 +1,15 @@
-// Package frequency estimates how often each of many keys has been seen, in little memory: a count-min sketch (Cormode and
-// Muthukrishnan) that needs two hash functions only, section 9 of Kirsch and Mitzenmacher, "Less Hashing, Same
+// Package frequency estimates how often each of many keys has been seen, in little memory: a count-min sketch (Cormode
+// and Muthukrishnan) that needs two hash functions only, section 9 of Kirsch and Mitzenmacher, "Less Hashing, Same
 // Performance: Building a Better Bloom Filter" (2008).
 //
-// An estimate is never too low. It is too high by more than ε times the sum of all counts with probability at most δ, over
-// the choice of hash functions: so an estimate of a rare key among many frequent ones means little, and a limit that acts
-// on estimates can hit an innocent key with probability δ. Who knows the seed can choose keys that collide with another.
+// An estimate is never too low. It is too high by more than ε times the sum of all counts with probability at most δ,
+// over the choice of hash functions: so an estimate of a rare key among many frequent ones means little, and a limit
+// that acts on estimates can hit an innocent key with probability δ. Who knows the seed can choose keys that collide
+// with another.
 //
 // Keys are fingerprints: already hashed by the caller to a uint64. Memory is 4 bytes for each of width · depth · copies
-// counters; adding and estimating touch depth · copies of them and allocate nothing. A Sketch is not safe for concurrent use.
+// counters; adding and estimating touch depth · copies of them and allocate nothing. A Sketch is not safe for
+// concurrent use.
 package frequency
 
 import (
@@ -41,9 +43,9 @@ type Params struct {
 	Seed   uint64 // draws the hash functions
 }
 
-// ParamsForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts with
-// probability at most delta. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
-// d = ln(1/(eps(1-1/2e²))) rounded up, with which the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded
+// ParamsForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts
+// with probability at most delta. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps, d
+// = ln(1/(eps(1-1/2e²))) rounded up, with which the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded
 // up, bring it to delta. The error matches ErrParams.
 func ParamsForError(eps, delta float64) (Params, error) {
 	if !(eps > 0 && eps < 1) {
@@ -134,8 +136,8 @@ func (s *Sketch) Add(key uint64, n uint32) {
 	s.each(key, func(c *uint32) { *c = addSaturated(*c, n) })
 }
 
-// AddConservative counts key n more times by raising only those counters that its new estimate needs (Estan and Varghese).
-// Estimates stay upper bounds and get closer; Add and AddConservative may be mixed.
+// AddConservative counts key n more times by raising only those counters that its new estimate needs (Estan and
+// Varghese). Estimates stay upper bounds and get closer; Add and AddConservative may be mixed.
 func (s *Sketch) AddConservative(key uint64, n uint32) {
 	s.total += uint64(n)
 	want := addSaturated(s.Estimate(key), n)
@@ -166,9 +168,9 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 	}
 }
 
-// Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been added
-// here. After AddConservative it is not: estimates are still never too low, and never above those of Add, but may be
-// higher than if all had been added conservatively here. The error matches ErrMismatch and says what differs.
+// Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been
+// added here. After AddConservative it is not: estimates are still never too low, and never above those of Add, but may
+// be higher than if all had been added conservatively here. The error matches ErrMismatch and says what differs.
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))

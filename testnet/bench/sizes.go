@@ -143,11 +143,11 @@ func gcsRate(set *gcs.Filter, key [gcs.KeySize]byte) float64 {
 func sketchSizesAt() []Sized {
 	var ours, theta, hll float64
 	for trial := range uint64(sketchRepeat) {
-		e := sketchTrial(trial, sketchKiB<<10, sketchKiB<<10, true)[1] // a tenth in common
+		e := sketchTrial(trial, []int{sketchKiB}, true)[1] // a tenth in common
 		ours, theta, hll = ours+e.ours/sketchRepeat, theta+e.theta/sketchRepeat, hll+e.hll/sketchRepeat
 	}
 	return []Sized{
-		{"venn/summary, sample of a stream", sketchKiB << 10, 0, ours, "overlap with one other; the stream goes on from it"},
+		{"venn/summary, a stream cut short", sketchKiB << 10, 0, ours, "overlap with one other; the stream goes on from it"},
 		{"apache/datasketches-go theta", sketchKiB << 10, 0, theta, "overlap and difference of many sets, set algebra"},
 		{"axiomhq/hyperloglog", sketchKiB << 10, 0, hll, "the number of keys, unions; no overlaps"},
 	}

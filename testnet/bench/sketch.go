@@ -21,33 +21,30 @@ const (
 // to be.
 var sketchShares = []struct{ share, target float64 }{{0.01, 1 / 0.6}, {0.1, 1 / 0.6}, {0.5, 1}}
 
-// sketchSizes are KiB of a sketch, and the bytes that our sample is aimed at: as no part is over 64 KiB, the largest is
-// aimed at 60.
-var sketchSizes = []struct{ kib, bytes int }{{4, 4 << 10}, {16, 16 << 10}, {64, summary.MaxSampleBytes}}
+// sketchSizes are KiB of a sketch.
+var sketchSizes = []int{4, 16, 64}
 
-// sketchArea: how many keys two sets have in common, estimated from as many bytes of each: the first part of a summary, a
-// theta sketch, HyperLogLog, b-bit MinHash of the best b. Theirs have never fewer bytes than ours, whose signed header is
-// not counted, and know the sizes of the sets as ours does. Errors are relative to the truth, in the mean. The coverage is
+// sketchArea: how many keys two sets have in common, estimated from as many bytes of each: the first parts of a summary as nodes
+// publish it, a theta sketch, HyperLogLog, b-bit MinHash of the best b. Ours have never more bytes than theirs, the header
+// counted and signatures for nobody. All know the sizes of the sets. Errors are relative to the truth, in the mean. The coverage is
 // how often, in 1,000 trials, the interval of 95 % confidence holds the truth: "ours" is how many points off 95 %, "theirs"
 // the three that are allowed.
 func sketchArea(b *bench) {
 	b.kibibyte()
-	for _, size := range sketchSizes {
-		name := func(share float64, what string) string {
-			return fmt.Sprintf("overlap %g %%, %d KiB, %s", 100*share, size.kib, what)
-		}
-		all := b.trials(fmt.Sprintf("%d KiB", size.kib), sketchTrials, func(trial int) []sketched {
-			return sketchTrial(uint64(size.kib<<20+trial), size.bytes, size.kib<<10, trial < rivalTrials)
-		})
-		if b.stopped {
-			return
-		}
-		for i, s := range sketchShares {
-			e, off := sumUp(all, i)
-			b.amount(name(s.share, "apache/datasketches-go theta"), "error", s.target, e.ours, e.theta)
-			b.amount(name(s.share, "axiomhq/hyperloglog"), "error", 0, e.ours, e.hll)
-			b.amount(name(s.share, fmt.Sprintf("%d-bit MinHash", bestWidth(s.share))), "error", 0, e.ours, e.minHash)
-			b.amount(name(s.share, "coverage, points off"), "points", 1, off, 3)
+	all := b.trials("4, 16 and 64 KiB", sketchTrials, func(trial int) []sketched {
+		return sketchTrial(uint64(trial), sketchSizes, trial < rivalTrials)
+	})
+	if b.stopped {
+		return
+	}
+	for i, size := range sketchSizes {
+		for j, s := range sketchShares {
+			name := func(what string) string { return fmt.Sprintf("overlap %g %%, %d KiB, %s", 100*s.share, size, what) }
+			e, off := sumUp(all, i*len(sketchShares)+j)
+			b.amount(name("apache/datasketches-go theta"), "error", s.target, e.ours, e.theta)
+			b.amount(name("axiomhq/hyperloglog"), "error", 0, e.ours, e.hll)
+			b.amount(name(fmt.Sprintf("%d-bit MinHash", bestWidth(s.share))), "error", 0, e.ours, e.minHash)
+			b.amount(name("coverage, points off"), "points", 1, off, 3)
 		}
 	}
 }
@@ -59,8 +56,7 @@ func (b *bench) kibibyte() {
 		rng := rand.New(rand.NewPCG(uint64(trial), bytes))
 		mine := randomFingerprints(rng, sketchKeys)
 		theirs := sharing(rng, mine, share)
-		shape := summary.DefaultShape(sketchKeys)
-		e := must(summary.EstimateOverlap(sampleOf(mine, shape), sampleOf(theirs, shape), confidence)).Intersection
+		e := must(summary.EstimateOverlap(published(mine).Truncate(1), published(theirs).Truncate(1), confidence)).Intersection
 		return []sketched{{ours: relative(e.Value, share)}}
 	})
 	if b.stopped {
@@ -79,32 +75,39 @@ type sketched struct {
 	held                      bool // by our interval
 }
 
-// sketchTrial estimates every overlap once.
-func sketchTrial(seed uint64, bytes, theirBytes int, rivals bool) []sketched {
+// sketchTrial estimates every overlap once, from sketches of so many KiB.
+func sketchTrial(seed uint64, sizes []int, rivals bool) []sketched {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	shape := sampleShape(bytes)
 	a := randomFingerprints(rng, sketchKeys)
-	ours := sampleOf(a, shape)
+	ours := published(a)
+	others := make([][]summary.Fingerprint, len(sketchShares))
+	theirs := make([]*summary.Prefix, len(sketchShares))
+	for i, s := range sketchShares {
+		others[i] = sharing(rng, a, s.share)
+		theirs[i] = published(others[i])
+	}
 	var out []sketched
-	for _, s := range sketchShares {
-		c := sharing(rng, a, s.share)
-		o := must(summary.EstimateOverlap(ours, sampleOf(c, shape), confidence)).Intersection
-		e := sketched{ours: relative(o.Value, s.share), held: o.Low <= s.share*sketchKeys && s.share*sketchKeys <= o.High}
-		if rivals {
-			e.theta = relative(thetaOverlap(a, c, theirBytes), s.share)
-			e.hll = relative(hllOverlap(a, c, theirBytes), s.share)
-			e.minHash = relative(minHashOverlap(rng.Uint64(), a, c, theirBytes, bestWidth(s.share)), s.share)
+	for _, size := range sizes {
+		bytes := size << 10
+		for i, s := range sketchShares {
+			o := must(summary.EstimateOverlap(cut(ours, bytes), cut(theirs[i], bytes), confidence)).Intersection
+			e := sketched{ours: relative(o.Value, s.share), held: o.Low <= s.share*sketchKeys && s.share*sketchKeys <= o.High}
+			if rivals {
+				e.theta = relative(thetaOverlap(a, others[i], bytes), s.share)
+				e.hll = relative(hllOverlap(a, others[i], bytes), s.share)
+				e.minHash = relative(minHashOverlap(rng.Uint64(), a, others[i], bytes, bestWidth(s.share)), s.share)
+			}
+			out = append(out, e)
 		}
-		out = append(out, e)
 	}
 	return out
 }
 
-// sumUp is the mean errors of one share, and by how many points the intervals' coverage is off.
-func sumUp(all [][]sketched, share int) (mean sketched, off float64) {
+// sumUp is the mean errors of one share and size, and by how many points the intervals' coverage is off.
+func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 	held := 0
 	for trial, t := range all {
-		e := t[share]
+		e := t[which]
 		held += count(e.held)
 		if trial < rivalTrials {
 			mean.ours += e.ours / rivalTrials
@@ -139,21 +142,19 @@ func (b *bench) trials(name string, n int, work func(trial int) []sketched) [][]
 	return out
 }
 
-// sampleShape has a sample of so many bytes, and the least that must follow it. One that takes in most of hash space is cut
-// as deep as may be: a lower level would add false matches, not keys.
-func sampleShape(bytes int) summary.Shape {
-	s := summary.DefaultShape(sketchKeys)
-	s.SampleBytes = bytes
-	if bytes > 32<<10 {
-		s.SampleLevel += 2
-	}
-	s.Levels = []uint8{s.Levels[0] - 11}
-	return s
+// published is what a node publishes of a collection.
+func published(fps []summary.Fingerprint) *summary.Prefix {
+	return must(summary.Build(fps, summary.Header{Origin: "bench"})).Prefix()
 }
 
-// sampleOf is the first part of a collection's stream.
-func sampleOf(fps []summary.Fingerprint, s summary.Shape) *summary.Prefix {
-	return must(summary.Build(fps, summary.Header{Origin: "bench", Shape: s})).Prefix().Truncate(1)
+// cut is as much of a summary as there is room for in so many bytes, with its header.
+func cut(p *summary.Prefix, bytes int) *summary.Prefix {
+	bytes -= len(must(p.Header().AppendBinary(nil)))
+	parts := p.Plan().PartsWithin(bytes)
+	for p.Truncate(parts).EncodedBytes() > bytes { // the plan only predicts
+		parts--
+	}
+	return p.Truncate(parts)
 }
 
 func randomFingerprints(rng *rand.Rand, n int) []summary.Fingerprint {

@@ -47,16 +47,23 @@ func (c *collectionRun) overlaps() {
 	}
 }
 
-// cut is the beginning of a peer's summary, as much as fits, but at least the sample, which is made smaller when it must.
+// cut is as much of a peer's summary as there is room for, with its header, in the shape that nodes publish. They publish no sample
+// below a kibibyte: for fewer bytes it is made smaller, to see what that would bring.
 func (c *collectionRun) cut(peer int) *summary.Prefix {
 	const usual = 1024 // bytes of the sample
 	p := c.prefixes()[peer]
-	if c.Bytes < usual {
+	room := c.Bytes - len(must(p.Header().AppendBinary(nil)))
+	if c.Bytes <= usual {
 		shape := summary.DefaultShape(len(c.fps[peer]))
 		shape.SampleBytes = c.Bytes
 		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape})).Prefix()
+		return p.Truncate(1)
 	}
-	return p.Truncate(max(1, p.Plan().PartsWithin(c.Bytes+c.Bytes/20)))
+	parts := max(1, p.Plan().PartsWithin(room))
+	for parts > 1 && p.Truncate(parts).EncodedBytes() > room { // the plan only predicts
+		parts--
+	}
+	return p.Truncate(parts)
 }
 
 // sketches are those of one collection, of the same number of bytes each.

@@ -80,7 +80,8 @@ type Limits struct {
 
 // HTTP says where programs ask the daemon.
 type HTTP struct {
-	Listen string `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics and health; empty: none. Commands use a socket in the repository."`
+	Listen string   `toml:"listen" doc:"Address (host:port) of /routing/v1, metrics and health; empty: none. Commands use a socket in the repository."`
+	Names  []string `toml:"names" doc:"Names with a dot under which programs may ask, besides addresses and names without a dot."`
 }
 
 // Log says what is logged.
@@ -113,7 +114,7 @@ func newConfig() (Config, error) {
 		NAT:       NAT{PortMap: true, HolePunching: true, Relays: []string{}},
 		Content:   Content{ServedBy: []string{}},
 		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Cache: 32 << 20},
-		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort)},
+		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort), Names: []string{}},
 		Log:       Log{Level: "info"},
 	}, nil
 }

@@ -13,6 +13,7 @@ const RestAfter = 50
 const (
 	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
 	spacing = 20 * time.Second       // between epochs at least, unless Spacing says otherwise; a time without changes is quiet when it was as long
+	moving  = 3 * time.Second        // between epochs at least when addresses change
 	enough  = 1000                   // one key in so many changed: enough for a new epoch when there was no quiet time
 	overdue = 2 * time.Minute        // that fewer changes wait for others at most
 
@@ -29,6 +30,8 @@ type Schedule struct {
 	begun   bool          // there was one
 	Rest    time.Duration // between epochs at least, if that is longer than spacing
 	Spacing time.Duration // between epochs at least; 0: 20 s
+	moved   bool          // the addresses that go with the epoch have changed
+	movedAt time.Duration // when they did
 	urgent  bool          // others cannot learn of the changes but by an epoch
 
 	tailed      int           // changes since the last epoch that tails have told of
@@ -75,9 +78,18 @@ func (s *Schedule) Changed(now time.Duration, changes int) {
 	s.changes += changes
 }
 
+// Moved notes that the node's addresses have changed, which go with an epoch.
+func (s *Schedule) Moved(now time.Duration) {
+	if !s.moved {
+		s.moved, s.movedAt = true, now
+	}
+}
+
 // Due says whether a new epoch should begin now.
 func (s *Schedule) Due(now time.Duration) bool {
 	switch {
+	case s.begun && s.moved && now >= s.movedAt+settle && now >= s.last+moving:
+		return true
 	case s.changes == 0:
 		return s.begun && now >= s.last+renewal || s.tailed > 0 && now >= s.tailedSince+overdue
 	case now < s.since+settle, s.begun && now < s.last+max(s.spacing(), s.Rest):
@@ -90,5 +102,5 @@ func (s *Schedule) Due(now time.Duration) bool {
 
 // Begin notes that an epoch begins now, with all changes so far.
 func (s *Schedule) Begin(now time.Duration) {
-	s.changes, s.tailed, s.urgent, s.last, s.begun = 0, 0, false, now, true
+	s.changes, s.tailed, s.urgent, s.moved, s.last, s.begun = 0, 0, false, false, now, true
 }

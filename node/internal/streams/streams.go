@@ -37,6 +37,7 @@ type Node struct {
 	Log      *slog.Logger
 	Tasks    *tasks.Group
 	Counters *counters.Counters
+	Relayed  func(protocol.ID) bool // says whether a protocol may go over a relay
 	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done.
 	Use    func(p peer.ID, inbound bool) (done func())
 	Refuse func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
@@ -67,6 +68,9 @@ func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, er
 
 // Open opens a stream to a peer, on a connection that exists. End must follow.
 func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
+	if n.Relayed(id) {
+		ctx = network.WithAllowLimitedConn(ctx, n.Service)
+	}
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "venn dials by certified addresses"), OpenTime)
 	defer cancel()
 	s, err := n.Host.NewStream(ctx, p, id)

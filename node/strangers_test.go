@@ -1,0 +1,214 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// without switches defences off.
+func without(f func(*off)) Option {
+	return func(c *config) error { f(&c.off); return nil }
+}
+
+// stranger is an identity that signs records.
+type stranger struct {
+	key crypto.PrivKey
+	id  peer.ID
+}
+
+func newStranger(t testing.TB) stranger {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stranger{key, id}
+}
+
+func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) overlay.Record {
+	t.Helper()
+	e, err := record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := e.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return overlay.Record{Peer: overlay.PeerID(s.id), Envelope: b}
+}
+
+// TestOldRecord: an old record of a peer does not take the place of a newer one.
+func TestOldRecord(t *testing.T) {
+	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
+	for _, defended := range []bool{true, false} {
+		n := newNode(t, without(func(o *off) { o.newest = !defended }))
+		r, s := newRaw(t, n), newStranger(t)
+		say := func(rec overlay.Record) {
+			t.Helper()
+			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, overlay.Hello{Session: 1, Records: []overlay.Record{rec}}))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := func(a ma.Multiaddr) func() bool {
+			return func() bool {
+				got, err := n.AddressesOf(t.Context(), s.id)
+				return err == nil && len(got.Addrs) == 1 && got.Addrs[0].Equal(a)
+			}
+		}
+		say(s.record(t, 200, fresh))
+		eventually(t, "the record is known", at(fresh))
+		say(s.record(t, 100, old))
+		if !defended {
+			eventually(t, "the old record takes its place", at(old))
+			continue
+		}
+		say(s.record(t, 300, old))
+		eventually(t, "a newer record takes its place", at(old))
+		say(s.record(t, 200, fresh))
+		time.Sleep(200 * time.Millisecond)
+		if !at(old)() {
+			t.Error("an old record took the place of a newer one")
+		}
+	}
+}
+
+// TestManyDials: a record of a hundred addresses makes few connections, once.
+func TestManyDials(t *testing.T) {
+	dials := func(switched off) int64 {
+		var hits atomic.Int64
+		var addrs []ma.Multiaddr
+		for range 60 {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					hits.Add(1)
+					_ = c.Close()
+				}
+			}()
+			a, err := manet.FromNetAddr(l.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			addrs = append(addrs, a)
+		}
+		n, s := newNode(t, without(func(o *off) { *o = switched })), newStranger(t)
+		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}); err == nil {
+			t.Error("nobody is there, but answers")
+		}
+		return hits.Load()
+	}
+	if got := dials(off{}); got == 0 || got > maxDialAddrs {
+		t.Errorf("%d connections, want at most %d", got, maxDialAddrs)
+	}
+	if got := dials(off{fewAddrs: true, oneDial: true}); got < 60 {
+		t.Errorf("%d connections without the defence, want 60 or more", got)
+	}
+}
+
+// TestDialable: public addresses come first, each once; private ones only where they can lead anywhere.
+func TestDialable(t *testing.T) {
+	n := newNode(t)
+	var addrs []ma.Multiaddr
+	for _, a := range []string{"/ip4/127.0.0.1/tcp/1", "/ip4/10.0.0.1/tcp/1", "/ip4/8.8.8.8/tcp/1", "/ip4/8.8.8.8/tcp/1"} {
+		addrs = append(addrs, ma.StringCast(a))
+	}
+	if got := n.dialable(addrs); len(got) != 3 || !got[0].Equal(addrs[2]) {
+		t.Errorf("in a private network: %v", got)
+	}
+	public := publicly{n.host}
+	n.host = public
+	if got := n.dialable(addrs); len(got) != 1 || !got[0].Equal(addrs[2]) {
+		t.Errorf("on the open network: %v", got)
+	}
+}
+
+// TestHellosAreOpenedOutside: the signatures of the records in a hello are verified while the loop does something else.
+func TestHellosAreOpenedOutside(t *testing.T) {
+	for _, defended := range []bool{true, false} {
+		n := newNode(t, without(func(o *off) { o.earlyOpen = !defended }))
+		r := newRaw(t, n)
+		h := overlay.Hello{Session: 1}
+		for range 16 {
+			h.Records = append(h.Records, newStranger(t).record(t, 1))
+		}
+		opened := 0
+		err := n.view(t.Context(), func(*loop) { // the loop stands still meanwhile
+			before := n.cfg.headers.Opened()
+			if _, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, h))); err != nil {
+				t.Error(err)
+			}
+			opened = n.cfg.headers.Opened() - before
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 16, false: 0}[defended]; opened != want {
+			t.Errorf("defended: %v: %d opened outside the loop, want %d", defended, opened, want)
+		}
+	}
+}
+
+// TestQuickRestarts: numbers of summaries rise from run to run, however short.
+func TestQuickRestarts(t *testing.T) {
+	var last uint64
+	for range 200 {
+		var e clockEpochs
+		for range 3 {
+			got, err := e.NextEpoch()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now := uint64(got.Generation)<<32 | uint64(got.Sequence); now <= last {
+				t.Fatalf("%v is not later than those before", got)
+			} else {
+				last = now
+			}
+		}
+		time.Sleep(10 * time.Microsecond)
+	}
+}
+
+// TestSilentPeer: a peer that takes connections and never answers holds a dial for a few seconds, not for ever.
+func TestSilentPeer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := manet.FromNetAddr(l.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, s := newNode(t), newStranger(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*dialTime)
+	defer cancel()
+	if _, _, err := n.have(ctx, s.record(t, 1, a), [][]byte{[]byte("k")}); err == nil || ctx.Err() != nil {
+		t.Errorf("%v, %v", err, ctx.Err())
+	}
+}

@@ -1,0 +1,62 @@
+package directory
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// heap is the bytes in use after a collection.
+func heap() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// filled is a directory that holds whole summaries of so many origins of so many keys, settled.
+func filled(t testing.TB, origins, keys int) *Directory {
+	rng := rand.New(rand.NewPCG(1, 7))
+	d := alone(rng, Config{Memory: 1 << 40, MaxOrigins: 1 << 20})
+	d.Open("from")
+	for i := range origins {
+		fps := make([]summary.Fingerprint, keys)
+		for k := range fps {
+			fps[k] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+		}
+		s := sign(t, event.PeerID(fmt.Sprintf("a peer whose id is 38 bytes long %05d", i)), fps)
+		s.record = append(make([]byte, 0, 38), s.record...)
+		if _, ok := hear(d, 0, "from", s); !ok {
+			t.Fatal("not taken in")
+		}
+		d.Changes()
+	}
+	d.Tidy(time.Minute)
+	return d
+}
+
+// BenchmarkMemory is what an origin takes: as counted, and on the heap.
+func BenchmarkMemory(b *testing.B) {
+	for _, c := range []struct{ origins, keys int }{{4000, 200}, {120, 12_000}} {
+		b.Run(fmt.Sprint(c.keys), func(b *testing.B) {
+			for b.Loop() {
+				before := heap()
+				d := filled(b, c.origins, c.keys)
+				after := heap()
+				b.ReportMetric(float64(d.Memory())/float64(c.origins), "counted-B/origin")
+				b.ReportMetric(float64(after-before)/float64(c.origins), "heap-B/origin")
+				b.ReportMetric(float64(d.held)/float64(c.origins), "prefix-B/origin")
+				b.ReportMetric(float64(d.index.Memory())/float64(c.origins), "index-B/origin")
+				b.ReportMetric(float64(d.overlap.SizeBytes())/float64(c.origins), "overlap-B/origin")
+				b.ReportMetric(float64(d.records)/float64(c.origins), "records-B/origin")
+				runtime.KeepAlive(d)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package exchange
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
+)
+
+// lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough. A plan
+// costs what there is to look at, not what is known.
+type lookout struct {
+	awake marks // directory indexes to look at in the next plan
+	asked marks // those that something is asked about
+	quiet rests // the others, by when they are looked at again; some are of origins that woke meanwhile
+}
+
+// rest is until when an origin is passed over.
+type rest struct {
+	until time.Duration
+	index int
+}
+
+// rests is a heap, the soonest first.
+type rests []rest
+
+func (r rests) Len() int           { return len(r) }
+func (r rests) Less(i, j int) bool { return r[i].until < r[j].until }
+func (r rests) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+
+// Push appends a rest, as package heap wants it.
+func (r *rests) Push(v any) { *r = append(*r, v.(rest)) }
+
+// Pop removes the last rest, as package heap wants it.
+func (r *rests) Pop() any {
+	last := (*r)[len(*r)-1]
+	*r = (*r)[:len(*r)-1]
+	return last
+}
+
+// wake has an origin looked at in the next plan.
+func (x *Exchange) wake(e *origin) {
+	e.quiet = 0
+	x.lookout.awake.add(e.Index())
+	x.due.By(duePlan, 0)
+}
+
+// hush has an origin passed over until a time.
+func (x *Exchange) hush(e *origin, until time.Duration) {
+	e.quiet = until
+	x.lookout.awake.remove(e.Index())
+	heap.Push(&x.lookout.quiet, rest{until, e.Index()})
+}
+
+// rouse wakes the origins that have been quiet for long enough, and drops the rests that count no longer.
+func (x *Exchange) rouse(now time.Duration) {
+	q := &x.lookout.quiet
+	for len(*q) > 0 {
+		r := (*q)[0]
+		e := x.origins[r.index]
+		rests := e != nil && e.quiet == r.until && mayAsk(e)
+		if rests && now < r.until {
+			return
+		}
+		heap.Pop(q)
+		if rests {
+			x.lookout.awake.add(r.index)
+		}
+	}
+}
+
+// nextRouse is when the first quiet origin is looked at again.
+func (x *Exchange) nextRouse() time.Duration {
+	if len(x.lookout.quiet) == 0 {
+		return agenda.Never
+	}
+	return x.lookout.quiet[0].until
+}
+
+// has says whether an origin is looked at now or after its rest.
+func (l *lookout) has(e *origin) bool {
+	return l.awake.has(e.Index()) || slices.Contains(l.quiet, rest{e.quiet, e.Index()})
+}

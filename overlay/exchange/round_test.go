@@ -1,0 +1,73 @@
+package exchange
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// many is an exchange of one link and so many origins, of none of which anybody offers anything.
+func many(n int) *world {
+	rng := rand.New(rand.NewPCG(1, 1))
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{Self: "self", Up: 1e7, Down: 1e7, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	for i := range n {
+		if i%1000 == 0 { // a link may not tell of more at a time
+			w.d.Close("link")
+			w.d.Open("link")
+		}
+		w.d.Add(0, "link", uint64(i+1))
+		w.pass()
+	}
+	w.give(0, event.LinkOpened{Peer: "link"})
+	w.give(0, event.HelloReceived{Peer: "link"})
+	w.x.Round(0, w.d.Short)
+	return w
+}
+
+// A round looks at the origins that there is something to do about, however many are known.
+func TestRoundLooksAtFew(t *testing.T) {
+	w := many(10_000)
+	awake := func() (n int) {
+		for range w.x.lookout.awake.after(-1) {
+			n++
+		}
+		return n
+	}
+	if n := awake(); n > 0 {
+		t.Fatalf("%d origins are awake that nobody offers", n)
+	}
+	w.x.wake(w.x.origins[500])
+	w.x.wake(w.x.origins[9000])
+	if n := awake(); n != 2 {
+		t.Errorf("%d origins are awake, want those two", n)
+	}
+	w.x.Round(0, w.d.Short)
+	if n := awake(); n > 0 {
+		t.Errorf("%d origins stay awake", n)
+	}
+	w.x.rouse(restlessQuiet)
+	if n := awake(); n != 10_000 {
+		t.Errorf("%d origins are looked at again, want all", n)
+	}
+	if err := w.x.Check(time.Second); err != nil {
+		t.Error(err)
+	}
+}
+
+// BenchmarkRound is a round in which one origin is looked at, of few and of many.
+func BenchmarkRound(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := many(n)
+			for b.Loop() {
+				w.out.Begin()
+				w.x.wake(w.x.origins[50])
+				w.x.Round(0, w.d.Short)
+			}
+		})
+	}
+}
