@@ -20,7 +20,8 @@ type publisher struct {
 	epoch    summary.Epoch // of the last one published; Sequence 0: there was none
 	shape    summary.Shape // of the last build
 
-	published int // epochs so far
+	published int   // epochs so far
+	fault     error // why there is no newer one; nil: none was due that failed
 
 	sample    []byte        // ordinary message of the last epoch; nil: none
 	sampleDue bool          // somebody has not had it
@@ -122,9 +123,11 @@ func (p *publisher) built(l *loop, b built) {
 	p.building = false
 	if b.err != nil {
 		p.n.log.Error("no summary", "err", b.err)
+		p.fault = b.err
 		p.schedule.Changed(p.n.now(), b.keys+1) // try again
 		return
 	}
+	p.fault = nil
 	p.shape, p.epoch, p.schedule.Keys = b.shape, b.stream.Header().Epoch, b.keys
 	if p == l.previous {
 		p.schedule.Rest = schedule.RestAfter * b.took

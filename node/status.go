@@ -36,6 +36,8 @@ type Status struct {
 
 	BudgetSent, BudgetReceived uint64 // bytes so far that counted against the budgets for summaries
 
+	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
+
 	Refused map[string]uint64 // messages, by reason
 	Dropped map[string]uint64 // messages, by the queue that was full
 }
@@ -110,6 +112,9 @@ func (l *loop) status() Status {
 		Unrotated:    l.core.Overlay.Unrotated(),
 
 		BudgetSent: b.Sent, BudgetReceived: b.Received,
+	}
+	if l.publisher.fault != nil {
+		s.Fault = l.publisher.fault.Error()
 	}
 	s.Made, s.Taken = l.n.links.Counts()
 	for _, d := range l.core.Overlay.Directory() {

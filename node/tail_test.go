@@ -182,3 +182,47 @@ func TestFreshness(t *testing.T) {
 		}
 	}
 }
+
+// TestSteadyChanges has six nodes, all linked, add 500 keys and remove 500 each every second: how many finds fail of keys that were
+// added two seconds ago or more, and are still held. VENN_FRESH=60s runs it for so long.
+func TestSteadyChanges(t *testing.T) {
+	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
+	if err != nil {
+		t.Skip("set VENN_FRESH=60s to measure")
+	}
+	const each = 500
+	nodes := meshOf(t, 6, 200)
+	batch := func(node, second int) [][]byte { return keysOf(fmt.Sprint(node, " in second ", second), each) }
+	finds, failed, messages := 0, 0, 0
+	for second := range int(long.Seconds()) {
+		at := time.Now()
+		for k, n := range nodes {
+			add(t, n, batch(k, second)...)
+			if second >= 10 {
+				if err := n.RemoveKeys(t.Context(), batch(k, second-10)...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i := 0; second >= 3 && i < 12; i++ {
+			k := i % 6
+			asker, ago := nodes[(k+1+i/6)%6], min(second, 2+i%6)
+			r, err := asker.Query(t.Context(), batch(k, second-ago)[second*7%each], QueryOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := r.Stats()
+			if err != nil {
+				t.Fatal(err)
+			}
+			finds++
+			messages += s.Messages
+			if s.Found == 0 {
+				failed++
+				t.Log(s)
+			}
+		}
+		time.Sleep(time.Until(at.Add(time.Second)))
+	}
+	t.Logf("%d of %d finds failed; %.1f messages a find", failed, finds, float64(messages)/float64(finds))
+}

@@ -381,25 +381,54 @@ func (m *Machine) install(o *origin, t *summary.Tail) (ok, fits bool) {
 		return false, false
 	}
 	m.held += held - o.held
+	continues := t.From() == o.number() && o.state != nil
 	o.extend(t)
-	m.show(o, fold(o.chain))
+	if continues {
+		m.showMore(o, t)
+	} else {
+		m.show(o, fold(o.chain))
+	}
 	return true, true
+}
+
+// showMore changes what an origin's tails say by one that continues them.
+func (m *Machine) showMore(o *origin, t *summary.Tail) {
+	for f := range t.Added() {
+		if !o.state[f] {
+			o.state[f] = true
+			m.hold(f, o.peer)
+		}
+	}
+	for f := range t.Removed() {
+		if o.state[f] {
+			m.letGo(f, o.peer)
+		}
+		o.state[f] = false
+	}
+}
+
+func (m *Machine) hold(f summary.Fingerprint, p overlay.PeerID) {
+	at, _ := slices.BinarySearch(m.holders[f], p)
+	m.holders[f] = slices.Insert(m.holders[f], at, p)
+}
+
+func (m *Machine) letGo(f summary.Fingerprint, p overlay.PeerID) {
+	rest := slices.DeleteFunc(m.holders[f], func(q overlay.PeerID) bool { return q == p })
+	if m.holders[f] = rest; len(rest) == 0 {
+		delete(m.holders, f)
+	}
 }
 
 // show changes what an origin's tails say.
 func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 	for f, added := range o.state {
 		if added && !state[f] {
-			rest := slices.DeleteFunc(m.holders[f], func(p overlay.PeerID) bool { return p == o.peer })
-			if m.holders[f] = rest; len(rest) == 0 {
-				delete(m.holders, f)
-			}
+			m.letGo(f, o.peer)
 		}
 	}
 	for f, added := range state {
 		if added && !o.state[f] {
-			at, _ := slices.BinarySearch(m.holders[f], o.peer)
-			m.holders[f] = slices.Insert(m.holders[f], at, o.peer)
+			m.hold(f, o.peer)
 		}
 	}
 	o.state = state

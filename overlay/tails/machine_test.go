@@ -233,6 +233,42 @@ func TestTailsTravel(t *testing.T) {
 	}
 }
 
+// TestSlowTwin adds and removes at random, some messages being lost: what is known incrementally is what the sets say.
+func TestSlowTwin(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		n := newNet(t, "a b c")
+		n.all(func(p, q *peer) { p.learn(q) })
+		n.link("a", "b")
+		n.link("b", "c")
+		n.lose = func(overlay.PeerID, overlay.PeerID) bool { return rng.IntN(5) == 0 }
+		a, ever := n.peers["a"], map[summary.Fingerprint]bool{}
+		for range 60 {
+			var added, removed []summary.Fingerprint
+			for _, f := range fps(rng.IntN(40), 4) {
+				if ever[f] = true; a.keys[f] {
+					removed = append(removed, f)
+				} else {
+					added = append(added, f)
+				}
+			}
+			a.change(added, removed)
+			n.run(n.now + time.Duration(rng.IntN(300))*time.Millisecond)
+		}
+		n.lose = nil
+		a.change(fps(1000, 1), nil)
+		n.run(n.now + 6*time.Second)
+		for _, id := range []overlay.PeerID{"b", "c"} {
+			m := n.peers[id].machine
+			for f := range ever {
+				if has := slices.Contains(m.Added(f), "a"); has != a.keys[f] || m.Removed("a", f) == a.keys[f] {
+					t.Fatalf("seed %d: %s is wrong about %x", seed, id, uint64(f))
+				}
+			}
+		}
+	}
+}
+
 // TestCostOfTails has ten peers, all linked, add keys: what a change costs each receiver, and how soon it is known.
 func TestCostOfTails(t *testing.T) {
 	n := newNet(t, "a b c d e f g h i j")

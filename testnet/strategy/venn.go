@@ -20,7 +20,8 @@ var Venn = Strategy{
 		"wire, audits and pubsub's subscriptions and changes of its mesh among them; pubsub has no other traffic of its own, as nothing is " +
 		"published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
-		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape.",
+		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Collections do not change, so tails are left out, and with them the word " +
+		"of some 80 bytes to each link every 1 to 10 s that keeps them in step.",
 	Connects: true,
 	Open:     openVenn,
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -22,7 +21,7 @@ import (
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
 //   - requests, streams that peers opened: when it is full the stream is refused, and counted.
-//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them: when it is full the message is dropped, and
+//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them, fairly shared among peers: when it is full the message is dropped, and
 //     counted; the sender's next catalogue, or our next ask, makes up for it.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers alone.
 type Inbox struct {
@@ -30,11 +29,13 @@ type Inbox struct {
 	Results  chan any
 	Requests chan any
 	Partials chan Partial
-	waiting  atomic.Int64 // bytes of partials
+	Unfair   bool // for tests: one peer may fill the queue of partials
 
 	mu     sync.Mutex
 	states map[peer.ID]PeerState
-	Stir   chan struct{} // states, or something else that a pass of the loop looks at, has changed
+	loads  map[peer.ID]load // partials that wait, of each peer
+	all    load             // and of all
+	Stir   chan struct{}    // states, or something else that a pass of the loop looks at, has changed
 }
 
 // PeerState is what has become of a peer since the loop last looked.
@@ -72,8 +73,9 @@ func New() *Inbox {
 		Commands: make(chan any),
 		Results:  make(chan any, 64),
 		Requests: make(chan any, 64),
-		Partials: make(chan Partial, 2048),
+		Partials: make(chan Partial, maxPartials),
 		states:   make(map[peer.ID]PeerState),
+		loads:    make(map[peer.ID]load),
 		Stir:     make(chan struct{}, 1),
 	}
 }
@@ -120,23 +122,54 @@ type Partial struct {
 	Came      time.Duration // on the core's clock
 }
 
-const maxWaiting = 8 << 20 // bytes of partials
+// How many partials may wait, and how many bytes of them.
+const (
+	maxPartials = 2048
+	maxWaiting  = 8 << 20
+)
 
-// OfferPartial hands over a message of pubsub and says whether there was room for it.
+// load is the partial messages that wait, of one peer or of all.
+type load struct{ messages, bytes int }
+
+// OfferPartial hands over a message of pubsub and says whether there was room for it. A peer may have as much waiting as is
+// free for all: alone half of the queue, one of n the (n+1)th part. So no peer can fill the queue, and a new one finds room.
 func (b *Inbox) OfferPartial(p Partial) bool {
-	if b.waiting.Add(int64(p.Bytes)) <= maxWaiting {
-		select {
-		case b.Partials <- p:
-			return true
-		default:
-		}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.loads[p.From]
+	own.messages++
+	own.bytes += p.Bytes
+	all := load{b.all.messages + 1, b.all.bytes + p.Bytes}
+	if !b.Unfair && (own.messages > maxPartials-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes) {
+		return false
 	}
-	b.waiting.Add(-int64(p.Bytes))
-	return false
+	if all.bytes > maxWaiting {
+		return false
+	}
+	select {
+	case b.Partials <- p:
+	default:
+		return false
+	}
+	b.loads[p.From], b.all = own, all
+	return true
 }
 
 // Took notes that a message is no longer waiting.
-func (b *Inbox) Took(p Partial) { b.waiting.Add(-int64(p.Bytes)) }
+func (b *Inbox) Took(p Partial) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all.messages--
+	b.all.bytes -= p.Bytes
+	own := b.loads[p.From]
+	own.messages--
+	own.bytes -= p.Bytes
+	if own == (load{}) {
+		delete(b.loads, p.From)
+		return
+	}
+	b.loads[p.From] = own
+}
 
 // change notes a change in the state of a peer.
 func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
@@ -198,4 +231,8 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 }
 
 // Waiting is the bytes of the partial messages that wait.
-func (b *Inbox) Waiting() int64 { return b.waiting.Load() }
+func (b *Inbox) Waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.bytes
+}

@@ -46,18 +46,54 @@ func TestStatesComeInOrder(t *testing.T) {
 	}
 }
 
+// offered is how many messages of some bytes a peer gets into the queue before one is refused.
+func offered(b *Inbox, p peer.ID, bytes int) (n int) {
+	for b.OfferPartial(Partial{From: p, Bytes: bytes}) {
+		n++
+	}
+	return n
+}
+
 func TestPartialsAreBounded(t *testing.T) {
 	b := New()
-	for i := range 8 {
-		if !b.OfferPartial(Partial{Bytes: 1 << 20}) {
-			t.Fatalf("MiB number %d is refused", i)
-		}
-	}
-	if b.OfferPartial(Partial{Bytes: 1}) {
-		t.Error("a byte more than 8 MiB is taken")
+	if got := offered(b, "p", 1<<20); got != 4 {
+		t.Errorf("a peer alone has %d MiB waiting, want half of 8", got)
 	}
 	b.Took(<-b.Partials)
-	if !b.OfferPartial(Partial{Bytes: 1 << 20}) {
-		t.Error("there is room again, but nothing is taken")
+	if got := offered(b, "p", 1<<20); got != 1 {
+		t.Errorf("there is room for one again, but %d are taken", got)
+	}
+	if b.Waiting() != 4<<20 {
+		t.Errorf("%d bytes waiting", b.Waiting())
+	}
+}
+
+// TestFairQueue: peers that send as much as they can leave room for one that sends little. Without shares they do not.
+func TestFairQueue(t *testing.T) {
+	for _, unfair := range []bool{false, true} {
+		for _, bytes := range []int{1, 1 << 16} {
+			b := New()
+			b.Unfair = unfair
+			for _, p := range []peer.ID{"flood", "another", "a third"} {
+				offered(b, p, bytes)
+			}
+			if got := b.OfferPartial(Partial{From: "honest", Bytes: bytes}); got == unfair {
+				t.Errorf("unfair %v, messages of %d bytes: an honest one is taken: %v", unfair, bytes, got)
+			}
+		}
+	}
+}
+
+// TestTakenPartialsAreForgotten: what the queue keeps of peers goes with their messages.
+func TestTakenPartialsAreForgotten(t *testing.T) {
+	b := New()
+	for _, p := range []peer.ID{"a", "b", "a"} {
+		b.OfferPartial(Partial{From: p, Bytes: 10})
+	}
+	for range 3 {
+		b.Took(<-b.Partials)
+	}
+	if len(b.loads) != 0 || b.all != (load{}) {
+		t.Errorf("left: %v, %v", b.loads, b.all)
 	}
 }
