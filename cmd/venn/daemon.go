@@ -96,7 +96,8 @@ func runDaemon(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	o := daemon.Options{Version: buildVersion().Version, Log: newLog(c.Root().ErrWriter, cfg.Log.Level)}
+	level := new(slog.LevelVar)
+	o := daemon.Options{Version: buildVersion().Version, Log: newLog(c.Root().ErrWriter, cfg.Log, level), Level: level}
 	for _, text := range c.StringSlice("bootstrap") {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {
@@ -124,11 +125,14 @@ func printStarted(w io.Writer, s daemon.Started) error {
 	return err
 }
 
-// newLog logs to w in lines of text.
-func newLog(w io.Writer, level string) *slog.Logger {
-	var least slog.Level
-	_ = least.UnmarshalText([]byte(level)) // the configuration was checked
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: least}))
+// newLog logs to w in lines, from a level on that may be changed.
+func newLog(w io.Writer, cfg repo.Log, level *slog.LevelVar) *slog.Logger {
+	_ = level.UnmarshalText([]byte(cfg.Level)) // the configuration was checked
+	options := &slog.HandlerOptions{Level: level}
+	if cfg.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
 func idCommand() *cli.Command {

@@ -27,7 +27,8 @@ func (notFoundError) Is(target error) bool { return target == errNone } //nolint
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
 		initCommand(), daemonCommand(), keysCommand(), pathCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
-		coverCommand(), joinCommand(), connectCommand(), statusCommand(), idCommand(), configCommand(),
+		coverCommand(), joinCommand(), connectCommand(), disconnectCommand(), pingCommand(), watchCommand(), statusCommand(), idCommand(),
+		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(),
 	}
 }
 

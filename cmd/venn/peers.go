@@ -38,22 +38,29 @@ func peersCommand() *cli.Command {
 		Action: asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) error {
 			rows := make([][]string, len(peers))
 			for i, p := range peers {
-				state := "known"
-				switch {
-				case p.Linked:
-					state = "linked"
-				case p.Connected:
-					state = "connected"
-				}
-				rtt := "-"
-				if p.RTT > 0 {
-					rtt = fmt.Sprintf("%.1f ms", p.RTT)
-				}
-				rows[i] = []string{p.ID, state, rtt, strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)}
+				rows[i] = []string{p.ID, peerState(p), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)}
 			}
 			return table(w, "PEER|STATE|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
 		}),
 	}
+}
+
+// peerState is how a peer is known.
+func peerState(p httpapi.Peer) string {
+	switch {
+	case p.Linked:
+		return "linked"
+	case p.Connected:
+		return "connected"
+	}
+	return "known"
+}
+
+func roundTrip(p httpapi.Peer) string {
+	if p.RTT == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f ms", p.RTT)
 }
 
 func neighboursCommand() *cli.Command {

@@ -303,19 +303,30 @@ func (a *api) listKeys(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// numberParameter is a parameter that is a number of 0 or more; 0 where there is none.
+func numberParameter(r *http.Request, name string) (int, error) {
+	text := r.FormValue(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no number of 0 or more", name, text)}
+	}
+	return n, nil
+}
+
 // findOptions reads what a query is to find.
 func findOptions(r *http.Request) (key []byte, o node.QueryOptions, err error) {
 	if key, err = ParseKey(r.FormValue("key")); err != nil {
 		return nil, o, err
 	}
-	number := func(name string) (n int) {
-		text := r.FormValue(name)
-		if n, err2 := strconv.Atoi(text); err2 == nil && n >= 0 {
-			return n
-		} else if text != "" && err == nil {
-			err = fault{http.StatusBadRequest, fmt.Errorf("%s: %q is no number of 0 or more", name, text)}
+	number := func(name string) int {
+		n, err2 := numberParameter(r, name)
+		if err == nil {
+			err = err2
 		}
-		return 0
+		return n
 	}
 	o.Want, o.Budget = number("count"), number("budget")
 	o.Timeout = time.Duration(number("timeout_ms")) * time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -116,7 +117,8 @@ func ask(t *testing.T, method, u, body string) (status int, kind, answer string)
 // the form that it says.
 func TestOpenAPI(t *testing.T) {
 	here, there := two(t)
-	c := Config{Node: here, Keys: listed("here", "both")}
+	ended := 0
+	c := Config{Node: here, Keys: listed("here", "both"), Level: new(slog.LevelVar), Shutdown: func() { ended++ }}
 	var doc description
 	if err := json.Unmarshal(openapiJSON, &doc); err != nil {
 		t.Fatal(err)
@@ -156,6 +158,16 @@ func TestOpenAPI(t *testing.T) {
 		{"POST", "/api/v1/connect", "peer=" + url.QueryEscape(Addresses(there.Addresses(), here.Addresses())[0]), "", false},
 		{"POST", "/api/v1/connect", "peer=x", "", true},
 		{"GET", "/api/v1/openapi.json", "", "", false},
+		{"GET", "/api/v1/ping", "peer=" + there.ID().String(), "", false},
+		{"GET", "/api/v1/ping", "peer=nobody", "", true},
+		{"GET", "/api/v1/events", "count=1", "", false},
+		{"GET", "/api/v1/events", "count=x", "", true},
+		{"POST", "/api/v1/log", "level=debug", "", false},
+		{"POST", "/api/v1/log", "", "", false},
+		{"POST", "/api/v1/log", "level=loud", "", true},
+		{"POST", "/api/v1/disconnect", "peer=" + there.ID().String(), "", false},
+		{"POST", "/api/v1/disconnect", "peer=" + newNode(t).ID().String(), "", true},
+		{"POST", "/api/v1/shutdown", "", "", false},
 	}
 	called := make(map[string]bool)
 	for _, call := range calls {
@@ -187,6 +199,9 @@ func TestOpenAPI(t *testing.T) {
 				t.Errorf("%s %s?%s: %v in %s", call.method, call.path, call.parameters, err, answer)
 			}
 		}
+	}
+	if ended != 1 || c.Level.Level() != slog.LevelDebug {
+		t.Errorf("ended %d times, want once; level %v, want debug", ended, c.Level.Level())
 	}
 	described := 0
 	for path, ops := range doc.Paths {

@@ -35,6 +35,10 @@ type Config struct {
 	Version string
 	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none are served.
 	Registry *prometheus.Registry
+	// Shutdown ends the program. nil: Control does not.
+	Shutdown func()
+	// Level is the level of the program's log. nil: Control cannot change it.
+	Level *slog.LevelVar
 	// Log gets what goes wrong. nil: slog.Default.
 	Log *slog.Logger
 
@@ -139,6 +143,11 @@ func (a *api) routes() map[string]handler {
 		"POST /api/v1/keys/remove": a.removeKeys,
 		"POST /api/v1/keys/has":    a.hasKeys,
 		"POST /api/v1/connect":     a.connect,
+		"POST /api/v1/disconnect":  a.disconnect,
+		"GET /api/v1/ping":         a.ping,
+		"GET /api/v1/events":       a.events,
+		"POST /api/v1/log":         a.logLevel,
+		"POST /api/v1/shutdown":    a.shutdown,
 		"GET /api/v1/openapi.json": a.openapi,
 	}
 }
@@ -181,7 +190,10 @@ func (a *api) limited(h handler) http.Handler {
 			return
 		}
 		limit := a.MaxTime
-		if long(r) {
+		switch {
+		case r.URL.Path == "/api/v1/events":
+			limit = endless
+		case long(r):
 			limit *= 10
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
@@ -196,6 +208,9 @@ func (a *api) limited(h handler) http.Handler {
 		}
 	})
 }
+
+// endless is how long events are told.
+const endless = 10 * 365 * 24 * time.Hour
 
 func long(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover" ||

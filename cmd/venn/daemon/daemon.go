@@ -33,7 +33,8 @@ type Options struct {
 	Bootstrap []peer.AddrInfo // besides those of the configuration
 	Version   string
 	Log       *slog.Logger
-	Ready     func(Started) // called once the daemon serves; may be nil
+	Level     *slog.LevelVar // of Log; nil: it cannot be changed
+	Ready     func(Started)  // called once the daemon serves; may be nil
 }
 
 // Started is what a daemon that serves says of itself.
@@ -255,7 +256,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))

@@ -19,6 +19,6 @@ func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, 
 	context.AfterFunc(ctx, feed.Close) // so that viewers do not hold up the end
 	mux := http.NewServeMux()
 	mux.Handle("/", h)
-	mux.Handle("/ui/", http.StripPrefix("/ui", view.Handler(view.Config{Source: feed, Ask: w.Ask})))
+	mux.Handle("/ui/", http.StripPrefix("/ui", view.Handler(view.Config{Source: feed, Hosts: d.cfg.HTTP.Names, Ask: w.Ask})))
 	return mux, func() error { w.Run(ctx); return nil }
 }

@@ -86,7 +86,8 @@ type HTTP struct {
 
 // Log says what is logged.
 type Log struct {
-	Level string `toml:"level" doc:"Least level that is logged: debug, info, warn or error."`
+	Level  string `toml:"level" doc:"Least level that is logged: debug, info, warn or error."`
+	Format string `toml:"format" doc:"Form of the log's lines: text or json."`
 }
 
 // ErrConfig is matched by all errors about the contents of a configuration.
@@ -115,7 +116,7 @@ func newConfig() (Config, error) {
 		Content:   Content{ServedBy: []string{}},
 		Limits:    Limits{Share: 1.0 / 3, Connections: 32, Memory: 64 << 20, Cache: 32 << 20},
 		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort), Names: []string{}},
-		Log:       Log{Level: "info"},
+		Log:       Log{Level: "info", Format: "text"},
 	}, nil
 }
 
@@ -245,5 +246,6 @@ func (c Config) Check() error {
 		fault(err == nil, "http.listen: %q is no host:port", c.HTTP.Listen)
 	}
 	fault(strings.Contains("|debug|info|warn|error|", "|"+c.Log.Level+"|"), "log.level is %q, must be debug, info, warn or error", c.Log.Level)
+	fault(c.Log.Format == "text" || c.Log.Format == "json", "log.format is %q, must be text or json", c.Log.Format)
 	return errors.Join(errs...)
 }

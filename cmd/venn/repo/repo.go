@@ -120,6 +120,15 @@ func (r Repo) Socket() string { return r.path(socketFile) }
 // ConfigPath is the configuration file.
 func (r Repo) ConfigPath() string { return r.path(configFile) }
 
+// Free returns the bytes that are free on the repository's disk.
+func (r Repo) Free() (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(r.Dir, &s); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", r.Dir, err)
+	}
+	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // other types on other systems
+}
+
 // Identity reads the private key. It refuses a file that others may read.
 func (r Repo) Identity() (crypto.PrivKey, error) {
 	name := r.path(identityFile)

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+// onePeer checks that a command has one argument, a peer, and returns its parameter.
+func onePeer(c *cli.Command) (url.Values, error) {
+	if err := checkArguments(c, 1, 1, "one peer"); err != nil {
+		return nil, err
+	}
+	return url.Values{"peer": {c.Args().First()}}, checkPeers(c.Args().Slice())
+}
+
+func disconnectCommand() *cli.Command {
+	return &cli.Command{
+		Name: "disconnect", Usage: "close the connections to a peer; either may choose the other again", ArgsUsage: "PEER",
+		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			peer, err := onePeer(c)
+			if err != nil {
+				return err
+			}
+			return posting(ctx, c, "/api/v1/disconnect", peer, func(w io.Writer, v map[string]any) { fmt.Fprintln(w, "disconnected from", v["disconnected"]) })
+		},
+	}
+}
+
+// posting sends a request without a body, and shows the answer.
+func posting(ctx context.Context, c *cli.Command, path string, parameters url.Values, text func(io.Writer, map[string]any)) error {
+	cl, err := newClient(c)
+	if err != nil {
+		return err
+	}
+	var v map[string]any
+	if err := cl.post(ctx, path, parameters, nil, &v); err != nil {
+		return err
+	}
+	return show(c, v, func(w io.Writer) error { text(w, v); return nil })
+}
+
+func pingCommand() *cli.Command {
+	return &cli.Command{
+		Name: "ping", Usage: "measure round trips to a peer", ArgsUsage: "PEER",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "count", Value: 3, Usage: "`NUMBER` of round trips, one a second", Validator: within(1, 1_000_000)},
+			jsonFlag("a JSON object a line: peer, rtt_ms"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			peer, err := onePeer(c)
+			if err != nil {
+				return err
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			for i := range c.Int("count") {
+				if i > 0 {
+					select {
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-time.After(time.Second):
+					}
+				}
+				var p httpapi.Ping
+				if err := cl.get(ctx, "/api/v1/ping", peer, &p); err != nil {
+					return err
+				}
+				if err := show(c, p, func(w io.Writer) error { _, err := fmt.Fprintf(w, "%.2f ms\n", p.RTT); return err }); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func shutdownCommand() *cli.Command {
+	return &cli.Command{
+		Name: "shutdown", Usage: "end the daemon",
+		Flags: []cli.Flag{jsonFlag("as a JSON object")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return posting(ctx, c, "/api/v1/shutdown", nil, func(w io.Writer, _ map[string]any) { fmt.Fprintln(w, "the daemon ends") })
+		},
+	}
+}
+
+func logCommand() *cli.Command {
+	return &cli.Command{
+		Name: "log", Usage: "look at or change what the daemon logs", Action: group,
+		Commands: []*cli.Command{{
+			Name: "level", Usage: "print the least level that is logged, or set it until the daemon ends", ArgsUsage: "[debug|info|warn|error]",
+			Flags: []cli.Flag{jsonFlag("as a JSON object")},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if err := checkArguments(c, 0, 1, "at most one level"); err != nil {
+					return err
+				}
+				return posting(ctx, c, "/api/v1/log", url.Values{"level": {c.Args().First()}}, func(w io.Writer, v map[string]any) { fmt.Fprintln(w, v["level"]) })
+			},
+		}},
+	}
+}
+
+func watchCommand() *cli.Command {
+	return &cli.Command{
+		Name: "watch", Usage: "print what happens to the peer as it happens, until Ctrl-C: first the peers that it is linked with",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "count", Usage: "end after so many `EVENTS`", HideDefault: true, Validator: within(0, 1<<31)},
+			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			body, err := cl.do(ctx, "GET", "/api/v1/events", url.Values{"count": {strconv.Itoa(c.Int("count"))}}, nil)
+			if err != nil {
+				return err
+			}
+			err = eachLine(body, func(line []byte) error {
+				var e httpapi.Event
+				if err := json.Unmarshal(line, &e); err != nil {
+					return err
+				}
+				return show(c, e, func(w io.Writer) error { return printEvent(w, e) })
+			})
+			if ctx.Err() != nil {
+				return nil // it is how it ends
+			}
+			return err
+		},
+	}
+}
+
+func printEvent(w io.Writer, e httpapi.Event) error {
+	what := e.Peer
+	switch e.Type {
+	case "learned":
+		what = fmt.Sprintf("%s  %d parts of summary %s", e.Peer, e.Parts, e.Epoch)
+	case "published":
+		what = fmt.Sprintf("summary %s of %d keys, %d bytes in %d parts", e.Epoch, e.Keys, e.Bytes, e.Parts)
+	}
+	_, err := fmt.Fprintf(w, "%s  %-9s  %s\n", e.Time.Local().Format("15:04:05.000"), e.Type, what)
+	return err
+}

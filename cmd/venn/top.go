@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+func topCommand() *cli.Command {
+	return &cli.Command{
+		Name: "top", Usage: "show what the peer does, on a terminal, until Ctrl-C",
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "`TIME` between looks", Validator: within(100*time.Millisecond, time.Hour)},
+			&cli.BoolFlag{Name: "once", Usage: "print it once, as text"},
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			out, ok := c.Root().Writer.(*os.File)
+			if !c.Bool("once") && (!ok || !term.IsTerminal(int(out.Fd()))) {
+				return usageError{errors.New("top needs a terminal; --once prints it once, venn status --json is for programs")}
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			before := moment{}
+			for {
+				now, err := lookOnce(ctx, cl)
+				if err != nil {
+					return ended(ctx, err)
+				}
+				if c.Bool("once") {
+					return writeTop(c.Root().Writer, now, before, 1000)
+				}
+				width, height, err := term.GetSize(int(out.Fd()))
+				if err != nil {
+					width, height = 80, 24
+				}
+				var b bytes.Buffer
+				_ = writeTop(&b, now, before, height-9) // into memory
+				fmt.Fprint(out, "\x1b[H\x1b[2J", clip(b.String(), width))
+				before = now
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-time.After(c.Duration("every")):
+				}
+			}
+		},
+	}
+}
+
+// ended is an error, but for that of a context that Ctrl-C ended.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// clip cuts lines to a width.
+func clip(text string, width int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if r := []rune(strings.TrimSuffix(line, "\n")); len(r) > width {
+			line = string(r[:width]) + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// moment is what the daemon said at one time.
+type moment struct {
+	at      time.Time
+	status  httpapi.Status
+	peers   []httpapi.Peer
+	kinds   map[string]string // of neighbours
+	metrics map[string]float64
+}
+
+func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
+	m.at = time.Now()
+	var neighbours []httpapi.Neighbour
+	if err = cl.get(ctx, "/api/v1/status", nil, &m.status); err == nil {
+		err = errors.Join(cl.get(ctx, "/api/v1/peers", nil, &m.peers), cl.get(ctx, "/api/v1/neighbours", nil, &neighbours))
+	}
+	if err != nil {
+		return m, err
+	}
+	m.kinds = make(map[string]string)
+	for _, n := range neighbours {
+		m.kinds[n.ID] = n.Kind
+	}
+	body, err := cl.do(ctx, "GET", "/debug/metrics/prometheus", nil, nil)
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = body.Close() }()
+	m.metrics, err = sums(body)
+	return m, err
+}
+
+// sums adds up metrics over their labels, but for the direction, which stays with the name.
+func sums(r io.Reader) (map[string]float64, error) {
+	out := make(map[string]float64)
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		i := strings.LastIndexByte(in.Text(), ' ')
+		if i < 0 || strings.HasPrefix(in.Text(), "#") {
+			continue
+		}
+		name, value := in.Text()[:i], in.Text()[i+1:]
+		name, labels, _ := strings.Cut(name, "{")
+		for _, d := range []string{"sent", "received"} {
+			if strings.Contains(labels, `direction="`+d+`"`) {
+				name += " " + d
+			}
+		}
+		if v, err := strconv.ParseFloat(value, 64); err == nil {
+			out[name] += v
+		}
+	}
+	return out, in.Err()
+}
+
+// writeTop writes a moment, with what changed a second since the one before, and so many peers.
+func writeTop(w io.Writer, now, before moment, peers int) error {
+	s := now.status
+	rate := func(name string) string {
+		if before.at.IsZero() {
+			return "–"
+		}
+		return fmt.Sprintf("%.1f", (now.metrics[name]-before.metrics[name])/now.at.Sub(before.at).Seconds())
+	}
+	fmt.Fprintf(w, "%s  %d keys  %s\n\n", s.ID, s.Keys, now.at.Format("15:04:05"))
+	fmt.Fprintf(w, "linked peers  %-6d connections  %-6d summaries held  %d, %d bytes\n", s.Peers, s.Connections, s.Summaries, s.SummaryBytes)
+	fmt.Fprintf(w, "queries a second  %-8s messages a second  %-8s expected false matches  %.3g\n", rate("venn_queries_total"), rate("venn_query_messages_total"), s.FalseMatches)
+	fmt.Fprintf(w, "summaries, bytes a second: sent  %-10s received  %-10s (so far %.0f, %.0f)\n\n", rate("venn_budget_used_bytes_total sent"), rate("venn_budget_used_bytes_total received"),
+		now.metrics["venn_budget_used_bytes_total sent"], now.metrics["venn_budget_used_bytes_total received"])
+	list := slices.Clone(now.peers)
+	slices.SortStableFunc(list, func(a, b httpapi.Peer) int {
+		return cmp.Or(-compareBool(a.Linked, b.Linked), -compareBool(a.Connected, b.Connected), cmp.Compare(b.Bytes, a.Bytes))
+	})
+	rows := make([][]string, 0, max(0, min(len(list), peers)))
+	for _, p := range list[:max(0, min(len(list), peers))] {
+		rows = append(rows, []string{p.ID, peerState(p), cmp.Or(now.kinds[p.ID], "-"), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)})
+	}
+	return table(w, "PEER|STATE|CHOSEN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}

@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// Ping is a round trip to a peer.
+type Ping struct {
+	Peer string  `json:"peer"`
+	RTT  float64 `json:"rtt_ms"`
+}
+
+func (a *api) ping(w http.ResponseWriter, r *http.Request) error {
+	p, err := peerParameter(r, "peer")
+	if err != nil {
+		return err
+	}
+	rtt, err := a.Node.Ping(r.Context(), p)
+	if err != nil {
+		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
+	}
+	return writeJSON(w, Ping{p.String(), milliseconds(rtt)})
+}
+
+func (a *api) disconnect(w http.ResponseWriter, r *http.Request) error {
+	p, err := peerParameter(r, "peer")
+	if err != nil {
+		return err
+	}
+	if err := a.Node.Disconnect(r.Context(), p); errors.Is(err, node.ErrUnknown) {
+		return fault{http.StatusNotFound, fmt.Errorf("no connection to %s", p)}
+	} else if err != nil {
+		return err
+	}
+	return writeJSON(w, map[string]string{"disconnected": p.String()})
+}
+
+// shutdown ends the daemon. The answer says that it is about to.
+func (a *api) shutdown(w http.ResponseWriter, _ *http.Request) error {
+	if a.Shutdown == nil {
+		return fault{http.StatusNotImplemented, errors.New("this program does not end on request")}
+	}
+	err := writeJSON(w, map[string]bool{"ending": true})
+	_ = http.NewResponseController(w).Flush()
+	a.Shutdown()
+	return err
+}
+
+func (a *api) logLevel(w http.ResponseWriter, r *http.Request) error {
+	if a.Level == nil {
+		return fault{http.StatusNotImplemented, errors.New("this program's log has one level")}
+	}
+	var level slog.Level
+	if text := r.FormValue("level"); text != "" {
+		if err := level.UnmarshalText([]byte(text)); err != nil {
+			return fault{http.StatusBadRequest, fmt.Errorf("level: %q, must be debug, info, warn or error", text)}
+		}
+		a.Level.Set(level)
+	}
+	return writeJSON(w, map[string]string{"level": strings.ToLower(a.Level.Level().String())})
+}
+
+// Event is something that happened to the node.
+type Event struct {
+	Type  string    `json:"type"` // linked, unlinked, learned or published
+	Time  time.Time `json:"time"`
+	Peer  string    `json:"peer,omitempty"`  // who it was linked with, or whose summary was learned
+	Epoch string    `json:"epoch,omitempty"` // of the summary
+	Parts int       `json:"parts,omitempty"` // held of it, or published
+	Keys  int       `json:"keys,omitempty"`  // in the summary published
+	Bytes int       `json:"bytes,omitempty"` // of it
+}
+
+// events answers with a line for each peer linked now, and then for each event, until there were so many as are asked for or the
+// client goes.
+func (a *api) events(w http.ResponseWriter, r *http.Request) error {
+	count, err := numberParameter(r, "count")
+	if err != nil {
+		return err
+	}
+	events, cancel := a.Node.Events()
+	defer cancel()
+	peers, err := a.Node.Peers(r.Context())
+	if err != nil {
+		return err
+	}
+	write, n := lines(w), 0
+	send := func(e Event) bool {
+		e.Time = time.Now().UTC()
+		n++
+		return write(e) == nil && n != count
+	}
+	for _, p := range peers {
+		if p.Linked && !send(Event{Type: "linked", Peer: p.ID.String()}) {
+			return nil
+		}
+	}
+	for {
+		select {
+		case <-r.Context().Done():
+			return nil
+		case e, more := <-events:
+			if !more || !send(eventOf(e)) {
+				return nil
+			}
+		}
+	}
+}
+
+func eventOf(e node.Event) Event {
+	switch e := e.(type) {
+	case node.LinkOpened:
+		return Event{Type: "linked", Peer: e.Peer.String()}
+	case node.LinkClosed:
+		return Event{Type: "unlinked", Peer: e.Peer.String()}
+	case node.Learned:
+		return Event{Type: "learned", Peer: e.Origin.String(), Epoch: e.Epoch.String(), Parts: e.Parts}
+	case node.Published:
+		return Event{Type: "published", Epoch: e.Epoch.String(), Parts: e.Parts, Keys: e.Keys, Bytes: e.Bytes}
+	}
+	return Event{Type: fmt.Sprintf("%T", e)}
+}
