@@ -38,6 +38,8 @@ const (
 	tellAfter = 100 * time.Millisecond
 	// tellEvery is how long a link is not told of the same origin again.
 	tellEvery = 300 * time.Millisecond
+	// tidyEvery is how often origins that the overlay has forgotten are forgotten here.
+	tidyEvery = time.Minute
 	// muteFor is how long nothing is taken from a peer that sent a wrong tail.
 	muteFor = 10 * time.Second
 	// heldFor is how long tails of an epoch that is not known yet are kept, maxHeld how many of them.
@@ -65,6 +67,7 @@ type Machine struct {
 	order   []overlay.PeerID // of links, sorted
 	early   []early
 	pulse   time.Duration // see Config.Pulse
+	tidyAt  time.Duration // origins are looked through
 	next    time.Duration // tick
 	woken   time.Duration
 
@@ -227,6 +230,19 @@ func (m *Machine) learned(p overlay.PeerID) {
 	}
 	if l := m.links[p]; l != nil {
 		l.owe(tag, tell, 0)
+	}
+}
+
+// tidy drops the origins of which no summary is held any more, now and then.
+func (m *Machine) tidy() {
+	if m.now < m.tidyAt {
+		return
+	}
+	m.tidyAt = m.now + tidyEvery
+	for tag, o := range m.origins {
+		if m.cfg.Header(o.peer) == nil {
+			m.forget(tag)
+		}
 	}
 }
 
@@ -518,6 +534,7 @@ func (m *Machine) ownTag() uint64 { return m.cfg.Seed.OriginTag(string(m.cfg.Sel
 func (m *Machine) tick() {
 	if m.now >= m.next {
 		m.next, m.pulse = m.now+tickEvery, m.cfg.Pulse()
+		m.tidy()
 		for _, p := range m.order {
 			m.serve(p, m.links[p])
 		}

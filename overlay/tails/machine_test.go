@@ -505,3 +505,22 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("it was told again at once: %d", got)
 	}
 }
+
+// TestForgottenOrigins lets the overlay forget an origin: its tails go, too.
+func TestForgottenOrigins(t *testing.T) {
+	n := newNet(t, "a b")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.run(time.Second)
+	n.peers["a"].change(fps(0, 5), nil)
+	n.run(n.now + time.Second)
+	b := n.peers["b"]
+	if _, added, _ := b.machine.State("a"); added != 5 {
+		t.Fatalf("b knows of %d keys", added)
+	}
+	delete(b.epochs, "a")
+	n.run(n.now + 2*time.Minute)
+	if num, added, _ := b.machine.State("a"); num != 0 || added != 0 || len(b.machine.Added(fps(0, 1)[0])) > 0 {
+		t.Errorf("b still has state %d, with %d keys", num, added)
+	}
+}

@@ -20,6 +20,9 @@ type event struct {
 	msg  strategy.Message
 }
 
+// before says whether an event is dealt with before another of the same peer.
+func (e *event) before(o *event) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
+
 type kind uint8
 
 const (

@@ -27,6 +27,9 @@ type Sim struct {
 	asker   asker
 	tally   tally
 	groups  []group // of the window that is run
+	counts  []int32 // of each peer's events, while they are grouped; then 0
+	busy    []strategy.ID
+	sorted  []event // those of the window, by peer
 	edges   [][2]strategy.ID
 	parts   int // into which the topology falls
 }
@@ -75,7 +78,7 @@ func New(cfg Config) (*Sim, error) {
 
 func (s *Sim) makeNodes() {
 	n := s.cfg.Data.Peers()
-	s.nodes, s.place = make([]node, n), make([][2]float32, n)
+	s.nodes, s.place, s.counts = make([]node, n), make([][2]float32, n), make([]int32, n)
 	places, lines := s.cfg.random(placing), s.cfg.Lines.Assign(n, s.cfg.random(lining))
 	for i := range s.nodes {
 		rate := float64(s.cfg.Lines[lines[i]].Rate) / 8
@@ -159,21 +162,7 @@ func (s *Sim) Run() (*Report, error) {
 
 // window steps all peers with something to do before an instant, and merges what they did.
 func (s *Sim) window(events []event, end time.Duration) error {
-	slices.SortFunc(events, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq))
-	})
-	n := 0
-	for from := 0; from < len(events); n++ {
-		to := from + 1
-		for to < len(events) && events[to].to == events[from].to {
-			to++
-		}
-		if n == len(s.groups) {
-			s.groups = append(s.groups, group{})
-		}
-		s.groups[n].node, s.groups[n].events = &s.nodes[events[from].to], events[from:to]
-		from = to
-	}
+	n := s.group(events)
 	s.cfg.Each(n, func(i int) { s.groups[i].run(s, end) })
 	for i := range s.groups[:n] {
 		g := &s.groups[i]
@@ -186,7 +175,65 @@ func (s *Sim) window(events []event, end time.Duration) error {
 		clear(g.out)
 		g.node, g.events = nil, nil
 	}
+	clear(s.sorted)
 	return nil
+}
+
+// group gives every peer with events in a window its own, in order, and returns how many peers these are. The events have come in the
+// order of their planning; they are counted by peer and moved to their places, and each peer's few are sorted.
+func (s *Sim) group(events []event) int {
+	busy := s.busy[:0]
+	for i := range events {
+		to := events[i].to
+		if s.counts[to] == 0 {
+			busy = append(busy, to)
+		}
+		s.counts[to]++
+	}
+	slices.Sort(busy)
+	at := int32(0)
+	for _, p := range busy {
+		at, s.counts[p] = at+s.counts[p], at
+	}
+	s.sorted = slices.Grow(s.sorted[:0], len(events))[:len(events)]
+	for i := range events {
+		next := &s.counts[events[i].to]
+		s.sorted[*next] = events[i]
+		*next++
+	}
+	from := int32(0)
+	for n, p := range busy {
+		if n == len(s.groups) {
+			s.groups = append(s.groups, group{})
+		}
+		part := s.sorted[from:s.counts[p]]
+		sortEvents(part)
+		s.groups[n].node, s.groups[n].events = &s.nodes[p], part
+		from, s.counts[p] = s.counts[p], 0
+	}
+	s.busy = busy
+	return len(busy)
+}
+
+// sortEvents sorts events by their time, and those of one time as they were planned. Few events are inserted one by one, without
+// copying them to compare.
+func sortEvents(events []event) {
+	const few = 32
+	if len(events) > few {
+		slices.SortFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
+		return
+	}
+	for i := 1; i < len(events); i++ {
+		at := i
+		for at > 0 && events[i].before(&events[at-1]) {
+			at--
+		}
+		if at < i {
+			e := events[i]
+			copy(events[at+1:i+1], events[at:i])
+			events[at] = e
+		}
+	}
 }
 
 // run steps the node, and notes where a panic came from.
