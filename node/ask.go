@@ -80,16 +80,30 @@ func sendAnswer(s *streams.Stream, a wire.Answer) error {
 // askCandidates asks a linked peer who probably holds a key.
 func (n *Node) askCandidates(e routing.AskCandidates) {
 	all := routing.CandidatesReceived{ID: e.ID, From: e.To}
+	if err := n.reachContact(e); err != nil {
+		n.askFailed(e.ID, e.To, err)
+		return
+	}
 	q := wire.Query{Kind: routing.Candidates, Mode: e.Mode, Key: e.Key, Origin: overlay.PeerID(n.host.ID()), Within: candidatesTime}
 	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
 		all.Records = append(all.Records, a.Records...)
-		all.Messages = a.Messages
+		all.Messages, all.Depth = a.Messages, a.Depth
 	})
 	if err != nil {
 		n.askFailed(e.ID, e.To, err)
 		return
 	}
 	n.in.Result(n.ctx, all)
+}
+
+// reachContact connects to a peer that is asked for candidates, if there is no link.
+func (n *Node) reachContact(e routing.AskCandidates) error {
+	if len(e.Envelope) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, candidatesTime)
+	defer cancel()
+	return n.reach(ctx, overlay.Record{Peer: e.To, Envelope: e.Envelope}, true)
 }
 
 // forward hands a query on to a linked peer.

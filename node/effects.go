@@ -29,6 +29,10 @@ func (l *loop) carryOut(e core.Effect) {
 		l.n.tasks.Run(func() { l.n.fetch(e) })
 	case overlay.AnswerParts:
 		l.answer(e.Request, wire.Parts{Refused: e.Refused, Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta}, true)
+	case overlay.AskPeers:
+		l.n.tasks.Run(func() { l.n.inquire(e) })
+	case overlay.AnswerPeers:
+		l.answer(e.Request, e.Names, true)
 	case overlay.Connect:
 		l.n.tasks.Run(func() { l.n.connect(e.To) })
 	case overlay.Protect:
@@ -50,7 +54,7 @@ func (l *loop) carryOut(e core.Effect) {
 		within := e.Deadline - l.n.now()
 		l.n.tasks.Run(func() { l.n.forward(e, within) })
 	case routing.Answer:
-		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final}, e.Final)
+		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final, Depth: e.Depth}, e.Final)
 	case routing.Found:
 		l.found(e)
 	case routing.Done:

@@ -21,6 +21,7 @@ const (
 	HaveID  protocol.ID = "/venn/have/1.0.0"
 	QueryID protocol.ID = "/venn/query/1.0.0"
 	PartsID protocol.ID = "/venn/parts/1.0.0"
+	PeersID protocol.ID = "/venn/peers/1.0.0"
 	JoinID  protocol.ID = "/venn/join/1.0.0"
 	// PubsubID is gossipsub's, under an id of venn's own, so that another pubsub may run on the same host.
 	PubsubID = mesh.ProtocolID
@@ -39,7 +40,7 @@ func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServicePeerLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
-	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, JoinID} {
+	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, JoinID} {
 		c.AddProtocolPeerLimit(id,
 			rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
 			rcmgr.BaseLimitIncrease{})

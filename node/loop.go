@@ -258,6 +258,8 @@ func (l *loop) request(r any) {
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
 			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited,
 		})
+	case peersAsked:
+		l.step(overlay.PeersAsked{From: overlay.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
 	case partsAsked:
 		l.step(overlay.PartsRequested{
 			From: overlay.PeerID(r.from), Request: l.expect(r.reply), Group: r.request.Group,

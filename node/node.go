@@ -155,6 +155,7 @@ func (n *Node) handlers() map[protocol.ID]func(*streams.Stream) error {
 		HaveID:  n.serveHave,
 		QueryID: n.serveQuery,
 		PartsID: n.serveParts,
+		PeersID: n.servePeers,
 	}
 	if n.cfg.joins {
 		all[JoinID] = n.serveJoin

@@ -13,12 +13,17 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 		return
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
+		if o.scope.depth > 0 && !o.ownRange().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
+			o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth})
+			continue
+		}
 		if fault := o.directory.LearnRecord(now, in.Peer, r); fault != "" {
 			o.effects.Emit(Report{Peer: in.Peer, Fault: fault})
 		}
 	}
 	o.pass()
 	first := o.exchange.Hear(now, in.Peer, in.Hello)
+	o.scope.changed = true
 	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer))
 	o.act(now)
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
@@ -35,6 +40,7 @@ func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, n
 	h := o.exchange.Greet(now, p, Hello{
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
+		Depth: o.scope.depth, Network: int(o.scope.size), Again: with == exchange.NoneAndAgain,
 	})
 	o.effects.Emit(SayHello{To: p, Hello: h})
 }
@@ -42,7 +48,7 @@ func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, n
 // recordsFor picks the records of a hello: our own, and others at random as far as they fit.
 func (o *Overlay) recordsFor(with exchange.Records) []Record {
 	var out []Record
-	if own := o.directory.Own().Record(); with != exchange.NoRecords && own.Envelope != nil {
+	if own := o.directory.Own().Record(); (with == exchange.OwnRecord || with == exchange.SomeRecords) && own.Envelope != nil {
 		out = append(out, own)
 	}
 	if with != exchange.SomeRecords {

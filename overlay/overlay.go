@@ -22,6 +22,7 @@ type Overlay struct {
 	directory *directory.Directory
 	exchange  *exchange.Exchange
 	topology  *topology.Topology
+	scope     scope // which part of the network is known here, and whom to ask about the rest
 
 	nextTick   time.Duration
 	nextChoice time.Duration
@@ -34,7 +35,7 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology())}
+	o := &Overlay{scope: newScope(cfg.Self), cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology())}
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
 	return o, nil
 }
@@ -50,6 +51,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	if !o.begun {
 		o.begun = true
 		o.exchange.Begin(now)
+		o.scope.begun = now
 		o.topology.Begin(now)
 	}
 	o.take(now, in)
@@ -96,6 +98,14 @@ func (o *Overlay) take(now time.Duration, in Input) {
 		o.exchange.Lost(now, in.Peer)
 	case RoundTrip:
 		o.directory.RoundTrip(in.Peer, in.RTT)
+	case PeersAsked:
+		o.onPeersAsked(now, in)
+	case PeersNamed:
+		o.onPeersNamed(now, in)
+	case PeersSilent:
+		o.onPeersSilent(in)
+	case ContactAnswered:
+		o.onContactAnswered(in)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))
@@ -107,10 +117,13 @@ func (o *Overlay) pass() {
 	for _, c := range o.directory.Changes() {
 		switch c.Kind {
 		case directory.Added:
-			o.exchange.Added(o.directory.Entry(c.Index))
+			e := o.directory.Entry(c.Index)
+			o.exchange.Added(e, o.directory.Place(e))
+			o.scope.changed = true
 			continue
 		case directory.Removed:
 			o.topology.Removed(c.Index)
+			o.scope.changed = true
 		}
 		o.exchange.Changed(c)
 	}
@@ -216,13 +229,18 @@ func (o *Overlay) tick(now time.Duration) {
 	if now >= o.nextTick {
 		o.nextTick = now + tickEvery
 		o.exchange.Refill(now)
+		o.chooseDepth(now)
+		o.keepToRoom()
 		if now >= o.nextChoice {
 			o.nextChoice = now + neighbourEvery
 			o.tidy(now)
+			o.comeBack(now)
+			o.scope.vouched, o.scope.served = o.vouch(), 0
 			o.choose(now)
 			o.refreshLinks(now)
 		}
-		o.exchange.Round(now, o.directory.Short)
+		o.acquaint(now)
+		o.exchange.Round(now, func() bool { return o.directory.Short() || o.slowStart(now) })
 		for _, i := range o.exchange.Asked() {
 			o.directory.Asked(now, i)
 		}
@@ -251,7 +269,7 @@ func (o *Overlay) choose(now time.Duration) {
 	}
 	o.topology.Choose(now, topology.Known{
 		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
-		Idle: o.exchange.Idle,
+		Idle: o.exchange.Idle, Within: o.withinRange(),
 	})
 	o.act(now)
 }
@@ -259,7 +277,7 @@ func (o *Overlay) choose(now time.Duration) {
 // refreshLinks repeats hellos that have changed, and lets links recover.
 func (o *Overlay) refreshLinks(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
-		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins()); due {
+		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.scope.size)); due {
 			o.hello(now, p, with)
 		}
 		o.exchange.Settle(now, p)
@@ -272,7 +290,11 @@ func (o *Overlay) nextWake() time.Duration {
 	if o.exchange.Waiting() {
 		return o.nextTick
 	}
-	return max(o.nextTick, min(o.nextChoice, o.exchange.Due()))
+	at := min(o.nextChoice, o.exchange.Due())
+	if o.scope.depth > 0 {
+		at = min(at, o.scope.nextAsk)
+	}
+	return max(o.nextTick, at)
 }
 
 // Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call it

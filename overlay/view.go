@@ -3,6 +3,7 @@ package overlay
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
@@ -54,7 +55,7 @@ func (o *Overlay) Memory() int { return o.directory.Memory() }
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
 // summary.
 func (o *Overlay) Incomplete() bool {
-	return o.directory.Incomplete() || o.exchange.MostOrigins() > o.directory.Origins()
+	return o.directory.Incomplete() || o.scope.depth == 0 && o.exchange.MostOrigins() > o.directory.Origins()
 }
 
 // Origins returns the number of peers that at least a part is held of.
@@ -179,6 +180,15 @@ func RunBytes(r summary.Run, envelope, record []byte) int {
 func DeltaBytes(delta, envelope, record []byte) int {
 	return exchange.DeltaBytes(delta, envelope, record)
 }
+
+// PlaceOf returns where a peer stands among all: see package coverage.
+func PlaceOf(p PeerID) coverage.Place { return exchange.PlaceOf(p) }
+
+// InquiryBytes is what an inquiry counts against a budget.
+func InquiryBytes(q Inquiry) int { return exchange.InquiryBytes(q) }
+
+// NamesBytes is what the answer to an inquiry counts against a budget.
+func NamesBytes(a Names) int { return exchange.NamesBytes(a) }
 
 // HelloBytes is what a hello counts against a budget.
 func HelloBytes(h Hello) int { return exchange.HelloBytes(h) }

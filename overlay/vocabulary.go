@@ -16,6 +16,16 @@ type (
 	Item = event.Item
 	// Bases says which earlier epochs of an origin somebody holds.
 	Bases = event.Bases
+	// Inquiry asks a peer to name others.
+	Inquiry = event.Inquiry
+	// KnownOrigin names an origin that an asker knows.
+	KnownOrigin = event.KnownOrigin
+	// Introduction is the summary of a peer that another passes on.
+	Introduction = event.Introduction
+	// Names answers an [Inquiry].
+	Names = event.Names
+	// Named is a peer that can be asked about its range.
+	Named = event.Named
 	// Fault names what a peer did wrong.
 	Fault = event.Fault
 )
@@ -53,6 +63,14 @@ type (
 	Outcome = event.Outcome
 	// RoundTrip is a measured round trip to a peer.
 	RoundTrip = event.RoundTrip
+	// PeersAsked is an inquiry of a peer.
+	PeersAsked = event.PeersAsked
+	// PeersNamed is a peer's answer to an inquiry.
+	PeersNamed = event.PeersNamed
+	// PeersSilent says that an inquiry brought no answer.
+	PeersSilent = event.PeersSilent
+	// ContactAnswered tells how a contact answered a question about a key.
+	ContactAnswered = event.ContactAnswered
 	// Tick lets time pass.
 	Tick = event.Tick
 )
@@ -82,6 +100,10 @@ type (
 	Report = event.Report
 	// Learned says that more is known of a peer's collection.
 	Learned = event.Learned
+	// AskPeers sends an inquiry to a peer.
+	AskPeers = event.AskPeers
+	// AnswerPeers answers a [PeersAsked].
+	AnswerPeers = event.AnswerPeers
 	// Wake asks for a [Tick].
 	Wake = event.Wake
 )

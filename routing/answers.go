@@ -79,6 +79,9 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 		return
 	}
 	q.stats.Found++
+	for i := range q.asks {
+		r.judge(q, &q.asks[i], rec.Peer)
+	}
 	r.emit(Found{ID: q.ID, Provider: rec})
 }
 
@@ -120,6 +123,10 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		reason := &q.stats.Explain[a.reason]
 		reason.Result, reason.Names = Answered, len(in.Records)
 		r.named(q, a, in.Records)
+		if a.contact == 0 {
+			q.answeredFor(placeOf(a.peer), in.Depth)
+		}
+		r.contactAnswered(q, a, in)
 		r.advance(q)
 		return
 	}
@@ -133,6 +140,7 @@ func (r *Router) askFailed(in AskFailed) {
 	if a := q.askOf(in.Peer); a != nil && a.state == asking {
 		a.state = failed
 		q.stats.Explain[a.reason].Result = Failed
+		r.contactFailed(a)
 		r.advance(q)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -18,6 +19,10 @@ type View interface {
 	FalseMatches() float64
 	// Informants are the linked peers and what they say of their directories, sorted.
 	Informants() []overlay.Informant
+	// Covers is the range for which the directory can vouch: everybody in it is known.
+	Covers() coverage.Range
+	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for everybody.
+	Contacts() []coverage.Contact
 	// Linked are the peers with an open link, sorted.
 	Linked() []overlay.PeerID
 	// Fresh is how old the knowledge of what a linked peer holds is: a key that it isn't a candidate for it lacked then. ok is

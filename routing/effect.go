@@ -19,10 +19,11 @@ type Confirm struct {
 	Key []byte
 }
 
-// AskCandidates asks a linked peer who may hold the key.
+// AskCandidates asks a peer who may hold the key.
 type AskCandidates struct {
 	ID          QueryID
 	To          overlay.PeerID
+	Envelope    []byte // its record, to dial it by; nil: it is linked
 	Key         []byte
 	Fingerprint summary.Fingerprint
 	Mode        Mode
@@ -58,9 +59,10 @@ type Done struct {
 }
 
 // Answer answers an [Asked]. Messages is what the request has cost here so far, all told, this answer not included
-// when it is the first.
+// when it is the first. Depth is that of the range around this node that its directory covers.
 type Answer struct {
 	Request  uint64
+	Depth    int
 	Records  []overlay.Record
 	Messages int
 	Final    bool
@@ -73,17 +75,27 @@ type Outcome struct {
 	Hits, Misses int
 }
 
+// ContactOutcome tells the overlay how a contact answered.
+type ContactOutcome struct {
+	Peer   overlay.PeerID
+	Depth  int  // of the range that it says it covers
+	Proved bool // it named a peer that proved to hold the key
+	Denied bool // it did not name a peer of its range that proved to hold the key
+	Failed bool // it did not answer
+}
+
 // Wake asks for a [Tick] at that time or soon after. It replaces earlier ones.
 type Wake struct{ At time.Duration }
 
-func (Confirm) effect()       {}
-func (AskCandidates) effect() {}
-func (Forward) effect()       {}
-func (Found) effect()         {}
-func (Done) effect()          {}
-func (Answer) effect()        {}
-func (Outcome) effect()       {}
-func (Wake) effect()          {}
+func (Confirm) effect()        {}
+func (AskCandidates) effect()  {}
+func (Forward) effect()        {}
+func (Found) effect()          {}
+func (Done) effect()           {}
+func (Answer) effect()         {}
+func (Outcome) effect()        {}
+func (ContactOutcome) effect() {}
+func (Wake) effect()           {}
 
 func (e Confirm) String() string { return fmt.Sprintf("Confirm %s %s %q", e.ID, e.To.Peer, e.Key) }
 
@@ -114,6 +126,18 @@ func (e Answer) String() string {
 
 func (e Outcome) String() string {
 	return fmt.Sprintf("Outcome %s hits=%d misses=%d", e.Peer, e.Hits, e.Misses)
+}
+
+func (e ContactOutcome) String() string {
+	switch {
+	case e.Failed:
+		return fmt.Sprintf("ContactOutcome %s failed", e.Peer)
+	case e.Denied:
+		return fmt.Sprintf("ContactOutcome %s denied", e.Peer)
+	case e.Proved:
+		return fmt.Sprintf("ContactOutcome %s proved", e.Peer)
+	}
+	return fmt.Sprintf("ContactOutcome %s depth=%d", e.Peer, e.Depth)
 }
 
 func (e Wake) String() string { return fmt.Sprintf("Wake %v", e.At) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -22,6 +23,8 @@ func (friends) Origins() int                                      { return 0 }
 func (friends) Informants() []overlay.Informant                   { return nil }
 func (friends) Linked() []overlay.PeerID                          { return []overlay.PeerID{"ann"} }
 func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)  { return }
+func (friends) Covers() coverage.Range                            { return coverage.Range{} }
+func (friends) Contacts() []coverage.Contact                      { return nil }
 
 func ExampleRouter() {
 	r, err := routing.New(routing.Config{

@@ -22,6 +22,8 @@ func (r *Router) Loosen(defence string) {
 		r.lax.sameOrder = true
 	case "visited peers are left out":
 		r.lax.noVisited = true
+	case "a second contact is asked":
+		r.lax.oneVoice = true
 	default:
 		panic(fmt.Sprintf("no defence %q", defence))
 	}

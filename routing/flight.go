@@ -21,6 +21,7 @@ type flight struct {
 	index      map[overlay.PeerID]int // into candidates
 	order      []int                  // of candidates, best first; those no longer waiting are passed over
 	asks       []ask
+	cover      covering
 	children   []child
 	voices     []voice  // those who name peers: informants and children
 	visited    []uint32 // marks of peers that had the query before it came here (see Visited)
@@ -83,7 +84,12 @@ type voice struct {
 type ask struct {
 	peer         overlay.PeerID
 	falseMatches float64 // its Σf; +Inf: not known, or not to be relied on
-	voice        int     // index in flight.voices
+	contact      int     // index in flight.cover.contacts, and one; 0: it is an informant
+	heard        bool    // a contact has answered
+	judged       bool    // and proved right or wrong
+	depth        int     // of the range that it answered for
+	names        []overlay.PeerID
+	voice        int // index in flight.voices
 	state        state
 	since        time.Duration
 	reason       int

@@ -15,11 +15,11 @@ const keepBack = 4
 // worthSending is what a child must get at least: it can ask one peer then.
 const worthSending = forwardCost + confirmCost
 
-// worthForwarding says whether too few answered: nobody at all, for linked peers may hold what no summary shows yet, or
+// worthForwarding says whether there are no contacts, and too few answered: nobody at all, for linked peers may hold what no summary shows yet, or
 // ever; with All also when there are peers of which the directory knows nothing, and no informant that knows more has
 // answered.
 func (r *Router) worthForwarding(q *flight) bool {
-	if q.hops <= 0 {
+	if q.hops <= 0 || len(q.cover.contacts) > 0 {
 		return false
 	}
 	return q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)

@@ -38,6 +38,7 @@ type CandidatesReceived struct {
 	From     overlay.PeerID
 	Records  []overlay.Record
 	Messages int
+	Depth    int // of the range around its place that it covers; 0: everybody
 }
 
 // AskFailed says that an [AskCandidates] or a [Forward] brought no (further) answer.

@@ -10,4 +10,5 @@ type lax struct {
 	noSweep        bool // linked peers are not asked directly
 	sameOrder      bool // linked peers are forwarded to in the same order everywhere
 	noVisited      bool // a query doesn't say where it has been
+	oneVoice       bool // one contact alone speaks for a range
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -22,6 +23,8 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 	return out
 }
 func (equals) FalseMatches() float64                             { return 0 }
+func (equals) Covers() coverage.Range                            { return coverage.Range{} }
+func (equals) Contacts() []coverage.Contact                      { return nil }
 func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }
 func (equals) Origins() int                                      { return 0 }
 func (equals) Informants() []overlay.Informant                   { return nil }

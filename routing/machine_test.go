@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -66,6 +67,10 @@ func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate
 }
 
 func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
+
+func (d *driver) Covers() coverage.Range { return coverage.Range{} }
+
+func (d *driver) Contacts() []coverage.Contact { return nil }
 
 func (d *driver) Informants() []overlay.Informant {
 	b := d.byte()

@@ -36,7 +36,7 @@ const (
 //
 // The plan, for both modes: confirm who matches; in a poor directory only sure matches, until an informant was asked (All:
 // at once; Any: when the sure matches failed) and its names were confirmed; if informants don't help, all matches. Then
-// failures once more. A key that nobody named was found to hold may be newer than all summaries: all linked peers are asked, if
+// failures once more. Then contacts, for what the directory does not cover (All: at once). A key that nobody named was found to hold may be newer than all summaries: all linked peers are asked, if
 // the budget is enough. Then forwarding, again and again to other linked peers while nobody is found of many that are hidden.
 func (r *Router) advance(q *flight) {
 	if q.enough() {
@@ -51,6 +51,7 @@ func (r *Router) advance(q *flight) {
 	r.hedge(q)
 	for {
 		r.consult(q)
+		r.askContacts(q)
 		r.probe(q)
 		if !r.heldUp(q) && r.escalate(q) {
 			continue
@@ -80,6 +81,7 @@ func (r *Router) expire(q *flight) {
 		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.cfg.AskTimeout {
 			a.state = failed
 			q.stats.Explain[a.reason].Result = Failed
+			r.contactFailed(a)
 		}
 	}
 	for i := range q.children {
@@ -136,7 +138,7 @@ func (r *Router) consult(q *flight) {
 // informant chooses whom to ask next: the best-informed linked peer if it knows clearly more than we; when it fails or
 // is poor itself, another linked peer, of which we know nothing.
 func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64, ok bool) {
-	if !q.poor || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) {
+	if !q.poor || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) { // contacts count: they know more
 		return "", 0, false
 	}
 	answers := 0
@@ -169,7 +171,7 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 // informed says whether an informant of at most so many false matches has answered.
 func (q *flight) informed(falseMatches float64) bool {
 	for _, a := range q.asks {
-		if a.state == answered && a.falseMatches <= falseMatches {
+		if a.contact == 0 && a.state == answered && a.falseMatches <= falseMatches {
 			return true
 		}
 	}
@@ -185,7 +187,7 @@ func (r *Router) bound(q *flight) float64 {
 		return sureRate
 	}
 	for _, a := range q.asks {
-		if a.state == asking {
+		if a.contact == 0 && a.state == asking {
 			return sureRate
 		}
 	}
@@ -271,7 +273,7 @@ func (r *Router) escalate(q *flight) bool {
 			return true
 		}
 	}
-	if r.sweep(q) {
+	if r.cover(q) || r.sweep(q) {
 		return true
 	}
 	if r.settled(q) {

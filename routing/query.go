@@ -75,6 +75,7 @@ type Stats struct {
 	FalseProbes int  // confirmations answered with no, by peers that something spoke for
 	Messages    int  // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
+	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
 	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it asked everybody.
 	AsOf    time.Duration
 	Explain []Reason // who was asked, in the order of asking
@@ -96,10 +97,12 @@ const (
 	Forwarded
 	// Linked: nothing spoke for it; all linked peers were asked.
 	Linked
+	// Contact: it was asked for candidates of a range that is not known here.
+	Contact
 )
 
 func (w Why) String() string {
-	return name(int(w), "matched", "named", "returned", "informant", "forwarded", "linked")
+	return name(int(w), "matched", "named", "returned", "informant", "forwarded", "linked", "contact")
 }
 
 // Result is what came back.
@@ -133,7 +136,7 @@ type Reason struct {
 }
 
 func (r Reason) String() string {
-	if r.Why == Informant || r.Why == Forwarded {
+	if r.Why == Informant || r.Why == Forwarded || r.Why == Contact {
 		return fmt.Sprintf("%s %s: %s, %d names", r.Peer, r.Why, r.Result, r.Names)
 	}
 	return fmt.Sprintf("%s %s p=%.3f: %s", r.Peer, r.Why, r.Probability, r.Result)

@@ -141,6 +141,12 @@ func (r *Router) launch(q *flight) {
 	r.open[q.ID] = q
 	r.timers.add(q)
 	r.matched(q)
+	own := r.view.Covers()
+	q.cover.once.Add(own)
+	q.cover.twice.Add(own)
+	if q.Mode == All {
+		r.cover(q)
+	}
 	r.advance(q)
 }
 
@@ -176,6 +182,7 @@ func (r *Router) end(q *flight, why End) {
 		return
 	}
 	r.own--
+	q.stats.Covered = q.cover.once.Share()
 	q.stats.End, q.stats.Messages, q.stats.Elapsed = why, q.spent, r.now-q.started
 	r.emit(Done{ID: q.ID, Stats: q.stats})
 }

@@ -24,7 +24,7 @@ func (r *Router) asked(in Asked) {
 	r.demand.charge(in.From, 1)
 	switch {
 	case ok && in.Kind == Candidates:
-		r.emit(Answer{Request: in.Request, Records: r.candidatesFor(in), Final: true})
+		r.emit(Answer{Request: in.Request, Depth: r.view.Covers().Depth(), Records: r.candidatesFor(in), Final: true})
 	case ok && in.Kind == Search && r.admit(in):
 		r.search(in)
 	default:

@@ -56,7 +56,7 @@ func (r *Router) settled(q *flight) bool {
 		return q.settled
 	}
 	q.looked = true
-	if r.cfg.Incomplete() {
+	if r.cfg.Incomplete() || r.view.Covers().Depth() > 0 {
 		return false
 	}
 	known := 0

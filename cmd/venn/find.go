@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +32,7 @@ func findCommand() *cli.Command {
 			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "ask for so many keys at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after so long"},
 			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait so long until somebody does"},
-			jsonFlag("a JSON object a line for each peer: key, peer, addresses"),
+			jsonFlag("a JSON object a line for each peer: key, peer, addresses; for a key that nobody has: key, found, end, covered"),
 		},
 		Action: find,
 	}
@@ -50,10 +52,10 @@ func find(ctx context.Context, c *cli.Command) error {
 		var none atomic.Bool
 		var printing sync.Mutex // of what one key brought
 		one := func(key string, out, errs io.Writer) error {
-			found, err := findKey(ctx, c, cl, key, out, errs)
+			found, covered, err := findKey(ctx, c, cl, key, out, errs)
 			if found == 0 && err == nil {
 				none.Store(true)
-				fmt.Fprintf(errs, "venn: nobody found who has %s\n", key)
+				fmt.Fprintf(errs, "venn: nobody found who has %s: %s of the network was asked\n", key, share(covered))
 			}
 			return err
 		}
@@ -85,8 +87,16 @@ func find(ctx context.Context, c *cli.Command) error {
 	})
 }
 
-// findKey writes who holds a key, and returns how many that are.
-func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, err error) {
+// share is a part of the network in words.
+func share(covered float64) string {
+	if covered >= 1 {
+		return "all"
+	}
+	return strings.TrimPrefix(strconv.FormatFloat(math.Floor(100*covered)/100, 'f', 2, 64), "0")
+}
+
+// findKey writes who holds a key, and returns how many that are and which share of the network was asked or known.
+func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, errs io.Writer) (found int, covered float64, err error) {
 	query := url.Values{
 		"key": {key}, "all": {strconv.FormatBool(c.Bool("all"))}, "count": {strconv.Itoa(c.Int("count"))},
 		"timeout_ms": {strconv.FormatInt(c.Duration("timeout").Milliseconds(), 10)},
@@ -96,7 +106,7 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	}
 	body, err := cl.do(ctx, "GET", "/api/v1/find", query, nil)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var end httpapi.FindEnd
 	err = eachLine(body, func(line []byte) error {
@@ -119,7 +129,18 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	if c.Bool("explain") && end.End != "" {
 		explain(errs, end)
 	}
-	return found, err
+	if err == nil && found == 0 && c.Bool("json") {
+		err = json.NewEncoder(out).Encode(nobody{end.Key, 0, end.End, end.Covered})
+	}
+	return found, end.Covered, err
+}
+
+// nobody is the line of a key of which no holder was found.
+type nobody struct {
+	Key     string  `json:"key"`
+	Found   int     `json:"found"`
+	End     string  `json:"end"`
+	Covered float64 `json:"covered"`
 }
 
 func printProvider(w io.Writer, p httpapi.Provider) error {
@@ -132,7 +153,8 @@ func printProvider(w io.Writer, p httpapi.Provider) error {
 }
 
 func explain(w io.Writer, end httpapi.FindEnd) {
-	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms\n", end.Key, end.End, end.Found, end.Message, end.Elapsed)
+	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms; %s of the network was asked or is known here\n",
+		end.Key, end.End, end.Found, end.Message, end.Elapsed, share(end.Covered))
 	rows := make([][]string, len(end.Asked))
 	for i, a := range end.Asked {
 		rows[i] = []string{"  " + a.Peer, a.Why, strconv.FormatFloat(a.Probability, 'f', 3, 64), a.Result, strconv.Itoa(a.Names)}

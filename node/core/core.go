@@ -147,6 +147,8 @@ func (m *Machine) routing(now time.Duration, in routing.Input) {
 			m.wakes[1] = wake{e.At, true}
 		case routing.Outcome:
 			m.overlay(now, overlay.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
+		case routing.ContactOutcome:
+			m.overlay(now, overlay.ContactAnswered(e))
 		default:
 			m.effects = append(m.effects, e)
 		}

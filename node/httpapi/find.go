@@ -35,8 +35,9 @@ type FindEnd struct {
 	False   int     `json:"false_probes"` // of them, those that do not
 	Message int     `json:"messages"`     // sent and received for it
 	Elapsed float64 `json:"elapsed_ms"`
-	AsOf    float64 `json:"as_of"` // ms: age of the oldest knowledge gone by in place of a question; 0: all were asked
-	Asked   []Asked `json:"asked"` // every question, in order
+	Covered float64 `json:"covered"` // share of the network that was asked or is known here, in [0, 1]
+	AsOf    float64 `json:"as_of"`   // ms: age of the oldest knowledge gone by in place of a question; 0: all were asked
+	Asked   []Asked `json:"asked"`   // every question, in order
 }
 
 // Asked says why a peer was asked, and what it answered.
@@ -120,7 +121,7 @@ func findEnd(results *node.Results, key string) FindEnd {
 	s, err := results.Stats()
 	end := FindEnd{
 		Key: key, End: s.End.String(), Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
-		Elapsed: milliseconds(s.Elapsed), AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)),
+		Elapsed: milliseconds(s.Elapsed), Covered: s.Covered, AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)),
 	}
 	if err != nil {
 		end.End = err.Error()

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ipfs/boxo/ipns"
@@ -30,47 +31,64 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 		return nil, fmt.Errorf("httpapi: %w: undefined CID", ErrKeyText)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	it := &providers{d: d, ctx: ctx, cancel: cancel, seen: make(map[peer.ID]bool)}
-	if d.node.Advertises(c.Hash()) {
-		it.take(d.node.Addresses())
-	}
-	it.found = d.node.FindProvidersAsync(ctx, c, limit)
+	it := &providers{cancel: cancel, seen: make(map[peer.ID]bool), found: make(chan []peer.AddrInfo)}
+	go d.look(ctx, c, limit, it.found)
 	return it, nil
+}
+
+// atOnce is how many holders are asked at one time from whom their content is to be fetched.
+const atOnce = 16
+
+// look gives who serves what each holder has to found, as it comes: a holder that does not answer keeps no other waiting.
+func (d delegated) look(ctx context.Context, c cid.Cid, limit int, found chan<- []peer.AddrInfo) {
+	defer close(found)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	slots := make(chan struct{}, atOnce)
+	serve := func(holder peer.AddrInfo) {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			all := []peer.AddrInfo{holder}
+			if d.servers != nil {
+				all = d.servers(ctx, holder)
+			}
+			select {
+			case found <- all:
+			case <-ctx.Done():
+			}
+		})
+	}
+	if d.node.Advertises(c.Hash()) {
+		serve(d.node.Addresses())
+	}
+	for holder := range d.node.FindProvidersAsync(ctx, c, limit) {
+		serve(holder)
+	}
 }
 
 // providers are the answers to FindProviders, as they come.
 type providers struct {
-	d      delegated
-	ctx    context.Context
 	cancel context.CancelFunc
-	found  <-chan peer.AddrInfo
+	found  chan []peer.AddrInfo
 	next   []peer.AddrInfo
 	seen   map[peer.ID]bool
 	val    types.Record
 }
 
-// take notes who serves what a holder has.
-func (p *providers) take(holder peer.AddrInfo) {
-	all := []peer.AddrInfo{holder}
-	if p.d.servers != nil {
-		all = p.d.servers(p.ctx, holder)
-	}
-	for _, s := range all {
-		if !p.seen[s.ID] {
-			p.seen[s.ID] = true
-			p.next = append(p.next, s)
-		}
-	}
-}
-
 func (p *providers) Next() bool {
 	for len(p.next) == 0 {
-		holder, ok := <-p.found
+		all, ok := <-p.found
 		if !ok {
 			p.cancel()
 			return false
 		}
-		p.take(holder)
+		for _, s := range all {
+			if !p.seen[s.ID] {
+				p.seen[s.ID] = true
+				p.next = append(p.next, s)
+			}
+		}
 	}
 	p.val, p.next = record(p.next[0]), p.next[1:]
 	return true

@@ -26,7 +26,8 @@ type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
 	Keys func(context.Context) iter.Seq2[[]byte, error]
-	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. nil: from itself.
+	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. It is called for
+	// many peers at once. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 	// Begun is closed when the node has tried to connect to those it is to begin with: find waits for it, up to 3 s. nil: it does not.
 	Begun <-chan struct{}

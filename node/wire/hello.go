@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
 const (
@@ -22,7 +23,10 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendRecords(b, 7, h.Records)
 	b = appendBool(b, 8, h.Full)
 	b = appendUint(b, 9, h.Measured)
-	return appendBool(b, 10, h.Tails)
+	b = appendBool(b, 10, h.Tails)
+	b = appendUint(b, 11, uint64(h.Depth))
+	b = appendUint(b, 12, uint64(h.Network))
+	return appendBool(b, 13, h.Again)
 }
 
 // ParseHello reads a whole message.
@@ -51,6 +55,12 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Measured = d.uint(math.MaxUint64)
 		case 10:
 			h.Tails = d.bool()
+		case 11:
+			h.Depth = d.int(coverage.MaxDepth)
+		case 12:
+			h.Network = d.int(math.MaxInt32)
+		case 13:
+			h.Again = d.bool()
 		}
 	}
 	if d.err != nil {

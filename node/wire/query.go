@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -118,13 +119,15 @@ type Answer struct {
 	Records  []overlay.Record
 	Messages int // that the request has cost so far, all told
 	Final    bool
+	Depth    int // of the range around the sender that its directory covers; 0: everybody
 }
 
 // AppendAnswer appends the message to b: at most MaxAnswerRecords records.
 func AppendAnswer(b []byte, a Answer) []byte {
 	b = appendRecords(b, 1, a.Records)
 	b = appendUint(b, 2, uint64(max(a.Messages, 0)))
-	return appendBool(b, 3, a.Final)
+	b = appendBool(b, 3, a.Final)
+	return appendUint(b, 4, uint64(a.Depth))
 }
 
 // ParseAnswer reads a whole message.
@@ -139,6 +142,8 @@ func ParseAnswer(b []byte) (Answer, error) {
 			a.Messages = d.int(math.MaxInt32)
 		case 3:
 			a.Final = d.bool()
+		case 4:
+			a.Depth = d.int(coverage.MaxDepth)
 		}
 	}
 	if d.err != nil {

@@ -51,6 +51,16 @@ var kinds = []kind{
 		Records: []overlay.Record{{Peer: "alice", Envelope: []byte{1, 2, 3}}, {Peer: "bob"}},
 	}, parser(ParseHello), encoder(AppendHello)},
 	{"hello-measured", MaxHello, overlay.Hello{Origins: 1, Session: 1, Measured: 3_500_000}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-range", MaxHello, overlay.Hello{Session: 1, Depth: 7, Network: 10_000, Again: true}, parser(ParseHello), encoder(AppendHello)},
+	{"inquiry", MaxInquiry, overlay.Inquiry{
+		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []overlay.KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
+		Own: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
+	}, parser(ParseInquiry), encoder(AppendInquiry)},
+	{"names", MaxNames, overlay.Names{
+		Depth:   5,
+		Peers:   []overlay.Named{{Record: overlay.Record{Peer: "alice", Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Peer: "bob"}}},
+		Similar: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
+	}, parser(ParseNames), encoder(AppendNames)},
 	{"hello-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
 	{"tails-left", MaxTails, []tails.Item{{Group: summary.GroupID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
 	{"tails", MaxTails, []tails.Item{
@@ -343,6 +353,8 @@ func FuzzPartsRequest(f *testing.F) { fuzz(f, "parts-request") }
 func FuzzParts(f *testing.F)        { fuzz(f, "parts") }
 func FuzzJoinRequest(f *testing.F)  { fuzz(f, "join-request") }
 func FuzzJoinPiece(f *testing.F)    { fuzz(f, "join-piece") }
+func FuzzInquiry(f *testing.F)      { fuzz(f, "inquiry") }
+func FuzzNames(f *testing.F)        { fuzz(f, "names") }
 func FuzzCatalogue(f *testing.F)    { fuzz(f, "catalogue") }
 func FuzzTails(f *testing.F)        { fuzz(f, "tails") }
 

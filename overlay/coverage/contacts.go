@@ -13,6 +13,7 @@ type Contact struct {
 	Depth   int    // of the range around its place that it covers, as it or others say
 	Group   string // what its address has in common with those of the same party; "": nothing
 	Denials int    // it said "none here" of keys that somebody of its range is known to hold
+	Right   int    // it named somebody who proved to hold the key
 	Failed  int    // questions in a row without an answer
 }
 
@@ -27,13 +28,14 @@ func (c *Contact) trust() float64 {
 const (
 	// ContactsEach is the number of contacts wanted for each range beside ours.
 	ContactsEach = 2
-	// maxBits is the greatest depth at which ranges have buckets of their own; deeper ones share a bucket.
-	maxBits = 10
+	// MaxBits is the greatest depth at which ranges have buckets of their own; deeper ones share a bucket.
+	MaxBits = 10
 	// MaxContacts is the most contacts that a table holds.
-	MaxContacts = ContactsEach << maxBits
-	// deniedMost is how often a contact may deny what is there. Then it is asked no more, and kept until a better one comes,
-	// so that it does not come back with a clean record.
+	MaxContacts = ContactsEach << MaxBits
+	// deniedMost is how often a contact may deny what is there, and one time more for every deniedOf times that it was right.
+	// Then it is asked no more, and kept until a better one comes, so that it does not come back with a clean record.
 	deniedMost = 2
+	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
 	failedMost = 2
 )
@@ -55,7 +57,7 @@ func NewContacts(self Place) *Contacts {
 
 // SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten. O(n).
 func (t *Contacts) SetDepth(depth int) {
-	depth = min(max(depth, 0), maxBits)
+	depth = min(max(depth, 0), MaxBits)
 	if depth == t.bits {
 		return
 	}
@@ -154,7 +156,7 @@ func (t *Contacts) sort(list []Contact) {
 func (c *Contact) faults() int { return c.Denials + c.Failed }
 
 // Refuted says whether a contact has denied so often what is there that it is asked no more.
-func (c *Contact) Refuted() bool { return c.Denials >= deniedMost }
+func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
 
 func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }
 
@@ -203,6 +205,11 @@ func (t *Contacts) Answered(peer string, depth int) {
 // Denied notes that a contact denied a key that somebody of its range holds.
 func (t *Contacts) Denied(peer string) {
 	t.change(peer, func(c *Contact) bool { c.Denials++; return false })
+}
+
+// Proved notes that a contact named somebody who proved to hold the key.
+func (t *Contacts) Proved(peer string) {
+	t.change(peer, func(c *Contact) bool { c.Right++; return false })
 }
 
 // Failed notes that a contact did not answer. After a few times in a row it is forgotten.

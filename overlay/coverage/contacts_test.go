@@ -47,6 +47,7 @@ func TestContacts(t *testing.T) {
 			case 2:
 				c.Failed(x.Peer)
 			case 3:
+				c.Proved(x.Peer)
 				c.Answered(x.Peer, rng.IntN(8))
 			default:
 				c.Add(x)

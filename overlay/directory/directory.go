@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/index"
@@ -28,6 +29,10 @@ type Directory struct {
 	ignored int            // lines not taken in for want of room
 	named   []int          // entries known by their record alone, the oldest first
 	bans    bans
+
+	within  coverage.Range   // the places that are wanted
+	refused []coverage.Place // of lines not taken in since they were last asked for
+	missed  bool             // lines of the range were refused for want of room
 
 	index    index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
 	overlap  summary.Comparison // of our collection with each entry's sample
@@ -107,8 +112,8 @@ const (
 	unreachableAfter = 3
 )
 
-// Add returns the entry of an origin that a linked peer tells of. It makes one if there is room for one more that nobody
-// vouches for; it returns nil if there is none. A linked peer's own entry needs no room.
+// Add returns the entry of an origin that a linked peer tells of. It makes one if the origin is in the range and there is
+// room for one more that nobody vouches for; it returns nil if there is none. A linked peer's own entry needs no room.
 func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e != nil && e.state != Named {
@@ -118,10 +123,20 @@ func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry
 	if l == nil || d.bans.has(now, tag) {
 		return nil
 	}
-	if !d.mayAdd(l, tag) {
-		d.ignored++
+	if !d.isTag(tag, l) && !d.within.Contains(d.PlaceOf(tag)) {
+		d.refuse(tag, false)
 		return nil
 	}
+	if !d.mayAdd(l, tag) {
+		d.refuse(tag, true)
+		return nil
+	}
+	return d.await(now, from, tag)
+}
+
+// await makes an entry pending: there may be one that is known by its record alone.
+func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Entry {
+	e := d.Tagged(tag)
 	if e == nil {
 		e = d.create(now, from, tag, Pending)
 	} else {
@@ -129,7 +144,9 @@ func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry
 		e.state, e.by, e.tried = Pending, from, now
 	}
 	d.pending++
-	l.brought++
+	if l, linked := d.links[from]; linked {
+		l.brought++
+	}
 	d.due.By(dueExpiry, now+pendingFor)
 	return e
 }
@@ -140,7 +157,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 		return true
 	}
 	return d.pending < MaxPending && l.brought < MaxPendingLink &&
-		(d.isTag(tag, l) || len(d.byTag) <= d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
+		(d.isTag(tag, l) || len(d.byTag) <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
 }
 
 // create makes an entry of which nothing is held.

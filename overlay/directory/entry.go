@@ -121,6 +121,9 @@ func (e *Entry) Newest() *summary.Prefix {
 	return e.cur
 }
 
+// Gone says whether nothing is expected of the entry.
+func (e *Entry) Gone() bool { return e.state.gone() }
+
 // Epoch returns the newest epoch of which anything is held and how many of its parts are; zero if nothing is.
 func (e *Entry) Epoch() (summary.Epoch, int) {
 	p := e.Newest()

@@ -26,7 +26,12 @@ func (d *Directory) name(now time.Duration, from event.PeerID, tag uint64) *Entr
 	if l == nil || d.isTag(tag, l) || d.cfg.Undefended.Has(defence.Ageing) {
 		return d.Add(now, from, tag)
 	}
-	if d.bans.has(now, tag) || len(d.byTag) > d.cfg.MaxOrigins || d.pendingFull() || d.Short() {
+	return d.nameNew(now, from, tag)
+}
+
+// nameNew makes an entry that is known by its record alone. It returns nil if there is no room.
+func (d *Directory) nameNew(now time.Duration, from event.PeerID, tag uint64) *Entry {
+	if d.bans.has(now, tag) || len(d.byTag) > 2*d.cfg.MaxOrigins || d.pendingFull() || d.Short() {
 		d.ignored++
 		return nil
 	}

@@ -63,6 +63,10 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 			l.untold.remove(i)
 			continue
 		}
+		if !l.reach().Contains(e.place) {
+			l.untold.remove(i)
+			continue
+		}
 		if p := e.Newest(); x.ripe(now, l, e, p) {
 			items = append(items, x.tell(now, l, e, p))
 		}

@@ -22,7 +22,7 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 		if l == ownTo {
 			items = append(items, own...)
 		}
-		if l.mesh {
+		if x.tells(l) {
 			items = append(items, x.announcements(now, l)...)
 		}
 		x.sendCatalogue(l, items)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -15,6 +16,8 @@ type Exchange struct {
 	cfg Config
 	out *event.Effects
 	now time.Duration
+
+	within coverage.Range // the places that we want to hear of
 
 	origins []*origin // by directory index; nil: there is no entry
 	owns    int       // how many of the first are our own
@@ -52,6 +55,7 @@ const (
 // origin is what the exchange knows of one entry of the directory, beside the entry itself.
 type origin struct {
 	*directory.Entry
+	place      coverage.Place
 	newerThan  summary.Epoch // the last epoch heard of that was later than the newest held
 	newerSince time.Duration // and when
 	deltaBytes int           // of the last delta; 0: there was none
@@ -101,11 +105,11 @@ func (x *Exchange) others() []*origin { return x.origins[x.owns:] }
 func (x *Exchange) isOwn(e *origin) bool { return e.Index() < x.owns }
 
 // Added notes that there is a new entry in the directory.
-func (x *Exchange) Added(e *directory.Entry) {
+func (x *Exchange) Added(e *directory.Entry, place coverage.Place) {
 	for len(x.origins) <= e.Index() {
 		x.origins = append(x.origins, nil)
 	}
-	x.origins[e.Index()] = &origin{Entry: e, ask: noAsk}
+	x.origins[e.Index()] = &origin{Entry: e, place: place, ask: noAsk}
 	x.wake(x.origins[e.Index()])
 }
 
@@ -191,7 +195,7 @@ func (x *Exchange) Waiting() bool {
 		return true
 	}
 	for _, l := range x.order {
-		if len(l.queue) > 0 || l.heard && l.mesh && !l.untold.empty() {
+		if len(l.queue) > 0 || x.tells(l) && !l.untold.empty() {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package exchange
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 )
@@ -26,6 +27,8 @@ const (
 	OwnRecord
 	// SomeRecords are our own and those of others.
 	SomeRecords
+	// NoneAndAgain is for who is to tell all of our range again.
+	NoneAndAgain
 )
 
 // Hear takes in the rates, the session and the size of the directory that a peer's hello tells. first says that it is the
@@ -37,8 +40,13 @@ func (x *Exchange) Hear(now time.Duration, p event.PeerID, h event.Hello) (first
 		x.restarted(l)
 	}
 	first = !l.heard
+	wider := h.Depth < l.hello.Depth
 	l.hello = h
 	l.hello.Records = nil
+	l.hello.Depth = min(max(h.Depth, 0), coverage.MaxDepth)
+	if wider || h.Again {
+		x.tellAgain(l, h.Again)
+	}
 	l.pace.report(h.Measured)
 	if first { // what was said before the rate was known counts
 		spent := Burst(0) - l.out.tokens
@@ -99,7 +107,7 @@ func (x *Exchange) RecordRoom() int {
 
 // HelloDue says whether a hello to a peer is to be repeated, for something in it that the peer acts upon has changed, and
 // with which records. It is told what the hello would say.
-func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins int) (with Records, due bool) {
+func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int) (with Records, due bool) {
 	l := x.links[p]
 	if now-l.saidAt < helloEvery {
 		return NoRecords, false
@@ -107,7 +115,8 @@ func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches floa
 	if l.heard && l.newcomer(origins) && origins > fewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true
 	}
-	due = x.paceChanged(l) || falseMatches < 0.5*l.said.FalseMatches || falseMatches > 2*l.said.FalseMatches || origins > 2*l.said.Origins
+	due = x.paceChanged(l) || falseMatches < 0.5*l.said.FalseMatches || falseMatches > 2*l.said.FalseMatches || origins > 2*l.said.Origins ||
+		x.within.Depth() != l.said.Depth || network > fewOrigins && 2*network > 3*l.said.Network
 	return NoRecords, due
 }
 

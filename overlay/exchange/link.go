@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -23,6 +24,8 @@ type link struct {
 	inTrain  train       // of what the peer sends
 	inFlight int         // predicted bytes asked of the peer and not yet come
 	train    event.Place // of the last message to the peer
+
+	place coverage.Place // of the peer
 
 	notices   notices
 	announced time.Duration // when something was last announced
@@ -131,7 +134,7 @@ func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
 		return false
 	}
 	x.at(now)
-	l := &link{peer: p, mesh: mesh, pace: newPace(), inPace: newPace()}
+	l := &link{peer: p, place: PlaceOf(p), mesh: mesh, pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.notices, l.cursor = notices{noticeBurst, now}, x.cfg.Rand.IntN(len(x.origins))
 	l.untold.addAll(len(x.origins))

@@ -46,6 +46,9 @@ const (
 	// refetchAfter is how long an origin that could not send is left alone.
 	refetchAfter = 10 * time.Second
 	directWait   = 10 * time.Second
+	// wellKnown is the false-positive rate from which on no connection is made to know an origin better, where those known
+	// are few of many.
+	wellKnown = 0.02
 	// restlessQuiet is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
 	restlessQuiet = time.Second
 	// maxOffers is how many of the best offers are weighed in one tick: the others have no chance before a second is over, and
@@ -164,6 +167,9 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 // mayFetch says whether an origin's own line may be asked directly: it is known, the mesh has brought nothing for long.
 func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 	p := e.Newest()
+	if p != nil && x.within.Depth() > 0 && p.FalsePositiveRate() <= wellKnown && !x.IsLinked(e.Peer()) {
+		return false // a connection would cost more than it brings
+	}
 	return p != nil && p.Parts() < p.Plan().Parts() && e.Record().Envelope != nil && e.DialFails() == 0 &&
 		x.direct < x.maxDirect() && x.down.spare() && now-e.Grown() >= fetchAfter && now >= e.fetchAt
 }

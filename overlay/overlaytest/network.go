@@ -325,6 +325,17 @@ func (n *Network) do(i int, e overlay.Effect) {
 		n.after(5*n.Latency, func() { n.request(i, j, e) })
 	case overlay.AnswerParts:
 		n.answer(i, e)
+	case overlay.AskPeers:
+		j, exists := n.index[e.To.Peer]
+		n.after(4*n.Latency, func() {
+			if !exists || n.Peers[j].Gone {
+				n.step(i, overlay.PeersSilent{From: e.To.Peer})
+				return
+			}
+			n.step(j, overlay.PeersAsked{From: p.ID, Inquiry: e.Inquiry})
+		})
+	case overlay.AnswerPeers:
+		n.after(n.Latency, func() { n.step(n.index[e.To], overlay.PeersNamed{From: p.ID, Names: e.Names}) })
 	case overlay.Connect:
 		j, exists := n.index[e.To.Peer]
 		if !exists || n.Peers[j].Gone {

@@ -30,23 +30,31 @@ type Known struct {
 	Origins     int                     // peers of which at least a sample is held
 	LastLearned time.Duration           // when the last of these was learned
 	Idle        func(event.PeerID) bool // a peer owes us nothing that we asked for
+
+	// Within says whether an entry is in the own range; nil: the range is everybody.
+	Within func(*directory.Entry) bool
 }
 
 // Choose fills the slots and swaps neighbours by overlap whose intervals separate. Call it about once a second.
 func (t *Topology) Choose(now time.Duration, known Known) {
 	t.dropSilent(now, known.Peers)
 	room := connectsATime
+	random := func(c []rank.Candidate, n int) []rank.Candidate { return rank.Random(c, n, t.cfg.Rand) }
+	t.within = known.Within
+	if t.within != nil {
+		room = t.fill(now, known.Peers, Ranged, RangeLinks, room, random)
+	}
 	if t.comparable(now, known) {
 		room = t.fillSimilar(now, known.Peers, room)
 		room = t.fill(now, known.Peers, Complementary, t.cfg.Complement, room, rank.Complementary)
 		t.swap(now, known.Peers)
-		room = t.fill(now, known.Peers, Near, t.cfg.Near, room, rank.Near)
+		if t.within == nil {
+			room = t.fill(now, known.Peers, Near, t.cfg.Near, room, rank.Near)
+		}
 		t.dropExtra(known.Idle)
 	}
-	random := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary)
-	t.fill(now, known.Peers, Random, random, room, func(c []rank.Candidate, n int) []rank.Candidate {
-		return rank.Random(c, n, t.cfg.Rand)
-	})
+	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary) - t.count(Ranged)
+	t.fill(now, known.Peers, Random, free, room, random)
 	t.audit(now, known.Peers)
 }
 
@@ -74,7 +82,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 // eligible says whether an entry is among the candidates. What an audit has refuted bars only from slots by overlap.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()] || e.Covered() ||
-		k.byOverlap() && e.Refuted() {
+		k.byOverlap() && e.Refuted() || k == Ranged && !t.within(e) {
 		return false
 	}
 	nb, is := t.neighbours[e.Peer()]
@@ -85,9 +93,17 @@ func candidate(e *directory.Entry) rank.Candidate {
 	return rank.Candidate{Index: e.Index(), Share: e.Share(), Lacks: e.Lacks(), Known: e.Judged(), RTT: e.RTT()}
 }
 
+// similarSlots is the number of neighbours chosen by overlap: half as many where gossip finds the similar.
+func (t *Topology) similarSlots() int {
+	if t.within != nil {
+		return t.cfg.Overlap / 2
+	}
+	return t.cfg.Overlap
+}
+
 // fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
 func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
-	free := t.cfg.Overlap - t.count(Similar)
+	free := t.similarSlots() - t.count(Similar)
 	if free <= 0 {
 		return room
 	}
@@ -242,7 +258,7 @@ func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
 			accepted++
 		}
 	}
-	if t.count(Random) <= t.cfg.slots()-accepted-t.count(Near) {
+	if t.count(Random) <= t.cfg.slots()-accepted-t.count(Near)-t.count(Ranged) {
 		return
 	}
 	for _, p := range slices.Backward(t.linked) {

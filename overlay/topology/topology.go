@@ -25,6 +25,8 @@ const (
 	Inbound
 	// Complementary neighbours hold the most that we lack, by estimate.
 	Complementary
+	// Ranged neighbours are drawn from the own range, where that is not everybody: what is known of it comes from them.
+	Ranged
 
 	kinds // how many there are
 )
@@ -34,7 +36,7 @@ func (k Kind) byOverlap() bool { return k == Similar || k == Complementary }
 
 // String returns the name of the kind.
 func (k Kind) String() string {
-	return [...]string{"random", "overlap", "near", "inbound", "complementary"}[k]
+	return [...]string{"random", "overlap", "near", "inbound", "complementary", "range"}[k]
 }
 
 // Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in all.
@@ -72,9 +74,13 @@ type Topology struct {
 	retry      map[int]time.Duration // directory index: not dialled as a neighbour before then
 	audits     map[int]time.Duration // directory index: not audited before then
 	due        agenda.Agenda
+	within     func(*directory.Entry) bool // nil: the own range is everybody
 	started    time.Duration
 	acts       []Act
 }
+
+// RangeLinks is how many links are to lead into the own range, where that is not everybody.
+const RangeLinks = 4
 
 // dueSwap is when there may be a better neighbour for a slot that is taken.
 const dueSwap = 0

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -63,6 +64,9 @@ type Node struct {
 	Blind  bool                             // no summary that it holds shows any key
 	Ages   map[overlay.PeerID]time.Duration // how old is what it knows of linked peers
 	Boasts bool                             // says that it knows everybody, and answers questions for candidates with nobody
+	Range  coverage.Range                   // that it covers; the zero range is everybody
+	Ask    []coverage.Contact               // peers that it can ask about the rest
+	Judged []routing.ContactOutcome         // what it said of them
 	Router *routing.Router
 	Done   []routing.Done
 	Found  map[routing.QueryID][]overlay.PeerID
@@ -155,6 +159,10 @@ func (v *view) FalseMatches() float64 {
 	return sum
 }
 
+func (v *view) Covers() coverage.Range { return v.Range }
+
+func (v *view) Contacts() []coverage.Contact { return v.Ask }
+
 // Informants say what they know, except those that boast.
 func (v *view) Informants() []overlay.Informant {
 	var out []overlay.Informant
@@ -229,6 +237,8 @@ func (n *Node) do(e routing.Effect) {
 	case routing.Outcome:
 		o := n.record[e.Peer]
 		n.record[e.Peer] = routing.Outcome{Peer: e.Peer, Hits: o.Hits + e.Hits, Misses: o.Misses + e.Misses}
+	case routing.ContactOutcome:
+		n.Judged = append(n.Judged, e)
 	case routing.Wake:
 		n.wake = e.At
 		net.at(e.At-net.now, func() {
@@ -282,7 +292,7 @@ func (n *Node) answer(e routing.Answer) {
 			if n.Boasts {
 				e.Records = nil
 			}
-			net.Step(p.asker.ID, routing.CandidatesReceived{ID: p.id, From: p.to, Records: e.Records})
+			net.Step(p.asker.ID, routing.CandidatesReceived{ID: p.id, From: p.to, Records: e.Records, Depth: e.Depth})
 			return
 		}
 		net.Step(p.asker.ID, routing.ForwardReturned{

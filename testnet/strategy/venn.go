@@ -283,6 +283,10 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 		v.fetch(e)
 	case overlay.AnswerParts:
 		v.answerParts(e)
+	case overlay.AskPeers:
+		v.send(idOf(e.To.Peer), vennInquiry{e.Inquiry}, Overhead+overlay.InquiryBytes(e.Inquiry), 0)
+	case overlay.AnswerPeers:
+		v.send(idOf(e.To), vennIntroduced{e.Names}, Overhead+overlay.NamesBytes(e.Names), 0)
 	case overlay.Connect:
 		v.keeps[idOf(e.To.Peer)] = true
 		v.host.Connect(idOf(e.To.Peer))
@@ -359,6 +363,8 @@ func (v *vennPeer) failed(now time.Duration, in Failed) {
 	case vennRequest:
 		delete(v.pending, b.number)
 		v.step(now, overlay.FetchFailed{From: p, Group: b.parts.Group})
+	case vennInquiry:
+		v.step(now, overlay.PeersSilent{From: p})
 	case vennHave:
 		v.step(now, routing.ConfirmFailed{ID: b.query, Peer: p})
 	case vennAsk:

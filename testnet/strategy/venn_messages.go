@@ -32,6 +32,9 @@ type (
 		parts   vennParts
 	}
 
+	vennInquiry    struct{ inquiry overlay.Inquiry }
+	vennIntroduced struct{ names overlay.Names }
+
 	vennHave struct {
 		query routing.QueryID
 		key   []byte
@@ -116,6 +119,10 @@ func (v *vennPeer) receive(now time.Duration, from ID, m Message) {
 		v.step(now, in)
 	case vennAnswer:
 		v.partsAnswered(now, p, b, m.Bytes)
+	case vennInquiry:
+		v.step(now, overlay.PeersAsked{From: p, Inquiry: b.inquiry})
+	case vennIntroduced:
+		v.step(now, overlay.PeersNamed{From: p, Names: b.names})
 	case vennHave:
 		has := v.host.Look(m.Query, parseKey(b.key))
 		v.send(from, vennHas{b.query, has, b.sent}, vennHasBytes, m.Query)
@@ -198,7 +205,7 @@ func (v *vennPeer) named(now time.Duration, from overlay.PeerID, b vennNames) {
 	}
 	v.learned(asked.query, b)
 	if asked.kind == namesKind {
-		v.step(now, routing.CandidatesReceived{ID: asked.query, From: from, Records: b.answer.Records, Messages: b.answer.Messages})
+		v.step(now, routing.CandidatesReceived{ID: asked.query, From: from, Records: b.answer.Records, Messages: b.answer.Messages, Depth: b.answer.Depth})
 		return
 	}
 	v.step(now, routing.ForwardReturned{

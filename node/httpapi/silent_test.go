@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ipfs/boxo/routing/http/types"
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+)
+
+// TestSilentHolders: holders that do not say from whom their content comes keep neither each other nor the rest waiting.
+func TestSilentHolders(t *testing.T) {
+	here := newNode(t)
+	var nodes []*node.Node
+	for range 5 {
+		n := newNode(t)
+		add(t, n, someCID)
+		if err := here.Connect(t.Context(), n.Addresses()); err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, n)
+	}
+	key, err := cid.Decode(someCID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	talks := nodes[len(nodes)-1].ID()
+	silent := make(chan peer.ID, len(nodes))
+	d := delegated{here, func(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
+		if holder.ID == talks {
+			return []peer.AddrInfo{holder}
+		}
+		silent <- holder.ID
+		<-ctx.Done()
+		return nil
+	}}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // until all are known to hold it
+		found := 0
+		for range here.FindProvidersAsync(ctx, key, 0) {
+			found++
+		}
+		if found == len(nodes) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("found %d", found)
+		}
+	}
+	it, err := d.FindProviders(ctx, key, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer it.Close()
+	if !it.Next() {
+		t.Fatal("nobody found")
+	}
+	if got, ok := it.Val().Val.(*types.PeerRecord); !ok || *got.ID != talks {
+		t.Errorf("found %v, want the holder that answers", it.Val().Val)
+	}
+	for range len(nodes) - 1 {
+		select {
+		case <-silent:
+		case <-time.After(time.Minute):
+			t.Fatal("a holder waits for another")
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package node
+
+import (
+	"context"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/internal/fault"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// peersAsked is an inquiry of a peer.
+type peersAsked struct {
+	from    peer.ID
+	inquiry overlay.Inquiry
+	reply   reply
+}
+
+// inquire asks the peer of a record to name others.
+func (n *Node) inquire(e overlay.AskPeers) {
+	names, err := n.inquireOnce(e)
+	if err != nil {
+		n.log.Debug("inquiry failed", "peer", peer.ID(e.To.Peer), "err", err)
+		n.in.Result(n.ctx, overlay.PeersSilent{From: e.To.Peer})
+		return
+	}
+	n.in.Result(n.ctx, overlay.PeersNamed{From: e.To.Peer, Names: names})
+}
+
+func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) {
+	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
+	defer cancel()
+	if err := n.reach(ctx, e.To, true); err != nil {
+		return names, err
+	}
+	s, err := n.streams.Open(ctx, peer.ID(e.To.Peer), PeersID)
+	if err != nil {
+		return names, err
+	}
+	defer func() { s.End(err) }()
+	if err = s.Send(wire.AppendInquiry(nil, e.Inquiry)); err != nil {
+		return names, err
+	}
+	b, err := s.Receive(wire.MaxNames, streams.TransferTime)
+	if err != nil {
+		return names, err
+	}
+	names, err = wire.ParseNames(b)
+	if reason, bad := fault.Of(err); bad {
+		n.refuse(s.Peer, string(PeersID)+" answer "+reason, err)
+	}
+	return names, err
+}
+
+func (n *Node) servePeers(s *streams.Stream) error {
+	b, err := s.Receive(wire.MaxInquiry, streams.IOTime)
+	if err != nil {
+		return err
+	}
+	q, err := wire.ParseInquiry(b)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, streams.TransferTime)
+	defer cancel()
+	r := reply{make(chan any, 1), ctx}
+	if !inbox.Offer(n.in.Requests, peersAsked{s.Peer, q, r}) {
+		return streams.ErrBusy
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case a := <-r.answers:
+		names, _ := a.(overlay.Names)
+		return s.SendWithin(wire.AppendNames(nil, names), streams.TransferTime)
+	}
+}

@@ -1,0 +1,403 @@
+package overlay
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// A peer that covers a part of the network asks others, in rounds, who else there is: peers of its own range until it has
+// links there, contacts in ranges where it knows nobody, and the peers anywhere that are most like it. Whoever is asked
+// answers from what it holds. Rounds that bring nothing come ever later (coverage.Gossip).
+
+// acquaint asks somebody when it is time for it.
+func (o *Overlay) acquaint(now time.Duration) {
+	s := &o.scope
+	if s.depth == 0 || o.Own() == nil || now < s.nextAsk {
+		return
+	}
+	similar := o.similar()
+	near := o.exchange.Meeting() < topology.RangeLinks
+	to, ok := o.whomToAsk(similar, near)
+	if !ok {
+		s.nextAsk = now + answerFor
+		return
+	}
+	s.nextAsk = now + s.gossip.Asked()
+	s.asked = to.Peer
+	q := o.inquiry(to.Peer, similar, near)
+	o.effects.Emit(AskPeers{To: to, Inquiry: q})
+	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
+}
+
+// similar are the entries with overlap that can be asked, the most similar first.
+func (o *Overlay) similar() []*directory.Entry {
+	var out []*directory.Entry
+	for _, e := range o.directory.Others() {
+		if e != nil && e.Held() != nil && e.Share().Value > 0 && e.Record().Envelope != nil && e.DialFails() == 0 && !e.Covered() && !e.Refuted() {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b *directory.Entry) int {
+		return cmp.Or(cmp.Compare(b.Share().Value, a.Share().Value), cmp.Compare(a.Index(), b.Index()))
+	})
+	most := int(math.Ceil(coverage.SimilarShare * 2 * float64(o.cfg.MaxOrigins)))
+	return out[:min(len(out), most, event.MaxKnown/2)]
+}
+
+// whomToAsk chooses who is asked in this round.
+func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) {
+	s := &o.scope
+	switch {
+	case near && s.gossip.Stranger() || len(similar) == 0 || s.gossip.Stranger():
+	case near:
+		if r, ok := o.nearby(); ok {
+			return r, true
+		}
+	default:
+		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
+	}
+	all := s.contacts.All()
+	if len(all) == 0 {
+		return o.nearby()
+	}
+	c := all[o.cfg.Rand.IntN(len(all))]
+	return Record{Peer: PeerID(c.Peer), Envelope: c.Record}, true
+}
+
+// nearby draws one of the few peers nearest to us that can be asked.
+func (o *Overlay) nearby() (Record, bool) {
+	all := nearest(o.scope.place, o.askable(), topology.RangeLinks)
+	if len(all) == 0 {
+		return Record{}, false
+	}
+	return all[o.cfg.Rand.IntN(len(all))].Record, true
+}
+
+// located is a peer that can be asked, with its place.
+type located struct {
+	Named
+	place coverage.Place
+}
+
+// askable are the peers that can be asked: those with a record in the directory, and the contacts.
+func (o *Overlay) askable() []located {
+	var out []located
+	for _, e := range o.directory.Others() {
+		if e != nil && e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 && !e.Covered() {
+			out = append(out, located{Named{Record: e.Record(), Depth: o.scope.depth}, o.directory.Place(e)})
+		}
+	}
+	for _, c := range o.scope.contacts.All() {
+		if !c.Refuted() && c.Failed == 0 {
+			out = append(out, located{Named{Record: Record{Peer: PeerID(c.Peer), Envelope: c.Record}, Depth: c.Depth}, c.Place})
+		}
+	}
+	return out
+}
+
+// nearest are the n of all that are nearest to a place, each peer once.
+func nearest(p coverage.Place, all []located, n int) []located {
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(cmp.Compare(p.Distance(a.place), p.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
+	})
+	all = slices.CompactFunc(all, func(a, b located) bool { return a.Record.Peer == b.Record.Peer })
+	return all[:min(len(all), n)]
+}
+
+// bar is the overlap from which a peer is of interest: more than the least similar one kept has, once there is no room for more,
+// and not far less than the most similar one has, as long as rounds bring better ones.
+func (o *Overlay) bar(similar []*directory.Entry) float64 {
+	if len(similar) == 0 {
+		return 0
+	}
+	bar := o.scope.gossip.Bar(similar[0].Share().Value)
+	if o.directory.Crowded() {
+		bar = max(bar, clearlyMore*similar[len(similar)-1].Share().Value)
+	}
+	return bar
+}
+
+// inquiry is what a peer is asked.
+func (o *Overlay) inquiry(to PeerID, similar []*directory.Entry, near bool) Inquiry {
+	s := &o.scope
+	q := Inquiry{Depth: s.depth, Near: near, Lacks: lacking(s.contacts.Lacks(), s.depth)}
+	for _, e := range similar {
+		ep, _ := e.Epoch()
+		q.Known = append(q.Known, KnownOrigin{Place: uint32(o.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
+	}
+	q.Least = uint16(math.MaxUint16 * o.bar(similar))
+	if near {
+		for _, e := range o.directory.Others() {
+			if len(q.Known) < event.MaxKnown && e != nil && e.Record().Envelope != nil && o.ownRange().Contains(o.directory.Place(e)) {
+				q.Known = append(q.Known, KnownOrigin{Place: uint32(o.directory.Place(e) >> 32)})
+			}
+		}
+	}
+	slices.SortFunc(q.Known, func(a, b KnownOrigin) int { return cmp.Compare(a.Place, b.Place) })
+	q.Known = slices.CompactFunc(q.Known, func(a, b KnownOrigin) bool { return a.Place == b.Place })
+	own := o.directory.Own()
+	ep, _ := own.Epoch()
+	if s.told[to] != ep && !o.exchange.Knows(to) {
+		if i, ok := introduction(own); ok {
+			q.Own = []Introduction{i}
+			if len(s.told) >= maxTold {
+				clear(s.told)
+			}
+			s.told[to] = ep
+		}
+	}
+	return q
+}
+
+// lacking is a bitmap of ranges of a depth.
+func lacking(ranges []coverage.Range, depth int) []byte {
+	if len(ranges) == 0 {
+		return nil
+	}
+	depth = min(depth, coverage.MaxBits)
+	b := make([]byte, (1<<depth+7)/8)
+	for _, r := range ranges {
+		i := uint64(r.First()) >> (64 - depth)
+		b[i/8] |= 0x80 >> (i % 8)
+	}
+	return b
+}
+
+// onPeersAsked answers an inquiry.
+func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
+	q := in.Inquiry
+	asker := exchange.PlaceOf(in.From)
+	for _, i := range q.Own[:min(len(q.Own), 1)] {
+		o.introduce(now, in.From, i)
+	}
+	known := make(map[uint32]uint16, len(q.Known))
+	for _, k := range q.Known {
+		known[k.Place] = k.Sequence
+	}
+	out := Names{Depth: o.Vouched()}
+	if o.scope.served++; o.scope.served > maxServed || !o.exchange.Spare() {
+		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: out})
+		return
+	}
+	if q.Near {
+		out.Peers = o.namesNear(asker, in.From, known, event.MaxNamed/2)
+	}
+	out.Peers = append(out.Peers, o.namesOf(q, in.From, event.MaxNamed-len(out.Peers))...)
+	out.Similar = o.alike(in.From, q, known)
+	o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: out})
+	o.exchange.Spend(in.From, exchange.NamesBytes(out))
+}
+
+// namesNear are the peers nearest to an asker's place that it does not know.
+func (o *Overlay) namesNear(asker coverage.Place, from PeerID, known map[uint32]uint16, most int) []Named {
+	all := o.askable()
+	if own := o.directory.Own().Record(); own.Envelope != nil {
+		all = append(all, located{Named{Record: own, Depth: o.scope.depth}, o.scope.place})
+	}
+	all = slices.DeleteFunc(all, func(l located) bool {
+		_, knows := known[uint32(l.place>>32)]
+		return knows || l.Record.Peer == from
+	})
+	var out []Named
+	for _, l := range nearest(asker, all, most) {
+		out = append(out, l.Named)
+	}
+	return out
+}
+
+// namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere.
+func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
+	depth := min(max(q.Depth, 0), coverage.MaxBits)
+	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
+		return nil
+	}
+	lacks := func(p coverage.Place) (int, bool) {
+		i := int(uint64(p) >> (64 - depth))
+		return i, q.Lacks[i/8]&(0x80>>(i%8)) != 0
+	}
+	if depth == 0 {
+		return nil
+	}
+	byRange := map[int]Named{}
+	var order []int
+	for _, l := range o.askable() {
+		i, wanted := lacks(l.place)
+		_, has := byRange[i]
+		if !wanted || l.Record.Peer == from || has && o.cfg.Rand.IntN(2) == 0 {
+			continue
+		}
+		if !has {
+			order = append(order, i)
+		}
+		byRange[i] = l.Named
+	}
+	o.cfg.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	var out []Named
+	for _, i := range order[:min(len(order), most)] {
+		out = append(out, byRange[i])
+	}
+	return out
+}
+
+// alike are the summaries of those most like an asker, of those that hold more of its collection than the least similar one
+// that it keeps. It needs the asker's summary.
+func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introduction {
+	asker := o.directory.Lookup(from)
+	if asker == nil || asker.Held() == nil || asker.Old() {
+		return nil
+	}
+	var compare summary.Comparison
+	compare.SetOwn(asker.Held())
+	n := float64(asker.Held().Header().N)
+	var all []coverage.Likeness
+	entries := map[coverage.Place]*directory.Entry{}
+	for _, e := range o.directory.Others() {
+		if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
+			continue
+		}
+		p := o.directory.Place(e)
+		if seq, knows := known[uint32(p>>32)]; knows {
+			ep, _ := e.Epoch()
+			if int16(uint16(ep.Sequence)-seq) <= 0 {
+				continue
+			}
+		}
+		compare.Set(1, e.Held())
+		if ov, ok := compare.Overlap(1, Confidence); ok {
+			all = append(all, coverage.Likeness{Place: p, Overlap: ov.Intersection.Value / max(1, n)})
+			entries[p] = e
+		}
+		compare.Set(1, nil)
+	}
+	least := float64(q.Least) / math.MaxUint16
+	none := func(coverage.Place) bool { return false }
+	var out []Introduction
+	for _, l := range coverage.Introduce(exchange.PlaceOf(from), least, none, all) {
+		if i, ok := introduction(entries[l.Place]); ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// onPeersNamed takes in an answer to an inquiry.
+func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
+	s := &o.scope
+	if in.From != s.asked || s.depth == 0 {
+		return
+	}
+	s.asked = ""
+	s.contacts.Answered(string(in.From), in.Names.Depth)
+	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
+		if o.learnPeer(now, in.From, n) {
+			s.gossip.Learned()
+		}
+	}
+	for _, i := range in.Names.Similar[:min(len(in.Names.Similar), event.MaxSimilar)] {
+		if o.introduce(now, in.From, i) {
+			s.gossip.Learned()
+		}
+	}
+}
+
+// learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact. It says whether it is new.
+func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) bool {
+	r := n.Record
+	if r.Peer == o.cfg.Self {
+		return false
+	}
+	if e := o.directory.Lookup(r.Peer); e != nil && e.Record().Envelope != nil {
+		return false
+	}
+	if p, err := o.cfg.OpenRecord(r.Envelope); err != nil || p != r.Peer {
+		o.effects.Emit(Report{Peer: from, Fault: FaultRecord})
+		return false
+	}
+	if !o.ownRange().Contains(exchange.PlaceOf(r.Peer)) {
+		_, had := o.scope.contacts.Get(string(r.Peer))
+		return o.addContact(r, n.Depth) && !had
+	}
+	met := o.directory.Meet(now, from, r)
+	o.pass()
+	return met
+}
+
+// introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says whether it
+// brought anything.
+func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool {
+	h, err := o.cfg.OpenHeader(i.Envelope)
+	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
+		return false
+	}
+	e := o.directory.Invite(now, from, h.Group().OriginTag())
+	o.pass()
+	if e == nil || e.Index() < o.directory.Owns() || e.Unwanted(now) {
+		return false
+	}
+	r := o.directory.Take(now, e, PartsReceived{
+		From: from, Way: Direct, Group: h.Group(), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+	})
+	if r.Fault != "" {
+		o.effects.Emit(Report{Peer: from, Fault: r.Fault})
+	}
+	o.directory.Judge(e)
+	o.pass()
+	if r.Learned != nil {
+		o.effects.Emit(*r.Learned)
+	}
+	return r.Learned != nil
+}
+
+// onPeersSilent notes that an inquiry was not answered.
+func (o *Overlay) onPeersSilent(in PeersSilent) {
+	if in.From != o.scope.asked {
+		return
+	}
+	o.scope.asked = ""
+	o.scope.contacts.Failed(string(in.From))
+	o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
+}
+
+// onContactAnswered notes how a contact answered a question about a key.
+func (o *Overlay) onContactAnswered(in ContactAnswered) {
+	switch p := string(in.Peer); {
+	case in.Failed:
+		o.scope.contacts.Failed(p)
+	case in.Proved:
+		o.scope.contacts.Proved(p)
+	case in.Denied:
+		o.scope.contacts.Denied(p)
+	default:
+		o.scope.contacts.Answered(p, in.Depth)
+	}
+}
+
+const (
+	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its place.
+	clearlyMore = 1.25
+	// sampleBytes is how much of a summary an introduction carries, but for a first part that is larger.
+	sampleBytes = 1 << 10
+)
+
+// introduction is the first parts of what is held of an entry.
+func introduction(e *directory.Entry) (Introduction, bool) {
+	p := e.Newest()
+	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {
+		return Introduction{}, false
+	}
+	end := 1
+	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
+		end++
+	}
+	run, err := p.Run(0, end)
+	return Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, err == nil
+}

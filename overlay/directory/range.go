@@ -1,0 +1,153 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// A directory that cannot hold everybody holds a range of places, and beside it those that are like us or proved useful: see
+// package coverage. Lines about origins outside of the range are not taken in.
+
+// SetRange says which places are wanted. At first all are.
+func (d *Directory) SetRange(r coverage.Range) { d.within = r }
+
+// Range returns the places that are wanted.
+func (d *Directory) Range() coverage.Range { return d.within }
+
+// PlaceOf returns where the origin with a tag under the present seed stands. It is the same under every seed.
+func (d *Directory) PlaceOf(tag uint64) coverage.Place {
+	return coverage.Place(d.cfg.Seed.Rotated(tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
+}
+
+// Place returns where an entry's origin stands.
+func (d *Directory) Place(e *Entry) coverage.Place {
+	if e.old && d.previous != nil {
+		return coverage.Place(d.previous.tag.Rotated(e.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
+	}
+	return d.PlaceOf(e.tag)
+}
+
+// Old says whether the entry's summary is under the previous seed.
+func (e *Entry) Old() bool { return e.old }
+
+// refuse notes that a line was not taken in: for want of room, or because it is of no interest.
+func (d *Directory) refuse(tag uint64, room bool) {
+	d.refused = append(d.refused, d.PlaceOf(tag))
+	if room {
+		d.ignored++
+		d.missed = true
+	}
+}
+
+// Refused returns the places of the lines that were not taken in since the last call. It is valid until the next call of any
+// method.
+func (d *Directory) Refused() []coverage.Place {
+	r := d.refused
+	d.refused = d.refused[:0]
+	return r
+}
+
+// Missed says whether lines of the range were refused for want of room, and there is room again. It says so once.
+func (d *Directory) Missed() bool {
+	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.cfg.MaxOrigins {
+		return false
+	}
+	d.missed = false
+	return true
+}
+
+// Crowded says whether nearly as many origins are known as there may be.
+func (d *Directory) Crowded() bool { return 10*d.unlinked() >= 9*d.cfg.MaxOrigins }
+
+// unlinked is the number of entries that count, about: linked peers do not.
+func (d *Directory) unlinked() int { return len(d.byTag) - d.owns - len(d.links) }
+
+// Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory for it,
+// and returns nil if there is none: [Directory.KeepToRoom] weighs it against the others.
+func (d *Directory) Invite(now time.Duration, from event.PeerID, tag uint64) *Entry {
+	if e := d.Tagged(tag); e != nil && e.state != Named {
+		return e
+	}
+	if d.bans.has(now, tag) || d.pending >= MaxPending || d.pendingFull() || d.Short() {
+		return nil
+	}
+	return d.await(now, from, tag)
+}
+
+// KeepToRoom forgets the entries for which there is no room, by the rule of package coverage. keep says who stays in any case.
+// gone is told of each before it goes.
+func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) {
+	if d.unlinked() <= d.cfg.MaxOrigins {
+		return
+	}
+	var all []coverage.Candidate
+	var entries []*Entry
+	own := d.Own().cur
+	for _, e := range d.Others() {
+		if e == nil {
+			continue
+		}
+		if e.judged <= 0 && e.cur != nil && own != nil && !e.old {
+			d.compareSample(own, e)
+		}
+		c := coverage.Candidate{
+			Place: d.Place(e), Linked: d.links[e.peer] != nil || keep(e.peer),
+			Hits: e.hits, Size: 1 / float64(d.cfg.MaxOrigins),
+		}
+		if e.cur != nil && !e.Refuted() {
+			c.Overlap = float64(e.share.value)
+		}
+		all, entries = append(all, c), append(entries, e)
+	}
+	for i, stays := range coverage.Keep(d.within, d.PlaceOf(d.Own().tag), all) {
+		if stays {
+			continue
+		}
+		if d.within.Contains(all[i].Place) {
+			d.missed = true
+		}
+		gone(entries[i])
+		d.Remove(entries[i].index)
+	}
+}
+
+// Judge has the overlap of an entry estimated by its sample now, if it is not yet.
+func (d *Directory) Judge(e *Entry) {
+	if own := d.ownUnder(e); e.judged <= 0 && e.cur != nil && own != nil {
+		d.compareSample(own, e)
+	}
+}
+
+// Meet takes in a signed record of a peer that another vouches for. The record was verified. It says whether it is news.
+func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) bool {
+	tag := d.cfg.Seed.OriginTag(string(r.Peer))
+	e := d.Tagged(tag)
+	if e == nil {
+		e = d.nameNew(now, from, tag)
+	}
+	if e == nil || e.record.Envelope != nil || e.peer != "" && e.peer != r.Peer || d.isOwn(e) || !d.joinGroup(now, e, r, false) {
+		return false
+	}
+	before := e.recordBytes()
+	e.peer, e.record = r.Peer, r
+	d.countRecords(e, before)
+	return true
+}
+
+// Average returns how many bytes of memory an origin takes on average, of those of which a part is held, with the first part of its
+// summary alone: more is dropped before an origin is. n is how many there are.
+func (d *Directory) Average() (memory float64, n int) {
+	for _, e := range d.Others() {
+		if e != nil && e.cur != nil {
+			n++
+			memory += float64(entryMemory + e.recordBytes() + decoded*e.cur.Plan().EncodedBytes(1))
+		}
+	}
+	return memory / float64(max(n, 1)), n
+}
+
+// decoded is how many bytes a byte of a summary takes in memory, about: decoded, with its place in the index.
+const decoded = 4

@@ -1,0 +1,114 @@
+package exchange
+
+import (
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// A link is told of origins in the range that its peer wants to hear of, and of no others. Where the range is everybody,
+// the pubsub mesh says which links tell each other; where it is a part, all do whose ranges meet: pubsub chooses its mesh
+// without regard to ranges.
+
+// PlaceOf returns where a peer stands.
+func PlaceOf(p event.PeerID) coverage.Place { return coverage.Place(summary.OriginTag(string(p))) }
+
+// SetRange says which places we want to hear of. At first all are.
+func (x *Exchange) SetRange(r coverage.Range) {
+	x.within = r
+	x.due.By(duePlan, 0)
+	for _, l := range x.order {
+		l.untold.addAll(len(x.origins))
+	}
+}
+
+// reach is what a linked peer wants to hear of.
+func (l *link) reach() coverage.Range { return coverage.Around(l.place, l.hello.Depth) }
+
+// meets says whether a linked peer's range and ours have places in common.
+func (x *Exchange) meets(l *link) bool {
+	return x.within.Covers(l.reach()) || l.reach().Covers(x.within)
+}
+
+// tells says whether a link is told of what is held here.
+func (x *Exchange) tells(l *link) bool {
+	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
+}
+
+// tellAgain has a link told again of what its peer wants: of what was outside of its range, and, if it had no room for what
+// it was told, of that too.
+func (x *Exchange) tellAgain(l *link, all bool) {
+	l.untold.addAll(len(x.origins))
+	for _, e := range x.others() {
+		if all && e != nil {
+			l.trades.renewed(e.Index())
+		}
+	}
+}
+
+// Meeting returns how many links lead into our range, or to peers whose range ours is a part of.
+func (x *Exchange) Meeting() int {
+	n := 0
+	for _, l := range x.order {
+		if l.heard && x.meets(l) {
+			n++
+		}
+	}
+	return n
+}
+
+// Networks returns how many origins linked peers say there are in all.
+func (x *Exchange) Networks() []float64 {
+	var out []float64
+	for _, l := range x.order {
+		if l.heard && l.hello.Network > 0 {
+			out = append(out, float64(l.hello.Network))
+		}
+	}
+	return out
+}
+
+// Spend counts bytes that go to a peer, linked or not.
+func (x *Exchange) Spend(p event.PeerID, n int) {
+	if l, ok := x.links[p]; ok {
+		x.charge(l, n)
+		return
+	}
+	x.up.take(n)
+	x.sent += uint64(n)
+}
+
+// Spare says whether the own line can send more now.
+func (x *Exchange) Spare() bool { return x.up.allows(0) }
+
+// Knows says whether a linked peer has our own newest epoch, as far as we know.
+func (x *Exchange) Knows(p event.PeerID) bool {
+	l, ok := x.links[p]
+	ep, _ := x.origins[0].Epoch()
+	return ok && l.known(0).theirs == ep
+}
+
+// InquiryBytes is what an inquiry counts against a budget.
+func InquiryBytes(q event.Inquiry) int {
+	n := helloBase + len(q.Lacks) + 6*len(q.Known)
+	for _, i := range q.Own {
+		n += introductionBytes(i)
+	}
+	return n
+}
+
+// NamesBytes is what the answer to an inquiry counts against a budget.
+func NamesBytes(a event.Names) int {
+	n := helloBase
+	for _, p := range a.Peers {
+		n += RecordBytes(p.Record) + 2
+	}
+	for _, i := range a.Similar {
+		n += introductionBytes(i)
+	}
+	return n
+}
+
+func introductionBytes(i event.Introduction) int {
+	return len(i.Envelope) + len(i.Record) + i.Run.EncodedBytes() + 3*len(i.Run.Parts) + runOverhead
+}

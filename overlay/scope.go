@@ -1,0 +1,223 @@
+package overlay
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// scope is the part of the network that this peer knows itself, and those it can ask about the rest. At depth 0 the part is
+// everybody, and there is nobody to ask.
+type scope struct {
+	place    coverage.Place
+	depth    int              // of the own range: what is outside is not wanted
+	vouched  int              // of the range for which we can vouch
+	size     float64          // origins in the whole network, by estimate
+	nearest  []coverage.Place // of all ever told of and not kept, those nearest; at most nearestMost
+	contacts *coverage.Contacts
+	changed  bool // places came or went since the size was estimated
+
+	gossip  coverage.Gossip
+	nextAsk time.Duration
+	begun   time.Duration
+	asked   PeerID                   // whose answer to an inquiry is awaited
+	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
+	served  int                      // inquiries answered in this second
+}
+
+const (
+	// nearestMost is how many places are remembered for the estimate of the network's size alone.
+	nearestMost = 32
+	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
+	filledTo = 0.5
+	// answerFor is how long an answer to an inquiry is waited for.
+	answerFor = 8 * time.Second
+	// maxServed is how many inquiries are answered with names in a second.
+	maxServed = 16
+	// maxTold bounds the memory of who has our own summary.
+	maxTold = 256
+	// A peer with room for fewer than littleRoom origins takes only firstOrigins of it in the first second, and twice as much
+	// every second: it may learn that there are too many before it has fetched what it cannot keep.
+	littleRoom   = 1024
+	firstOrigins = 1.0 / 8
+	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory bytes are
+	// assumed.
+	fewKnown      = 4
+	unknownMemory = 2400
+)
+
+func newScope(self PeerID) scope {
+	place := exchange.PlaceOf(self)
+	return scope{place: place, vouched: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{}}
+}
+
+// ownRange is what this peer covers, or means to.
+func (o *Overlay) ownRange() coverage.Range { return coverage.Around(o.scope.place, o.scope.depth) }
+
+// withinRange says whether entries are in the own range; nil if that is everybody.
+func (o *Overlay) withinRange() func(*directory.Entry) bool {
+	if o.scope.depth == 0 {
+		return nil
+	}
+	return func(e *directory.Entry) bool { return o.ownRange().Contains(o.directory.Place(e)) }
+}
+
+// notes remembers the place of an origin that was told of and not taken in, if it is among the nearest.
+func (s *scope) notes(p coverage.Place) {
+	if p == s.place {
+		return
+	}
+	at, known := slices.BinarySearchFunc(s.nearest, p, func(a, b coverage.Place) int {
+		return cmp.Compare(s.place.Distance(a), s.place.Distance(b))
+	})
+	if known || at == nearestMost {
+		return
+	}
+	s.nearest = slices.Insert(s.nearest, at, p)
+	s.nearest = s.nearest[:min(len(s.nearest), nearestMost)]
+	s.changed = true
+}
+
+// means is what there is for the own range: memory, and a number of origins. The line does not count yet: a peer on a slow line
+// in a small network knows everybody a little, and asks those who know more.
+func (o *Overlay) means() coverage.Means {
+	memory, n := o.directory.Average()
+	if n < fewKnown {
+		memory = unknownMemory
+	}
+	return coverage.Means{Memory: float64(o.cfg.Memory), Origin: memory, Most: float64(o.cfg.MaxOrigins)}
+}
+
+// slowStart says whether no more origins are taken in yet.
+func (o *Overlay) slowStart(now time.Duration) bool {
+	if o.cfg.MaxOrigins >= littleRoom || o.scope.depth > 0 {
+		return false
+	}
+	part := math.Ldexp(firstOrigins, int(min(now-o.scope.begun, time.Minute)/time.Second))
+	return part < 1 && float64(o.directory.Origins()) >= part*float64(o.cfg.MaxOrigins)
+}
+
+// ownEstimate is how many origins there seem to be, by the places known near ours.
+func (o *Overlay) ownEstimate() float64 {
+	places := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
+	for _, e := range o.directory.Others() {
+		if e != nil && !e.Covered() {
+			places = append(places, o.directory.Place(e))
+		}
+	}
+	places = append(places, o.scope.nearest...)
+	slices.Sort(places)
+	return 1 + coverage.Origins(o.scope.place, slices.Compact(places))
+}
+
+// chooseDepth fits the own range to what there is for it.
+func (o *Overlay) chooseDepth(now time.Duration) {
+	s := &o.scope
+	for _, p := range o.directory.Refused() {
+		s.notes(p)
+	}
+	if !s.changed {
+		return
+	}
+	s.changed = false
+	s.size = o.ownEstimate()
+	depth := coverage.Depth(s.depth, o.means(), max(s.size, coverage.Median(o.exchange.Networks())))
+	if depth == s.depth {
+		return
+	}
+	s.depth, s.nextAsk = depth, now
+	for _, c := range s.contacts.All() {
+		s.notes(c.Place)
+	}
+	s.contacts.SetDepth(depth)
+	for _, e := range o.directory.Others() {
+		if e != nil {
+			o.keepContact(e)
+		}
+	}
+	o.directory.SetRange(o.ownRange())
+	o.exchange.SetRange(o.ownRange())
+	for _, p := range o.exchange.Linked() {
+		o.hello(now, p, exchange.NoRecords)
+	}
+}
+
+// keepContact makes a contact of an entry's peer, if its range has place for one.
+func (o *Overlay) keepContact(e *directory.Entry) {
+	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
+		o.addContact(e.Record(), o.scope.depth)
+	}
+}
+
+func (o *Overlay) addContact(r Record, depth int) bool {
+	if o.scope.depth == 0 || r.Peer == o.cfg.Self {
+		return false
+	}
+	group := ""
+	if o.cfg.Group != nil {
+		group = o.cfg.Group(r)
+	}
+	return o.scope.contacts.Add(coverage.Contact{
+		Peer: string(r.Peer), Record: r.Envelope, Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
+	})
+}
+
+// keepToRoom forgets the entries that there is no room for. Who they were is remembered as far as it is of use.
+func (o *Overlay) keepToRoom() {
+	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
+		o.scope.notes(o.directory.Place(e))
+		o.keepContact(e)
+	})
+	o.pass()
+}
+
+// Vouched is the depth of the widest range around this peer for which it can vouch: all origins of it that it was told of are
+// known, and they are not far fewer than there should be.
+func (o *Overlay) Vouched() int { return o.scope.vouched }
+
+// vouch works out for which range this peer can vouch.
+func (o *Overlay) vouch() int {
+	var held [coverage.MaxDepth + 1]int // by how many first bits they share with us
+	depth := o.scope.depth
+	for _, e := range o.directory.Others() {
+		if e == nil || e.Gone() || e.Covered() {
+			continue
+		}
+		shared := min(bits.LeadingZeros64(o.scope.place.Distance(o.directory.Place(e))), coverage.MaxDepth)
+		if e.Held() != nil {
+			held[shared]++
+		} else if shared >= depth && e.DialFails() == 0 {
+			depth = min(shared+1, coverage.MaxDepth)
+		}
+	}
+	for shared := coverage.MaxDepth - 1; shared >= 0; shared-- {
+		held[shared] += held[shared+1]
+	}
+	for depth < coverage.MaxDepth && o.scope.depth > 0 && float64(held[depth]+1) < filledTo*math.Ldexp(o.scope.size, -depth) {
+		depth++
+	}
+	return depth
+}
+
+// Covers is the range for which this peer can vouch.
+func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
+
+// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0.
+func (o *Overlay) Contacts() []coverage.Contact { return o.scope.contacts.All() }
+
+// comeBack has all links tell again what there was no room for, once there is room.
+func (o *Overlay) comeBack(now time.Duration) {
+	if !o.directory.Missed() {
+		return
+	}
+	for _, p := range o.exchange.Linked() {
+		o.hello(now, p, exchange.NoneAndAgain)
+	}
+}

@@ -1,0 +1,124 @@
+package overlay_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+)
+
+// grown is a network of peers that joined one after the other, each with room for limit origins, some time later. Peers whose
+// numbers are equal modulo interests hold much the same.
+func grown(t *testing.T, n, limit, interests int) *overlaytest.Network {
+	t.Helper()
+	configs := make([]overlay.Config, n)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit, Loop: true}
+	}
+	net, err := overlaytest.New(configs, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range configs {
+		fps := overlaytest.Fingerprints(40, 0, uint64(1000+i%interests))
+		if err := net.Publish(i, append(fps, overlaytest.Fingerprints(10, 0, uint64(i))...)); err != nil {
+			t.Fatal(err)
+		}
+		net.Connect(i, max(0, i-1))
+		net.Connect(i, i/2)
+		net.Run(net.Now + 100*time.Millisecond)
+	}
+	net.Run(net.Now + 90*time.Second)
+	return net
+}
+
+// TestKeptByRule: who has room for few knows the range around it whole, those that are most alike, and contacts in all other
+// ranges. No origin is in many more directories than others for having come first, and none in hardly any.
+func TestKeptByRule(t *testing.T) {
+	const n, limit, interests = 150, 20, 15
+	net := grown(t, n, limit, interests)
+	index := map[overlay.PeerID]int{}
+	for i, p := range net.Peers {
+		index[p.ID] = i
+	}
+	holders := make([]int, n)
+	alike, expected, vouched, known, unknown := 0, 0, 0, 0, 0
+	for i, p := range net.Peers {
+		if p.Overlay.Origins() > limit+len(p.Overlay.Linked()) {
+			t.Errorf("peer %d knows %d peers", i, p.Overlay.Origins())
+		}
+		for _, d := range p.Overlay.Directory() {
+			j := index[d.Peer]
+			holders[j]++
+			if i%interests == j%interests {
+				alike++
+			}
+		}
+		expected += min(n/interests-1, limit/4)
+		covered := p.Overlay.Covers()
+		if covered.Depth() == 0 {
+			t.Errorf("peer %d vouches for everybody", i)
+		}
+		vouched += covered.Depth()
+		set := map[overlay.PeerID]bool{}
+		for _, d := range p.Overlay.Directory() {
+			set[d.Peer] = true
+		}
+		for j, other := range net.Peers {
+			if i != j && covered.Contains(overlay.PlaceOf(other.ID)) && !set[other.ID] {
+				unknown++
+			} else if i != j && covered.Contains(overlay.PlaceOf(other.ID)) {
+				known++
+			}
+		}
+	}
+	if t.Logf("of the peers in ranges vouched for, %d are known and %d are not", known, unknown); 50*unknown > known {
+		t.Errorf("of the peers in ranges vouched for, %d are known and %d are not", known, unknown)
+	}
+	slices.Sort(holders)
+	least, median, p99 := holders[0], holders[n/2], holders[n*99/100]
+	t.Logf("directories that an origin is in: least %d, median %d, p99 %d", least, median, p99)
+	if 2*least < median || p99 > 3*median {
+		t.Errorf("directories that an origin is in: least %d, median %d, p99 %d", least, median, p99)
+	}
+	if alike < expected*9/10 {
+		t.Errorf("%d of the peers kept are alike, want %d", alike, expected)
+	}
+	if mean := float64(vouched) / n; mean > math.Log2(n/limit*4) {
+		t.Errorf("peers vouch for ranges of depth %.1f on average", mean)
+	}
+}
+
+// TestContactsCover: contacts and the own range are for everybody.
+func TestContactsCover(t *testing.T) {
+	net := grown(t, 100, 16, 10)
+	for i, p := range net.Peers {
+		n := 0
+		own := p.Overlay.Covers()
+		for _, other := range net.Peers {
+			in := own.Contains(overlay.PlaceOf(other.ID))
+			for _, c := range p.Overlay.Contacts() {
+				in = in || c.Range().Contains(overlay.PlaceOf(other.ID))
+			}
+			if in {
+				n++
+			}
+		}
+		if n < 85 {
+			t.Errorf("peer %d: its range and its contacts are for %d of 100", i, n)
+		}
+	}
+}
+
+// TestWholeWhereItFits: where everybody has room for everybody, nobody asks for names and all vouch for all.
+func TestWholeWhereItFits(t *testing.T) {
+	net := grown(t, 30, 40, 5)
+	for i, p := range net.Peers {
+		if p.Overlay.Covers().Depth() != 0 || len(p.Overlay.Contacts()) > 0 || p.Overlay.Origins() != 29 {
+			t.Errorf("peer %d knows %d, vouches for %v and has %d contacts", i, p.Overlay.Origins(), p.Overlay.Covers(), len(p.Overlay.Contacts()))
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing/match"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Where a directory covers a part of the network, a search covers the rest by contacts: peers that each know a range of it.
+// Their names are confirmed as an informant's are. The widest ranges come first, and an Any query asks few contacts at a
+// time. When each range was asked once and nobody was found, a second contact speaks for each: one alone may lie.
+
+const (
+	// contactsAtOnce is how many contacts an Any query asks at a time, to begin with.
+	contactsAtOnce = 2
+	// oneMoreEach so many contacts asked, one more is asked at a time: a long search is wider, and ends in time.
+	oneMoreEach = 8
+	// contactMatches is how many false matches are expected among the names that a contact gives.
+	contactMatches = 1
+)
+
+// covering is how far a query has got with the ranges beside ours.
+type covering struct {
+	begun    bool
+	contacts []coverage.Contact
+	once     coverage.Set // what somebody has answered for, our own directory included
+	twice    coverage.Set // what two have answered for
+}
+
+// cover begins to ask contacts; false when there are none, or they were asked before.
+func (r *Router) cover(q *flight) bool {
+	if q.cover.begun || q.serves != nil {
+		return false
+	}
+	q.cover.begun = true
+	q.cover.contacts = r.view.Contacts()
+	r.askContacts(q)
+	return q.contactsAsked() > 0
+}
+
+// askContacts asks as many contacts as may be asked now.
+func (r *Router) askContacts(q *flight) {
+	if !q.cover.begun || len(q.cover.contacts) == 0 || q.Mode == Any && (q.probing > 0 || q.next(r.bound(q)) >= 0) {
+		return
+	}
+	under := 0
+	for i := range q.asks {
+		if a := &q.asks[i]; a.contact > 0 && a.state == asking {
+			under++
+		}
+	}
+	width := r.cfg.Parallel
+	if q.Mode == Any {
+		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
+	}
+	for ; under < width; under++ {
+		i := r.nextContact(q)
+		if i < 0 || !q.afford(askCost) {
+			return
+		}
+		c := &q.cover.contacts[i]
+		p := overlay.PeerID(c.Peer)
+		reason := q.explain(Reason{Peer: p, Why: Contact})
+		q.asks = append(q.asks, ask{
+			peer: p, contact: i + 1, falseMatches: contactMatches, voice: q.newVoice(), state: asking, since: r.now, reason: reason,
+		})
+		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
+	}
+}
+
+// contactsAsked is how many contacts were asked so far.
+func (q *flight) contactsAsked() int {
+	n := 0
+	for i := range q.asks {
+		if q.asks[i].contact > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// nextContact is whom to ask next, -1 for nobody: for what nobody has answered for, and then, while nobody is found, for what
+// one alone has. Nobody is asked a second time while the first still may answer.
+func (r *Router) nextContact(q *flight) int {
+	asked, waits := make(map[int]bool, len(q.asks)), false
+	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
+	for i := range q.asks {
+		a := &q.asks[i]
+		if a.contact == 0 {
+			continue
+		}
+		asked[a.contact-1] = true
+		if rng := q.cover.contacts[a.contact-1].Range(); a.state == asking {
+			waits = true
+			if first.Covers(rng) {
+				second.Add(rng)
+			}
+			first.Add(rng)
+		}
+	}
+	was := func(i int) bool {
+		p := overlay.PeerID(q.cover.contacts[i].Peer)
+		return asked[i] || q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting
+	}
+	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
+	if i := coverage.Next(q.cover.contacts, &first, was, key); i >= 0 || waits || q.found > 0 || r.lax.oneVoice {
+		return i
+	}
+	return coverage.Next(q.cover.contacts, &second, was, key)
+}
+
+// answeredFor notes that a peer has answered for the range of a depth around its place.
+func (q *flight) answeredFor(p coverage.Place, depth int) {
+	rng := coverage.Around(p, depth)
+	if q.cover.once.Covers(rng) {
+		q.cover.twice.Add(rng)
+	}
+	q.cover.once.Add(rng)
+}
+
+// contactAnswered takes in what a contact's answer says besides names.
+func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
+	if a.contact == 0 {
+		return
+	}
+	c := &q.cover.contacts[a.contact-1]
+	a.heard = true
+	a.depth = min(max(in.Depth, 0), coverage.MaxDepth)
+	for _, rec := range in.Records {
+		a.names = append(a.names, rec.Peer)
+	}
+	q.answeredFor(c.Place, a.depth)
+	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
+	for i := range q.candidates {
+		if p := &q.candidates[i]; p.state == answered {
+			r.judge(q, a, p.record.Peer)
+		}
+	}
+}
+
+// judge tells the overlay whether a contact was right about a peer that holds the key: it should have named it, if that is of
+// the range that it answered for.
+func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
+	if a.contact == 0 || !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
+		return
+	}
+	switch named := slices.Contains(a.names, holder); {
+	case named:
+		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Proved: true})
+	case coverage.Around(q.cover.contacts[a.contact-1].Place, a.depth).Contains(placeOf(holder)):
+		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Denied: true})
+	default:
+		return
+	}
+	a.judged = true
+}
+
+// placeOf is the place of a peer.
+func placeOf(p overlay.PeerID) coverage.Place { return coverage.Place(summary.OriginTag(string(p))) }
+
+// contactFailed tells the overlay that a contact did not answer.
+func (r *Router) contactFailed(a *ask) {
+	if a.contact > 0 {
+		r.emit(ContactOutcome{Peer: a.peer, Failed: true})
+	}
+}

@@ -1,0 +1,166 @@
+package routing_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// ranged is a network of peers that each know the range of a depth around them, and have two contacts in every other range.
+func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
+	t.Helper()
+	net := routingtest.NewNet(1)
+	nodes := make([]*routingtest.Node, n)
+	for i := range nodes {
+		node, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes[i] = node
+	}
+	for i, node := range nodes {
+		place := overlay.PlaceOf(node.ID)
+		node.Range = coverage.Around(place, depth)
+		table := coverage.NewContacts(place)
+		table.SetDepth(depth)
+		for j, other := range nodes {
+			at := overlay.PlaceOf(other.ID)
+			if i != j && node.Range.Contains(at) {
+				node.Knows[other.ID] = 0.001
+			}
+			table.Add(coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: depth})
+		}
+		node.Ask = table.All()
+	}
+	return net, nodes
+}
+
+// TestContactsFind: a key that one peer anywhere holds is found from anywhere, at two messages a range.
+func TestContactsFind(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	nodes[17].Holds["k"] = true
+	for i, node := range nodes {
+		if i == 17 {
+			continue
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Run()
+		s := node.Done[0].Stats
+		if s.Found != 1 || s.Messages > 2*7+2 {
+			t.Errorf("%s: %v", node.ID, node.Done[0])
+		}
+		if own := node.Range.Contains(overlay.PlaceOf(nodes[17].ID)); own && s.Messages > 2 {
+			t.Errorf("%s knows the holder, and spent %d messages", node.ID, s.Messages)
+		}
+	}
+}
+
+// TestCovered: a search that finds nobody says which part of the network was asked.
+func TestCovered(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	for _, c := range []struct {
+		budget int
+		want   float64
+	}{{1000, 1}, {2 * 3, 4.0 / 8}, {1, 1.0 / 8}} {
+		node := nodes[5]
+		node.Done = nil
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: c.budget})
+		net.Run()
+		if s := node.Done[0].Stats; s.Found != 0 || s.Covered != c.want {
+			t.Errorf("budget %d: %v, covered %v, want %v", c.budget, node.Done[0], s.Covered, c.want)
+		}
+	}
+	whole, nobody := ranged(t, 8, 0, routing.Config{})
+	whole.Start(nobody[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any})
+	whole.Run()
+	if s := nobody[0].Done[0].Stats; s.Covered != 1 {
+		t.Errorf("covered %v where everybody is known", s.Covered)
+	}
+}
+
+// TestAllCovers: a search for all holders asks for every range, and names each holder once.
+func TestAllCovers(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	want := []overlay.PeerID{}
+	for i := 3; i < 64; i += 6 {
+		nodes[i].Holds["k"] = true
+		want = append(want, nodes[i].ID)
+	}
+	net.Start(nodes[0].ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	net.Run()
+	got := slices.Clone(nodes[0].Found[1])
+	slices.Sort(got)
+	if !slices.Equal(got, want) || nodes[0].Done[0].Stats.Covered != 1 {
+		t.Errorf("found %v, want %v: %v", got, want, nodes[0].Done[0])
+	}
+}
+
+// TestDenyingContacts: a contact that denies everything costs a second question, and is told of to the overlay. Where nobody
+// is asked a second time it hides all of its range.
+func TestDenyingContacts(t *testing.T) {
+	found := func(secondVoices bool) (n int, judged []routing.ContactOutcome) {
+		net, nodes := ranged(t, 64, 3, routing.Config{})
+		nodes[17].Holds["k"] = true
+		home := coverage.Around(overlay.PlaceOf(nodes[17].ID), 3)
+		for i, node := range nodes {
+			node.Boasts = home.Contains(overlay.PlaceOf(node.ID)) && i%2 == 0
+			if !secondVoices {
+				node.Router.Loosen("a second contact is asked")
+			}
+		}
+		for i, node := range nodes {
+			if i == 17 || home.Contains(overlay.PlaceOf(node.ID)) {
+				continue
+			}
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+			net.Run()
+			n += node.Done[0].Stats.Found
+			judged = append(judged, node.Judged...)
+		}
+		return n, judged
+	}
+	with, judged := found(true)
+	without, _ := found(false)
+	if without >= with {
+		t.Errorf("%d found with second voices, %d without: nobody needed them", with, without)
+	}
+	denied, proved := 0, 0
+	for _, j := range judged {
+		if j.Denied {
+			denied++
+		}
+		if j.Proved {
+			proved++
+		}
+	}
+	if denied == 0 || proved < with*3/4 {
+		t.Errorf("%d contacts caught denying and %d proved right, of %d finds", denied, proved, with)
+	}
+}
+
+// TestDeadContacts: contacts that are gone do not end a search.
+func TestDeadContacts(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	nodes[17].Holds["k"] = true
+	n, asked := 0, 0
+	for i, node := range nodes {
+		node.Down = i%3 == 0 && i != 17
+	}
+	for i, node := range nodes {
+		if i == 17 || node.Down {
+			continue
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Run()
+		asked++
+		n += node.Done[0].Stats.Found
+	}
+	if n < asked*85/100 {
+		t.Errorf("%d of %d found", n, asked)
+	}
+}
