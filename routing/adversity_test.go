@@ -308,6 +308,24 @@ func (p *place) without(id overlay.PeerID, do func() time.Duration) time.Duratio
 	return do()
 }
 
+// TestSlowHolder lets others doubt a holder that answers slowly: it is waited for, by those who want one and who want all.
+func TestSlowHolder(t *testing.T) {
+	p := newPlace(t, 1, "", routing.Config{})
+	p.RTT = 300 * time.Millisecond
+	a := p.node("a")
+	p.node("b").Holds["k"] = true
+	a.Knows["b"] = 0.0001
+	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+		a.Router.Step(p.Now(), routing.Doubted{Peer: "b"})
+		p.last++
+		p.Start("a", routing.Query{ID: p.last, Key: []byte("k"), Mode: mode})
+		p.Run()
+		if s := a.Done[len(a.Done)-1].Stats; s.Found != 1 {
+			t.Errorf("%v: found %d after %v, want 1", mode, s.Found, s.Elapsed)
+		}
+	}
+}
+
 // TestReturnedHolder has a peer fail for a minute: it is found again soon after it is back.
 func TestReturnedHolder(t *testing.T) {
 	p := newPlace(t, 1, "", routing.Config{})

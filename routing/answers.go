@@ -89,7 +89,7 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 func (r *Router) confirmFailed(in ConfirmFailed) {
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state != asking {
-		r.failures.note(r.now, in.Peer)
+		r.failures.note(r.now, in.Peer, true)
 		return
 	}
 	r.fail(q, c)
@@ -99,7 +99,7 @@ func (r *Router) confirmFailed(in ConfirmFailed) {
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *flight, c *candidate) {
 	r.waitFor(q, c, -1)
-	r.failures.note(r.now, c.record.Peer)
+	r.failures.note(r.now, c.record.Peer, true)
 	c.state = failed
 	q.stats.Explain[c.reason].Result = Failed
 	if c.tries == 1 {

@@ -60,11 +60,8 @@ func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 
 // rested says of a candidate whether it failed of late, and keeps it from being asked if it did just now.
 func (r *Router) rested(c candidate) candidate {
-	switch r.standing(c.record.Peer) {
-	case suspect:
-		c.suspect = true
-	case resting:
-		c.suspect, c.state = true, shunned
+	if c.standing = r.standing(c.record.Peer); c.standing == resting {
+		c.state = shunned
 	}
 	return c
 }
@@ -84,7 +81,7 @@ func (q *flight) rank() {
 	for i, c := range q.candidates {
 		if c.state == waiting {
 			p := c.p
-			if c.suspect {
+			if c.standing != sound {
 				p *= discredit * discredit
 			}
 			entries = append(entries, match.Entry{Index: i, Probability: p, Cost: c.cost, Tie: c.tie})

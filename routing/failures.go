@@ -24,18 +24,20 @@ const (
 type failure struct {
 	last  time.Duration
 	pause time.Duration // from the last failure until it is asked again
+	sure  bool          // it had all the time that an answer may take; else others doubt it, or a query ended meanwhile
 }
 
 // failures are those of at most [maxFailures] peers. One answer clears a peer's record, and time does.
 type failures map[overlay.PeerID]failure
 
-// note takes in that a peer failed to answer.
-func (fs *failures) note(now time.Duration, p overlay.PeerID) {
+// note takes in that a peer failed to answer. It is sure if the peer had all the time that an answer may take.
+func (fs *failures) note(now time.Duration, p overlay.PeerID, sure bool) {
 	if *fs == nil {
 		*fs = failures{}
 	}
-	f := failure{last: now, pause: firstPause}
+	f := failure{last: now, pause: firstPause, sure: sure}
 	if old, ok := fs.of(now, p); ok {
+		f.sure = sure || old.sure
 		f.pause = old.pause
 		if now >= old.last+old.pause {
 			f.pause = min(2*old.pause, lastPause)
@@ -47,11 +49,10 @@ func (fs *failures) note(now time.Duration, p overlay.PeerID) {
 	}
 }
 
-// doubt takes in that others could not reach a peer. It may be asked at once, to see.
+// doubt takes in that others could not reach a peer.
 func (fs *failures) doubt(now time.Duration, p overlay.PeerID) {
 	if _, ok := fs.of(now, p); !ok {
-		fs.note(now, p)
-		(*fs)[p] = failure{last: now - firstPause, pause: firstPause}
+		fs.note(now, p, false)
 	}
 }
 
@@ -79,11 +80,13 @@ func (fs failures) forget() {
 // Suspected says whether a peer has failed to answer, or others could not reach it, and has not answered since.
 func (r *Router) Suspected(p overlay.PeerID) bool { return r.standing(p) != sound }
 
-// standing is what a peer's failures mean for a query: it is asked last, or not at all for a while.
+// standing is what a peer's failures mean for a query. A word from others, or an answer that was slower than somebody
+// else's, only moves it back in the order: busy peers are slow, too.
 type standing uint8
 
 const (
 	sound   standing = iota
+	doubted          // asked after all others
 	suspect          // asked after all others, and not waited for
 	resting          // not asked
 )
@@ -93,6 +96,8 @@ func (r *Router) standing(p overlay.PeerID) standing {
 	switch {
 	case !ok || r.lax.forgetFailures:
 		return sound
+	case !f.sure:
+		return doubted
 	case r.now < f.last+f.pause:
 		return resting
 	}

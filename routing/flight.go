@@ -57,21 +57,21 @@ const (
 
 // candidate is a peer that may hold the key.
 type candidate struct {
-	record  overlay.Record
-	why     Why
-	matched bool    // by its summary here
-	rate    float64 // of what matched; 1 when nothing did
-	likely  float64 // probability by the summary alone, before trust
-	trust   float64
-	p       float64 // probability that it holds the key
-	cost    float64
-	tie     uint64
-	namedBy int  // index in flight.voices; -1: nobody
-	suspect bool // it failed to answer of late: it is asked last, and not waited for
-	state   state
-	tries   int
-	since   time.Duration
-	reason  int // index in Stats.Explain
+	record   overlay.Record
+	why      Why
+	matched  bool    // by its summary here
+	rate     float64 // of what matched; 1 when nothing did
+	likely   float64 // probability by the summary alone, before trust
+	trust    float64
+	p        float64 // probability that it holds the key
+	cost     float64
+	tie      uint64
+	namedBy  int // index in flight.voices; -1: nobody
+	standing standing
+	state    state
+	tries    int
+	since    time.Duration
+	reason   int // index in Stats.Explain
 }
 
 // voice is one who names peers, and how its names fared.

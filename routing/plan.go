@@ -223,7 +223,7 @@ func (r *Router) width(q *flight, best *candidate) int {
 	if best.p < evenOdds {
 		w++
 	}
-	if best.why == Linked || best.suspect {
+	if best.why == Linked || best.standing >= suspect {
 		w = r.cfg.Parallel
 	}
 	return min(w, r.cfg.Parallel)
@@ -293,7 +293,7 @@ func (r *Router) escalate(q *flight) bool {
 func (q *flight) retry() bool {
 	again := false
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && !c.suspect && c.p >= worthRepeating && !q.discredited(c) {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing < suspect && c.p >= worthRepeating && !q.discredited(c) {
 			c.state, again = waiting, true
 		}
 	}

@@ -173,8 +173,8 @@ func (r *Router) end(q *flight, why End) {
 			continue
 		}
 		r.waitFor(q, c, -1)
-		if c.suspect || r.now >= c.since+r.cfg.HedgeAfter {
-			r.failures.note(r.now, c.record.Peer)
+		if again := c.standing >= suspect; again || r.now >= c.since+r.cfg.HedgeAfter {
+			r.failures.note(r.now, c.record.Peer, again)
 		}
 	}
 	if q.serves != nil {

@@ -102,7 +102,7 @@ func (r *Router) holdsUp(c *candidate) bool { return r.now < c.since+r.patience(
 // nothing speaks for it.
 func (r *Router) patience(c *candidate) time.Duration {
 	switch {
-	case c.suspect:
+	case c.standing >= suspect:
 		return grace
 	case c.why == Linked:
 		return r.cfg.HedgeAfter
@@ -116,7 +116,7 @@ func (r *Router) worthWaiting(q *flight) bool {
 		return true
 	}
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking && (!c.suspect || r.holdsUp(c)) {
+		if c := &q.candidates[i]; c.state == asking && (c.standing < suspect || r.holdsUp(c)) {
 			return true
 		}
 	}
