@@ -86,7 +86,7 @@ func (p *partial) addNode(class int, s node.Status) {
 	c.FalseMatches += s.FalseMatches
 	p.Pubsub += uint64(s.PubsubBytes)
 	p.Direct += uint64(s.DirectBytes)
-	p.Epochs += int(s.Epoch.Sequence)
+	p.Epochs += s.Epochs
 	p.Deltas += s.Deltas
 	p.DeltaBytes += uint64(s.DeltaBytes)
 	p.FullBytes += uint64(s.SparedBytes)
