@@ -57,7 +57,7 @@ func trialsFor(n int) int { return max(40, min(1000, 100_000_000/n)) }
 func (s *session) estimateElements(p printed) {
 	n, a := p.int("n"), arrayOf(p)
 	errors := trials(s, p.Name, trialsFor(n), func(rng *rand.Rand) float64 {
-		f := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: uint64(a.Bits), Hashes: a.Hashes}, n)
+		f := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: a.Bits, Hashes: a.Hashes}, n)
 		x := must(a.Cardinality(f.OnesCount(), estimate.Normal, 0.9))
 		return math.Abs(x.Value-float64(n)) / float64(n)
 	})
