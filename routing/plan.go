@@ -293,7 +293,7 @@ func (r *Router) escalate(q *flight) bool {
 func (q *flight) retry() bool {
 	again := false
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing < suspect && c.p >= worthRepeating && !q.discredited(c) {
+		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !q.discredited(c) {
 			c.state, again = waiting, true
 		}
 	}
