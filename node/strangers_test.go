@@ -141,9 +141,8 @@ func TestDialable(t *testing.T) {
 	if got := n.dialable(addrs); len(got) != 3 || !got[0].Equal(addrs[2]) {
 		t.Errorf("in a private network: %v", got)
 	}
-	public := publicly{n.host}
-	n.host = public
-	if got := n.dialable(addrs); len(got) != 1 || !got[0].Equal(addrs[2]) {
+	open := &Node{host: publicly{n.host}, cfg: n.cfg}
+	if got := open.dialable(addrs); len(got) != 1 || !got[0].Equal(addrs[2]) {
 		t.Errorf("on the open network: %v", got)
 	}
 }

@@ -39,7 +39,7 @@ func TestLineAgainstPlainSums(t *testing.T) {
 
 func TestMeterCountsSummariesApart(t *testing.T) {
 	m := newMeter(time.Now())
-	for id, n := range map[protocol.ID]int64{"/meshsub/1.3.0": 100, node.PartsID: 20, node.HaveID: 3} {
+	for id, n := range map[protocol.ID]int64{"/venn/meshsub/1.3.0": 100, node.PartsID: 20, node.HaveID: 3} {
 		m.LogSentMessageStream(n, id, peer.ID("b"))
 	}
 	m.LogSentMessageStream(7, node.PartsID, peer.ID("c"))
