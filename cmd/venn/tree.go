@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,6 +50,7 @@ type found struct {
 // before counts. What was read is remembered also when f or ctx ends the look.
 func (d *tree) each(ctx context.Context, f func(key string) error) error {
 	d.hashed, d.failed = 0, nil
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	paths, all := make(chan found, 1024), make(chan found, 1024)
@@ -69,16 +72,26 @@ func (d *tree) each(ctx context.Context, f func(key string) error) error {
 		})
 	}
 	go func() { wg.Wait(); close(all) }()
-	err := d.take(all, cancel, f)
-	if errors.Is(walked, context.Canceled) && err != nil {
-		walked = nil
+	keep, err := d.take(all, cancel, f)
+	switch {
+	case outer.Err() != nil:
+		walked = outer.Err() // files may be lacking though the walk came to its end
+	case err != nil:
+		walked = nil // it was stopped
 	}
-	return errors.Join(err, walked)
+	if err != nil || walked != nil { // the look was not whole: what it did not come to stays remembered
+		for x := range d.files.Below(".") {
+			if _, ok := keep[x.Path]; !ok {
+				keep[x.Path] = x
+			}
+		}
+	}
+	return errors.Join(err, walked, d.files.Save(slices.Collect(maps.Values(keep))))
 }
 
-// take calls f with the keys of files, and remembers the files in the end.
-func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (err error) {
-	var keep []repo.File
+// take calls f with the keys of files, and returns the files by their paths.
+func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (keep map[string]repo.File, err error) {
+	keep = make(map[string]repo.File)
 	for x := range all {
 		if x.fresh {
 			d.hashed++
@@ -93,17 +106,14 @@ func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (er
 		} else if time.Since(time.Unix(0, x.Time)) < racy {
 			x.Time = -1 // it is read again next time
 		}
-		keep = append(keep, x.File)
+		keep[x.Path] = x.File
 		if err == nil {
 			if err = f(keyOf(x.Sum)); err != nil {
 				stop()
 			}
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return d.files.Save(keep)
+	return keep, err
 }
 
 // walk sends files that are known to all, and others to unknown.
