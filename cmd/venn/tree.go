@@ -42,12 +42,13 @@ func openTree(r repo.Repo, root string) (*tree, error) {
 // found is a file that was looked at.
 type found struct {
 	repo.File
-	fresh bool // it was read now
-	err   error
+	fresh  bool // it was read now
+	folder bool // that could not be read
+	err    error
 }
 
-// each calls f with the key of every regular file, in no order. A file that cannot be read is noted in failed, and its key of
-// before counts. What was read is remembered also when f or ctx ends the look.
+// each calls f with the key of every regular file, in no order. A file or folder that cannot be read is noted in failed, and
+// its keys of before count. What was read is remembered also when f or ctx ends the look.
 func (d *tree) each(ctx context.Context, f func(key string) error) error {
 	d.hashed, d.failed = 0, nil
 	outer := ctx
@@ -92,12 +93,27 @@ func (d *tree) each(ctx context.Context, f func(key string) error) error {
 // take calls f with the keys of files, and returns the files by their paths.
 func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (keep map[string]repo.File, err error) {
 	keep = make(map[string]repo.File)
+	give := func(x repo.File) {
+		keep[x.Path] = x
+		if err == nil {
+			if err = f(keyOf(x.Sum)); err != nil {
+				stop()
+			}
+		}
+	}
 	for x := range all {
 		if x.fresh {
 			d.hashed++
 		}
 		if x.err != nil {
 			d.failed = append(d.failed, x.err)
+			if x.folder {
+				for last := range d.files.Below(x.Path) {
+					if _, ok := keep[last.Path]; !ok {
+						give(last)
+					}
+				}
+			}
 			last, ok := d.files.Last(x.Path)
 			if !ok {
 				continue
@@ -106,12 +122,7 @@ func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (ke
 		} else if time.Since(time.Unix(0, x.Time)) < racy {
 			x.Time = -1 // it is read again next time
 		}
-		keep[x.Path] = x.File
-		if err == nil {
-			if err = f(keyOf(x.Sum)); err != nil {
-				stop()
-			}
-		}
+		give(x.File)
 	}
 	return keep, err
 }
@@ -126,7 +137,10 @@ func (d *tree) walk(ctx context.Context, unknown, all chan<- found) error {
 		if err == nil && !e.Type().IsRegular() {
 			return ctx.Err()
 		}
-		x := found{File: repo.File{Path: rel}, err: err}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the folder is gone meanwhile
+		}
+		x := found{File: repo.File{Path: rel}, folder: err != nil, err: err}
 		if err == nil {
 			var info fs.FileInfo
 			if info, x.err = e.Info(); x.err == nil {

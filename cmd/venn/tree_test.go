@@ -121,3 +121,21 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 		t.Errorf("%d files read after a look that was ended, want 0", d.hashed)
 	}
 }
+
+func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
+	d, err := openTree(repo.Repo{Dir: t.TempDir()}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}); err != nil {
+		t.Fatal(err)
+	}
+	all := make(chan found, 1)
+	all <- found{File: repo.File{Path: "d"}, folder: true, err: os.ErrPermission}
+	close(all)
+	listed := 0
+	keep, err := d.take(all, func() {}, func(string) error { listed++; return nil })
+	if len(keep) != 2 || listed != 2 || len(d.failed) != 1 || err != nil {
+		t.Errorf("%d kept, %d listed, failed: %v, %v, want the two below the folder", len(keep), listed, d.failed, err)
+	}
+}
