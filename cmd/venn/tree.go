@@ -129,9 +129,13 @@ func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (ke
 
 // walk sends files that are known to all, and others to unknown.
 func (d *tree) walk(ctx context.Context, unknown, all chan<- found) error {
-	return filepath.WalkDir(d.files.Root, func(path string, e fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(d.files.Root, path)
-		if err != nil && (path == d.files.Root || relErr != nil) {
+	root, err := filepath.EvalSymlinks(d.files.Root) // WalkDir does not follow a link
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(root, path)
+		if err != nil && (path == root || relErr != nil) {
 			return err
 		}
 		if err == nil && !e.Type().IsRegular() {

@@ -139,3 +139,20 @@ func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
 		t.Errorf("%d kept, %d listed, failed: %v, %v, want the two below the folder", len(keep), listed, d.failed, err)
 	}
 }
+
+func TestTreeFollowsALinkToTheFolder(t *testing.T) {
+	root, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.WriteFile(filepath.Join(root, "a"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root, link); err != nil {
+		t.Skip(err)
+	}
+	d, err := openTree(repo.Repo{Dir: t.TempDir()}, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.look(t); len(got) != 1 {
+		t.Errorf("%d keys, want 1", len(got))
+	}
+}
