@@ -228,6 +228,32 @@ func TestActing(t *testing.T) {
 	}
 }
 
+func TestSlowBodiesTakeNoPlace(t *testing.T) {
+	s := httptest.NewServer(Handler(Config{
+		Source: NewFeed(Header{}, 0), Ask: func(context.Context, int, []byte, bool) (Query, error) { return Query{}, nil },
+	}))
+	defer s.CloseClientConnections()
+	for range maxAsking {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = io.WriteString(c, "POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+		if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "100") { // the body is awaited
+			t.Fatal(line, err)
+		}
+	}
+	resp, err := http.Post(s.URL+"/ask", "", strings.NewReader(`{"key":"k"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("%d, want 200", resp.StatusCode)
+	}
+}
+
 func TestRecording(t *testing.T) {
 	f := NewFeed(Header{Source: "testnet", Network: "n", Program: "v1"}, 0)
 	f.Publish(Peer{N: 0, Name: "a"}, Status{N: 0, Keys: 7}, Report{json.RawMessage(`{"peers":1}`)})
