@@ -20,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // follow returns the lines that a follower gets before the feed is quiet.
@@ -96,6 +98,16 @@ func TestHistoryGivesWay(t *testing.T) {
 }
 
 // A viewer that never reads costs nobody anything: publishing goes on, and the viewer is left.
+func TestStrangersAreNumberedUpToALimit(t *testing.T) {
+	w := NewWatch(NewFeed(Header{}, 0), false)
+	for i := range maxNumbers {
+		w.number(peer.ID(fmt.Sprint("peer", i)))
+	}
+	if got, again := w.number("one more"), w.number("peer7"); got != -1 || again != 7 {
+		t.Errorf("numbers %d and %d, want -1 and 7", got, again)
+	}
+}
+
 func TestStuckViewer(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	s := httptest.NewServer(Handler(Config{Source: f}))
