@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,14 +42,16 @@ func openTree(r repo.Repo, root string) (*tree, error) {
 // found is a file that was looked at.
 type found struct {
 	repo.File
-	fresh bool // it was read now
-	err   error
+	fresh  bool // it was read now
+	folder bool // that could not be read
+	err    error
 }
 
-// each calls f with the key of every regular file, in no order. A file that cannot be read is noted in failed, and its key of
-// before counts. What was read is remembered also when f or ctx ends the look.
+// each calls f with the key of every regular file, in no order. A file or folder that cannot be read is noted in failed, and
+// its keys of before count. What was read is remembered also when f or ctx ends the look.
 func (d *tree) each(ctx context.Context, f func(key string) error) error {
 	d.hashed, d.failed = 0, nil
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	paths, all := make(chan found, 1024), make(chan found, 1024)
@@ -69,22 +73,47 @@ func (d *tree) each(ctx context.Context, f func(key string) error) error {
 		})
 	}
 	go func() { wg.Wait(); close(all) }()
-	err := d.take(all, cancel, f)
-	if errors.Is(walked, context.Canceled) && err != nil {
-		walked = nil
+	keep, err := d.take(all, cancel, f)
+	switch {
+	case outer.Err() != nil:
+		walked = outer.Err() // files may be lacking though the walk came to its end
+	case err != nil:
+		walked = nil // it was stopped
 	}
-	return errors.Join(err, walked)
+	if err != nil || walked != nil { // the look was not whole: what it did not come to stays remembered
+		for x := range d.files.Below(".") {
+			if _, ok := keep[x.Path]; !ok {
+				keep[x.Path] = x
+			}
+		}
+	}
+	return errors.Join(err, walked, d.files.Save(slices.Collect(maps.Values(keep))))
 }
 
-// take calls f with the keys of files, and remembers the files in the end.
-func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (err error) {
-	var keep []repo.File
+// take calls f with the keys of files, and returns the files by their paths.
+func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (keep map[string]repo.File, err error) {
+	keep = make(map[string]repo.File)
+	give := func(x repo.File) {
+		keep[x.Path] = x
+		if err == nil {
+			if err = f(keyOf(x.Sum)); err != nil {
+				stop()
+			}
+		}
+	}
 	for x := range all {
 		if x.fresh {
 			d.hashed++
 		}
 		if x.err != nil {
 			d.failed = append(d.failed, x.err)
+			if x.folder {
+				for last := range d.files.Below(x.Path) {
+					if _, ok := keep[last.Path]; !ok {
+						give(last)
+					}
+				}
+			}
 			last, ok := d.files.Last(x.Path)
 			if !ok {
 				continue
@@ -93,30 +122,29 @@ func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (er
 		} else if time.Since(time.Unix(0, x.Time)) < racy {
 			x.Time = -1 // it is read again next time
 		}
-		keep = append(keep, x.File)
-		if err == nil {
-			if err = f(keyOf(x.Sum)); err != nil {
-				stop()
-			}
-		}
+		give(x.File)
 	}
-	if err != nil {
-		return err
-	}
-	return d.files.Save(keep)
+	return keep, err
 }
 
 // walk sends files that are known to all, and others to unknown.
 func (d *tree) walk(ctx context.Context, unknown, all chan<- found) error {
-	return filepath.WalkDir(d.files.Root, func(path string, e fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(d.files.Root, path)
-		if err != nil && (path == d.files.Root || relErr != nil) {
+	root, err := filepath.EvalSymlinks(d.files.Root) // WalkDir does not follow a link
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(root, path)
+		if err != nil && (path == root || relErr != nil) {
 			return err
 		}
 		if err == nil && !e.Type().IsRegular() {
 			return ctx.Err()
 		}
-		x := found{File: repo.File{Path: rel}, err: err}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the folder is gone meanwhile
+		}
+		x := found{File: repo.File{Path: rel}, folder: err != nil, err: err}
 		if err == nil {
 			var info fs.FileInfo
 			if info, x.err = e.Info(); x.err == nil {

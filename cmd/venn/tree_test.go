@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -87,5 +88,71 @@ func TestTreeGoesOnAfterWhatCannotBeRead(t *testing.T) {
 	d.hash = broken
 	if got := d.look(t); len(got) != 3 || d.unread() == nil {
 		t.Errorf("%d keys, %v, want the key of before of the one that cannot be read", len(got), d.unread())
+	}
+}
+
+func TestTreeRemembersAfterABrokenLook(t *testing.T) {
+	r, root := repo.Repo{Dir: t.TempDir()}, t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"a", "b", "c"} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.WriteFile(path, []byte(name), 0o600), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := openTree(r, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	if err := d.each(t.Context(), func(string) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v, want the error of f", err)
+	}
+	first := d.hashed
+	if d.look(t); first == 0 || first+d.hashed != 3 {
+		t.Errorf("%d files read, then %d, want 3 in all", first, d.hashed)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := d.each(ended, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that the look was ended", err)
+	}
+	if d.look(t); d.hashed != 0 {
+		t.Errorf("%d files read after a look that was ended, want 0", d.hashed)
+	}
+}
+
+func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
+	d, err := openTree(repo.Repo{Dir: t.TempDir()}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}); err != nil {
+		t.Fatal(err)
+	}
+	all := make(chan found, 1)
+	all <- found{File: repo.File{Path: "d"}, folder: true, err: os.ErrPermission}
+	close(all)
+	listed := 0
+	keep, err := d.take(all, func() {}, func(string) error { listed++; return nil })
+	if len(keep) != 2 || listed != 2 || len(d.failed) != 1 || err != nil {
+		t.Errorf("%d kept, %d listed, failed: %v, %v, want the two below the folder", len(keep), listed, d.failed, err)
+	}
+}
+
+func TestTreeFollowsALinkToTheFolder(t *testing.T) {
+	root, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.WriteFile(filepath.Join(root, "a"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root, link); err != nil {
+		t.Skip(err)
+	}
+	d, err := openTree(repo.Repo{Dir: t.TempDir()}, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.look(t); len(got) != 1 {
+		t.Errorf("%d keys, want 1", len(got))
 	}
 }

@@ -67,6 +67,17 @@ func (f *Files) Last(path string) (File, bool) {
 	return x, ok
 }
 
+// Below yields what was remembered last of the files below a folder; ".": of all.
+func (f *Files) Below(folder string) iter.Seq[File] {
+	return func(yield func(File) bool) {
+		for path, x := range f.byPath {
+			if (folder == "." || strings.HasPrefix(path, folder+string(filepath.Separator))) && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
 // Save remembers these files in the place of those before.
 func (f *Files) Save(files []File) error {
 	var b bytes.Buffer

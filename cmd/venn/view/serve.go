@@ -44,6 +44,7 @@ const (
 	maxViewers   = 32               // that follow at one time
 	maxAsking    = 8                // requests to ask or change, at one time
 	writeTime    = 10 * time.Second // for a browser to take a batch: one that never reads is left
+	readTime     = 10 * time.Second // for a body to come
 	askTime      = 20 * time.Second
 	maxBody      = 4 << 10
 	keepAlive    = 15 * time.Second // between signs of life of a feed where nothing happens
@@ -238,16 +239,19 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, can bool, do func(c
 		http.Error(w, "this view only shows", http.StatusForbidden)
 		return
 	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(readTime))
+	var a asked
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&a); err != nil {
+		http.Error(w, "no JSON: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	_ = control.SetReadDeadline(time.Time{})
 	select {
 	case s.asking <- struct{}{}:
 		defer func() { <-s.asking }()
 	default:
 		http.Error(w, "too much is asked at once", http.StatusServiceUnavailable)
-		return
-	}
-	var a asked
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&a); err != nil {
-		http.Error(w, "no JSON: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)

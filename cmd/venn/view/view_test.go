@@ -20,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // follow returns the lines that a follower gets before the feed is quiet.
@@ -96,6 +98,16 @@ func TestHistoryGivesWay(t *testing.T) {
 }
 
 // A viewer that never reads costs nobody anything: publishing goes on, and the viewer is left.
+func TestStrangersAreNumberedUpToALimit(t *testing.T) {
+	w := NewWatch(NewFeed(Header{}, 0), false)
+	for i := range maxNumbers {
+		w.number(peer.ID(fmt.Sprint("peer", i)))
+	}
+	if got, again := w.number("one more"), w.number("peer7"); got != -1 || again != 7 {
+		t.Errorf("numbers %d and %d, want -1 and 7", got, again)
+	}
+}
+
 func TestStuckViewer(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	s := httptest.NewServer(Handler(Config{Source: f}))
@@ -225,6 +237,32 @@ func TestActing(t *testing.T) {
 	}
 	if changed != 1 {
 		t.Errorf("%d changes, want the one that is right", changed)
+	}
+}
+
+func TestSlowBodiesTakeNoPlace(t *testing.T) {
+	s := httptest.NewServer(Handler(Config{
+		Source: NewFeed(Header{}, 0), Ask: func(context.Context, int, []byte, bool) (Query, error) { return Query{}, nil },
+	}))
+	defer s.CloseClientConnections()
+	for range maxAsking {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = io.WriteString(c, "POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+		if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "100") { // the body is awaited
+			t.Fatal(line, err)
+		}
+	}
+	resp, err := http.Post(s.URL+"/ask", "", strings.NewReader(`{"key":"k"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("%d, want 200", resp.StatusCode)
 	}
 }
 

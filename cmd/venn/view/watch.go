@@ -23,6 +23,7 @@ const (
 	lookTime   = 5 * time.Second        // for a node to answer
 	flushEvery = 200 * time.Millisecond // of what was learned
 	looking    = 4                      // nodes asked at one time
+	maxNumbers = 1 << 14                // of peers: identities cost nothing, and the others are not shown
 )
 
 // Watch asks nodes what they hold, and publishes it. It is safe for concurrent use.
@@ -81,12 +82,15 @@ func (w *Watch) add(id peer.ID, p Peer) int {
 	return p.N
 }
 
-// number returns the number of a peer, which it gets if it has none.
+// number returns the number of a peer, which it gets if it has none; -1: there are too many already.
 func (w *Watch) number(id peer.ID) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n, ok := w.numbers[id]; ok {
 		return n
+	}
+	if len(w.numbers) >= maxNumbers {
+		return -1
 	}
 	text := id.String()
 	return w.add(id, Peer{Name: short(text), ID: text})
@@ -115,7 +119,9 @@ func (w *Watch) hear(n int, events <-chan node.Event) {
 			if w.idle() {
 				continue
 			}
-			w.noteLearned(n, w.number(e.Origin), e.Epoch)
+			if of := w.number(e.Origin); of >= 0 {
+				w.noteLearned(n, of, e.Epoch)
+			}
 		}
 	}
 }
@@ -242,8 +248,11 @@ func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 func (w *Watch) held(n int, peers []node.PeerStatus) Held {
 	h := Held{N: n}
 	for _, p := range peers {
-		if p.Parts > 0 {
-			h.Held = append(h.Held, Cell{w.number(p.ID), p.Parts, p.Bytes, round(-math.Log2(max(p.Rate, 1e-12)), 1)})
+		if p.Parts == 0 {
+			continue
+		}
+		if of := w.number(p.ID); of >= 0 {
+			h.Held = append(h.Held, Cell{of, p.Parts, p.Bytes, round(-math.Log2(max(p.Rate, 1e-12)), 1)})
 		}
 	}
 	return h
@@ -264,8 +273,12 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []overlay.Ne
 		if !p.Linked {
 			continue
 		}
+		to := w.number(p.ID)
+		if to < 0 {
+			continue
+		}
 		link := Link{
-			To: w.number(p.ID), Kind: "link", Share: -1, RTT: round(float64(p.RTT.Microseconds())/1000, 1),
+			To: to, Kind: "link", Share: -1, RTT: round(float64(p.RTT.Microseconds())/1000, 1),
 			Sent: sent[p.ID], Received: received[p.ID],
 		}
 		if nb, ok := chosen[p.ID]; ok {

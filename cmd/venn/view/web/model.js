@@ -13,7 +13,7 @@
 /** levels is how many steps a bit of false-positive rate has in a cell of the matrix. */
 export const levels = 8;
 
-/** fold is after how many events that came the oldest half is kept as a state only. */
+/** Model keeps every event of the run, so that any time can be sought: its memory grows with the run. */
 export class Model {
   constructor() {
     /** @type {any[]} */ this.log = [];
