@@ -35,6 +35,8 @@ type scope struct {
 const (
 	// nearestMost is how many places are remembered for the estimate of the network's size alone.
 	nearestMost = 32
+	// hearsay is how many times as many origins there may be, by places told of, as by summaries held.
+	hearsay = 2
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
 	filledTo = 0.5
 	// answerFor is how long an answer to an inquiry is waited for.
@@ -104,17 +106,19 @@ func (o *Overlay) slowStart(now time.Duration) bool {
 	return part < 1 && float64(o.directory.Origins()) >= part*float64(o.cfg.MaxOrigins)
 }
 
-// ownEstimate is how many origins there seem to be, by the places known near ours.
+// ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places: those of which
+// no summary is held count for little more than those of which one is.
 func (o *Overlay) ownEstimate() float64 {
-	places := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
+	held := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
 	for _, e := range o.directory.Others() {
-		if e != nil && !e.Covered() {
-			places = append(places, o.directory.Place(e))
+		if e != nil && e.Held() != nil && !e.Covered() {
+			held = append(held, o.directory.Place(e))
 		}
 	}
-	places = append(places, o.scope.nearest...)
-	slices.Sort(places)
-	return 1 + coverage.Origins(o.scope.place, slices.Compact(places))
+	sure := 1 + coverage.Origins(o.scope.place, held)
+	all := append(held, o.scope.nearest...)
+	slices.Sort(all)
+	return min(1+coverage.Origins(o.scope.place, slices.Compact(all)), hearsay*sure)
 }
 
 // chooseDepth fits the own range to what there is for it.
@@ -172,7 +176,9 @@ func (o *Overlay) addContact(r Record, depth int) bool {
 // keepToRoom forgets the entries that there is no room for. Who they were is remembered as far as it is of use.
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
-		o.scope.notes(o.directory.Place(e))
+		if e.Held() != nil {
+			o.scope.notes(o.directory.Place(e))
+		}
 		o.keepContact(e)
 	})
 	o.pass()
