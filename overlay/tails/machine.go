@@ -576,9 +576,13 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 		if !ok {
 			continue
 		}
-		if room -= size; room < 0 || len(items) >= MaxItems {
+		if len(items) >= MaxItems {
 			break
 		}
+		if size > room {
+			continue // a smaller one may fit
+		}
+		room -= size
 		bytes += size
 		items = append(items, it)
 		delete(l.due, tag)
