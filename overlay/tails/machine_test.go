@@ -459,6 +459,10 @@ func TestFresh(t *testing.T) {
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, silent for ten seconds: %v", age)
 	}
+	a.step(tails.Received{From: "b", Items: []tails.Item{{Group: n.peers["c"].header.Group()}}})
+	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
+		t.Errorf("b, who spoke of c alone: %v", age)
+	}
 	n.lose, n.peers["b"].hides = nil, true
 	n.run(n.now + 2*time.Second)
 	if _, ok := a.machine.Fresh(n.now, "b"); ok {
