@@ -56,6 +56,20 @@ func TestMadeUpPlaces(t *testing.T) {
 	}
 }
 
+// A few links that say that the network is huge don't make it so.
+func TestBoastOfSize(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 5)), Config{})
+	for i := range 4 {
+		p, now := PeerID(fmt.Sprint("liar", i)), time.Duration(i)*time.Second
+		o.Step(now, LinkOpened{Peer: p})
+		o.Step(now, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
+		o.Step(now+time.Second/2, Tick{})
+		if o.scope.depth != 0 {
+			t.Fatalf("depth %d on the word of %d links", o.scope.depth, i+1)
+		}
+	}
+}
+
 // Many identities, each with a true summary, take no more memory than there is, and the directory stays of use.
 func TestManyIdentities(t *testing.T) {
 	const limit, identities = 50_000, 500

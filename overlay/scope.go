@@ -37,6 +37,10 @@ const (
 	nearestMost = 32
 	// hearsay is how many times as many origins there may be, by places told of, as by summaries held.
 	hearsay = 2
+	// fewVoices is how many links must say how large the network is before that counts, and boast how many times as large as by
+	// own evidence it may be then.
+	fewVoices = 3
+	boast     = 8
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
 	filledTo = 0.5
 	// answerFor is how long an answer to an inquiry is waited for.
@@ -121,6 +125,15 @@ func (o *Overlay) ownEstimate() float64 {
 	return min(1+coverage.Origins(o.scope.place, slices.Compact(all)), hearsay*sure)
 }
 
+// told is how many origins there are by the word of the links, as far as it is to be believed.
+func (o *Overlay) told() float64 {
+	all := o.exchange.Networks()
+	if len(all) < fewVoices {
+		return 0
+	}
+	return min(coverage.Median(all), boast*max(o.scope.size, float64(o.directory.Origins())))
+}
+
 // chooseDepth fits the own range to what there is for it.
 func (o *Overlay) chooseDepth(now time.Duration) {
 	s := &o.scope
@@ -132,7 +145,7 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 	s.changed = false
 	s.size = o.ownEstimate()
-	depth := coverage.Depth(s.depth, o.means(), max(s.size, coverage.Median(o.exchange.Networks())))
+	depth := coverage.Depth(s.depth, o.means(), max(s.size, o.told()))
 	if depth == s.depth {
 		return
 	}
