@@ -134,7 +134,7 @@ func (o *Overlay) inquiry(to PeerID, similar []*directory.Entry, near bool) Inqu
 		ep, _ := e.Epoch()
 		q.Known = append(q.Known, KnownOrigin{Place: uint32(o.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
 	}
-	q.Least = uint16(math.MaxUint16 * o.bar(similar))
+	q.Least = uint16(math.MaxUint16 * min(1, o.bar(similar)))
 	if near {
 		for _, e := range o.directory.Others() {
 			if len(q.Known) < event.MaxKnown && e != nil && e.Record().Envelope != nil && o.ownRange().Contains(o.directory.Place(e)) {
@@ -176,17 +176,17 @@ func lacking(ranges []coverage.Range, depth int) []byte {
 func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	q := in.Inquiry
 	asker := exchange.PlaceOf(in.From)
+	out := Names{Depth: o.Vouched()}
+	if o.scope.served++; o.scope.served > maxServed || !o.exchange.Spare() {
+		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: out})
+		return
+	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {
 		o.introduce(now, in.From, i)
 	}
 	known := make(map[uint32]uint16, len(q.Known))
 	for _, k := range q.Known {
 		known[k.Place] = k.Sequence
-	}
-	out := Names{Depth: o.Vouched()}
-	if o.scope.served++; o.scope.served > maxServed || !o.exchange.Spare() {
-		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: out})
-		return
 	}
 	if q.Near {
 		out.Peers = o.namesNear(asker, in.From, known, event.MaxNamed/2)

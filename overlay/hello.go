@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -40,7 +41,7 @@ func (o *Overlay) sayHello(now time.Duration, p PeerID, with exchange.Records, n
 	h := o.exchange.Greet(now, p, Hello{
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
-		Depth: o.scope.depth, Network: int(o.scope.size), Again: with == exchange.NoneAndAgain,
+		Depth: o.scope.depth, Network: int(min(o.scope.size, math.MaxInt32)), Again: with == exchange.NoneAndAgain,
 	})
 	o.effects.Emit(SayHello{To: p, Hello: h})
 }

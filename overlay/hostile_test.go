@@ -40,6 +40,36 @@ func TestFloodOfOrigins(t *testing.T) {
 	}
 }
 
+// Origins near us that somebody made up don't make the network seem large.
+func TestMadeUpPlaces(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})
+	linked(o, "liar")
+	for i := range uint64(64) {
+		g := summary.NewGroupID(summary.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
+		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
+	}
+	for now := time.Second; now < time.Minute; now += time.Second {
+		o.Step(now, Tick{})
+	}
+	if o.scope.depth != 0 || o.scope.size > 2*hearsay {
+		t.Errorf("depth %d in a network of %.0f by estimate", o.scope.depth, o.scope.size)
+	}
+}
+
+// A few links that say that the network is huge don't make it so.
+func TestBoastOfSize(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 5)), Config{})
+	for i := range 4 {
+		p, now := PeerID(fmt.Sprint("liar", i)), time.Duration(i)*time.Second
+		o.Step(now, LinkOpened{Peer: p})
+		o.Step(now, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
+		o.Step(now+time.Second/2, Tick{})
+		if o.scope.depth != 0 {
+			t.Fatalf("depth %d on the word of %d links", o.scope.depth, i+1)
+		}
+	}
+}
+
 // Many identities, each with a true summary, take no more memory than there is, and the directory stays of use.
 func TestManyIdentities(t *testing.T) {
 	const limit, identities = 50_000, 500

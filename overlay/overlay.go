@@ -121,6 +121,8 @@ func (o *Overlay) pass() {
 			o.exchange.Added(e, o.directory.Place(e))
 			o.scope.changed = true
 			continue
+		case directory.Renewed:
+			o.scope.changed = true
 		case directory.Removed:
 			o.topology.Removed(c.Index)
 			o.scope.changed = true

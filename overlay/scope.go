@@ -35,6 +35,12 @@ type scope struct {
 const (
 	// nearestMost is how many places are remembered for the estimate of the network's size alone.
 	nearestMost = 32
+	// hearsay is how many times as many origins there may be, by places told of, as by summaries held.
+	hearsay = 2
+	// fewVoices is how many links must say how large the network is before that counts, and boast how many times as large as by
+	// own evidence it may be then.
+	fewVoices = 3
+	boast     = 8
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
 	filledTo = 0.5
 	// answerFor is how long an answer to an inquiry is waited for.
@@ -104,17 +110,28 @@ func (o *Overlay) slowStart(now time.Duration) bool {
 	return part < 1 && float64(o.directory.Origins()) >= part*float64(o.cfg.MaxOrigins)
 }
 
-// ownEstimate is how many origins there seem to be, by the places known near ours.
+// ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places: those of which
+// no summary is held count for little more than those of which one is.
 func (o *Overlay) ownEstimate() float64 {
-	places := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
+	held := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
 	for _, e := range o.directory.Others() {
-		if e != nil && !e.Covered() {
-			places = append(places, o.directory.Place(e))
+		if e != nil && e.Held() != nil && !e.Covered() {
+			held = append(held, o.directory.Place(e))
 		}
 	}
-	places = append(places, o.scope.nearest...)
-	slices.Sort(places)
-	return 1 + coverage.Origins(o.scope.place, slices.Compact(places))
+	sure := 1 + coverage.Origins(o.scope.place, held)
+	all := append(held, o.scope.nearest...)
+	slices.Sort(all)
+	return min(1+coverage.Origins(o.scope.place, slices.Compact(all)), hearsay*sure)
+}
+
+// told is how many origins there are by the word of the links, as far as it is to be believed.
+func (o *Overlay) told() float64 {
+	all := o.exchange.Networks()
+	if len(all) < fewVoices {
+		return 0
+	}
+	return min(coverage.Median(all), boast*max(o.scope.size, float64(o.directory.Origins())))
 }
 
 // chooseDepth fits the own range to what there is for it.
@@ -128,7 +145,7 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 	s.changed = false
 	s.size = o.ownEstimate()
-	depth := coverage.Depth(s.depth, o.means(), max(s.size, coverage.Median(o.exchange.Networks())))
+	depth := coverage.Depth(s.depth, o.means(), max(s.size, o.told()))
 	if depth == s.depth {
 		return
 	}
@@ -172,7 +189,9 @@ func (o *Overlay) addContact(r Record, depth int) bool {
 // keepToRoom forgets the entries that there is no room for. Who they were is remembered as far as it is of use.
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
-		o.scope.notes(o.directory.Place(e))
+		if e.Held() != nil {
+			o.scope.notes(o.directory.Place(e))
+		}
 		o.keepContact(e)
 	})
 	o.pass()

@@ -65,12 +65,13 @@ func (fs failures) of(now time.Duration, p overlay.PeerID) (f failure, ok bool) 
 // answered clears a peer's record.
 func (fs failures) answered(p overlay.PeerID) { delete(fs, p) }
 
-// forget drops the record of the peer that failed longest ago.
+// forget drops the record of the peer that failed longest ago, of one that is merely doubted before any other.
 func (fs failures) forget() {
 	var oldest overlay.PeerID
 	first := true
 	for p, f := range fs {
-		if first || cmp.Or(cmp.Compare(f.last, fs[oldest].last), cmp.Compare(p, oldest)) < 0 {
+		old := fs[oldest]
+		if first || f.sure == old.sure && cmp.Or(cmp.Compare(f.last, old.last), cmp.Compare(p, oldest)) < 0 || !f.sure && old.sure {
 			oldest, first = p, false
 		}
 	}

@@ -30,6 +30,9 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 	out = slices.DeleteFunc(out, func(c overlay.Candidate) bool { return v.m.Tails.Removed(c.Peer, f) })
 	linked := v.Linked()
 	for _, p := range v.m.Tails.Added(f) {
+		if v.m.Tails.Removed(p, f) {
+			continue // it has left
+		}
 		if at := slices.IndexFunc(out, func(c overlay.Candidate) bool { return c.Peer == p }); at >= 0 {
 			out[at].Rate = addedRate
 			continue

@@ -94,8 +94,8 @@ func (t *Contacts) ranges() func(yield func(Range) bool) {
 	}
 }
 
-// Add takes a contact into its bucket and says whether it was taken. What is known of it already is kept, but for its record
-// and depth. A full bucket gives up its worst. One of an address group that the bucket has already goes only
+// Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept: others may say
+// anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes only
 // where there is a place free. Those of the own range are no contacts.
 func (t *Contacts) Add(c Contact) bool {
 	bucket := Around(c.Place, t.bits)
@@ -103,9 +103,7 @@ func (t *Contacts) Add(c Contact) bool {
 		return false
 	}
 	list := t.buckets[bucket]
-	if i := find(list, c.Peer); i >= 0 {
-		list[i].Record, list[i].Depth, list[i].Group = c.Record, c.Depth, c.Group
-		t.sort(list)
+	if find(list, c.Peer) >= 0 {
 		return true
 	}
 	list = append(list, c)

@@ -104,6 +104,17 @@ func TestContactsOrder(t *testing.T) {
 	}
 }
 
+// TestNamedAgain: what others say of a contact that is known changes nothing.
+func TestNamedAgain(t *testing.T) {
+	c := NewContacts(0)
+	c.SetDepth(1)
+	c.Add(Contact{Peer: "p", Record: []byte("true"), Place: 1 << 63, Depth: 3})
+	c.Add(Contact{Peer: "p", Record: []byte("old"), Place: 1 << 63, Depth: 0})
+	if got, _ := c.Get("p"); got.Depth != 3 || string(got.Record) != "true" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // TestDenials: who denies what is there is asked no more, and does not come back with a clean record.
 func TestDenials(t *testing.T) {
 	c := NewContacts(0)

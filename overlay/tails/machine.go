@@ -88,7 +88,7 @@ type early struct {
 // link is what is known of what a linked peer holds.
 type link struct {
 	hides  bool
-	heard  time.Duration // when its last message came
+	heard  time.Duration // when it last said where its own tails are
 	pulsed time.Duration // when it was last told of our own tails
 	muted  time.Duration // nothing is taken from it before then
 	known  map[uint64]position
@@ -281,7 +281,6 @@ func (m *Machine) received(in Received) {
 	if l == nil {
 		return
 	}
-	l.heard = m.now
 	if m.now < l.muted {
 		return
 	}
@@ -300,7 +299,7 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	pos.epoch, pos.number, pos.direct = epoch, it.Number, it.Direct
 	l.know(tag, pos)
 	if tag == m.cfg.Seed.OriginTag(string(from)) {
-		l.hides = it.Hides
+		l.hides, l.heard = it.Hides, m.now
 		if o != nil {
 			o.left = it.Left
 		}
@@ -576,9 +575,13 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 		if !ok {
 			continue
 		}
-		if room -= size; room < 0 || len(items) >= MaxItems {
+		if len(items) >= MaxItems {
 			break
 		}
+		if size > room {
+			continue // a smaller one may fit
+		}
+		room -= size
 		bytes += size
 		items = append(items, it)
 		delete(l.due, tag)

@@ -328,6 +328,29 @@ func TestSlowLinkCatchesUp(t *testing.T) {
 	}
 }
 
+// TestLargeItemBlocksNobody: where there is no room for one origin's tails, those of others still go.
+func TestLargeItemBlocksNobody(t *testing.T) {
+	n := newNet(t, "a b c d")
+	n.all(func(p, q *peer) { p.learn(q) })
+	a := n.peers["a"]
+	for _, id := range []overlay.PeerID{"b", "c"} {
+		n.link("a", id)
+	}
+	n.link("a", "d")
+	n.run(time.Second)
+	small, large := n.peers["b"], n.peers["c"]
+	if large.header.Group().OriginTag() > small.header.Group().OriginTag() {
+		small, large = large, small
+	}
+	a.room = 300
+	large.change(fps(0, 100), nil)
+	small.change(fps(1000, 1), nil)
+	n.run(n.now + 5*time.Second)
+	if _, added, _ := n.peers["d"].machine.State(small.id); added != 1 {
+		t.Errorf("d knows of %d keys, want 1", added)
+	}
+}
+
 // TestEarlyTails sends tails before the epoch that they belong to.
 func TestEarlyTails(t *testing.T) {
 	n := newNet(t, "a b")
@@ -435,6 +458,10 @@ func TestFresh(t *testing.T) {
 	n.run(13 * time.Second)
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, silent for ten seconds: %v", age)
+	}
+	a.step(tails.Received{From: "b", Items: []tails.Item{{Group: n.peers["c"].header.Group()}}})
+	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
+		t.Errorf("b, who spoke of c alone: %v", age)
 	}
 	n.lose, n.peers["b"].hides = nil, true
 	n.run(n.now + 2*time.Second)

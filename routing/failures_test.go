@@ -1,0 +1,20 @@
+package routing
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// TestDoubtsMakeRoom: what others doubt does not push out what failed to answer us.
+func TestDoubtsMakeRoom(t *testing.T) {
+	var fs failures
+	fs.note(0, "dead", true)
+	for i := range 2 * maxFailures {
+		fs.doubt(1, overlay.PeerID(fmt.Sprint(i)))
+	}
+	if f, ok := fs.of(1, "dead"); !ok || !f.sure || len(fs) > maxFailures {
+		t.Errorf("%v, %v, of %d", f, ok, len(fs))
+	}
+}
