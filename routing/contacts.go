@@ -132,7 +132,7 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
 	}
-	q.answeredFor(c.Place, a.depth)
+	q.answeredFor(c.Place, max(a.depth, c.Depth)) // no more than it was asked for: a late boast is not believed
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
 	for i := range q.candidates {
 		if p := &q.candidates[i]; p.state == answered {

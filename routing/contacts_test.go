@@ -164,3 +164,31 @@ func TestDeadContacts(t *testing.T) {
 		t.Errorf("%d of %d found", n, asked)
 	}
 }
+
+// TestBoastingContacts: contacts that were asked for their ranges don't answer for everybody.
+func TestBoastingContacts(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	nodes[17].Holds["k"] = true
+	at := overlay.PlaceOf(nodes[17].ID)
+	n, others := 0, 0
+	for i, node := range nodes {
+		if !coverage.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
+			node.Range = coverage.Range{} // says that it knows everybody
+			continue
+		}
+		if i != 17 {
+			others++
+		}
+	}
+	for i, node := range nodes {
+		if i == 17 || !coverage.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
+			continue
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Run()
+		n += node.Done[0].Stats.Found
+	}
+	if n != others {
+		t.Errorf("%d of %d found it", n, others)
+	}
+}

@@ -87,12 +87,14 @@ type early struct {
 
 // link is what is known of what a linked peer holds.
 type link struct {
-	hides  bool
-	heard  time.Duration // when it last said where its own tails are
-	pulsed time.Duration // when it was last told of our own tails
-	muted  time.Duration // nothing is taken from it before then
-	known  map[uint64]position
-	due    map[uint64]duty
+	hides   bool
+	heard   time.Duration // when it last said where its own tails are
+	pulsed  time.Duration // when it was last told of our own tails
+	muted   time.Duration // nothing is taken from it before then
+	doubts  int           // peers doubted on its word since doubted
+	doubted time.Duration
+	known   map[uint64]position
+	due     map[uint64]duty
 }
 
 // position is the state of an origin that a peer has reached.
@@ -304,7 +306,7 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 			o.left = it.Left
 		}
 	} else if it.Left && o != nil && o != &m.own {
-		m.hear(o)
+		m.hear(l, o)
 	}
 	switch {
 	case o == nil || o.header == nil || epoch.After(o.header.Epoch):

@@ -511,7 +511,7 @@ func TestGoodbye(t *testing.T) {
 	}
 }
 
-// TestUnreachable lets a peer tell that it cannot reach another: the word goes round once, and those linked with the other
+// TestUnreachable lets a peer tell that it cannot reach another: its links are told once, and those linked with the other
 // don't believe it.
 func TestUnreachable(t *testing.T) {
 	n := newNet(t, "a b c d dead")
@@ -530,6 +530,30 @@ func TestUnreachable(t *testing.T) {
 	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
 	if got := strings.Count(n.trace.String(), "  tails.Doubt {dead}"); got != 3 {
 		t.Errorf("it was told again at once: %d", got)
+	}
+}
+
+// TestLyingDoubts: a link that says of many that it cannot reach them is believed of a few, and its word goes no further.
+func TestLyingDoubts(t *testing.T) {
+	n := newNet(t, "a b liar v0 v1 v2 v3 v4 v5 v6 v7 v8 v9")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("liar", "a")
+	n.link("a", "b")
+	n.run(time.Second)
+	n.trace.Reset()
+	var lies []tails.Item
+	for i := range 10 {
+		lies = append(lies, tails.Item{Group: n.peers[overlay.PeerID(fmt.Sprint("v", i))].header.Group(), Left: true})
+	}
+	n.peers["a"].step(tails.Received{From: "liar", Items: lies})
+	n.run(n.now + 3*time.Second)
+	if got := strings.Count(n.trace.String(), "  tails.Doubt"); got != 8 {
+		t.Errorf("%d doubts, want 8", got)
+	}
+	n.peers["a"].step(tails.Unreachable{Peer: "v0"})
+	n.run(n.now + time.Second)
+	if got := strings.Count(n.trace.String(), "  tails.Doubt {v0}"); got != 4 {
+		t.Errorf("%d doubts of v0, want that of the lie and those of a and its two links", got)
 	}
 }
 

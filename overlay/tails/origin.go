@@ -25,6 +25,7 @@ type origin struct {
 	state  map[summary.Fingerprint]bool
 	left   bool          // it has said that it leaves: it holds nothing
 	doubt  time.Duration // when somebody last could not reach it
+	told   time.Duration // when links were last told that we could not
 	tokens float64       // tails that may come now
 	filled time.Duration
 }

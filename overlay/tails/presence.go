@@ -6,8 +6,12 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// doubtEvery is how long the same peer is not doubted again on the word of others.
-const doubtEvery = time.Minute
+const (
+	// doubtEvery is how long the same peer is not doubted again on the word of others.
+	doubtEvery = time.Minute
+	// maxDoubts is how many peers are doubted on the word of a link in that time.
+	maxDoubts = 8
+)
 
 // leave tells all links at once that the node closes.
 func (m *Machine) leave() {
@@ -32,26 +36,35 @@ func (m *Machine) unreachable(p overlay.PeerID) {
 
 // pass has all links told that an origin cannot be reached, unless they were of late.
 func (m *Machine) pass(o *origin) {
-	if o.doubt > 0 && m.now < o.doubt+doubtEvery {
+	if o.told > 0 && m.now < o.told+doubtEvery {
 		return
 	}
-	o.doubt = max(m.now, 1)
+	o.told = max(m.now, 1)
+	o.doubt = o.told
 	for _, l := range m.links {
 		l.owe(o.header.Group().OriginTag(), gone, 0)
 	}
 	m.emit(Doubt{o.peer})
 }
 
-// hear takes in that somebody cannot reach an origin. Who is linked with it knows better.
-func (m *Machine) hear(o *origin) {
-	if m.links[o.peer] == nil {
-		m.pass(o)
+// hear takes in that a link cannot reach an origin. Who is linked with it knows better. It is not told on: it may be a lie.
+func (m *Machine) hear(l *link, o *origin) {
+	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+doubtEvery {
+		return
 	}
+	if m.now >= l.doubted+doubtEvery {
+		l.doubted, l.doubts = m.now, 0
+	}
+	if l.doubts++; l.doubts > maxDoubts {
+		return
+	}
+	o.doubt = max(m.now, 1)
+	m.emit(Doubt{o.peer})
 }
 
 // back takes in that a peer is linked again.
 func (m *Machine) back(p overlay.PeerID) {
 	if o := m.origins[m.cfg.Seed.OriginTag(string(p))]; o != nil {
-		o.left, o.doubt = false, 0
+		o.left, o.doubt, o.told = false, 0, 0
 	}
 }
