@@ -36,8 +36,9 @@ const (
 //
 // The plan, for both modes: confirm who matches; in a poor directory only sure matches, until an informant was asked (All:
 // at once; Any: when the sure matches failed) and its names were confirmed; if informants don't help, all matches. Then
-// failures once more. Then contacts, for what the directory does not cover (All: at once). A key that nobody named was found to hold may be newer than all summaries: all linked peers are asked, if
-// the budget is enough. Then forwarding, again and again to other linked peers while nobody is found of many that are hidden.
+// failures once more. Then contacts, for what the directory does not cover (All: at once). A key that nobody named was
+// found to hold may be newer than all summaries: all linked peers are asked, if the budget is enough. Then forwarding,
+// again and again to other linked peers while nobody is found of many that are hidden.
 func (r *Router) advance(q *flight) {
 	if q.enough() {
 		r.end(q, Enough)
