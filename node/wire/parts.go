@@ -101,8 +101,11 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 			p.More = d.bool()
 		}
 	}
-	if p.Delta != nil && (run != nil || p.Refused) {
-		d.malformed("a delta and more")
+	if p.Delta != nil && run != nil {
+		d.malformed("a delta and a run")
+	}
+	if p.Refused && (p.Envelope != nil || p.Record != nil || p.Delta != nil || run != nil || p.More) {
+		d.malformed("a refusal and more")
 	}
 	if d.err == nil && !p.Refused && p.Delta == nil {
 		p.Run, d.err = summary.ParseRun(run)
