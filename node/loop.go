@@ -124,9 +124,9 @@ func (l *loop) tick() {
 		s := l.status()
 		l.n.gauges.Store(&s)
 		l.n.metrics.budgets(l.core.Overlay.Budgets(l.n.now()))
+		l.closeStale(time.Now())
 	}
 	if l.ticks%20 == 0 {
-		l.closeStale(time.Now())
 		if len(l.links) == 0 {
 			l.bootstrap()
 		}

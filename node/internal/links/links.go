@@ -35,6 +35,7 @@ type conn struct {
 
 const (
 	idleLife  = 30 * time.Second       // how long what nothing needs may be idle
+	passLife  = 2 * time.Second        // and how long a connection made only to confirm: its other end cannot refuse it
 	stayLife  = 2 * time.Second        // how long a link taken stays, at least, before another may take its place
 	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
@@ -271,7 +272,11 @@ func (t *Table) Stale(now time.Time) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for p, c := range t.peers {
-		if c.idle(now, idleLife) {
+		life := idleLife
+		if c.passing {
+			life = passLife
+		}
+		if c.idle(now, life) {
 			out = append(out, p)
 		}
 	}

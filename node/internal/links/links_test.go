@@ -48,12 +48,32 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	if got := made(t, c, "last", at(100)); got != "busy" {
 		t.Errorf("evicted %q, want the one no longer in use", got)
 	}
-	if got := c.Stale(at(100).Add(idleLife)); len(got) != 0 {
+	if got := c.Stale(at(100).Add(passLife)); len(got) != 0 {
 		t.Errorf("stale %v", got)
 	}
-	if got := c.Stale(at(101).Add(idleLife)); !slices.Equal(got, []peer.ID{"last"}) {
+	if got := c.Stale(at(101).Add(passLife)); !slices.Equal(got, []peer.ID{"last"}) {
 		t.Errorf("stale %v", got)
 	}
+}
+
+// TestPassingGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is in use does not.
+func TestPassingGoesSoon(t *testing.T) {
+	c := New(32)
+	for _, p := range []peer.ID{"idle", "busy", "link"} {
+		if _, ok := c.Dial(p, true, at(0)); !ok {
+			t.Fatalf("no room for %s", p)
+		}
+		c.Dialed(p, true, at(0))
+	}
+	done := c.Use("busy", false)
+	c.Link("link", true, at(0))
+	if got := c.Stale(at(0).Add(passLife)); len(got) != 0 {
+		t.Errorf("%v stale at once", got)
+	}
+	if got := c.Stale(at(1).Add(passLife)); !slices.Equal(got, []peer.ID{"idle"}) {
+		t.Errorf("stale are %v, want the idle one", got)
+	}
+	done()
 }
 
 // TestTakenLinksLeaveRoom: peers that link in any number leave the node room to dial, and evict nobody who is needed.
