@@ -22,6 +22,12 @@ func newAsker(cfg *Config) asker { return asker{cfg: cfg, rng: cfg.random(asking
 
 // due is when the next query begins.
 func (a *asker) due() time.Duration {
+	if asks := a.cfg.Script.Asks; asks != nil {
+		if a.asked >= len(asks) {
+			return math.MaxInt64
+		}
+		return asks[a.asked].At
+	}
 	if a.asked >= a.cfg.Queries {
 		return math.MaxInt64
 	}
@@ -33,18 +39,30 @@ func (s *Sim) ask() {
 	a := &s.asker
 	at := a.due()
 	a.asked++
+	if asks := s.cfg.Script.Asks; asks != nil {
+		q := asks[a.asked-1]
+		if s.churn.online[q.Peer] && !s.held.Holds(q.Peer, q.Key) {
+			s.begins(q)
+		}
+		return
+	}
 	for range 100 {
 		p := strategy.ID(a.rng.IntN(len(s.nodes)))
 		if !s.churn.online[p] {
 			continue
 		}
 		key, ok := a.key(p)
-		if findable := s.findable(p, key); ok && findable > 0 {
-			id := s.tally.add(p, at, key, findable)
-			s.queue.push(event{at: at, to: p, kind: start, msg: strategy.Message{Query: id}})
+		if ok && s.findable(p, key) > 0 {
+			s.begins(Ask{at, p, key})
 			return
 		}
 	}
+}
+
+// begins plans that a query begins.
+func (s *Sim) begins(q Ask) {
+	id := s.tally.add(q.Peer, q.At, q.Key, s.findable(q.Peer, q.Key))
+	s.queue.push(event{at: q.At, to: q.Peer, kind: start, msg: strategy.Message{Query: id}})
 }
 
 // key draws a key for a peer to look for; ok is false if it holds that.
@@ -61,7 +79,7 @@ func (a *asker) key(p strategy.ID) (key uint32, ok bool) {
 // findable is how many others that are online hold a key.
 func (s *Sim) findable(asker strategy.ID, key uint32) int {
 	n := 0
-	for _, p := range s.cfg.Data.Holders(key) {
+	for _, p := range s.held.Holders(key) {
 		if p != asker && s.churn.online[p] {
 			n++
 		}

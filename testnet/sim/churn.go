@@ -48,16 +48,37 @@ type move struct {
 func newChurn(cfg *Config) churn {
 	c := churn{online: make([]bool, cfg.Data.Peers())}
 	rng := cfg.random(churning)
+	for _, m := range cfg.Script.Moves {
+		c.moves = append(c.moves, move{m.At, m.Peer, m.Online})
+	}
 	for i := range c.online {
 		c.online[i] = true
 		if cfg.Churn.Median > 0 {
 			c.history(cfg, strategy.ID(i), rng)
 		}
 	}
-	slices.SortFunc(c.moves, func(a, b move) int {
+	slices.SortStableFunc(c.moves, func(a, b move) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.peer, b.peer))
 	})
+	c.begin()
 	return c
+}
+
+// begin applies the moves until the start, and leaves out those that change nothing.
+func (c *churn) begin() {
+	now := slices.Clone(c.online)
+	all := c.moves
+	c.moves = nil
+	for _, m := range all {
+		switch {
+		case now[m.peer] == m.online:
+		case m.at <= 0:
+			now[m.peer], c.online[m.peer] = m.online, m.online
+		default:
+			now[m.peer] = m.online
+			c.moves = append(c.moves, m)
+		}
+	}
 }
 
 // longAgo is how many medians before the run a peer's history begins.
@@ -103,6 +124,7 @@ func (s *Sim) plan(begin time.Duration) {
 		}
 		s.queue.push(event{at: m.at, to: m.peer, kind: k})
 	}
+	s.stage(until)
 	for s.asker.due() < until {
 		s.ask()
 	}

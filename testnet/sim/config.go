@@ -19,6 +19,12 @@ type Config struct {
 	Topology Topology
 	Lines    link.Mix // rates of the peers' lines; nil: 10 Mbit/s each way for all
 	Churn    Churn    // zero: nobody comes or goes
+	Script   Script   // what happens at known times; zero: nothing
+
+	// Rates are those of a peer's line, bit/s, each at least 1; nil: those that Lines gives it.
+	Rates func(strategy.ID) (up, down uint64)
+	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least. nil: by distance in a square.
+	Latency func(a, b strategy.ID) time.Duration
 
 	Least, Most time.Duration // one-way latencies; 0: 10 ms and 100 ms
 	Loss        float64       // share of messages lost once, and of those again, in [0, 0.5]
@@ -35,6 +41,8 @@ type Config struct {
 	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one after
 	// the other.
 	Each func(n int, do func(i int))
+	// Detail has the report say what became of every query, and what was sent in every second and by kind of message.
+	Detail bool
 	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
 	Trace io.Writer
 	// Progress is called about every virtual second; false stops the run. nil: nobody is told.
@@ -96,6 +104,10 @@ func (c *Config) check() error {
 	fault(c.Most < c.Least || c.Most > 10*time.Second, "most latency %v, not from %v to 10s", c.Most, c.Least)
 	fault(c.Loss < 0 || c.Loss > 0.5, "loss %v, not in [0, 0.5]", c.Loss)
 	fault(c.GiveUp < 0 || c.Warmup < 0 || c.Asking < 0 || c.Patience < 0, "a time is below 0")
+	if c.Data != nil {
+		faults = append(faults, c.Script.check(c.Data.Peers(), c.Data.Keys())...)
+	}
+	fault(len(c.Script.Moves) > 0 && c.Churn.Median > 0, "moves besides churn")
 	fault(c.Queries < 0, "%d queries", c.Queries)
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
 	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)

@@ -14,6 +14,8 @@ type connection struct {
 	used time.Duration // last, of one without a link
 	free time.Duration // when the next message may leave: never before the handshake is over
 	last time.Duration // when the latest message sent over it arrives
+
+	outbound bool // this end asked for the link
 }
 
 const (
@@ -126,7 +128,7 @@ func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 		}
 		n.close(p, c.life)
 	}
-	c := connection{peer: p, life: life}
+	c := connection{peer: p, life: life, outbound: outbound}
 	if old := n.passing(p); old != nil && (old.life == 0 || old.life == life) {
 		c.free, c.last = old.free, old.last
 		n.release(old)

@@ -16,6 +16,8 @@
 //     doesn't answer: who sends to it learns of that when connecting is given up.
 //   - A peer that comes back begins a new session. What was sent to an earlier one bounces at once, and an answer or a bounce for
 //     an earlier session never reaches a later one.
+//   - What is to happen at known times is a [Script]: peers come and go, collections change, lines slow down, the network falls apart
+//     for a while. A connection that a partition cuts is reset; who sends across it learns of that when connecting is given up.
 //   - Sessions and absences follow Weibull distributions. A peer that comes back has its collection and nothing else.
 //
 // It costs, besides the peers' own machines, about 300 bytes a peer and 100 bytes for every message under way. Of venn's machine

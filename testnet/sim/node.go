@@ -132,6 +132,11 @@ func (n *node) handle(e *event, end time.Duration) {
 	case refused:
 		n.dialing = without(n.dialing, e.from)
 		n.step(strategy.Failed{To: e.from})
+		if len(n.sim.cfg.Script.Cuts) > 0 { // else only who has just left refuses
+			n.sim.repair(n)
+		}
+	case changed:
+		n.step(e.msg.Body.(strategy.Changed))
 	case closed:
 		n.close(e.from, e.fromLife)
 	}
@@ -230,7 +235,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func (n *node) Self() strategy.ID         { return n.id }
 func (n *node) Rand() *rand.Rand          { return n.rng }
 func (n *node) Links() []strategy.ID      { return n.links }
-func (n *node) Holds(k strategy.Key) bool { return n.sim.cfg.Data.Holds(n.id, k.Number) }
+func (n *node) Holds(k strategy.Key) bool { return n.sim.held.Holds(n.id, k.Number) }
 func (n *node) Wake(at time.Duration)     { n.wakeAt = later(at, n.now) }
 func (n *node) Done(q strategy.QueryID) {
 	n.emit(event{at: n.now, to: n.id, kind: done, msg: strategy.Message{Query: q}})
@@ -258,6 +263,10 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 
 // Send puts a message on the line, behind those before it. What hasn't left when the peer leaves is never sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
+	if n.sim.cut(n.now, n.id, to) {
+		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: m})
+		return
+	}
 	onLine, latency := seconds(float64(m.Bytes)/n.up), n.sim.latency(n.id, to)
 	c := n.connectionTo(to, &m)
 	n.upFree = max(n.upFree, n.now) + onLine
@@ -285,6 +294,10 @@ func (n *node) Connect(to strategy.ID) {
 		return
 	}
 	n.dialing = append(n.dialing, to)
+	if n.sim.cut(n.now, n.id, to) {
+		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: refused})
+		return
+	}
 	ready := n.now
 	if n.passing(to) == nil {
 		n.handshake(to, 0)

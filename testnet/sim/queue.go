@@ -45,6 +45,8 @@ const (
 	missed
 	found
 	done
+
+	changed // the peer's collection has changed; queued like those above
 )
 
 // queue holds the events to come by window: those of the next ringWindows windows in a ring, later ones in a heap.

@@ -38,6 +38,8 @@ type Report struct {
 	Virtual   time.Duration // how far the run got
 	Events    int           // that were recorded
 	TraceHash string        // SHA-256 of the trace
+
+	Detail *Detail // where Config.Detail asks for it
 }
 
 // outcome is what has become of a query.
@@ -66,6 +68,7 @@ type tally struct {
 	wrong   int
 	online  int
 	events  int
+	watch   *watch // nil: nobody asks for details
 }
 
 func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable int) strategy.QueryID {
@@ -82,6 +85,9 @@ func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable in
 func (t *tally) take(who strategy.ID, e *event) {
 	t.events++
 	id := e.msg.Query
+	if t.watch != nil && e.kind == arrive {
+		t.watch.sent(e)
+	}
 	if e.kind == handshake {
 		t.handshake(who, e)
 		return
@@ -118,13 +124,19 @@ func (t *tally) handshake(who strategy.ID, e *event) {
 	}
 	if id := e.msg.Query; id > 0 && int(id) <= len(t.queries) {
 		t.queries[id-1].bytes += 2 * HandshakeBytes
+		if t.watch != nil {
+			t.watch.connected(e.at, 2*HandshakeBytes, false)
+		}
 		return
 	}
-	t.connected(who, e.to)
+	t.connected(who, e.to, e.at)
 }
 
 // connected counts the handshake of two peers as upkeep.
-func (t *tally) connected(a, b strategy.ID) {
+func (t *tally) connected(a, b strategy.ID, at time.Duration) {
+	if t.watch != nil {
+		t.watch.connected(at, 2*HandshakeBytes, true)
+	}
 	t.upkeep[a] += HandshakeBytes
 	t.upkeep[b] += HandshakeBytes
 	t.shaken += 2 * HandshakeBytes
@@ -137,7 +149,7 @@ func (t *tally) found(who strategy.ID, q *outcome, e *event) {
 	switch {
 	case who != q.asker || holder == who || e.at > q.start+t.sim.cfg.Patience || slices.Contains(q.holders, holder):
 		return
-	case !t.sim.cfg.Data.Holds(holder, q.key):
+	case !t.sim.held.Holds(holder, q.key):
 		t.wrong++
 		return
 	}
@@ -181,6 +193,7 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	if m := mean(t.load); m > 0 {
 		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
+	r.Detail = s.detail()
 	var err error
 	if r.TraceHash, err = s.trace.end(); err != nil {
 		return r, err

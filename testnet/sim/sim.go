@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -25,6 +26,8 @@ type Sim struct {
 	trace   *tracer
 	churn   churn
 	asker   asker
+	held    held
+	staged  staged
 	tally   tally
 	groups  []group // of the window that is run
 	counts  []int32 // of each peer's events, while they are grouped; then 0
@@ -55,13 +58,13 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg.Topology.defaults()
-	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace)}
+	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace), held: held{data: cfg.Data}}
 	s.makeNodes()
 	s.world = strategy.World{
 		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params,
-		Rates:      func(p strategy.ID) (up, down uint64) { return s.rate(p), s.rate(p) },
-		Collection: cfg.Data.Fingerprints,
-		Holders:    func(k strategy.Key) []strategy.ID { return cfg.Data.Holders(k.Number) },
+		Rates:      s.declared,
+		Collection: s.held.Fingerprints,
+		Holders:    func(k strategy.Key) []strategy.ID { return s.held.Holders(k.Number) },
 		Online:     func(p strategy.ID) bool { return s.churn.online[p] },
 		Latency:    s.latency,
 	}
@@ -72,6 +75,9 @@ func New(cfg Config) (*Sim, error) {
 	s.asker = newAsker(&s.cfg)
 	s.tally = tally{sim: s, upkeep: make([]int64, len(s.nodes)), load: make([]int32, len(s.nodes))}
 	s.churn = newChurn(&s.cfg)
+	if cfg.Detail {
+		s.tally.watch = &watch{sim: s, kinds: map[reflect.Type]*Sent{}}
+	}
 	s.wire()
 	return s, nil
 }
@@ -81,19 +87,32 @@ func (s *Sim) makeNodes() {
 	s.nodes, s.place, s.counts = make([]node, n), make([][2]float32, n), make([]int32, n)
 	places, lines := s.cfg.random(placing), s.cfg.Lines.Assign(n, s.cfg.random(lining))
 	for i := range s.nodes {
-		rate := float64(s.cfg.Lines[lines[i]].Rate) / 8
+		rate := s.cfg.Lines[lines[i]].Rate
+		up, down := rate, rate
+		if s.cfg.Rates != nil {
+			up, down = s.cfg.Rates(strategy.ID(i))
+		}
 		s.nodes[i] = node{
-			sim: s, id: strategy.ID(i), up: rate, down: rate, wakeAt: never, wakeSet: never,
+			sim: s, id: strategy.ID(i), up: float64(up) / 8, down: float64(down) / 8, wakeAt: never, wakeSet: never,
 			rng: s.cfg.random(peering + purpose(2*i)), own: s.cfg.random(peering + purpose(2*i+1)),
 		}
 		s.place[i] = [2]float32{places.Float32(), places.Float32()}
 	}
 }
 
-func (s *Sim) rate(p strategy.ID) uint64 { return uint64(8 * s.nodes[p].up) }
+// declared are the rates of a peer's line at the start.
+func (s *Sim) declared(p strategy.ID) (up, down uint64) {
+	if s.cfg.Rates != nil {
+		return s.cfg.Rates(p)
+	}
+	return uint64(8 * s.nodes[p].up), uint64(8 * s.nodes[p].down)
+}
 
 // latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.
 func (s *Sim) latency(a, b strategy.ID) time.Duration {
+	if s.cfg.Latency != nil {
+		return max(s.cfg.Least, s.cfg.Latency(a, b))
+	}
 	p, q := s.place[a], s.place[b]
 	far := math.Hypot(float64(p[0]-q[0]), float64(p[1]-q[1])) / math.Sqrt2
 	return s.cfg.Least + time.Duration(far*float64(s.cfg.Most-s.cfg.Least)).Round(time.Microsecond)
@@ -123,7 +142,7 @@ func (s *Sim) begin() {
 		if a, b := e[0], e[1]; stays(a) && stays(b) {
 			s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
 			s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
-			s.tally.connected(a, b)
+			s.tally.connected(a, b, 0)
 		}
 	}
 	s.edges = nil
@@ -143,6 +162,9 @@ func (s *Sim) Run() (*Report, error) {
 			break
 		}
 		s.plan(begin)
+		if s.tally.watch != nil {
+			s.tally.watch.window(begin)
+		}
 		if err := s.window(events, begin+s.cfg.Least); err != nil {
 			return nil, err
 		}

@@ -30,6 +30,12 @@ type Failed struct {
 // Started is a query of this peer's own user.
 type Started struct{ Query Query }
 
+// Changed says that this peer's collection has a key more, or one less. Host.Holds and World.Collection say so by now.
+type Changed struct {
+	Key  Key
+	Held bool
+}
+
 // Woken answers Host.Wake.
 type Woken struct{}
 
@@ -40,3 +46,4 @@ func (Received) input()   {}
 func (Failed) input()     {}
 func (Started) input()    {}
 func (Woken) input()      {}
+func (Changed) input()    {}

@@ -20,8 +20,8 @@ var Venn = Strategy{
 		"wire, audits and pubsub's subscriptions and changes of its mesh among them; pubsub has no other traffic of its own, as nothing is " +
 		"published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
-		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Collections do not change, so tails are left out, and with them the word " +
-		"of some 80 bytes to each link every 1 to 10 s that keeps them in step.",
+		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. When its collection changes it publishes 0.5 s later, 20 s after the epoch before at the earliest. Tails are left out, and with " +
+		"them the word of some 80 bytes to each link every 1 to 10 s that keeps them in step.",
 	Connects: true,
 	Open:     openVenn,
 }
@@ -81,6 +81,7 @@ type vennPeer struct {
 	swept    time.Duration                 // when the mesh and idle links were last looked at
 	wake     time.Duration
 	publish  time.Duration // when the next epoch is due
+	last     time.Duration // when the last one was published
 }
 
 // vennQuery is a query that the machine has open.
@@ -154,6 +155,10 @@ func (v *vennPeer) Step(now time.Duration, in Input) {
 		v.start(now, in.Query)
 	case Woken:
 		v.step(now, core.Tick{})
+	case Changed:
+		o := &v.run.origins[v.host.Self()]
+		o.changed, o.held = true, nil
+		v.publish = min(v.publish, max(now+vennSettle, v.last+vennSpacing))
 	}
 	v.sweep(now)
 	v.host.Wake(min(v.wake, v.publish))
@@ -170,7 +175,7 @@ func (v *vennPeer) begin(now time.Duration) {
 
 // renew publishes the next epoch: the first one soon after the start, and others before it expires.
 func (v *vennPeer) renew(now time.Duration) {
-	v.publish = now + vennLifetime/2
+	v.last, v.publish = now, now+vennLifetime/2
 	p, err := v.run.publish(v.host.Self())
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash

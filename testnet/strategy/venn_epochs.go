@@ -14,7 +14,8 @@ import (
 // What a node does: package node has these numbers too.
 const (
 	vennLifetime = time.Hour
-	vennSettle   = 500 * time.Millisecond // from a node's start to its first epoch
+	vennSettle   = 500 * time.Millisecond // from a node's start to its first epoch, and from a change to the next
+	vennSpacing  = 20 * time.Second       // between epochs at least
 	vennReserve  = 64                     // sequence numbers reserved on disk at a time; a restart loses those that are left
 
 	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
@@ -22,7 +23,7 @@ const (
 	peerIDBytes      = 38               // of an Ed25519 key
 )
 
-// origin is a peer as the origin of summaries. Its epochs have the same parts, for its collection stays as it is.
+// origin is a peer as the origin of summaries. Its epochs have the same parts while its collection stays as it is.
 type origin struct {
 	sessions uint64 // so far
 	last     uint32 // sequence number used
@@ -30,12 +31,15 @@ type origin struct {
 
 	// epochs are those published so far, ascending. Others read them while the peer itself adds one.
 	epochs atomic.Pointer[[]*vennEpoch]
-	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited
+	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited; nil: to be asked for
+
+	changed bool // the collection is no longer that of the last epoch
 }
 
 // vennEpoch is a summary that was published.
 type vennEpoch struct {
 	stream           *summary.Stream
+	first            *vennEpoch // that has the same parts; itself, if no earlier one has
 	envelope, record []byte
 	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
 }
@@ -91,12 +95,15 @@ func (r *vennRun) publish(p ID) (overlay.Published, error) {
 func (r *vennRun) make(p ID, number summary.Epoch, old []*vennEpoch) (*vennEpoch, error) {
 	e := &vennEpoch{}
 	var err error
-	if len(old) > 0 {
-		e.record = old[0].record
-		e.stream, err = old[0].stream.Renew(number)
+	o := &r.origins[p]
+	if len(old) > 0 && !o.changed {
+		last := old[len(old)-1]
+		e.record, e.first = last.record, last.first
+		e.stream, err = e.first.stream.Renew(number)
 	} else {
-		e.record = append(make([]byte, recordOverhead), peerID(p)...)
-		e.stream, err = r.build(p, number)
+		e.record, e.first = append(make([]byte, recordOverhead), peerID(p)...), e
+		e.stream, err = r.build(p, number, old)
+		o.changed = false
 	}
 	if err != nil {
 		return nil, err
@@ -112,11 +119,17 @@ func (r *vennRun) make(p ID, number summary.Epoch, old []*vennEpoch) (*vennEpoch
 	return e, nil
 }
 
-func (r *vennRun) build(p ID, number summary.Epoch) (*summary.Stream, error) {
+// build makes a summary of the collection, in the shape of the last one while it fits.
+func (r *vennRun) build(p ID, number summary.Epoch, old []*vennEpoch) (*summary.Stream, error) {
 	fps := r.world.Collection(p)
 	shape, err := r.shape(len(fps))
 	if err != nil {
 		return nil, err
+	}
+	if len(old) > 0 {
+		if last := old[len(old)-1].stream.Header().Shape; last.Fits(len(fps)) {
+			shape = last
+		}
 	}
 	return summary.Build(fps, summary.Header{
 		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: vennLifetime, Shape: shape, Epoch: number,
@@ -128,7 +141,7 @@ func (r *vennRun) prefix(h *summary.Header, parts int) *summary.Prefix {
 	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
 	e := o.epoch(h.Epoch.Sequence)
 	return shared(&e.prefixes[parts], func() *summary.Prefix {
-		first := (*o.epochs.Load())[0]
+		first := e.first
 		if first == e {
 			return e.stream.Prefix().Truncate(parts)
 		}
@@ -180,7 +193,7 @@ func (r *vennRun) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, e
 	return r.prefix(p.Header(), run.End()), nil
 }
 
-// applyDelta is summary.ApplyDelta, of a delta between epochs of the same parts.
+// applyDelta is summary.ApplyDelta: what it leads to is known.
 func (r *vennRun) applyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
 	base, parts, err := summary.DeltaBase(delta)
 	if err != nil {

@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Detail is what a run has shown in detail: of every query, of every second, of every kind of message.
+type Detail struct {
+	Queries []Outcome
+	Seconds []Second // from 0 on
+	Upkeep  []Sent   // by kind of message, the most bytes first; what it takes to connect is a kind too
+}
+
+// Outcome is what has become of a query.
+type Outcome struct {
+	At       time.Duration // when it began
+	Asker    strategy.ID
+	Key      uint32
+	Findable int           // holders that were there when it began, besides the asker
+	Found    int           // of them; one at most when one is wanted
+	Latency  time.Duration // until the first holder was found; negative: none was
+	Hops     int
+	Messages int
+	Bytes    int
+	Probes   int
+	Wasted   int // probes
+}
+
+// Second is what all peers sent in a second of the run, by when it arrives.
+type Second struct {
+	Upkeep   int64 // bytes, to connect included
+	Query    int64 // bytes
+	Messages int   // of both
+	Online   int   // peers, when the second began
+}
+
+// Sent is what was sent of a kind of message.
+type Sent struct {
+	Name            string
+	Messages, Bytes int64
+}
+
+// connectingKind is the kind of what connections take.
+const connectingKind = "connect"
+
+// watch notes what a run shows in detail.
+type watch struct {
+	sim     *Sim
+	seconds []Second
+	kinds   map[reflect.Type]*Sent
+	connect Sent
+}
+
+// at is a second of the run.
+func (w *watch) at(t time.Duration) *Second {
+	i := int(max(0, t) / time.Second)
+	for len(w.seconds) <= i {
+		w.seconds = append(w.seconds, Second{})
+	}
+	return &w.seconds[i]
+}
+
+// sent notes a message.
+func (w *watch) sent(e *event) {
+	s := w.at(e.at)
+	s.Messages++
+	if e.msg.Query != 0 {
+		s.Query += int64(e.msg.Bytes)
+		return
+	}
+	s.Upkeep += int64(e.msg.Bytes)
+	t := reflect.TypeOf(e.msg.Body)
+	k := w.kinds[t]
+	if k == nil {
+		k = &Sent{Name: kindName(t)}
+		w.kinds[t] = k
+	}
+	k.Messages, k.Bytes = k.Messages+1, k.Bytes+int64(e.msg.Bytes)
+}
+
+// kindName is a type's name without its package.
+func kindName(t reflect.Type) string {
+	if t == nil {
+		return "none"
+	}
+	name := t.String()
+	if strings.HasPrefix(name, "[]") {
+		name = name[strings.LastIndexByte(name, '.')+1:] + "s"
+	}
+	return strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+}
+
+// connected notes bytes of handshakes.
+func (w *watch) connected(at time.Duration, bytes int64, upkeep bool) {
+	s := w.at(at)
+	if !upkeep {
+		s.Query += bytes
+		return
+	}
+	s.Upkeep += bytes
+	w.connect.Messages, w.connect.Bytes = w.connect.Messages+1, w.connect.Bytes+bytes
+}
+
+// window notes who is there in the second of a window.
+func (w *watch) window(begin time.Duration) {
+	s := w.at(begin)
+	if s.Online > 0 {
+		return
+	}
+	for _, on := range w.sim.churn.online {
+		if on {
+			s.Online++
+		}
+	}
+}
+
+// detail sums up.
+func (s *Sim) detail() *Detail {
+	w := s.tally.watch
+	if w == nil {
+		return nil
+	}
+	d := &Detail{Seconds: w.seconds}
+	if w.connect.Bytes > 0 {
+		d.Upkeep = append(d.Upkeep, Sent{connectingKind, w.connect.Messages, w.connect.Bytes})
+	}
+	for _, k := range w.kinds {
+		d.Upkeep = append(d.Upkeep, *k)
+	}
+	slices.SortFunc(d.Upkeep, func(a, b Sent) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name)) })
+	for i := range s.tally.queries {
+		q := &s.tally.queries[i]
+		o := Outcome{
+			At: q.start, Asker: q.asker, Key: q.key, Findable: q.findable, Found: min(len(q.holders), q.findable), Latency: never,
+			Hops: q.hops, Messages: q.messages, Bytes: q.bytes, Probes: q.probes, Wasted: q.wasted,
+		}
+		if !s.cfg.All {
+			o.Found = min(1, o.Found)
+		}
+		if q.first != never {
+			o.Latency = q.first - q.start
+		}
+		d.Queries = append(d.Queries, o)
+	}
+	return d
+}

@@ -1,0 +1,237 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Script is what happens in a run at times that are known before it begins. The zero value is nothing. Each list is in order of
+// time.
+type Script struct {
+	Moves   []Move   // who comes and goes, in place of Config.Churn; one at 0 or before says who is away at the start
+	Asks    []Ask    // the queries, in place of those that Config.Queries draws
+	Changes []Change // of collections
+	Cuts    []Cut
+	Rates   []Rate
+}
+
+// Move is that a peer comes or goes. One that moves to where it is does nothing.
+type Move struct {
+	At     time.Duration
+	Peer   strategy.ID
+	Online bool
+}
+
+// Ask is a query of a peer for the key of that number. A peer that is away or holds the key asks nothing.
+type Ask struct {
+	At   time.Duration
+	Peer strategy.ID
+	Key  uint32
+}
+
+// Change is that a peer takes in a key of Config.Data, or drops it. Its strategy learns of it by [strategy.Changed].
+type Change struct {
+	At   time.Duration
+	Peer strategy.ID
+	Key  uint32
+	Held bool
+}
+
+// Cut is a partition: from an instant to another, nothing passes between peers of different sides. Connections across are
+// reset when it begins. When it ends, links of the topology that it cut are opened again, by who had opened them.
+type Cut struct {
+	From, To time.Duration // To 0: it lasts
+	Side     []uint8       // of each peer
+}
+
+// Rate gives a peer's line other rates, in bit/s. What the peer declares stays as it was.
+type Rate struct {
+	At       time.Duration
+	Peer     strategy.ID
+	Up, Down uint64
+}
+
+// parts says whether the cut is between two peers at an instant.
+func (c *Cut) parts(now time.Duration, a, b strategy.ID) bool {
+	return now >= c.From && (c.To == 0 || now < c.To) && c.Side[a] != c.Side[b]
+}
+
+// check returns what is wrong with a script for the peers and keys of a run.
+func (s *Script) check(peers, keys int) (faults []error) {
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("%w: script: "+format, append([]any{ErrConfig}, args...)...))
+		}
+	}
+	ordered := func(name string, n int, at func(i int) time.Duration, peer func(i int) strategy.ID) {
+		for i := range n {
+			fault(i > 0 && at(i) < at(i-1), "%s %d at %v comes before the one before it", name, i, at(i))
+			fault(peer(i) < 0 || int(peer(i)) >= peers, "%s %d is of peer %d of %d", name, i, peer(i), peers)
+		}
+	}
+	ordered("move", len(s.Moves), func(i int) time.Duration { return s.Moves[i].At }, func(i int) strategy.ID { return s.Moves[i].Peer })
+	ordered("query", len(s.Asks), func(i int) time.Duration { return s.Asks[i].At }, func(i int) strategy.ID { return s.Asks[i].Peer })
+	ordered("change", len(s.Changes), func(i int) time.Duration { return s.Changes[i].At }, func(i int) strategy.ID { return s.Changes[i].Peer })
+	ordered("rate", len(s.Rates), func(i int) time.Duration { return s.Rates[i].At }, func(i int) strategy.ID { return s.Rates[i].Peer })
+	for _, a := range s.Asks {
+		fault(int(a.Key) >= keys, "a query for key %d of %d", a.Key, keys)
+	}
+	for _, c := range s.Changes {
+		fault(int(c.Key) >= keys, "a change of key %d of %d", c.Key, keys)
+	}
+	for _, r := range s.Rates {
+		fault(r.Up == 0 || r.Down == 0, "peer %d's line gets a rate of 0", r.Peer)
+	}
+	for _, c := range s.Cuts {
+		fault(len(c.Side) != peers, "a cut has sides for %d peers of %d", len(c.Side), peers)
+		fault(c.To != 0 && c.To <= c.From, "a cut ends at %v, it began at %v", c.To, c.From)
+	}
+	return faults
+}
+
+// cut says whether a partition is between two peers.
+func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
+	for i := range s.cfg.Script.Cuts {
+		if s.cfg.Script.Cuts[i].parts(now, a, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// staged is how much of the script has been planned.
+type staged struct {
+	changes, rates int
+	begun, healed  int              // cuts: begun in the order of the script, healed likewise
+	severed        [][2]strategy.ID // links of the topology that cuts have closed: who opened them, and to whom
+}
+
+// stage plans what the script has before an instant.
+func (s *Sim) stage(until time.Duration) {
+	script, done := &s.cfg.Script, &s.staged
+	for ; done.changes < len(script.Changes) && script.Changes[done.changes].At < until; done.changes++ {
+		c := script.Changes[done.changes]
+		if !s.held.change(c) {
+			continue
+		}
+		s.queue.push(event{at: c.At, to: c.Peer, kind: changed, msg: strategy.Message{Body: strategy.Changed{Key: s.cfg.Data.Key(c.Key), Held: c.Held}}})
+	}
+	for ; done.rates < len(script.Rates) && script.Rates[done.rates].At < until; done.rates++ {
+		r := script.Rates[done.rates]
+		s.nodes[r.Peer].up, s.nodes[r.Peer].down = float64(r.Up)/8, float64(r.Down)/8
+	}
+	for ; done.begun < len(script.Cuts) && script.Cuts[done.begun].From < until; done.begun++ {
+		s.sever(&script.Cuts[done.begun])
+	}
+	for ; done.healed < done.begun && script.Cuts[done.healed].To != 0 && script.Cuts[done.healed].To < until; done.healed++ {
+		s.rejoin(script.Cuts[done.healed].To)
+	}
+}
+
+// sever closes all connections across a cut.
+func (s *Sim) sever(c *Cut) {
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if n.peer == nil {
+			continue
+		}
+		for k := range n.ends {
+			e := &n.ends[k]
+			if c.Side[i] == c.Side[e.peer] {
+				continue
+			}
+			s.queue.push(event{at: c.From, to: n.id, from: e.peer, toLife: n.life, fromLife: e.life, kind: closed})
+			if e.outbound && !s.cfg.Strategy.Connects {
+				s.staged.severed = append(s.staged.severed, [2]strategy.ID{n.id, e.peer})
+			}
+		}
+		for k := range n.recent {
+			if r := &n.recent[k]; c.Side[i] != c.Side[r.peer] {
+				s.queue.push(event{at: c.From, to: n.id, from: r.peer, toLife: n.life, fromLife: r.life, kind: closed})
+			}
+		}
+	}
+}
+
+// rejoin opens the links again that a cut has closed.
+func (s *Sim) rejoin(at time.Duration) {
+	for _, l := range s.staged.severed {
+		a, b := &s.nodes[l[0]], &s.nodes[l[1]]
+		if a.peer == nil || b.peer == nil {
+			continue
+		}
+		s.queue.push(event{at: at, to: a.id, from: b.id, toLife: a.life, fromLife: b.life, kind: accepted})
+		s.queue.push(event{at: at, to: b.id, from: a.id, toLife: b.life, fromLife: a.life, kind: linked})
+		s.tally.connected(a.id, b.id, at)
+	}
+	s.staged.severed = nil
+}
+
+// held is who holds what now. It is changed between windows only.
+type held struct {
+	data        *Data
+	collections map[strategy.ID][]uint32 // that have changed, ascending
+	holders     map[uint32][]strategy.ID // of keys that have been changed, ascending
+}
+
+// Holds says whether a peer holds a key now.
+func (h *held) Holds(p strategy.ID, key uint32) bool {
+	if own, changed := h.collections[p]; changed {
+		_, there := slices.BinarySearch(own, key)
+		return there
+	}
+	return h.data.Holds(p, key)
+}
+
+// Holders are the peers that hold a key now, ascending. Not to be changed.
+func (h *held) Holders(key uint32) []strategy.ID {
+	if now, changed := h.holders[key]; changed {
+		return now
+	}
+	return h.data.Holders(key)
+}
+
+// Fingerprints are those of a peer's collection now, in a new slice.
+func (h *held) Fingerprints(p strategy.ID) []summary.Fingerprint {
+	own, changed := h.collections[p]
+	if !changed {
+		return h.data.Fingerprints(p)
+	}
+	out := make([]summary.Fingerprint, len(own))
+	for i, k := range own {
+		out[i] = h.data.fingerprints[k]
+	}
+	return out
+}
+
+// change takes in a change; false: there was nothing to change.
+func (h *held) change(c Change) bool {
+	if h.Holds(c.Peer, c.Key) == c.Held {
+		return false
+	}
+	if h.collections == nil {
+		h.collections, h.holders = map[strategy.ID][]uint32{}, map[uint32][]strategy.ID{}
+	}
+	own, changed := h.collections[c.Peer]
+	if !changed {
+		own = h.data.Collection(c.Peer)
+	}
+	h.collections[c.Peer] = with(own, c.Key, c.Held)
+	h.holders[c.Key] = with(h.Holders(c.Key), c.Peer, c.Held)
+	return true
+}
+
+// with is a sorted list with an element or without it. The list stays as it is.
+func with[T cmp.Ordered](list []T, x T, in bool) []T {
+	at, _ := slices.BinarySearch(list, x)
+	out := append(make([]T, 0, len(list)+1), list[:at]...)
+	if in {
+		return append(append(out, x), list[at:]...)
+	}
+	return append(out, list[at+1:]...)
+}
