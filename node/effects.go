@@ -23,6 +23,8 @@ func (l *loop) carryOut(e core.Effect) {
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
 	case tails.Send:
 		l.n.mesh.SendTails(peer.ID(e.To), wire.AppendTails(nil, e.Items))
+	case tails.Advanced:
+		l.n.events.emit(TailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
 	case overlay.RequestParts:

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Event is something that happened to a node: a Learned, a Published, a LinkOpened or a LinkClosed.
+// Event is something that happened to a node: a Learned, a TailLearned, a Published, a LinkOpened or a LinkClosed.
 type Event interface{ event() }
 
 // Learned says that of an origin's summary so many parts are held now.
@@ -18,6 +18,15 @@ type Learned struct {
 	Origin peer.ID
 	Epoch  summary.Epoch
 	Parts  int
+}
+
+// TailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node itself
+// when it published a tail of its own.
+type TailLearned struct {
+	Origin         peer.ID
+	Epoch          summary.Epoch // of the summary
+	Number         uint32        // of the latest tail, from 1 in each epoch
+	Added, Removed int           // keys since the summary
 }
 
 // Published says that the node made a new summary of its own.
@@ -35,10 +44,11 @@ type LinkOpened struct{ Peer peer.ID }
 // LinkClosed says that the last connection to a linked peer is gone.
 type LinkClosed struct{ Peer peer.ID }
 
-func (Learned) event()    {}
-func (Published) event()  {}
-func (LinkOpened) event() {}
-func (LinkClosed) event() {}
+func (Learned) event()     {}
+func (TailLearned) event() {}
+func (Published) event()   {}
+func (LinkOpened) event()  {}
+func (LinkClosed) event()  {}
 
 // eventQueue is how many events may wait for a subscriber before further ones are dropped, and counted.
 const eventQueue = 1024

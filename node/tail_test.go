@@ -72,8 +72,17 @@ func TestTailsTell(t *testing.T) {
 	nodes := meshOf(t, 3, 300)
 	a, b := nodes[0], nodes[1]
 	epochs := epochOf(t, a)
+	events := map[*Node]<-chan Event{}
+	for _, n := range []*Node{a, b} {
+		ch, cancel := n.Events()
+		defer cancel()
+		events[n] = ch
+	}
 	add(t, a, []byte("new"))
 	eventually(t, "b hears of a new key", func() bool { return says(t, b, a, []byte("new")) == "added" })
+	for _, n := range []*Node{a, b} {
+		eventually(t, "an event of the tail", func() bool { return slices.Contains(waiting(events[n]), Event(TailLearned{a.ID(), epochs, 1, 1, 0})) })
+	}
 	r, err := b.Query(t.Context(), []byte("new"), QueryOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +101,18 @@ func TestTailsTell(t *testing.T) {
 	}
 	if now := epochOf(t, a); now != epochs {
 		t.Errorf("epoch %v came, after %v", now, epochs)
+	}
+}
+
+// waiting returns the events that have come and not been read.
+func waiting(events <-chan Event) (all []Event) {
+	for {
+		select {
+		case e := <-events:
+			all = append(all, e)
+		default:
+			return all
+		}
 	}
 }
 

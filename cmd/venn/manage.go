@@ -120,7 +120,7 @@ func watchCommand() *cli.Command {
 		Name: "watch", Usage: "print what happens to the peer as it happens, until Ctrl-C: first the peers that it is linked with",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "count", Usage: "end after so many `EVENTS`", HideDefault: true, Validator: within(0, 1<<31)},
-			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes"),
+			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes, number, added, removed"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {
@@ -154,6 +154,8 @@ func printEvent(w io.Writer, e httpapi.Event) error {
 	switch e.Type {
 	case "learned":
 		what = fmt.Sprintf("%s  %d parts of summary %s", e.Peer, e.Parts, e.Epoch)
+	case "tail":
+		what = fmt.Sprintf("%s  %d keys added, %d removed since summary %s", e.Peer, e.Added, e.Removed, e.Epoch)
 	case "published":
 		what = fmt.Sprintf("summary %s of %d keys, %d bytes in %d parts", e.Epoch, e.Keys, e.Bytes, e.Parts)
 	}

@@ -132,6 +132,8 @@ func (m *Machine) tails(now time.Duration, in tails.Input) {
 			m.routing(now, routing.Doubted{Peer: e.Peer})
 		case tails.Report:
 			m.effects = append(m.effects, overlay.Report{Peer: e.Peer, Fault: e.Fault})
+		case tails.Advanced:
+			m.effects = append(m.effects, e)
 		case tails.Send:
 			m.effects = append(m.effects, e)
 			m.overlay(now, overlay.Charged{Peer: e.To, Bytes: e.Bytes})

@@ -69,13 +69,17 @@ func (a *api) logLevel(w http.ResponseWriter, r *http.Request) error {
 
 // Event is something that happened to the node.
 type Event struct {
-	Type  string    `json:"type"` // linked, unlinked, learned or published
+	Type  string    `json:"type"` // linked, unlinked, learned, tail or published
 	Time  time.Time `json:"time"`
-	Peer  string    `json:"peer,omitempty"`  // who it was linked with, or whose summary was learned
+	Peer  string    `json:"peer,omitempty"`  // who it was linked with, or whose summary or tail was learned
 	Epoch string    `json:"epoch,omitempty"` // of the summary
 	Parts int       `json:"parts,omitempty"` // held of it, or published
 	Keys  int       `json:"keys,omitempty"`  // in the summary published
 	Bytes int       `json:"bytes,omitempty"` // of it
+
+	Number  uint32 `json:"number,omitempty"`  // of a tail, from 1 in each epoch
+	Added   int    `json:"added,omitempty"`   // keys since the summary, as its tails say
+	Removed int    `json:"removed,omitempty"` // likewise
 }
 
 // events answers with a line for each peer linked now, and then for each event, until there were so many as are asked for or the
@@ -122,6 +126,8 @@ func eventOf(e node.Event) Event {
 		return Event{Type: "unlinked", Peer: e.Peer.String()}
 	case node.Learned:
 		return Event{Type: "learned", Peer: e.Origin.String(), Epoch: e.Epoch.String(), Parts: e.Parts}
+	case node.TailLearned:
+		return Event{Type: "tail", Peer: e.Origin.String(), Epoch: e.Epoch.String(), Number: e.Number, Added: e.Added, Removed: e.Removed}
 	case node.Published:
 		return Event{Type: "published", Epoch: e.Epoch.String(), Parts: e.Parts, Keys: e.Keys, Bytes: e.Bytes}
 	}

@@ -69,7 +69,7 @@ func (Unreachable) input() {}
 func (Received) input()    {}
 func (Tick) input()        {}
 
-// Effect is something that the driver must do. The set is sealed: [Send], [Report], [Doubt], [Wake].
+// Effect is something that the driver must do. The set is sealed: [Send], [Advanced], [Report], [Doubt], [Wake].
 type Effect interface{ effect() }
 
 // Send sends a message to a linked peer. Bytes is its size on the wire, about.
@@ -77,6 +77,14 @@ type Send struct {
 	To    overlay.PeerID
 	Items []Item
 	Bytes int
+}
+
+// Advanced says that the tails of an origin, which may be the node itself, lead to a newer state of an epoch.
+type Advanced struct {
+	Origin         overlay.PeerID
+	Epoch          summary.Epoch
+	Number         uint32 // the state
+	Added, Removed int    // fingerprints since the epoch
 }
 
 // Report is a peer's misbehaviour.
@@ -91,10 +99,11 @@ type Doubt struct{ Peer overlay.PeerID }
 // Wake asks for a [Tick] at a time, replacing any earlier Wake.
 type Wake struct{ At time.Duration }
 
-func (Send) effect()   {}
-func (Report) effect() {}
-func (Doubt) effect()  {}
-func (Wake) effect()   {}
+func (Send) effect()     {}
+func (Advanced) effect() {}
+func (Report) effect()   {}
+func (Doubt) effect()    {}
+func (Wake) effect()     {}
 
 // The faults that are reported.
 const (

@@ -451,8 +451,10 @@ func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 	o.state = state
 }
 
-// advanced notes that links may lack what an origin's tails say now.
+// advanced says that an origin's tails lead to a newer state, and notes that links may lack it.
 func (m *Machine) advanced(o *origin, how due) {
+	added, removed := o.changes()
+	m.emit(Advanced{o.peer, o.header.Epoch, o.number(), added, removed})
 	tag := o.header.Group().OriginTag()
 	at := m.now
 	for p, l := range m.links {
@@ -516,13 +518,7 @@ func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
 	if o == nil {
 		return 0, 0, 0
 	}
-	for _, a := range o.state {
-		if a {
-			added++
-		} else {
-			removed++
-		}
-	}
+	added, removed = o.changes()
 	return o.number(), added, removed
 }
 

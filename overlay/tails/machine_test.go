@@ -48,6 +48,8 @@ type peer struct {
 	wake    time.Duration
 	sent    int // bytes
 	hides   bool
+
+	advanced map[overlay.PeerID]tails.Advanced // the last of each origin
 }
 
 var errForged = errors.New("forged")
@@ -68,7 +70,7 @@ func newNet(t testing.TB, names string) *net {
 	n := &net{t: t, delay: 10 * time.Millisecond, peers: map[overlay.PeerID]*peer{}, reports: map[overlay.Fault]int{}}
 	for name := range strings.FieldsSeq(names) {
 		p := &peer{
-			net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{},
+			net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
 			keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
 		}
 		p.machine = tails.New(tails.Config{
@@ -126,6 +128,11 @@ func (p *peer) step(in tails.Input) {
 			if p.lose == nil || !p.lose(p.id, e.To) {
 				p.flying = append(p.flying, flight{p.now + p.delay, p.id, e.To, e.Items})
 			}
+		case tails.Advanced:
+			if last := p.advanced[e.Origin]; e.Epoch == last.Epoch && e.Number <= last.Number {
+				p.t.Errorf("%s says of %s: %v after %v", p.id, e.Origin, e, last)
+			}
+			p.advanced[e.Origin] = e
 		case tails.Report:
 			p.reports[e.Fault]++
 		case tails.Wake:
@@ -226,6 +233,9 @@ func TestTailsTravel(t *testing.T) {
 	for _, id := range n.names[1:] {
 		if err := n.peers[id].knows(a, before); err != nil {
 			t.Error(err)
+		}
+		if got, want := n.peers[id].advanced["a"], a.advanced["a"]; got != want || got.Added == 0 || got.Removed == 0 {
+			t.Errorf("%s says that it knows %v, a that there is %v", id, got, want)
 		}
 	}
 	if len(n.reports) > 0 {

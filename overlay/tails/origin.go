@@ -38,6 +38,18 @@ func (o *origin) number() uint32 {
 	return o.chain[len(o.chain)-1].Number()
 }
 
+// changes is how many fingerprints the tails add and remove.
+func (o *origin) changes() (added, removed int) {
+	for _, a := range o.state {
+		if a {
+			added++
+		} else {
+			removed++
+		}
+	}
+	return added, removed
+}
+
 // before is how many tails of the chain lead to a state; ok is false if none of them ends there.
 func (o *origin) before(state uint32) (n int, ok bool) {
 	if state == 0 {
