@@ -16,7 +16,8 @@
 //	links    all links of a peer, in place of those of an earlier line: see Links
 //	held     what a peer holds of others' summaries, where that has changed: see Held
 //	epoch    a peer published a summary of its own: see Epoch
-//	learned  a peer learned that others have newer summaries: see Learned
+//	tail     a peer published what it has changed since its summary: see Tail
+//	learned  a peer learned of others' newer summaries and tails: see Learned
 //	query    a query that ended, with its path: see Query
 //	phase    how far a run is: see Phase
 //	report   the report of a run, as venn testnet --json prints it: see Report

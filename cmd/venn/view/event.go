@@ -98,10 +98,20 @@ type Epoch struct {
 	Bytes    int    `json:"bytes"` // of all parts
 }
 
-// Learned says of which newer summaries a peer has got the first part. Each is an array: of, sequence, time in milliseconds.
+// Tail says that a peer published a tail: what it has changed since its summary.
+type Tail struct {
+	N        int    `json:"n"`
+	Sequence uint32 `json:"sequence"` // of the summary
+	Number   uint32 `json:"number"`   // of the tail, from 1 for each summary
+	Added    int    `json:"added"`    // keys since the summary
+	Removed  int    `json:"removed"`
+}
+
+// Learned says of which newer summaries a peer has got the first part, and which tails it knows. Each is an array: of, sequence,
+// time in milliseconds, number of the tail. Number 0 is the summary.
 type Learned struct {
 	N       int        `json:"n"`
-	Learned [][3]int64 `json:"learned"`
+	Learned [][4]int64 `json:"learned"`
 }
 
 // Query is a query that ended.
@@ -144,6 +154,7 @@ func (Status) kind() string  { return "status" }
 func (Links) kind() string   { return "links" }
 func (Held) kind() string    { return "held" }
 func (Epoch) kind() string   { return "epoch" }
+func (Tail) kind() string    { return "tail" }
 func (Learned) kind() string { return "learned" }
 func (Query) kind() string   { return "query" }
 func (Phase) kind() string   { return "phase" }

@@ -17,11 +17,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // follow returns the lines that a follower gets before the feed is quiet.
@@ -97,7 +101,39 @@ func TestHistoryGivesWay(t *testing.T) {
 	}
 }
 
-// A viewer that never reads costs nobody anything: publishing goes on, and the viewer is left.
+// TestChangesAreHeardOf hands a watch the events of a node: its own tails are shown, and each version of another that is newer.
+func TestChangesAreHeardOf(t *testing.T) {
+	f := NewFeed(Header{}, 0)
+	w := NewWatch(f, false)
+	self, other := w.number("self"), peer.ID("other")
+	first, second := summary.Epoch{Generation: 1, Sequence: 1}, summary.Epoch{Generation: 1, Sequence: 2}
+	events := make(chan node.Event, 10)
+	for _, e := range []node.Event{
+		node.TailLearned{Origin: "self", Epoch: first, Number: 3, Added: 4, Removed: 5},
+		node.Learned{Origin: other, Epoch: first, Parts: 1},
+		node.TailLearned{Origin: other, Epoch: first, Number: 2},
+		node.TailLearned{Origin: other, Epoch: first, Number: 1}, // late
+		node.Learned{Origin: other, Epoch: first, Parts: 7},
+		node.Learned{Origin: other, Epoch: second, Parts: 1},
+	} {
+		events <- e
+	}
+	close(events)
+	w.hear(self, events)
+	var versions [][2]int64
+	for _, l := range w.learned[self] {
+		versions = append(versions, [2]int64{l[1], l[3]})
+	}
+	if want := [][2]int64{{1, 0}, {1, 2}, {2, 0}}; !slices.Equal(versions, want) {
+		t.Errorf("heard of %v, want %v", versions, want)
+	}
+	w.flush()
+	all := string(bytes.Join(f.lines, nil))
+	if !strings.Contains(all, `"type":"tail"`) || !strings.Contains(all, `"n":0,"sequence":1,"number":3,"added":4,"removed":5}`) {
+		t.Errorf("no tail in %s", all)
+	}
+}
+
 func TestStrangersAreNumberedUpToALimit(t *testing.T) {
 	w := NewWatch(NewFeed(Header{}, 0), false)
 	for i := range maxNumbers {
@@ -108,6 +144,7 @@ func TestStrangersAreNumberedUpToALimit(t *testing.T) {
 	}
 }
 
+// A viewer that never reads costs nobody anything: publishing goes on, and the viewer is left.
 func TestStuckViewer(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	s := httptest.NewServer(Handler(Config{Source: f}))

@@ -34,8 +34,18 @@ type Watch struct {
 	mu      sync.Mutex
 	numbers map[peer.ID]int
 	members []member
-	learned map[int][][3]int64
-	latest  map[[2]int]summary.Epoch // of the second, that the first last learned
+	learned map[int][][4]int64
+	latest  map[[2]int]version // of the second, that the first last learned
+}
+
+// version is a state of a peer's collection that it tells of: a summary, or a tail of it.
+type version struct {
+	epoch summary.Epoch
+	tail  uint32 // 0: the summary
+}
+
+func (v version) after(o version) bool {
+	return v.epoch.After(o.epoch) || v.epoch == o.epoch && v.tail > o.tail
 }
 
 type member struct {
@@ -48,7 +58,7 @@ type member struct {
 // shown then.
 func NewWatch(f *Feed, lazy bool) *Watch {
 	return &Watch{
-		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][][3]int64), latest: make(map[[2]int]summary.Epoch),
+		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][][4]int64), latest: make(map[[2]int]version),
 	}
 }
 
@@ -115,23 +125,32 @@ func (w *Watch) hear(n int, events <-chan node.Event) {
 		switch e := e.(type) {
 		case node.Published:
 			w.feed.Publish(Epoch{N: n, Sequence: e.Epoch.Sequence, Keys: e.Keys, Parts: e.Parts, Bytes: e.Bytes})
+		case node.TailLearned:
+			if w.Number(e.Origin) == n {
+				w.feed.Publish(Tail{N: n, Sequence: e.Epoch.Sequence, Number: e.Number, Added: e.Added, Removed: e.Removed})
+			} else {
+				w.noteLearned(n, e.Origin, version{e.Epoch, e.Number})
+			}
 		case node.Learned:
-			if w.idle() {
-				continue
-			}
-			if of := w.number(e.Origin); of >= 0 {
-				w.noteLearned(n, of, e.Epoch)
-			}
+			w.noteLearned(n, e.Origin, version{e.Epoch, 0})
 		}
 	}
 }
 
-func (w *Watch) noteLearned(n, of int, epoch summary.Epoch) {
+// noteLearned notes that a peer knows a version of another, to be published soon.
+func (w *Watch) noteLearned(n int, origin peer.ID, v version) {
+	if w.idle() {
+		return
+	}
+	of := w.number(origin)
+	if of < 0 {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if pair := [2]int{n, of}; epoch.After(w.latest[pair]) {
-		w.latest[pair] = epoch
-		w.learned[n] = append(w.learned[n], [3]int64{int64(of), int64(epoch.Sequence), time.Since(w.feed.began).Milliseconds()})
+	if pair := [2]int{n, of}; v.after(w.latest[pair]) {
+		w.latest[pair] = v
+		w.learned[n] = append(w.learned[n], [4]int64{int64(of), int64(v.epoch.Sequence), time.Since(w.feed.began).Milliseconds(), int64(v.tail)})
 	}
 }
 
@@ -177,7 +196,7 @@ func (w *Watch) flushes(ctx context.Context) {
 func (w *Watch) flush() {
 	w.mu.Lock()
 	learned := w.learned
-	w.learned = make(map[int][][3]int64)
+	w.learned = make(map[int][][4]int64)
 	w.mu.Unlock()
 	var events []Event
 	for n, l := range learned {

@@ -1,32 +1,39 @@
-// How does a change travel? A peer's summaries, and how long each took to be known to the others.
+// How does a change travel? A peer's summaries and tails, and how long each took to be known to the others.
 
 import { bytes, colours, count, csv, h, percent, seconds, Table } from "./dom.js";
 import { buttons } from "./export.js";
 import { Plot } from "./plot.js";
 
+/** what names an update. @param {import("./model.js").Update} u */
+const what = (u) => (u.number ? `Tail ${u.sequence}.${u.number}` : `Summary ${u.sequence}`);
+
+/** says is how much an update says. @param {import("./model.js").Update} u */
+const says = (u) => (u.number ? `+${count(u.added)} −${count(u.removed)} keys` : `${count(u.keys)} keys, ${bytes(u.bytes)}`);
+
 export class ChangePage {
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
     this.app = app;
-    /** @type {any} */ this.epoch = null; // null: the latest
-    this.plot = new Plot("Share of the others that have heard of the summary", percent, 260);
+    /** @type {any} */ this.update = null; // null: the latest
+    this.plot = new Plot("Share of the others that have heard of it", percent, 260);
     this.table = new Table([
-      { title: "Peer", text: true, value: (e) => app.model.name(e.n) }, { title: "Summary", value: (e) => e.sequence, hint: "its number, from 1" }, { title: "Published", value: (e) => e.t, show: (e) => seconds(e.t) },
-      { title: "Keys", value: (e) => e.keys, show: (e) => count(e.keys) }, { title: "Size", value: (e) => e.bytes, show: (e) => bytes(e.bytes) },
-      { title: "Heard of by", value: (e) => e.reached.size }, { title: "Half after", value: (e) => this.after(e, 0.5) ?? Infinity, show: (e) => this.text(this.after(e, 0.5)) },
-      { title: "All after", value: (e) => this.after(e, 1) ?? Infinity, show: (e) => this.text(this.after(e, 1)) },
-    ], { sort: 2, down: true, limit: 300, key: (e) => e, pick: (e) => { this.epoch = e; app.select(e.n); } });
+      { title: "Peer", text: true, value: (u) => app.model.name(u.n) },
+      { title: "What", text: true, value: (u) => what(u), hint: "a summary, or a tail: what has changed since the summary" }, { title: "Published", value: (u) => u.t, show: (u) => seconds(u.t) },
+      { title: "Says", text: true, value: (u) => u.keys || u.added + u.removed, show: says },
+      { title: "Heard of by", value: (u) => u.reached.size }, { title: "Half after", value: (u) => this.after(u, 0.5) ?? Infinity, show: (u) => this.text(this.after(u, 0.5)) },
+      { title: "All after", value: (u) => this.after(u, 1) ?? Infinity, show: (u) => this.text(this.after(u, 1)) },
+    ], { sort: 2, down: true, limit: 300, key: (u) => u, pick: (u) => { this.update = u; app.select(u.n); } });
     this.missing = h("p", { class: "lead" });
     this.sums = h("div", { class: "figures" });
     this.box = h("div", {});
     at.append(
-      h("p", { class: "lead" }, "When a collection changes, its peer publishes a new summary: within a second after a quiet time, then at most every 20 seconds. The chart shows how many of the others have its first part after how long; ",
-        "those on fast lines hear of it first. Pick a peer in the table or by its name above."),
+      h("p", { class: "lead" }, "When a collection changes a little, its peer publishes a tail within a second: a short list of what it gained and lost since its summary. When tails bear no more, a new summary follows. The chart shows how many of the others know of it after how long; ",
+        "of a summary, its first part counts. Pick a peer in the table or by its name above."),
       this.box,
       h("div", { class: "bar" }, this.title = h("b", {}), buttons("venn-change", { svg: () => this.plot.svg(), csv: () => csv(this.plot.rows()) })),
       this.sums,
-      h("div", { class: "columns wide" }, h("div", { class: "card" }, h("h2", {}, "Who has heard of it ", h("small", {}, "share of the others, since it was published")), this.plot.element, this.missing),
-        h("div", { class: "card" }, h("h2", {}, "Summaries published"), this.table.element)));
+      h("div", { class: "columns wide" }, h("div", { class: "card" }, h("h2", {}, "Who has heard of it ", h("small", {}, "share of the others, from its publication")), this.plot.element, this.missing),
+        h("div", { class: "card" }, h("h2", {}, "Summaries and tails published"), this.table.element)));
   }
 
   close() { this.plot.close(); }
@@ -46,16 +53,16 @@ export class ChangePage {
 
   draw() {
     const m = this.app.model;
-    const all = [...m.epochs.values()].flat();
-    if (this.epoch && !all.includes(this.epoch)) this.epoch = all.find((e) => e.n === this.epoch.n && e.sequence === this.epoch.sequence) ?? null;
-    const n = this.app.selected ?? this.epoch?.n ?? all.at(-1)?.n ?? 0;
-    const e = this.epoch?.n === n ? this.epoch : m.epochs.get(n)?.at(-1);
+    const all = [...m.updates.values()].flat();
+    if (this.update && !all.includes(this.update)) this.update = all.find((u) => u.n === this.update.n && u.sequence === this.update.sequence && u.number === this.update.number) ?? null;
+    const n = this.app.selected ?? this.update?.n ?? all.at(-1)?.n ?? 0;
+    const e = this.update?.n === n ? this.update : m.updates.get(n)?.at(-1);
     this.table.set(this.app.selected === null ? all : all.filter((x) => x.n === n), e);
     this.changing(n);
-    this.title.textContent = e ? `Summary ${e.sequence} of ${m.name(n)}` : `${m.name(n)} has published no summary yet`;
+    this.title.textContent = e ? `${what(e)} of ${m.name(n)}` : `${m.name(n)} has published no summary yet`;
     if (!e) { this.sums.replaceChildren(); this.plot.set([0], []); this.missing.textContent = ""; return; }
     const others = this.others(n);
-    this.sums.replaceChildren(...[["published", seconds(e.t)], ["keys", count(e.keys)], ["size", bytes(e.bytes)], ["heard of by", `${e.reached.size} of ${others.length}`], ["half after", this.text(this.after(e, 0.5))], ["all after", this.text(this.after(e, 1))]]
+    this.sums.replaceChildren(...[["published", seconds(e.t)], ["says", says(e)], ["heard of by", `${e.reached.size} of ${others.length}`], ["half after", this.text(this.after(e, 0.5))], ["all after", this.text(this.after(e, 1))]]
       .map(([l, v]) => h("div", {}, h("div", { class: "l" }, l), h("div", { class: "v" }, v))));
     const last = Math.max(1000, ...[...e.reached.values()].map((t) => t - e.t)) * 1.05, points = 160;
     const x = Array.from({ length: points + 1 }, (_, i) => (last * i) / points / 1000);
@@ -77,8 +84,8 @@ export class ChangePage {
     if (!can) { if (this.boxed) this.box.replaceChildren(); this.boxed = false; return; }
     if (!this.boxed) {
       this.boxed = true;
-      this.add = h("input", { type: "number", min: 0, max: 1000, value: 100, "aria-label": "Keys to add" });
-      this.remove = h("input", { type: "number", min: 0, max: 1000, value: 100, "aria-label": "Keys to remove" });
+      this.add = h("input", { id: "add", type: "number", min: 0, max: 1000, value: 20, "aria-label": "Keys to add" });
+      this.remove = h("input", { type: "number", min: 0, max: 1000, value: 20, "aria-label": "Keys to remove" });
       this.who = h("b", {});
       this.said = h("span", { class: "key", role: "status" });
       this.button = h("button", { class: "main", id: "change" }, "Change");
@@ -98,8 +105,8 @@ export class ChangePage {
       const r = await fetch("change", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ peer: this.n, add: Number(this.add.value), remove: Number(this.remove.value) }) });
       if (!r.ok) throw new Error(await r.text());
       const did = await r.json();
-      this.epoch = null;
-      this.said.textContent = `added ${did.added}, removed ${did.removed}: its new summary is on the way`;
+      this.update = null;
+      this.said.textContent = `added ${did.added}, removed ${did.removed}: the others hear of it`;
     } catch (e) {
       this.said.textContent = String(/** @type {any} */ (e).message ?? e);
     }

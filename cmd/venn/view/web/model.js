@@ -7,11 +7,14 @@
  * @typedef {{to: number, kind: string, share: number, rtt: number, sent: number, received: number}} Link
  * @typedef {{t: number, n: number, key: string, all: boolean, found: number[], end: string, ms: number, probes: number, false: number,
  *   messages: number, steps: {peer: number, why: string, probability: number, result: string, names?: number}[]}} Query
- * @typedef {{n: number, sequence: number, t: number, keys: number, bytes: number, reached: Map<number, number>}} Epoch
+ * @typedef {{n: number, sequence: number, number: number, t: number, keys: number, bytes: number, added: number, removed: number,
+ *   reached: Map<number, number>}} Update what a peer told others of its collection: a summary (number 0), or a tail of it
  */
 
 /** levels is how many steps a bit of false-positive rate has in a cell of the matrix. */
 export const levels = 8;
+
+const keptUpdates = 20; // of every peer
 
 /** Model keeps every event of the run, so that any time can be sought: its memory grows with the run. */
 export class Model {
@@ -35,7 +38,7 @@ export class Model {
     /** @type {Row[]} */ this.rows = []; // what each peer holds of others
     /** @type {number[]} */ this.known = []; // how many hold something of each peer
     /** @type {Query[]} */ this.queries = [];
-    /** @type {Map<number, Epoch[]>} */ this.epochs = new Map();
+    /** @type {Map<number, Update[]>} */ this.updates = new Map();
     this.phase = /** @type {any} */ (null);
     this.report = /** @type {any} */ (null);
     this.version++;
@@ -96,15 +99,15 @@ export class Model {
       case "held":
         this.applyHeld(e);
         break;
-      case "epoch": {
-        const all = this.epochs.get(e.n) ?? [];
-        all.push({ n: e.n, sequence: e.sequence, t: e.t, keys: e.keys, bytes: e.bytes, reached: new Map() });
-        this.epochs.set(e.n, all.slice(-20));
+      case "epoch":
+      case "tail":
+        this.update({ number: 0, keys: 0, bytes: 0, added: 0, removed: 0, ...e, reached: new Map() });
         break;
-      }
       case "learned":
-        for (const [of, sequence, t] of e.learned) {
-          for (const x of this.epochs.get(of) ?? []) if (x.sequence <= sequence && !x.reached.has(e.n)) x.reached.set(e.n, t);
+        for (const [of, sequence, t, number = 0] of e.learned) {
+          for (const x of this.updates.get(of) ?? []) {
+            if ((x.sequence < sequence || (x.sequence === sequence && x.number <= number)) && !x.reached.has(e.n)) x.reached.set(e.n, t);
+          }
         }
         break;
       case "query":
@@ -116,6 +119,13 @@ export class Model {
       case "report":
         this.report = e.report;
     }
+  }
+
+  /** update keeps the latest updates of a peer. @param {Update} u */
+  update(u) {
+    const all = this.updates.get(u.n) ?? [];
+    all.push(u);
+    this.updates.set(u.n, all.slice(-keptUpdates));
   }
 
   /** @param {any} e */
