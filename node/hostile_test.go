@@ -217,7 +217,7 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	r.serve(t, n, o)
 	learned(t, n, o)
 	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
-	delta, err := summary.EncodeDelta(o.stream.Prefix(), next.stream.Prefix())
+	delta, err := summary.EncodeDelta(o.stream.Prefix(), next.stream.Prefix(), summary.MaxParts)
 	if err != nil {
 		t.Fatal(err)
 	}

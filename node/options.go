@@ -15,6 +15,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/schedule"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -36,7 +37,7 @@ type config struct {
 	log            *slog.Logger
 	registerer     prometheus.Registerer
 	bootstrap      []peer.AddrInfo
-	cache          *summary.Cache
+	cache          *cache.Cache
 	headers        *signed.Cache
 	random         uint64
 	keys           keystore.Keys
@@ -192,7 +193,7 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 }
 
 // WithSummaryCache shares decoded, verified summaries with other nodes of the process. It changes no byte sent. Default: none.
-func WithSummaryCache(cache *summary.Cache) Option {
+func WithSummaryCache(cache *cache.Cache) Option {
 	return func(c *config) error { c.cache = cache; return nil }
 }
 

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // A peer that covers a part of the network asks others, in rounds, who else there is: peers of its own range until it has
@@ -255,8 +255,8 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 	if asker == nil || asker.Held() == nil || asker.Old() {
 		return nil
 	}
-	var compare summary.Comparison
-	compare.SetOwn(asker.Held())
+	var samples compare.Samples
+	samples.SetOwn(asker.Held())
 	n := float64(asker.Held().Header().N)
 	var all []coverage.Likeness
 	entries := map[coverage.Place]*directory.Entry{}
@@ -271,12 +271,12 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 				continue
 			}
 		}
-		compare.Set(1, e.Held())
-		if ov, ok := compare.Overlap(1, Confidence); ok {
-			all = append(all, coverage.Likeness{Place: p, Overlap: ov.Intersection.Value / max(1, n)})
+		samples.Set(1, e.Held())
+		if common, ok := samples.Overlap(1, Confidence); ok {
+			all = append(all, coverage.Likeness{Place: p, Overlap: common.Value / max(1, n)})
 			entries[p] = e
 		}
-		compare.Set(1, nil)
+		samples.Set(1, nil)
 	}
 	least := float64(q.Least) / math.MaxUint16
 	none := func(coverage.Place) bool { return false }

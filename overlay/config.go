@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -99,7 +100,7 @@ func (c *Config) defaults() {
 	if c.NewPrefix == nil {
 		c.NewPrefix = summary.NewPrefix
 	}
-	var unshared *summary.Cache
+	var unshared *cache.Cache
 	if c.EncodeDelta == nil {
 		c.EncodeDelta = unshared.EncodeDelta
 	}

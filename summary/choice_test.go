@@ -3,7 +3,6 @@ package summary
 import (
 	"crypto/sha256"
 	"slices"
-	"sync"
 	"testing"
 
 	"lukechampine.com/blake3"
@@ -81,34 +80,5 @@ func TestMemory(t *testing.T) {
 		if ratio > 2.5 {
 			t.Errorf("%d keys: %.2f times the wire's bytes", n, ratio)
 		}
-	}
-}
-
-// TestCache: a cache gives what Extend gives, refuses what it refuses, and keeps to its limit, with many at once.
-func TestCache(t *testing.T) {
-	full := mustBuild(t, someKeys(1, 5000), Shape{}).Prefix()
-	c := NewCache(4 * full.SizeBytes())
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			p, _ := NewPrefix(full.Header())
-			for p.Parts() < full.Parts() {
-				r, _ := full.Run(p.Parts(), p.Parts()+1)
-				forged := Run{First: r.First, Parts: [][]byte{append(slices.Clone(r.Parts[0]), 0)}, Next: r.Next}
-				if _, err := c.Extend(p, forged); err == nil {
-					t.Error("forged part accepted")
-				}
-				q, err := c.Extend(p, r)
-				if err != nil || q.Parts() != p.Parts()+1 || q.FalsePositiveRate() != full.Truncate(q.Parts()).FalsePositiveRate() {
-					t.Errorf("part %d: %v", p.Parts(), err)
-					return
-				}
-				p = q
-			}
-		})
-	}
-	wg.Wait()
-	if c.size > c.limit || c.recent.Len() != len(c.byKey) || c.recent.Len() == 0 {
-		t.Errorf("%d of %d bytes in %d prefixes", c.size, c.limit, c.recent.Len())
 	}
 }

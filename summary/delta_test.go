@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"bytes"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -37,7 +36,7 @@ func TestDeltaSize(t *testing.T) {
 		old, next := epochs(t, keys, changed(1, keys, c.changed, c.changed), Shape{})
 		parts := old.plan.PartsWithin(n)
 		old = old.Truncate(parts)
-		d, err := EncodeDelta(old, next)
+		d, err := EncodeDelta(old, next, MaxParts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +68,7 @@ func FuzzDelta(f *testing.F) {
 		removed, added := rng.IntN(n/10+1), rng.IntN(n/10+1)
 		old, next := epochs(t, keys, changed(seed, keys, removed, added), shape)
 		oldParts, newParts := 1+rng.IntN(old.Parts()), 1+rng.IntN(next.Parts())
-		d, err := EncodeDelta(old.Truncate(oldParts), next.Truncate(newParts))
+		d, err := EncodeDelta(old.Truncate(oldParts), next.Truncate(newParts), MaxParts)
 		if err != nil {
 			if !errors.Is(err, ErrNoDelta) {
 				t.Fatal(err)
@@ -98,7 +97,7 @@ func FuzzDelta(f *testing.F) {
 func TestDeltaAnyByte(t *testing.T) {
 	keys := someKeys(3, 2000)
 	old, next := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
-	d, err := EncodeDelta(old, next)
+	d, err := EncodeDelta(old, next, MaxParts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,14 +124,14 @@ func TestDeltaAnyByte(t *testing.T) {
 func TestNoDelta(t *testing.T) {
 	keys := someKeys(4, 2000)
 	old, next := epochs(t, keys, someKeys(5, 2000), Shape{})
-	if _, err := EncodeDelta(old, next); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old, next, MaxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
 	other := mustBuild(t, keys, Shape{Levels: []uint8{20}}).Prefix()
-	if _, err := EncodeDelta(old, other); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old, other, MaxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
-	if _, err := EncodeDelta(old.Truncate(0), next); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old.Truncate(0), next, MaxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
 }
@@ -144,7 +143,7 @@ func BenchmarkDelta(b *testing.B) {
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d, _ = EncodeDelta(old, next)
+			d, _ = EncodeDelta(old, next, MaxParts)
 		}
 	})
 	b.Run("apply", func(b *testing.B) {
@@ -155,44 +154,4 @@ func BenchmarkDelta(b *testing.B) {
 			}
 		}
 	})
-}
-
-// TestCacheDeltas: a cache gives what EncodeDelta and ApplyDelta give, refuses what they refuse, and shares what was applied.
-func TestCacheDeltas(t *testing.T) {
-	keys := someKeys(3, 3000)
-	old, next := epochs(t, keys, changed(3, keys, 10, 10), Shape{})
-	c := NewCache(1 << 20)
-	for _, parts := range []int{1, 3, old.Parts()} {
-		want, err := EncodeDelta(old.Truncate(parts), next)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range []*Cache{nil, c, c} {
-			got, err := c.EncodeDelta(old, next, parts)
-			if err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("%d parts: %d bytes, want %d: %v", parts, len(got), len(want), err)
-			}
-			p, err := c.ApplyDelta(old, next.Header(), got)
-			if err != nil || p.Parts() != parts || p.chain[parts] != next.chain[parts] {
-				t.Fatalf("%d parts: %v", parts, err)
-			}
-		}
-		p, _ := c.ApplyDelta(old, next.Header(), want)
-		if q, _ := c.ApplyDelta(old, next.Header(), want); p != q {
-			t.Error("not shared")
-		}
-		wrong := bytes.Clone(want)
-		wrong[len(wrong)-1] ^= 1
-		if _, err := c.ApplyDelta(old, next.Header(), wrong); err == nil {
-			t.Error("a wrong delta was applied")
-		}
-		if parts > 1 {
-			if _, err := c.ApplyDelta(old.Truncate(parts-1), next.Header(), want); !errors.Is(err, ErrBase) {
-				t.Errorf("on too few parts: %v", err)
-			}
-		}
-	}
-	if c.deltas.size > c.deltas.limit || c.size > c.limit {
-		t.Error("over the limit")
-	}
 }

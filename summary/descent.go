@@ -1,7 +1,5 @@
 package summary
 
-import "iter"
-
 // Region is a part of a block's hash space, Begin to End-1 in units of 2^-32 of it, that a prefix knows at a level.
 type Region struct {
 	Begin, End uint64
@@ -25,18 +23,60 @@ func (p *Prefix) Known(block int) []Region {
 	return out
 }
 
-// Nodes goes through the nodes of a block at a level, in order, some at a time: those in Begin to End-1, in units as in
-// [Region], and of which something is known. The level is at most that of the regions there. The slices are valid until
-// the next. O(nodes), one allocation.
-func (p *Prefix) Nodes(block, level int, begin, end uint64) iter.Seq[[]uint64] {
-	return func(yield func([]uint64) bool) {
-		w := p.tries[block].walk(pieceOf(begin, end, level), level)
-		for nodes := w.next(); nodes != nil; nodes = w.next() {
-			if !yield(nodes) {
-				return
-			}
+// Sample is the part of block 0 that part 0 says, and its level; false for a prefix without a sample.
+func (p *Prefix) Sample() (Region, bool) {
+	s := &p.plan.steps[0]
+	if len(p.tries) == 0 || !s.sample {
+		return Region{}, false
+	}
+	t := p.tries[0]
+	return Region{End: uint64(t.layout.sample) << (32 - t.start), Level: s.to}, true
+}
+
+// Nodes walks through the nodes of a block at a level, in order: what overlays index and compare. The zero value has
+// none; Reset makes it ready, again and again without allocating.
+type Nodes struct{ w walker }
+
+// Reset goes to the first node of a block at a level, in hash space Begin to End-1 in the units of [Region]. The level
+// is at most that of the regions known there.
+func (n *Nodes) Reset(p *Prefix, block, level int, begin, end uint64) {
+	n.w.reset(p.tries[block], pieceOf(begin, end, level), level)
+}
+
+// Next returns the nodes that come next, some at a time, nil at the end. They are valid until the next call.
+func (n *Nodes) Next() []uint64 { return n.w.next() }
+
+// Has reports whether a block, known there at least as deep as a level, has a node of that level, or one below it.
+// O(1).
+func (n *Nodes) Has(p *Prefix, block, level int, node uint64) bool {
+	return p.tries[block].has(node, level)
+}
+
+// CountIn walks to the end, and counts the nodes and those whose bits are set in words, bit i%64 of word i/64 for node
+// i. O(nodes).
+func (n *Nodes) CountIn(words []uint64) (nodes, both int) {
+	for w := &n.w; w.left > 0 || w.open(); {
+		if w.lower == 0 && w.whole {
+			both += w.it.countIn(words, w.left)
+			nodes += w.left
+			w.left = 0
+			continue
+		}
+		list := w.buffer[:w.it.fill(w.buffer[:min(chunk, w.left)])]
+		w.left -= len(list)
+		list = w.fold(list)
+		nodes += len(list)
+		for _, v := range list {
+			both += int(words[v/64] >> (v % 64) & 1)
 		}
 	}
+	return nodes, both
+}
+
+// has reports whether t, known there at least as deep, has a node of a level, or one below it.
+func (t *trie) has(node uint64, level int) bool {
+	s := t.find(int(node >> (level - int(t.start))))
+	return s != nil && s.has(node, s.level(t.start)-level)
 }
 
 // pieceOf is the whole nodes of a level in begin to end-1 of hash space.
@@ -46,41 +86,4 @@ func pieceOf(begin, end uint64, level int) piece {
 	}
 	unit := 32 - level
 	return piece{(begin + 1<<unit - 1) >> unit, end >> unit}
-}
-
-// Changed compares the nodes of a block at a level, at most that of what both know of it: those that only newer has,
-// and how many only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
-func Changed(older, newer *Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
-	all := pieceOf(0, 1<<32, level)
-	x, y := older.tries[block].walk(all, level), newer.tries[block].walk(all, level)
-	v, w := x.next(), y.next()
-	for len(v) > 0 && len(w) > 0 && len(added) <= limit && gone <= limit {
-		switch {
-		case v[0] == w[0]:
-			same := 1
-			for n := min(len(v), len(w)); same < n && v[same] == w[same]; {
-				same++
-			}
-			v, w = v[same:], w[same:]
-		case v[0] < w[0]:
-			gone++
-			v = v[1:]
-		default:
-			added = append(added, w[0])
-			w = w[1:]
-		}
-		if len(v) == 0 {
-			v = x.next()
-		}
-		if len(w) == 0 {
-			w = y.next()
-		}
-	}
-	for ; len(v) > 0 && gone <= limit; v = x.next() {
-		gone += len(v)
-	}
-	for ; len(w) > 0 && len(added) <= limit; w = y.next() {
-		added = append(added, w...)
-	}
-	return added, gone, len(added) <= limit && gone <= limit
 }

@@ -179,3 +179,40 @@ func (it *setIterator) fill(dst []uint64) int {
 	it.word = word
 	return len(dst)
 }
+
+// has reports whether s has a node below the given one, which is lower levels above those of s, and not above its
+// cells.
+func (s *set) has(node uint64, lower int) bool {
+	depth := s.depth - lower
+	cell := int(node>>depth) - s.begin
+	low := node & (1<<depth - 1)
+	for at := s.cellStart(cell); at/64 < len(s.unary) && s.unary[at/64]>>(at%64)&1 == 1; at++ {
+		if s.lowBits(at-cell)>>lower == low {
+			return true
+		}
+	}
+	return false
+}
+
+// countIn counts which of the next nodes are set in words, and passes them.
+func (it *setIterator) countIn(words []uint64, nodes int) (both int) {
+	s := it.s
+	word, mask := it.word, uint64(1)<<s.depth-1
+	low, depth := s.low, s.depth
+	at, end := it.i*depth, (it.i+nodes)*depth
+	cell := uint64(it.at*64 - it.i + s.begin) // of a one at bit 0 of word, less the ones before it
+	for ; at < end; at += depth {
+		for word == 0 {
+			it.at++
+			word = s.unary[it.at]
+			cell += 64
+		}
+		v := (cell+uint64(bits.TrailingZeros64(word)))<<depth | binary.LittleEndian.Uint64(low[at/8:])>>(at%8)&mask
+		cell--
+		word &= word - 1
+		both += int(words[v/64] >> (v % 64) & 1)
+	}
+	it.word = word
+	it.i += nodes
+	return both
+}

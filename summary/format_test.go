@@ -61,7 +61,7 @@ func TestGolden(t *testing.T) {
 			}
 			old, next := epochs(t, fps, fewer, s)
 			all := bytes.Join(old.parts, nil)
-			d, err := EncodeDelta(old, next)
+			d, err := EncodeDelta(old, next, MaxParts)
 			if err != nil {
 				d = nil
 			}
@@ -132,12 +132,12 @@ func formatExamples(t *testing.T) string {
 	r, _ := p.Run(0, 2)
 	fmt.Fprintf(&b, "run of parts 0 and 1 %x\n```\n", r.AppendBinary(nil))
 	big, changed := epochs(t, congruential(300), congruential(300)[1:], Shape{})
-	d, err := EncodeDelta(big, changed)
+	d, err := EncodeDelta(big, changed, MaxParts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "\nThe delta from the 300 fingerprints of `testdata/streams.golden`'s generator (origin `%s`, network \"test\", epoch %v, default shape) to the same without the first, epoch %v:\n\n```\n%x\n```\n", big.header.Origin, big.header.Epoch, changed.header.Epoch, d)
 	tail := NewTail(3, 1, fps[10:12], fps[:1])
-	fmt.Fprintf(&b, "\nThe tail from state 1 to 3 of the epoch of keys 0 to 9 above, that adds keys 10 and 11 and removes key 0, and the same\nsigned with the Ed25519 key whose seed is 32 bytes 07:\n\n```\n%x\n%x\n```\n", tail.AppendBinary(nil), signed(t, tail, p.Header()))
+	fmt.Fprintf(&b, "\nThe tail from state 1 to 3 of the epoch of keys 0 to 9 above, that adds keys 10 and 11 and removes key 0, and the same\nsigned with the Ed25519 key whose seed is 32 bytes 07:\n\n```\n%x\n%x\n```\n", tail.appendBinary(nil), signed(t, tail, p.Header()))
 	return b.String()
 }

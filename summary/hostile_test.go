@@ -203,7 +203,7 @@ func TestAnyByteLarge(t *testing.T) {
 			t.Fatalf("part %d: %v", k, err)
 		}
 	}
-	d, err := EncodeDelta(old, full)
+	d, err := EncodeDelta(old, full, MaxParts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -296,6 +296,7 @@ type walker struct {
 	it     setIterator
 	left   int    // nodes of the open set
 	lower  int    // levels that its nodes are folded by
+	whole  bool   // all of its nodes lie in the piece
 	last   uint64 // node
 	buffer [chunk]uint64
 }
@@ -330,6 +331,8 @@ func (w *walker) open() bool {
 			begin, end = max(begin, int(w.piece.begin<<-up)), min(end, int(w.piece.end<<-up))
 		}
 		if begin < end && c.set.countCells(begin, end) > 0 {
+			up := w.level - int(w.t.start)
+			w.whole = up >= 0 && uint64(begin)<<up >= w.piece.begin && uint64(end)<<up <= w.piece.end
 			w.it, w.left, w.lower = c.set.from(begin), c.set.countCells(begin, end), c.set.level(w.t.start)-w.level
 			return true
 		}

@@ -81,8 +81,8 @@ func (t *Tail) Added() iter.Seq[Fingerprint] { return slices.Values(t.added) }
 // Removed yields the fingerprints removed, in ascending order.
 func (t *Tail) Removed() iter.Seq[Fingerprint] { return slices.Values(t.removed) }
 
-// AppendBinary appends the canonical form of t: about 49.5 - log2(m) bits for each of m fingerprints in a list.
-func (t *Tail) AppendBinary(b []byte) []byte {
+// appendBinary appends the canonical form of t: about 49.5 - log2(m) bits for each of m fingerprints in a list.
+func (t *Tail) appendBinary(b []byte) []byte {
 	b = append(b, Version)
 	b = binary.AppendUvarint(b, uint64(t.number))
 	b = binary.AppendUvarint(b, uint64(t.number-t.from))
@@ -97,12 +97,9 @@ func (t *Tail) AppendBinary(b []byte) []byte {
 	return b
 }
 
-// EncodedBytes is the size that AppendBinary gives.
-func (t *Tail) EncodedBytes() int { return len(t.AppendBinary(nil)) }
-
-// ParseTail is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
+// parseTail is the inverse of appendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
 // otherwise. It allocates at most 20 times the size of b, which is at most MaxTail.
-func ParseTail(b []byte) (*Tail, error) {
+func parseTail(b []byte) (*Tail, error) {
 	if len(b) > 0 && b[0] != Version {
 		return nil, fmt.Errorf("summary: tail: version %d: %w", b[0], ErrVersion)
 	}

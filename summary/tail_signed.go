@@ -7,18 +7,11 @@ import (
 	"fmt"
 )
 
-// SignTail signs a tail's message with the key of the epoch's origin: the signature alone, without key or message. The
-// driver supplies it. Ed25519's takes 64 bytes, where the envelope of a header takes 130.
-type SignTail func(message []byte) (signature []byte, err error)
-
-// VerifyTail returns an error unless the signature of a message is by the key of the peer id origin. The driver
-// supplies it.
-type VerifyTail func(origin string, message, signature []byte) error
-
-// Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. ErrLimit if it would be longer than
+// Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. The driver's sign returns the signature of a
+// message with the key of the epoch's origin, without key or message: 64 bytes of Ed25519's. ErrLimit if it would be longer than
 // MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.
-func (t *Tail) Sign(h *Header, sign SignTail) (*Tail, error) {
-	tail := t.AppendBinary(nil)
+func (t *Tail) Sign(h *Header, sign func(message []byte) (signature []byte, err error)) (*Tail, error) {
+	tail := t.appendBinary(nil)
 	message, err := tailMessage(h, tail)
 	if err != nil {
 		return nil, err
@@ -46,9 +39,9 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 }
 
 // OpenTail verifies and parses a signed tail of the epoch that h heads, whose own signature the caller has verified.
-// The signature covers all of the header, so a tail of another epoch, seed or origin fails. ErrLimit for more than
-// MaxTail bytes, ErrSigner when verify says no, ErrMalformed, or one of ParseTail's.
-func OpenTail(signed []byte, h *Header, verify VerifyTail) (*Tail, error) {
+// The driver's verify returns an error unless the signature of the message is by the key of the peer id origin. It covers all of the header, so a tail of another epoch, seed or origin fails. ErrLimit for more than
+// MaxTail bytes, ErrSigner when verify says no, ErrMalformed, or one of parseTail's.
+func OpenTail(signed []byte, h *Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
 	if len(signed) > MaxTail {
 		return nil, fmt.Errorf("summary: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, ErrLimit)
 	}
@@ -59,7 +52,7 @@ func OpenTail(signed []byte, h *Header, verify VerifyTail) (*Tail, error) {
 	if size >= len(rest) {
 		return nil, fmt.Errorf("summary: tail of %d bytes and signature in %d: %w", size, len(rest), ErrMalformed)
 	}
-	t, err := ParseTail(rest[:size])
+	t, err := parseTail(rest[:size])
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -38,10 +37,10 @@ func signed(tb testing.TB, t *Tail, h *Header) []byte {
 func FuzzParseTail(f *testing.F) {
 	for _, n := range []int{0, 1, 2, 50, 150} {
 		keys := someKeys(uint64(n), n)
-		f.Add(NewTail(uint32(n)+1, uint32(n)/2, keys[:n/3], keys[n/3:]).AppendBinary(nil))
+		f.Add(NewTail(uint32(n)+1, uint32(n)/2, keys[:n/3], keys[n/3:]).appendBinary(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		tail, err := ParseTail(b)
+		tail, err := parseTail(b)
 		if err != nil {
 			if tail != nil {
 				t.Fatal("a tail and an error")
@@ -49,7 +48,7 @@ func FuzzParseTail(f *testing.F) {
 			return
 		}
 		again := NewTail(tail.Number(), tail.From(), slices.Collect(tail.Added()), slices.Collect(tail.Removed()))
-		if got := again.AppendBinary(nil); !bytes.Equal(got, b) || again.EncodedBytes() != len(b) {
+		if got := again.appendBinary(nil); !bytes.Equal(got, b) {
 			t.Fatalf("%x became %x", b, got)
 		}
 	})
@@ -168,182 +167,6 @@ func TestTailMistakes(t *testing.T) {
 	}
 }
 
-// FuzzChanges follows a collection by tails that continue or replace others, get lost, come twice and in any order, beside
-// plain sets.
-func FuzzChanges(f *testing.F) {
-	for seed := range uint64(20) {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		universe := someKeys(seed, 40)
-		epoch := setOf(universe[:20])
-		states := []map[Fingerprint]bool{epoch} // by number
-		tails := []*Tail{nil}
-		var c *Changes
-		for range 30 {
-			now := setOf(nil)
-			for k := range states[len(states)-1] {
-				now[k] = true
-			}
-			for range rng.IntN(6) {
-				if k := universe[rng.IntN(len(universe))]; now[k] {
-					delete(now, k)
-				} else {
-					now[k] = true
-				}
-			}
-			from := rng.IntN(len(states))
-			added, removed := difference(states[from], now)
-			states = append(states, now)
-			tails = append(tails, NewTail(uint32(len(tails)), uint32(from), added, removed))
-			for range rng.IntN(3) {
-				tail := tails[1+rng.IntN(len(tails)-1)]
-				next, err := c.Apply(tail)
-				switch {
-				case err == nil && tail.Number() <= c.Number():
-					if next != c {
-						t.Fatal("an old tail changed something")
-					}
-				case err == nil && next.Number() != tail.Number():
-					t.Fatalf("state %d after tail %d", next.Number(), tail.Number())
-				case err != nil && (!errors.Is(err, ErrBase) || next != nil):
-					t.Fatal(err)
-				}
-				if err == nil {
-					c = next
-				}
-				checkChanges(t, c, epoch, states[c.Number()], universe)
-			}
-		}
-		// Whoever gets the tails that led there gets there.
-		var again *Changes
-		for tail := range c.Tails() {
-			next, err := again.Apply(tail)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again = next
-		}
-		if again.Number() != c.Number() || c.Number() > 0 && !slices.Equal(again.added, c.added) {
-			t.Fatal("the tails lead elsewhere")
-		}
-	})
-}
-
-func setOf(fps []Fingerprint) map[Fingerprint]bool {
-	set := map[Fingerprint]bool{}
-	for _, f := range fps {
-		set[f] = true
-	}
-	return set
-}
-
-// difference is what makes one set of another.
-func difference(from, to map[Fingerprint]bool) (added, removed []Fingerprint) {
-	for f := range to {
-		if !from[f] {
-			added = append(added, f)
-		}
-	}
-	for f := range from {
-		if !to[f] {
-			removed = append(removed, f)
-		}
-	}
-	return added, removed
-}
-
-func checkChanges(t *testing.T, c *Changes, epoch, now map[Fingerprint]bool, universe []Fingerprint) {
-	t.Helper()
-	added, removed := difference(epoch, now)
-	if !slices.Equal(slices.Collect(c.Added()), sorted(added)) || !slices.Equal(slices.Collect(c.Removed()), sorted(removed)) {
-		t.Fatalf("state %d: added %v, removed %v", c.Number(), slices.Collect(c.Added()), slices.Collect(c.Removed()))
-	}
-	if c.Len() != len(added)+len(removed) || len(epoch)+c.Growth() != len(now) {
-		t.Fatalf("state %d: %d changes, growth %d", c.Number(), c.Len(), c.Growth())
-	}
-	for _, f := range universe {
-		if c.Match(epoch[f], f) != now[f] {
-			t.Fatalf("state %d: %x: %v, want %v", c.Number(), f, c.Match(epoch[f], f), now[f])
-		}
-	}
-}
-
-// TestChangesLimits is an origin that sends tails without end.
-func TestChangesLimits(t *testing.T) {
-	var c *Changes
-	var err error
-	for i := uint32(1); err == nil; i++ {
-		var next *Changes
-		if next, err = c.Apply(NewTail(i, i-1, nil, nil)); err == nil {
-			c = next
-		}
-	}
-	if !errors.Is(err, ErrLimit) || c.Number() != MaxTails {
-		t.Errorf("%d empty tails: %v", c.Number(), err)
-	}
-	c, err = nil, nil
-	keys := someKeys(1, MaxChanges+MaxTailChange)
-	for i := uint32(1); err == nil; i++ {
-		var next *Changes
-		if next, err = c.Apply(NewTail(i, i-1, keys[:MaxTailChange], nil)); err == nil {
-			c, keys = next, keys[MaxTailChange:]
-		}
-	}
-	if !errors.Is(err, ErrLimit) || c.Len() != MaxChanges {
-		t.Errorf("%d changes: %v", c.Len(), err)
-	}
-	if c.SizeBytes() < 8*MaxChanges {
-		t.Errorf("%d changes take %d bytes", c.Len(), c.SizeBytes())
-	}
-}
-
-// TestOverlapWithChanges estimates the overlap of epochs, corrects it by tails, and compares with the truth.
-func TestOverlapWithChanges(t *testing.T) {
-	const n, both, change = 4000, 1000, 300
-	sum, truth := 0.0, 0
-	for seed := range uint64(10) {
-		keys := someKeys(seed, 2*n)
-		x, y := keys[:n], keys[n-both:2*n-both]
-		// a gains some of b's keys and loses some it shares; b gains some of a's, and what neither has.
-		ca := NewTail(1, 0, y[both:both+change], x[n-both:n-both+change/2])
-		cb := NewTail(1, 0, append(slices.Clone(x[:change]), keys[2*n-both:2*n-both+change]...), y[both:both+change/3])
-		now := func(keys []Fingerprint, c *Tail) map[Fingerprint]bool {
-			set := setOf(keys)
-			for f := range c.Removed() {
-				delete(set, f)
-			}
-			for f := range c.Added() {
-				set[f] = true
-			}
-			return set
-		}
-		a, b := mustBuild(t, x, Shape{}).Prefix(), mustBuild(t, y, Shape{}).Prefix()
-		ga, _ := (*Changes)(nil).Apply(ca)
-		gb, _ := (*Changes)(nil).Apply(cb)
-		o, err := EstimateOverlap(a, b, .95)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o = o.WithChanges(a, ga, b, gb)
-		nowA, nowB := now(x, ca), now(y, cb)
-		want := 0
-		for f := range nowA {
-			if nowB[f] {
-				want++
-			}
-		}
-		if o.N1 != float64(len(nowA)) || o.N2 != float64(len(nowB)) {
-			t.Fatalf("%v and %v keys, not %d and %d", o.N1, o.N2, len(nowA), len(nowB))
-		}
-		sum, truth = sum+o.Intersection.Value, truth+want
-	}
-	if off := sum/float64(truth) - 1; off > .01 || off < -.01 {
-		t.Errorf("estimates are %.2f %% off", 100*off)
-	}
-}
-
 // tailLines are the goldens: number, from, changes, and the signed bytes.
 func tailLines(t *testing.T) string {
 	var out strings.Builder
@@ -366,33 +189,19 @@ func TestTailGolden(t *testing.T) {
 func BenchmarkTail(b *testing.B) {
 	keys := someKeys(1, 165)
 	tail := NewTail(2, 1, keys[:80], keys[80:])
-	encoded := tail.AppendBinary(nil)
+	encoded := tail.appendBinary(nil)
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			tail.AppendBinary(nil)
+			tail.appendBinary(nil)
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ParseTail(encoded); err != nil {
+			if _, err := parseTail(encoded); err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
-	c, _ := (*Changes)(nil).Apply(NewTail(1, 0, someKeys(2, 1000), nil))
-	b.Run("apply", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := c.Apply(tail); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("match", func(b *testing.B) {
-		for b.Loop() {
-			c.Match(false, keys[7])
 		}
 	})
 }

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/cache"
 
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary; that is done when every
@@ -23,7 +23,7 @@ func VennSystem() System {
 		Query:  func(id protocol.ID) bool { return id == node.HaveID || id == node.QueryID },
 		Open: func(p Place) (Peer, error) {
 			if p.Number == 0 {
-				shared = []node.Option{node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(signed.NewCache(1 << 12))}
+				shared = []node.Option{node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(1 << 12))}
 			}
 			v := &vennPeer{place: p, shared: shared}
 			if p.Number == p.peers()-1 {

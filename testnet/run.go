@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/cache"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -210,7 +211,7 @@ func (r *run) startHost(i int, key crypto.PrivKey) (peer.AddrInfo, error) {
 func (r *run) startNodes(ctx context.Context) error {
 	shared := []node.Option{}
 	if !r.cfg.NoShare {
-		shared = append(shared, node.WithSummaryCache(summary.NewCache(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.roster))))
+		shared = append(shared, node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(8*len(r.roster))))
 	}
 	joins, decides := r.cfg.random(joining), r.cfg.random(deciding)
 	started := 0

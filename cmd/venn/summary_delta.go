@@ -42,7 +42,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	parts, full := min(old.prefix.Parts(), next.prefix.Parts()), false
-	changes, err := summary.EncodeDelta(old.prefix, next.prefix)
+	changes, err := summary.EncodeDelta(old.prefix, next.prefix, summary.MaxParts)
 	b := summary.Delta{Envelope: next.file.Envelope, Changes: changes}.AppendBinary(nil)
 	if errors.Is(err, summary.ErrNoDelta) {
 		b, err = next.file.AppendBinary(nil), nil

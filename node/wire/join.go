@@ -3,8 +3,8 @@ package wire
 import (
 	"math"
 
+	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/summary/bloom/join"
 )
 
 const (

@@ -16,12 +16,12 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/summary/bloom/join"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")

@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/index"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -34,9 +34,9 @@ type Directory struct {
 	refused []coverage.Place // of lines not taken in since they were last asked for
 	missed  bool             // lines of the range were refused for want of room
 
-	index    index.Index        // who may hold a key, by the entries' indexes; empty with Config.Loop
-	overlap  summary.Comparison // of our collection with each entry's sample
-	previous *rotation          // of the seed before; nil: there is none
+	index    index.Index     // who may hold a key, by the entries' indexes; empty with Config.Loop
+	overlap  compare.Samples // of our collection with each entry's sample
+	previous *rotation       // of the seed before; nil: there is none
 
 	trimmed bool // parts had to go, and are not asked for again
 	crowded bool // memory is full of samples: no new origin is asked for

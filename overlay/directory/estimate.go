@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 const (
@@ -69,9 +70,9 @@ func insertShare(best []*Entry, e *Entry) []*Entry {
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
 func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
 	_, overlap := d.tables(e)
-	ov, ok := overlap.Overlap(e.index, Confidence)
+	common, ok := overlap.Overlap(e.index, Confidence)
 	if ok {
-		e.setOverlap(own, ov, 1)
+		e.setOverlap(own, common, 1)
 	}
 	return ok
 }
@@ -80,18 +81,17 @@ func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
 func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
 	ov, err := summary.EstimateOverlap(own, e.cur, Confidence)
 	if err == nil {
-		e.setOverlap(own, ov, e.cur.Parts())
+		e.setOverlap(own, ov.Intersection, e.cur.Parts())
 	}
 	e.judged = e.cur.Parts()
 	return err == nil
 }
 
-func (e *Entry) setOverlap(own *summary.Prefix, ov summary.Overlap, parts int) {
+func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) {
 	e.judged, e.share = parts, bounds{}
 	if n := float64(own.Header().N); n > 0 {
-		i := ov.Intersection
 		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
-		lacks := func(keys float64) float32 { return float32(max(0, ov.N2-keys)) }
+		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Header().N)-keys)) }
 		e.share = bounds{share(i.Value), share(i.Low), share(i.High)}
 		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
 	}

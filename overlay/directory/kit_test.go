@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -38,7 +39,7 @@ func alone(rng *rand.Rand, cfg Config) *Directory {
 	cfg.OpenHeader = summary.ParseHeader
 	cfg.OpenRecord = func(b []byte) (event.PeerID, error) { return event.PeerID(b), nil }
 	cfg.NewPrefix, cfg.Extend = summary.NewPrefix, (*summary.Prefix).Extend
-	var unshared *summary.Cache
+	var unshared *cache.Cache
 	cfg.ApplyDelta = unshared.ApplyDelta
 	return New(cfg)
 }

@@ -3,6 +3,7 @@ package directory
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
@@ -25,7 +26,7 @@ type rotation struct {
 	tag     summary.SeedTag
 	hasher  summary.Hasher
 	index   index.Index
-	overlap summary.Comparison // of our collection with each entry's sample
+	overlap compare.Samples // of our collection with each entry's sample
 }
 
 // startRotation sets up what is kept of the previous seed.
@@ -110,7 +111,7 @@ func (e *Entry) answer() *summary.Prefix {
 }
 
 // tables are the index and the comparison that an entry belongs to.
-func (d *Directory) tables(e *Entry) (*index.Index, *summary.Comparison) {
+func (d *Directory) tables(e *Entry) (*index.Index, *compare.Samples) {
 	if e.old {
 		return &d.previous.index, &d.previous.overlap
 	}

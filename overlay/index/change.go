@@ -21,7 +21,7 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 		if !slices.Equal(e.prefix.Known(b), p.Known(b)) {
 			return false
 		}
-		fresh, old, ok := summary.Changed(e.prefix, p, b, int(c.blocks[b].level), limit)
+		fresh, old, ok := changed(e.prefix, p, b, int(c.blocks[b].level), limit)
 		if gone += old; !ok || gone > limit {
 			return false
 		}
@@ -39,4 +39,42 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	}
 	e.prefix, e.gone = p, gone
 	return true
+}
+
+// changed compares the nodes of a block at a level, at most that of what both know of it: those that only newer has,
+// and how many only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
+func changed(older, newer *summary.Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
+	var x, y summary.Nodes
+	x.Reset(older, block, level, 0, 1<<32)
+	y.Reset(newer, block, level, 0, 1<<32)
+	v, w := x.Next(), y.Next()
+	for len(v) > 0 && len(w) > 0 && len(added) <= limit && gone <= limit {
+		switch {
+		case v[0] == w[0]:
+			same := 1
+			for n := min(len(v), len(w)); same < n && v[same] == w[same]; {
+				same++
+			}
+			v, w = v[same:], w[same:]
+		case v[0] < w[0]:
+			gone++
+			v = v[1:]
+		default:
+			added = append(added, w[0])
+			w = w[1:]
+		}
+		if len(v) == 0 {
+			v = x.Next()
+		}
+		if len(w) == 0 {
+			w = y.Next()
+		}
+	}
+	for ; len(v) > 0 && gone <= limit; v = x.Next() {
+		gone += len(v)
+	}
+	for ; len(w) > 0 && len(added) <= limit; w = y.Next() {
+		added = append(added, w...)
+	}
+	return added, gone, len(added) <= limit && gone <= limit
 }

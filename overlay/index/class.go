@@ -128,7 +128,9 @@ func (c *class) column(dst []uint64, p *summary.Prefix) []uint64 {
 
 func (c *class) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, end uint64) {
 	u := c.blocks[b]
-	for nodes := range p.Nodes(b, int(u.level), begin, end) {
+	w := &summary.Nodes{}
+	w.Reset(p, b, int(u.level), begin, end)
+	for nodes := w.Next(); nodes != nil; nodes = w.Next() {
 		for _, v := range nodes {
 			h, step := hash(v, b)
 			for range u.rows {

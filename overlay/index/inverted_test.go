@@ -17,7 +17,9 @@ type inverted struct {
 
 func (x *inverted) each(p *summary.Prefix, do func(list *[]uint32, rest uint32)) {
 	low := x.level - x.top
-	for nodes := range p.Nodes(0, x.level, 0, 1<<32) {
+	var w summary.Nodes
+	w.Reset(p, 0, x.level, 0, 1<<32)
+	for nodes := w.Next(); nodes != nil; nodes = w.Next() {
 		for _, v := range nodes {
 			do(&x.lists[v>>low], uint32(v&(1<<low-1)))
 		}

@@ -15,10 +15,10 @@ import (
 
 // Config holds the parameters of a [Machine].
 type Config struct {
-	Self   overlay.PeerID     // this node; required
-	Seed   summary.SeedTag    // of the network: only tails of summaries under it are traded
-	Sign   summary.SignTail   // nil: the node makes no tails
-	Verify summary.VerifyTail // required
+	Self   overlay.PeerID                                       // this node; required
+	Seed   summary.SeedTag                                      // of the network: only tails of summaries under it are traded
+	Sign   func(message []byte) (signature []byte, err error)   // nil: the node makes no tails
+	Verify func(origin string, message, signature []byte) error // required
 	// Header is that of the summary which answers for a peer; nil when there is none. Required.
 	Header func(overlay.PeerID) *summary.Header
 	// Room is how many bytes may go to a linked peer now. Required.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -19,11 +20,13 @@ func overlapArea(b *bench) {
 	}
 	c.prefixes = nil
 	level := int(c.shape.SampleLevel)
-	known := samples[0].Known(0)[0]
+	known, _ := samples[0].Sample()
+	var walk summary.Nodes
 	size := uint(known.End >> (32 - level))
 	array := func(p *summary.Prefix) *bitset.BitSet {
 		s := bitset.New(size)
-		for nodes := range p.Nodes(0, level, 0, known.End) {
+		walk.Reset(p, 0, level, 0, known.End)
+		for nodes := walk.Next(); nodes != nil; nodes = walk.Next() {
 			for _, v := range nodes {
 				s.Set(uint(v))
 			}
@@ -37,12 +40,12 @@ func overlapArea(b *bench) {
 		theirs[i] = array(p)
 	}
 	all := timed(func() {
-		var x summary.Comparison
+		var x compare.Samples
 		x.SetOwn(own)
 		for i, p := range samples {
 			x.Set(i, p)
 			o, _ := x.Overlap(i, 0.95)
-			sink += int(o.Intersection.Value)
+			sink += int(o.Value)
 		}
 	})
 	merges := timed(func() {
@@ -51,7 +54,7 @@ func overlapArea(b *bench) {
 		}
 	})
 	b.compare("own overlap with 10,000 samples, counts of bits-and-blooms/bitset, 8 times the memory", "ns/peer", peers, 0, all, merges)
-	var kept summary.Comparison
+	var kept compare.Samples
 	kept.SetOwn(own)
 	for i, p := range samples {
 		kept.Set(i, p)

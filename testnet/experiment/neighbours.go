@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // What the experiment on neighbours asks.
@@ -96,9 +98,9 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 
 // candidates are all other peers as a peer sees them. Round trips are drawn by chance: nothing here depends on where peers are.
 func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []rank.Candidate {
-	var comparison summary.Comparison
+	var samples compare.Samples
 	if !exact {
-		comparison.SetOwn(prefix(q.kept))
+		samples.SetOwn(prefix(q.kept))
 	}
 	withheld := map[uint32]bool{}
 	for _, k := range q.withheld {
@@ -120,10 +122,10 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 				}
 			}
 		} else {
-			comparison.Set(b, p.Truncate(1))
-			var o summary.Overlap
-			if o, x.Known = comparison.Overlap(b, 0.95); x.Known {
-				common = o.Intersection.Value
+			samples.Set(b, p.Truncate(1))
+			var o estimate.Interval
+			if o, x.Known = samples.Overlap(b, 0.95); x.Known {
+				common = o.Value
 			}
 		}
 		x.Share.Value, x.Lacks.Value = common/n, m-common

@@ -1,6 +1,10 @@
-package summary
+package cache
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+
+	"github.com/venn-p2p/venn/summary"
+)
 
 // deltaCache keeps the deltas made of late, and remembers which were applied with success. The oldest go first.
 type deltaCache struct {
@@ -13,15 +17,15 @@ type deltaCache struct {
 
 // deltaKey names a delta: the chains bind what both prefixes say, the groups their headers.
 type deltaKey struct {
-	oldChain, newChain Digest
-	oldGroup, newGroup GroupID
+	oldChain, newChain summary.Digest
+	oldGroup, newGroup summary.GroupID
 	parts              int
 }
 
 // appliedKey names what was applied to what, and to which end.
 type appliedKey struct {
 	deltaKey
-	delta Digest
+	delta summary.Digest
 }
 
 const (
@@ -29,25 +33,25 @@ const (
 	maxApplied = 1 << 14 // successes remembered
 )
 
-func newDeltaKey(old *Prefix, h *Header, parts int) deltaKey {
-	return deltaKey{old.header.Chain, h.Chain, old.header.Group(), h.Group(), parts}
+func newDeltaKey(old *summary.Prefix, h *summary.Header, parts int) deltaKey {
+	return deltaKey{old.Header().Chain, h.Chain, old.Header().Group(), h.Group(), parts}
 }
 
-// EncodeDelta is [EncodeDelta] of the first parts of both prefixes. It does no work if it has done the same of late.
+// EncodeDelta is [summary.EncodeDelta] of the first parts of both prefixes. It does no work if it has done the same of late.
 // The result is not to be changed.
-func (c *Cache) EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
+func (c *Cache) EncodeDelta(old, next *summary.Prefix, parts int) ([]byte, error) {
 	parts = min(parts, old.Parts(), next.Parts())
 	if c == nil {
-		return encodeDelta(old, next, parts)
+		return summary.EncodeDelta(old, next, parts)
 	}
-	key := newDeltaKey(old, next.header, parts)
+	key := newDeltaKey(old, next.Header(), parts)
 	c.mu.Lock()
 	delta, there := c.deltas.made[key]
 	c.mu.Unlock()
 	if there {
 		return delta, nil
 	}
-	delta, err := encodeDelta(old, next, parts)
+	delta, err := summary.EncodeDelta(old, next, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +73,12 @@ func (d *deltaCache) put(key deltaKey, delta []byte) {
 	}
 }
 
-// ApplyDelta is [ApplyDelta]; without the work if another has applied the same delta to the same prefix of late.
-func (c *Cache) ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
+// ApplyDelta is [summary.ApplyDelta]; without the work if another has applied the same delta to the same prefix of late.
+func (c *Cache) ApplyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
 	if c == nil {
-		return ApplyDelta(old, h, delta)
+		return summary.ApplyDelta(old, h, delta)
 	}
-	_, parts, err := DeltaBase(delta)
+	_, parts, err := summary.DeltaBase(delta)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +87,14 @@ func (c *Cache) ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error
 	c.mu.Lock()
 	known := c.deltas.applied[key]
 	c.mu.Unlock()
-	if known && q != nil && q.header.equal(h) && parts <= old.Parts() {
+	if known && q != nil && equal(q.Header(), h) && parts <= old.Parts() {
 		return q, nil
 	}
-	p, err := ApplyDelta(old, h, delta)
+	p, err := summary.ApplyDelta(old, h, delta)
 	if err != nil {
 		return nil, err
 	}
-	if q != nil && q.header.equal(h) {
+	if q != nil && equal(q.Header(), h) {
 		p = q // the chain is the same, so the parts are
 	} else {
 		c.put(cacheKey{h.Chain, h.Group(), parts}, p)

@@ -1,33 +1,36 @@
-package summary
+// Package cache shares work on summaries among the nodes of one process.
+package cache
 
 import (
 	"container/list"
 	"slices"
 	"sync"
+
+	"github.com/venn-p2p/venn/summary"
 )
 
 // Cache shares decoded, verified prefixes, and deltas made, among the nodes of one process. It changes no result:
-// Extend gives what [Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do. Safe for
+// Extend gives what [summary.Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do. Safe for
 // concurrent use; a nil cache shares nothing.
 type Cache struct {
 	mu     sync.Mutex
 	limit  int
 	size   int
-	recent *list.List // of *Prefix, the one used last in front
+	recent *list.List // of *summary.Prefix, the one used last in front
 	byKey  map[cacheKey]*list.Element
 	deltas deltaCache
 }
 
 // cacheKey names a prefix: the chain binds all its parts, the group the header.
 type cacheKey struct {
-	chain Digest
-	group GroupID
+	chain summary.Digest
+	group summary.GroupID
 	parts int
 }
 
-// NewCache returns a cache of prefixes that take at most the given number of bytes of memory. The least recently used
+// New returns a cache of prefixes that take at most the given number of bytes of memory. The least recently used
 // go first. Memory that several of them share counts for each.
-func NewCache(bytes int) *Cache {
+func New(bytes int) *Cache {
 	return &Cache{
 		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{},
 		deltas: deltaCache{limit: bytes / 16, made: map[deltaKey][]byte{}, applied: map[appliedKey]bool{}},
@@ -35,12 +38,12 @@ func NewCache(bytes int) *Cache {
 }
 
 // Extend is p.Extend(r), without the work if another has extended the same prefix to the same part.
-func (c *Cache) Extend(p *Prefix, r Run) (*Prefix, error) {
+func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error) {
 	if c == nil {
 		return p.Extend(r)
 	}
-	key := cacheKey{p.header.Chain, p.header.Group(), r.End()}
-	if q := c.get(key); q != nil && q.extends(p, r) {
+	key := cacheKey{p.Header().Chain, p.Header().Group(), r.End()}
+	if q := c.get(key); q != nil && extends(q, p, r) {
 		return q, nil
 	}
 	q, err := p.Extend(r)
@@ -52,20 +55,21 @@ func (c *Cache) Extend(p *Prefix, r Run) (*Prefix, error) {
 }
 
 // extends reports whether q is what p.Extend(r) must give: the same header, and byte for byte the parts of r.
-func (q *Prefix) extends(p *Prefix, r Run) bool {
-	if r.First < 0 || r.First > p.held || r.End() <= p.held || r.Next != q.chain[len(q.parts)] || !q.header.equal(p.header) {
+func extends(q, p *summary.Prefix, r summary.Run) bool {
+	if r.First < 0 || r.First > p.Parts() || r.End() <= p.Parts() || !equal(q.Header(), p.Header()) {
 		return false
 	}
-	return slices.EqualFunc(r.Parts, q.parts[r.First:], slices.Equal)
+	have, err := q.Run(r.First, q.Parts())
+	return err == nil && r.Next == have.Next && slices.EqualFunc(r.Parts, have.Parts, slices.Equal)
 }
 
 // equal reports whether two headers have the same bytes.
-func (h *Header) equal(o *Header) bool {
+func equal(h, o *summary.Header) bool {
 	return h == o || h.Seed == o.Seed && h.Origin == o.Origin && h.Epoch == o.Epoch && h.Lifetime == o.Lifetime &&
 		h.N == o.N && h.Shape.Equal(o.Shape) && h.Chain == o.Chain
 }
 
-func (c *Cache) get(key cacheKey) *Prefix {
+func (c *Cache) get(key cacheKey) *summary.Prefix {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byKey[key]
@@ -73,10 +77,10 @@ func (c *Cache) get(key cacheKey) *Prefix {
 		return nil
 	}
 	c.recent.MoveToFront(e)
-	return e.Value.(*Prefix)
+	return e.Value.(*summary.Prefix)
 }
 
-func (c *Cache) put(key cacheKey, p *Prefix) {
+func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, there := c.byKey[key]; there {
@@ -85,8 +89,8 @@ func (c *Cache) put(key cacheKey, p *Prefix) {
 	c.byKey[key] = c.recent.PushFront(p)
 	for c.size += p.SizeBytes(); c.size > c.limit && c.recent.Len() > 0; {
 		last := c.recent.Back()
-		old := c.recent.Remove(last).(*Prefix)
-		delete(c.byKey, cacheKey{old.header.Chain, old.header.Group(), len(old.parts)})
+		old := c.recent.Remove(last).(*summary.Prefix)
+		delete(c.byKey, cacheKey{old.Header().Chain, old.Header().Group(), old.Parts()})
 		c.size -= old.SizeBytes()
 	}
 }

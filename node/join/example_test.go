@@ -3,8 +3,8 @@ package join_test
 import (
 	"fmt"
 
+	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/summary/bloom"
-	"github.com/venn-p2p/venn/summary/bloom/join"
 )
 
 // Three peers hold 20,000 keys of 32 bytes each; 500 of them are everywhere.

@@ -1,0 +1,119 @@
+package cache
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+func someKeys(seed uint64, n int) []summary.Fingerprint {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	fps := make([]summary.Fingerprint, n)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	return fps
+}
+
+func build(fps []summary.Fingerprint, sequence uint32) *summary.Prefix {
+	s, err := summary.Build(fps, summary.Header{Origin: "origin", Epoch: summary.Epoch{Generation: 1, Sequence: sequence}, Shape: summary.DefaultShape(5000)})
+	if err != nil {
+		panic(err)
+	}
+	return s.Prefix()
+}
+
+// TestCache: a cache gives what Extend gives, refuses what it refuses, and keeps to its limit, with many at once.
+func TestCache(t *testing.T) {
+	full := build(someKeys(1, 5000), 1)
+	c := New(4 * full.SizeBytes())
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			p, _ := summary.NewPrefix(full.Header())
+			for p.Parts() < full.Parts() {
+				r, _ := full.Run(p.Parts(), p.Parts()+1)
+				forged := summary.Run{First: r.First, Parts: [][]byte{append(slices.Clone(r.Parts[0]), 0)}, Next: r.Next}
+				if _, err := c.Extend(p, forged); err == nil {
+					t.Error("forged part accepted")
+				}
+				q, err := c.Extend(p, r)
+				if err != nil || q.Parts() != p.Parts()+1 || q.FalsePositiveRate() != full.Truncate(q.Parts()).FalsePositiveRate() {
+					t.Errorf("part %d: %v", p.Parts(), err)
+					return
+				}
+				p = q
+			}
+		})
+	}
+	wg.Wait()
+	if c.size > c.limit || c.recent.Len() != len(c.byKey) || c.recent.Len() == 0 {
+		t.Errorf("%d of %d bytes in %d prefixes", c.size, c.limit, c.recent.Len())
+	}
+}
+
+// TestCacheDeltas: a cache gives what EncodeDelta and ApplyDelta give, refuses what they refuse, and shares what was applied.
+func TestCacheDeltas(t *testing.T) {
+	keys := someKeys(3, 5010)
+	old, next := build(keys[:5000], 1), build(keys[10:], 2)
+	c := New(1 << 20)
+	for _, parts := range []int{1, 3, old.Parts()} {
+		want, err := summary.EncodeDelta(old.Truncate(parts), next, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*Cache{nil, c, c} {
+			got, err := c.EncodeDelta(old, next, parts)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%d parts: %d bytes, want %d: %v", parts, len(got), len(want), err)
+			}
+			p, err := c.ApplyDelta(old, next.Header(), got)
+			if err != nil || p.Parts() != parts || !slices.EqualFunc(run(p).Parts, run(next.Truncate(parts)).Parts, bytes.Equal) {
+				t.Fatalf("%d parts: %v", parts, err)
+			}
+		}
+		p, _ := c.ApplyDelta(old, next.Header(), want)
+		if q, _ := c.ApplyDelta(old, next.Header(), want); p != q {
+			t.Error("not shared")
+		}
+		wrong := bytes.Clone(want)
+		wrong[len(wrong)-1] ^= 1
+		if _, err := c.ApplyDelta(old, next.Header(), wrong); err == nil {
+			t.Error("a wrong delta was applied")
+		}
+		if parts > 1 {
+			if _, err := c.ApplyDelta(old.Truncate(parts-1), next.Header(), want); !errors.Is(err, summary.ErrBase) {
+				t.Errorf("on too few parts: %v", err)
+			}
+		}
+	}
+	if c.deltas.size > c.deltas.limit || c.size > c.limit {
+		t.Error("over the limit")
+	}
+}
+
+// run is all parts of p.
+func run(p *summary.Prefix) summary.Run {
+	r, err := p.Run(0, p.Parts())
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func ExampleCache() {
+	origin := build(someKeys(2, 5000), 1)
+	none, _ := summary.NewPrefix(origin.Header())
+	run, _ := origin.Run(0, 4)
+	cache := New(1 << 20)
+	first, _ := cache.Extend(none, run)
+	second, _ := cache.Extend(none, run) // of another node in the same process
+	fmt.Println(first == second)
+	// Output: true
+}
