@@ -23,6 +23,7 @@ type Config struct {
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
+	Memory       int           // bytes that each peer may keep of what others hold; 0: the node's default
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
 	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
@@ -99,6 +100,9 @@ func (c *Config) check() error {
 	}
 	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
 		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
+	}
+	if c.Memory < 0 {
+		fault("memory of %d bytes, want 0 or more", c.Memory)
 	}
 	if !(c.Churn >= 0 && c.Churn <= 1) {
 		fault("churn %v, want 0 to 1", c.Churn)

@@ -41,6 +41,9 @@ func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.O
 		node.WithRandomness(random),
 		node.WithBootstrap(begin...),
 	}, shared...)
+	if c.Memory > 0 {
+		options = append(options, node.WithMemory(c.Memory))
+	}
 	m.keys = keys
 	var err error
 	if m.node, err = node.New(m.host, options...); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"strings"
 
@@ -67,6 +68,7 @@ func daemonCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "bootstrap", Usage: "`MULTIADDR` with /p2p/ID of a peer to connect to, besides those of the configuration; may be repeated"},
 			&cli.BoolFlag{Name: "init", Usage: "make the peer first, as venn init does, if there is none"},
+			&cli.StringFlag{Name: "identity-from", Usage: "with --init, give a new peer the identity in `FILE`, a copy of an identity.key, if there is such a file"},
 			jsonFlag("what comes on standard output as a JSON object"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -81,10 +83,19 @@ func daemonCommand() *cli.Command {
 // openOrInit opens the repository, and makes it first if that is wanted and there is none.
 func openOrInit(c *cli.Command) (repo.Repo, error) {
 	r, err := openRepo(c)
-	if c.Bool("init") && errors.Is(err, repo.ErrNone) {
-		return repo.Init(r.Dir)
+	if !c.Bool("init") || !errors.Is(err, repo.ErrNone) {
+		return r, err
 	}
-	return r, err
+	if name := c.String("identity-from"); name != "" {
+		key, err := repo.ReadIdentity(name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return r, err
+			}
+			return repo.InitAs(r.Dir, key)
+		}
+	}
+	return repo.Init(r.Dir)
 }
 
 func runDaemon(ctx context.Context, c *cli.Command) error {

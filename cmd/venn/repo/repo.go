@@ -49,9 +49,18 @@ func Default() (string, error) {
 	return filepath.Join(home, ".venn"), nil
 }
 
-// Init makes a repository with a new identity and a configuration of free ports, which change, if any, changes; a configuration that
+// Init makes a repository with a new identity, as InitAs does.
+func Init(dir string, change ...func(*Config)) (Repo, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return Repo{dir}, err
+	}
+	return InitAs(dir, key, change...)
+}
+
+// InitAs makes a repository with an identity and a configuration of free ports, which change, if any, changes; a configuration that
 // is there already is kept. Nothing is left behind when it fails.
-func Init(dir string, change ...func(*Config)) (r Repo, err error) {
+func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (r Repo, err error) {
 	r = Repo{dir}
 	_, before := os.Lstat(dir)
 	defer func() {
@@ -64,10 +73,6 @@ func Init(dir string, change ...func(*Config)) (r Repo, err error) {
 	}
 	if _, err := os.Lstat(r.path(identityFile)); err == nil {
 		return r, fmt.Errorf("%w in %s", ErrExists, dir)
-	}
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		return r, err
 	}
 	b, err := crypto.MarshalPrivateKey(key)
 	if err != nil {
@@ -139,13 +144,25 @@ func (r Repo) Identity() (crypto.PrivKey, error) {
 	if mode := info.Mode().Perm(); info.Mode().IsRegular() && mode&0o077 != 0 {
 		return nil, fmt.Errorf("%w: %s may be read by others (mode %#o): `chmod 600 %s`, if only you had access", ErrIdentity, name, mode, name)
 	}
+	key, err := ReadIdentity(name)
+	if errors.Is(err, errNoKey) {
+		return nil, fmt.Errorf("%w: put back a copy of it, or move it away and run `venn init%s` for a new one; keys and configuration stay", err, r.Option())
+	}
+	return key, err
+}
+
+// errNoKey says that a file holds something other than a private key.
+var errNoKey = errors.New("no private key")
+
+// ReadIdentity reads the private key of a peer from a copy of its identity file.
+func ReadIdentity(name string) (crypto.PrivKey, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
 	}
 	key, err := crypto.UnmarshalPrivateKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s holds no private key: put back a copy of it, or move it away and run `venn init%s` for a new one; keys and configuration stay", ErrIdentity, name, r.Option())
+		return nil, fmt.Errorf("%w: %s holds %w", ErrIdentity, name, errNoKey)
 	}
 	return key, nil
 }
