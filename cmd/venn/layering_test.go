@@ -28,7 +28,7 @@ type layer struct {
 var layers = []layer{
 	{"summary/coding", nil},
 	{"summary/estimate", nil},
-	{"summary/counting", nil},
+	{"summary/counting", []string{"summary/coding"}},
 	{"summary/frequency", nil},
 	{"summary/bloom", []string{"summary/coding", "summary/estimate"}},
 	{"summary", []string{"summary/..."}},

@@ -94,7 +94,7 @@ func TestJoin(t *testing.T) {
 			{Seed: bloom.Seed{K0: 1, K1: 2}},
 			{Blocks: 1, BlockBits: 1, Hashes: 1},
 			{Blocks: 6, BlockBits: 1000, Hashes: 1},
-			{Blocks: 1, BlockBits: 20_000, Hashes: 3, Scheme: bloom.Double},
+			{Blocks: 1, BlockBits: 20_000, Hashes: 3},
 		} {
 			keys, report, err := Join(sourcesOf(sets), p)
 			if err != nil {

@@ -33,18 +33,26 @@ func Plan(sizes []Size, key bloom.Seed) bloom.Params {
 	return best
 }
 
+// fill is the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
+func fill(m uint64, positions float64) float64 {
+	if positions <= 0 {
+		return 0
+	}
+	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
+}
+
 // planned is the number of bytes to be moved with filters of p if the sets have nothing in common.
 func planned(p bloom.Params, sizes []Size) float64 {
 	m := int(p.Bits())
 	bytes, and := 0.0, 1.0
 	for _, s := range sizes {
-		fill := bloom.FillExpected(p.BlockBits, float64(s.Keys*p.Hashes))
-		bytes += float64(codedBytes(m, fill))
-		and *= fill
+		share := fill(p.BlockBits, float64(s.Keys*p.Hashes))
+		bytes += float64(codedBytes(m, share))
+		and *= share
 	}
 	bytes += float64(len(sizes) * codedBytes(m, and))
 	for _, s := range sizes { // a key that is in its own filter
-		own := bloom.FillExpected(p.BlockBits, float64(s.Keys*p.Hashes))
+		own := fill(p.BlockBits, float64(s.Keys*p.Hashes))
 		if own > 0 {
 			bytes += float64(float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes)))
 		}

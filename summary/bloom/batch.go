@@ -50,7 +50,7 @@ func (f *Filter) ContainsAllHashes(hashes []Hash, found []bool) {
 }
 
 func (f *Filter) oneByOne() bool {
-	return len(f.words) <= cached || f.params.Scheme != Independent
+	return len(f.words) <= cached
 }
 
 // lookup is the state of a batch of keys on their way through the hash functions of a filter.

@@ -87,7 +87,10 @@ func BenchmarkContainsAllLarge(b *testing.B) {
 
 func BenchmarkConcurrent(b *testing.B) {
 	keys := testKeys(100_000, 1)
-	s := ConcurrentOf(mustNew(b, benchParams()[0]))
+	s, err := NewConcurrent(benchParams()[0])
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
 			s.Add(keys[i%len(keys)])

@@ -10,7 +10,7 @@ import (
 // The binary form of a Filter, all numbers little endian:
 //
 //	4 bytes   "vbf1"
-//	1         scheme
+//	1         0: the hash functions
 //	4         Blocks
 //	4         Hashes
 //	8         BlockBits
@@ -28,7 +28,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func appendParams(b []byte, p Params) []byte {
-	b = append(b, byte(p.Scheme))
+	b = append(b, 0)
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Blocks))
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.Hashes))
 	b = binary.LittleEndian.AppendUint64(b, p.BlockBits)
@@ -38,8 +38,10 @@ func appendParams(b []byte, p Params) []byte {
 
 // readParams reads paramsBytes bytes and checks all that they say.
 func readParams(b []byte) (Params, error) {
+	if b[0] != 0 {
+		return Params{}, fmt.Errorf("%w: hash functions of kind %d", ErrMalformed, b[0])
+	}
 	p := Params{
-		Scheme:    Scheme(b[0]),
 		Blocks:    int(binary.LittleEndian.Uint32(b[1:])),
 		Hashes:    int(binary.LittleEndian.Uint32(b[5:])),
 		BlockBits: binary.LittleEndian.Uint64(b[9:]),

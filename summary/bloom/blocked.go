@@ -91,7 +91,7 @@ func blockedRate(c float64, k int) float64 {
 	for j := range int(mean+float64(12*math.Sqrt(mean))) + 24 {
 		logp := float64(float64(j)*math.Log(mean)) - mean
 		lg, _ := math.Lgamma(float64(j + 1))
-		rate += float64(math.Exp(logp-lg) * math.Pow(FillExpected(lineBits, float64(k*j)), float64(k)))
+		rate += float64(math.Exp(logp-lg) * math.Pow(fillExpected(lineBits, float64(k*j)), float64(k)))
 	}
 	return min(rate, 1)
 }

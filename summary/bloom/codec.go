@@ -9,13 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary/coding"
 )
 
-// Errors matched by errors.Is.
-var (
-	// ErrTooLong: no filter's message is within the limit.
-	ErrTooLong = errors.New("bloom: message too long")
-	// ErrBase: a delta was made against another filter than the one given.
-	ErrBase = errors.New("bloom: delta for another base")
-)
+// ErrBase is matched when a delta was made against another filter than the one given.
+var ErrBase = errors.New("bloom: delta for another base")
 
 // maxTypes is the greatest number of filter types of a Codec.
 const maxTypes = 16
@@ -81,22 +76,6 @@ func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
 	}
 	dst = appendHeader(dst, t, form, ones, f.words)
 	return appendCode(dst, f.words, f.params.Bits(), ones), nil
-}
-
-// AppendFirst appends the message of the first filter whose message is no longer than limit bytes, and returns the
-// index of that filter. So a set that compresses less than was planned for can be sent as another type: give its
-// filters in the order of preference, the plainest last (section III). If none fits the error is matched by ErrTooLong.
-func (c *Codec) AppendFirst(dst []byte, limit int, filters ...*Filter) ([]byte, int, error) {
-	for i, f := range filters {
-		b, err := c.Append(dst, f)
-		if err != nil {
-			return dst, i, err
-		}
-		if len(b)-len(dst) <= limit {
-			return b, i, nil
-		}
-	}
-	return dst, len(filters), fmt.Errorf("%w: none of %d filters within %d bytes", ErrTooLong, len(filters), limit)
 }
 
 // AppendDelta appends the message of what changed from base to f, which must be of one type: the code of their XOR

@@ -3,8 +3,6 @@ package bloom
 import (
 	"bytes"
 	"errors"
-	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -111,28 +109,8 @@ func TestCodecDelta(t *testing.T) {
 	}
 }
 
-func TestAppendFirst(t *testing.T) {
+func TestCodecMistakes(t *testing.T) {
 	codec := mustCodec(t, codecTypes()...)
-	keys := testKeys(100, 1)
-	var filters []*Filter
-	for _, p := range codecTypes() {
-		filters = append(filters, filled(t, p, keys))
-	}
-	long, _ := codec.Append(nil, filters[1])
-	short, _ := codec.Append(nil, filters[2])
-	if len(short) >= len(long) {
-		t.Fatalf("the test wants the other order: %d, %d", len(long), len(short))
-	}
-	for limit, want := range map[int]int{len(long): 0, len(long) - 1: 1, len(short): 1} {
-		b, i, err := codec.AppendFirst([]byte("x"), limit, filters[1:]...)
-		if err != nil || i != want || len(b)-1 > limit {
-			t.Errorf("limit %d: filter %d, %d bytes, %v", limit, i, len(b), err)
-		}
-	}
-	b, _, err := codec.AppendFirst([]byte("x"), 10, filters...)
-	if !errors.Is(err, ErrTooLong) || string(b) != "x" {
-		t.Errorf("%q, %v", b, err)
-	}
 	odd := mustNew(t, Params{Blocks: 1, BlockBits: 5, Hashes: 1})
 	if _, err := codec.Append(nil, odd); !errors.Is(err, ErrMismatch) {
 		t.Error(err)
@@ -152,7 +130,7 @@ func TestCodecGolden(t *testing.T) {
 		all, _ = codec.Append(all, base)
 		all, _ = codec.AppendDelta(all, base, next)
 	}
-	golden(t, "codec.golden", AppendCounters(all, []uint8{0, 1, 3, 0, 0, 2, 255, 1}))
+	golden(t, "codec.golden", all)
 }
 
 func FuzzDecode(f *testing.F) {
@@ -177,56 +155,6 @@ func FuzzDecode(f *testing.F) {
 			}
 		} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrBase) {
 			t.Errorf("%v is neither ErrMalformed nor ErrBase", err)
-		}
-	})
-}
-
-func TestCounters(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000, 20_000} {
-		for _, top := range []int{1, 2, 5, 256} {
-			if top == 256 && n > 1000 {
-				continue
-			}
-			counters := make([]uint8, n)
-			for i := range counters {
-				counters[i] = uint8(r.IntN(top))
-			}
-			b := AppendCounters([]byte("before"), counters)[6:]
-			got := make([]uint8, n)
-			size, err := DecodeCounters(got, append(bytes.Clone(b), 9))
-			if err != nil || size != len(b) || !bytes.Equal(got, counters) {
-				t.Fatalf("%d counters below %d: %d of %d bytes, %v", n, top, size, len(b), err)
-			}
-			if n == 1000 {
-				clear(got)
-				for i := range b {
-					bad := bytes.Clone(b)
-					bad[i] ^= 1 << (i % 8)
-					for _, bad := range [][]byte{bad, b[:i]} {
-						if _, err := DecodeCounters(got, bad); !errors.Is(err, ErrMalformed) || slices.Max(got) != 0 {
-							t.Fatalf("byte %d changed or cut: %v", i, err)
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-func FuzzDecodeCounters(f *testing.F) {
-	f.Add(uint16(8), AppendCounters(nil, []uint8{0, 1, 3, 0, 0, 2, 255, 1}))
-	f.Fuzz(func(t *testing.T, n uint16, data []byte) {
-		counters := make([]uint8, n)
-		size, err := DecodeCounters(counters, data)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("%v is not ErrMalformed", err)
-			}
-			return
-		}
-		if again := AppendCounters(nil, counters); !bytes.Equal(again, data[:size]) {
-			t.Error("decoding and encoding changes the bytes")
 		}
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Entropy is the binary entropy H(p) in bits, 0 <= p <= 1.
-func Entropy(p float64) float64 {
+// entropy is the binary entropy H(p) in bits, 0 <= p <= 1.
+func entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
 	}
@@ -17,28 +17,12 @@ func Entropy(p float64) float64 {
 // section II.B). What a Codec adds is some bytes. Real sizes vary by some bytes more; so plan with 0.99 of what fits
 // (section III).
 func (p Params) CompressedBits(n int) float64 {
-	return float64(p.Bits()) * Entropy(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
+	return float64(p.Bits()) * entropy(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
 }
 
-// CompressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k
+// compressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k
 // hash functions, as n grows. k need not be an integer.
-func CompressedBitsPerKey(c, k float64) float64 { return c * Entropy(math.Exp(-k/c)) }
-
-// CompressedBase is β = f^(n/z), what one more transmitted bit a key multiplies the false-positive rate by, in a filter
-// whose bits are 0 with probability p (equation (2)): 0.6185 at p = 1/2, the plain filter, where it is worst; 1/2 as p
-// nears 1.
-func CompressedBase(p float64) float64 {
-	return math.Exp(-math.Log(p) * math.Log1p(-p) / Entropy(p))
-}
-
-// deltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its
-// keys was replaced by others; c = m/n, p = e^(-k/c) (section IV).
-func deltaFill(c, k, change float64) float64 {
-	return 2 * math.Exp(-k/c) * -math.Expm1(-change*k/c)
-}
-
-// DeltaBitsPerKey is the size z/n = c·H(q) of a coded delta, q = deltaFill (section IV).
-func DeltaBitsPerKey(c, k, change float64) float64 { return c * Entropy(deltaFill(c, k, change)) }
+func compressedBitsPerKey(c, k float64) float64 { return c * entropy(math.Exp(-k/c)) }
 
 // Compression is a filter that is meant to be sent compressed, with what is expected of it.
 type Compression struct {
@@ -54,20 +38,7 @@ func CompressedForBits(n int, bits float64, maxBits uint64) (Compression, error)
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Compression{}, err
 	}
-	return leastRate(n, bits, maxBits, CompressedBitsPerKey)
-}
-
-// DeltaForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
-// whose delta has an expected size of at most the given bits after the part change (0 < change < 1) of the n keys was
-// replaced (section IV). Compression.Bits is the size of a delta.
-func DeltaForBits(n int, bits, change float64, maxBits uint64) (Compression, error) {
-	if err := checkCompression(n, bits, maxBits); err != nil {
-		return Compression{}, err
-	}
-	if !(change > 0 && change < 1) {
-		return Compression{}, fmt.Errorf("%w: change %v is not between 0 and 1", ErrParams, change)
-	}
-	return leastRate(n, bits, maxBits, func(c, k float64) float64 { return DeltaBitsPerKey(c, k, change) })
+	return leastRate(n, bits, maxBits)
 }
 
 // CompressedForRate returns the standard filter with the smallest expected compressed size among those of at most
@@ -83,7 +54,7 @@ func CompressedForRate(n int, rate float64, maxBits uint64) (Compression, error)
 	for k := 1; k <= mostHashes(float64(maxBits)/float64(n)); k++ {
 		m := bitsForFill(math.Pow(rate, 1/float64(k)), float64(k)*float64(n))
 		c := float64(m) / float64(n)
-		size := CompressedBitsPerKey(c, float64(k)) * float64(n)
+		size := compressedBitsPerKey(c, float64(k)) * float64(n)
 		if m <= maxBits && k <= mostHashes(c) && (best.Bits == 0 || size < best.Bits) {
 			best = compression(n, m, k, size)
 		}
@@ -95,16 +66,16 @@ func CompressedForRate(n int, rate float64, maxBits uint64) (Compression, error)
 }
 
 // leastRate tries every number of hash functions, each with the longest array that keeps to the size.
-func leastRate(n int, bits float64, maxBits uint64, perKey func(c, k float64) float64) (Compression, error) {
+func leastRate(n int, bits float64, maxBits uint64) (Compression, error) {
 	most := float64(maxBits) / float64(n)
 	best := Compression{}
 	for k := 1; k <= mostHashes(most); k++ {
-		c := longest(func(c float64) float64 { return perKey(c, float64(k)) }, bits/float64(n), float64(k)/math.Ln2, most)
+		c := longest(func(c float64) float64 { return compressedBitsPerKey(c, float64(k)) }, bits/float64(n), float64(k)/math.Ln2, most)
 		m := uint64(c * float64(n))
 		if m < 1 || k > mostHashes(c) {
 			continue
 		}
-		got := compression(n, m, k, perKey(float64(m)/float64(n), float64(k))*float64(n))
+		got := compression(n, m, k, compressedBitsPerKey(float64(m)/float64(n), float64(k))*float64(n))
 		if best.Bits == 0 || got.Rate < best.Rate {
 			best = got
 		}

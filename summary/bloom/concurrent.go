@@ -18,9 +18,6 @@ func NewConcurrent(p Params) (*Concurrent, error) {
 	return &Concurrent{f}, nil
 }
 
-// ConcurrentOf returns a Concurrent with the keys of f; they have no memory in common.
-func ConcurrentOf(f *Filter) *Concurrent { return &Concurrent{f.Clone()} }
-
 // Params returns the filter's parameters.
 func (s *Concurrent) Params() Params { return s.f.params }
 
@@ -29,18 +26,8 @@ func (s *Concurrent) Add(key []byte) { s.AddHash(s.f.params.Seed.Hash(key)) }
 
 // AddHash adds a key by its hash under the filter's Seed.
 func (s *Concurrent) AddHash(h Hash) {
-	m := s.f.params.BlockBits
-	if s.f.params.Scheme == Independent {
-		for _, p := range s.f.probes {
-			s.set(p.at(h, m))
-		}
-		return
-	}
-	p := newProgression(s.f.params.Scheme, h, m)
-	for b := range s.f.params.Blocks {
-		for range s.f.params.Hashes {
-			s.set(uint64(b)*m + p.next())
-		}
+	for _, p := range s.f.probes {
+		s.set(p.at(h, s.f.params.BlockBits))
 	}
 }
 
@@ -58,21 +45,9 @@ func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.param
 
 // ContainsHash is Contains for a key's hash under the filter's Seed.
 func (s *Concurrent) ContainsHash(h Hash) bool {
-	m := s.f.params.BlockBits
-	if s.f.params.Scheme == Independent {
-		for _, p := range s.f.probes {
-			if !s.get(p.at(h, m)) {
-				return false
-			}
-		}
-		return true
-	}
-	p := newProgression(s.f.params.Scheme, h, m)
-	for b := range s.f.params.Blocks {
-		for range s.f.params.Hashes {
-			if !s.get(uint64(b)*m + p.next()) {
-				return false
-			}
+	for _, p := range s.f.probes {
+		if !s.get(p.at(h, s.f.params.BlockBits)) {
+			return false
 		}
 	}
 	return true
@@ -80,20 +55,6 @@ func (s *Concurrent) ContainsHash(h Hash) bool {
 
 func (s *Concurrent) get(at uint64) bool {
 	return atomic.LoadUint64(&s.f.words[at/64])&(1<<(at%64)) != 0
-}
-
-// Merge adds all keys of a Filter with the same Params; others are an error matched by ErrMismatch. Keys added
-// meanwhile stay.
-func (s *Concurrent) Merge(f *Filter) error {
-	if s.f.params != f.params {
-		return mismatch(s.f.params, f.params)
-	}
-	for i, w := range f.words {
-		if w != 0 {
-			atomic.OrUint64(&s.f.words[i], w)
-		}
-	}
-	return nil
 }
 
 // Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones.

@@ -1,7 +1,6 @@
 package bloom
 
 import (
-	"errors"
 	"sync"
 	"testing"
 )
@@ -9,7 +8,7 @@ import (
 func TestConcurrent(t *testing.T) {
 	for _, p := range []Params{
 		{Blocks: 1, BlockBits: 100_003, Hashes: 7},
-		{Blocks: 7, BlockBits: 10_001, Hashes: 1, Scheme: Double},
+		{Blocks: 7, BlockBits: 10_001, Hashes: 1},
 	} {
 		s, err := NewConcurrent(p)
 		if err != nil {
@@ -45,24 +44,5 @@ func TestConcurrent(t *testing.T) {
 				t.Error("Contains differs")
 			}
 		}
-	}
-}
-
-func TestConcurrentMerge(t *testing.T) {
-	p := Params{Blocks: 3, BlockBits: 1000, Hashes: 2}
-	one, two := testKeys(50, 1), testKeys(50, 2)
-	s := ConcurrentOf(filled(t, p, one))
-	if err := s.Merge(filled(t, p, two)); err != nil {
-		t.Fatal(err)
-	}
-	if !s.Snapshot().Equal(filled(t, p, append(one, two...))) {
-		t.Error("Or is not the union")
-	}
-	p.Blocks = 2
-	if err := s.Merge(mustNew(t, p)); !errors.Is(err, ErrMismatch) || s.Params().Blocks != 3 {
-		t.Error(err)
-	}
-	if _, err := NewConcurrent(Params{}); !errors.Is(err, ErrParams) {
-		t.Error(err)
 	}
 }

@@ -36,16 +36,6 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
 }
 
-// RateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate with n keys, the sum of the rates of λ
-// full batches (section 4). As in the paper it takes e^(-x/m_b) for (1-1/m_b)^x, so for one batch just full it falls
-// short of Rate by about one part in m_b.
-func (p DynamicParams) RateBound(n int) float64 {
-	b := p.Batch
-	c := float64(b.BlockBits) / float64(p.Threshold)
-	block := AsymptoticRate(c, float64(b.Hashes))
-	return float64(p.Batches(n)) * math.Pow(block, float64(b.Blocks))
-}
-
 // BlocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if even those
 // don't reach it.
 func (p DynamicParams) BlocksFor(n int, rate float64) (blocks int, reached bool) {

@@ -46,7 +46,6 @@ func TestVectorsDynamic(t *testing.T) {
 			p.Batch.Blocks = blocks
 			v.near(t, "lambda", float64(p.Batches(n)))
 			v.near(t, "fp", p.FalsePositiveRate(n))
-			v.near(t, "union_bound", p.RateBound(n))
 		default:
 			p.Batch.Blocks, _ = p.BlocksFor(n, target)
 			if strings.HasPrefix(v.Name, "T2_prob") {

@@ -10,7 +10,7 @@ func (f *Filter) array() estimate.Array {
 // EstimateLen estimates the number of different keys added, from the bits set, with an interval of the given confidence
 // (between 0 and 1). See [estimate.Array.Cardinality]. O(m).
 func (f *Filter) EstimateLen(confidence float64) (estimate.Interval, error) {
-	return f.array().Cardinality(f.OnesCount(), estimate.Normal, confidence)
+	return f.array().Cardinality(f.OnesCount(), confidence)
 }
 
 // Overlap is what two filters tell about their sets.
@@ -34,10 +34,10 @@ func (f *Filter) EstimateOverlap(g *Filter, confidence float64) (Overlap, error)
 	c := estimate.Counts{First: f.OnesCount(), Second: countRange(g.words, 0, n), Both: countAndRange(f.words, g.words, 0, n)}
 	var o Overlap
 	var err error
-	if o.Intersection, err = f.array().Intersection(c, estimate.Normal, confidence); err != nil {
+	if o.Intersection, err = f.array().Intersection(c, confidence); err != nil {
 		return Overlap{}, err
 	}
-	if o.Union, err = f.array().Union(c, estimate.Normal, confidence); err != nil {
+	if o.Union, err = f.array().Union(c, confidence); err != nil {
 		return Overlap{}, err
 	}
 	if !o.Intersection.Saturated && !o.Union.Saturated && o.Union.Value > 0 {

@@ -45,13 +45,9 @@ func ExampleFilter_Truncate() {
 }
 
 func ExampleParams() {
-	p := bloom.Params{Blocks: 8, BlockBits: 1443, Hashes: 1, Scheme: bloom.Double}
-	fmt.Printf("%s hashing: rate %.5f, of which %.5f is the scheme's\n", p.Scheme, p.FalsePositiveRate(1000), p.Floor(1000))
-	p.Scheme = bloom.Independent
-	fmt.Printf("%s: rate %.5f\n", p.Scheme, p.FalsePositiveRate(1000))
-	// Output:
-	// double hashing: rate 0.00439, of which 0.00048 is the scheme's
-	// independent: rate 0.00391
+	p := bloom.Params{Blocks: 8, BlockBits: 1443, Hashes: 1}
+	fmt.Printf("%d bits, rate %.5f with 1000 keys\n", p.Bits(), p.FalsePositiveRate(1000))
+	// Output: 11544 bits, rate 0.00391 with 1000 keys
 }
 
 func ExampleSeed() {
@@ -63,12 +59,6 @@ func ExampleSeed() {
 	f.AddHash(h)
 	fmt.Println(f.ContainsHash(h), g.ContainsHash(h))
 	// Output: true false
-}
-
-func ExampleParseScheme() {
-	s, err := bloom.ParseScheme("triple")
-	fmt.Println(s, err)
-	// Output: triple <nil>
 }
 
 func ExampleConcurrent() {
@@ -147,16 +137,6 @@ func ExampleCompressedForBits() {
 	best, _ := bloom.CompressedForBits(10_000, 80_000, 140_000)
 	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Params.Bits(), best.Params.Hashes, best.Bits, best.Rate)
 	// Output: m=140000 k=2 z=79231 f=0.0177
-}
-
-func ExampleAppendCounters() {
-	counters := make([]uint8, 1000)
-	counters[10], counters[500] = 1, 3
-	code := bloom.AppendCounters(nil, counters)
-	again := make([]uint8, 1000)
-	n, err := bloom.DecodeCounters(again, code)
-	fmt.Println(len(code), n, again[500], err)
-	// Output: 14 14 3 <nil>
 }
 
 func ExampleNewForRate() {

@@ -12,7 +12,7 @@ import (
 // not while one writes; for that there is Concurrent.
 type Filter struct {
 	params Params
-	probes []probe  // the hash functions of the independent scheme; nil in other schemes. Never written, so shared by clones.
+	probes []probe  // the hash functions. Never written, so shared by clones.
 	words  []uint64 // bit i of the filter is bit i%64 of word i/64; block b is bits b*m_b to (b+1)*m_b-1; the rest of the last word is 0
 }
 
@@ -36,12 +36,9 @@ func NewForRate(n int, rate float64) (*Filter, error) {
 
 // newFilter takes words over. p has been checked.
 func newFilter(p Params, words []uint64) *Filter {
-	f := &Filter{params: p, words: words}
-	if p.Scheme == Independent {
-		f.probes = make([]probe, p.hashes())
-		for i := range f.probes {
-			f.probes[i] = probe{multipliers[i], uint64(i/p.Hashes) * p.BlockBits}
-		}
+	f := &Filter{params: p, words: words, probes: make([]probe, p.hashes())}
+	for i := range f.probes {
+		f.probes[i] = probe{multipliers[i], uint64(i/p.Hashes) * p.BlockBits}
 	}
 	return f
 }
@@ -73,24 +70,10 @@ func (f *Filter) TestAndAdd(key []byte) bool {
 
 // AddHash adds a key by its hash under the filter's Seed.
 func (f *Filter) AddHash(h Hash) {
-	if f.params.Scheme != Independent {
-		f.addProgression(h)
-		return
-	}
 	words, m := f.words, f.params.BlockBits
 	for _, p := range f.probes {
 		at := p.at(h, m)
 		words[at/64] |= 1 << (at % 64)
-	}
-}
-
-func (f *Filter) addProgression(h Hash) {
-	p := newProgression(f.params.Scheme, h, f.params.BlockBits)
-	for b := range f.params.Blocks {
-		for range f.params.Hashes {
-			at := uint64(b)*f.params.BlockBits + p.next()
-			f.words[at/64] |= 1 << (at % 64)
-		}
 	}
 }
 
@@ -99,9 +82,6 @@ func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.params.Seed
 
 // ContainsHash is Contains for a key's hash under the filter's Seed.
 func (f *Filter) ContainsHash(h Hash) bool {
-	if f.params.Scheme != Independent {
-		return f.containsProgression(h)
-	}
 	words, m := f.words, f.params.BlockBits
 	probes := f.probes
 	// A key that is absent fails at a random one of the first few probes, which no branch predictor can foresee: ask
@@ -117,19 +97,6 @@ func (f *Filter) ContainsHash(h Hash) bool {
 		at := p.at(h, m)
 		if words[at/64]&(1<<(at%64)) == 0 {
 			return false
-		}
-	}
-	return true
-}
-
-func (f *Filter) containsProgression(h Hash) bool {
-	p := newProgression(f.params.Scheme, h, f.params.BlockBits)
-	for b := range f.params.Blocks {
-		for range f.params.Hashes {
-			at := uint64(b)*f.params.BlockBits + p.next()
-			if f.words[at/64]&(1<<(at%64)) == 0 {
-				return false
-			}
 		}
 	}
 	return true
@@ -163,8 +130,7 @@ func (f *Filter) BlockOnesCount(block int) int {
 func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
 // FalsePositiveRate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard
-// filter (Papapetrou et al., section 2), the product of the blocks' rates in a partitioned one. The floor of the scheme
-// (Params.Floor) is not in it, for bits don't tell n.
+// filter (Papapetrou et al., section 2), the product of the blocks' rates in a partitioned one.
 func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for b := range f.params.Blocks {

@@ -39,10 +39,10 @@ func filled(t testing.TB, p Params, keys [][]byte) *Filter {
 	return f
 }
 
-// someParams are shapes of all kinds: odd and tiny lengths, many blocks, many hashes, all schemes.
+// someParams are shapes of all kinds: odd and tiny lengths, many blocks, many hashes.
 func someParams() []Params {
 	var all []Params
-	for s := range schemes {
+	for s := range uint64(2) {
 		for _, p := range []Params{
 			{Blocks: 1, BlockBits: 1, Hashes: 1},
 			{Blocks: 1, BlockBits: 64, Hashes: 3},
@@ -53,8 +53,7 @@ func someParams() []Params {
 			{Blocks: 7, BlockBits: 1022, Hashes: 4},
 			{Blocks: MaxHashes, BlockBits: 30, Hashes: 1},
 		} {
-			p.Scheme = s
-			p.Seed = Seed{uint64(s), 7}
+			p.Seed = Seed{s, 7}
 			all = append(all, p)
 		}
 	}
@@ -83,9 +82,9 @@ func TestFilterIsItsSlowTwin(t *testing.T) {
 }
 
 func FuzzFilter(f *testing.F) {
-	f.Add(uint16(3), uint16(100), uint8(2), uint8(0), uint8(1), []byte("one two three four"))
-	f.Fuzz(func(t *testing.T, blocks, blockBits uint16, hashes, scheme, cut uint8, data []byte) {
-		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Scheme(scheme) % schemes, Seed{1, 2}}
+	f.Add(uint16(3), uint16(100), uint8(2), uint8(1), []byte("one two three four"))
+	f.Fuzz(func(t *testing.T, blocks, blockBits uint16, hashes, cut uint8, data []byte) {
+		p := Params{int(blocks%64) + 1, uint64(blockBits%2048) + 1, int(hashes%8) + 1, Seed{1, 2}}
 		fast, slow := mustNew(t, p), newSlow(p)
 		for i := 0; i+3 <= len(data); i += 3 {
 			fast.Add(data[i : i+3])
@@ -99,9 +98,7 @@ func FuzzFilter(f *testing.F) {
 				t.Fatal("Contains differs")
 			}
 		}
-		if p.Scheme == Independent {
-			sameInBatches(t, fast, slow, data)
-		}
+		sameInBatches(t, fast, slow, data)
 		// Reducing is the same as building small.
 		small := p
 		small.Blocks = int(cut)%p.Blocks + 1
@@ -300,7 +297,6 @@ func TestMergeMismatch(t *testing.T) {
 	f := filled(t, p, testKeys(10, 1))
 	before := f.Clone()
 	for name, q := range map[string]Params{
-		"bloom: filters do not match: schemes independent and double": {Blocks: 2, BlockBits: 100, Hashes: 2, Scheme: Double},
 		"bloom: filters do not match: seeds differ":                   {Blocks: 2, BlockBits: 100, Hashes: 2, Seed: Seed{1, 0}},
 		"bloom: filters do not match: blocks of 100 and 50 bits":      {Blocks: 2, BlockBits: 50, Hashes: 2},
 		"bloom: filters do not match: 2 and 1 hash functions a block": {Blocks: 2, BlockBits: 100, Hashes: 1},
@@ -350,7 +346,6 @@ func TestParamsCheck(t *testing.T) {
 		{Blocks: 1, BlockBits: MaxBits + 1, Hashes: 1},
 		{Blocks: 2, BlockBits: MaxBits, Hashes: 1},
 		{Blocks: 2, BlockBits: 1, Hashes: MaxHashes},
-		{Blocks: 1, BlockBits: 1, Hashes: 1, Scheme: schemes},
 		{Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
 	} {
 		if _, err := New(p); !errors.Is(err, ErrParams) {
@@ -361,7 +356,7 @@ func TestParamsCheck(t *testing.T) {
 		second(ParamsForBits(-1, 10)), second(ParamsForBits(10, 0)), second(ParamsForRate(-1, 0.1)), second(ParamsForRate(1, 0)),
 		second(ParamsForRate(1, 1)), second(ParamsForRate(1, math.NaN())), second(ParamsForRate(math.MaxInt, 0.01)),
 		second(PartitionedForBits(1, MaxBits+1)), second(PartitionedForRate(3, -1)), second(PartitionedForRate(math.MaxInt, 0.01)),
-		second(PartitionedForRate(1, 1e-320)), second(PartitionedForBlocks(1, 10, 11)), second(PartitionedForBlocks(1, 10, 0)), second(ParseScheme("none")),
+		second(PartitionedForRate(1, 1e-320)),
 	} {
 		if !errors.Is(err, ErrParams) {
 			t.Errorf("%v is not ErrParams", err)
@@ -396,20 +391,14 @@ func TestConfigurations(t *testing.T) {
 			}
 		}
 	}
-	for s := range schemes {
-		if got, err := ParseScheme(s.String()); got != s || err != nil {
-			t.Errorf("ParseScheme(%v) = %v, %v", s, got, err)
-		}
-	}
 }
 
 func TestNoAllocations(t *testing.T) {
 	f := filled(t, Params{Blocks: 5, BlockBits: 1000, Hashes: 2}, testKeys(100, 1))
 	g, keys, found := f.Clone(), testKeys(300, 1), make([]bool, 300)
-	double := mustNew(t, Params{Blocks: 5, BlockBits: 1000, Hashes: 2, Scheme: Double})
 	for name, op := range map[string]func(){
-		"Add":         func() { f.Add(keys[0]); double.Add(keys[0]) },
-		"Contains":    func() { f.Contains(keys[0]); double.Contains(keys[0]) },
+		"Add":         func() { f.Add(keys[0]) },
+		"Contains":    func() { f.Contains(keys[0]) },
 		"ContainsAll": func() { f.ContainsAll(keys, found) },
 		"AndOnes":     func() { _, _ = f.AndOnesCount(g) },
 		"Ones":        func() { f.OnesCount(); f.FalsePositiveRate() },

@@ -72,8 +72,6 @@ func (f *Filter) matches(g *Filter) error {
 
 func mismatch(p, q Params) error {
 	switch {
-	case p.Scheme != q.Scheme:
-		return fmt.Errorf("%w: schemes %v and %v", ErrMismatch, p.Scheme, q.Scheme)
 	case p.Seed != q.Seed:
 		return fmt.Errorf("%w: seeds differ", ErrMismatch)
 	case p.BlockBits != q.BlockBits:
@@ -104,9 +102,7 @@ func (f *Filter) Truncate(blocks int) {
 // Fold halves the length of every block: the filter that would have been built with blocks of half the length. It
 // panics if BlockBits is odd. The number of hash functions stays, so the rate rises more than by Truncate (Papapetrou
 // et al., section 3.1): Fold is for sparse filters.
-//
-// In the independent scheme a position is the top of a number, so neighbours are ORed; in the others it is a
-// remainder, so the halves of a block are.
+// A position is the top of a number, so neighbours are ORed.
 func (f *Filter) Fold() {
 	if f.params.BlockBits%2 != 0 {
 		panic("bloom: Fold of blocks with an odd number of bits")
@@ -114,11 +110,7 @@ func (f *Filter) Fold() {
 	p := f.params
 	p.BlockBits /= 2
 	words := make([]uint64, wordsFor(p.Bits()))
-	if p.Scheme == Independent {
-		foldNeighbours(words, f.words)
-	} else {
-		foldHalves(words, f.words, p)
-	}
+	foldNeighbours(words, f.words)
 	*f = *newFilter(p, words)
 }
 
@@ -126,14 +118,6 @@ func (f *Filter) Fold() {
 func foldNeighbours(dst, src []uint64) {
 	for i, w := range src {
 		dst[i/2] |= evenBits(w|w>>1) << (i % 2 * 32)
-	}
-}
-
-func foldHalves(dst, src []uint64, p Params) {
-	for b := range uint64(p.Blocks) {
-		to, from := b*p.BlockBits, 2*b*p.BlockBits
-		orRange(dst, to, src, from, p.BlockBits)
-		orRange(dst, to, src, from+p.BlockBits, p.BlockBits)
 	}
 }
 

@@ -27,7 +27,6 @@ type Params struct {
 	Blocks    int    // mu, the number of blocks: 1 or more
 	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most MaxBits
 	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most MaxHashes
-	Scheme    Scheme // how positions follow from a hash; zero is Independent
 	Seed      Seed   // keys the hash; zero is valid and known to everybody
 }
 
@@ -52,9 +51,6 @@ func (p Params) Check() error {
 	if p.BlockBits < 1 || p.BlockBits > MaxBits {
 		fault("BlockBits %d is not in 1…%d", p.BlockBits, uint64(MaxBits))
 	}
-	if p.Scheme >= schemes {
-		fault("Scheme %d is not in 0…%d", p.Scheme, schemes-1)
-	}
 	if faults == nil && p.hashes() > MaxHashes {
 		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
 	}
@@ -66,25 +62,13 @@ func (p Params) Check() error {
 
 // FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0: (1-(1-1/m_b)^(k_b
 // n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2; for a standard filter that is
-// (1-(1-1/m)^(kn))^k. To this the scheme adds its Floor.
+// (1-(1-1/m)^(kn))^k.
 func (p Params) FalsePositiveRate(n int) float64 {
-	f := math.Pow(FillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
-	return f + float64((1-f)*p.Floor(n))
+	return math.Pow(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 }
 
-// Floor is the part of the false-positive rate that no number of hash functions takes away, because a key shares with
-// one of n keys all numbers the scheme makes positions of: n/m_b² for Double and the enhanced schemes, n/m_b³ for
-// Triple, 0 (less than n/2^128) for Independent.
-func (p Params) Floor(n int) float64 {
-	r := p.Scheme.independentNumbers()
-	if r == 0 {
-		return 0
-	}
-	return -math.Expm1(float64(n) * math.Log1p(-math.Pow(float64(p.BlockBits), -float64(r))))
-}
-
-// FillExpected is the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
-func FillExpected(m uint64, positions float64) float64 {
+// fillExpected is the expected share of bits set among m after setting positions at random: 1-(1-1/m)^positions.
+func fillExpected(m uint64, positions float64) float64 {
 	if positions <= 0 {
 		return 0
 	}
@@ -151,22 +135,6 @@ func PartitionedForRate(n int, rate float64) (Params, error) {
 	return best, best.Check()
 }
 
-// PartitionedForBlocks returns the parameters of a block-partitioned filter of at most the given number of bits for n
-// keys, when the length of a block is fixed by something else, a cache or a packet: as many blocks as fit, each with
-// k_b = max(1, ⌊m_b/n ln 2⌋) hash functions (Papapetrou et al., section 3.2).
-func PartitionedForBlocks(n int, bits, blockBits uint64) (Params, error) {
-	if err := checkSize(n, bits); err != nil {
-		return Params{}, err
-	}
-	if blockBits < 1 || blockBits > bits {
-		return Params{}, fmt.Errorf("%w: blockBits %d is not in 1…%d", ErrParams, blockBits, bits)
-	}
-	k := int(min(float64(blockBits)/float64(max(n, 1))*math.Ln2, MaxHashes))
-	k = max(1, k)
-	mu := min(bits/blockBits, uint64(MaxHashes/k))
-	return Params{Blocks: int(mu), BlockBits: blockBits, Hashes: k}, nil
-}
-
 func checkSize(n int, bits uint64) error {
 	if n < 0 {
 		return fmt.Errorf("%w: n %d is below 0", ErrParams, n)
@@ -190,15 +158,15 @@ func checkRate(n int, rate float64) error {
 // bestHashes is the integer k that makes the asymptotic rate least at c bits a key.
 func bestHashes(c float64) int {
 	k := max(1, min(int(c*math.Ln2), MaxHashes-1))
-	if AsymptoticRate(c, float64(k+1)) < AsymptoticRate(c, float64(k)) {
+	if asymptoticRate(c, float64(k+1)) < asymptoticRate(c, float64(k)) {
 		k++
 	}
 	return k
 }
 
-// AsymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash
+// asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash
 // functions as n grows (Mitzenmacher, section II.A). k need not be an integer, as in the figures of that paper.
-func AsymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
+func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
 // halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.
 func halfFull(n int) uint64 { return uint64(math.Ceil(float64(max(n, 1)) / math.Ln2)) }

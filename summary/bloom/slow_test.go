@@ -26,26 +26,9 @@ func (s *slowFilter) positions(key []byte) []uint64 {
 func slowPosition(p Params, a, b, i uint64) uint64 {
 	num := func(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
 	m, two64 := num(p.BlockBits), new(big.Int).Lsh(num(1), 64)
-	if p.Scheme == Independent {
-		x := num(multipliers[i])
-		x.Mul(x, num(a)).Add(x, num(b)).Mod(x, two64)
-		return x.Mul(x, m).Div(x, two64).Uint64()
-	}
-	h1, h2 := num(a), num(b)
-	h1.Mod(h1, m)
-	h2.Mod(h2, m)
-	x := new(big.Int).Add(h1, h2.Mul(h2, num(i)))
-	switch p.Scheme {
-	case EnhancedSquare:
-		x.Add(x, num(i*i))
-	case EnhancedCube:
-		x.Add(x, num(i*i*i))
-	case Triple:
-		h3 := num(mix64(a ^ (b<<32 | b>>32)))
-		h3.Mod(h3, m)
-		x.Add(x, h3.Mul(h3, num(i*(max(i, 1)-1)/2)))
-	}
-	return x.Mod(x, m).Uint64()
+	x := num(multipliers[i])
+	x.Mul(x, num(a)).Add(x, num(b)).Mod(x, two64)
+	return x.Mul(x, m).Div(x, two64).Uint64()
 }
 
 func (s *slowFilter) add(key []byte) {

@@ -4,35 +4,42 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 )
 
 // ErrMalformed is matched by every error about bytes that no filter of this package encodes to.
 var ErrMalformed = errors.New("counting: malformed bytes")
 
 const (
-	dleftMagic  = "vdl1"
+	dleftMagic  = "vdl2"
 	dleftHeader = 20
 )
 
 // AppendBinary appends the filter's binary form, seed included: it is for its owner's disk, not for others. Layout,
-// little-endian: "vdl1"; a byte each for d, log2 of the buckets, cells, r, c; three zero bytes; the seed (8 bytes); the
-// cells, packed as in memory, with zero bits to the end of the last byte. The error is always nil.
+// little-endian: "vdl2"; a byte each for d, log2 of the buckets, cells, r, c; three zero bytes; the seed (8 bytes); the
+// cells, packed as in memory, with zero bits to the end of the last byte; CRC-32C of
+// all before. The error is always nil.
 func (t *DLeft) AppendBinary(b []byte) ([]byte, error) {
+	start := len(b)
 	b = append(b, dleftMagic...)
 	b = append(b, byte(t.subtables), byte(t.bucketBits), byte(t.cells), byte(t.remainderBits), byte(t.counterBits), 0, 0, 0)
 	b = binary.LittleEndian.AppendUint64(b, t.seed)
-	return append(b, t.bytes[:len(t.bytes)-padding]...), nil
+	return appendSum(append(b, t.bytes[:len(t.bytes)-padding]...), start), nil
 }
 
 // MarshalBinary is AppendBinary to a new slice.
 func (t *DLeft) MarshalBinary() ([]byte, error) {
-	return t.AppendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()))
+	return t.AppendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
 }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about
 // len(b), checks that no fingerprint is there twice (one lookup each), and returns an error that matches ErrMalformed,
 // with the filter unchanged, for anything that Add and Remove could not have left.
-func (t *DLeft) UnmarshalBinary(b []byte) error {
+func (t *DLeft) UnmarshalBinary(data []byte) error {
+	b, err := checkSum(data)
+	if err != nil {
+		return err
+	}
 	p, err := parseDLeftHeader(b)
 	if err != nil {
 		return err

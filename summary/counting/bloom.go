@@ -1,7 +1,6 @@
 package counting
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -166,66 +165,4 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>32) * 0x9e6c63d0876a9a4b
 	x = (x ^ x>>29) * 0xd1b54a32d192ed03
 	return x ^ x>>32
-}
-
-const (
-	bloomMagic  = "vcb1"
-	bloomHeader = 24
-)
-
-// AppendBinary appends the filter's binary form: "vcb1"; k and three zero bytes; m and the number of members (8 bytes
-// each, little-endian); the counters, two a byte, low half first. The error is always nil.
-func (c *Bloom) AppendBinary(b []byte) ([]byte, error) {
-	b = append(b, bloomMagic...)
-	b = append(b, byte(c.hashes), 0, 0, 0)
-	b = binary.LittleEndian.AppendUint64(b, c.counters)
-	b = binary.LittleEndian.AppendUint64(b, uint64(c.members))
-	for _, w := range c.words {
-		b = binary.LittleEndian.AppendUint64(b, w)
-	}
-	return b, nil
-}
-
-// MarshalBinary is AppendBinary to a new slice.
-func (c *Bloom) MarshalBinary() ([]byte, error) {
-	return c.AppendBinary(make([]byte, 0, bloomHeader+c.SizeBytes()))
-}
-
-// UnmarshalBinary replaces the filter by the one encoded in all of b. The counters must add up to k
-// a member. It allocates no more than about len(b); an error matches ErrMalformed and leaves the filter unchanged.
-func (c *Bloom) UnmarshalBinary(b []byte) error {
-	if len(b) < bloomHeader || string(b[:4]) != bloomMagic || b[5]|b[6]|b[7] != 0 {
-		return fmt.Errorf("%w: no counting Bloom header", ErrMalformed)
-	}
-	k, m := int(b[4]), binary.LittleEndian.Uint64(b[8:])
-	members := binary.LittleEndian.Uint64(b[16:])
-	b = b[bloomHeader:]
-	if m > mostCounters || (m+15)/16*8 != uint64(len(b)) {
-		return fmt.Errorf("%w: %d bytes for %d counters", ErrMalformed, len(b), m)
-	}
-	read, err := NewBloom(int(m), k)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	var sum uint64
-	for i := range read.words {
-		read.words[i] = binary.LittleEndian.Uint64(b[8*i:])
-		sum += nibbles(read.words[i])
-	}
-	if used := m % 16 * 4; used != 0 && read.words[len(read.words)-1]>>used != 0 {
-		return fmt.Errorf("%w: counters after the last one", ErrMalformed)
-	}
-	if members > sum || sum != members*uint64(k) {
-		return fmt.Errorf("%w: counters add up to %d, want %d for each of %d members", ErrMalformed, sum, k, members)
-	}
-	read.members = int(members)
-	*c = *read
-	return nil
-}
-
-// nibbles is the sum of the sixteen counters of a word.
-func nibbles(w uint64) uint64 {
-	const even = 0x0f0f_0f0f_0f0f_0f0f
-	bytes := w&even + w>>4&even // each at most 30: the product's top byte holds their sum, at most 240
-	return bytes * 0x0101_0101_0101_0101 >> 56
 }

@@ -55,13 +55,3 @@ func ExampleBloom() {
 	fmt.Println(c.Counters(), c.Hashes(), c.Contains(7), c.Count(7), c.Contains(8))
 	// Output: 9593 7 true 1 false
 }
-
-// How likely a bucket of 8 cells is to overflow at two average loads, four subtables, after long adding and removing.
-func ExampleFluidLimit() {
-	for _, load := range []float64{6, 6.5} {
-		fmt.Printf("%.3g\n", counting.FluidLimit(4, 9, load, true)[9])
-	}
-	// Output:
-	// 1.68e-27
-	// 2.2e-08
-}

@@ -41,17 +41,6 @@ func readVectors(t *testing.T) []vector {
 }
 
 func TestVectors(t *testing.T) {
-	fluids := map[[2]float64][]float64{}
-	fluid := func(load float64, steady bool) []float64 {
-		key := [2]float64{load, 0}
-		if steady {
-			key[1] = 1
-		}
-		if fluids[key] == nil {
-			fluids[key] = FluidLimit(4, 9, load, steady)
-		}
-		return fluids[key]
-	}
 	simulated := simulate(t, 32)
 	for _, v := range readVectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -62,8 +51,7 @@ func TestVectors(t *testing.T) {
 					got = simulated[tail]
 					v.Tolerance.Abs = 0.002 // ours are 32 trials, the paper's 10,000
 				case v.Inputs["load"] != nil:
-					state, _ := v.Inputs["state"].(string)
-					got = fluid(v.input("load"), !strings.HasPrefix(state, "insertion"))[tail]
+					t.Skip("package papers has the fluid limit")
 				default:
 					t.Fatalf("nothing checks this vector: %v", v.Inputs)
 				}

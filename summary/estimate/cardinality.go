@@ -1,38 +1,22 @@
 package estimate
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
-// Cardinality estimates the number of elements from the number of ones counted (Theorems 1 and 3).
+// Cardinality estimates the number of elements from the number of ones counted (equation 3 and Theorem 3).
 // confidence is between 0 and 1. For the union of sets, count the ones of the OR of their filters.
-func (a Array) Cardinality(ones int, kind Kind, confidence float64) (Interval, error) {
+func (a Array) Cardinality(ones int, confidence float64) (Interval, error) {
 	if err := a.check(confidence, "ones", ones); err != nil {
 		return Interval{}, err
 	}
-	return a.cardinality(float64(ones), kind, confidence)
+	return a.cardinality(float64(ones), confidence), nil
 }
 
-func (a Array) cardinality(t float64, kind Kind, confidence float64) (Interval, error) {
+func (a Array) cardinality(t, confidence float64) Interval {
 	if t >= a.counted() {
-		return saturated(a.fullBelow(1-confidence), confidence), nil
+		return saturated(a.fullBelow(1-confidence), confidence)
 	}
 	n := a.elements(t)
-	i := Interval{Value: n, Confidence: confidence}
-	switch kind {
-	case Normal:
-		i = around(n, a.covariance(a.loadOf(t)), confidence)
-	case Theorem:
-		tail := math.Log(2 / (1 - confidence))
-		i.Low, i.High = a.elements(fewerOnes(t, tail)), a.elements(moreOnes(t, tail))
-	case Printed:
-		d := a.printedHalfWidth(t, 1-confidence)
-		i.Low, i.High = n-d, n+d
-	default:
-		return Interval{}, fmt.Errorf("estimate: %v: %w", kind, ErrRange)
-	}
-	return i.clip(n, math.Inf(1)), nil
+	return around(n, a.covariance(a.loadOf(t)), confidence).clip(n, math.Inf(1))
 }
 
 // cardinalityDeviation is the standard deviation of [Array.Cardinality]'s value for a set of n elements (delta method).

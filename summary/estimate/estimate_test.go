@@ -9,21 +9,20 @@ import (
 func TestErrors(t *testing.T) {
 	a := Array{Bits: 100}
 	failing := map[string]func() error{
-		"Bits":       func() error { _, err := Array{Bits: 1}.Cardinality(0, Normal, 0.9); return err },
-		"Blocks":     func() error { _, err := Array{Bits: 9, Blocks: -1}.Cardinality(0, Normal, 0.9); return err },
-		"Hashes":     func() error { _, err := Array{Bits: 9, Hashes: -1}.Cardinality(0, Normal, 0.9); return err },
-		"Sample":     func() error { _, err := Array{Bits: 9, Sample: 10}.Cardinality(0, Normal, 0.9); return err },
-		"ones":       func() error { _, err := a.Cardinality(101, Normal, 0.9); return err },
-		"negative":   func() error { _, err := a.Cardinality(-1, Normal, 0.9); return err },
-		"kind":       func() error { _, err := a.Cardinality(5, 7, 0.9); return err },
-		"confidence": func() error { _, err := a.Cardinality(5, Normal, 1); return err },
+		"Bits":       func() error { _, err := Array{Bits: 1}.Cardinality(0, 0.9); return err },
+		"Blocks":     func() error { _, err := Array{Bits: 9, Blocks: -1}.Cardinality(0, 0.9); return err },
+		"Hashes":     func() error { _, err := Array{Bits: 9, Hashes: -1}.Cardinality(0, 0.9); return err },
+		"Sample":     func() error { _, err := Array{Bits: 9, Sample: 10}.Cardinality(0, 0.9); return err },
+		"ones":       func() error { _, err := a.Cardinality(101, 0.9); return err },
+		"negative":   func() error { _, err := a.Cardinality(-1, 0.9); return err },
+		"confidence": func() error { _, err := a.Cardinality(5, 1); return err },
 		"not a number": func() error {
-			_, err := a.Cardinality(5, Normal, math.NaN())
+			_, err := a.Cardinality(5, math.NaN())
 			return err
 		},
-		"Second":      func() error { _, err := a.Intersection(Counts{5, 101, 5}, Normal, 0.9); return err },
-		"Both":        func() error { _, err := a.Intersection(Counts{5, 6, 7}, Normal, 0.9); return err },
-		"either":      func() error { _, err := a.Union(Counts{60, 60, 10}, Normal, 0.9); return err },
+		"Second":      func() error { _, err := a.Intersection(Counts{5, 101, 5}, 0.9); return err },
+		"Both":        func() error { _, err := a.Intersection(Counts{5, 6, 7}, 0.9); return err },
+		"either":      func() error { _, err := a.Union(Counts{60, 60, 10}, 0.9); return err },
 		"known":       func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
 		"hits":        func() error { _, err := Hits(6, 5, 0.1, 0.9); return err },
 		"own":         func() error { _, err := Hits(0, -5, 0.1, 0.9); return err },
@@ -39,7 +38,7 @@ func TestErrors(t *testing.T) {
 
 func TestSaturated(t *testing.T) {
 	a := Array{Bits: 1000}
-	one, err := a.Cardinality(1000, Normal, 0.95)
+	one, err := a.Cardinality(1000, 0.95)
 	if err != nil || !one.Saturated || !math.IsInf(one.Value, 1) || !math.IsInf(one.High, 1) {
 		t.Fatalf("%+v, %v", one, err)
 	}
@@ -47,7 +46,7 @@ func TestSaturated(t *testing.T) {
 	if p := math.Exp(-1000 * math.Exp(-one.Low/1000)); math.Abs(p-0.05) > 1e-12 {
 		t.Errorf("full with probability %v at the bound", p)
 	}
-	both, err := a.Intersection(Counts{800, 900, 700}, Normal, 0.95)
+	both, err := a.Intersection(Counts{800, 900, 700}, 0.95)
 	if err != nil || !both.Saturated || both.Low != 0 || !math.IsInf(both.Value, 1) {
 		t.Errorf("full union: %+v, %v", both, err)
 	}
@@ -57,31 +56,14 @@ func TestSaturated(t *testing.T) {
 	}
 }
 
-// TestTailsInverted compares the closed forms with what they invert, by bisection.
-func TestTailsInverted(t *testing.T) {
-	for _, count := range []float64{2, 3, 10, 1000, 1e6, 1e9} {
-		for _, alpha := range []float64{0.5, 0.15, 0.025, 1e-6, 1e-12} {
-			tail := -math.Log(alpha)
-			low := bisect(0, count-1, func(s float64) bool { return lowTail(count, s) >= alpha })
-			if got := fewerOnes(count, tail); math.Abs(got-low) > 1e-6*math.Max(low, 1e-3) {
-				t.Errorf("fewer than %v at %v: %v, bisected %v", count, alpha, got, low)
-			}
-			high := bisect(count+1, 100*count+1000, func(s float64) bool { return highTail(count, s) <= alpha })
-			if got := moreOnes(count, tail); math.Abs(got-high) > 1e-6*high {
-				t.Errorf("more than %v at %v: %v, bisected %v", count, alpha, got, high)
-			}
-		}
-	}
-}
-
 // TestSampleOfAll: a sample of all bits is no sample.
 func TestSampleOfAll(t *testing.T) {
 	whole, sample := Array{Bits: 4096}, Array{Bits: 4096, Sample: 4096}
-	for _, kind := range []Kind{Normal, Theorem, Printed} {
-		a, _ := whole.Intersection(Counts{1000, 1200, 500}, kind, 0.9)
-		b, _ := sample.Intersection(Counts{1000, 1200, 500}, kind, 0.9)
+	{
+		a, _ := whole.Intersection(Counts{1000, 1200, 500}, 0.9)
+		b, _ := sample.Intersection(Counts{1000, 1200, 500}, 0.9)
 		if a != b {
-			t.Errorf("%v: %+v, %+v", kind, a, b)
+			t.Errorf("%+v, %+v", a, b)
 		}
 	}
 }
@@ -98,15 +80,15 @@ func FuzzInterval(f *testing.F) {
 		least := max(0, c.First+c.Second-all)
 		c.Both = least + int(both)%(min(c.First, c.Second)-least+1)
 		confidence := (float64(percent%99) + 0.5) / 100
-		for _, kind := range []Kind{Normal, Theorem, Printed} {
-			one, err := a.Cardinality(c.First, kind, confidence)
+		{
+			one, err := a.Cardinality(c.First, confidence)
 			check(t, one, err)
-			union, err := a.Union(c, kind, confidence)
+			union, err := a.Union(c, confidence)
 			check(t, union, err)
 			if union.Value < one.Value {
 				t.Errorf("union %+v below %+v", union, one)
 			}
-			two, err := a.Intersection(c, kind, confidence)
+			two, err := a.Intersection(c, confidence)
 			check(t, two, err)
 			if !two.Saturated && two.High > one.High {
 				t.Errorf("intersection %+v above %+v", two, one)
@@ -130,10 +112,10 @@ func check(t *testing.T, i Interval, err error) {
 func TestNoAllocations(t *testing.T) {
 	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
 	allocs := testing.AllocsPerRun(10, func() {
-		for _, kind := range []Kind{Normal, Theorem, Printed} {
-			a.Cardinality(c.First, kind, 0.9)
-			a.Union(c, kind, 0.9)
-			a.Intersection(c, kind, 0.9)
+		{
+			a.Cardinality(c.First, 0.9)
+			a.Union(c, 0.9)
+			a.Intersection(c, 0.9)
 		}
 		a.IntersectionKnown(c, 4000, 4000, 0.9)
 		Hits(10, 100, 0.01, 0.9)
@@ -145,12 +127,8 @@ func TestNoAllocations(t *testing.T) {
 
 func BenchmarkIntersection(b *testing.B) {
 	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
-	for _, kind := range []Kind{Normal, Theorem, Printed} {
-		b.Run(kind.String(), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				a.Intersection(c, kind, 0.9)
-			}
-		})
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Intersection(c, 0.9)
 	}
 }

@@ -9,16 +9,12 @@ import (
 // A standard filter of 8192 bits with two hash functions has 4253 ones.
 func ExampleArray_Cardinality() {
 	filter := estimate.Array{Bits: 8192, Hashes: 2}
-	for _, kind := range []estimate.Kind{estimate.Normal, estimate.Theorem, estimate.Printed} {
-		n, err := filter.Cardinality(4253, kind, 0.9)
-		fmt.Printf("%-8v %.0f elements, %.0f to %.0f, %v\n", kind, n.Value, n.Low, n.High, err)
-	}
-	full, _ := filter.Cardinality(8192, estimate.Normal, 0.9)
+	n, err := filter.Cardinality(4253, 0.9)
+	fmt.Printf("%.0f elements, %.0f to %.0f, %v\n", n.Value, n.Low, n.High, err)
+	full, _ := filter.Cardinality(8192, 0.9)
 	fmt.Printf("full: %v, at least %.0f\n", full.Saturated, full.Low)
 	// Output:
-	// normal   2999 elements, 2955 to 3043, <nil>
-	// theorem  2999 elements, 2837 to 3173, <nil>
-	// printed  2999 elements, 2795 to 3204, <nil>
+	// 2999 elements, 2955 to 3043, <nil>
 	// full: true, at least 33493
 }
 
@@ -26,8 +22,8 @@ func ExampleArray_Cardinality() {
 func ExampleArray_Intersection() {
 	filter := estimate.Array{Bits: 8192, Hashes: 2}
 	counts := estimate.Counts{First: 5107, Second: 5107, Both: 3915}
-	both, _ := filter.Intersection(counts, estimate.Normal, 0.9)
-	either, _ := filter.Union(counts, estimate.Normal, 0.9)
+	both, _ := filter.Intersection(counts, 0.9)
+	either, _ := filter.Union(counts, 0.9)
 	fmt.Printf("%.0f common, %.0f to %.0f, of %.0f\n", both.Value, both.Low, both.High, either.Value)
 	// Output:
 	// 2000 common, 1934 to 2066, of 6000

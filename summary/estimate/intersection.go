@@ -14,53 +14,30 @@ type Counts struct {
 func (c Counts) either() int { return c.First + c.Second - c.Both }
 
 // Union estimates the number of elements in either set.
-func (a Array) Union(c Counts, kind Kind, confidence float64) (Interval, error) {
+func (a Array) Union(c Counts, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
 	}
-	return a.cardinality(float64(c.either()), kind, confidence)
+	return a.cardinality(float64(c.either()), confidence), nil
 }
 
-// Intersection estimates the number of elements in both sets (equation 6 and Theorem 2 of the paper; the theorem is for
-// one block, but its proof counts bits of any number of blocks alike). Nothing is below 0, and nothing above what
+// Intersection estimates the number of elements in both sets (equation 6 of the paper). Nothing is below 0, and nothing above what
 // the smaller set may have. When the two filters together are full it is saturated, with Low 0.
-func (a Array) Intersection(c Counts, kind Kind, confidence float64) (Interval, error) {
+func (a Array) Intersection(c Counts, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
 	}
 	if float64(c.either()) >= a.counted() {
 		return saturated(0, confidence), nil
 	}
-	t := float64(c.Both)
-	n := a.common(c, t)
-	i := Interval{Value: n, Confidence: confidence}
-	switch kind {
-	case Normal:
-		i = around(n, a.intersectionVariance(a.loads(c)), confidence)
-	case Theorem:
-		tail := math.Log(2 / (1 - confidence))
-		i.Low, i.High = a.common(c, fewerOnes(t, tail)), a.common(c, moreOnes(t, tail))
-	case Printed:
-		i.High = a.common(c, moreOnes(t, math.Log(2/(1-confidence))))
-		i.Low = 2*n - i.High
-	default:
-		return Interval{}, fmt.Errorf("estimate: %v: %w", kind, ErrRange)
-	}
-	one, _ := a.cardinality(float64(c.First), kind, confidence)
-	other, _ := a.cardinality(float64(c.Second), kind, confidence)
+	i := around(a.common(c), a.intersectionVariance(a.loads(c)), confidence)
+	one, other := a.cardinality(float64(c.First), confidence), a.cardinality(float64(c.Second), confidence)
 	return i.clip(min(one.Value, other.Value), min(one.High, other.High)), nil
 }
 
-// BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
-// common (Lemma 3).
-func (a Array) BothOnes(t1, t2, n float64) float64 {
-	s, m := a.ExpectedOnes(n), a.counted()
-	return (float64(t1*t2) + float64(s*(m-t1-t2))) / (m - s)
-}
-
-// common is the size of the intersection for which t ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation 6).
-func (a Array) common(c Counts, t float64) float64 {
-	t1, t2 := float64(c.First), float64(c.Second)
+// common is the size of the intersection for which that many ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation 6).
+func (a Array) common(c Counts) float64 {
+	t1, t2, t := float64(c.First), float64(c.Second), float64(c.Both)
 	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 

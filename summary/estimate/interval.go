@@ -16,28 +16,6 @@ type Interval struct {
 	Saturated        bool    // an array was full: Value and High are +Inf, Low is a bound that holds with Confidence
 }
 
-// Kind names how the bounds of an interval are found.
-type Kind uint8
-
-const (
-	Normal  Kind = iota // the estimate's standard deviation by the delta method
-	Theorem             // the paper's Theorems 1 to 3, half of the error probability on either side
-	Printed             // the rules that the paper's Tables 3 to 6 follow
-)
-
-// String returns "normal", "theorem" or "printed".
-func (k Kind) String() string {
-	switch k {
-	case Normal:
-		return "normal"
-	case Theorem:
-		return "theorem"
-	case Printed:
-		return "printed"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
-
 // around is the normal interval about value.
 func around(value, variance, confidence float64) Interval {
 	d := float64(quantile(confidence) * math.Sqrt(max(variance, 0)))
@@ -65,4 +43,21 @@ func checkConfidence(confidence float64) error {
 		return fmt.Errorf("estimate: confidence %v: %w (0, 1)", confidence, ErrRange)
 	}
 	return nil
+}
+
+// bisect returns the smallest value between low and high that is enough, given that high is and that whatever is above
+// an enough value is too.
+func bisect(low, high float64, enough func(float64) bool) float64 {
+	for range 200 {
+		middle := low + float64((high-low)/2)
+		if middle <= low || middle >= high {
+			break
+		}
+		if enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
 }

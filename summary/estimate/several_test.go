@@ -11,7 +11,7 @@ import (
 func TestCommonOfTwo(t *testing.T) {
 	a := Array{Bits: 2048, Blocks: 4}
 	for _, c := range []Counts{{4000, 3000, 2000}, {5000, 5000, 4999}, {100, 8000, 99}, {10, 20, 0}, {10, 20, 10}} {
-		two, err := a.Intersection(c, Normal, 0.9)
+		two, err := a.Intersection(c, 0.9)
 		if err != nil {
 			t.Fatal(err)
 		}

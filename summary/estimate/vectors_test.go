@@ -46,56 +46,33 @@ func (in inputs) counts() Counts { return Counts{in.T1, in.T2, in.TAnd} }
 func compute(t *testing.T, v vector) []float64 {
 	t.Helper()
 	in, a := v.Inputs, v.Inputs.array()
-	pair := func(i Interval, err error) []float64 {
-		if err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
-		return []float64{i.Low, i.High}
-	}
 	is := func(prefix string) bool { return strings.HasPrefix(v.Name, prefix) }
 	has := func(part string) bool { return strings.Contains(v.Name, part) }
 	switch {
+	case has("_bounds"), is("thm"): // package papers has them
+		return nil
 	case is("T3_density"):
 		return []float64{a.ExpectedOnes(in.N) / float64(in.M)}
-	case is("T3_bounds"):
-		if in.T == 0 {
-			in.T = int(a.ExpectedOnes(in.N))
-		}
-		return pair(a.Cardinality(in.T, Printed, in.Confidence))
-	case is("T6_bounds"):
-		return pair(a.Cardinality(in.TTotal, Printed, in.Confidence))
 	case is("T3_avgrelerr"):
 		return []float64{math.Sqrt(2/math.Pi) * a.cardinalityDeviation(in.N) / in.N}
 	case is("Sinv_"):
 		return []float64{a.elements(float64(in.T))}
 	case is("S_n"):
 		return []float64{a.ExpectedOnes(in.N)}
-	case is("thm1_equal"):
-		return pair(a.Cardinality(in.T, Theorem, in.Confidence))
-	case is("thm1_prob"):
-		return []float64{a.theorem1(float64(in.T), in.NL, in.NR)}
-	case is("thm3"):
-		i, err := a.Cardinality(in.T, Theorem, in.Confidence)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []float64{i.Value, i.Low, i.High}
 	case is("delta_sd"):
 		return []float64{math.Sqrt(a.covariance(a.loadOf(float64(in.T))))}
 	case is("saturated"):
-		i, err := a.Cardinality(in.M, Normal, 1-in.Alpha)
+		i, err := a.Cardinality(in.M, 1-in.Alpha)
 		if err != nil || !i.Saturated || !math.IsInf(i.Value, 1) || !math.IsInf(i.High, 1) {
 			t.Errorf("%s: %+v, %v", v.Name, i, err)
 		}
 		return []float64{i.Low}
 	case has("_density"):
 		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
-		return []float64{a.BothOnes(t1, t2, in.N12) / float64(in.M)}
-	case has("_bounds"):
-		return pair(a.Intersection(in.counts(), Printed, in.Confidence))
+		return []float64{bothOnes(a, t1, t2, in.N12) / float64(in.M)}
 	case has("_rbits"):
 		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
-		return []float64{1 - a.ExpectedOnes(in.N12)/a.BothOnes(t1, t2, in.N12)}
+		return []float64{1 - a.ExpectedOnes(in.N12)/bothOnes(a, t1, t2, in.N12)}
 	case is("T45_avgrelerr"):
 		return []float64{math.Sqrt(2/math.Pi) * a.intersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
 	case is("T45_std"):
@@ -105,12 +82,19 @@ func compute(t *testing.T, v vector) []float64 {
 	case is("sigma_"), is("slice_sigma"):
 		return []float64{a.intersectionDeviation(in.N1, in.N2, in.N12)}
 	case is("S_and"):
-		return []float64{a.BothOnes(float64(in.T1), float64(in.T2), in.N12)}
+		return []float64{bothOnes(a, float64(in.T1), float64(in.T2), in.N12)}
 	case is("estimate_"):
-		return []float64{a.common(in.counts(), float64(in.TAnd))}
+		return []float64{a.common(in.counts())}
 	}
 	t.Fatalf("%s: no rule for this vector", v.Name)
 	return nil
+}
+
+// bothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
+// common (Lemma 3).
+func bothOnes(a Array, t1, t2, n float64) float64 {
+	s, m := a.ExpectedOnes(n), a.counted()
+	return (t1*t2 + s*(m-t1-t2)) / (m - s)
 }
 
 // expected decodes a number, a pair, or the triple of theorem 3.
@@ -156,6 +140,9 @@ func TestVectors(t *testing.T) {
 		}
 		for _, v := range all.Vectors {
 			got, want := compute(t, v), expected(t, v.Expected)
+			if got == nil {
+				continue
+			}
 			agrees := within(got, want, v.Tolerance.Abs, v.Tolerance.Rel)
 			if misprint := v.Reproduces != nil && !*v.Reproduces; agrees == misprint {
 				t.Errorf("%s (%s): got %v, want %v (misprint: %v %s)", v.Name, v.Source, got, want, misprint, v.Note)

@@ -4,19 +4,24 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 )
 
 // ErrMalformed is matched by every error about bytes that no Sketch encodes to.
 var ErrMalformed = errors.New("frequency: malformed bytes")
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 const (
-	magic  = "vcm1"
+	magic  = "vcm2"
 	header = 28
 )
 
-// AppendBinary appends the binary form, seed included. Layout, little-endian: "vcm1"; width (4 bytes); depth and copies
-// (2 bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row. The error is always nil.
+// AppendBinary appends the binary form, seed included. Layout, little-endian: "vcm2"; width (4 bytes); depth and copies
+// (2 bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row; CRC-32C of all
+// before. The error is always nil.
 func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
+	start := len(b)
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(s.p.Width))
 	b = binary.LittleEndian.AppendUint16(b, uint16(s.p.Depth))
@@ -26,19 +31,23 @@ func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
 	for _, c := range s.counts {
 		b = binary.LittleEndian.AppendUint32(b, c)
 	}
-	return b, nil
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
 
 // MarshalBinary is AppendBinary to a new slice.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
-	return s.AppendBinary(make([]byte, 0, header+s.SizeBytes()))
+	return s.AppendBinary(make([]byte, 0, header+s.SizeBytes()+crc32.Size))
 }
 
 // UnmarshalBinary replaces the sketch by the one encoded in all of b. It allocates no more than about
 // len(b); an error matches ErrMalformed and leaves the sketch unchanged.
 func (s *Sketch) UnmarshalBinary(b []byte) error {
-	if len(b) < header || string(b[:4]) != magic {
+	if len(b) < header+crc32.Size || string(b[:4]) != magic {
 		return fmt.Errorf("%w: no count-min header", ErrMalformed)
+	}
+	sum := binary.LittleEndian.Uint32(b[len(b)-crc32.Size:])
+	if b = b[:len(b)-crc32.Size]; crc32.Checksum(b, castagnoli) != sum {
+		return fmt.Errorf("%w: checksum differs", ErrMalformed)
 	}
 	p := Params{
 		Width:  int(binary.LittleEndian.Uint32(b[4:])),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 var cardinality = experiment{
@@ -44,7 +45,7 @@ func (s *session) cardinalityFormulas() {
 			if t := p.in("t") + p.in("t_total"); t > 0 {
 				ones = int(t)
 			}
-			x := must(a.Cardinality(ones, estimate.Printed, p.in("confidence")))
+			x := papers.Array{Array: a}.CardinalityPrinted(float64(ones), p.in("confidence"))
 			s.formula(p.Name, x.Low, x.High)
 		}
 	}
@@ -58,7 +59,7 @@ func (s *session) estimateElements(p printed) {
 	n, a := p.int("n"), arrayOf(p)
 	errors := trials(s, p.Name, trialsFor(n), func(rng *rand.Rand) float64 {
 		f := randomFilter(rng, bloom.Params{Blocks: 1, BlockBits: a.Bits, Hashes: a.Hashes}, n)
-		x := must(a.Cardinality(f.OnesCount(), estimate.Normal, 0.9))
+		x := must(a.Cardinality(f.OnesCount(), 0.9))
 		return math.Abs(x.Value-float64(n)) / float64(n)
 	})
 	s.measured(p.Name, sampleOf(errors))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 // keys in the filters whose sizes are measured, as in Mitzenmacher's simulations.
@@ -25,9 +26,9 @@ func compressedTasks(s *session) []task {
 		c, k := p.in("m_over_n"), p.int("k")
 		switch {
 		case p.Name == "base_optimal":
-			tasks = append(tasks, task{0, func() { s.formula(p.Name, bloom.CompressedBase(0.5)) }})
+			tasks = append(tasks, task{0, func() { s.formula(p.Name, papers.CompressedBase(0.5)) }})
 		case strings.HasPrefix(p.Name, "std_"):
-			tasks = append(tasks, task{0, func() { s.formula(p.Name, bloom.AsymptoticRate(p.in("bits_per_element"), p.in("k"))) }})
+			tasks = append(tasks, task{0, func() { s.formula(p.Name, papers.AsymptoticRate(p.in("bits_per_element"), p.in("k"))) }})
 		case strings.HasPrefix(p.Name, "theory_"):
 			tasks = append(tasks, task{0, func() {
 				s.formula(p.Name, standard(p.int("m"), k).CompressedBits(p.int("n"))/8)
@@ -37,12 +38,12 @@ func compressedTasks(s *session) []task {
 			tasks = append(tasks, task{float64(m) / 4e4, func() { s.sizes(m, k) }})
 		case strings.HasSuffix(p.Name, "_z"):
 			tasks = append(tasks, task{c / 20, func() {
-				s.formula(p.Name, bloom.CompressedBitsPerKey(c, float64(k)))
+				s.formula(p.Name, papers.CompressedBitsPerKey(c, float64(k)))
 				s.bitsPerKey(p.Name, s.messageBytes(int(c*mitzenmacherKeys), k, 30), mitzenmacherKeys)
 			}})
 		case strings.HasSuffix(p.Name, "_f"):
 			tasks = append(tasks, task{0.3, func() {
-				s.formula(p.Name, bloom.AsymptoticRate(c, float64(k)))
+				s.formula(p.Name, papers.AsymptoticRate(c, float64(k)))
 				s.measured(p.Name, s.measuredRate(c, k))
 			}})
 		}
@@ -92,8 +93,8 @@ func compressedFigures(*session) []figure {
 			title: fmt.Sprintf("Mitzenmacher 2002, figure %d: %v bits an element", i+1, z),
 			x:     "hash functions k", y: "false-positive probability", from: 0, to: []float64{0.1, 0.002}[i],
 			lines: []line{
-				curveOf("standard, m/n = z/n", 0.5, most, 200, func(k float64) float64 { return bloom.AsymptoticRate(z, k) }),
-				curveOf("compressed to z/n", 0.5, most, 200, func(k float64) float64 { return bloom.AsymptoticRate(longest(z, k), k) }),
+				curveOf("standard, m/n = z/n", 0.5, most, 200, func(k float64) float64 { return papers.AsymptoticRate(z, k) }),
+				curveOf("compressed to z/n", 0.5, most, 200, func(k float64) float64 { return papers.AsymptoticRate(longest(z, k), k) }),
 			},
 		})
 	}
@@ -104,7 +105,7 @@ func compressedFigures(*session) []figure {
 func longest(z, k float64) float64 {
 	low, high := z, 1e9
 	for range 200 {
-		if c := (low + high) / 2; bloom.CompressedBitsPerKey(c, k) < z {
+		if c := (low + high) / 2; papers.CompressedBitsPerKey(c, k) < z {
 			low = c
 		} else {
 			high = c

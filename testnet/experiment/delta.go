@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 var delta = experiment{
@@ -20,7 +21,7 @@ func deltaTasks(s *session) []task {
 		switch {
 		case strings.HasPrefix(p.Name, "theory_"):
 			tasks = append(tasks, task{0, func() {
-				perKey := bloom.DeltaBitsPerKey(p.in("m")/p.in("n"), p.in("k"), change)
+				perKey := papers.DeltaBitsPerKey(p.in("m")/p.in("n"), p.in("k"), change)
 				s.formula(p.Name, perKey*p.in("n")/8)
 			}})
 		case strings.HasPrefix(p.Name, "sim_"):
@@ -29,12 +30,12 @@ func deltaTasks(s *session) []task {
 			}})
 		case strings.HasSuffix(p.Name, "_z"):
 			tasks = append(tasks, task{c / 10, func() {
-				s.formula(p.Name, bloom.DeltaBitsPerKey(c, float64(k), change))
+				s.formula(p.Name, papers.DeltaBitsPerKey(c, float64(k), change))
 				s.bitsPerKey(p.Name, s.deltaBytes(int(c*mitzenmacherKeys), k, change, 100), mitzenmacherKeys)
 			}})
 		case strings.HasSuffix(p.Name, "_f"):
 			tasks = append(tasks, task{0.3, func() {
-				s.formula(p.Name, bloom.AsymptoticRate(c, float64(k)))
+				s.formula(p.Name, papers.AsymptoticRate(c, float64(k)))
 				s.measured(p.Name, s.measuredRate(c, k))
 			}})
 		}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/counting"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 // The setting of section 5.1: average load 6 in 4 subtables of 2048 buckets, and as many steps of removing and adding.
@@ -40,7 +40,7 @@ func newDLeft(n, r int, seed uint64) *counting.DLeft {
 func dleftUpper(r float64) float64 { return 24 * math.Exp2(-r) }
 
 func (s *session) dleftFormulas() {
-	s.formula("std_c10_k7", bloom.AsymptoticRate(10, 7))
+	s.formula("std_c10_k7", papers.AsymptoticRate(10, 7))
 	s.formula("fp_upper_r14", dleftUpper(14))
 	s.formula("dl_r11", dleftUpper(11))
 	s.formula("total_bits", float64(8*newDLeft(dleftKeys, 14, 0).SizeBytes()))
@@ -61,13 +61,13 @@ func (s *session) dleftFormulas() {
 func choose5(n float64) float64 { return n * (n - 1) * (n - 2) * (n - 3) * (n - 4) / 120 }
 
 func (s *session) fluidLimits() {
-	tails := counting.FluidLimit(4, 9, 6, true)
+	tails := papers.FluidLimit(4, 9, 6, true)
 	for _, p := range printedOf("dleft") {
 		if strings.HasPrefix(p.Name, "T1_fluid") {
 			s.formula(p.Name, tails[p.int("tail")])
 		}
 	}
-	s.formula("fluid_6.5_ge9", counting.FluidLimit(4, 9, 6.5, true)[9])
+	s.formula("fluid_6.5_ge9", papers.FluidLimit(4, 9, 6.5, true)[9])
 }
 
 // churned is what one trial of section 5.1 leaves.

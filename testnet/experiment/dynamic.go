@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 const dynamicKeys = 100_000 // for which the structures of table 2 are configured
@@ -94,7 +95,7 @@ func dynamicFigures(*session) []figure {
 			lines: []line{
 				curveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.FalsePositiveRate(int(n)) }),
 				curveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.FalsePositiveRate(int(n)) }),
-				curveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return d.RateBound(int(n)) }),
+				curveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return papers.DynamicRateBound(d, int(n)) }),
 			},
 		})
 	}

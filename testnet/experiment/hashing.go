@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 var hashing = experiment{
@@ -20,24 +21,27 @@ var hashing = experiment{
 type hashScheme struct {
 	name   string
 	params func(m, k int) bloom.Params
+	scheme papers.Scheme // of all but the first
 }
 
 var hashSchemes = []hashScheme{
-	{"standard", func(m, k int) bloom.Params { return standard(m, k) }},
-	{"partition", func(m, k int) bloom.Params {
-		return bloom.Params{Blocks: k, BlockBits: uint64(m / k), Hashes: 1, Scheme: bloom.Double}
-	}},
-	{"double hashing", scheme(bloom.Double)},
-	{"enhanced double hashing, i²", scheme(bloom.EnhancedSquare)},
-	{"enhanced double hashing, i³", scheme(bloom.EnhancedCube)},
+	{"standard", standard, 0},
+	{"partition", func(m, k int) bloom.Params { return bloom.Params{Blocks: k, BlockBits: uint64(m / k), Hashes: 1} }, papers.Double},
+	{"double hashing", standard, papers.Double},
+	{"enhanced double hashing, i²", standard, papers.EnhancedSquare},
+	{"enhanced double hashing, i³", standard, papers.EnhancedCube},
 }
 
-func scheme(s bloom.Scheme) func(m, k int) bloom.Params {
-	return func(m, k int) bloom.Params {
-		p := standard(m, k)
-		p.Scheme = s
-		return p
+// filter is a filter of n random keys, which it is asked for by their hashes.
+func (h hashScheme) filter(rng *rand.Rand, p bloom.Params, n int) (contains func(bloom.Hash) bool) {
+	if h.name == "standard" {
+		return randomFilter(rng, p, n).ContainsHash
 	}
+	f := papers.NewFilter(h.scheme, p)
+	for range n {
+		f.Add(randomHash(rng))
+	}
+	return f.Contains
 }
 
 var (
@@ -48,8 +52,8 @@ var (
 // hashesFor is the k of ⌊c ln 2⌋ and ⌈c ln 2⌉ with the lower p = (1-e^(-k/c))^k.
 func hashesFor(c int) (k int, p float64) {
 	below := math.Floor(float64(c) * math.Ln2)
-	k, p = int(below), bloom.AsymptoticRate(float64(c), below)
-	if q := bloom.AsymptoticRate(float64(c), below+1); q < p {
+	k, p = int(below), papers.AsymptoticRate(float64(c), below)
+	if q := papers.AsymptoticRate(float64(c), below+1); q < p {
 		k, p = k+1, q
 	}
 	return k, p
@@ -98,7 +102,7 @@ func (s *session) compareSchemes(c, n int) {
 func (s *session) schemeRate(h hashScheme, n, m, k, filters, probes int) sample {
 	params := h.params(m, k)
 	return sampleOf(trials(s, fmt.Sprint(h.name, n, m, k), filters, func(rng *rand.Rand) float64 {
-		return falsePositives(rng, randomFilter(rng, params, n).ContainsHash, probes)
+		return falsePositives(rng, h.filter(rng, params, n), probes)
 	}))
 }
 
@@ -149,7 +153,7 @@ func (s *session) distribution(h hashScheme) {
 	questions := int(math.Ceil(10 / p))
 	params := h.params(distributionKeys*distributionRatio/k*k, k)
 	qs := trials(s, "Q "+h.name, 10_000, func(rng *rand.Rand) float64 {
-		rate := falsePositives(rng, randomFilter(rng, params, distributionKeys).ContainsHash, questions)
+		rate := falsePositives(rng, h.filter(rng, params, distributionKeys), questions)
 		return math.Round(rate * float64(questions))
 	})
 	counts := make([]float64, 31)

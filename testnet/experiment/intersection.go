@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 var intersection = experiment{
@@ -26,7 +27,7 @@ func intersectionTasks(s *session) []task {
 
 func (s *session) intersectionFormulas() {
 	for _, p := range printedOf("intersection") {
-		a := arrayOf(p)
+		a := papers.Array{Array: arrayOf(p)}
 		both := a.BothOnes(a.ExpectedOnes(p.in("n1")), a.ExpectedOnes(p.in("n2")), p.in("n12"))
 		switch {
 		case strings.Contains(p.Name, "density"):
@@ -35,7 +36,7 @@ func (s *session) intersectionFormulas() {
 			s.formula(p.Name, 1-a.ExpectedOnes(p.in("n12"))/both)
 		case strings.Contains(p.Name, "bounds"):
 			c := estimate.Counts{First: p.int("t1"), Second: p.int("t2"), Both: p.int("t_and")}
-			x := must(a.Intersection(c, estimate.Printed, p.in("confidence")))
+			x := a.IntersectionPrinted(c, p.in("confidence"))
 			s.formula(p.Name, x.Low, x.High)
 		}
 	}
@@ -55,7 +56,7 @@ func (s *session) estimateCommon(p printed) {
 			second.AddHash(randomHash(rng))
 		}
 		c := estimate.Counts{First: first.OnesCount(), Second: second.OnesCount(), Both: must(first.AndOnesCount(second))}
-		x := must(a.Intersection(c, estimate.Normal, 0.9))
+		x := must(a.Intersection(c, 0.9))
 		return math.Abs(x.Value-float64(n12)) / float64(n12)
 	})
 	x := sampleOf(errors)

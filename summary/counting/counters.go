@@ -1,9 +1,11 @@
-package bloom
+package counting
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/venn-p2p/venn/summary/coding"
 )
 
 // The code of a counting Bloom filter's counters (Mitzenmacher, section V), with the coder of independent bits.
@@ -12,13 +14,13 @@ import (
 // counters at once.
 //
 //	for every question, until no counter is left: uvarint the number of counters that say yes, and the code of who does
-//	4 bytes CRC-32C of the counters, one byte each
 
-// AppendCounters appends the code of the counters to dst. Its expected size is CountingBitsPerCounter bits for each.
-func AppendCounters(dst []byte, counters []uint8) []byte {
+// appendCounters appends the code of the counters to dst. Its expected size is the entropy of a Poisson variable of mean
+// kn/m for each, 1.7 bits at the best k.
+func appendCounters(dst []byte, counters []uint8) []byte {
 	asked := len(counters)
 	for level := uint8(0); asked > 0; level++ {
-		words := make([]uint64, wordsFor(uint64(asked)))
+		words := make([]uint64, (asked+63)/64)
 		ones, i := 0, 0
 		for _, c := range counters {
 			if c < level {
@@ -31,21 +33,21 @@ func AppendCounters(dst []byte, counters []uint8) []byte {
 			i++
 		}
 		dst = binary.AppendUvarint(dst, uint64(ones))
-		dst = appendCode(dst, words, uint64(asked), ones)
+		dst = appendCode(dst, words, asked, ones)
 		if level == math.MaxUint8-1 {
 			break // who says yes is 255
 		}
 		asked = ones
 	}
-	return binary.LittleEndian.AppendUint32(dst, checksumBytes(counters))
+	return dst
 }
 
-// DecodeCounters fills counters from the start of src with what AppendCounters wrote for as many, and returns the bytes
+// decodeCounters fills counters from the start of src with what appendCounters wrote for as many, and returns the bytes
 // consumed. On an error, matched by ErrMalformed, counters is unchanged. It allocates less than twice the counters'
 // length.
-func DecodeCounters(counters []uint8, src []byte) (consumed int, err error) {
+func decodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 	got := make([]uint8, len(counters))
-	words := make([]uint64, wordsFor(uint64(len(counters))))
+	words := make([]uint64, (len(counters)+63)/64)
 	asked := len(counters)
 	for level := uint8(0); asked > 0 && level < math.MaxUint8; level++ {
 		ones, n := binary.Uvarint(src[consumed:])
@@ -53,7 +55,7 @@ func DecodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 			return 0, fmt.Errorf("%w: %d of %d counters over %d", ErrMalformed, ones, asked, level)
 		}
 		consumed += n
-		n, err := decodeCode(words[:wordsFor(uint64(asked))], src[consumed:], uint64(asked), int(ones))
+		n, err := decodeCode(words[:(asked+63)/64], src[consumed:], asked, int(ones))
 		if err != nil {
 			return 0, fmt.Errorf("%w: counters over %d: %w", ErrMalformed, level, err)
 		}
@@ -61,11 +63,8 @@ func DecodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 		raise(got, level, words)
 		asked = int(ones)
 	}
-	if len(src)-consumed < crcBytes || binary.LittleEndian.Uint32(src[consumed:]) != checksumBytes(got) {
-		return 0, fmt.Errorf("%w: checksum differs", ErrMalformed)
-	}
 	copy(counters, got)
-	return consumed + crcBytes, nil
+	return consumed, nil
 }
 
 // raise adds one to those of the counters at level whose bit is set.
@@ -79,16 +78,19 @@ func raise(counters []uint8, level uint8, words []uint64) {
 	}
 }
 
-// CountingBitsPerCounter is the entropy in bits of one counter of a counting filter with c = m/n counters a key and k
-// hash functions: that of a Poisson variable of mean k/c.
-func CountingBitsPerCounter(c, k float64) float64 {
-	mean, bits := k/c, 0.0
-	p := math.Exp(-mean)
-	for i := 1.0; p > 1e-18 || i <= mean+1; i++ {
-		if p > 0 {
-			bits -= float64(p * math.Log2(p))
-		}
-		p *= mean / i
+// exactBits is the length up to which the slower, exact code is used.
+const exactBits = 1 << 19
+
+func appendCode(dst []byte, words []uint64, n, ones int) []byte {
+	if n <= exactBits {
+		return coding.AppendExact(dst, words, n, ones)
 	}
-	return bits
+	return coding.AppendBits(dst, words, n, ones)
+}
+
+func decodeCode(words []uint64, src []byte, n, ones int) (int, error) {
+	if n <= exactBits {
+		return coding.DecodeExact(words, src, n, ones)
+	}
+	return coding.DecodeBits(words, src, n, ones)
 }

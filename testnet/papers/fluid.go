@@ -1,4 +1,4 @@
-package counting
+package papers
 
 // FluidLimit returns the fraction of buckets that hold at least 0, 1, 2, … up to depth fingerprints in the limit of
 // many buckets of unbounded size, at an average load (fingerprints a bucket) and d subtables (section 2.3 of the

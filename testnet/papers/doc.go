@@ -1,0 +1,8 @@
+// Package papers holds what venn's four papers say and venn itself does not use: formulas that experiments compare with,
+// the intervals that the papers' tables print, and hash schemes with a floor.
+//
+//   - Mitzenmacher, "Compressed Bloom Filters" (2002)
+//   - Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters" (2006)
+//   - Kirsch and Mitzenmacher, "Less Hashing, Same Performance: Building a Better Bloom Filter" (2008)
+//   - Papapetrou, Siberski and Nejdl, "Cardinality estimation and dynamic length adaptation for Bloom filters" (2010)
+package papers

@@ -1,0 +1,162 @@
+package papers
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/summary/estimate"
+)
+
+// Interval is the bounds that a paper states for an estimate.
+type Interval struct{ Value, Low, High float64 }
+
+// Array is the filter whose bits are counted, with the intervals of Papapetrou, Siberski and Nejdl (2010). Package
+// estimate has narrower ones.
+type Array struct{ estimate.Array }
+
+// counted is the number of bits that a count runs over.
+func (a Array) counted() float64 {
+	l := a.Sample
+	if l == 0 {
+		l = a.Bits
+	}
+	return float64(l) * float64(max(a.Blocks, 1))
+}
+
+// Elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3), +Inf when all
+// bits are ones.
+func (a Array) Elements(t float64) float64 {
+	if t >= a.counted() {
+		return math.Inf(1)
+	}
+	return math.Log1p(-t/a.counted()) / (float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits)))
+}
+
+// BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
+// common (Lemma 3).
+func (a Array) BothOnes(t1, t2, n float64) float64 {
+	s, m := a.ExpectedOnes(n), a.counted()
+	return (float64(t1*t2) + float64(s*(m-t1-t2))) / (m - s)
+}
+
+// Common is the size of the intersection for which t ones are expected in the AND of filters with t1 and t2 ones
+// (Ŝ⁻¹(t1, t2, t), equation 6).
+func (a Array) Common(t1, t2, t float64) float64 {
+	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
+}
+
+// CardinalityTheorem is the interval of Theorems 1 and 3 for a filter of t ones, with half of the error probability on
+// either side.
+func (a Array) CardinalityTheorem(t, confidence float64) Interval {
+	tail := math.Log(2 / (1 - confidence))
+	n := a.Elements(t)
+	return Interval{n, min(n, max(0, a.Elements(fewerOnes(t, tail)))), max(n, a.Elements(moreOnes(t, tail)))}
+}
+
+// CardinalityPrinted is the interval that Tables 3 and 6 follow: the smallest distance on both sides at which both
+// tails, as the tables take them, are at most 1-confidence together.
+func (a Array) CardinalityPrinted(t, confidence float64) Interval {
+	n, d := a.Elements(t), a.printedHalfWidth(t, 1-confidence)
+	return Interval{n, max(0, n-d), n + d}
+}
+
+// IntersectionPrinted is the interval that Tables 4 and 5 follow: Theorem 2 above the value, and as far below it.
+func (a Array) IntersectionPrinted(c estimate.Counts, confidence float64) Interval {
+	t1, t2, t := float64(c.First), float64(c.Second), float64(c.Both)
+	n, high := a.Common(t1, t2, t), a.Common(t1, t2, moreOnes(t, math.Log(2/(1-confidence))))
+	return Interval{n, max(0, 2*n-high), high}
+}
+
+// TheoremConfidence is the confidence with which, by Theorems 1 and 3, the cardinality lies between low and high when t
+// ones were counted. It may be below zero.
+func (a Array) TheoremConfidence(t, low, high float64) float64 {
+	return 1 - lowTail(t, a.ExpectedOnes(low)) - highTail(t, a.ExpectedOnes(high))
+}
+
+// The tails of Theorems 1 to 3 (Chernoff bounds), and their inverses. t is the number of ones counted, s the number
+// expected.
+
+// lowTail bounds the probability of at least t ones where only s < t-1 are expected.
+func lowTail(t, s float64) float64 {
+	if s >= t-1 {
+		return 1
+	}
+	return math.Exp(t - 1 - s + float64((t-1)*math.Log(s/(t-1))))
+}
+
+// highTail bounds the probability of at most t ones where s > t+1 are expected.
+func highTail(t, s float64) float64 {
+	if s <= t+1 {
+		return 1
+	}
+	return math.Exp(-(t + 1 - s) * (t + 1 - s) / (2 * s))
+}
+
+// fewerOnes is the expected number of ones s < t at which lowTail is e^-tail; 0 if there is none.
+func fewerOnes(t, tail float64) float64 {
+	if t <= 1 {
+		return 0
+	}
+	// With s = (t-1)e^-y the exponent is -(t-1)(y + e^-y - 1): solve y + expm1(-y) = tail/(t-1), convex in y, by
+	// Newton from above.
+	want := tail / (t - 1)
+	y := want + math.Sqrt(2*want) // at least the solution
+	for range 60 {
+		step := (y + math.Expm1(-y) - want) / -math.Expm1(-y)
+		if y -= step; step <= 1e-15*y {
+			break
+		}
+	}
+	return (t - 1) * math.Exp(-y)
+}
+
+// moreOnes is the expected number of ones s > t at which highTail is e^-tail.
+func moreOnes(t, tail float64) float64 {
+	return t + 1 + tail + math.Sqrt(float64(tail*tail)+float64(2*tail*(t+1)))
+}
+
+// printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails, as the paper's
+// Tables 3 and 6 take them (a quarter in the exponent on the left, a half on the right), are at most alpha together.
+func (a Array) printedHalfWidth(t, alpha float64) float64 {
+	n := a.Elements(t)
+	enough := func(d float64) bool {
+		left := 0.0
+		if d < n {
+			left = weakLowTail(t, a.ExpectedOnes(n-d))
+		}
+		return left+highTail(t, a.ExpectedOnes(n+d)) <= alpha
+	}
+	high := max(n, 1)
+	for range 64 {
+		if enough(high) {
+			return bisect(0, high, enough)
+		}
+		high *= 2
+	}
+	return math.Inf(1) // even a full array is not unlikely enough
+}
+
+// weakLowTail is the simplified Chernoff bound for at least t ones where s are expected.
+func weakLowTail(t, s float64) float64 {
+	if s >= t-1 {
+		return 1
+	}
+	d := (t - 1 - s) / s
+	return math.Exp(-s * d * d / 4)
+}
+
+// bisect returns the smallest value between low and high that is enough, given that high is and that whatever is above
+// an enough value is too.
+func bisect(low, high float64, enough func(float64) bool) float64 {
+	for range 200 {
+		middle := low + float64((high-low)/2)
+		if middle <= low || middle >= high {
+			break
+		}
+		if enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}

@@ -1,0 +1,115 @@
+package papers
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+// Scheme derives all positions of a key in a filter from two or three numbers below the length of a block (Kirsch and
+// Mitzenmacher 2008). Hash functions are numbered through all blocks: i = block*Hashes + (hash within the block).
+//
+// Keys that share these numbers collide in every hash function, so the false-positive rate cannot fall below a floor,
+// however many there are. A standard filter, where m_b = m is large, seldom feels it (section 8). A block-partitioned
+// filter, where m_b is about n/ln 2, has a floor of about 1/(2n). That is why package bloom has none of these schemes.
+type Scheme uint8
+
+// The schemes. The partition scheme of section 5.1 is Double with one hash function in each of k blocks.
+const (
+	Double         Scheme = iota // h1 + i*h2 mod m_b; floor n/m_b²
+	EnhancedSquare               // h1 + i*h2 + i² mod m_b; floor n/m_b²
+	EnhancedCube                 // h1 + i*h2 + i³ mod m_b; floor n/m_b²
+	Triple                       // h1 + i*h2 + i(i-1)/2*h3 mod m_b; floor n/m_b³
+)
+
+// Floor is the part of the false-positive rate with n keys that no number of hash functions takes away.
+func (s Scheme) Floor(p bloom.Params, n int) float64 {
+	shared := 2.0
+	if s == Triple {
+		shared = 3
+	}
+	return -math.Expm1(float64(n) * math.Log1p(-math.Pow(float64(p.BlockBits), -shared)))
+}
+
+// FalsePositiveRate is the expected rate with n keys.
+func (s Scheme) FalsePositiveRate(p bloom.Params, n int) float64 {
+	f := p.FalsePositiveRate(n)
+	return f + float64((1-f)*s.Floor(p, n))
+}
+
+// Filter is a Bloom filter under a Scheme.
+type Filter struct {
+	scheme Scheme
+	p      bloom.Params
+	words  []uint64
+}
+
+// NewFilter returns an empty filter of valid parameters.
+func NewFilter(s Scheme, p bloom.Params) *Filter {
+	return &Filter{s, p, make([]uint64, (p.Bits()+63)/64)}
+}
+
+// Add adds a key by its hash.
+func (f *Filter) Add(h bloom.Hash) {
+	f.each(h, func(at uint64) bool {
+		f.words[at/64] |= 1 << (at % 64)
+		return true
+	})
+}
+
+// Contains reports whether a key may have been added, by its hash.
+func (f *Filter) Contains(h bloom.Hash) bool {
+	return f.each(h, func(at uint64) bool { return f.words[at/64]>>(at%64)&1 == 1 })
+}
+
+// each visits the positions of a hash until visit says no, and reports whether it never did.
+func (f *Filter) each(h bloom.Hash, visit func(at uint64) bool) bool {
+	p := newProgression(f.scheme, h, f.p.BlockBits)
+	for b := range uint64(f.p.Blocks) {
+		for range f.p.Hashes {
+			if !visit(b*f.p.BlockBits + p.next()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// progression yields positions modulo m, one after the other, by finite differences.
+type progression struct {
+	scheme  Scheme
+	i       uint64 // number of the next hash function
+	m       uint64
+	x, y, z uint64 // position, first and second difference, all below m
+}
+
+func newProgression(s Scheme, h bloom.Hash, m uint64) progression {
+	p := progression{scheme: s, m: m, x: h.A % m, y: h.B % m}
+	if s == Triple {
+		p.z = mix(h.A^bits.RotateLeft64(h.B, 32)) % m
+	}
+	return p
+}
+
+// next returns the position within the block of the next hash function.
+func (p *progression) next() uint64 {
+	at, i := p.x, p.i
+	p.i++
+	switch p.scheme {
+	case EnhancedSquare: // (i+1)² - i²
+		p.x += (2*i + 1) % p.m
+	case EnhancedCube: // (i+1)³ - i³
+		p.x += (3*i*i + 3*i + 1) % p.m
+	}
+	p.x = (p.x + p.y) % p.m
+	p.y = (p.y + p.z) % p.m
+	return at
+}
+
+// mix spreads every bit of x over the word.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
