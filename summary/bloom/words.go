@@ -13,27 +13,6 @@ func lowMask(n uint64) uint64 { return ^uint64(0) >> (-n % 64) }
 // clearFrom clears all bits from bit n on in the word that holds bit n-1, n >= 1.
 func clearFrom(words []uint64, n uint64) { words[(n-1)/64] &= lowMask(n) }
 
-// word64 returns the 64 bits from bit at on; bits past the end are 0.
-func word64(words []uint64, at uint64) uint64 {
-	i, shift := at/64, at%64
-	w := words[i] >> shift
-	if shift != 0 && i+1 < uint64(len(words)) {
-		w |= words[i+1] << (64 - shift)
-	}
-	return w
-}
-
-// orRange ORs n bits of src, from bit srcAt on, into dst, from bit dstAt on. The ranges don't overlap, or dst's comes
-// first.
-func orRange(dst []uint64, dstAt uint64, src []uint64, srcAt, n uint64) {
-	for n > 0 {
-		room := min(n, 64-dstAt%64)
-		w := word64(src, srcAt) & lowMask(room)
-		dst[dstAt/64] |= w << (dstAt % 64)
-		dstAt, srcAt, n = dstAt+room, srcAt+room, n-room
-	}
-}
-
 // countRange counts the bits set among n bits from bit at on, n >= 1: all in their words, less those before and after.
 func countRange(words []uint64, at, n uint64) int {
 	first, last := at/64, (at+n-1)/64

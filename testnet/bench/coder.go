@@ -10,7 +10,6 @@ import (
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/coding"
 )
 
@@ -25,7 +24,7 @@ func coderArea(b *bench) {
 		if p < 0.05 {
 			least = 1 / 1.004
 		}
-		entropy := bloom.Entropy(float64(a.ones)/(8*coderBytes)) * coderBytes
+		entropy := entropy(float64(a.ones)/(8*coderBytes)) * coderBytes
 		b.amount(fmt.Sprintf("size, p=%v, entropy", p), "bytes", least, float64(len(a.code)), entropy)
 		b.amount(fmt.Sprintf("size, p=%v, zstd's best level", p), "bytes", 1, float64(len(a.code)), float64(len(best.EncodeAll(a.bytes, nil))))
 	}
@@ -81,3 +80,6 @@ func coderSpeed(b *bench, p float64) {
 		sink += len(must(fse.Decompress(theirs, &decoder)))
 	}))
 }
+
+// entropy is the binary entropy of p in bits.
+func entropy(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
