@@ -258,8 +258,6 @@ func xorOf(a, b []uint64) []uint64 {
 	return x
 }
 
-func checksumBytes(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
-
 // checksum is the CRC-32C of words in little-endian bytes.
 func checksum(words []uint64) uint32 {
 	var crc uint32
