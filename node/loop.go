@@ -225,7 +225,7 @@ func (l *loop) unlink(p peer.ID) {
 }
 
 // partial takes in a message of pubsub.
-func (l *loop) partial(p inbox.Partial) {
+func (l *loop) partial(p *inbox.Partial) {
 	l.n.in.Took(p)
 	switch {
 	case p.Way != overlay.Message && !l.link(p.From, false, false):

@@ -28,8 +28,8 @@ type Inbox struct {
 	Commands chan any
 	Results  chan any
 	Requests chan any
-	Partials chan Partial
-	Unfair   bool // for tests: one peer may fill the queue of partials
+	Partials chan *Partial // pointers: an empty queue stays small
+	Unfair   bool          // for tests: one peer may fill the queue of partials
 
 	mu     sync.Mutex
 	states map[peer.ID]PeerState
@@ -73,7 +73,7 @@ func New() *Inbox {
 		Commands: make(chan any),
 		Results:  make(chan any, 64),
 		Requests: make(chan any, 64),
-		Partials: make(chan Partial, maxPartials),
+		Partials: make(chan *Partial, maxPartials),
 		states:   make(map[peer.ID]PeerState),
 		loads:    make(map[peer.ID]load),
 		Stir:     make(chan struct{}, 1),
@@ -147,7 +147,7 @@ func (b *Inbox) OfferPartial(p Partial) bool {
 		return false
 	}
 	select {
-	case b.Partials <- p:
+	case b.Partials <- &p:
 	default:
 		return false
 	}
@@ -156,7 +156,7 @@ func (b *Inbox) OfferPartial(p Partial) bool {
 }
 
 // Took notes that a message is no longer waiting.
-func (b *Inbox) Took(p Partial) {
+func (b *Inbox) Took(p *Partial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.all.messages--

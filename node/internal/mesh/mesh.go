@@ -73,7 +73,7 @@ type Mesh struct {
 	ps     *pubsub.PubSub
 	top    *pubsub.Topic
 	sub    *pubsub.Subscription
-	outbox chan outgoing
+	outbox chan *outgoing
 	plain  plain
 
 	mu       sync.Mutex
@@ -94,7 +94,7 @@ const outboxSize = 1024
 
 // New returns a mesh that Start has yet to begin. What is sent meanwhile waits.
 func New(cfg Config) *Mesh {
-	m := &Mesh{cfg: cfg, outbox: make(chan outgoing, outboxSize), incoming: make(map[peer.ID]*rpcStream)}
+	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), incoming: make(map[peer.ID]*rpcStream)}
 	m.plain.peers = make(map[peer.ID]bool)
 	m.plain.credit(cfg.MessageRate, time.Hour) // a burst
 	return m
@@ -263,7 +263,7 @@ func (m *Mesh) AnyPlain() bool { return m.plain.any() }
 // send queues a message, or drops it.
 func (m *Mesh) send(o outgoing) {
 	select {
-	case m.outbox <- o:
+	case m.outbox <- &o:
 	default:
 		m.cfg.Counters.Drop("outbox")
 	}
@@ -293,7 +293,7 @@ func (m *Mesh) deliver() {
 }
 
 // only sends a message to its one peer, and leaves no state of the group behind.
-func (m *Mesh) only(o outgoing) partialmessages.PublishActionsFn[struct{}] {
+func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
