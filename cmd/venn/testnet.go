@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -48,6 +50,10 @@ With --strategy, venn and go-libp2p-kad-dht run as they are; the others are the 
 real connections, their messages as long as they would be. What announces itself by gossip has --warmup to settle, and a
 query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
 
+// gcPercent lets the heap of many peers grow by half between collections: a quarter less memory, for a sixth more processor
+// time. The environment's GOGC wins.
+const gcPercent = 50
+
 func testnetCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "testnet",
@@ -85,6 +91,9 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	mix, err := link.ParseMix(c.String("links"))
 	if err != nil {
 		return usageError{err}
+	}
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newProgress(stderr)
