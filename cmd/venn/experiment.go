@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
 )
 
@@ -34,6 +35,8 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512
    venn experiment run scale --peers 10000 --json   cost per peer as the network grows
    venn experiment run neighbours --sweep slots=4,8,16
+   venn experiment run scenarios                    what networks go through: partitions, crowds, liars
+   venn experiment run my.toml --strategy venn,flooding --out made
    venn experiment run overlap --sweep bytes=256,1024,4096 --out made
    venn experiment run budget --peers 500
 
@@ -62,6 +65,7 @@ func experimentCommand() *cli.Command {
 			return cli.ShowSubcommandHelp(c)
 		},
 		Commands: []*cli.Command{
+			command.Scenario(),
 			{
 				Name:         "list",
 				Usage:        "list the experiments",
@@ -78,6 +82,7 @@ func experimentCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of all random keys"},
 					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
 					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
+					&cli.BoolFlag{Name: "answers", Usage: "scenarios: print the answers as their files have them, in place of comparing them"},
 				}, slices.Concat(workFlags(), networkFlags())...),
 				OnUsageError: wrongUsage,
 				Action:       runExperiments,
@@ -105,6 +110,9 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	names := c.Args().Slice()
 	if len(names) == 0 {
 		return usageError{errors.New("experiment run wants a name; `venn experiment list` shows them")}
+	}
+	if names[0] == experiment.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
+		return runScenarios(ctx, c, names)
 	}
 	if slices.ContainsFunc(names, isNetwork) {
 		if len(names) > 1 {

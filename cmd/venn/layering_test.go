@@ -72,6 +72,8 @@ var layers = []layer{
 	{"testnet/fault", []string{"summary/...", "overlay", "routing", "node/core", "node/wire"}},
 	{"testnet/strategy", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/scenario", []string{"summary/...", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
+	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy"}},
 	{"testnet/dht", []string{"testnet"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/command"
 )
 
 // Exit codes.
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "venn:", err)
 	}
 	switch {
-	case errors.As(err, new(usageError)):
+	case errors.As(err, new(usageError)), errors.As(err, new(command.UsageError)):
 		return exitUsage
 	case errors.Is(err, errNone):
 		return exitNone

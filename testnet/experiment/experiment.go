@@ -125,6 +125,7 @@ func List() []Info {
 	}
 	list = append(list, Networks()...)
 	list = append(list, Collections()...)
+	list = append(list, Info{Name: Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"})
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -24,7 +25,10 @@ type line struct {
 	Points []point
 }
 
-type point struct{ X, Y float64 }
+type point struct {
+	X, Y float64
+	Half float64 `json:",omitempty"` // of an interval around Y; 0: none is known
+}
 
 // curve returns the session's line of that name, for tasks to add points to.
 func (s *session) curve(name string) *line {
@@ -34,7 +38,7 @@ func (s *session) curve(name string) *line {
 	return s.curves[name]
 }
 
-func (l *line) add(x, y float64) { l.Points = append(l.Points, point{x, y}) }
+func (l *line) add(x, y float64) { l.Points = append(l.Points, point{X: x, Y: y}) }
 
 // curveOf computes a curve at steps+1 places.
 func curveOf(name string, from, to float64, steps int, f func(float64) float64) line {
@@ -47,13 +51,21 @@ func curveOf(name string, from, to float64, steps int, f func(float64) float64) 
 }
 
 func (f figure) records() [][]string {
-	records := [][]string{{"line", f.x, f.y}}
+	records := [][]string{{"line", f.x, f.y, "half_95"}}
+	if !f.intervals() {
+		records[0] = records[0][:3]
+	}
 	for _, l := range f.lines {
 		for _, at := range l.Points {
-			records = append(records, []string{l.Name, number(at.X), number(at.Y)})
+			records = append(records, []string{l.Name, number(at.X), number(at.Y), number(at.Half)}[:len(records[0])])
 		}
 	}
 	return records
+}
+
+// intervals says whether any point has an interval.
+func (f figure) intervals() bool {
+	return slices.ContainsFunc(f.lines, func(l line) bool { return slices.ContainsFunc(l.Points, func(p point) bool { return p.Half > 0 }) })
 }
 
 func rowRecords(rows []Row) [][]string {

@@ -187,7 +187,7 @@ func hashingFigures(s *session) []figure {
 			name:  fmt.Sprintf("hashing-figure1-c%d", c),
 			title: fmt.Sprintf("Kirsch and Mitzenmacher 2008, figure 1: c = %d", c),
 			x:     "elements n", y: "false-positive probability", logX: true,
-			lines: []line{{Name: "p", Points: []point{{100, p}, {10_000, p}}}},
+			lines: []line{{Name: "p", Points: []point{{X: 100, Y: p}, {X: 10_000, Y: p}}}},
 		}
 		for _, h := range hashSchemes {
 			f.lines = append(f.lines, s.named(fmt.Sprintf("%s, c=%d", h.name, c), h.name))

@@ -158,12 +158,17 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 
 // runsAtOnce is how many runs fit in memory beside each other, and on the processors.
 func runsAtOnce(points []setting) int {
-	const together = 2500 // peers
 	largest := 0
 	for _, p := range points {
 		largest = max(largest, p.Peers)
 	}
-	return max(1, min(runtime.GOMAXPROCS(0), together/largest))
+	return together(largest)
+}
+
+// together is how many runs of so many peers are done at one time.
+func together(peers int) int {
+	const most = 2500 // peers
+	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
 // gcPercent lets the heap grow by half between collections: a large network takes gigabytes that live.

@@ -73,9 +73,13 @@ func (f figure) zeros() bool {
 // addLine draws a line or dots. On a logarithmic axis there is no place for 0.
 func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error {
 	var xys plotter.XYs
+	var bars intervals
 	for _, at := range l.Points {
 		if (!f.logX || at.X > 0) && (!f.logY || at.Y > 0) {
 			xys = append(xys, plotter.XY{X: at.X, Y: at.Y})
+			if at.Half > 0 && (!f.logY || at.Half < at.Y) {
+				bars = append(bars, at)
+			}
 		}
 	}
 	if len(xys) == 0 {
@@ -87,6 +91,14 @@ func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error 
 	}
 	drawn.Color, drawn.Dashes, drawn.Width = colour(i), dashes(i), vg.Points(1.5)
 	marks.Color, marks.Shape, marks.Radius = colour(i), shape(i), vg.Points(3.5)
+	if len(bars) > 0 {
+		whiskers, err := plotter.NewYErrorBars(bars)
+		if err != nil {
+			return err
+		}
+		whiskers.Color = colour(i)
+		p.Add(whiskers)
+	}
 	switch {
 	case l.Dots:
 		p.Add(marks)
@@ -100,6 +112,18 @@ func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error 
 	}
 	return nil
 }
+
+// intervals are points with an interval of Y each, as package plotter wants them.
+type intervals []point
+
+// Len is how many there are.
+func (b intervals) Len() int { return len(b) }
+
+// XY is a point.
+func (b intervals) XY(i int) (x, y float64) { return b[i].X, b[i].Y }
+
+// YError is how far its interval reaches down and up.
+func (b intervals) YError(i int) (down, up float64) { return b[i].Half, b[i].Half }
 
 // newPlot is an empty plot, dark on white.
 func newPlot(title string) *plot.Plot {

@@ -69,7 +69,7 @@ func (s *Sim) begins(q Ask) {
 func (a *asker) key(p strategy.ID) (key uint32, ok bool) {
 	d := a.cfg.Data
 	other := strategy.ID(a.rng.IntN(d.Peers()))
-	if like := d.alike(p); len(like) > 1 && a.rng.Float64() < sameInterest {
+	if like := d.Alike(p); len(like) > 1 && a.rng.Float64() < sameInterest {
 		other = pick(like, a.rng)
 	}
 	key = pick(d.Collection(other), a.rng)

@@ -54,7 +54,7 @@ func newChurn(cfg *Config) churn {
 	for i := range c.online {
 		c.online[i] = true
 		if cfg.Churn.Median > 0 {
-			c.history(cfg, strategy.ID(i), rng)
+			c.history(cfg.Churn, cfg.end(), strategy.ID(i), rng)
 		}
 	}
 	slices.SortStableFunc(c.moves, func(a, b move) int {
@@ -84,15 +84,15 @@ func (c *churn) begin() {
 // longAgo is how many medians before the run a peer's history begins.
 const longAgo = 50
 
-func (c *churn) history(cfg *Config, p strategy.ID, rng *rand.Rand) {
-	before := longAgo * (cfg.Churn.Median + cfg.Churn.Away)
+func (c *churn) history(of Churn, end time.Duration, p strategy.ID, rng *rand.Rand) {
+	before := longAgo * (of.Median + of.Away)
 	on := true
 	for at := -before - time.Duration(rng.Float64()*float64(before)); ; on = !on {
-		median := cfg.Churn.Median
+		median := of.Median
 		if !on {
-			median = cfg.Churn.Away
+			median = of.Away
 		}
-		if at += weibull(median, cfg.Churn.Shape, rng); at >= cfg.end() {
+		if at += weibull(median, of.Shape, rng); at >= end {
 			return
 		}
 		if at <= 0 {
@@ -101,6 +101,28 @@ func (c *churn) history(cfg *Config, p strategy.ID, rng *rand.Rand) {
 		}
 		c.moves = append(c.moves, move{at, p, !on})
 	}
+}
+
+// Moves draws who comes and goes until an end, in order of time; those at 0 say who is away at the start.
+func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
+	var out []Move
+	if of.Median == 0 {
+		return nil
+	}
+	setDefault(&of.Shape, 0.5)
+	setDefault(&of.Away, of.Median/10)
+	c := churn{online: make([]bool, peers)}
+	for i := range c.online {
+		c.online[i] = true
+		if c.history(of, end, strategy.ID(i), rng); !c.online[i] {
+			out = append(out, Move{0, strategy.ID(i), false})
+		}
+	}
+	slices.SortStableFunc(c.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
+	for _, m := range c.moves {
+		out = append(out, Move{m.at, m.peer, m.online})
+	}
+	return out
 }
 
 // weibull draws from the Weibull distribution of a median and a shape; at least a second. Functions of package math may differ in the

@@ -77,12 +77,24 @@ func (d *Data) Holds(p strategy.ID, key uint32) bool {
 	return ok
 }
 
-// alike are the peers that share an interest with one, itself included; nil when nothing is known of interests.
-func (d *Data) alike(p strategy.ID) []strategy.ID {
+// Alike are the peers that share an interest with one, itself included; nil when nothing is known of interests.
+func (d *Data) Alike(p strategy.ID) []strategy.ID {
 	if len(d.interests) == 0 {
 		return nil
 	}
 	return d.interests[int(p)%len(d.interests)]
+}
+
+// Under is the same collections with other fingerprints, by number of the key. Those beyond the keys held are of keys that nobody
+// holds yet.
+func (d *Data) Under(fingerprints []summary.Fingerprint) *Data {
+	out := *d
+	out.fingerprints = fingerprints
+	out.starts = slices.Clone(d.starts)
+	for len(out.starts) <= len(fingerprints) {
+		out.starts = append(out.starts, uint32(len(d.holders)))
+	}
+	return &out
 }
 
 // Fingerprints are those of a peer's collection, in a new slice.

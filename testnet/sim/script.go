@@ -1,12 +1,9 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -116,7 +113,7 @@ func (s *Sim) stage(until time.Duration) {
 	script, done := &s.cfg.Script, &s.staged
 	for ; done.changes < len(script.Changes) && script.Changes[done.changes].At < until; done.changes++ {
 		c := script.Changes[done.changes]
-		if !s.held.change(c) {
+		if !s.held.Change(c) {
 			continue
 		}
 		s.queue.push(event{at: c.At, to: c.Peer, kind: changed, msg: strategy.Message{Body: strategy.Changed{Key: s.cfg.Data.Key(c.Key), Held: c.Held}}})
@@ -170,68 +167,4 @@ func (s *Sim) rejoin(at time.Duration) {
 		s.tally.connected(a.id, b.id, at)
 	}
 	s.staged.severed = nil
-}
-
-// held is who holds what now. It is changed between windows only.
-type held struct {
-	data        *Data
-	collections map[strategy.ID][]uint32 // that have changed, ascending
-	holders     map[uint32][]strategy.ID // of keys that have been changed, ascending
-}
-
-// Holds says whether a peer holds a key now.
-func (h *held) Holds(p strategy.ID, key uint32) bool {
-	if own, changed := h.collections[p]; changed {
-		_, there := slices.BinarySearch(own, key)
-		return there
-	}
-	return h.data.Holds(p, key)
-}
-
-// Holders are the peers that hold a key now, ascending. Not to be changed.
-func (h *held) Holders(key uint32) []strategy.ID {
-	if now, changed := h.holders[key]; changed {
-		return now
-	}
-	return h.data.Holders(key)
-}
-
-// Fingerprints are those of a peer's collection now, in a new slice.
-func (h *held) Fingerprints(p strategy.ID) []summary.Fingerprint {
-	own, changed := h.collections[p]
-	if !changed {
-		return h.data.Fingerprints(p)
-	}
-	out := make([]summary.Fingerprint, len(own))
-	for i, k := range own {
-		out[i] = h.data.fingerprints[k]
-	}
-	return out
-}
-
-// change takes in a change; false: there was nothing to change.
-func (h *held) change(c Change) bool {
-	if h.Holds(c.Peer, c.Key) == c.Held {
-		return false
-	}
-	if h.collections == nil {
-		h.collections, h.holders = map[strategy.ID][]uint32{}, map[uint32][]strategy.ID{}
-	}
-	own, changed := h.collections[c.Peer]
-	if !changed {
-		own = h.data.Collection(c.Peer)
-	}
-	h.collections[c.Peer] = with(own, c.Key, c.Held)
-	h.holders[c.Key] = with(h.Holders(c.Key), c.Peer, c.Held)
-	return true
-}
-
-// with is a sorted list with an element or without it. The list stays as it is.
-func with[T cmp.Ordered](list []T, x T, in bool) []T {
-	at, _ := slices.BinarySearch(list, x)
-	out := append(make([]T, 0, len(list)+1), list[:at]...)
-	if in {
-		return append(append(out, x), list[at:]...)
-	}
-	return append(out, list[at+1:]...)
 }

@@ -26,7 +26,7 @@ type Sim struct {
 	trace   *tracer
 	churn   churn
 	asker   asker
-	held    held
+	held    *Held // changed between windows only
 	staged  staged
 	tally   tally
 	groups  []group // of the window that is run
@@ -58,7 +58,7 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg.Topology.defaults()
-	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace), held: held{data: cfg.Data}}
+	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data)}
 	s.makeNodes()
 	s.world = strategy.World{
 		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params,

@@ -20,7 +20,8 @@ var Attenuated = Strategy{
 		"lowest level, to none twice; where nothing matches, to one by chance, in place of OceanStore's deterministic location; 64 " +
 		"hops at most, or what the budget allows. Changes are sent entropy-coded, every 2 s and as Params.Upkeep allows; a " +
 		"neighbour's filters hold what comes back over the link itself.",
-	Open: openAttenuated,
+	Static: true,
+	Open:   openAttenuated,
 }
 
 const (

@@ -36,7 +36,7 @@ const kademliaModel = "k = 20, 10 requests under way in a lookup, which ends whe
 	"20 nearest. A peer that joins fills its table at once from who is online, in place of bootstrapping, and has connections to " +
 	"all in it; it learns others that ask it, forgets those it can't reach, and refreshes every bucket each 10 minutes. From 1 to " +
 	"10 s after joining it publishes all that it holds, and again every 22 hours. Who is named as a provider is asked whether it " +
-	"holds the key. Left out: expiry of records (48 h), signed addresses, values, NAT. Params.Upkeep delays publishing."
+	"holds the key. A key that it takes in later is published at once; the record of one that it drops stays. Left out: expiry of records (48 h), signed addresses, values, NAT. Params.Upkeep delays publishing."
 
 const (
 	kadK           = 20
@@ -153,6 +153,11 @@ func (k *kademlia) Step(now time.Duration, in Input) {
 		k.join()
 	case Woken:
 		k.upkeep()
+	case Changed:
+		if in.Held {
+			k.work = append(k.work, kadWork{target: kadTarget(in.Key), keys: []Key{in.Key}})
+			k.upkeep()
+		}
 	case Started:
 		k.look(in.Query, kadWork{target: kadTarget(in.Query.Key)})
 	case Received:

@@ -21,6 +21,7 @@ var QRP = Strategy{
 		"the leaves and ultrapeers whose tables match, then one ultrapeer after another with one more hop, every 2.4 s until one " +
 		"holder is found, or all have been asked. Holders tell the asker directly. Params.Upkeep delays tables.",
 	Connects: true,
+	Static:   true,
 	Open:     openQRP,
 }
 

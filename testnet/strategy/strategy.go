@@ -19,6 +19,12 @@ type Strategy struct {
 	// parameters that make no sense.
 	Open func(World) (Factory, error)
 
+	// Older turns a peer that Open's Factory made into one of the version before this one; nil: there is none.
+	Older func(Peer) Peer
+
+	// Static says that the peers take no notice of changes of their collections: what they have said of them stays as it was.
+	Static bool
+
 	// Connects says that the peers choose their links themselves, by Host.Connect. Links of the others are those of the
 	// topology, and one that is lost is replaced by one to a peer drawn at random.
 	Connects bool
@@ -62,6 +68,7 @@ type Params struct {
 	BitsPerKey float64 // size of summaries, filters or tables, in bits for every key held
 	Upkeep     float64 // bytes a second that a peer may send for upkeep
 	Budget     int     // messages of a query; kademlia, qrp and oracle go by their own rules
+	Undefended bool    // all defences are switched off, see overlay/defence: for experiments
 	Origins    int     // peers whose summaries one keeps, where everybody's would be too many
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
@@ -24,6 +25,10 @@ var Venn = Strategy{
 		"them the word of some 80 bytes to each link every 1 to 10 s that keeps them in step.",
 	Connects: true,
 	Open:     openVenn,
+	Older: func(p Peer) Peer {
+		p.(*vennPeer).older = true
+		return p
+	},
 }
 
 // vennRun is what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
@@ -82,6 +87,7 @@ type vennPeer struct {
 	wake     time.Duration
 	publish  time.Duration // when the next epoch is due
 	last     time.Duration // when the last one was published
+	older    bool          // of the version before: it knows neither audits nor inquiries about peers
 }
 
 // vennQuery is a query that the machine has open.
@@ -121,6 +127,9 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
 		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, ApplyDelta: r.applyDelta,
 		Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
+	}
+	if r.world.Params.Undefended {
+		o.Undefended = ^defence.Off(0)
 	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))
@@ -289,6 +298,9 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 	case overlay.AnswerParts:
 		v.answerParts(e)
 	case overlay.AskPeers:
+		if v.older {
+			return
+		}
 		v.send(idOf(e.To.Peer), vennInquiry{e.Inquiry}, Overhead+overlay.InquiryBytes(e.Inquiry), 0)
 	case overlay.AnswerPeers:
 		v.send(idOf(e.To), vennIntroduced{e.Names}, Overhead+overlay.NamesBytes(e.Names), 0)
@@ -301,7 +313,9 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 		delete(v.keeps, idOf(e.Peer))
 		v.host.Disconnect(idOf(e.Peer))
 	case overlay.Audit:
-		v.audit(e)
+		if !v.older {
+			v.audit(e)
+		}
 	case overlay.Report, overlay.Learned: // nobody lies here
 	default:
 		v.route(now, e)

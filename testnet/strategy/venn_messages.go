@@ -34,6 +34,7 @@ type (
 
 	vennInquiry    struct{ inquiry overlay.Inquiry }
 	vennIntroduced struct{ names overlay.Names }
+	vennUnknown    struct{ inquiry overlay.Inquiry } // the stream is refused: its protocol is not known
 
 	vennHave struct {
 		query routing.QueryID
@@ -72,6 +73,7 @@ const (
 	subscriptionBytes = Overhead + len("/venn/testnet/summaries/1") + 20
 	partsRequestBytes = Overhead + 26
 	refusalBytes      = Overhead + 3
+	vennUnknownBytes  = 4
 )
 
 var (
@@ -120,7 +122,13 @@ func (v *vennPeer) receive(now time.Duration, from ID, m Message) {
 	case vennAnswer:
 		v.partsAnswered(now, p, b, m.Bytes)
 	case vennInquiry:
+		if v.older {
+			v.send(from, vennUnknown(b), Overhead+vennUnknownBytes, 0)
+			return
+		}
 		v.step(now, overlay.PeersAsked{From: p, Inquiry: b.inquiry})
+	case vennUnknown:
+		v.step(now, overlay.PeersSilent{From: p})
 	case vennIntroduced:
 		v.step(now, overlay.PeersNamed{From: p, Names: b.names})
 	case vennHave:
@@ -129,7 +137,9 @@ func (v *vennPeer) receive(now time.Duration, from ID, m Message) {
 	case vennHas:
 		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent})
 	case vennAudit:
-		v.audited(from, b)
+		if !v.older {
+			v.audited(from, b)
+		}
 	case vennAudited:
 		v.step(now, overlay.Outcome{Peer: p, Hits: b.hits, Misses: b.misses})
 	case vennAsk:

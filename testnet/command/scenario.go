@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/scenarios"
+)
+
+// IsScenario says whether an argument names a scenario's file.
+func IsScenario(name string) bool { return strings.HasSuffix(name, ".toml") }
+
+// loadScenario reads a scenario that the program comes with, or a file.
+func loadScenario(name string) (*scenario.Scenario, error) {
+	if !IsScenario(name) {
+		s, err := scenarios.Load(name)
+		if err != nil {
+			return nil, UsageError{fmt.Errorf("%w, or name a file that ends in .toml", err)}
+		}
+		return s, nil
+	}
+	s, err := scenario.Load(name)
+	if err != nil {
+		return nil, UsageError{err}
+	}
+	return s, nil
+}
+
+// Scenario is the command about scenarios.
+func Scenario() *cli.Command {
+	return &cli.Command{
+		Name:  "scenario",
+		Usage: "what networks go through: list, show, check and explain scenarios",
+		Description: "A scenario is a TOML file: collections, lines, latencies, queries, who comes and goes, and what happens at which time.\n" +
+			"It is the same for the simulator (venn experiment run FILE.toml) and for real hosts (venn testnet --scenario FILE.toml).\n" +
+			"`venn experiment scenario show partition` prints one to begin from.",
+		Commands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the scenarios that the program comes with, and their questions",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON array"}},
+				Action: listScenarios,
+			},
+			{Name: "show", Usage: "print the file of one of them", ArgsUsage: "NAME", Action: showScenario},
+			{Name: "check", Usage: "check a file; silent when it is good", ArgsUsage: "FILE…", Action: checkScenarios},
+			{Name: "explain", Usage: "say in words what a scenario does", ArgsUsage: "FILE", Action: explainScenario},
+		},
+	}
+}
+
+func listScenarios(_ context.Context, c *cli.Command) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	all, err := scenarios.All()
+	if err != nil {
+		return err
+	}
+	type listed struct {
+		Name     string `json:"name"`
+		Question string `json:"question"`
+	}
+	var list []listed
+	for _, s := range all {
+		list = append(list, listed{s.Name, strings.TrimSpace(s.Question)})
+	}
+	w := c.Root().Writer
+	if c.Bool("json") {
+		return json.NewEncoder(w).Encode(list)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Question)
+	}
+	return t.Flush()
+}
+
+func showScenario(_ context.Context, c *cli.Command) error {
+	if c.Args().Len() != 1 {
+		return usage("show wants one name; `venn experiment scenario list` shows them")
+	}
+	text, err := scenarios.Text(strings.TrimSuffix(c.Args().First(), ".toml"))
+	if err != nil {
+		return UsageError{err}
+	}
+	_, err = io.WriteString(c.Root().Writer, text)
+	return err
+}
+
+func checkScenarios(_ context.Context, c *cli.Command) error {
+	if c.Args().Len() == 0 {
+		return usage("check wants a file")
+	}
+	for _, name := range c.Args().Slice() {
+		s, err := loadScenario(name)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Plan(0); err != nil {
+			return UsageError{err}
+		}
+	}
+	return nil
+}
+
+func explainScenario(_ context.Context, c *cli.Command) error {
+	if c.Args().Len() != 1 {
+		return usage("explain wants one file")
+	}
+	s, err := loadScenario(c.Args().First())
+	if err != nil {
+		return err
+	}
+	text, err := s.Explain()
+	if err != nil {
+		return UsageError{err}
+	}
+	_, err = io.WriteString(c.Root().Writer, text)
+	return err
+}
+
+// Scenarios are those that the arguments of a command name: all that the program comes with, or files and names.
+func Scenarios(names []string) ([]*scenario.Scenario, error) {
+	if len(names) == 1 && names[0] == experiment.Scenarios {
+		return scenarios.All()
+	}
+	var out []*scenario.Scenario
+	for _, n := range names {
+		s, err := loadScenario(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// WriteScenarios writes a table for each scenario, with the recall over time, and says which answers are not what they were.
+func WriteScenarios(w io.Writer, of []*scenario.Scenario, r experiment.ScenarioResult, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	for _, s := range of {
+		if err := scenario.WriteTable(w, s, r.Runs, r.Rows); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Files {
+		fmt.Fprintln(w, "wrote", f)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Scenarios is the name of the experiment that runs scenarios.
+const Scenarios = "scenarios"
+
+// ScenarioOptions say what RunScenarios runs. Zero values mean the stated defaults.
+type ScenarioOptions struct {
+	Scenarios  []*scenario.Scenario
+	Known      []strategy.Strategy   // that a scenario may name; nil: strategy.Named
+	Strategies []string              // to run in place of each scenario's own; nil: those
+	Trials     int                   // in place of each scenario's own; 0: those
+	Out        string                // folder for tables, plots and report, made when missing; empty for none
+	Version    string                // of the program, for the report
+	Progress   func(scenario.Status) // never called by two goroutines at once; may be nil
+	Work
+}
+
+// ScenarioResult is what RunScenarios has found.
+type ScenarioResult struct {
+	Version string          `json:"version,omitempty"`
+	Rows    []scenario.Row  `json:"rows"`
+	Runs    []*scenario.Run `json:"-"`
+	Files   []string        `json:"files,omitempty"`
+}
+
+// scenarioRun is one trial of a strategy in a scenario.
+type scenarioRun struct {
+	of       *scenario.Scenario
+	strategy strategy.Strategy
+	trial    int
+}
+
+// id names all that the run follows from but the data, of which the contents are noted.
+func (r scenarioRun) id(inside string) string {
+	return runID(struct {
+		Scenario, Text, Contents, Strategy string
+		Trial                              int
+	}{r.of.Name, r.of.Text(), inside, r.strategy.Name, r.trial})
+}
+
+// RunScenarios plays scenarios in the simulator: every strategy of each, every trial. When ctx ends, it returns its error and what is
+// known by then; with a folder, a later call of the same program goes on from there. Errors before anything is run match
+// ErrOptions or scenario.ErrScenario.
+func RunScenarios(ctx context.Context, o ScenarioOptions) (ScenarioResult, error) {
+	result := ScenarioResult{Version: o.Version}
+	runs, ids, err := o.runs()
+	if err != nil {
+		return result, err
+	}
+	known, err := openLedger[scenario.Run](o.Out, Scenarios, o.Work, ids)
+	if err != nil {
+		return result, err
+	}
+	defer known.close()
+	peers := 1
+	for _, r := range runs {
+		peers = max(peers, r.of.Peers)
+	}
+	all := scenarioRuns{options: &o, runs: runs, done: make([]float64, len(runs))}
+	for i, id := range ids {
+		if !known.todo(i, id) {
+			all.done[i] = 1
+		}
+	}
+	found, err := runEach(ctx, ids, o.jobs(together(peers)), known, all.run)
+	for _, r := range found {
+		if r != nil {
+			result.Runs = append(result.Runs, r)
+		}
+	}
+	result.Rows = scenario.Rows(o.Scenarios, result.Runs)
+	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
+		var writeErr error
+		result.Files, writeErr = o.write(result, len(runs))
+		err = errors.Join(err, writeErr)
+	}
+	return result, err
+}
+
+// runs checks the options and lists the runs.
+func (o *ScenarioOptions) runs() (runs []scenarioRun, ids []string, err error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	if len(o.Scenarios) == 0 {
+		return nil, nil, fmt.Errorf("%w: no scenario", ErrOptions)
+	}
+	if o.Trials < 0 {
+		return nil, nil, fmt.Errorf("%w: %d trials, want 1 or more", ErrOptions, o.Trials)
+	}
+	if o.Known == nil {
+		o.Known = strategy.Named()
+	}
+	names := map[string]bool{}
+	for _, s := range o.Scenarios {
+		if names[s.Name] {
+			return nil, nil, fmt.Errorf("%w: two scenarios are called %s", ErrOptions, s.Name)
+		}
+		names[s.Name] = true
+		if o.Strategies != nil {
+			s.Strategies = o.Strategies
+		}
+		if o.Trials > 0 {
+			s.Trials = o.Trials
+		}
+		chosen, err := strategy.Find(o.Known, s.Strategies...)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: scenario %s: %w", ErrOptions, s.Name, err)
+		}
+		inside := ""
+		if d := s.Collections.Data; d != scenario.Clusters {
+			if d != debian {
+				d = s.Path(d)
+			}
+			if inside, err = contents(d); err != nil {
+				return nil, nil, err
+			}
+		}
+		for trial := range s.Trials {
+			for _, by := range chosen {
+				r := scenarioRun{of: s, strategy: by, trial: trial}
+				runs, ids = append(runs, r), append(ids, r.id(inside))
+			}
+		}
+	}
+	return runs, ids, nil
+}
+
+// scenarioRuns are the runs of an experiment.
+type scenarioRuns struct {
+	options *ScenarioOptions
+	runs    []scenarioRun
+	plans   recent[*scenario.Plan]
+
+	mu   sync.Mutex
+	done []float64 // part of each run
+}
+
+func (n *scenarioRuns) run(ctx context.Context, i int) (scenario.Run, error) {
+	r := n.runs[i]
+	n.plans.keep = 8
+	plan, err := n.plans.get(fmt.Sprint(r.of.Name, r.trial), func() (*scenario.Plan, error) { return r.of.Plan(r.trial) })
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	out, err := scenario.Simulate(ctx, plan, r.strategy, parallel, func(done float64) { n.tell(i, done) })
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	n.tell(i, 1)
+	return *out, nil
+}
+
+// tell reports progress.
+func (n *scenarioRuns) tell(i int, done float64) {
+	if n.options.Progress == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.done[i] = done
+	sum := 0.0
+	for _, d := range n.done {
+		sum += d
+	}
+	r := n.runs[i]
+	n.options.Progress(scenario.Status{
+		Run: i + 1, Runs: len(n.runs), What: fmt.Sprintf("%s, %s, trial %d", r.of.Name, r.strategy.Name, r.trial+1), Done: sum / float64(len(n.runs)),
+	})
+}

@@ -1,0 +1,161 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+)
+
+// Kinds of adversaries.
+const (
+	Silent    = "silent"     // takes everything in and says nothing
+	FreeRider = "free-rider" // asks, but does nothing for the queries of others
+	Censor    = "censor"     // denies a tenth of the keys
+	Liar      = "liar"       // says that it holds whatever it is asked for, and claims the keys of others
+)
+
+// check returns every fault.
+func (s *Scenario) check() (faults []error) {
+	fault := func(bad bool, key, format string, args ...any) {
+		if bad {
+			faults = append(faults, s.source.fault(key, format, args...))
+		}
+	}
+	share := func(key string, x float64) { fault(!(x >= 0 && x <= 1), key, "%v is not from 0 to 1", x) }
+	positive := func(key string, x float64) { fault(!(x > 0 && x <= 1e9), key, "%v is not above 0", x) }
+	oneOf := func(key, value string, of ...string) {
+		fault(!slices.Contains(of, value), key, "%q is none of %s", value, strings.Join(of, ", "))
+	}
+
+	fault(strings.TrimSpace(s.Question) == "", "question", "a scenario says which question it answers")
+	fault(s.Peers < 0 || s.Peers == 1 || s.Peers > sim.MaxPeers, "peers", "%d is not from 2 to %d", s.Peers, sim.MaxPeers)
+	fault(s.Trials < 1 || s.Trials > 1000, "trials", "%d is not from 1 to 1000", s.Trials)
+	fault(!(s.Loss >= 0 && s.Loss <= 0.5), "loss", "%v is not from 0 to 0.5", s.Loss)
+	fault(s.End() > 1000*time.Hour, "asking", "the run takes %v, at most 1000h", s.End())
+	names := map[string]bool{}
+	for _, n := range s.Strategies {
+		fault(names[n], "strategies", "%q twice", n)
+		names[n] = true
+	}
+
+	c := s.Collections
+	for name, n := range map[string]int{"keys": c.Keys, "size": c.Size, "copies": c.Copies, "chunk": c.Chunk} {
+		fault(n < 1, "collections."+name, "%d is not 1 or more", n)
+	}
+	share("collections.outside", c.Outside)
+	fault(!(c.Zipf >= 0 && c.Zipf <= 10), "collections.zipf", "%v is not from 0 to 10", c.Zipf)
+
+	classes := map[string]bool{}
+	for i, l := range s.Lines {
+		key := fmt.Sprintf("lines.%d.", i)
+		positive(key+"share", l.Share)
+		fault(l.Up == 0, key+"up", "a line has a rate each way")
+		fault(l.Down == 0, key+"down", "a line has a rate each way")
+		fault(classes[l.Name], key+"name", "%q twice", l.Name)
+		classes[l.Name] = true
+	}
+	s.checkLatency(fault, positive)
+	oneOf("links.kind", s.Links.Kind, string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw))
+	fault(s.Links.Degree < 1 || s.Links.Degree > 1000, "links.degree", "%d is not from 1 to 1000", s.Links.Degree)
+	oneOf("queries.rule", s.Queries.Rule, Interest, Uniform, Popular, Zipf)
+	fault(s.Queries.Number < 1 || s.Queries.Number > 10_000_000, "queries.number", "%d is not from 1 to 10000000", s.Queries.Number)
+	positive("queries.zipf", s.Queries.Zipf)
+	fault(!(s.Sessions.Shape >= 0.1 && s.Sessions.Shape <= 10), "sessions.shape", "%v is not from 0.1 to 10", s.Sessions.Shape)
+	share("changes.share", s.Changes.Share)
+	share("changes.new", s.Changes.New)
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		fault(!(s.Parameters[name] >= 0 && s.Parameters[name] <= 1e12), "parameters."+name, "%v is not from 0 to 1e12", s.Parameters[name])
+	}
+	s.checkEvents(fault, share, oneOf, classes)
+	for i, a := range s.Adversaries {
+		key := fmt.Sprintf("adversaries.%d.", i)
+		oneOf(key+"kind", a.Kind, Silent, FreeRider, Censor, Liar)
+		fault(a.Number < 1 || s.Peers > 0 && a.Number >= s.Peers, key+"number", "%d is not from 1 to less than all peers", a.Number)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Windows)) {
+		w := s.Windows[name]
+		fault(w[1] <= w[0], "windows."+name, "ends at %v, began at %v", w[1], w[0])
+	}
+	s.checkAnswers(fault)
+	return faults
+}
+
+func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positive func(string, float64)) {
+	l := s.Latency
+	fault(time.Duration(l.Least) < time.Millisecond, "latency.least", "%v is below 1ms", l.Least)
+	fault(l.Most < l.Least || time.Duration(l.Most) > 10*time.Second, "latency.most", "%v is not from %v to 10s", l.Most, l.Least)
+	fault(l.Matrix != "" && len(l.Region) > 0, "latency.matrix", "latencies are measured or by region, not both")
+	regions := map[string]int{}
+	for i, r := range l.Region {
+		key := fmt.Sprintf("latency.region.%d.", i)
+		_, twice := regions[r.Name]
+		fault(r.Name == "" || twice, key+"name", "every region has a name of its own")
+		regions[r.Name] = i
+		positive(key+"share", r.Share)
+		fault(time.Duration(r.Within) < time.Millisecond, key+"within", "%v is below 1ms", r.Within)
+	}
+	for i, r := range l.Region {
+		for name, d := range r.To {
+			key := fmt.Sprintf("latency.region.%d.to.%s", i, name)
+			_, known := regions[name]
+			fault(!known, key, "there is no such region")
+			fault(time.Duration(d) < time.Millisecond || time.Duration(d) > 10*time.Second, key, "%v is not from 1ms to 10s", d)
+		}
+		for _, o := range l.Region[:i] {
+			_, one := r.To[o.Name]
+			_, other := o.To[r.Name]
+			fault(!one && !other, fmt.Sprintf("latency.region.%d.to", i), "how far is it to %s?", o.Name)
+		}
+	}
+}
+
+func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share func(string, float64), oneOf func(string, string, ...string), classes map[string]bool) {
+	cut := false
+	for i, e := range s.Events {
+		key := fmt.Sprintf("events.%d.", i)
+		oneOf(key+"kind", e.Kind, Kill, Partition, Heal, Crowd, Slow, Clock, Older)
+		fault(i > 0 && e.At < s.Events[i-1].At, key+"at", "%v comes before the event before it", e.At)
+		fault(time.Duration(e.At) > s.End(), key+"at", "%v is after the end at %v", e.At, s.End())
+		fault(e.Of != "" && !classes[e.Of], key+"of", "there is no class of lines %q", e.Of)
+		share(key+"share", e.Share)
+		switch e.Kind {
+		case Kill, Slow, Clock, Older:
+			fault(e.Share == 0, key+"share", "which share of the peers?")
+		}
+		switch e.Kind {
+		case Partition:
+			fault(e.Parts < 2 || e.Parts > 200, key+"parts", "%d is not from 2 to 200", e.Parts)
+			fault(cut, key+"kind", "the partition before it has not healed")
+			cut = true
+		case Heal:
+			fault(!cut, key+"kind", "there is no partition to heal")
+			fault(cut && i > 0 && e.At == s.Events[i-1].At && s.Events[i-1].Kind == Partition, key+"at", "a partition heals later than it begins")
+			cut = false
+		case Crowd:
+			fault(e.Queries < 1, key+"queries", "%d is not 1 or more", e.Queries)
+		case Slow:
+			fault(e.Down == 0 && e.Up == 0, key+"down", "how slow, down or up?")
+		case Clock:
+			fault(e.By == 0, key+"by", "how far ahead?")
+		case Older:
+			fault(e.At != 0, key+"at", "peers are of the version before from the start: 0s")
+		}
+	}
+}
+
+func (s *Scenario) checkAnswers(fault func(bool, string, string, ...any)) {
+	figures := s.figureNames()
+	for _, name := range slices.Sorted(maps.Keys(s.Answers)) {
+		key := "answers." + name
+		fault(!slices.Contains(s.Strategies, name), key, "the scenario does not run %s", name)
+		a := s.Answers[name]
+		for _, figure := range slices.Sorted(maps.Keys(a)) {
+			fault(!slices.Contains(figures, figure), key+"."+figure, "is none of %s", strings.Join(figures, ", "))
+			fault(!(a[figure][0] <= a[figure][1]), key+"."+figure, "%v is no interval", a[figure])
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package scenario
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Mean is the mean of what several trials have shown, with the half width of its 95 % confidence interval by Student's t
+// distribution. Trials that have no value are left out.
+type Mean struct {
+	Value float64
+	Half  float64 // 0 of one trial: nothing is known of the spread
+	Least float64
+	Most  float64
+	N     int
+}
+
+// MeanOf takes the values of the trials.
+func MeanOf(values []float64) Mean {
+	m := Mean{Least: math.Inf(1), Most: math.Inf(-1)}
+	sum := 0.0
+	for _, x := range values {
+		if math.IsNaN(x) {
+			continue
+		}
+		m.N++
+		sum += x
+		m.Least, m.Most = min(m.Least, x), max(m.Most, x)
+	}
+	m.Value = sum / float64(m.N) // NaN of none
+	if m.N < 2 {
+		return m
+	}
+	squares := 0.0
+	for _, x := range values {
+		if !math.IsNaN(x) {
+			squares += (x - m.Value) * (x - m.Value)
+		}
+	}
+	n := float64(m.N)
+	m.Half = student(m.N-1) * math.Sqrt(squares/(n-1)/n)
+	return m
+}
+
+// student is the 97.5th percentile of Student's t distribution with so many degrees of freedom: printed to three decimals up to 10,
+// from there by the expansion of Cornish and Fisher, off by less than 0.001.
+func student(freedom int) float64 {
+	printed := []float64{0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}
+	if freedom < len(printed) {
+		return printed[freedom]
+	}
+	const z = 1.959964
+	v := float64(freedom)
+	return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v)
+}
+
+// Next is the interval in which the mean of as many other trials would lie with 95 % confidence.
+func (m Mean) Next() (low, high float64) {
+	return m.Value - m.Half*math.Sqrt2, m.Value + m.Half*math.Sqrt2
+}
+
+// down and up are a bound of an interval to four digits, rounded outwards.
+func down(x float64) string { return rounded(x, math.Floor) }
+
+func up(x float64) string { return rounded(x, math.Ceil) }
+
+func rounded(x float64, round func(float64) float64) string {
+	if x == 0 {
+		return "0.0"
+	}
+	unit := math.Pow10(3 - int(math.Floor(math.Log10(math.Abs(x)))))
+	s := strconv.FormatFloat(round(x*unit)/unit, 'g', 6, 64)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}

@@ -1,0 +1,159 @@
+package scenario
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Strategy is a strategy whose peers misbehave, have clocks that jump, or are of the version before, where the plan says so. Both
+// engines run it in place of the strategy. Errors match ErrScenario.
+func (p *Plan) Strategy(s strategy.Strategy) (strategy.Strategy, error) {
+	if slices.Contains(p.Older, true) && s.Older == nil {
+		return s, p.source.fault("events", "%s has no version before this one", s.Name)
+	}
+	if len(p.Script.Changes) > 0 && s.Static {
+		return s, p.source.fault("changes", "%s takes no notice of changes of collections", s.Name)
+	}
+	out := s
+	out.Open = func(w strategy.World) (strategy.Factory, error) {
+		w.Collection = p.claimed(w.Collection)
+		factory, err := s.Open(w)
+		if err != nil {
+			return nil, err
+		}
+		return func(h strategy.Host) strategy.Peer { return p.peer(s, factory, h) }, nil
+	}
+	return out, nil
+}
+
+// peer makes a peer as the plan wants it.
+func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Host) strategy.Peer {
+	self := h.Self()
+	kind := p.Adversaries[self]
+	if kind == Silent {
+		return silent{}
+	}
+	var clock *clock
+	if jumps := p.Jumps[self]; len(jumps) > 0 {
+		clock = newClock(h, jumps)
+		h = clock
+	}
+	if kind == Censor || kind == Liar {
+		h = dishonest{h, kind}
+	}
+	peer := factory(h)
+	if p.Older[self] {
+		peer = s.Older(peer)
+	}
+	if kind == FreeRider {
+		peer = &freeRider{peer: peer, own: map[strategy.QueryID]bool{}}
+	}
+	if clock != nil {
+		clock.peer = peer
+		peer = clock
+	}
+	return peer
+}
+
+// claimed has liars claim as many keys of others as they hold.
+func (p *Plan) claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy.ID) []summary.Fingerprint {
+	if !slices.Contains(p.Adversaries, Liar) {
+		return of
+	}
+	return func(id strategy.ID) []summary.Fingerprint {
+		fps := of(id)
+		if p.Adversaries[id] != Liar {
+			return fps
+		}
+		rng := rand.New(rand.NewPCG(p.Seed, uint64(id)))
+		for range fps {
+			fps = append(fps, p.Data.Key(uint32(rng.IntN(p.Data.Keys()))).Fingerprint)
+		}
+		slices.Sort(fps)
+		return slices.Compact(fps)
+	}
+}
+
+// silent is a peer that takes everything in and says nothing.
+type silent struct{}
+
+func (silent) Step(time.Duration, strategy.Input) {}
+
+// dishonest is a host that gives its peer wrong answers about its collection, which the peer passes on.
+type dishonest struct {
+	strategy.Host
+	kind string
+}
+
+// Holds is wrong for what the peer denies or claims.
+func (d dishonest) Holds(k strategy.Key) bool {
+	if d.kind == Censor {
+		return k.Fingerprint%10 != 0 && d.Host.Holds(k)
+	}
+	return d.Host.Holds(k)
+}
+
+// Look is wrong as Holds is, and true of everything at a liar.
+func (d dishonest) Look(q strategy.QueryID, k strategy.Key) bool {
+	held := d.Host.Look(q, k)
+	if d.kind == Censor {
+		return held && k.Fingerprint%10 != 0
+	}
+	return true
+}
+
+// freeRider is a peer that does nothing for the queries of others.
+type freeRider struct {
+	peer strategy.Peer
+	own  map[strategy.QueryID]bool
+}
+
+func (f *freeRider) Step(now time.Duration, in strategy.Input) {
+	switch in := in.(type) {
+	case strategy.Started:
+		f.own[in.Query.ID] = true
+	case strategy.Received:
+		if q := in.Message.Query; q != 0 && !f.own[q] {
+			return
+		}
+	}
+	f.peer.Step(now, in)
+}
+
+// clock is a peer and its host with a clock that jumps ahead.
+type clock struct {
+	strategy.Host
+	peer  strategy.Peer
+	jumps []Jump
+	now   time.Duration // of the run
+}
+
+func newClock(h strategy.Host, jumps []Jump) *clock { return &clock{Host: h, jumps: jumps} }
+
+// ahead is how much the clock is ahead at an instant of the run.
+func (c *clock) ahead(now time.Duration) time.Duration {
+	sum := time.Duration(0)
+	for _, j := range c.jumps {
+		if now >= j.At {
+			sum += j.By
+		}
+	}
+	return sum
+}
+
+// Step tells the peer the time of its clock.
+func (c *clock) Step(now time.Duration, in strategy.Input) {
+	c.now = now
+	if s, ok := in.(strategy.Started); ok {
+		s.Query.Deadline += c.ahead(now)
+		in = s
+	}
+	c.peer.Step(now+c.ahead(now), in)
+}
+
+// Wake takes the time of the peer's clock.
+func (c *clock) Wake(at time.Duration) { c.Host.Wake(at - c.ahead(c.now)) }

@@ -1,0 +1,289 @@
+package scenario
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// Plan is a scenario with everything drawn from a seed. Both engines play it.
+type Plan struct {
+	*Scenario
+	Seed   uint64 // of this trial
+	Data   *sim.Data
+	Names  []string // of the peers
+	Keys   [][]byte // by number; the last ones nobody holds at the start
+	Class  []int    // of lines, by peer
+	Script sim.Script
+
+	Latency     func(a, b strategy.ID) time.Duration // one way
+	Adversaries []string                             // kind by peer; "" for a good one
+	Jumps       [][]Jump                             // of clocks, by peer
+	Older       []bool                               // peers of the version before
+
+	extra [][]byte // of Keys, those that nobody holds at the start
+	peers [][]span // when each is there
+}
+
+// Jump is that a clock jumps ahead.
+type Jump struct{ At, By time.Duration }
+
+// Network is the name under which the keys are hashed: that of a testnet's nodes.
+const Network = "testnet"
+
+type purpose uint64
+
+const (
+	holding purpose = iota + 1
+	lining
+	placing
+	leaving
+	changing
+	asking
+	choosing
+	misbehaving
+	happening // and above: one for each event, so that none changes what another draws
+)
+
+func (p *Plan) random(of purpose) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, uint64(of))) }
+
+// Plan draws the plan of a trial, numbered from 0. Errors match ErrScenario, or are those of the data.
+func (s *Scenario) Plan(trial int) (*Plan, error) {
+	p := &Plan{Scenario: s, Seed: s.Seed + uint64(trial)}
+	if err := p.hold(); err != nil {
+		return nil, err
+	}
+	n := p.Data.Peers()
+	p.Class = p.mix().Assign(n, p.random(lining))
+	var err error
+	if p.Latency, err = p.latency(n); err != nil {
+		return nil, err
+	}
+	p.misbehave(n)
+	p.moves(n)
+	p.events(n)
+	if err := p.play(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// mix is the classes of lines by their shares.
+func (s *Scenario) mix() link.Mix {
+	var mix link.Mix
+	for _, l := range s.Lines {
+		mix = append(mix, link.Class{Name: l.Name, Rate: uint64(min(l.Up, l.Down)), Weight: max(1, int(math.Round(l.Share*1000)))})
+	}
+	return mix
+}
+
+// Line is that of a peer.
+func (p *Plan) Line(peer strategy.ID) Line { return p.Lines[p.Class[peer]] }
+
+// hold makes or reads the collections, and as many new keys as changes may need.
+func (p *Plan) hold() error {
+	c, rng := p.Collections, p.random(holding)
+	if c.Data == Clusters {
+		d, err := sim.NewClusters(sim.Clusters{
+			Peers: p.Peers, Keys: c.Keys, Size: c.Size, Outside: c.Outside, Zipf: c.Zipf, Copies: c.Copies,
+		}, rng)
+		if err != nil {
+			return p.source.fault("collections", "%w", err)
+		}
+		for k := range d.Keys() {
+			p.Keys = append(p.Keys, madeUp(p.Seed, k))
+		}
+		for i := range d.Peers() {
+			p.Names = append(p.Names, fmt.Sprintf("peer-%d", i))
+		}
+		p.Data = d
+	} else {
+		from := workload.Config{Peers: p.Peers, Chunk: uint64(c.Chunk), Rand: rng}
+		if c.Data != "debian" {
+			from.Path = p.Path(c.Data)
+		}
+		d, err := workload.Load(from)
+		if err != nil {
+			return p.source.fault("collections.data", "%w", err)
+		}
+		for k := range d.Keys() {
+			p.Keys = append(p.Keys, d.Key(uint32(k)))
+		}
+		p.Names = d.Peers()
+		if p.Data, err = sim.NewData(make([]summary.Fingerprint, d.Keys()), d.Collections()); err != nil {
+			return p.source.fault("collections.data", "%w", err)
+		}
+	}
+	held := len(p.Keys)
+	for i := range p.newKeys() {
+		p.Keys = append(p.Keys, madeUp(p.Seed, held+i))
+	}
+	p.extra = p.Keys[held:]
+	h := summary.Seed{Network: Network}.Hasher()
+	fps := make([]summary.Fingerprint, len(p.Keys))
+	for k, key := range p.Keys {
+		fps[k] = h.Fingerprint(key)
+	}
+	p.Data = p.Data.Under(fps)
+	return nil
+}
+
+// newKeys is how many keys that nobody holds at the start changes take in at most.
+func (p *Plan) newKeys() int {
+	minutes := p.End().Minutes()
+	return int(p.Changes.Share * p.Changes.New * float64(p.Data.Holdings()) * minutes * 1.2)
+}
+
+// madeUp is a key of 32 bytes.
+func madeUp(seed uint64, number int) []byte {
+	b := binary.BigEndian.AppendUint64([]byte("scenario key "), seed)
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(b, uint64(number)))
+	return sum[:]
+}
+
+// misbehave draws the adversaries.
+func (p *Plan) misbehave(n int) {
+	p.Adversaries = make([]string, n)
+	order := p.random(misbehaving).Perm(n)
+	for _, a := range p.Scenario.Adversaries {
+		for range min(a.Number, len(order)-1) {
+			p.Adversaries[order[0]] = a.Kind
+			order = order[1:]
+		}
+	}
+}
+
+// chosen draws a share of the peers of a class; "" is all.
+func (p *Plan) chosen(share float64, class string, rng *rand.Rand) []strategy.ID {
+	var of []strategy.ID
+	for i := range p.Class {
+		if id := strategy.ID(i); class == "" || p.Line(id).Name == class {
+			of = append(of, id)
+		}
+	}
+	rng.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
+	of = of[:int(math.Round(share*float64(len(of))))]
+	slices.Sort(of)
+	return of
+}
+
+// span is a time in which a peer is there.
+type span struct{ from, to time.Duration }
+
+// moves draws sessions and absences.
+func (p *Plan) moves(n int) {
+	p.peers = make([][]span, n)
+	began := make([]time.Duration, n) // of the session under way; negative: none is
+	for _, m := range (sim.Churn{
+		Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape,
+	}).Moves(n, p.End(), p.random(leaving)) {
+		switch {
+		case m.Online:
+			began[m.Peer] = m.At
+		default:
+			if began[m.Peer] >= 0 && m.At > 0 {
+				p.peers[m.Peer] = append(p.peers[m.Peer], span{began[m.Peer], m.At})
+			}
+			began[m.Peer] = -1
+		}
+	}
+	for i, b := range began {
+		if b >= 0 {
+			p.peers[i] = append(p.peers[i], span{b, p.End() + 1})
+		}
+	}
+}
+
+// away takes a peer out from one time to another.
+func (p *Plan) away(peer strategy.ID, from, to time.Duration) {
+	var left []span
+	for _, s := range p.peers[peer] {
+		if s.from < from {
+			left = append(left, span{s.from, min(s.to, from)})
+		}
+		if s.to > to {
+			left = append(left, span{max(s.from, to), s.to})
+		}
+	}
+	p.peers[peer] = left
+}
+
+// events draws what the scenario's events do to whom.
+func (p *Plan) events(n int) {
+	p.Jumps, p.Older = make([][]Jump, n), make([]bool, n)
+	for i, e := range p.Events {
+		at, rng := time.Duration(e.At), p.random(happening+purpose(2*i))
+		switch e.Kind {
+		case Kill:
+			back := p.End() + 1
+			if e.Back > 0 {
+				back = at + time.Duration(e.Back)
+			}
+			for _, peer := range p.chosen(e.Share, e.Of, rng) {
+				p.away(peer, at, back)
+			}
+		case Partition:
+			side := make([]uint8, n)
+			for k, peer := range rng.Perm(n) {
+				side[peer] = uint8(k % e.Parts)
+			}
+			p.Script.Cuts = append(p.Script.Cuts, sim.Cut{From: at, Side: side})
+		case Heal:
+			p.Script.Cuts[len(p.Script.Cuts)-1].To = at
+		case Slow:
+			for _, peer := range p.chosen(e.Share, e.Of, rng) {
+				p.slow(peer, e)
+			}
+		case Clock:
+			for _, peer := range p.chosen(e.Share, e.Of, rng) {
+				p.Jumps[peer] = append(p.Jumps[peer], Jump{at, time.Duration(e.By)})
+			}
+		case Older:
+			for _, peer := range p.chosen(e.Share, e.Of, rng) {
+				p.Older[peer] = true
+			}
+		}
+	}
+	slices.SortStableFunc(p.Script.Rates, func(a, b sim.Rate) int { return cmp.Compare(a.At, b.At) })
+	for i, spans := range p.peers {
+		if len(spans) == 0 || spans[0].from > 0 {
+			p.Script.Moves = append(p.Script.Moves, sim.Move{At: 0, Peer: strategy.ID(i)})
+		}
+		for _, s := range spans {
+			if s.from > 0 {
+				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.from, Peer: strategy.ID(i), Online: true})
+			}
+			if s.to <= p.End() {
+				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.to, Peer: strategy.ID(i)})
+			}
+		}
+	}
+	slices.SortStableFunc(p.Script.Moves, func(a, b sim.Move) int { return cmp.Compare(a.At, b.At) })
+}
+
+// slow makes a line slow, for a while.
+func (p *Plan) slow(peer strategy.ID, e Event) {
+	was := p.Line(peer)
+	now := was
+	if e.Up > 0 {
+		now.Up = e.Up
+	}
+	if e.Down > 0 {
+		now.Down = e.Down
+	}
+	p.Script.Rates = append(p.Script.Rates, sim.Rate{At: time.Duration(e.At), Peer: peer, Up: uint64(now.Up), Down: uint64(now.Down)})
+	if e.Lasts > 0 {
+		p.Script.Rates = append(p.Script.Rates, sim.Rate{At: time.Duration(e.At + e.Lasts), Peer: peer, Up: uint64(was.Up), Down: uint64(was.Down)})
+	}
+}

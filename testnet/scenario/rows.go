@@ -1,0 +1,142 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Status is how far several runs are.
+type Status struct {
+	Run, Runs int
+	What      string
+	Done      float64 // part of all
+}
+
+// Row is one figure of a strategy in a scenario: the mean of the trials, and what the scenario's file says that it is.
+type Row struct {
+	Scenario string      `json:"scenario"`
+	Strategy string      `json:"strategy"`
+	Engine   string      `json:"engine"`
+	Figure   string      `json:"figure"`
+	Unit     string      `json:"unit,omitempty"`
+	Mean     Mean        `json:"mean"`
+	Answer   *[2]float64 `json:"answer,omitempty"` // the interval
+	Holds    bool        `json:"holds"`            // the mean lies in it, or there is none
+}
+
+// Rows sums up runs: by scenario, strategy, engine and figure, in the order of the first runs.
+func Rows(scenarios []*Scenario, runs []*Run) []Row {
+	var out []Row
+	for _, s := range scenarios {
+		for _, engine := range []string{Simulated, Real} {
+			for _, name := range s.Strategies {
+				out = append(out, s.rows(name, engine, runs)...)
+			}
+		}
+	}
+	return out
+}
+
+func (s *Scenario) rows(strategy, engine string, runs []*Run) (out []Row) {
+	values := map[string][]float64{}
+	for _, r := range runs {
+		if r.Scenario == s.Name && r.Strategy == strategy && r.Engine == engine {
+			for name, x := range s.Values(r) {
+				values[name] = append(values[name], x)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	for _, f := range s.Figures() {
+		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: MeanOf(values[f.Name]), Holds: true}
+		if want, said := s.Answers[strategy][f.Name]; said && engine == Simulated {
+			row.Answer, row.Holds = &want, row.Mean.Value >= want[0] && row.Mean.Value <= want[1]
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// RowRecords are rows as a table.
+func RowRecords(rows []Row) [][]string {
+	out := [][]string{{"scenario", "strategy", "engine", "figure", "unit", "mean", "half_95", "least", "most", "trials", "answer_low", "answer_high", "holds"}}
+	for _, r := range rows {
+		low, high := "", ""
+		if r.Answer != nil {
+			low, high = digits(r.Answer[0]), digits(r.Answer[1])
+		}
+		out = append(out, []string{
+			r.Scenario, r.Strategy, r.Engine, r.Figure, r.Unit, digits(r.Mean.Value), digits(r.Mean.Half), digits(r.Mean.Least), digits(r.Mean.Most),
+			strconv.Itoa(r.Mean.N), low, high, strconv.FormatBool(r.Holds),
+		})
+	}
+	return out
+}
+
+// digits are six, and nothing for what is not a number.
+func digits(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// String is the mean with the half width of its interval, to as many decimals as that has meaning.
+func (m Mean) String() string {
+	if m.N == 0 {
+		return "–"
+	}
+	decimals := 4 - int(math.Ceil(math.Log10(max(math.Abs(m.Value), 1))))
+	if m.Value == math.Trunc(m.Value) && m.Half == 0 {
+		decimals = 0
+	}
+	value := strconv.FormatFloat(m.Value, 'f', max(0, decimals), 64)
+	if m.N < 2 {
+		return value
+	}
+	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))
+}
+
+// MarshalJSON leaves out what is not a number.
+func (m Mean) MarshalJSON() ([]byte, error) {
+	part := func(name string, x float64) string {
+		if s := digits(x); s != "" {
+			return fmt.Sprintf(`%q:%s,`, name, s)
+		}
+		return ""
+	}
+	return []byte("{" + part("value", m.Value) + part("half_95", m.Half) + part("least", m.Least) + part("most", m.Most) + fmt.Sprintf(`"trials":%d}`, m.N)), nil
+}
+
+// RecallAt is the recall of the queries that began in some seconds of the run.
+type RecallAt struct {
+	At   float64 // the middle
+	Mean Mean    // over the trials
+}
+
+// RecallOverTime is the recall by when queries began, in steps of 5 s or more, so that each has queries enough.
+func RecallOverTime(runs []*Run) []RecallAt {
+	end := 0.0
+	for _, r := range runs {
+		for _, q := range r.Queries {
+			end = max(end, q.At)
+		}
+	}
+	step := max(5, math.Ceil(end/40))
+	var out []RecallAt
+	for from := 0.0; from <= end; from += step {
+		var values []float64
+		for _, r := range runs {
+			in := slices.DeleteFunc(slices.Clone(r.Queries), func(q Query) bool { return q.At < from || q.At >= from+step })
+			values = append(values, Recall(in))
+		}
+		if m := MeanOf(values); m.N > 0 {
+			out = append(out, RecallAt{from + step/2, m})
+		}
+	}
+	return out
+}

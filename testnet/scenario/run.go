@@ -1,0 +1,165 @@
+package scenario
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Run is what one strategy has shown in one trial, on either engine.
+type Run struct {
+	Scenario string
+	Strategy string
+	Engine   string // Simulated or Real
+	Trial    int
+	Seed     uint64
+	Peers    int
+	Trace    string // hash of the simulator's trace; real hosts have none
+	Wrong    int    // peers named as holders that are none
+	Messages float64
+	Bytes    float64 // both of a query; where they are known of the queries together only, those of Queries are 0
+
+	Queries []Query
+	Seconds []Second
+	Kinds   []Kind // of upkeep, the most bytes first
+}
+
+// The engines.
+const (
+	Simulated = "simulated"
+	Real      = "real"
+)
+
+// Query is what became of a query.
+type Query struct {
+	At       float64 `json:"at_s"` // when it began
+	Asker    int     `json:"asker"`
+	Key      uint32  `json:"key"`
+	Findable int     `json:"findable"`   // holders that were there when it began
+	Found    int     `json:"found"`      // of them; one at most when one is wanted
+	Latency  float64 `json:"latency_ms"` // until the first holder was found; -1: none was
+	Hops     int     `json:"hops"`
+	Messages int     `json:"messages"`
+	Bytes    int     `json:"bytes"`
+	Probes   int     `json:"probes"`
+	Wasted   int     `json:"wasted_probes"`
+}
+
+// Second is what all peers sent in a second of the run.
+type Second struct {
+	At       int   `json:"at_s"`
+	Online   int   `json:"online"`
+	Upkeep   int64 `json:"upkeep_bytes"`
+	Query    int64 `json:"query_bytes"`
+	Messages int   `json:"messages"`
+}
+
+// Kind is what was sent for upkeep by one kind of message, or protocol on real hosts.
+type Kind struct {
+	Name     string `json:"kind"`
+	Messages int64  `json:"messages"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// Figure is a quantity of a run.
+type Figure struct {
+	Name  string
+	Title string
+	Unit  string
+}
+
+// figures are those of every run, in the order of tables.
+var figures = []Figure{
+	{"recall", "recall", ""},
+	{"messages", "messages a query", ""},
+	{"query_bytes", "bytes a query", "B"},
+	{"wasted", "wasted probes a query", ""},
+	{"hops", "hops to the first holder", ""},
+	{"latency_p50", "latency, median", "ms"},
+	{"latency_p99", "latency, 99th percentile", "ms"},
+	{"upkeep", "upkeep of a peer", "kB"},
+	{"startup", "upkeep of a peer until the first query", "kB"},
+	{"rate", "upkeep of a peer from then on", "B/s"},
+	{"wrong", "wrong holders a query", ""},
+}
+
+// recallOf is the figure of a window.
+func recallOf(window string) string { return "recall_" + window }
+
+// Figures are those that a run of the scenario has.
+func (s *Scenario) Figures() []Figure {
+	out := slices.Clone(figures)
+	for _, w := range slices.Sorted(maps.Keys(s.Windows)) {
+		out = append(out, Figure{recallOf(w), "recall, " + w, ""})
+	}
+	return out
+}
+
+func (s *Scenario) figureNames() []string {
+	var names []string
+	for _, f := range s.Figures() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Values are the run's figures by name. A latency or hops of which there is none, for nothing was found, is NaN.
+func (s *Scenario) Values(r *Run) map[string]float64 {
+	v := map[string]float64{"recall": Recall(r.Queries), "wrong": float64(r.Wrong) / float64(max(1, len(r.Queries)))}
+	var latencies []float64
+	hops, wasted, answered := 0, 0, 0
+	for _, q := range r.Queries {
+		wasted += q.Wasted
+		if q.Latency >= 0 {
+			latencies = append(latencies, q.Latency)
+			hops, answered = hops+q.Hops, answered+1
+		}
+	}
+	n := float64(max(1, len(r.Queries)))
+	v["messages"], v["query_bytes"], v["wasted"] = r.Messages, r.Bytes, float64(wasted)/n
+	v["hops"] = float64(hops) / float64(answered)
+	v["latency_p50"], v["latency_p99"] = Quantile(latencies, 0.5), Quantile(latencies, 0.99)
+	startup, rest := int64(0), int64(0)
+	for _, sec := range r.Seconds {
+		if sec.At < int(time.Duration(s.Warmup)/time.Second) {
+			startup += sec.Upkeep
+		} else {
+			rest += sec.Upkeep
+		}
+	}
+	peers := float64(max(1, r.Peers))
+	v["startup"], v["upkeep"] = float64(startup)/peers/1000, float64(startup+rest)/peers/1000
+	v["rate"] = float64(rest) / peers / (s.End() - time.Duration(s.Warmup)).Seconds()
+	for name, w := range s.Windows {
+		v[recallOf(name)] = Recall(within(r.Queries, w))
+	}
+	return v
+}
+
+// within are the queries that began in a window.
+func within(all []Query, w Window) []Query {
+	return slices.DeleteFunc(slices.Clone(all), func(q Query) bool {
+		at := time.Duration(q.At * float64(time.Second))
+		return at < time.Duration(w[0]) || at >= time.Duration(w[1])
+	})
+}
+
+// Recall is the share of what could be found that was; NaN of no queries. Of a query for one holder, one can be found.
+func Recall(queries []Query) float64 {
+	found, findable := 0, 0
+	for _, q := range queries {
+		found, findable = found+q.Found, findable+q.Findable
+	}
+	return float64(found) / float64(findable)
+}
+
+// Quantile is the smallest value that a share of all do not exceed; NaN of none.
+func Quantile(values []float64, share float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := int(math.Ceil(share*float64(len(sorted)))) - 1
+	return sorted[min(max(rank, 0), len(sorted)-1)]
+}

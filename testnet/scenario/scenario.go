@@ -1,0 +1,293 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// ErrScenario is matched by every error about a scenario.
+var ErrScenario = errors.New("scenario: bad scenario")
+
+// Scenario is what a file says. Zero values mean the stated defaults.
+type Scenario struct {
+	Name   string `toml:"-"` // of the file, without folder and suffix
+	Folder string `toml:"-"` // of the file: paths in it are relative to that
+
+	Question   string   `toml:"question"`   // that it answers; required
+	Strategies []string `toml:"strategies"` // that are run; none: venn
+	Peers      int      `toml:"peers"`      // 0: 100, or as many as the data has
+	Trials     int      `toml:"trials"`     // each with the next seed; 0: 5
+	Seed       uint64   `toml:"seed"`
+	Warmup     Duration `toml:"warmup"`   // before the first query; 0: 60 s
+	Asking     Duration `toml:"asking"`   // over which the queries are spread; 0: 60 s
+	Patience   Duration `toml:"patience"` // of a query; 0: 10 s
+	All        bool     `toml:"all"`      // queries want every holder; else one
+	Undefended bool     `toml:"undefended"`
+	Loss       float64  `toml:"loss"` // share of messages lost; real hosts lose none
+
+	Collections Collections        `toml:"collections"`
+	Lines       []Line             `toml:"lines"` // none: 10 Mbit/s each way for all
+	Latency     Latency            `toml:"latency"`
+	Links       Links              `toml:"links"`
+	Queries     Queries            `toml:"queries"`
+	Sessions    Sessions           `toml:"sessions"`
+	Changes     Changes            `toml:"changes"`
+	Parameters  map[string]float64 `toml:"parameters"` // of strategies, by name
+	Events      []Event            `toml:"events"`
+	Adversaries []Adversary        `toml:"adversaries"`
+	Windows     map[string]Window  `toml:"windows"` // parts of the run that have a recall of their own
+	Answers     map[string]Answer  `toml:"answers"` // by strategy
+
+	source source
+	files  fs.FS // nil: the machine's
+}
+
+// Collections say who holds what.
+type Collections struct {
+	Data    string  `toml:"data"`    // "clusters" or "": made up; "debian"; or a table or folder as package workload reads
+	Keys    int     `toml:"keys"`    // clusters: of every peer; 0: 200
+	Size    int     `toml:"size"`    // clusters: peers that share an interest; 0: 50
+	Outside float64 `toml:"outside"` // clusters: part of a collection from all of the network; 0: 0.1
+	Zipf    float64 `toml:"zipf"`    // clusters: exponent of popularity; 0: 0.8
+	Copies  int     `toml:"copies"`  // clusters: holders of a key on average; 0: 5
+	Chunk   int     `toml:"chunk"`   // data: bytes of a file per key; 0: 1 MiB
+}
+
+// Line is a class of lines.
+type Line struct {
+	Name  string  `toml:"name"`
+	Share float64 `toml:"share"` // of the peers, relative to the other classes; 0: 1
+	Up    Rate    `toml:"up"`
+	Down  Rate    `toml:"down"`
+}
+
+// Latency is one of three kinds: by distance in a square, measured, or by region.
+type Latency struct {
+	Least  Duration `toml:"least"`  // 0: 10 ms
+	Most   Duration `toml:"most"`   // of the square; 0: 100 ms
+	Matrix string   `toml:"matrix"` // CSV of numbers in ms, one way: a row and a column a place; peers are placed by turns
+	Region []Region `toml:"region"`
+}
+
+// Region is where a share of the peers is.
+type Region struct {
+	Name   string              `toml:"name"`
+	Share  float64             `toml:"share"`  // of the peers, relative to the others; 0: 1
+	Within Duration            `toml:"within"` // one way between two of its peers
+	To     map[string]Duration `toml:"to"`     // to those of another region, said in one of the two
+}
+
+// Links are those that the peers have at the start.
+type Links struct {
+	Kind   string `toml:"kind"`   // random, small-world or power-law; "": random
+	Degree int    `toml:"degree"` // 0: 8
+}
+
+// Queries say what is asked for.
+type Queries struct {
+	Rule   string  `toml:"rule"`   // interest, uniform, popular or zipf; "": interest
+	Number int     `toml:"number"` // 0: 500
+	Zipf   float64 `toml:"zipf"`   // of the rule zipf: exponent; 0: 0.8
+	Log    string  `toml:"log"`    // CSV of seconds, peer, key: replayed in place of a rule
+}
+
+// Sessions say how peers come and go.
+type Sessions struct {
+	Median Duration `toml:"median"` // of a session; 0: nobody leaves
+	Away   Duration `toml:"away"`   // of an absence; 0: a tenth of a session
+	Shape  float64  `toml:"shape"`  // of the Weibull distribution of both; 0: 0.5
+}
+
+// Changes say how collections change: a peer drops a key and takes in another.
+type Changes struct {
+	Share float64 `toml:"share"` // of every collection, in a minute
+	New   float64 `toml:"new"`   // share of the keys taken in that nobody held before
+}
+
+// Event is something that happens at a time.
+type Event struct {
+	At      Duration `toml:"at"`
+	Kind    string   `toml:"kind"`
+	Share   float64  `toml:"share"`   // of the peers
+	Of      string   `toml:"of"`      // only those of a class of lines
+	Parts   int      `toml:"parts"`   // partition: into which the network falls; 0: 2
+	Back    Duration `toml:"back"`    // kill: after which the peers come back; 0: never
+	Queries int      `toml:"queries"` // crowd: for one key
+	Over    Duration `toml:"over"`    // crowd: in which they begin
+	Down    Rate     `toml:"down"`    // slow
+	Up      Rate     `toml:"up"`      // slow
+	Lasts   Duration `toml:"lasts"`   // slow; 0: to the end
+	By      Duration `toml:"by"`      // clock: ahead
+}
+
+// The kinds of events.
+const (
+	Kill      = "kill"      // a share of the peers goes
+	Partition = "partition" // the network falls into parts
+	Heal      = "heal"      // the last partition ends
+	Crowd     = "crowd"     // many ask for one key
+	Slow      = "slow"      // the lines of a share of the peers become slow
+	Clock     = "clock"     // the clocks of a share of the peers jump ahead
+	Older     = "older"     // a share of the peers is of the version before, throughout
+)
+
+// Adversary is a number of peers that misbehave.
+type Adversary struct {
+	Kind   string `toml:"kind"`
+	Number int    `toml:"number"`
+}
+
+// Window is from one time to another.
+type Window [2]Duration
+
+// Answer is what a strategy has shown: an interval for each figure.
+type Answer map[string][2]float64
+
+// Duration is a time like "90s".
+type Duration time.Duration
+
+// UnmarshalText reads a time.
+func (d *Duration) UnmarshalText(text []byte) error {
+	x, err := time.ParseDuration(string(text))
+	if err == nil && x < 0 {
+		err = errors.New("below 0")
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no time like \"90s\"", text)
+	}
+	*d = Duration(x)
+	return nil
+}
+
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// Load reads a scenario from a file and checks it. Errors match ErrScenario or are the file system's.
+func Load(path string) (*Scenario, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("%w: %s: %d bytes, at most %d", ErrScenario, path, len(b), maxFile)
+	}
+	return Parse(path, string(b))
+}
+
+const maxFile = 1 << 20
+
+// Parse is Load of what a file holds.
+func Parse(path, text string) (*Scenario, error) { return ParseIn(nil, path, text) }
+
+// ParseIn is Parse of a file in a file system, where the files are that it names; nil is the machine's.
+func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
+	s := &Scenario{
+		Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Folder: filepath.Dir(path), source: source{path, text}, files: files,
+	}
+	meta, err := toml.Decode(text, s)
+	if err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return nil, fmt.Errorf("%w: %s:%d: %s: %s", ErrScenario, path, parse.Position.Line, parse.LastKey, parse.Message)
+		}
+		return nil, fmt.Errorf("%w: %s: %w", ErrScenario, path, err)
+	}
+	var faults []error
+	for _, key := range meta.Undecoded() {
+		faults = append(faults, s.source.fault(key.String(), "there is no such key"))
+	}
+	s.defaults()
+	if faults = append(faults, s.check()...); len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return s, nil
+}
+
+func (s *Scenario) defaults() {
+	if len(s.Strategies) == 0 {
+		s.Strategies = []string{"venn"}
+	}
+	setDefault(&s.Trials, 5)
+	setDefault(&s.Warmup, Duration(time.Minute))
+	setDefault(&s.Asking, Duration(time.Minute))
+	setDefault(&s.Patience, Duration(10*time.Second))
+	c := &s.Collections
+	setDefault(&c.Data, Clusters)
+	if c.Data == Clusters {
+		setDefault(&s.Peers, 100)
+	}
+	setDefault(&c.Keys, 200)
+	setDefault(&c.Size, 50)
+	setDefault(&c.Outside, 0.1)
+	setDefault(&c.Zipf, 0.8)
+	setDefault(&c.Copies, 5)
+	setDefault(&c.Chunk, 1<<20)
+	if len(s.Lines) == 0 {
+		s.Lines = []Line{{Name: "10mbit", Up: 10_000_000, Down: 10_000_000}}
+	}
+	for i := range s.Lines {
+		setDefault(&s.Lines[i].Share, 1)
+		setDefault(&s.Lines[i].Name, fmt.Sprint(i))
+	}
+	setDefault(&s.Latency.Least, Duration(10*time.Millisecond))
+	setDefault(&s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
+	for i := range s.Latency.Region {
+		setDefault(&s.Latency.Region[i].Share, 1)
+	}
+	setDefault(&s.Links.Kind, "random")
+	setDefault(&s.Links.Degree, 8)
+	setDefault(&s.Queries.Rule, Interest)
+	setDefault(&s.Queries.Number, 500)
+	setDefault(&s.Queries.Zipf, 0.8)
+	setDefault(&s.Sessions.Shape, 0.5)
+	setDefault(&s.Sessions.Away, s.Sessions.Median/10)
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Kind == Partition {
+			setDefault(&e.Parts, 2)
+		}
+	}
+}
+
+// Clusters are the collections that are made up.
+const Clusters = "clusters"
+
+// The rules by which queries are drawn.
+const (
+	Interest = "interest" // nine in ten for what a peer of the same interest holds; without interests as popular
+	Uniform  = "uniform"  // every key alike
+	Popular  = "popular"  // in proportion to its holders
+	Zipf     = "zipf"     // by the rank of its popularity
+)
+
+func setDefault[T comparable](p *T, v T) {
+	var zero T
+	if *p == zero {
+		*p = v
+	}
+}
+
+// End is when the last query has ended.
+func (s *Scenario) End() time.Duration { return time.Duration(s.Warmup + s.Asking + s.Patience) }
+
+// open opens a file that the scenario names.
+func (s *Scenario) open(name string) (io.ReadCloser, error) {
+	if s.files != nil {
+		return s.files.Open(name)
+	}
+	return os.Open(s.Path(name))
+}
+
+// Path is that of a file or folder that the scenario names.
+func (s *Scenario) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.Folder, name)
+}

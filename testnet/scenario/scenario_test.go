@@ -1,0 +1,347 @@
+package scenario_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+func parse(t testing.TB, text string) *scenario.Scenario {
+	t.Helper()
+	s, err := scenario.Parse("dir/name.toml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func plan(t testing.TB, s *scenario.Scenario) *scenario.Plan {
+	t.Helper()
+	p, err := s.Plan(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A mistake is named with file, line and key.
+func TestMistakes(t *testing.T) {
+	const head = "question = \"?\"\npeers = 10\n"
+	for text, want := range map[string]string{
+		"peers = 10":                                  "name.toml:1: question: a scenario says",
+		head + "wamup = \"3s\"":                       "name.toml:3: wamup: there is no such key",
+		head + "warmup = \"3\"":                       "name.toml:3: warmup:",
+		head + "warmup = \"-3s\"":                     "name.toml:3: warmup:",
+		head + "[queries]\nrule = \"often\"":          "name.toml:4: queries.rule: \"often\" is none of",
+		head + "[queries]\nnumber = -1":               "name.toml:4: queries.number: -1",
+		head + "[latency]\nmatrix = 3":                "line 4",
+		head + "peers = 11":                           "toml:3: peers",
+		head + "[[lines]]\nup = \"1 mbit\"":           "name.toml:4: lines.up:",
+		head + "[[lines]]\nup = \"1mbit\"":            "name.toml:3: lines.0.down: a line has a rate each way",
+		head + "[parameters]\nbits = -1":              "name.toml:4: parameters.bits",
+		head + "[answers.planetp]\nrecall=[]":         "line 4",
+		head + "[answers.planetp]\nrecall=[0.0, 1.0]": "name.toml:3: answers.planetp: the scenario does not run",
+		head + "[answers.venn]\nrecal=[0.0, 1.0]":     "name.toml:4: answers.venn.recal: is none of",
+		head + "[[events]]\nat=\"2s\"\nkind=\"heal\"": "name.toml:5: events.0.kind: there is no partition",
+		head + "[[events]]\nat=\"9s\"\nkind=\"partition\"\n[[events]]\nkind=\"heal\"":      "name.toml:6: events.1.at: 0s comes before",
+		head + "[[events]]\nkind=\"kill\"\nshare=0.1\n[[events]]\nkind=\"slow\"\nshare=.1": "toml:8: ",
+		head + "[[adversaries]]\nkind=\"liar\"\nnumber=10":                                 "name.toml:5: adversaries.0.number",
+		head + "[windows]\ncut=[\"9s\", \"3s\"]":                                           "name.toml:4: windows.cut",
+	} {
+		_, err := scenario.Parse("dir/name.toml", text)
+		if !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Files that a scenario names are checked when the plan is drawn, and errors name their lines.
+func TestMistakesInFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("m.csv", "1,2\n3\n")
+	write("n.csv", "1,2\n3,x\n")
+	write("q.csv", "1,0,0\n2,nobody,0\n")
+	for text, want := range map[string]string{
+		"[latency]\nmatrix=\"m.csv\"":         "m.csv: record on line 2",
+		"[latency]\nmatrix=\"n.csv\"":         "n.csv: row 2, column 2: \"x\"",
+		"[latency]\nmatrix=\"gone.csv\"":      "gone.csv",
+		"[queries]\nlog=\"q.csv\"":            "q.csv:2: there is no peer \"nobody\"",
+		"[collections]\ndata=\"nothing.tsv\"": "nothing.tsv",
+	} {
+		write("s.toml", "question=\"?\"\npeers=10\n"+text)
+		s, err := scenario.Load(filepath.Join(dir, "s.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.Plan(0); !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "s.toml:4: ") {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A plan follows from the seed; what one event draws does not change what others do.
+func TestPlan(t *testing.T) {
+	const text = "question=\"?\"\npeers=40\n[collections]\nkeys=50\n[sessions]\nmedian=\"1m\"\n[changes]\nshare=0.2\nnew=0.5\n"
+	a, again := plan(t, parse(t, text)), plan(t, parse(t, text))
+	if !reflect.DeepEqual(a.Script, again.Script) || !reflect.DeepEqual(a.Keys, again.Keys) {
+		t.Error("one seed, two plans")
+	}
+	other := plan(t, parse(t, "seed=1\n"+text))
+	if reflect.DeepEqual(a.Script.Asks, other.Script.Asks) {
+		t.Error("two seeds, one plan")
+	}
+	crowd := plan(t, parse(t, text+"[[events]]\nat=\"70s\"\nkind=\"crowd\"\nqueries=30\nover=\"3s\"\n[[events]]\nat=\"90s\"\nkind=\"crowd\"\nqueries=30\n"))
+	if !reflect.DeepEqual(a.Script.Moves, crowd.Script.Moves) || !reflect.DeepEqual(a.Script.Changes, crowd.Script.Changes) {
+		t.Error("a crowd changes who is there or what they hold")
+	}
+	seen := map[sim.Ask]bool{}
+	for _, q := range a.Script.Asks {
+		seen[q] = true
+	}
+	keys := map[bool]map[uint32]int{true: {}, false: {}} // of the first crowd, and of the second
+	same := 0
+	for _, q := range crowd.Script.Asks {
+		if seen[q] {
+			same++
+			continue
+		}
+		keys[q.At < 80*time.Second][q.Key]++
+	}
+	if same != len(a.Script.Asks) || len(keys[true]) != 1 || len(keys[false]) != 1 || reflect.DeepEqual(keys[true], keys[false]) {
+		t.Errorf("%d of %d queries are as without crowds, which ask for %v", same, len(a.Script.Asks), keys)
+	}
+}
+
+// Every query is one: the asker is there and lacks the key, which another that is there holds. Killed peers stay away.
+func TestPlanIsSound(t *testing.T) {
+	p := plan(t, parse(t, `question = "?"
+peers = 60
+[collections]
+keys = 60
+[sessions]
+median = "90s"
+[changes]
+share = 0.3
+new = 0.3
+[[adversaries]]
+kind = "liar"
+number = 5
+[[events]]
+at = "80s"
+kind = "kill"
+share = 0.5
+[[events]]
+at = "90s"
+kind = "crowd"
+queries = 20
+over = "2s"
+`))
+	online, held := make([]bool, 60), sim.NewHeld(p.Data)
+	for i := range online {
+		online[i] = true
+	}
+	moves, changes, killed := p.Script.Moves, p.Script.Changes, 0
+	for _, q := range p.Script.Asks {
+		for ; len(moves) > 0 && moves[0].At <= q.At; moves = moves[1:] {
+			online[moves[0].Peer] = moves[0].Online
+		}
+		for ; len(changes) > 0 && changes[0].At <= q.At; changes = changes[1:] {
+			if !held.Change(changes[0]) {
+				t.Fatalf("%+v changes nothing", changes[0])
+			}
+		}
+		findable := 0
+		for _, h := range held.Holders(q.Key) {
+			if online[h] && p.Adversaries[h] == "" {
+				findable++
+			}
+		}
+		if !online[q.Peer] || p.Adversaries[q.Peer] != "" || held.Holds(q.Peer, q.Key) || findable == 0 {
+			t.Fatalf("%+v is no query: %v, %d findable", q, online[q.Peer], findable)
+		}
+	}
+	for _, on := range online {
+		if !on {
+			killed++
+		}
+	}
+	if len(p.Script.Asks) < 500 || len(p.Script.Changes) < 1000 || killed < 25 {
+		t.Errorf("%d queries, %d changes, %d away at the end", len(p.Script.Asks), len(p.Script.Changes), killed)
+	}
+}
+
+// The rules draw what they say.
+func TestRules(t *testing.T) {
+	mean := func(rule string) float64 { // holders of the keys asked for
+		p := plan(t, parse(t, "question=\"?\"\npeers=100\n[collections]\nzipf=1.2\n[queries]\nnumber=2000\nrule=\""+rule+"\"\n"))
+		sum := 0
+		for _, q := range p.Script.Asks {
+			sum += len(p.Data.Holders(q.Key))
+		}
+		return float64(sum) / float64(len(p.Script.Asks))
+	}
+	uniform, popular := mean(scenario.Uniform), mean(scenario.Popular)
+	if zipf := mean(scenario.Zipf); uniform >= popular || zipf <= uniform {
+		t.Errorf("%.1f holders of a key by uniform, %.1f by popular, %.1f by zipf", uniform, popular, zipf)
+	}
+}
+
+// The scenario that a newcomer writes in 20 lines: the partition is to be seen in the recall over time.
+func TestNewcomer(t *testing.T) {
+	s, err := scenario.Load("testdata/newcomer.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(s.Text(), "\n"); lines > 20 {
+		t.Errorf("%d lines", lines)
+	}
+	r := simulate(t, s, strategy.Venn)
+	recall := func(from, to float64) float64 {
+		var in []scenario.Query
+		for _, q := range r.Queries {
+			if q.At >= from && q.At < to {
+				in = append(in, q)
+			}
+		}
+		return scenario.Recall(in)
+	}
+	before, cut, after := recall(30, 60), recall(62, 120), recall(140, 180)
+	t.Logf("recall %.3f before, %.3f in the partition, %.3f after", before, cut, after)
+	if before < 0.95 || cut > before-0.03 || after < 0.95 {
+		t.Errorf("recall %.3f before, %.3f in the partition, %.3f after", before, cut, after)
+	}
+}
+
+func simulate(t testing.TB, s *scenario.Scenario, by strategy.Strategy) *scenario.Run {
+	t.Helper()
+	r, err := scenario.Simulate(context.Background(), plan(t, s), by, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Each kind of adversary harms whom it is to harm; a clock that jumps and peers of the version before harm nobody.
+func TestPeers(t *testing.T) {
+	const head = "question=\"?\"\npeers=60\nwarmup=\"20s\"\nasking=\"40s\"\n[collections]\nkeys=60\n"
+	run := func(text string, by strategy.Strategy) (*scenario.Run, map[string]float64) {
+		s := parse(t, head+text)
+		r := simulate(t, s, by)
+		return r, s.Values(r)
+	}
+	adversary := func(kind string) string { return "[[adversaries]]\nkind=\"" + kind + "\"\nnumber=20\n" }
+	good, plain := run("", strategy.Venn)
+	if plain["recall"] < 0.99 || good.Wrong != 0 {
+		t.Fatalf("recall %v, %d wrong", plain["recall"], good.Wrong)
+	}
+	if r, _ := run(adversary("liar"), strategy.Venn); r.Wrong == 0 {
+		t.Error("nobody believes a liar")
+	}
+	if _, v := run(adversary("free-rider"), strategy.Flooding); v["messages"] >= 0.9*values(t, head, strategy.Flooding)["messages"] {
+		t.Error("free riders pass queries on")
+	}
+	if _, v := run(adversary("silent"), strategy.Flooding); v["messages"] >= 0.9*values(t, head, strategy.Flooding)["messages"] {
+		t.Error("silent peers pass queries on")
+	}
+	few := "all=true\n"
+	full := values(t, few+head, strategy.Flooding)
+	if v := values(t, few+head+adversary("censor"), strategy.Flooding); v["recall"] >= full["recall"] {
+		t.Errorf("recall %v with censors, %v without", v["recall"], full["recall"])
+	}
+	for name, text := range map[string]string{
+		"clocks": "[[events]]\nat=\"30s\"\nkind=\"clock\"\nshare=0.5\nby=\"10m\"\n", "older": "[[events]]\nkind=\"older\"\nshare=0.5\n",
+	} {
+		if _, v := run(text, strategy.Venn); v["recall"] < 0.98 {
+			t.Errorf("%s: recall %v", name, v["recall"])
+		}
+	}
+	if _, err := plan(t, parse(t, head+"[[events]]\nkind=\"older\"\nshare=0.5\n")).Strategy(strategy.Flooding); !errors.Is(err, scenario.ErrScenario) {
+		t.Errorf("flooding has a version before: %v", err)
+	}
+	if _, err := plan(t, parse(t, head+"[changes]\nshare=0.5\n")).Strategy(strategy.PlanetP); !errors.Is(err, scenario.ErrScenario) {
+		t.Errorf("planetp follows changes: %v", err)
+	}
+}
+
+func values(t testing.TB, text string, by strategy.Strategy) map[string]float64 {
+	t.Helper()
+	s := parse(t, text)
+	return s.Values(simulate(t, s, by))
+}
+
+// Intervals are Student's: 1, 2, 3 have a mean of 2 ± 2.484.
+func TestMeanOf(t *testing.T) {
+	m := scenario.MeanOf([]float64{1, 2, 3, math.NaN()})
+	if m.Value != 2 || math.Abs(m.Half-4.303/math.Sqrt(3)) > 1e-9 || m.N != 3 || m.Least != 1 || m.Most != 3 {
+		t.Errorf("%+v", m)
+	}
+	if m := scenario.MeanOf([]float64{5}); m.Half != 0 || m.String() != "5" {
+		t.Errorf("%+v, %s", m, m)
+	}
+	many := make([]float64, 31)
+	for i := range many {
+		many[i] = float64(i % 2)
+	}
+	if m := scenario.MeanOf(many); math.Abs(m.Half-2.0423*math.Sqrt(m.Value*(1-m.Value)*31/30/31)) > 1e-4 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// The tables have one schema as CSV and as NDJSON.
+func TestTables(t *testing.T) {
+	r := simulate(t, parse(t, "question=\"?\"\npeers=20\n[queries]\nnumber=20\n"), strategy.Venn)
+	for _, table := range scenario.Tables([]*scenario.Run{r}) {
+		records, lines := table.Records(), strings.Split(strings.TrimSpace(string(table.Lines())), "\n")
+		if len(records) != len(lines)+1 || len(records) < 5 {
+			t.Errorf("%s: %d rows of CSV, %d of NDJSON", table.Name, len(records), len(lines))
+		}
+		for _, column := range records[0] {
+			if !strings.Contains(lines[0], `"`+column+`":`) {
+				t.Errorf("%s: no %s in %s", table.Name, column, lines[0])
+			}
+		}
+	}
+}
+
+// Whatever a file says, it is refused or can be explained.
+func FuzzParse(f *testing.F) {
+	f.Add("question=\"?\"\npeers=10\n[[events]]\nkind=\"kill\"\nshare=0.5\n")
+	f.Add("question=\"?\"\npeers=3\ntrials=1\n[latency]\nleast=\"1ms\"\n[windows]\na=[\"1s\",\"2s\"]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := scenario.Parse("fuzz.toml", text)
+		if err != nil {
+			if !errors.Is(err, scenario.ErrScenario) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if s.Peers > 50 || s.Collections.Keys > 100 || s.Collections.Data != scenario.Clusters || s.Queries.Number > 1000 || s.End() > time.Hour ||
+			s.Collections.Size > 100 || s.Latency.Matrix != "" || s.Queries.Log != "" || s.Changes.Share > 0.1 || len(s.Events) > 3 ||
+			s.Sessions.Median > 0 && s.Sessions.Median < scenario.Duration(time.Minute) {
+			return
+		}
+		for _, e := range s.Events {
+			if e.Queries > 1000 {
+				return
+			}
+		}
+		if _, err := s.Explain(); err != nil && !errors.Is(err, scenario.ErrScenario) {
+			t.Fatal(err)
+		}
+	})
+}

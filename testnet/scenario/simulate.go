@@ -1,0 +1,117 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Simulate plays a plan in the simulator. Progress, if not nil, is told how far it is, from 0 to 1. When ctx ends, so does the run,
+// with its error.
+func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, each func(int, func(int)), progress func(float64)) (*Run, error) {
+	played, err := p.Strategy(s)
+	if err != nil {
+		return nil, err
+	}
+	params, err := p.params()
+	if err != nil {
+		return nil, err
+	}
+	run, err := sim.New(sim.Config{
+		Strategy: played, Params: params, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: each,
+		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree},
+		Lines:    link.Mix{{Rate: 1, Weight: 1}},
+		Rates: func(id strategy.ID) (up, down uint64) {
+			l := p.Line(id)
+			return uint64(l.Up), uint64(l.Down)
+		},
+		Latency: p.Latency, Least: time.Duration(p.leastLatency()), Loss: p.Loss,
+		Warmup: time.Duration(p.Warmup), Asking: time.Duration(p.Asking), Patience: time.Duration(p.Patience),
+		Progress: func(now, end time.Duration) bool {
+			if progress != nil {
+				progress(float64(now) / float64(end))
+			}
+			return ctx.Err() == nil
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %s: %w", p.Name, err)
+	}
+	report, err := run.Run()
+	if errors.Is(err, sim.ErrStopped) {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %s: %w", p.Name, err)
+	}
+	return p.simulated(s, report), nil
+}
+
+// leastLatency is that of the simulator's windows.
+func (p *Plan) leastLatency() Duration {
+	least := p.Scenario.Latency.Least
+	for _, r := range p.Scenario.Latency.Region {
+		least = min(least, r.Within)
+		for _, d := range r.To {
+			least = min(least, d)
+		}
+	}
+	return least
+}
+
+// simulated is what the simulator reports, as a Run.
+func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
+	out := &Run{
+		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: int(p.Seed - p.Scenario.Seed), Seed: p.Seed, Peers: r.Peers, Trace: r.TraceHash,
+		Wrong: r.Wrong, Messages: r.MessagesPerQuery, Bytes: r.QueryBytes,
+	}
+	for _, q := range r.Detail.Queries {
+		o := Query{
+			At: q.At.Seconds(), Asker: int(q.Asker), Key: q.Key, Findable: q.Findable, Found: q.Found, Latency: -1, Hops: q.Hops,
+			Messages: q.Messages, Bytes: q.Bytes, Probes: q.Probes, Wasted: q.Wasted,
+		}
+		if !p.All {
+			o.Findable = min(1, o.Findable)
+		}
+		if q.Latency >= 0 {
+			o.Latency = float64(q.Latency.Microseconds()) / 1000
+		}
+		out.Queries = append(out.Queries, o)
+	}
+	for i, sec := range r.Detail.Seconds {
+		out.Seconds = append(out.Seconds, Second{i, sec.Online, sec.Upkeep, sec.Query, sec.Messages})
+	}
+	for _, k := range r.Detail.Upkeep {
+		out.Kinds = append(out.Kinds, Kind(k))
+	}
+	return out
+}
+
+// params are the parameters of strategies that the scenario sets.
+func (s *Scenario) params() (strategy.Params, error) {
+	p := strategy.Params{Undefended: s.Undefended}
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		x := s.Parameters[name]
+		switch name {
+		case "upkeep":
+			p.Upkeep = x
+		case "bits":
+			p.BitsPerKey = x
+		case "budget":
+			p.Budget = int(x)
+		case "origins":
+			p.Origins = int(x)
+		default:
+			return p, s.source.fault("parameters."+name, "is none of %s", strings.Join([]string{"upkeep", "bits", "budget", "origins"}, ", "))
+		}
+	}
+	return p, nil
+}

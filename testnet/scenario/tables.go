@@ -1,0 +1,86 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Table is one of the three tables of what runs have shown in detail. As CSV and as NDJSON they have the same columns, and each
+// begins with those that name the run: scenario, strategy, engine, trial, seed.
+type Table struct {
+	Name    string // queries, seconds or kinds
+	columns []string
+	rows    [][]any
+}
+
+// Tables are all tables of some runs: a row for every query, for every second, for every kind of message.
+func Tables(runs []*Run) []Table {
+	queries, seconds, kinds := newTable[Query]("queries"), newTable[Second]("seconds"), newTable[Kind]("kinds")
+	for _, r := range runs {
+		for _, q := range r.Queries {
+			queries.add(r, q)
+		}
+		for _, s := range r.Seconds {
+			seconds.add(r, s)
+		}
+		for _, k := range r.Kinds {
+			kinds.add(r, k)
+		}
+	}
+	return []Table{queries, seconds, kinds}
+}
+
+func newTable[T any](name string) Table {
+	t := Table{Name: name, columns: []string{"scenario", "strategy", "engine", "trial", "seed"}}
+	for f := range reflect.TypeFor[T]().Fields() {
+		column, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		t.columns = append(t.columns, column)
+	}
+	return t
+}
+
+func (t *Table) add(r *Run, of any) {
+	row := []any{r.Scenario, r.Strategy, r.Engine, r.Trial + 1, r.Seed}
+	for _, v := range reflect.ValueOf(of).Fields() {
+		row = append(row, v.Interface())
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Records are the rows for CSV, the names of the columns first.
+func (t Table) Records() [][]string {
+	out := [][]string{t.columns}
+	for _, row := range t.rows {
+		record := make([]string, len(row))
+		for i, cell := range row {
+			if x, ok := cell.(float64); ok {
+				record[i] = strconv.FormatFloat(x, 'f', -1, 64)
+				continue
+			}
+			record[i] = fmt.Sprint(cell)
+		}
+		out = append(out, record)
+	}
+	return out
+}
+
+// Lines are the rows as NDJSON.
+func (t Table) Lines() []byte {
+	var b bytes.Buffer
+	for _, row := range t.rows {
+		for i, cell := range row {
+			value, err := json.Marshal(cell)
+			if err != nil {
+				panic(err) // strings and numbers
+			}
+			b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
+			fmt.Fprintf(&b, "%q:%s", t.columns[i], value)
+		}
+		b.WriteString("}\n")
+	}
+	return b.Bytes()
+}
