@@ -68,18 +68,6 @@ func (f *Filter) FalsePositiveRate() float64 {
 	return rate
 }
 
-// SizeBytes is about the bytes that f takes.
-func (f *Filter) SizeBytes() int {
-	size := 64
-	for _, b := range f.blocks {
-		size += 32
-		for _, s := range b.sets {
-			size += 8 + s.bytes()
-		}
-	}
-	return size
-}
-
 // Fold is f with no block deeper than a level: each level less takes about a bit a key less and doubles the rate. A
 // level below the cells of a block, which are about as many as its keys, leaves it at those. O(n).
 func (f *Filter) Fold(level int) *Filter {

@@ -59,23 +59,17 @@ func FuzzFilter(f *testing.F) {
 		check("sampled", a.Sample(share), k1)
 		check("dropped", a.Truncate(1), k1)
 		check("folded union, sampled", both.Fold(level).Sample(share), k1, k2)
-		if a.Fold(level).FalsePositiveRate() < a.FalsePositiveRate()-1e-9 || a.Sample(share).FalsePositiveRate() < a.FalsePositiveRate()-1e-9 || a.Fold(level).SizeBytes() > a.SizeBytes()+64 {
+		if a.Fold(level).FalsePositiveRate() < a.FalsePositiveRate()-1e-9 || a.Sample(share).FalsePositiveRate() < a.FalsePositiveRate()-1e-9 {
 			t.Fatal("reduced to more")
 		}
 	})
 }
 
-// TestUnionExact: the union of whole streams of one shape is that of all keys.
 // TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
 func TestMistakes(t *testing.T) {
 	p := mustBuild(t, someKeys(1, 100), Shape{}).Prefix()
 	if p.Truncate(p.Parts()+1) != p || p.Filter().Truncate(9).FalsePositiveRate() != p.Filter().FalsePositiveRate() {
 		t.Error("a cut to more than there is changed something")
-	}
-	levels := p.Plan().Shape().Levels
-	levels[0]++
-	if p.Plan().Shape().Levels[0] == levels[0] {
-		t.Error("the levels are the plan's own")
 	}
 	for name, f := range map[string]func(){
 		"Prefix.Truncate": func() { p.Truncate(-1) },

@@ -3,7 +3,6 @@ package summary
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -195,16 +194,6 @@ func (l layout) rangeOf(cell int) int {
 
 // Parts is the number of parts of the whole stream, at least 1.
 func (p *Plan) Parts() int { return p.parts }
-
-// N is the number of keys planned for.
-func (p *Plan) N() int { return p.n }
-
-// Shape is the shape planned for, nothing in it left to default.
-func (p *Plan) Shape() Shape {
-	s := p.shape
-	s.Levels = slices.Clone(s.Levels)
-	return s
-}
 
 // stepOf is the index of the step that a part belongs to.
 func (p *Plan) stepOf(part int) int {

@@ -22,6 +22,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -173,7 +174,7 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	}
 	p := stream.Prefix()
 	r, err := p.Run(0, p.Parts())
-	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}, err
+	return &openedSummary{files.Summary{Envelope: envelope, Run: r}, p}, err
 }
 
 // forRate is the summary of least size with at most a false-positive rate: that of the keys at hand, which differs a little from
@@ -246,7 +247,7 @@ func (b *builder) headBytes(n int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return summary.File{Envelope: envelope}.Sizes()[0], nil
+	return files.Summary{Envelope: envelope}.Sizes()[0], nil
 }
 
 // follow makes b's epoch the next after that of an old summary, of the same signer and seed, and the shape its shape if that fits.

@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -43,7 +44,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 	}
 	parts, full := min(old.prefix.Parts(), next.prefix.Parts()), false
 	changes, err := summary.EncodeDelta(old.prefix, next.prefix, summary.MaxParts)
-	b := summary.Delta{Envelope: next.file.Envelope, Changes: changes}.AppendBinary(nil)
+	b := files.Delta{Envelope: next.file.Envelope, Changes: changes}.AppendBinary(nil)
 	if errors.Is(err, summary.ErrNoDelta) {
 		b, err = next.file.AppendBinary(nil), nil
 		parts, full = next.prefix.Parts(), true
@@ -121,14 +122,14 @@ func runApply(_ context.Context, c *cli.Command) error {
 // applyDelta is what the bytes of a delta, or of a full summary, make of an old one.
 func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, error) {
 	fail := func(err error) (*openedSummary, error) { return nil, fmt.Errorf("%s: %w", names[1], err) }
-	if kind, _ := summary.KindOf(b); kind == summary.SummaryFile {
+	if kind, _ := files.KindOf(b); kind == files.SummaryKind {
 		next, err := parseSummary(b)
 		if err != nil {
 			return fail(err)
 		}
 		return next, sameOrigin(names[0], old.prefix.Header(), names[1], next.prefix.Header())
 	}
-	d, err := summary.ParseDelta(b)
+	d, err := files.ParseDelta(b)
 	if err != nil {
 		return fail(err)
 	}
@@ -144,5 +145,5 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 		return nil, fmt.Errorf("%s does not apply to %s: %w", names[1], names[0], err)
 	}
 	r, err := p.Run(0, p.Parts())
-	return &openedSummary{summary.File{Envelope: d.Envelope, Run: r}, p}, err
+	return &openedSummary{files.Summary{Envelope: d.Envelope, Run: r}, p}, err
 }

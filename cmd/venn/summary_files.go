@@ -18,12 +18,13 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // openedSummary is a summary from a file, verified.
 type openedSummary struct {
-	file   summary.File
+	file   files.Summary
 	prefix *summary.Prefix
 }
 
@@ -35,16 +36,16 @@ func readInput(c *cli.Command, name string) ([]byte, error) {
 	}
 	defer r.Close()
 	buffered := bufio.NewReader(r)
-	head, err := buffered.Peek(summary.FileHead)
+	head, err := buffered.Peek(files.Head)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if _, err := summary.KindOf(head); err != nil {
+	if _, err := files.KindOf(head); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b, err := io.ReadAll(io.LimitReader(buffered, summary.MaxFile+1))
-	if err == nil && len(b) > summary.MaxFile {
-		err = fmt.Errorf("%s: more than %d bytes", name, summary.MaxFile)
+	b, err := io.ReadAll(io.LimitReader(buffered, files.MaxBytes+1))
+	if err == nil && len(b) > files.MaxBytes {
+		err = fmt.Errorf("%s: more than %d bytes", name, files.MaxBytes)
 	}
 	return b, err
 }
@@ -71,7 +72,7 @@ func openSummary(c *cli.Command, name string) (*openedSummary, error) {
 }
 
 func parseSummary(b []byte) (*openedSummary, error) {
-	f, err := summary.ParseFile(b)
+	f, err := files.Parse(b)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func parseSummary(b []byte) (*openedSummary, error) {
 }
 
 // newOpened holds the parts of f against its header.
-func newOpened(f summary.File, h *summary.Header) (*openedSummary, error) {
+func newOpened(f files.Summary, h *summary.Header) (*openedSummary, error) {
 	p, err := summary.NewPrefix(h)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func newOpened(f summary.File, h *summary.Header) (*openedSummary, error) {
 func (f *openedSummary) cut(parts int) *openedSummary {
 	p := f.prefix.Truncate(parts)
 	r, _ := p.Run(0, p.Parts()) // it holds them
-	return &openedSummary{summary.File{Envelope: f.file.Envelope, Run: r}, p}
+	return &openedSummary{files.Summary{Envelope: f.file.Envelope, Run: r}, p}
 }
 
 // partsWithin is how many parts fit in a file of so many bytes, at least one.

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -89,7 +90,7 @@ func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	if f, err = parseSummary(b); err == nil {
 		return f, nil, nil
 	}
-	file, parseErr := summary.ParseFile(b)
+	file, parseErr := files.Parse(b)
 	if parseErr != nil {
 		return nil, nil, err
 	}

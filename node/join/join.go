@@ -116,7 +116,7 @@ func (j *coordinator) collect(p bloom.Params) error {
 		j.report.Collected += len(message)
 		j.filters = append(j.filters, f)
 	}
-	j.and, err = bloom.Intersection(j.filters...)
+	j.and, err = intersection(j.filters...)
 	return err
 }
 
@@ -175,4 +175,15 @@ func (j *coordinator) gather() ([][]byte, error) {
 	}
 	slices.SortFunc(common, bytes.Compare)
 	return common, nil
+}
+
+// intersection returns the AND of all filters, of the lowest number of blocks.
+func intersection(filters ...*bloom.Filter) (*bloom.Filter, error) {
+	and := filters[0].Clone()
+	for _, f := range filters[1:] {
+		if err := and.Intersect(f); err != nil {
+			return nil, err
+		}
+	}
+	return and, nil
 }

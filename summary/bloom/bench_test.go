@@ -185,7 +185,7 @@ func BenchmarkBinary(b *testing.B) {
 	b.Run("Append", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			data, _ = f.AppendBinary(data[:0])
+			data, _ = f.appendBinary(data[:0])
 		}
 	})
 	b.Run("Unmarshal", func(b *testing.B) {

@@ -75,11 +75,11 @@ func checkPadding(words []uint64, n uint64) error {
 	return nil
 }
 
-// EncodedBytes is the length of the binary form in bytes.
-func (f *Filter) EncodedBytes() int { return headerBytes + 8*len(f.words) + crcBytes }
+// encodedBytes is the length of the binary form in bytes.
+func (f *Filter) encodedBytes() int { return headerBytes + 8*len(f.words) + crcBytes }
 
-// AppendBinary appends the binary form to b; the error is always nil. It implements encoding.BinaryAppender.
-func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
+// appendBinary appends the binary form to b; the error is always nil.
+func (f *Filter) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = appendParams(append(b, filterMagic...), f.params)
 	b = appendWords(b, f.words)
@@ -92,7 +92,7 @@ func appendCRC(b []byte, start int) []byte {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (f *Filter) MarshalBinary() ([]byte, error) {
-	return f.AppendBinary(make([]byte, 0, f.EncodedBytes()))
+	return f.appendBinary(make([]byte, 0, f.encodedBytes()))
 }
 
 // UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is

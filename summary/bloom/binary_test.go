@@ -16,7 +16,6 @@ import (
 
 var (
 	_ encoding.BinaryMarshaler   = (*Filter)(nil)
-	_ encoding.BinaryAppender    = (*Filter)(nil)
 	_ encoding.BinaryUnmarshaler = (*Filter)(nil)
 	_ io.WriterTo                = (*Filter)(nil)
 	_ io.ReaderFrom              = (*Filter)(nil)
@@ -60,13 +59,13 @@ func TestBinaryRoundTrip(t *testing.T) {
 	all = append(all, Params{Blocks: 9, BlockBits: 100_003, Hashes: 1}) // several pieces
 	for _, p := range all {
 		f := filled(t, p, testKeys(20, 1))
-		b, err := f.AppendBinary([]byte("before"))
+		b, err := f.appendBinary([]byte("before"))
 		if err != nil || string(b[:6]) != "before" {
 			t.Fatal(err)
 		}
 		b = b[6:]
-		if len(b) != f.EncodedBytes() {
-			t.Errorf("%+v: %d bytes, BinarySize %d", p, len(b), f.EncodedBytes())
+		if len(b) != f.encodedBytes() {
+			t.Errorf("%+v: %d bytes, BinarySize %d", p, len(b), f.encodedBytes())
 		}
 		var out bytes.Buffer
 		n, err := f.WriteTo(&out)
@@ -143,7 +142,7 @@ func TestReadFromAllocatesWhatArrives(t *testing.T) {
 
 func TestWriteToReportsErrors(t *testing.T) {
 	f := mustNew(t, Params{Blocks: 1, BlockBits: 1 << 20, Hashes: 1})
-	for _, after := range []int64{0, 40, 70_000, int64(f.EncodedBytes()) - 1} {
+	for _, after := range []int64{0, 40, 70_000, int64(f.encodedBytes()) - 1} {
 		if n, err := f.WriteTo(&fullDisk{left: after}); !errors.Is(err, errFull) || n != after {
 			t.Errorf("a disk full after %d: wrote %d, %v", after, n, err)
 		}

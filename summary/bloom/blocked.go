@@ -99,9 +99,6 @@ func blockedRate(c float64, k int) float64 {
 // SizeBytes is the memory of the bits.
 func (f *Blocked) SizeBytes() int { return 64 * len(f.lines) }
 
-// Hashes is the number of hash functions.
-func (f *Blocked) Hashes() int { return f.hashes }
-
 // FalsePositiveRate is the expected false-positive rate with n different keys in the filter, n >= 0.
 func (f *Blocked) FalsePositiveRate(n int) float64 {
 	if n <= 0 {

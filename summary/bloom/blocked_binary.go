@@ -18,11 +18,11 @@ const (
 	blockedHeader = 4 + 4 + 8 + 16
 )
 
-// EncodedBytes is the length of the binary form in bytes.
-func (f *Blocked) EncodedBytes() int { return blockedHeader + f.SizeBytes() + crcBytes }
+// encodedBytes is the length of the binary form in bytes.
+func (f *Blocked) encodedBytes() int { return blockedHeader + f.SizeBytes() + crcBytes }
 
-// AppendBinary appends the binary form to b; the error is always nil. It implements encoding.BinaryAppender.
-func (f *Blocked) AppendBinary(b []byte) ([]byte, error) {
+// appendBinary appends the binary form to b; the error is always nil.
+func (f *Blocked) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, blockedMagic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(f.hashes))
@@ -37,7 +37,7 @@ func (f *Blocked) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (f *Blocked) MarshalBinary() ([]byte, error) {
-	return f.AppendBinary(make([]byte, 0, f.EncodedBytes()))
+	return f.appendBinary(make([]byte, 0, f.encodedBytes()))
 }
 
 // UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is

@@ -66,7 +66,7 @@ func FuzzBlocked(f *testing.F) {
 		}
 		data, _ := b.MarshalBinary()
 		var got Blocked
-		if err := got.UnmarshalBinary(data); err != nil || len(data) != b.EncodedBytes() {
+		if err := got.UnmarshalBinary(data); err != nil || len(data) != b.encodedBytes() {
 			t.Fatal(err)
 		}
 		again, _ := got.MarshalBinary()
@@ -121,7 +121,7 @@ func TestBlockedRate(t *testing.T) {
 				}
 			}
 			got, want := float64(hits)/probes, f.FalsePositiveRate(n)
-			if want > rate || want < rate*0.9 || f.Hashes() > 12 {
+			if want > rate || want < rate*0.9 || f.hashes > 12 {
 				t.Errorf("planned for %v: formula %v", rate, want)
 			}
 			if sigma := math.Sqrt(want / probes); math.Abs(got-want) > 5*sigma {

@@ -18,9 +18,6 @@ func NewConcurrent(p Params) (*Concurrent, error) {
 	return &Concurrent{f}, nil
 }
 
-// Params returns the filter's parameters.
-func (s *Concurrent) Params() Params { return s.f.params }
-
 // Add adds a key. No allocation.
 func (s *Concurrent) Add(key []byte) { s.AddHash(s.f.params.Seed.Hash(key)) }
 

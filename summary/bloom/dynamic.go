@@ -20,7 +20,7 @@ type Dynamic struct {
 
 // NewDynamic returns an empty filter of one batch, or an error matched by ErrParams.
 func NewDynamic(p DynamicParams) (*Dynamic, error) {
-	if err := p.Check(); err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	d := &Dynamic{params: p}
@@ -47,15 +47,12 @@ func (d *Dynamic) Params() DynamicParams { return d.params }
 // Batches is the number of batches, λ.
 func (d *Dynamic) Batches() int { return len(d.batches) }
 
-// Batch returns a batch, 0 <= i < Batches(), oldest first: to be read, not changed.
-func (d *Dynamic) Batch(i int) *Filter { return d.batches[i] }
-
 // Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains
 // first.
 func (d *Dynamic) Len() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
 
-// Bits is the length of all batches.
-func (d *Dynamic) Bits() uint64 { return uint64(len(d.batches)) * d.params.Batch.Bits() }
+// SizeBytes is the memory of all batches.
+func (d *Dynamic) SizeBytes() int { return 8 * len(d.batches) * len(d.batches[0].words) }
 
 // Add adds a key.
 func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Seed.Hash(key)) }

@@ -21,13 +21,13 @@ const (
 	maxBatches    = 1 << 22 // so that N stays far below 2^63
 )
 
-// EncodedBytes is the length of the binary form in bytes.
-func (d *Dynamic) EncodedBytes() int {
+// encodedBytes is the length of the binary form in bytes.
+func (d *Dynamic) encodedBytes() int {
 	return dynamicHeader + len(d.batches)*8*len(d.batches[0].words) + crcBytes
 }
 
-// AppendBinary appends the binary form to b; the error is always nil. It implements encoding.BinaryAppender.
-func (d *Dynamic) AppendBinary(b []byte) ([]byte, error) {
+// appendBinary appends the binary form to b; the error is always nil.
+func (d *Dynamic) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = appendParams(append(b, dynamicMagic...), d.params.Batch)
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.params.Threshold))
@@ -41,7 +41,7 @@ func (d *Dynamic) AppendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (d *Dynamic) MarshalBinary() ([]byte, error) {
-	return d.AppendBinary(make([]byte, 0, d.EncodedBytes()))
+	return d.appendBinary(make([]byte, 0, d.encodedBytes()))
 }
 
 // UnmarshalBinary makes d the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, d is

@@ -15,8 +15,8 @@ type DynamicParams struct {
 	Threshold int    // n_thres, the number of keys after which a batch is frozen: 1 to 2^40
 }
 
-// Check reports every parameter that is out of its range.
-func (p DynamicParams) Check() error {
+// check reports every parameter that is out of its range.
+func (p DynamicParams) check() error {
 	err := p.Batch.Check()
 	if p.Threshold < 1 || int64(p.Threshold) > maxThreshold {
 		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(maxThreshold)))

@@ -11,7 +11,6 @@ import (
 
 var (
 	_ encoding.BinaryMarshaler   = (*Dynamic)(nil)
-	_ encoding.BinaryAppender    = (*Dynamic)(nil)
 	_ encoding.BinaryUnmarshaler = (*Dynamic)(nil)
 )
 
@@ -77,7 +76,7 @@ func TestOptimalDynamicIsExhaustive(t *testing.T) {
 	}
 	for _, err := range []error{
 		second(DynamicForBits(0, 0.1, false)), second(DynamicForBits(10, 0, false)), second(DynamicForBits(1, 0.1, false)),
-		DynamicParams{Batch: Params{Blocks: 1, BlockBits: 1, Hashes: 1}}.Check(), DynamicParams{Threshold: 1}.Check(),
+		DynamicParams{Batch: Params{Blocks: 1, BlockBits: 1, Hashes: 1}}.check(), DynamicParams{Threshold: 1}.check(),
 		second(NewDynamic(DynamicParams{})),
 	} {
 		if !errors.Is(err, ErrParams) {
@@ -104,8 +103,8 @@ func TestDynamicIsItsBatches(t *testing.T) {
 		keys := testKeys(n, 1)
 		d := smallDynamic(t, keys)
 		p := d.Params()
-		if d.Len() != n || d.Batches() != p.Batches(n) || d.Bits() != uint64(d.Batches())*505 {
-			t.Errorf("%d keys: N %d, %d batches, %d bits", n, d.Len(), d.Batches(), d.Bits())
+		if d.Len() != n || d.Batches() != p.Batches(n) || d.SizeBytes() != 64*d.Batches() {
+			t.Errorf("%d keys: N %d, %d batches, %d bytes", n, d.Len(), d.Batches(), d.SizeBytes())
 		}
 		for _, blocks := range []int{5, 3, 1} {
 			d.Truncate(blocks)
@@ -115,7 +114,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 				for _, k := range keys[min(n, i*70):min(n, i*70+70)] {
 					slow.add(k)
 				}
-				if !slow.equal(d.Batch(i)) {
+				if !slow.equal(d.batches[i]) {
 					t.Errorf("%d keys, %d blocks: batch %d differs", n, blocks, i)
 				}
 			}
@@ -127,7 +126,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 			found := false
 			other := []byte("another")
 			for i := range d.Batches() {
-				found = found || d.Batch(i).Contains(other)
+				found = found || d.batches[i].Contains(other)
 			}
 			if d.Contains(other) != found {
 				t.Error("Contains is not the OR of the batches")
@@ -193,7 +192,7 @@ func TestDynamicBinary(t *testing.T) {
 		d := smallDynamic(t, testKeys(n, 1))
 		d.Truncate(4)
 		b, err := d.MarshalBinary()
-		if err != nil || len(b) != d.EncodedBytes() {
+		if err != nil || len(b) != d.encodedBytes() {
 			t.Fatal(err)
 		}
 		var e Dynamic

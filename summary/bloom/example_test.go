@@ -51,7 +51,7 @@ func ExampleParams() {
 }
 
 func ExampleSeed() {
-	key := bloom.SeedFromBytes([16]byte([]byte("of this network.")))
+	key := bloom.Seed{K0: 0x6f66207468697320, K1: 0x6e6574776f726b2e} // of this network
 	p := bloom.Params{Blocks: 1, BlockBits: 100, Hashes: 3, Seed: key}
 	f, _ := bloom.New(p)
 	g, _ := bloom.New(p)

@@ -46,9 +46,6 @@ func newFilter(p Params, words []uint64) *Filter {
 // Params returns the filter's parameters.
 func (f *Filter) Params() Params { return f.params }
 
-// AppendWords appends the bits of the filter, bit i in bit i%64 of word i/64; block b begins at bit b*BlockBits.
-func (f *Filter) AppendWords(dst []uint64) []uint64 { return append(dst, f.words...) }
-
 // Add adds a key: O(k), no allocation.
 func (f *Filter) Add(key []byte) { f.AddHash(f.params.Seed.Hash(key)) }
 

@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is
@@ -119,24 +118,4 @@ func foldNeighbours(dst, src []uint64) {
 	for i, w := range src {
 		dst[i/2] |= evenBits(w|w>>1) << (i % 2 * 32)
 	}
-}
-
-// Union returns the filter of the union of all sets, of the lowest number of blocks. Errors as in Merge.
-func Union(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Merge) }
-
-// Intersection returns the AND of all filters, of the lowest number of blocks. Errors as in Intersect.
-func Intersection(filters ...*Filter) (*Filter, error) { return mergeAll(filters, (*Filter).Intersect) }
-
-func mergeAll(filters []*Filter, merge func(f, g *Filter) error) (*Filter, error) {
-	if len(filters) == 0 {
-		return nil, fmt.Errorf("%w: no filter to merge", ErrParams)
-	}
-	first := slices.MinFunc(filters, func(a, b *Filter) int { return a.params.Blocks - b.params.Blocks })
-	result := first.Clone()
-	for _, f := range filters {
-		if err := merge(result, f); err != nil {
-			return nil, err
-		}
-	}
-	return result, nil
 }

@@ -9,11 +9,6 @@ import (
 // cannot compute in advance which keys of the outside world collide. The zero Seed is valid, and known to everybody.
 type Seed struct{ K0, K1 uint64 }
 
-// SeedFromBytes reads a Seed from 16 bytes, little endian.
-func SeedFromBytes(b [16]byte) Seed {
-	return Seed{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
-}
-
 // Hash is the 128-bit hash of a key, from which all positions in a filter follow. Hash once, ask many filters.
 //
 // A ^ B is SipHash-1-3 of the key.

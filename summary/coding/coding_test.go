@@ -1,7 +1,6 @@
 package coding
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -172,32 +171,6 @@ func TestDecodeBitsEveryByte(t *testing.T) {
 				}
 			}
 			code[i] ^= 0x55
-		}
-	}
-}
-
-func TestDecodeArrayRefuses(t *testing.T) {
-	good := AppendArray(nil, randomBits(1000, 100), 1000)
-	if _, n, consumed, err := DecodeArray(good, 1000); n != 1000 || consumed != len(good) || err != nil {
-		t.Fatalf("n=%d consumed %d of %d: %v", n, consumed, len(good), err)
-	}
-	huge := binary.AppendUvarint(binary.AppendUvarint(nil, 1<<33), 1<<32)
-	for name, src := range map[string][]byte{
-		"empty":             {},
-		"long varint":       append([]byte{0x80 | 8, 0}, 4),
-		"more ones":         {8, 9},
-		"over the limit":    good,
-		"far too few bytes": huge,
-	} {
-		limit := math.MaxInt
-		if name == "over the limit" {
-			limit = 999
-		}
-		if testing.AllocsPerRun(1, func() { DecodeArray(src, limit) }) > 10 {
-			t.Errorf("%s: too many allocations", name)
-		}
-		if words, _, _, err := DecodeArray(src, limit); words != nil || !errors.Is(err, ErrMalformed) {
-			t.Errorf("%s: %d words, %v", name, len(words), err)
 		}
 	}
 }

@@ -5,7 +5,7 @@
 // Both ends know n and ones, from a header or by counting, and everything else follows from the two alone, in integer
 // arithmetic: the method, its tables, the predicted size. So there is no table and no flag in the code, and the same
 // bits give the same bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only
-// what [AppendBits] writes, and reports how many bytes that was. [AppendArray] adds the header.
+// what [AppendBits] writes, and reports how many bytes that was.
 //
 // The methods, where "few" are the ones, or the zeros if there are fewer of those (then the complement is coded):
 //

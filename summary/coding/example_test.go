@@ -24,23 +24,6 @@ func ExampleAppendBits() {
 	// 8 <nil> true
 }
 
-// The same array with its header, as for a file.
-func ExampleAppendArray() {
-	bits := make([]uint64, 5)
-	bits[2] = 1 << 7
-	code := coding.AppendArray(nil, bits, 300)
-	fmt.Printf("%x\n", code)
-
-	_, n, consumed, err := coding.DecodeArray(code, 1000)
-	fmt.Println(n, consumed, err)
-	_, _, _, err = coding.DecodeArray(code, 200)
-	fmt.Println(err)
-	// Output:
-	// ac02017334
-	// 300 5 <nil>
-	// coding: length 300, at most 200: malformed
-}
-
 // What a Bloom filter of n keys in 16 n bits with one hash function costs on the wire: 6 % of its bits are set.
 func ExamplePredictedBytes() {
 	const keys = 100_000

@@ -77,24 +77,3 @@ func FuzzDecodeExact(f *testing.F) {
 		}
 	})
 }
-
-// FuzzDecodeArray does the same for the self-contained form.
-func FuzzDecodeArray(f *testing.F) {
-	for _, n := range []int{0, 9, 300, 20_000} {
-		for _, ones := range []int{0, n / 1000, n / 30, n / 8, n / 2, n} {
-			f.Add(AppendArray(nil, randomBits(n, ones), n))
-		}
-	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		words, n, consumed, err := DecodeArray(slices.Clip(src), 1<<22)
-		if err != nil {
-			if words != nil || !errors.Is(err, ErrMalformed) {
-				t.Fatalf("%d words with the error %v", len(words), err)
-			}
-			return
-		}
-		if again := AppendArray(nil, words, n); !bytes.Equal(again, src[:consumed]) {
-			t.Fatalf("accepted %x, which is written %x", head(src[:consumed]), head(again))
-		}
-	})
-}

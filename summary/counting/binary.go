@@ -15,11 +15,11 @@ const (
 	dleftHeader = 20
 )
 
-// AppendBinary appends the filter's binary form, seed included: it is for its owner's disk, not for others. Layout,
+// appendBinary appends the filter's binary form, seed included: it is for its owner's disk, not for others. Layout,
 // little-endian: "vdl2"; a byte each for d, log2 of the buckets, cells, r, c; three zero bytes; the seed (8 bytes); the
 // cells, packed as in memory, with zero bits to the end of the last byte; CRC-32C of
 // all before. The error is always nil.
-func (t *DLeft) AppendBinary(b []byte) ([]byte, error) {
+func (t *DLeft) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, dleftMagic...)
 	b = append(b, byte(t.subtables), byte(t.bucketBits), byte(t.cells), byte(t.remainderBits), byte(t.counterBits), 0, 0, 0)
@@ -27,9 +27,9 @@ func (t *DLeft) AppendBinary(b []byte) ([]byte, error) {
 	return appendSum(append(b, t.bytes[:len(t.bytes)-padding]...), start), nil
 }
 
-// MarshalBinary is AppendBinary to a new slice.
+// MarshalBinary isthe binary form.
 func (t *DLeft) MarshalBinary() ([]byte, error) {
-	return t.AppendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
+	return t.appendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
 }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about

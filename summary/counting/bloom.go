@@ -53,12 +53,6 @@ func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 	return NewBloom(max(1, int(m)), k)
 }
 
-// Counters is m, Hashes is k.
-func (c *Bloom) Counters() int { return int(c.counters) }
-
-// Hashes is the number of hash functions k.
-func (c *Bloom) Hashes() int { return c.hashes }
-
 // Len is the number of members, repetitions included.
 func (c *Bloom) Len() int { return c.members }
 

@@ -16,11 +16,11 @@ const (
 // which would be shorter, are written plain.
 const maxGain = 32
 
-// AppendBinary appends the filter's binary form: "vcb2"; k, the form and two zero bytes; m and the number of members (8
+// appendBinary appends the filter's binary form: "vcb2"; k, the form and two zero bytes; m and the number of members (8
 // bytes each, little-endian); the counters; CRC-32C of all before. Counters are coded to their entropy (Mitzenmacher
 // 2002, section V), 1.7 bits each in a full filter, or plain, four bits each, where that is shorter or the code would
 // be below m/32 bytes. The error is always nil.
-func (c *Bloom) AppendBinary(b []byte) ([]byte, error) {
+func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, bloomMagic...)
 	b = append(b, byte(c.hashes), formCoded, 0, 0)
@@ -42,8 +42,8 @@ func (c *Bloom) AppendBinary(b []byte) ([]byte, error) {
 	return appendSum(b, start), nil
 }
 
-// MarshalBinary is AppendBinary to a new slice.
-func (c *Bloom) MarshalBinary() ([]byte, error) { return c.AppendBinary(nil) }
+// MarshalBinary isthe binary form.
+func (c *Bloom) MarshalBinary() ([]byte, error) { return c.appendBinary(nil) }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. The counters must add up to k a member. It
 // allocates at most 100 times len(b); an error matches ErrMalformed and leaves the filter unchanged.
@@ -82,7 +82,7 @@ func (c *Bloom) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("%w: counters add up to %d, want %d for each of %d members", ErrMalformed, sum, k, members)
 	}
 	read.members = int(members)
-	if again, _ := read.AppendBinary(nil); again[5] != form {
+	if again, _ := read.appendBinary(nil); again[5] != form {
 		return fmt.Errorf("%w: counters in the form %d, not %d", ErrMalformed, form, again[5])
 	}
 	*c = *read

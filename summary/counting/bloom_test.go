@@ -109,7 +109,7 @@ func TestNewBloomForRate(t *testing.T) {
 		}
 		c.members = 10_000
 		if got := c.FalsePositiveRate(); math.Abs(got-rate) > rate/1000 {
-			t.Errorf("rate %g: m %d, k %d give %g", rate, c.Counters(), c.Hashes(), got)
+			t.Errorf("rate %g: m %d, k %d give %g", rate, c.counters, c.hashes, got)
 		}
 	}
 	for _, nonsense := range []struct {
@@ -120,7 +120,7 @@ func TestNewBloomForRate(t *testing.T) {
 			t.Errorf("%d members at rate %v: %v", nonsense.n, nonsense.rate, err)
 		}
 	}
-	if c, err := NewBloomForRate(0, .5); err != nil || c.Counters() != 1 {
+	if c, err := NewBloomForRate(0, .5); err != nil || c.counters != 1 {
 		t.Errorf("no members: %v", err)
 	}
 	for _, mk := range [][2]int{{0, 1}, {1, 0}, {1, 65}, {math.MaxInt, 1}, {-1, 3}} {

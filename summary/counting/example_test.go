@@ -52,6 +52,6 @@ func ExampleBloom() {
 	_ = c.Add(7)
 	_ = c.Add(7)
 	c.Remove(7)
-	fmt.Println(c.Counters(), c.Hashes(), c.Contains(7), c.Count(7), c.Contains(8))
-	// Output: 9593 7 true 1 false
+	fmt.Println(c.SizeBytes(), c.Contains(7), c.Count(7), c.Contains(8))
+	// Output: 4800 true 1 false
 }

@@ -17,10 +17,10 @@ const (
 	header = 28
 )
 
-// AppendBinary appends the binary form, seed included. Layout, little-endian: "vcm2"; width (4 bytes); depth and copies
+// appendBinary appends the binary form, seed included. Layout, little-endian: "vcm2"; width (4 bytes); depth and copies
 // (2 bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row; CRC-32C of all
 // before. The error is always nil.
-func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
+func (s *Sketch) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(s.p.Width))
@@ -34,9 +34,9 @@ func (s *Sketch) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
 
-// MarshalBinary is AppendBinary to a new slice.
+// MarshalBinary isthe binary form.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
-	return s.AppendBinary(make([]byte, 0, header+s.SizeBytes()+crc32.Size))
+	return s.appendBinary(make([]byte, 0, header+s.SizeBytes()+crc32.Size))
 }
 
 // UnmarshalBinary replaces the sketch by the one encoded in all of b. It allocates no more than about

@@ -65,17 +65,6 @@ func ParamsForError(eps, delta float64) (Params, error) {
 	return p, p.check()
 }
 
-// Hashes is the number of hash functions evaluated for a key.
-func (p Params) Hashes() int { return 2 * max(1, p.Copies) }
-
-// Exceeds bounds the probability that an estimate is too high by more than eps times the sum of all counts:
-// 2/(eps·w²) + (2/(eps·w))^d (Theorem 9.1), to the power of the copies.
-func (p Params) Exceeds(eps float64) float64 {
-	w := float64(p.Width)
-	one := 2/(eps*w*w) + math.Pow(2/(eps*w), float64(p.Depth))
-	return math.Pow(min(1, one), float64(max(1, p.Copies)))
-}
-
 func (p Params) check() error {
 	var faults []error
 	within := func(name string, v, low, high int) {
@@ -121,9 +110,6 @@ func New(p Params) (*Sketch, error) {
 	return &Sketch{p: p, hashes: newPairs(p), counts: make([]uint32, p.Width*p.Depth*p.Copies)}, nil
 }
 
-// Params returns the form of the sketch, seed included.
-func (s *Sketch) Params() Params { return s.p }
-
 // Total is the sum of all counts added (the norm that the error is measured by), halved by Halve.
 func (s *Sketch) Total() uint64 { return s.total }
 
@@ -145,7 +131,7 @@ func (s *Sketch) AddConservative(key uint64, n uint32) {
 }
 
 // Estimate is how often key was counted: never less (up to 2³²-1), and more than eps·Total above it with at most the
-// probability Params.Exceeds(eps).
+// probability that ParamsForError was given.
 func (s *Sketch) Estimate(key uint64) uint32 {
 	least := uint32(math.MaxUint32)
 	s.each(key, func(c *uint32) { least = min(least, *c) })

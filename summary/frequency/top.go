@@ -104,9 +104,6 @@ func (t *Top) All() iter.Seq2[uint64, uint32] {
 	}
 }
 
-// Total is the sum of all counts added.
-func (t *Top) Total() uint64 { return t.sketch.Total() }
-
 // Reset forgets everything.
 func (t *Top) Reset() {
 	t.sketch.Reset()

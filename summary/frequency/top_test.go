@@ -40,8 +40,8 @@ func TestTop(t *testing.T) {
 		last = n
 		got = append(got, key)
 	}
-	if len(got) != k || top.Total() != 200_000 {
-		t.Fatalf("%d keys of %d counts", len(got), top.Total())
+	if len(got) != k || top.sketch.Total() != 200_000 {
+		t.Fatalf("%d keys of %d counts", len(got), top.sketch.Total())
 	}
 	// Of the first half, the counts are far enough apart to be told.
 	for _, key := range keys[:k/2] {

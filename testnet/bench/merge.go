@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 
@@ -15,7 +16,7 @@ func mergeArea(b *bench) {
 		name, target := fmt.Sprintf("AND-merge count, %d KiB, bits-and-blooms/bitset", kib), mergeTargets[i]
 		p := bloom.Params{Blocks: 1, BlockBits: uint64(kib) << 13, Hashes: 1}
 		x, y := halfFull(1, p), halfFull(2, p)
-		u, v := bitset.From(x.AppendWords(nil)), bitset.From(y.AppendWords(nil))
+		u, v := bitset.From(wordsOf(x)), bitset.From(wordsOf(y))
 		if got, want := uint(must(x.AndOnesCount(y))), u.IntersectionCardinality(v); got != want {
 			panic(fmt.Sprintf("AND counts differ: %d, %d", got, want))
 		}
@@ -35,9 +36,18 @@ func mergeArea(b *bench) {
 func halfFull(seed uint64, p bloom.Params) *bloom.Filter {
 	f := must(bloom.New(p))
 	rng := rand.New(rand.NewPCG(seed, seed))
-	words := f.AppendWords(nil)
-	for i := range words {
-		words[i] = rng.Uint64()
+	for range p.Bits() * 7 / 10 { // m ln 2
+		f.AddHash(bloom.Hash64(rng.Uint64()))
 	}
 	return f
+}
+
+// wordsOf are the bits of a filter of whole words, from its binary form.
+func wordsOf(f *bloom.Filter) []uint64 {
+	b := must(f.MarshalBinary())
+	words := make([]uint64, f.Params().Bits()/64)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint64(b[len(b)-4-8*len(words)+8*i:])
+	}
+	return words
 }

@@ -87,7 +87,7 @@ func filterSizes(keys [][]byte, hashes []uint64) []Sized {
 			"sets that grow",
 		},
 		{
-			"venn/summary/bloom.Blocked", blocked.EncodedBytes(), rate(sizesAsked, func(h uint64) bool { return blocked.ContainsHash(bloom.Hash64(h)) }), 0,
+			"venn/summary/bloom.Blocked", blocked.SizeBytes(), rate(sizesAsked, func(h uint64) bool { return blocked.ContainsHash(bloom.Hash64(h)) }), 0,
 			"sets that grow, fastest lookups",
 		},
 	}

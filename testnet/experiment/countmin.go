@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/summary/frequency"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 var countmin = experiment{
@@ -60,8 +61,8 @@ func (s *session) countMin(eps float64) {
 	}
 	x := sampleOf(exceeded)
 	s.note(Row{Paper: s.Paper, Table: "Theorem 9.1", Row: row, Quantity: "estimates too low, measured", Printed: 0, Measured: low})
-	s.atMost(row, "probability of an error above eps (at most)", eps, p.Exceeds(eps), 0)
-	s.atMost(row, "part of the errors above eps (at most the bound), measured", p.Exceeds(eps), x.mean, x.margin)
+	s.atMost(row, "probability of an error above eps (at most)", eps, papers.CountMinExceeds(p, eps), 0)
+	s.atMost(row, "part of the errors above eps (at most the bound), measured", papers.CountMinExceeds(p, eps), x.mean, x.margin)
 }
 
 // atMost adds a row for a bound: it agrees when the measured number is not above it.
@@ -84,8 +85,8 @@ func (s *session) copies() {
 		s.note(Row{
 			Paper: s.Paper, Table: "section 9.2", Row: row, Quantity: "hash functions",
 			Printed:  2 * math.Ceil(math.Log10(1/form.delta)/math.Log10(1/form.eps)-1e-9),
-			Measured: float64(p.Hashes()),
+			Measured: float64(2 * p.Copies),
 		})
-		s.atMost(row, "probability of an error above eps (at most delta)", form.delta, p.Exceeds(form.eps), 0)
+		s.atMost(row, "probability of an error above eps (at most delta)", form.delta, papers.CountMinExceeds(p, form.eps), 0)
 	}
 }
