@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,14 +56,16 @@ func configCommand() *cli.Command {
 				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
 				Description: "VALUE is written as config show and config get print it; the elements of a list may also stand with commas between\n" +
 					"them, without brackets and quotes. Comments of your own in the file are not kept.",
+				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
 				Action: func(_ context.Context, c *cli.Command) error {
-					return changeConfig(c, 2, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) })
+					return changeConfig(c, func(cfg *repo.Config) error { return cfg.Set(c.Args().Get(0), c.Args().Get(1)) }, 2)
 				},
 			},
 			{
 				Name: "unset", Usage: "give a key, named section.key, its default", ArgsUsage: "KEY",
+				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
 				Action: func(_ context.Context, c *cli.Command) error {
-					return changeConfig(c, 1, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) })
+					return changeConfig(c, func(cfg *repo.Config) error { return cfg.Unset(c.Args().First()) }, 1)
 				},
 			},
 			{
@@ -102,8 +105,8 @@ func withConfig(c *cli.Command, args int, f func(repo.Repo) error) error {
 	return f(r)
 }
 
-// changeConfig changes the configuration file. What would not be right is refused.
-func changeConfig(c *cli.Command, args int, change func(*repo.Config) error) error {
+// changeConfig changes the key that is the first argument. What would not be right is refused.
+func changeConfig(c *cli.Command, change func(*repo.Config) error, args int) error {
 	return withConfig(c, args, func(r repo.Repo) error {
 		cfg, err := r.FileConfig()
 		if err != nil {
@@ -115,7 +118,14 @@ func changeConfig(c *cli.Command, args int, change func(*repo.Config) error) err
 		if err := cfg.Check(); err != nil {
 			return usageError{err}
 		}
-		return r.SaveConfig(cfg)
+		if err := r.SaveConfig(cfg); err != nil || !c.Bool("json") {
+			return err
+		}
+		value, err := cfg.Value(c.Args().First())
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(c.Root().Writer).Encode(map[string]any{"key": c.Args().First(), "value": value})
 	})
 }
 

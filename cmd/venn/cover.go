@@ -22,7 +22,7 @@ func coverCommand() *cli.Command {
 			fmt.Sprintf("At most %d keys.", node.MaxCoverKeys),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "name so many peers at most"},
-			jsonFlag("a JSON object a line for each peer: peer, addresses, keys"),
+			jsonFlag("a JSON object a line for each peer: peer, addresses, keys; in the end: end, asked, covered"),
 		},
 		Action: cover,
 	}
@@ -45,7 +45,11 @@ func cover(ctx context.Context, c *cli.Command) error {
 			}
 			if p.Peer == "" {
 				end = new(httpapi.CoverEnd)
-				return json.Unmarshal(line, end)
+				if err := json.Unmarshal(line, end); err != nil || !c.Bool("json") {
+					return err
+				}
+				_, err := fmt.Fprintf(c.Root().Writer, "%s\n", line)
+				return err
 			}
 			return show(c, p, func(w io.Writer) error {
 				address := "no address known"

@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
-	"golang.org/x/term"
 
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
@@ -136,9 +132,10 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	show := newExperimentProgress(stderr)
+	show := newProgress(stderr, 0)
 	result, err := experiment.Run(ctx, names, experiment.Options{
-		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Progress: show.update, Work: work,
+		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Work: work,
+		Progress: func(p experiment.Progress) { show.update(stage{what: p.Experiment, share: p.Done, whole: true}) },
 	})
 	show.end()
 	if errors.Is(err, experiment.ErrUnknown) || errors.Is(err, experiment.ErrOptions) {
@@ -208,44 +205,4 @@ func digits(x float64) string {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.6g", x)
-}
-
-// experimentProgress is a bar with the time left on a terminal, else a line for every experiment.
-type experimentProgress struct {
-	w       io.Writer
-	bar     *progressbar.ProgressBar // nil when w is no terminal
-	current string
-}
-
-const experimentSteps = 1000
-
-func newExperimentProgress(w io.Writer) *experimentProgress {
-	p := &experimentProgress{w: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(experimentSteps, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
-	}
-	return p
-}
-
-func (p *experimentProgress) update(now experiment.Progress) {
-	changed := now.Experiment != p.current
-	p.current = now.Experiment
-	if p.bar == nil {
-		if changed {
-			fmt.Fprintf(p.w, "%-12s  %3.0f %% of all done\n", now.Experiment, 100*now.Done)
-		}
-		return
-	}
-	if changed {
-		p.bar.Describe(fmt.Sprintf("%-12s", now.Experiment))
-	}
-	_ = p.bar.Set(int(now.Done * experimentSteps))
-}
-
-func (p *experimentProgress) end() {
-	if p.bar != nil {
-		_ = p.bar.Exit()
-		fmt.Fprintln(p.w)
-	}
 }

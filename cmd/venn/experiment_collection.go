@@ -37,13 +37,13 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	show := newExperimentProgress(stderr)
+	show := newProgress(stderr, 0)
 	options := experiment.CollectionOptions{
 		Peers: c.Int("peers"), Sweep: c.String("sweep"), Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Work: work,
 		Data: c.String("data"), Version: buildVersion().Version,
 		Progress: func(s experiment.CollectionStatus) {
 			if s.Begun != "" {
-				show.update(experiment.Progress{Experiment: s.Begun, Done: s.Done})
+				show.update(stage{what: s.Begun, share: s.Done, whole: true})
 			}
 		},
 	}

@@ -58,9 +58,6 @@ func isNetwork(name string) bool {
 	return slices.ContainsFunc(experiment.Networks(), func(i experiment.Info) bool { return i.Name == name })
 }
 
-// tellEvery is how often progress is told of where there is no terminal for a bar.
-const tellEvery = 10 * time.Second
-
 // runNetwork runs an experiment on simulated networks.
 func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	options, err := networkOptions(c)
@@ -71,24 +68,13 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 		return err
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	show := newExperimentProgress(stderr)
-	told := map[int]time.Duration{} // when each run was last told of
+	show := newProgress(stderr, 0)
+	begun, newest := map[int]bool{}, "" // several may run at a time
 	options.Progress = func(s experiment.NetworkStatus) {
-		if show.bar != nil {
-			show.bar.Describe(fmt.Sprintf("%d/%d %s, %v virtual, %v wall", s.Run, s.Runs, s.Point, s.Virtual.Round(time.Second), s.Wall.Round(time.Second)))
-			_ = show.bar.Set(int(s.Done * experimentSteps))
-			return
+		if !begun[s.Run] {
+			begun[s.Run], newest = true, fmt.Sprintf("run %d of %d: %s", s.Run, s.Runs, s.Point)
 		}
-		last, begun := told[s.Run]
-		switch {
-		case !begun:
-			fmt.Fprintf(stderr, "run %d of %d: %s\n", s.Run, s.Runs, s.Point)
-		case s.Wall >= last+tellEvery:
-			fmt.Fprintf(stderr, "run %d of %d: %v of %v virtual, %v wall\n", s.Run, s.Runs, s.Virtual.Round(time.Second), s.End, s.Wall.Round(time.Second))
-		default:
-			return
-		}
-		told[s.Run] = s.Wall
+		show.update(stage{what: newest, share: s.Done, whole: true})
 	}
 	result, err := experiment.RunNetwork(ctx, name, options)
 	show.end()

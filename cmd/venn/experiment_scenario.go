@@ -35,14 +35,13 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 		return err
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	show := newExperimentProgress(stderr)
-	told := ""
+	show := newProgress(stderr, 0)
+	begun, newest := map[string]bool{}, "" // several may run at a time
 	o.Progress = func(s scenario.Status) {
-		name, _, _ := strings.Cut(s.What, ", trial")
-		if told != name || show.bar != nil {
-			told = name
-			show.update(experiment.Progress{Experiment: name, Done: s.Done})
+		if name, _, _ := strings.Cut(s.What, ", trial"); !begun[name] {
+			begun[name], newest = true, name
 		}
+		show.update(stage{what: newest, share: s.Done, whole: true})
 	}
 	result, err := experiment.RunScenarios(ctx, o)
 	show.end()

@@ -32,7 +32,7 @@ func findCommand() *cli.Command {
 			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "ask for so many keys at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after so long"},
 			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait so long until somebody does"},
-			jsonFlag("a JSON object a line for each peer: key, peer, addresses; for a key that nobody has: key, found, end, covered"),
+			jsonFlag("a JSON object a line for each peer: key, peer, addresses; in the end of each key: end, key, found, covered and what it took"),
 		},
 		Action: find,
 	}
@@ -129,18 +129,13 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	if c.Bool("explain") && end.End != "" {
 		explain(errs, end)
 	}
-	if err == nil && found == 0 && c.Bool("json") {
-		err = json.NewEncoder(out).Encode(nobody{end.Key, 0, end.End, end.Covered})
+	if err == nil && c.Bool("json") {
+		if !c.Bool("explain") {
+			end.Asked = nil
+		}
+		err = json.NewEncoder(out).Encode(end)
 	}
 	return found, end.Covered, err
-}
-
-// nobody is the line of a key of which no holder was found.
-type nobody struct {
-	Key     string  `json:"key"`
-	Found   int     `json:"found"`
-	End     string  `json:"end"`
-	Covered float64 `json:"covered"`
 }
 
 func printProvider(w io.Writer, p httpapi.Provider) error {

@@ -65,7 +65,8 @@ func fileTrees(folders []*tree, unread func(error)) source {
 		what: "files below " + strings.Join(slices.Sorted(slices.Values(roots)), "\n"),
 		each: func(ctx context.Context, f func(key string) error) error {
 			for _, d := range folders {
-				if err := d.each(ctx, f); err != nil {
+				give := func(x repo.File, _ bool) error { return f(keyOf(x.Sum)) }
+				if err := d.each(ctx, give, func() (string, error) { return "", nil }); err != nil {
 					return err
 				}
 				if err := d.unread(); err != nil {
@@ -232,7 +233,7 @@ func (f *follower) add(ctx context.Context, keys []string) (added int, err error
 		return 0, err
 	}
 	f.note(fresh, func(s *sight) { s.ours = true })
-	did, err := sendKeys(ctx, f.cl, lines(lacking), "add", f.parameters)
+	did, err := sendKeys(ctx, f.cl, lines(lacking), "add", f.parameters, func(int) {})
 	if err == nil {
 		f.note(lacking, func(s *sight) { s.held = true })
 	}
@@ -263,7 +264,7 @@ func (f *follower) gone(since uint32) (ours []string) {
 }
 
 func (f *follower) remove(ctx context.Context, keys []string) (removed int, err error) {
-	did, err := sendKeys(ctx, f.cl, lines(keys), "remove", nil)
+	did, err := sendKeys(ctx, f.cl, lines(keys), "remove", nil, func(int) {})
 	if err != nil {
 		return did.Changed, err
 	}

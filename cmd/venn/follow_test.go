@@ -118,7 +118,7 @@ func TestFollow(t *testing.T) {
 	s := httptest.NewServer(there)
 	t.Cleanup(s.Close)
 	f := newFollower(t, cl, s.URL)
-	if _, err := sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil); err != nil {
+	if _, err := sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	for i, look := range []struct {

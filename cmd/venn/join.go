@@ -21,7 +21,7 @@ func joinCommand() *cli.Command {
 			"standard error. Others answer if they have set content.joins.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "others", Usage: "join the peers named alone, without this one"},
-			jsonFlag("a JSON object a line for each key: key; and one for what it took"),
+			jsonFlag("a JSON object a line for each key: key; in the end: end, and what it took"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := checkArguments(c, 1, -1, "at least one peer"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -44,7 +45,7 @@ func keysCommand() *cli.Command {
 				Name: "rm", Usage: "say that the peer no longer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
 				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")},
 				Action: func(ctx context.Context, c *cli.Command) error {
-					return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "remove") })
+					return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, 0, "remove") })
 				},
 			},
 			{
@@ -105,7 +106,7 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	}
 	switch {
 	case from == "":
-		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
+		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, 0, "add") })
 	case (from == "dir" || from == "kubo") && c.Bool("follow"):
 		return follow(ctx, c, from)
 	case from == "dir":
@@ -136,7 +137,7 @@ func addFrom(ctx context.Context, c *cli.Command, source func(ctx context.Contex
 		_ = w.CloseWithError(err)
 	}()
 	defer func() { _ = r.Close() }()
-	return changeKeys(ctx, c, cl, r, "add")
+	return changeKeys(ctx, c, cl, r, 0, "add")
 }
 
 func importKeys(ctx context.Context, c *cli.Command) error {
@@ -148,9 +149,10 @@ func importKeys(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	var in []io.Reader
+	size, known := int64(0), true
 	for _, name := range c.Args().Slice() {
 		if name == "-" {
-			in = append(in, c.Root().Reader)
+			in, known = append(in, c.Root().Reader), false
 			continue
 		}
 		f, err := os.Open(name)
@@ -158,9 +160,17 @@ func importKeys(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 		defer func() { _ = f.Close() }()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		size, known = size+info.Size(), known && info.Mode().IsRegular()
 		in = append(in, f, strings.NewReader("\n"))
 	}
-	return changeKeys(ctx, c, cl, io.MultiReader(in...), "add")
+	if !known {
+		size = 0
+	}
+	return changeKeys(ctx, c, cl, io.MultiReader(in...), size, "add")
 }
 
 // A request has so many keys and bytes at most: enough to make up for the wait for the disk.
@@ -169,17 +179,43 @@ const (
 	requestBytes = 8 << 20
 )
 
-// changeKeys sends keys, one a line, and says what came of it.
-func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
-	total, err := sendKeys(ctx, cl, in, what, ofKeys(c))
+// changeKeys sends keys, one a line, and says what came of it. size is how many bytes in has; 0: not known.
+func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, size int64, what string) error {
+	bar := newProgress(c.Root().ErrWriter, quietTime)
+	read := &counter{Reader: in}
+	total, err := sendKeys(ctx, cl, read, what, ofKeys(c), func(keys int) {
+		s := stage{what: "keys", done: keys}
+		if size > 0 {
+			s.share = min(1, float64(read.bytes.Load())/float64(size))
+		}
+		bar.update(s)
+	})
+	bar.end()
 	if err != nil && total.Keys == 0 {
 		return err
 	}
+	return errors.Join(err, showChanged(c, total, what))
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	io.Reader
+	bytes atomic.Int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.bytes.Add(int64(n))
+	return n, err
+}
+
+// showChanged says what a change of keys did.
+func showChanged(c *cli.Command, total httpapi.Changed, what string) error {
 	said := map[string]string{"add": "added %d keys, %d of them new\n", "remove": "removed %[2]d of %[1]d keys\n"}[what]
-	return errors.Join(err, show(c, total, func(w io.Writer) error {
+	return show(c, total, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, said, total.Keys, total.Changed)
 		return err
-	}))
+	})
 }
 
 // ofKeys are the parameters of a change of keys.
@@ -190,8 +226,8 @@ func ofKeys(c *cli.Command) url.Values {
 	return nil
 }
 
-// sendKeys sends keys, one a line, some at a time. What was sent before an error is done, and counted.
-func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parameters url.Values) (total httpapi.Changed, err error) {
+// sendKeys sends keys, one a line, some at a time, and tells how many it has sent. What was sent before an error is done, and counted.
+func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parameters url.Values, tell func(keys int)) (total httpapi.Changed, err error) {
 	err = eachRequest(in, func(first int, body []byte) error {
 		p := url.Values{"line": {strconv.Itoa(first)}}
 		maps.Copy(p, parameters)
@@ -201,6 +237,7 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 		}
 		total.Keys += did.Keys
 		total.Changed += did.Changed
+		tell(total.Keys)
 		return nil
 	})
 	return total, err

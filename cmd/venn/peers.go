@@ -168,6 +168,7 @@ estimated from       %s
 func connectCommand() *cli.Command {
 	return &cli.Command{
 		Name: "connect", Usage: "connect to peers now", ArgsUsage: "MULTIADDR…",
+		Flags: []cli.Flag{jsonFlag("a JSON object a line: connected")},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := checkArguments(c, 1, -1, "at least one multiaddr with /p2p/ID"); err != nil {
 				return err
@@ -181,7 +182,9 @@ func connectCommand() *cli.Command {
 				if err := cl.post(ctx, "/api/v1/connect", url.Values{"peer": {p}}, nil, &v); err != nil {
 					return err
 				}
-				fmt.Fprintln(c.Root().Writer, "connected to", v["connected"])
+				if err := show(c, v, func(w io.Writer) error { _, err := fmt.Fprintln(w, "connected to", v["connected"]); return err }); err != nil {
+					return err
+				}
 			}
 			return nil
 		},

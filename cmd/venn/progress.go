@@ -4,68 +4,147 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-
-	"github.com/venn-p2p/venn/testnet"
 )
 
-// lineEvery is the time between plain lines of one phase.
-const lineEvery = 5 * time.Second
+const (
+	lineEvery = 5 * time.Second        // plain lines of one stage
+	drawEvery = 100 * time.Millisecond // on a terminal
+	quietTime = 2 * time.Second        // what ends sooner needs no progress
+	barWidth  = 20                     // characters
+	barFrom   = 72                     // characters of a terminal: a narrower one shows no bar
+)
 
-// progress shows how far a run is: a bar for each phase on a terminal, else a plain line now and then.
+// stage is how far one thing is.
+type stage struct {
+	what        string
+	done, total int     // total 0: not known
+	share       float64 // of the whole, where total is 0; 0: not known
+	whole       bool    // share and time left are of all stages, not of this one
+}
+
+// part is the share that is done; 0 when it is not known.
+func (s stage) part() float64 {
+	if s.total > 0 {
+		return float64(s.done) / float64(s.total)
+	}
+	return s.share
+}
+
+// progress shows how far a command is: what, how much, how fast, how much time is left. On a terminal one line shows the present
+// stage, elsewhere there is a line now and then. It is safe for concurrent use.
 type progress struct {
-	w        io.Writer
-	terminal bool
+	w     io.Writer
+	width func() int // of the terminal; nil: it is none
+	quiet time.Duration
+	now   func() time.Time
 
-	phase testnet.Phase
-	bar   *progressbar.ProgressBar
-	last  testnet.Progress // told
-	said  time.Time        // when the last line was written
-	open  bool             // last is not written yet
+	mu    sync.Mutex
+	stage stage
+	first float64   // the part that was done when the stage began
+	began time.Time // of the stage; zero: none has begun
+	said  time.Time // last line or drawing; zero: none of this stage
+	open  bool      // the stage is further than was said
 }
 
-func newProgress(w io.Writer) *progress {
-	f, ok := w.(*os.File)
-	return &progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
-}
-
-func (s *progress) update(p testnet.Progress) {
-	if p.Phase != s.phase {
-		s.end()
-		s.phase, s.said = p.Phase, time.Time{}
-		if s.terminal {
-			s.bar = progressbar.NewOptions(p.Total, progressbar.OptionSetWriter(s.w), progressbar.OptionSetWidth(30),
-				progressbar.OptionSetDescription(fmt.Sprintf("%-16s", p.Phase)), progressbar.OptionShowCount())
+// newProgress shows on w what lasts longer than quiet.
+func newProgress(w io.Writer, quiet time.Duration) *progress {
+	p := &progress{w: w, quiet: quiet, now: time.Now}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.width = func() int {
+			if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+				return width
+			}
+			return 80
 		}
 	}
-	s.last = p
-	if s.terminal {
-		_ = s.bar.Set(p.Done)
+	return p
+}
+
+func (p *progress) update(s stage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.began.IsZero() || s.what != p.stage.what {
+		p.finish(!s.whole)
+		if p.began.IsZero() || !s.whole {
+			p.began, p.first = now, s.part()
+		}
+	}
+	p.stage, p.open = s, true
+	every := lineEvery
+	if p.width != nil {
+		every = drawEvery
+	}
+	if now.Sub(p.began) >= p.quiet && now.Sub(p.said) >= every {
+		p.say(now)
+	}
+}
+
+// end finishes what is shown.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finish(true)
+	p.began = time.Time{}
+}
+
+// finish shows the end of the present stage, if it was shown. On a terminal the next stage gets a line of its own if that is wanted.
+func (p *progress) finish(newLine bool) {
+	now := p.now()
+	if p.open && (!p.said.IsZero() || !p.began.IsZero() && now.Sub(p.began) >= p.quiet) {
+		p.say(now)
+	}
+	if newLine && p.width != nil && !p.said.IsZero() {
+		fmt.Fprintln(p.w)
+	}
+	p.said, p.open = time.Time{}, false
+}
+
+func (p *progress) say(now time.Time) {
+	p.said, p.open = now, false
+	text := p.text(now.Sub(p.began))
+	if p.width == nil {
+		fmt.Fprintln(p.w, text)
 		return
 	}
-	s.open = true
-	if time.Since(s.said) >= lineEvery {
-		s.line()
+	width := p.width()
+	if part := p.stage.part(); part > 0 && width >= barFrom {
+		full := int(part * barWidth)
+		text = fmt.Sprintf("[%s%s] %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), text)
 	}
+	if r, most := []rune(text), max(1, width-1); len(r) > most {
+		text = string(r[:most])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 }
 
-func (s *progress) line() {
-	fmt.Fprintf(s.w, "%-16s  %d of %d\n", s.last.Phase, s.last.Done, s.last.Total)
-	s.said, s.open = time.Now(), false
-}
-
-// end finishes what is shown of a phase.
-func (s *progress) end() {
+// text is the stage in words, after so long.
+func (p *progress) text(after time.Duration) string {
+	s, part := p.stage, p.stage.part()
+	text := fmt.Sprintf("%-16s", s.what)
 	switch {
-	case s.bar != nil:
-		_ = s.bar.Exit()
-		fmt.Fprintln(s.w)
-		s.bar = nil
-	case s.open:
-		s.line()
+	case s.total > 0:
+		text += fmt.Sprintf("  %d of %d", s.done, s.total)
+	case s.done > 0:
+		text += fmt.Sprintf("  %d", s.done)
 	}
-	s.phase = ""
+	if s.total == 0 && part > 0 {
+		text += fmt.Sprintf("  %.0f %%", 100*part)
+	}
+	if after < time.Second {
+		return text
+	}
+	if s.done > 0 {
+		text += fmt.Sprintf("  %.3g/s", float64(s.done)/after.Seconds())
+	}
+	if gained := part - p.first; gained > 0 && part < 1 {
+		left := time.Duration(float64(after) * (1 - part) / gained)
+		text += fmt.Sprintf("  %v left", left.Round(time.Second))
+	}
+	return text
 }

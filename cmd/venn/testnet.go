@@ -96,14 +96,15 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	show := newProgress(stderr)
+	show := newProgress(stderr, 0)
+	tell := func(p testnet.Progress) { show.update(stage{what: string(p.Phase), done: p.Done, total: p.Total}) }
 	printed := false
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
 		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), Memory: c.Int("memory"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
 		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
-		Progress: show.update,
+		Progress: tell,
 	}
 	if c.IsSet("part") {
 		part, err := experiment.ParsePart(c.String("part"))
@@ -124,7 +125,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	}
 	if seen != nil {
 		cfg.Observer = seen
-		cfg.Progress = func(p testnet.Progress) { show.update(p); seen.progress(p) }
+		cfg.Progress = func(p testnet.Progress) { tell(p); seen.progress(p) }
 	}
 	if seen != nil || c.Bool("hold") {
 		cfg.Hold = func(r *testnet.Report, all []testnet.Address) {

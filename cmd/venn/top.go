@@ -26,13 +26,15 @@ func topCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "`TIME` between looks", Validator: within(100*time.Millisecond, time.Hour)},
 			&cli.BoolFlag{Name: "once", Usage: "print it once, as text"},
+			jsonFlag("once, as a JSON object: time, status, peers, metrics"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {
 				return err
 			}
 			out, ok := c.Root().Writer.(*os.File)
-			if !c.Bool("once") && (!ok || !term.IsTerminal(int(out.Fd()))) {
+			once := c.Bool("once") || c.Bool("json")
+			if !once && (!ok || !term.IsTerminal(int(out.Fd()))) {
 				return usageError{errors.New("top needs a terminal; --once prints it once, venn status --json is for programs")}
 			}
 			cl, err := newClient(c)
@@ -45,8 +47,8 @@ func topCommand() *cli.Command {
 				if err != nil {
 					return ended(ctx, err)
 				}
-				if c.Bool("once") {
-					return writeTop(c.Root().Writer, now, before, 1000)
+				if once {
+					return show(c, now, func(w io.Writer) error { return writeTop(w, now, before, 1000) })
 				}
 				width, height, err := term.GetSize(int(out.Fd()))
 				if err != nil {
@@ -88,32 +90,32 @@ func clip(text string, width int) string {
 
 // moment is what the daemon said at one time.
 type moment struct {
-	at      time.Time
-	status  httpapi.Status
-	peers   []httpapi.Peer
-	kinds   map[string]string // of neighbours
-	metrics map[string]float64
+	At      time.Time          `json:"time"`
+	Status  httpapi.Status     `json:"status"`
+	Peers   []httpapi.Peer     `json:"peers"`
+	Kinds   map[string]string  `json:"neighbours"` // by their ids: what they were chosen by
+	Metrics map[string]float64 `json:"metrics"`
 }
 
 func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
-	m.at = time.Now()
+	m.At = time.Now()
 	var neighbours []httpapi.Neighbour
-	if err = cl.get(ctx, "/api/v1/status", nil, &m.status); err == nil {
-		err = errors.Join(cl.get(ctx, "/api/v1/peers", nil, &m.peers), cl.get(ctx, "/api/v1/neighbours", nil, &neighbours))
+	if err = cl.get(ctx, "/api/v1/status", nil, &m.Status); err == nil {
+		err = errors.Join(cl.get(ctx, "/api/v1/peers", nil, &m.Peers), cl.get(ctx, "/api/v1/neighbours", nil, &neighbours))
 	}
 	if err != nil {
 		return m, err
 	}
-	m.kinds = make(map[string]string)
+	m.Kinds = make(map[string]string)
 	for _, n := range neighbours {
-		m.kinds[n.ID] = n.Kind
+		m.Kinds[n.ID] = n.Kind
 	}
 	body, err := cl.do(ctx, "GET", "/debug/metrics/prometheus", nil, nil)
 	if err != nil {
 		return m, err
 	}
 	defer func() { _ = body.Close() }()
-	m.metrics, err = sums(body)
+	m.Metrics, err = sums(body)
 	return m, err
 }
 
@@ -143,25 +145,25 @@ func sums(r io.Reader) (map[string]float64, error) {
 
 // writeTop writes a moment, with what changed a second since the one before, and so many peers.
 func writeTop(w io.Writer, now, before moment, peers int) error {
-	s := now.status
+	s := now.Status
 	rate := func(name string) string {
-		if before.at.IsZero() {
+		if before.At.IsZero() {
 			return "–"
 		}
-		return fmt.Sprintf("%.1f", (now.metrics[name]-before.metrics[name])/now.at.Sub(before.at).Seconds())
+		return fmt.Sprintf("%.1f", (now.Metrics[name]-before.Metrics[name])/now.At.Sub(before.At).Seconds())
 	}
-	fmt.Fprintf(w, "%s  %d keys  %s\n\n", s.ID, s.Keys, now.at.Format("15:04:05"))
+	fmt.Fprintf(w, "%s  %d keys  %s\n\n", s.ID, s.Keys, now.At.Format("15:04:05"))
 	fmt.Fprintf(w, "linked peers  %-6d connections  %-6d summaries held  %d, %d bytes\n", s.Peers, s.Connections, s.Summaries, s.SummaryBytes)
 	fmt.Fprintf(w, "queries a second  %-8s messages a second  %-8s expected false matches  %.3g\n", rate("venn_queries_total"), rate("venn_query_messages_total"), s.FalseMatches)
 	fmt.Fprintf(w, "summaries, bytes a second: sent  %-10s received  %-10s (so far %.0f, %.0f)\n\n", rate("venn_budget_used_bytes_total sent"), rate("venn_budget_used_bytes_total received"),
-		now.metrics["venn_budget_used_bytes_total sent"], now.metrics["venn_budget_used_bytes_total received"])
-	list := slices.Clone(now.peers)
+		now.Metrics["venn_budget_used_bytes_total sent"], now.Metrics["venn_budget_used_bytes_total received"])
+	list := slices.Clone(now.Peers)
 	slices.SortStableFunc(list, func(a, b httpapi.Peer) int {
 		return cmp.Or(-compareBool(a.Linked, b.Linked), -compareBool(a.Connected, b.Connected), cmp.Compare(b.Bytes, a.Bytes))
 	})
 	rows := make([][]string, 0, max(0, min(len(list), peers)))
 	for _, p := range list[:max(0, min(len(list), peers))] {
-		rows = append(rows, []string{p.ID, peerState(p), cmp.Or(now.kinds[p.ID], "-"), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)})
+		rows = append(rows, []string{p.ID, peerState(p), cmp.Or(now.Kinds[p.ID], "-"), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)})
 	}
 	return table(w, "PEER|STATE|CHOSEN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
 }

@@ -1,23 +1,26 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mh "github.com/multiformats/go-multihash"
 	"github.com/urfave/cli/v3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node/httpapi"
@@ -30,141 +33,238 @@ const racy = 2 * time.Second
 type tree struct {
 	files  *repo.Files
 	hash   func(path string) ([sha256.Size]byte, error)
-	hashed int     // in the last look
-	failed []error // files that could not be read in the last look, and why
+	hashed int                // in the last look
+	failed []error            // files that could not be read in the last look, and why
+	total  atomic.Int64       // files below the folder; 0: not known yet
+	show   func(seen, of int) // is told of progress; of 0: not known
 }
 
 func openTree(r repo.Repo, root string) (*tree, error) {
 	files, err := r.OpenFiles(root)
-	return &tree{files: files, hash: hashFile}, err
+	return &tree{files: files, hash: hashFile, show: func(int, int) {}}, err
 }
 
 // found is a file that was looked at.
 type found struct {
 	repo.File
+	last   int  // its number in the list of the last time; -1: it is not in it
 	fresh  bool // it was read now
 	folder bool // that could not be read
 	err    error
 }
 
-// each calls f with the key of every regular file, in no order. A file or folder that cannot be read is noted in failed, and
-// its keys of before count. What was read is remembered also when f or ctx ends the look.
-func (d *tree) each(ctx context.Context, f func(key string) error) error {
+// each calls f with every regular file, in no order; fresh says that its hash is not the remembered one. A file or folder that cannot
+// be read is noted in failed, and its keys of before count. What was read is remembered also when f or ctx ends the look. In the end
+// of a whole look it calls over, which returns the mark under which all keys were given.
+func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, over func() (given string, err error)) error {
 	d.hashed, d.failed = 0, nil
-	outer := ctx
+	d.total.Store(0)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	paths, all := make(chan found, 1024), make(chan found, 1024)
+	all := make(chan []found, 64)
 	var walked error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer close(paths)
-		walked = d.walk(ctx, paths, all)
-	})
+	go func() {
+		defer close(all)
+		walked = d.search(ctx, all)
+	}()
+	l := &look{tree: d, kept: make([]bool, d.files.Len()), replaced: make([]bool, d.files.Len()), f: f}
+	for batch := range all {
+		for _, x := range batch {
+			if l.take(x); l.err != nil {
+				cancel()
+			}
+		}
+	}
+	if l.err != nil {
+		walked = nil // it was stopped
+	}
+	given, whole := "", l.err == nil && walked == nil
+	if whole {
+		given, l.err = over()
+	}
+	return errors.Join(l.err, walked, l.save(whole, given))
+}
+
+// look is one look at a tree.
+type look struct {
+	*tree
+	kept, replaced []bool // of the files remembered
+	fresh          []repo.File
+	seen           int
+	f              func(x repo.File, fresh bool) error
+	err            error // of f: it is not called again
+}
+
+func (l *look) give(x repo.File, fresh bool) {
+	if l.seen++; l.seen%256 == 0 {
+		l.show(l.seen, max(l.seen, l.files.Len(), int(l.total.Load())))
+	}
+	if l.err == nil {
+		l.err = l.f(x, fresh)
+	}
+}
+
+// keep gives a file as it is remembered.
+func (l *look) keep(i int) {
+	if l.kept[i] {
+		return // its folder could not be read whole
+	}
+	l.kept[i] = true
+	l.give(l.files.At(i), false)
+}
+
+func (l *look) take(x found) {
+	if x.fresh {
+		l.hashed++
+	}
+	if x.err != nil {
+		l.failed = append(l.failed, x.err)
+	}
+	switch {
+	case x.err != nil && x.folder:
+		for i := range l.kept {
+			if x.Path == "." || strings.HasPrefix(l.files.At(i).Path, x.Path+string(filepath.Separator)) {
+				l.keep(i)
+			}
+		}
+	case x.err == nil && x.fresh:
+		if time.Since(time.Unix(0, x.Time)) < racy {
+			x.Time = -1 // it is read again next time
+		}
+		if x.last >= 0 {
+			l.replaced[x.last] = true
+		}
+		l.fresh = append(l.fresh, x.File)
+		l.give(x.File, x.last < 0 || l.files.At(x.last).Sum != x.Sum)
+	case x.last >= 0:
+		l.keep(x.last)
+	}
+}
+
+// save remembers what was seen. Of a look that was not whole, what it did not come to stays remembered.
+func (l *look) save(whole bool, given string) error {
+	now := make([]repo.File, 0, l.files.Len()+len(l.fresh))
+	for i, kept := range l.kept {
+		if (kept || !whole) && !l.replaced[i] {
+			now = append(now, l.files.At(i))
+		}
+	}
+	if len(now) == l.files.Len() && len(l.fresh) == 0 && given == l.files.Given {
+		return nil
+	}
+	return l.files.Save(append(now, l.fresh...), given)
+}
+
+// search sends all files in batches: first those that have not changed, then the others as they are read.
+func (d *tree) search(ctx context.Context, all chan<- []found) error {
+	root, err := filepath.EvalSymlinks(d.files.Root)
+	if err != nil {
+		return err
+	}
+	w := walker{tree: d, root: root, all: all}
+	w.group.SetLimit(runtime.GOMAXPROCS(0))
+	w.group.Go(func() error { return w.folder(ctx, ".") })
+	if err := w.group.Wait(); err != nil {
+		return err
+	}
+	d.total.Store(int64(w.same + len(w.changed)))
+	next := make(chan found)
+	var readers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for x := range paths {
-				x.Sum, x.err = d.hash(filepath.Join(d.files.Root, x.Path))
+		readers.Go(func() {
+			for x := range next {
+				x.Sum, x.err = d.hash(filepath.Join(root, x.Path))
 				x.fresh = true
-				if !send(ctx, all, x) {
+				if !send(ctx, all, []found{x}) {
 					return
 				}
 			}
 		})
 	}
-	go func() { wg.Wait(); close(all) }()
-	keep, err := d.take(all, cancel, f)
-	switch {
-	case outer.Err() != nil:
-		walked = outer.Err() // files may be lacking though the walk came to its end
-	case err != nil:
-		walked = nil // it was stopped
-	}
-	if err != nil || walked != nil { // the look was not whole: what it did not come to stays remembered
-		for x := range d.files.Below(".") {
-			if _, ok := keep[x.Path]; !ok {
-				keep[x.Path] = x
-			}
+	for _, x := range w.changed {
+		if !send(ctx, next, x) {
+			break
 		}
 	}
-	return errors.Join(err, walked, d.files.Save(slices.Collect(maps.Values(keep))))
+	close(next)
+	readers.Wait()
+	return ctx.Err() // files may be lacking
 }
 
-// take calls f with the keys of files, and returns the files by their paths.
-func (d *tree) take(all <-chan found, stop func(), f func(key string) error) (keep map[string]repo.File, err error) {
-	keep = make(map[string]repo.File)
-	give := func(x repo.File) {
-		keep[x.Path] = x
-		if err == nil {
-			if err = f(keyOf(x.Sum)); err != nil {
-				stop()
-			}
-		}
-	}
-	for x := range all {
-		if x.fresh {
-			d.hashed++
-		}
-		if x.err != nil {
-			d.failed = append(d.failed, x.err)
-			if x.folder {
-				for last := range d.files.Below(x.Path) {
-					if _, ok := keep[last.Path]; !ok {
-						give(last)
-					}
-				}
-			}
-			last, ok := d.files.Last(x.Path)
-			if !ok {
-				continue
-			}
-			x.File = last
-		} else if time.Since(time.Unix(0, x.Time)) < racy {
-			x.Time = -1 // it is read again next time
-		}
-		give(x.File)
-	}
-	return keep, err
+// walker looks through folders, some at a time.
+type walker struct {
+	*tree
+	root  string
+	all   chan<- []found
+	group errgroup.Group
+
+	mu      sync.Mutex
+	same    int     // files that are as they were
+	changed []found // files that are to be read
 }
 
-// walk sends files that are known to all, and others to unknown.
-func (d *tree) walk(ctx context.Context, unknown, all chan<- found) error {
-	root, err := filepath.EvalSymlinks(d.files.Root) // WalkDir does not follow a link
-	if err != nil {
+// folder looks through a folder and those below it. What is gone meanwhile is left out.
+func (w *walker) folder(ctx context.Context, rel string) error {
+	entries, err := readFolder(filepath.Join(w.root, rel))
+	if err != nil && rel == "." {
 		return err
 	}
-	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(root, path)
-		if err != nil && (path == root || relErr != nil) {
-			return err
-		}
-		if err == nil && !e.Type().IsRegular() {
-			return ctx.Err()
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the folder is gone meanwhile
-		}
-		x := found{File: repo.File{Path: rel}, folder: err != nil, err: err}
-		if err == nil {
-			var info fs.FileInfo
-			if info, x.err = e.Info(); x.err == nil {
-				x.Size, x.Time = info.Size(), info.ModTime().UnixNano()
-			} else if errors.Is(x.err, fs.ErrNotExist) {
-				return nil // it is gone meanwhile
+	var same, changed []found
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		same = append(same, found{File: repo.File{Path: rel}, last: -1, folder: true, err: err})
+	}
+	for _, e := range entries {
+		path := filepath.Join(rel, e.Name())
+		switch {
+		case e.IsDir():
+			below := func() error { return w.folder(ctx, path) }
+			if !w.group.TryGo(below) {
+				if err := below(); err != nil {
+					return err
+				}
+			}
+		case e.Type().IsRegular():
+			if x, unchanged := w.file(path, e); unchanged || x.err != nil {
+				same = append(same, x)
+			} else {
+				changed = append(changed, x)
 			}
 		}
-		to := unknown
-		if known, ok := d.files.Known(rel, x.Size, x.Time); x.err != nil || ok {
-			x.Sum, to = known.Sum, all
-		}
-		if !send(ctx, to, x) {
-			return ctx.Err()
-		}
-		return nil
-	})
+	}
+	w.mu.Lock()
+	w.changed = append(w.changed, changed...)
+	w.same += len(same)
+	w.mu.Unlock()
+	if !send(ctx, w.all, slices.DeleteFunc(same, func(x found) bool { return errors.Is(x.err, fs.ErrNotExist) })) {
+		return ctx.Err()
+	}
+	return nil
 }
 
-func send(ctx context.Context, to chan<- found, x found) bool {
+// file looks at a file, and says whether it is as it was.
+func (w *walker) file(path string, e fs.DirEntry) (x found, unchanged bool) {
+	x = found{File: repo.File{Path: path}, last: -1}
+	info, err := e.Info()
+	if x.err = err; err != nil {
+		x.last, _ = w.files.Find(path, 0, 0)
+		return x, false
+	}
+	x.Size, x.Time = info.Size(), info.ModTime().UnixNano()
+	x.last, unchanged = w.files.Find(path, x.Size, x.Time)
+	return x, unchanged
+}
+
+// readFolder reads a folder's entries, in no order. After an error, those that were read count.
+func readFolder(name string) ([]fs.DirEntry, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return f.ReadDir(-1)
+}
+
+func send[T any](ctx context.Context, to chan<- T, x T) bool {
 	select {
 	case to <- x:
 		return true
@@ -237,25 +337,79 @@ func addTrees(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	r, w := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var err error
-		for _, d := range folders {
-			if err = d.each(ctx, func(key string) error { _, err := io.WriteString(w, key+"\n"); return err }); err != nil {
-				break
+	show := newProgress(c.Root().ErrWriter, quietTime)
+	defer show.end()
+	give := giver{ctx: ctx, client: cl, parameters: ofKeys(c)}
+	if give.mark, err = give.now(); err != nil {
+		return err
+	}
+	for _, d := range folders {
+		d.show = func(seen, of int) { show.update(stage{what: "files", done: seen, total: of}) }
+		given := d.files.Given == give.mark && give.mark != ""
+		f := func(x repo.File, fresh bool) error {
+			if given && !fresh {
+				give.total.Keys++
+				return nil
 			}
+			return give.key(keyOf(x.Sum))
 		}
-		_ = w.CloseWithError(err)
-	}()
-	err = changeKeys(ctx, c, cl, r, "add")
-	_ = r.CloseWithError(context.Canceled)
-	<-done
+		if err = d.each(ctx, f, give.rest); err != nil {
+			break
+		}
+	}
+	show.end()
+	if err != nil && give.total.Keys == 0 {
+		return err
+	}
 	for _, d := range folders {
 		err = errors.Join(err, d.unread())
 	}
+	return errors.Join(err, showChanged(c, give.total, "add"))
+}
+
+// giver gives keys to the daemon, many in a request.
+type giver struct {
+	ctx        context.Context
+	client     *client
+	parameters url.Values
+	mark       string // see repo.Removals; "": the daemon has none
+
+	body  []byte
+	lines int
+	total httpapi.Changed
+}
+
+// now asks the daemon for its mark. Private keys have marks of their own: to be private is not to be held.
+func (g *giver) now() (string, error) {
+	var s httpapi.Status
+	if err := g.client.get(g.ctx, "/api/v1/status", nil, &s); err != nil || s.Removals == "" {
+		return "", err
+	}
+	if g.parameters.Get("private") != "" {
+		return s.Removals + "-private", nil
+	}
+	return s.Removals, nil
+}
+
+func (g *giver) key(key string) error {
+	g.body = append(append(g.body, key...), '\n')
+	if g.lines++; g.lines < requestKeys {
+		return nil
+	}
+	_, err := g.rest()
 	return err
+}
+
+// rest gives the keys that wait, and returns the mark that holds for all that were given.
+func (g *giver) rest() (mark string, err error) {
+	if g.lines == 0 {
+		return g.mark, nil
+	}
+	did, err := sendKeys(g.ctx, g.client, bytes.NewReader(g.body), "add", g.parameters, func(int) {})
+	g.body, g.lines = g.body[:0], 0
+	g.total.Keys += did.Keys
+	g.total.Changed += did.Changed
+	return g.mark, err
 }
 
 func pathCommand() *cli.Command {

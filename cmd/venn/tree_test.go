@@ -15,10 +15,12 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
+func ungiven() (string, error) { return "", nil }
+
 // look returns the keys of a tree, sorted.
 func (d *tree) look(t *testing.T) (keys []string) {
 	t.Helper()
-	if err := d.each(t.Context(), func(key string) error { keys = append(keys, key); return nil }); err != nil {
+	if err := d.each(t.Context(), func(x repo.File, _ bool) error { keys = append(keys, keyOf(x.Sum)); return nil }, ungiven); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(keys)
@@ -105,7 +107,7 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if err := d.each(t.Context(), func(string) error { return broken }); !errors.Is(err, broken) {
+	if err := d.each(t.Context(), func(repo.File, bool) error { return broken }, ungiven); !errors.Is(err, broken) {
 		t.Errorf("%v, want the error of f", err)
 	}
 	first := d.hashed
@@ -114,7 +116,7 @@ func TestTreeRemembersAfterABrokenLook(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := d.each(ended, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := d.each(ended, func(repo.File, bool) error { return nil }, ungiven); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that the look was ended", err)
 	}
 	if d.look(t); d.hashed != 0 {
@@ -127,16 +129,15 @@ func TestTreeKeepsWhatIsBelowAnUnreadableFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}); err != nil {
+	if err := d.files.Save([]repo.File{{Path: filepath.Join("d", "a")}, {Path: filepath.Join("d", "e", "b")}, {Path: "da"}}, ""); err != nil {
 		t.Fatal(err)
 	}
-	all := make(chan found, 1)
-	all <- found{File: repo.File{Path: "d"}, folder: true, err: os.ErrPermission}
-	close(all)
 	listed := 0
-	keep, err := d.take(all, func() {}, func(string) error { listed++; return nil })
-	if len(keep) != 2 || listed != 2 || len(d.failed) != 1 || err != nil {
-		t.Errorf("%d kept, %d listed, failed: %v, %v, want the two below the folder", len(keep), listed, d.failed, err)
+	l := &look{tree: d, kept: make([]bool, 3), replaced: make([]bool, 3), f: func(repo.File, bool) error { listed++; return nil }}
+	l.take(found{File: repo.File{Path: "d"}, last: -1, folder: true, err: os.ErrPermission})
+	l.take(found{File: repo.File{Path: filepath.Join("d", "a")}, last: 0}) // the folder was read in part
+	if err := l.save(true, ""); err != nil || d.files.Len() != 2 || listed != 2 || len(d.failed) != 1 {
+		t.Errorf("%d kept, %d listed, failed: %v, %v, want the two below the folder", d.files.Len(), listed, d.failed, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,7 @@ type Status struct {
 	DirectBytes  int               `json:"direct_bytes"`
 	Refused      map[string]uint64 `json:"refused"`
 	Dropped      map[string]uint64 `json:"dropped"`
+	Removals     string            `json:"removals,omitempty"` // a mark that changes when keys are removed
 }
 
 func (a *api) status(w http.ResponseWriter, r *http.Request) error {
@@ -65,6 +67,9 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
 		Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
 		DirectBytes: s.DirectBytes, Refused: s.Refused, Dropped: s.Dropped,
+	}
+	if a.Removals != nil {
+		out.Removals = a.Removals.Mark()
 	}
 	if s.Epoch.Sequence > 0 {
 		out.Epoch = s.Epoch.String()
@@ -214,7 +219,13 @@ func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) removeKeys(w http.ResponseWriter, r *http.Request) error {
-	return a.change(w, r, a.Node.Remove)
+	if a.Removals == nil {
+		return a.change(w, r, a.Node.Remove)
+	}
+	return a.change(w, r, func(ctx context.Context, keys ...[]byte) (n int, err error) {
+		err = a.Removals.Remove(func() (err error) { n, err = a.Node.Remove(ctx, keys...); return err })
+		return n, err
+	})
 }
 
 // change reads keys, one a line, and changes them at once: so that a key that is none leaves all as it was.

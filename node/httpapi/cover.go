@@ -15,8 +15,9 @@ type Cover struct {
 
 // CoverEnd is the last line of an answer to cover.
 type CoverEnd struct {
-	Asked   int `json:"asked"`   // keys
-	Covered int `json:"covered"` // of them, held by the peers named
+	End     string `json:"end"`     // done
+	Asked   int    `json:"asked"`   // keys
+	Covered int    `json:"covered"` // of them, held by the peers named
 }
 
 // The peers that cover names: so many if nothing is said, and at most.
@@ -40,7 +41,7 @@ func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.waitBegun(r.Context())
 	here := a.Node.Addresses()
-	end := CoverEnd{Asked: len(keys)}
+	end := CoverEnd{End: "done", Asked: len(keys)}
 	var write func(any) error
 	for share, err := range a.Node.Cover(r.Context(), keys, top) {
 		if err != nil && write == nil {

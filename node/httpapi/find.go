@@ -28,16 +28,16 @@ type Provider struct {
 
 // FindEnd is the last line of an answer to find: what the query took.
 type FindEnd struct {
-	Key     string  `json:"key"`
 	End     string  `json:"end"` // enough, exhausted, out of budget, out of time, …
+	Key     string  `json:"key"`
 	Found   int     `json:"found"`
 	Probes  int     `json:"probes"`       // peers asked whether they hold it
 	False   int     `json:"false_probes"` // of them, those that do not
 	Message int     `json:"messages"`     // sent and received for it
 	Elapsed float64 `json:"elapsed_ms"`
-	Covered float64 `json:"covered"` // share of the network that was asked or is known here, in [0, 1]
-	AsOf    float64 `json:"as_of"`   // ms: age of the oldest knowledge gone by in place of a question; 0: all were asked
-	Asked   []Asked `json:"asked"`   // every question, in order
+	Covered float64 `json:"covered"`         // share of the network that was asked or is known here, in [0, 1]
+	AsOf    float64 `json:"as_of"`           // ms: age of the oldest knowledge gone by in place of a question; 0: all were asked
+	Asked   []Asked `json:"asked,omitempty"` // every question, in order
 }
 
 // Asked says why a peer was asked, and what it answered.

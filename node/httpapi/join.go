@@ -11,6 +11,7 @@ import (
 
 // JoinEnd is the last line of an answer to join: what was moved for it, in bytes without those of the network.
 type JoinEnd struct {
+	End        string  `json:"end"`        // done
 	Peers      int     `json:"peers"`      // whose keys were joined
 	Common     int     `json:"common"`     // keys that all hold
 	Candidates int     `json:"candidates"` // keys sent by all together
@@ -42,7 +43,7 @@ func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	_ = write(JoinEnd{
-		Peers: len(peers), Common: len(keys), Candidates: report.Candidates, Filters: report.Collected + report.Returned,
+		End: "done", Peers: len(peers), Common: len(keys), Candidates: report.Candidates, Filters: report.Collected + report.Returned,
 		Keys: report.KeysMoved, Moved: report.Moved(), Shipping: report.Shipping, Elapsed: milliseconds(time.Since(begun)),
 	})
 	return nil

@@ -31,6 +31,8 @@ type Config struct {
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 	// Begun is closed when the node has tried to connect to those it is to begin with: find waits for it, up to 3 s. nil: it does not.
 	Begun <-chan struct{}
+	// Removals says whether keys have been removed. nil: status does not tell.
+	Removals Removals
 	// Version is what status says. May be empty.
 	Version string
 	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none are served.
@@ -45,6 +47,13 @@ type Config struct {
 	MaxBody     int64         // bytes of a request; 0: 32 MiB
 	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed, listed, covered or joined
 	MaxRequests int           // served at once; 0: 64
+}
+
+// Removals keeps a mark that changes when keys are removed: while it stays, every key that was added since it was read is there.
+type Removals interface {
+	Mark() string
+	// Remove calls f, which removes keys.
+	Remove(f func() error) error
 }
 
 func (c *Config) setDefaults() {

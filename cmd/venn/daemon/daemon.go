@@ -78,6 +78,7 @@ type daemon struct {
 	registry  *prometheus.Registry
 	store     *store.Store
 	private   *store.Store // keys that are in no summary
+	removals  *repo.Removals
 	bootstrap []peer.AddrInfo
 	host      host.Host
 	node      *node.Node
@@ -124,6 +125,9 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(func() error { return d.closed(d.private) })
+	if d.removals, err = d.repo.OpenRemovals(d.store.Len()+d.private.Len() == 0); err != nil {
+		return err
+	}
 	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
 	return nil
 }
@@ -256,7 +260,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Removals: d.removals, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))

@@ -26,12 +26,15 @@ type File struct {
 	Sum  [sha256.Size]byte
 }
 
-// Files are the files of a folder as they were when they were hashed. Its file on disk has the folder on the first line, and then
-// size, time, SHA-256 and path, in quotes, of a file a line.
+// Files are the files of a folder as they were when they were hashed. Its file on disk has the folder and the mark on the first
+// line, and then size, time, SHA-256 and path, in quotes, of a file a line.
 type Files struct {
-	name   string
-	Root   string // absolute
-	byPath map[string]File
+	name string
+	Root string // absolute
+	// Given is the mark under which the keys of all files were given to the daemon; "": not known. See [Removals].
+	Given  string
+	all    []File
+	byPath map[string]int // in all
 }
 
 // OpenFiles opens what is remembered of a folder. What cannot be read of it is forgotten: it is only hashed again.
@@ -44,49 +47,49 @@ func (r Repo) OpenFiles(root string) (*Files, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(root))
-	f := &Files{name: filepath.Join(r.path(filesFolder), hex.EncodeToString(sum[:8])), Root: root, byPath: make(map[string]File)}
-	_, err = readFiles(f.name, func(x File) bool {
-		f.byPath[x.Path] = x
+	f := &Files{name: filepath.Join(r.path(filesFolder), hex.EncodeToString(sum[:8])), Root: root}
+	_, f.Given, err = readFiles(f.name, func(x File) bool {
+		f.all = append(f.all, x)
 		return true
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
+	f.index()
 	return f, err
 }
 
-// Known returns what is remembered of a file, if it has not changed since.
-func (f *Files) Known(path string, size, time int64) (File, bool) {
-	x, ok := f.byPath[path]
-	return x, ok && x.Size == size && x.Time == time
-}
-
-// Last returns what was remembered last of a file, whether it has changed or not.
-func (f *Files) Last(path string) (File, bool) {
-	x, ok := f.byPath[path]
-	return x, ok
-}
-
-// Below yields what was remembered last of the files below a folder; ".": of all.
-func (f *Files) Below(folder string) iter.Seq[File] {
-	return func(yield func(File) bool) {
-		for path, x := range f.byPath {
-			if (folder == "." || strings.HasPrefix(path, folder+string(filepath.Separator))) && !yield(x) {
-				return
-			}
-		}
+func (f *Files) index() {
+	f.byPath = make(map[string]int, len(f.all))
+	for i, x := range f.all {
+		f.byPath[x.Path] = i
 	}
 }
 
-// Save remembers these files in the place of those before.
-func (f *Files) Save(files []File) error {
+// Len is how many files are remembered.
+func (f *Files) Len() int { return len(f.all) }
+
+// At returns what was remembered last of a file, by its number from 0.
+func (f *Files) At(i int) File { return f.all[i] }
+
+// Find returns the number of the file of a path, and whether it has not changed in size and time; -1: nothing is remembered of it.
+func (f *Files) Find(path string, size, time int64) (i int, same bool) {
+	i, ok := f.byPath[path]
+	if !ok {
+		return -1, false
+	}
+	return i, f.all[i].Size == size && f.all[i].Time == time
+}
+
+// Save remembers these files in the place of those before, and that their keys were given under a mark.
+func (f *Files) Save(files []File, given string) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%q\n", f.Root)
-	f.byPath = make(map[string]File, len(files))
+	fmt.Fprintf(&b, "%q %s\n", f.Root, given)
 	for _, x := range files {
-		f.byPath[x.Path] = x
 		fmt.Fprintf(&b, "%d %d %x %q\n", x.Size, x.Time, x.Sum, x.Path)
 	}
+	f.all, f.Given = files, given
+	f.index()
 	return writeFile(f.name, b.Bytes())
 }
 
@@ -100,7 +103,7 @@ func (r Repo) FilesWith(sum [sha256.Size]byte) iter.Seq2[File, error] {
 		}
 		for _, e := range all {
 			var found []File
-			root, err := readFiles(filepath.Join(r.path(filesFolder), e.Name()), func(x File) bool {
+			root, _, err := readFiles(filepath.Join(r.path(filesFolder), e.Name()), func(x File) bool {
 				if x.Sum == sum {
 					found = append(found, x)
 				}
@@ -119,37 +122,43 @@ func (r Repo) FilesWith(sum [sha256.Size]byte) iter.Seq2[File, error] {
 	}
 }
 
-// readFiles calls f with the files of a list until it returns false. It returns the folder.
-func readFiles(name string, f func(File) bool) (root string, err error) {
+// readFiles calls f with the files of a list until it returns false. It returns the folder and the mark.
+func readFiles(name string, f func(File) bool) (root, given string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer func() { _ = file.Close() }()
 	in := bufio.NewScanner(file)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
 	if in.Scan() {
-		if root, err = strconv.Unquote(in.Text()); err != nil {
-			return "", nil //nolint:nilerr // no list: nothing is remembered
+		quoted, err := strconv.QuotedPrefix(in.Text())
+		if err != nil {
+			return "", "", nil //nolint:nilerr // no list: nothing is remembered
 		}
+		root, _ = strconv.Unquote(quoted) // it is quoted
+		given = strings.TrimSpace(in.Text()[len(quoted):])
 	}
 	for in.Scan() {
-		if x, ok := parseFile(in.Text()); !ok || !f(x) {
+		if x, ok := parseFile(in.Bytes()); !ok || !f(x) {
+			given = "" // not all are known
 			break
 		}
 	}
-	return root, in.Err()
+	return root, given, in.Err()
 }
 
-func parseFile(line string) (x File, ok bool) {
-	words := strings.SplitN(line, " ", 4)
-	if len(words) < 4 || len(words[2]) != 2*sha256.Size {
+func parseFile(line []byte) (x File, ok bool) {
+	size, line, _ := bytes.Cut(line, []byte(" "))
+	changed, line, _ := bytes.Cut(line, []byte(" "))
+	sum, path, ok := bytes.Cut(line, []byte(" "))
+	if !ok || len(sum) != 2*sha256.Size {
 		return x, false
 	}
 	var errs [4]error
-	x.Size, errs[0] = strconv.ParseInt(words[0], 10, 64)
-	x.Time, errs[1] = strconv.ParseInt(words[1], 10, 64)
-	_, errs[2] = hex.Decode(x.Sum[:], []byte(words[2]))
-	x.Path, errs[3] = strconv.Unquote(words[3])
+	x.Size, errs[0] = strconv.ParseInt(string(size), 10, 64)
+	x.Time, errs[1] = strconv.ParseInt(string(changed), 10, 64)
+	_, errs[2] = hex.Decode(x.Sum[:], sum)
+	x.Path, errs[3] = strconv.Unquote(string(path))
 	return x, errors.Join(errs[:]...) == nil
 }

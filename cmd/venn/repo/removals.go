@@ -1,0 +1,64 @@
+package repo
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+)
+
+const removalsFile = "removals"
+
+// Removals keeps a mark that says whether keys have been removed: while it stays, every key that was given to the daemon is still
+// there. It outlasts the daemon, and costs a write only at the first removal after it was read. It is safe for concurrent use.
+type Removals struct {
+	name string
+
+	mu   sync.Mutex
+	mark string
+	told bool // somebody may remember the mark
+}
+
+// OpenRemovals opens the mark of a repository. It is a new one where there was none, and where the store has lost what it held.
+func (r Repo) OpenRemovals(lost bool) (*Removals, error) {
+	m := &Removals{name: r.path(removalsFile), told: true}
+	b, err := os.ReadFile(m.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if m.mark = strings.TrimSpace(string(b)); m.mark == "" || lost {
+		return m, m.change()
+	}
+	return m, nil
+}
+
+// Mark returns the mark. It waits for removals under way.
+func (m *Removals) Mark() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = true
+	return m.mark
+}
+
+// Remove changes the mark if somebody may remember it, and calls f, which removes keys.
+func (m *Removals) Remove(f func() error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.told {
+		if err := m.change(); err != nil {
+			return err
+		}
+	}
+	return f()
+}
+
+func (m *Removals) change() error {
+	mark := rand.Text()
+	if err := writeFile(m.name, []byte(mark+"\n")); err != nil {
+		return err
+	}
+	m.mark, m.told = mark, false
+	return nil
+}

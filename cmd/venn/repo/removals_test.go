@@ -1,0 +1,53 @@
+package repo
+
+import (
+	"errors"
+	"os"
+	"testing"
+)
+
+// TestRemovals: the mark outlasts the daemon, and changes with the first removal after somebody may have read it.
+func TestRemovals(t *testing.T) {
+	r := Repo{t.TempDir()}
+	open := func(lost bool) *Removals {
+		t.Helper()
+		m, err := r.OpenRemovals(lost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	remove := func(m *Removals) (called bool) {
+		t.Helper()
+		if err := m.Remove(func() error { called = true; return nil }); err != nil || !called {
+			t.Fatal(called, err)
+		}
+		return called
+	}
+	m := open(false)
+	first := m.Mark()
+	if first == "" || m.Mark() != first || open(false).Mark() != first {
+		t.Errorf("the mark is %q, then %q, then %q: nothing was removed", first, m.Mark(), open(false).Mark())
+	}
+	remove(m)
+	second := open(false).Mark() // as after a crash
+	if second == first {
+		t.Error("the mark stayed when a key was removed")
+	}
+	before, _ := os.Stat(m.name)
+	remove(m)
+	if after, _ := os.Stat(m.name); !after.ModTime().Equal(before.ModTime()) {
+		t.Error("a removal writes a mark that nobody has read")
+	}
+	if m.Mark() != second {
+		t.Errorf("the mark is %q here, %q on disk", m.Mark(), second)
+	}
+	remove(m)
+	if open(true).Mark() == m.Mark() || open(false).Mark() == second {
+		t.Error("the mark stayed when the store was lost, or when a key was removed")
+	}
+	refused := errors.New("refused")
+	if err := m.Remove(func() error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("%v, want the error of what removes", err)
+	}
+}
