@@ -129,11 +129,12 @@ func (j *coordinator) reduce() error {
 	}
 	common := math.Inf(1)
 	if p.BlockBits > 1 { // a block of one bit says nothing
-		var err error
 		array := estimate.Array{Bits: p.BlockBits, Blocks: p.Blocks, Hashes: p.Hashes}
-		if common, err = array.Common(j.and.OnesCount(), each...); err != nil {
+		estimated, err := array.Common(0.9, j.and.OnesCount(), each...)
+		if err != nil {
 			return fmt.Errorf("join: %w", err)
 		}
+		common = estimated.Value
 	}
 	j.report.Estimated = common
 	j.report.Blocks = worthwhileBlocks(j.and, j.filters, j.sizes, common)

@@ -9,17 +9,18 @@ import (
 
 // The binary form of a Filter, all numbers little endian:
 //
-//	4 bytes   "vbf1"
+//	4 bytes   "vbf2"
 //	1         0: the hash functions
 //	4         Blocks
 //	4         Hashes
 //	8         BlockBits
 //	16        Seed
+//	3         0: the words begin at a multiple of eight
 //	⌈m/64⌉·8  the words; unused bits of the last one are 0
 //	4         CRC-32C of all before
 const (
-	filterMagic = "vbf1"
-	headerBytes = 4 + paramsBytes
+	filterMagic = "vbf2"
+	headerBytes = 4 + paramsBytes + 3
 	paramsBytes = 1 + 4 + 4 + 8 + 16
 	crcBytes    = 4
 	chunkWords  = 1 << 13 // words read or written at once
@@ -53,6 +54,21 @@ func readParams(b []byte) (Params, error) {
 	return p, nil
 }
 
+func appendHead(b []byte, p Params) []byte {
+	return append(appendParams(append(b, filterMagic...), p), 0, 0, 0)
+}
+
+// readHead reads headerBytes bytes.
+func readHead(b []byte) (Params, error) {
+	if string(b[:4]) != filterMagic {
+		return Params{}, fmt.Errorf("%w: begins with %q, not %q", ErrMalformed, b[:4], filterMagic)
+	}
+	if b[headerBytes-3]|b[headerBytes-2]|b[headerBytes-1] != 0 {
+		return Params{}, fmt.Errorf("%w: header padded with ones", ErrMalformed)
+	}
+	return readParams(b[4:])
+}
+
 func appendWords(b []byte, words []uint64) []byte {
 	for _, w := range words {
 		b = binary.LittleEndian.AppendUint64(b, w)
@@ -81,7 +97,7 @@ func (f *Filter) encodedBytes() int { return headerBytes + 8*len(f.words) + crcB
 // appendBinary appends the binary form to b; the error is always nil.
 func (f *Filter) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
-	b = appendParams(append(b, filterMagic...), f.params)
+	b = appendHead(b, f.params)
 	b = appendWords(b, f.words)
 	return appendCRC(b, start), nil
 }
@@ -103,7 +119,7 @@ func (f *Filter) UnmarshalBinary(data []byte) error {
 	if err != nil {
 		return err
 	}
-	p, err := readParams(body[4:])
+	p, err := readHead(body)
 	if err != nil {
 		return err
 	}
@@ -138,30 +154,31 @@ func checkEnvelope(data []byte, magic string, header int) ([]byte, error) {
 
 // WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
-	var written int64
+	return writeForm(w, appendHead(nil, f.params), f.words)
+}
+
+// writeForm writes a head, arrays of words and the checksum, in pieces.
+func writeForm(w io.Writer, head []byte, arrays ...[]uint64) (written int64, err error) {
 	var crc uint32
-	buf := make([]byte, 0, max(headerBytes, 8*min(chunkWords, len(f.words))))
-	buf = appendParams(append(buf, filterMagic...), f.params)
-	flush := func() error {
-		crc = crc32.Update(crc, castagnoli, buf)
-		n, err := w.Write(buf)
-		written += int64(n)
-		buf = buf[:0]
-		return err
-	}
-	if err := flush(); err != nil {
-		return written, err
-	}
-	for words := f.words; len(words) > 0; {
-		n := min(chunkWords, len(words))
-		buf = appendWords(buf, words[:n])
-		if err := flush(); err != nil {
-			return written, err
+	write := func(b []byte) {
+		if err == nil {
+			var n int
+			crc = crc32.Update(crc, castagnoli, b)
+			n, err = w.Write(b)
+			written += int64(n)
 		}
-		words = words[n:]
 	}
-	buf = binary.LittleEndian.AppendUint32(buf, crc)
-	err := flush()
+	write(head)
+	buf := make([]byte, 0, 8*min(chunkWords, len(arrays[0])))
+	for _, words := range arrays {
+		for len(words) > 0 && err == nil {
+			n := min(chunkWords, len(words))
+			buf = appendWords(buf[:0], words[:n])
+			write(buf)
+			words = words[n:]
+		}
+	}
+	write(binary.LittleEndian.AppendUint32(nil, crc))
 	return written, err
 }
 
@@ -174,10 +191,7 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if err := in.full(header[:]); err != nil {
 		return in.n, err
 	}
-	if string(header[:4]) != filterMagic {
-		return in.n, fmt.Errorf("%w: begins with %q, not %q", ErrMalformed, header[:4], filterMagic)
-	}
-	p, err := readParams(header[4:])
+	p, err := readHead(header[:])
 	if err != nil {
 		return in.n, err
 	}
@@ -185,13 +199,8 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if err != nil {
 		return in.n, err
 	}
-	crc := in.crc
-	var sum [crcBytes]byte
-	if err := in.full(sum[:]); err != nil {
+	if err := in.checkSum(); err != nil {
 		return in.n, err
-	}
-	if binary.LittleEndian.Uint32(sum[:]) != crc {
-		return in.n, fmt.Errorf("%w: checksum differs", ErrMalformed)
 	}
 	if err := checkPadding(words, p.Bits()); err != nil {
 		return in.n, err
@@ -230,4 +239,17 @@ func (s *summingReader) words(n int) ([]uint64, error) {
 		readWords(words[len(words)-piece:], buf)
 	}
 	return words, nil
+}
+
+// checkSum reads the checksum and compares it with that of all before.
+func (s *summingReader) checkSum() error {
+	crc := s.crc
+	var sum [crcBytes]byte
+	if err := s.full(sum[:]); err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint32(sum[:]) != crc {
+		return fmt.Errorf("%w: checksum differs", ErrMalformed)
+	}
+	return nil
 }

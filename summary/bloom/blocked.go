@@ -161,6 +161,23 @@ func (f *Blocked) ContainsHash(h Hash) bool {
 	}
 }
 
+// ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys). It hashes many keys
+// before it asks, so that the processor waits for many lines at a time. No allocation.
+func (f *Blocked) ContainsAll(keys [][]byte, found []bool) {
+	found = found[:len(keys)]
+	var hashes [64]Hash
+	for len(keys) > 0 {
+		n := min(len(hashes), len(keys))
+		for i, key := range keys[:n] {
+			hashes[i] = f.seed.Hash(key)
+		}
+		for i := range hashes[:n] {
+			found[i] = f.ContainsHash(hashes[i])
+		}
+		keys, found = keys[n:], found[n:]
+	}
+}
+
 // perWord is the number of positions of 9 bits in a word.
 const perWord = 7
 

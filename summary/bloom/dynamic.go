@@ -16,6 +16,7 @@ type Dynamic struct {
 	params  DynamicParams
 	batches []*Filter // oldest first, never empty
 	last    int       // keys in the last batch
+	missing int       // by how many keys frozen batches are below the threshold: Merge leaves some
 }
 
 // NewDynamic returns an empty filter of one batch, or an error matched by ErrParams.
@@ -49,7 +50,10 @@ func (d *Dynamic) Batches() int { return len(d.batches) }
 
 // Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains
 // first.
-func (d *Dynamic) Len() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
+func (d *Dynamic) Len() int { return d.capacity() - d.missing }
+
+// capacity is Len if all frozen batches were full.
+func (d *Dynamic) capacity() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
 
 // SizeBytes is the memory of all batches.
 func (d *Dynamic) SizeBytes() int { return 8 * len(d.batches) * len(d.batches[0].words) }
@@ -101,7 +105,7 @@ func (d *Dynamic) Truncate(blocks int) {
 // Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate, and reports
 // whether there are so few. If not it changes nothing.
 func (d *Dynamic) Reduce(rate float64) bool {
-	blocks, reached := d.params.BlocksFor(d.Len(), rate)
+	blocks, reached := d.params.BlocksFor(d.capacity(), rate)
 	if reached {
 		d.Truncate(blocks)
 	}
@@ -117,6 +121,9 @@ func (d *Dynamic) DropOldest() {
 		return
 	}
 	d.batches = slices.Delete(d.batches, 0, 1)
+	if d.missing = min(d.missing, (len(d.batches)-1)*(d.params.Threshold-1)); len(d.batches) == 1 {
+		d.missing = 0
+	}
 }
 
 // Reset removes all keys and all batches but one.
@@ -137,5 +144,5 @@ func (d *Dynamic) Clone() *Dynamic {
 
 // Equal reports whether parameters, number of keys and all bits are equal.
 func (d *Dynamic) Equal(e *Dynamic) bool {
-	return d.params == e.params && d.last == e.last && slices.EqualFunc(d.batches, e.batches, (*Filter).Equal)
+	return d.params == e.params && d.last == e.last && d.missing == e.missing && slices.EqualFunc(d.batches, e.batches, (*Filter).Equal)
 }

@@ -8,9 +8,58 @@ import (
 // Common estimates the number of elements that several sets have in common, from the ones counted in each filter and in
 // the AND of all. It carries Lemma 3 to more than two filters, which the paper leaves to the reader: a bit of the AND
 // is set by a common element, or by others in all filters. Elements that only some of the sets share count as
-// different, so they make the estimate too high. For two filters it is the value of [Array.Intersection]. +Inf if the
-// AND is full.
-func (a Array) Common(all int, each ...int) (float64, error) {
+// different, so they make the estimate too high. For two filters it is the value of [Array.Intersection]. The interval
+// is normal, by the delta method. It is saturated if the AND is full.
+func (a Array) Common(confidence float64, all int, each ...int) (Interval, error) {
+	n, err := a.commonOf(all, each)
+	if err == nil {
+		err = checkConfidence(confidence)
+	}
+	switch {
+	case err != nil:
+		return Interval{}, err
+	case math.IsInf(n, 1):
+		return saturated(0, confidence), nil
+	}
+	most := math.Inf(1)
+	for _, t := range each {
+		most = min(most, a.elements(float64(t)))
+	}
+	return around(n, a.commonVariance(n, each), confidence).clip(most, most), nil
+}
+
+// commonVariance is the variance of the estimate if n elements are common: that of the bits which common elements set,
+// and that of the bits which others set in all filters by chance. The others' bits are random sets of known sizes among
+// the m-s places left, so their AND has the variance (m-s) q (1 - q(1 + Σ(1/p-1))), q = Πp.
+func (a Array) commonVariance(n float64, each []int) float64 {
+	m, s := a.counted(), a.ExpectedOnes(n)
+	rest := m - s
+	q, odds, slope := 1.0, 1.0, 0.0 // slope: how q changes with s, as a part of it
+	for _, t := range each {
+		p := max(0, float64(t)-s) / rest
+		if p == 0 {
+			q = 0
+			break
+		}
+		q *= p
+		odds += 1/p - 1
+		slope += (1 - 1/p) / rest // d ln p / ds
+	}
+	chance := max(0, rest*q*(1-float64(q*odds)))
+	gain := 1.0 // of the AND's ones a bit set by a common element
+	if q > 0 {
+		gain = 1 - q + float64(rest*q*slope)
+	}
+	perBit := 1 / (rest * -a.perElement())
+	variance := a.covariance(a.load(n))
+	if gain > 0 {
+		variance += float64(chance/(gain*gain)) * perBit * perBit
+	}
+	return variance
+}
+
+// commonOf is the value of Common, +Inf if the AND is full.
+func (a Array) commonOf(all int, each []int) (float64, error) {
 	if err := a.valid(); err != nil {
 		return 0, err
 	}

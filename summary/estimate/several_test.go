@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -15,18 +16,18 @@ func TestCommonOfTwo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.Common(c.Both, c.First, c.Second)
-		if err != nil || math.Abs(got-two.Value) > 1e-6*(1+two.Value) {
+		got, err := a.Common(0.9, c.Both, c.First, c.Second)
+		if err != nil || math.Abs(got.Value-two.Value) > 1e-6*(1+two.Value) {
 			t.Errorf("%+v: %v, Intersection %v, %v", c, got, two.Value, err)
 		}
 	}
 }
 
-// TestCommonOfMore draws filters of five sets that share 3000 elements.
+// TestCommonOfMore draws filters of five sets that share 3000 elements: the mean, and how often the interval holds it.
 func TestCommonOfMore(t *testing.T) {
-	const m, common, sets, trials = 16_384, 3000, 5, 40
+	const m, common, sets, trials = 16_384, 3000, 5, 300
 	r := rand.New(rand.NewPCG(1, 2))
-	sum := 0.0
+	sum, held := 0.0, 0
 	for range trials {
 		filters := make([][m]bool, sets)
 		for range common {
@@ -54,11 +55,15 @@ func TestCommonOfMore(t *testing.T) {
 				all++
 			}
 		}
-		n, err := Array{Bits: m}.Common(all, each...)
+		n, err := Array{Bits: m}.Common(0.9, all, each...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum += n
+		sum += n.Value
+		held += holds(n, common)
+	}
+	if share := float64(held) / trials; share < 0.84 || share > 0.96 { // claims 0.9; three standard errors are 0.05
+		t.Errorf("the intervals hold the truth in %.2f of the trials", share)
 	}
 	if mean := sum / trials; math.Abs(mean-common) > 0.01*common {
 		t.Errorf("mean %v, want %v", mean, common)
@@ -67,17 +72,35 @@ func TestCommonOfMore(t *testing.T) {
 
 func TestCommonErrors(t *testing.T) {
 	a := Array{Bits: 100}
-	for name, f := range map[string]func() (float64, error){
-		"array": func() (float64, error) { return Array{}.Common(1, 2) },
-		"none":  func() (float64, error) { return a.Common(0) },
-		"count": func() (float64, error) { return a.Common(1, 2, 101) },
-		"all":   func() (float64, error) { return a.Common(3, 2, 5) },
+	for name, f := range map[string]func() (Interval, error){
+		"array":      func() (Interval, error) { return Array{}.Common(0.9, 1, 2) },
+		"none":       func() (Interval, error) { return a.Common(0.9, 0) },
+		"count":      func() (Interval, error) { return a.Common(0.9, 1, 2, 101) },
+		"all":        func() (Interval, error) { return a.Common(0.9, 3, 2, 5) },
+		"confidence": func() (Interval, error) { return a.Common(1, 1, 2, 5) },
 	} {
 		if _, err := f(); !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n, err := a.Common(100, 100, 100); err != nil || !math.IsInf(n, 1) {
+	if n, err := a.Common(0.9, 100, 100, 100); err != nil || !n.Saturated {
 		t.Errorf("full: %v, %v", n, err)
+	}
+}
+
+func TestIntervalJSON(t *testing.T) {
+	for _, i := range []Interval{{Value: 3, Low: 1.5, High: 4, Confidence: 0.9}, saturated(7, 0.95)} {
+		b, err := json.Marshal(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Interval
+		if err := json.Unmarshal(b, &back); err != nil || back != i {
+			t.Errorf("%s became %+v, %v", b, back, err)
+		}
+	}
+	var i Interval
+	if err := json.Unmarshal([]byte(`{"Value":"many"}`), &i); err == nil || i != (Interval{}) {
+		t.Errorf("%+v, %v", i, err)
 	}
 }

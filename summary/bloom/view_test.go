@@ -1,0 +1,225 @@
+package bloom
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+)
+
+// TestDynamicMerge: the union holds all keys of both, counts them, and goes on.
+func TestDynamicMerge(t *testing.T) {
+	for _, n := range [][2]int{{0, 0}, {10, 20}, {60, 30}, {30, 60}, {70, 70}, {200, 333}, {500, 3}} {
+		keys := testKeys(n[0]+n[1]+50, 1)
+		a, b := smallDynamic(t, keys[:n[0]]), smallDynamic(t, keys[n[0]:n[0]+n[1]])
+		before := b.Clone()
+		if err := a.Merge(b); err != nil {
+			t.Fatal(err)
+		}
+		if !b.Equal(before) || a.Len() != n[0]+n[1] {
+			t.Errorf("%v: %d keys", n, a.Len())
+		}
+		for _, k := range keys[n[0]+n[1]:] {
+			a.Add(k)
+		}
+		if a.Len() != len(keys) {
+			t.Errorf("%v: %d of %d keys", n, a.Len(), len(keys))
+		}
+		found := make([]bool, len(keys))
+		a.ContainsAll(keys, found)
+		for i, k := range keys {
+			if !a.Contains(k) || !found[i] {
+				t.Fatalf("%v: key %d is lost", n, i)
+			}
+		}
+		if !before.Equal(b) {
+			t.Error("the other filter changed afterwards")
+		}
+		data, _ := a.MarshalBinary()
+		var back Dynamic
+		if err := back.UnmarshalBinary(data); err != nil || !back.Equal(a) {
+			t.Errorf("%v: %v", n, err)
+		}
+		for a.Batches() > 1 || a.Len() > 0 {
+			if a.DropOldest(); a.Len() < 0 {
+				t.Fatalf("%v: %d keys left", n, a.Len())
+			}
+		}
+	}
+	a, b := smallDynamic(t, nil), smallDynamic(t, nil)
+	b.Truncate(2)
+	if err := a.Merge(b); !errors.Is(err, ErrMismatch) {
+		t.Error(err)
+	}
+}
+
+func TestDynamicFold(t *testing.T) {
+	p := DynamicParams{Batch: Params{Blocks: 4, BlockBits: 200, Hashes: 1}, Threshold: 50}
+	keys := testKeys(170, 1)
+	fill := func(p DynamicParams) *Dynamic {
+		d, err := NewDynamic(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys {
+			d.Add(k)
+		}
+		return d
+	}
+	d := fill(p)
+	d.Fold()
+	p.Batch.BlockBits = 100
+	if !d.Equal(fill(p)) {
+		t.Error("not the filter that would have been built with shorter blocks")
+	}
+	mustPanic(t, "Fold of an odd length", func() { smallDynamic(t, nil).Fold() })
+}
+
+// TestDynamicContainsAll asks more keys than a batch of lookups, half of them members.
+func TestDynamicContainsAll(t *testing.T) {
+	keys := testKeys(3*batch+7, 1)
+	d := smallDynamic(t, keys[:len(keys)/2])
+	for _, n := range []int{0, 1, batch, batch + 1, len(keys)} {
+		found := make([]bool, n)
+		for i := range found {
+			found[i] = i%3 == 0 // whatever was there is overwritten
+		}
+		d.ContainsAll(keys[:n], found)
+		for i, k := range keys[:n] {
+			if found[i] != d.Contains(k) {
+				t.Fatalf("key %d of %d: %v", i, n, found[i])
+			}
+		}
+	}
+}
+
+func TestDynamicEstimateLen(t *testing.T) {
+	p, err := DynamicForBits(8*1024*8, 0.01, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewDynamic(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range testKeys(25_000, 1) {
+		d.Add(k)
+	}
+	i, err := d.EstimateLen(0.99)
+	if err != nil || i.Low > 25_000 || i.High < 25_000 || i.High-i.Low > 1500 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	full := smallDynamic(t, testKeys(2000, 1))
+	for _, b := range full.batches {
+		for i := range b.words {
+			b.words[i] = math.MaxUint64
+		}
+		clearFrom(b.words, b.params.Bits())
+	}
+	if i, err := full.EstimateLen(0.9); err != nil || !i.Saturated || !math.IsInf(i.High, 1) || i.Low <= 0 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if _, err := d.EstimateLen(2); err == nil {
+		t.Error("a confidence of 2")
+	}
+}
+
+// TestView: a view answers as the filter does, wherever its bytes begin, and refuses what is none.
+func TestView(t *testing.T) {
+	keys := testKeys(300, 1)
+	for _, p := range someParams() {
+		f := filled(t, p, keys[:100])
+		data, _ := f.MarshalBinary()
+		for shift := range 9 {
+			moved := append(make([]byte, shift), data...)[shift:]
+			v, err := View(moved)
+			if err != nil || !v.Equal(f) {
+				t.Fatalf("%+v, at %d: %v", p, shift, err)
+			}
+			for _, k := range keys {
+				if v.Contains(k) != f.Contains(k) {
+					t.Fatal("answers differ")
+				}
+			}
+		}
+		for n := range data[:min(len(data), 200)] {
+			if _, err := View(data[:n]); !errors.Is(err, ErrMalformed) {
+				t.Fatalf("cut to %d bytes: %v", n, err)
+			}
+		}
+		if _, err := View(append(bytes.Clone(data), 0)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("a byte more: %v", err)
+		}
+	}
+	f := filled(t, Params{Blocks: 1, BlockBits: 1 << 23, Hashes: 3}, keys)
+	data, _ := f.MarshalBinary()
+	if n := testing.AllocsPerRun(3, func() { _, _ = View(data) }); n > 2 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestBlockedContainsAll(t *testing.T) {
+	f, err := NewBlockedForRate(1000, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := testKeys(2000, 1)
+	for _, k := range keys[:1000] {
+		f.Add(k)
+	}
+	for _, n := range []int{0, 1, 63, 64, 65, len(keys)} {
+		found := make([]bool, n)
+		f.ContainsAll(keys[:n], found)
+		for i, k := range keys[:n] {
+			if found[i] != f.Contains(k) {
+				t.Fatalf("key %d of %d: %v", i, n, found[i])
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { f.ContainsAll(keys, make([]bool, len(keys))) }); n > 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// FuzzView holds views to what UnmarshalBinary accepts.
+func FuzzView(f *testing.F) {
+	good, _ := filled(f, Params{Blocks: 3, BlockBits: 101, Hashes: 2}, testKeys(20, 1)).MarshalBinary()
+	f.Add(good[:len(good)-crcBytes])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = appendCRC(bytes.Clone(data), 0)
+		v, err := View(data)
+		var g Filter
+		if err2 := g.UnmarshalBinary(data); (err == nil) != (err2 == nil) || err == nil && !v.Equal(&g) {
+			t.Fatal(fmt.Sprint(err, err2))
+		}
+	})
+}
+
+// TestDynamicStream: what WriteTo writes is the binary form, and ReadFrom reads it and no byte more.
+func TestDynamicStream(t *testing.T) {
+	for _, n := range []int{0, 70, 300} {
+		d := smallDynamic(t, testKeys(n, 1))
+		var out bytes.Buffer
+		written, err := d.WriteTo(&out)
+		want, _ := d.MarshalBinary()
+		if err != nil || written != int64(len(want)) || !bytes.Equal(out.Bytes(), want) {
+			t.Fatalf("%d bytes, %v", written, err)
+		}
+		out.WriteString("more")
+		var e Dynamic
+		if read, err := e.ReadFrom(&out); err != nil || read != written || !e.Equal(d) || out.String() != "more" {
+			t.Errorf("%d bytes read, %v", read, err)
+		}
+		for i := range want {
+			bad := bytes.Clone(want)
+			bad[i] ^= 4
+			if _, err := e.ReadFrom(bytes.NewReader(bad)); err == nil || !e.Equal(d) {
+				t.Fatalf("byte %d changed: %v", i, err)
+			}
+			if _, err := e.ReadFrom(bytes.NewReader(want[:i])); err == nil || !e.Equal(d) {
+				t.Fatalf("cut to %d bytes: %v", i, err)
+			}
+		}
+	}
+}
