@@ -51,7 +51,7 @@ func byOverlap(t *testing.T, n *Node, p peer.ID) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(all, func(nb overlay.Neighbour) bool {
-		return nb.Peer == overlay.PeerID(p) && nb.Kind == overlay.Similar
+	return slices.ContainsFunc(all, func(nb Neighbour) bool {
+		return nb.Peer == p && nb.Kind == overlay.Similar.String()
 	})
 }

@@ -12,7 +12,9 @@ import (
 // that ends is heeded soon.
 const atOnce = 1 << 14
 
-// Add is AddKeys that says how many keys are new.
+// Add takes in keys, each of 1 to wire.MaxKey bytes, and says how many are new. It hashes in the caller's goroutine. Others learn
+// of the keys within a second, by a tail or a new summary, which is made in the background. On error, of the key store or of ctx,
+// the keys before are held.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	store := keystore.InBatches(n.keys)
 	fps := make([]summary.Fingerprint, 0, min(len(keys), atOnce))
@@ -25,7 +27,7 @@ func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	})
 }
 
-// Remove is RemoveKeys that says how many keys were there.
+// Remove drops keys, private ones too, and says how many were there. It is announced to others as Add is.
 func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	removed, err = n.change(ctx, keys, keystore.InBatches(n.keys).RemoveMany)
 	if err != nil {

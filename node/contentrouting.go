@@ -10,22 +10,27 @@ import (
 	mh "github.com/multiformats/go-multihash"
 )
 
-var _ routing.ContentRouting = (*Node)(nil)
+var (
+	_ routing.ContentRouting = (*Node)(nil)
+	_ routing.PeerRouting    = (*Node)(nil)
+)
 
 var errNoCID = errors.New("node: undefined CID")
 
 // Provide says that the node holds what c names: the key is c's multihash, whatever its version and codec. Others learn of
-// it as with AddKeys. broadcast has no meaning here, since no announcement is made of a single key.
+// it as with Add. broadcast has no meaning here, since no announcement is made of a single key.
 func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	if !c.Defined() {
 		return errNoCID
 	}
-	return n.AddKeys(ctx, c.Hash())
+	_, err := n.Add(ctx, c.Hash())
+	return err
 }
 
 // ProvideMany is Provide for many multihashes at a time.
 func (n *Node) ProvideMany(ctx context.Context, keys []mh.Multihash) error {
-	return n.AddKeys(ctx, bytesOf(keys)...)
+	_, err := n.Add(ctx, bytesOf(keys)...)
+	return err
 }
 
 // StartProviding is ProvideMany without a context, in the form that providers for a DHT have. What is held needs no
@@ -36,7 +41,8 @@ func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
 
 // StopProviding says that the node no longer holds what has these multihashes.
 func (n *Node) StopProviding(keys ...mh.Multihash) error {
-	return n.RemoveKeys(n.ctx, bytesOf(keys)...)
+	_, err := n.Remove(n.ctx, bytesOf(keys)...)
+	return err
 }
 
 // Ready says whether the node can provide: from New until Close.

@@ -30,16 +30,19 @@ func Example_besideDHT() {
 	here := peer.AddrInfo{ID: seekerHost.ID(), Addrs: seekerHost.Addrs()}
 
 	// A peer of venn has pears.
-	events, unsubscribe := seeker.Events()
-	defer unsubscribe()
+	learned, err := seekerHost.EventBus().Subscribe(new(node.EvtSummaryLearned))
+	if err != nil {
+		panic(err)
+	}
+	defer learned.Close()
 	withPears, pearsHost := start(node.WithBootstrap(here))
 	defer pearsHost.Close()
 	defer withPears.Close()
 	if err := withPears.Provide(ctx, pears, true); err != nil {
 		panic(err)
 	}
-	for event := range events { // until its summary is here
-		if learned, ok := event.(node.Learned); ok && learned.Origin == withPears.ID() {
+	for event := range learned.Out() { // until its summary is here
+		if event.(node.EvtSummaryLearned).Origin == withPears.ID() {
 			break
 		}
 	}

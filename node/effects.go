@@ -24,7 +24,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case tails.Send:
 		l.n.mesh.SendTails(peer.ID(e.To), wire.AppendTails(nil, e.Items))
 	case tails.Advanced:
-		l.n.events.emit(TailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
+		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
 	case overlay.RequestParts:
@@ -47,7 +47,7 @@ func (l *loop) carryOut(e core.Effect) {
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
 		l.learn(e)
-		l.n.events.emit(Learned{peer.ID(e.Origin), e.Epoch, e.Parts})
+		l.n.events.emit(EvtSummaryLearned{peer.ID(e.Origin), e.Epoch, e.Parts})
 	case routing.Confirm:
 		l.confirm(e)
 	case routing.AskCandidates:

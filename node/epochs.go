@@ -7,15 +7,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Epochs numbers a node's summaries. Peers keep the latest they have seen of a node, so a number that goes back, or is
+// epochs numbers a node's summaries. Peers keep the latest they have seen of a node, so a number that goes back, or is
 // used twice, is ignored at best: each returned must be later than all before, those of earlier runs included.
-type Epochs interface {
+type epochs interface {
 	NextEpoch() (summary.Epoch, error)
-}
-
-// WithEpochs sets what numbers the node's summaries. Default: every start is a new generation, by the clock.
-func WithEpochs(e Epochs) Option {
-	return func(c *config) error { c.epochs = e; return nil }
 }
 
 // clockEpochs are those of a node without a disk: the second of its start, and from the microsecond of that on. A clock that

@@ -1,36 +1,38 @@
 package node
 
 import (
+	"errors"
+	"fmt"
+	"reflect"
 	"sync"
+	"time"
 
-	"github.com/venn-p2p/venn/node/internal/counters"
-
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Event is something that happened to a node: a Learned, a TailLearned, a Published, a LinkOpened or a LinkClosed.
-type Event interface{ event() }
-
-// Learned says that of an origin's summary so many parts are held now.
-type Learned struct {
+// EvtSummaryLearned says, on the host's event bus, that parts of an origin's summary are held now.
+type EvtSummaryLearned struct {
 	Origin peer.ID
 	Epoch  summary.Epoch
 	Parts  int
 }
 
-// TailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node itself
+// EvtTailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node itself
 // when it published a tail of its own.
-type TailLearned struct {
+type EvtTailLearned struct {
 	Origin         peer.ID
 	Epoch          summary.Epoch // of the summary
 	Number         uint32        // of the latest tail, from 1 in each epoch
 	Added, Removed int           // keys since the summary
 }
 
-// Published says that the node made a new summary of its own.
-type Published struct {
+// EvtSummaryPublished says that the node made a new summary of its own.
+type EvtSummaryPublished struct {
 	Seed  uint32 // its number
 	Epoch summary.Epoch
 	Keys  int // in the summary
@@ -38,75 +40,97 @@ type Published struct {
 	Bytes int // of all parts
 }
 
-// LinkOpened says that the node and a peer have said hello.
-type LinkOpened struct{ Peer peer.ID }
+// EvtLinkOpened says that the node and a peer have said hello.
+type EvtLinkOpened struct{ Peer peer.ID }
 
-// LinkClosed says that the last connection to a linked peer is gone.
-type LinkClosed struct{ Peer peer.ID }
+// EvtLinkClosed says that the last connection to a linked peer is gone.
+type EvtLinkClosed struct{ Peer peer.ID }
 
-func (Learned) event()     {}
-func (TailLearned) event() {}
-func (Published) event()   {}
-func (LinkOpened) event()  {}
-func (LinkClosed) event()  {}
+// EvtNeighbourChosen says that a linked peer is a neighbour from now on: the node keeps the connection.
+type EvtNeighbourChosen struct{ Peer peer.ID }
 
-// eventQueue is how many events may wait for a subscriber before further ones are dropped, and counted.
-const eventQueue = 1024
+// EvtNeighbourDropped says that a peer is no neighbour any more.
+type EvtNeighbourDropped struct{ Peer peer.ID }
 
+const (
+	// eventQueue is how many events may wait for the bus before further ones are dropped, and counted.
+	eventQueue = 1024
+	// eventsEnd is how long Close waits for a subscriber that does not read. The goroutine ends when that one does.
+	eventsEnd = time.Second
+)
+
+// events puts what happens to the node on the host's event bus. The bus waits for subscribers that lag: only the goroutine of
+// events waits with it.
 type events struct {
-	mu       sync.Mutex
-	subs     map[chan Event]bool
-	closed   bool
 	counters *counters.Counters
 	metrics  *metrics
+	emitters map[reflect.Type]event.Emitter
+	done     chan struct{}
+
+	mu    sync.Mutex
+	queue chan any // nil: closed
 }
 
-func newEvents(c *counters.Counters, m *metrics) *events {
-	return &events{subs: make(map[chan Event]bool), counters: c, metrics: m}
-}
-
-// Events subscribes to what happens to the node from now on. A subscriber that lags by more than 1024 events misses some,
-// which Status counts. The channel is closed by cancel, and by Close.
-func (n *Node) Events() (events <-chan Event, cancel func()) { return n.events.subscribe() }
-
-func (e *events) subscribe() (<-chan Event, func()) {
-	ch := make(chan Event, eventQueue)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		close(ch)
-		return ch, func() {}
+func newEvents(h host.Host, c *counters.Counters, m *metrics) (*events, error) {
+	e := &events{
+		counters: c, metrics: m, emitters: make(map[reflect.Type]event.Emitter),
+		done: make(chan struct{}), queue: make(chan any, eventQueue),
 	}
-	e.subs[ch] = true
-	return ch, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.subs[ch] {
-			delete(e.subs, ch)
-			close(ch)
+	for _, ev := range []any{
+		new(EvtSummaryLearned), new(EvtTailLearned), new(EvtSummaryPublished), new(EvtLinkOpened), new(EvtLinkClosed),
+		new(EvtNeighbourChosen), new(EvtNeighbourDropped),
+	} {
+		emitter, err := h.EventBus().Emitter(ev)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("node: events: %w", err), e.closeEmitters())
 		}
+		e.emitters[reflect.TypeOf(ev).Elem()] = emitter
 	}
+	go e.run(e.queue)
+	return e, nil
 }
 
-func (e *events) emit(ev Event) {
+func (e *events) run(queue <-chan any) {
+	defer close(e.done)
+	for ev := range queue {
+		_ = e.emitters[reflect.TypeOf(ev)].Emit(ev)
+	}
+	_ = e.closeEmitters()
+}
+
+func (e *events) closeEmitters() error {
+	var errs []error
+	for _, emitter := range e.emitters {
+		errs = append(errs, emitter.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// emit counts an event and hands it to the bus. It never waits.
+func (e *events) emit(ev any) {
 	e.metrics.event(ev)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for ch := range e.subs {
-		select {
-		case ch <- ev:
-		default:
+	select {
+	case e.queue <- ev:
+	default:
+		if e.queue != nil {
 			e.counters.Drop("events")
 		}
 	}
 }
 
+// close ends the goroutine when what was emitted before is on the bus.
 func (e *events) close() {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.closed = true
-	for ch := range e.subs {
-		delete(e.subs, ch)
-		close(ch)
+	queue := e.queue
+	e.queue = nil
+	e.mu.Unlock()
+	if queue != nil {
+		close(queue)
+	}
+	select {
+	case <-e.done:
+	case <-time.After(eventsEnd):
 	}
 }

@@ -20,17 +20,20 @@ func Example() {
 	holder, holderHost := start()
 	defer holderHost.Close()
 	defer holder.Close()
-	if err := holder.AddKeys(ctx, []byte("apples"), []byte("pears")); err != nil {
+	if _, err := holder.Add(ctx, []byte("apples"), []byte("pears")); err != nil {
 		panic(err)
 	}
 
 	seeker, seekerHost := start(node.WithBootstrap(peer.AddrInfo{ID: holderHost.ID(), Addrs: holderHost.Addrs()}))
 	defer seekerHost.Close()
 	defer seeker.Close()
-	events, unsubscribe := seeker.Events()
-	defer unsubscribe()
-	for event := range events { // until the holder's summary is here
-		if learned, ok := event.(node.Learned); ok && learned.Origin == holder.ID() {
+	learned, err := seekerHost.EventBus().Subscribe(new(node.EvtSummaryLearned))
+	if err != nil {
+		panic(err)
+	}
+	defer learned.Close()
+	for event := range learned.Out() { // until the holder's summary is here
+		if event.(node.EvtSummaryLearned).Origin == holder.ID() {
 			break
 		}
 	}

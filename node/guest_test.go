@@ -257,8 +257,7 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 	n, friend := newNode(t), newNode(t)
 	deaf := newHost(t)
 	deaf.SetStreamHandler(HelloID, func(s network.Stream) { _ = s.Reset() })
-	events, stop := n.Events()
-	defer stop()
+	events := subscribe(t, n, new(EvtLinkOpened))
 	if err := n.Connect(t.Context(), peer.AddrInfo{ID: deaf.ID(), Addrs: deaf.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
@@ -270,12 +269,10 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 	})
 	opened := 0
 	for len(events) > 0 {
-		if ev, ok := (<-events).(LinkOpened); ok {
-			if ev.Peer != friend.ID() {
-				t.Errorf("a link with %s", ev.Peer)
-			}
-			opened++
+		if ev := (<-events).(EvtLinkOpened); ev.Peer != friend.ID() {
+			t.Errorf("a link with %s", ev.Peer)
 		}
+		opened++
 	}
 	if opened != 1 {
 		t.Errorf("%d links opened, want that with the friend", opened)

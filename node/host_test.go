@@ -85,9 +85,20 @@ func keysOf(name string, n int) [][]byte {
 
 func add(t testing.TB, n *Node, keys ...[]byte) {
 	t.Helper()
-	if err := n.AddKeys(t.Context(), keys...); err != nil {
+	if _, err := n.Add(t.Context(), keys...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// subscribe returns the events of some types that happen to a node from now on.
+func subscribe(t testing.TB, n *Node, types ...any) <-chan any {
+	t.Helper()
+	sub, err := n.host.EventBus().Subscribe(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sub.Close() })
+	return sub.Out()
 }
 
 // eventually waits until ok returns true, which is looked at often.
@@ -103,7 +114,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 // knows says whether n holds a part of p's summary at least.
 func knows(n, p *Node) bool {
-	held, err := n.Held(context.Background(), p.ID())
+	held, err := n.SummaryOf(context.Background(), p.ID())
 	return err == nil && held.Parts() > 0
 }
 

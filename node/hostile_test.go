@@ -177,7 +177,7 @@ func (r *raw) serve(t *testing.T, n *Node, o origin) {
 func learned(t *testing.T, n *Node, o origin) {
 	t.Helper()
 	eventually(t, "the origin is known", func() bool {
-		held, err := n.Held(t.Context(), o.id)
+		held, err := n.SummaryOf(t.Context(), o.id)
 		return err == nil && held.Parts() == o.stream.Prefix().Parts()
 	})
 }
@@ -207,7 +207,7 @@ func twins(t *testing.T, n *Node, r *raw) {
 	learned(t, n, o)
 	r.push(t, n, o.again(t, "other keys", 100, o.stream.Header().Epoch), nil)
 	eventually(t, "both are dropped", func() bool {
-		_, err := n.Held(t.Context(), o.id)
+		_, err := n.SummaryOf(t.Context(), o.id)
 		return err != nil
 	})
 }

@@ -8,56 +8,22 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/libp2p/go-libp2p/core/routing"
 )
 
-// KnownPeer is a peer with its signed record, which certifies its addresses.
-type KnownPeer struct {
-	ID        peer.ID
-	Neighbour bool
-	Record    []byte
-}
-
-// Addresses opens the record. The error says that it is not one of the peer.
-func (p KnownPeer) Addresses() (peer.AddrInfo, error) {
-	r, err := signed.OpenRecord(p.Record)
-	if err == nil && r.ID != p.ID {
-		err = signed.ErrSignature
-	}
-	return r.AddrInfo, err
-}
-
-// Known returns the peers whose summary and record are held, in the order of their ids: what to give WithBootstrap after a restart.
-// The errors: ErrClosed, that of ctx.
-func (n *Node) Known(ctx context.Context) (out []KnownPeer, err error) {
-	err = n.view(ctx, func(l *loop) {
-		neighbours := make(map[overlay.PeerID]bool)
-		for _, nb := range l.core.Overlay.Neighbours() {
-			neighbours[nb.Peer] = true
-		}
-		for _, d := range l.core.Overlay.Directory() {
-			if r, ok := l.core.Overlay.Record(d.Peer); ok {
-				out = append(out, KnownPeer{peer.ID(d.Peer), neighbours[d.Peer], slices.Clone(r.Envelope)})
-			}
-		}
-	})
-	slices.SortFunc(out, func(a, b KnownPeer) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return out, err
-}
-
-// AddressesOf returns the addresses that a peer's record certifies. The errors: ErrUnknown when none is held, ErrClosed, that of ctx.
-func (n *Node) AddressesOf(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
-	var r overlay.Record
-	var ok bool
-	if err := n.view(ctx, func(l *loop) { r, ok = l.core.Overlay.Record(overlay.PeerID(p)) }); err != nil {
+// FindPeer returns where a peer is: the addresses that its newest signed record certifies or, of a peer that is connected and has
+// published nothing, those that the host knows. It asks nobody. The errors: routing.ErrNotFound, ErrClosed, that of ctx.
+func (n *Node) FindPeer(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
+	r, ok, err := n.heldRecord(ctx, p)
+	switch {
+	case err != nil:
 		return peer.AddrInfo{}, err
+	case ok:
+		return n.record(r.Envelope)
+	case n.reached(p):
+		return n.host.Peerstore().PeerInfo(p), nil
 	}
-	if !ok {
-		return peer.AddrInfo{}, ErrUnknown
-	}
-	return n.record(r.Envelope)
+	return peer.AddrInfo{}, routing.ErrNotFound
 }
 
 // PeerStatus is what a node knows of another.
@@ -105,11 +71,6 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 	}
 	slices.SortFunc(out, func(a, b PeerStatus) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return out, err
-}
-
-// Addresses is the node's host: its id and the addresses it listens on.
-func (n *Node) Addresses() peer.AddrInfo {
-	return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}
 }
 
 // Connect connects to a peer and makes a link with it, over which queries that follow may go. The errors: ErrClosed, that of ctx, those of the host.

@@ -25,15 +25,16 @@ type loop struct {
 
 	wake *time.Timer
 
-	links   map[peer.ID]bool
-	greets  map[peer.ID]bool // links on which hello was said
-	queries map[routing.QueryID]*Results
-	lastID  routing.QueryID
-	replies map[uint64]reply // streams that wait for an answer of the core
-	lastReq uint64
-	hellos  map[peer.ID]*helloing
-	asks    map[peer.ID]*confirming
-	learned map[overlay.Way]int // bytes of parts, by the way they came
+	links      map[peer.ID]bool
+	greets     map[peer.ID]bool // links on which hello was said
+	neighbours map[peer.ID]bool // links that the core chose
+	queries    map[routing.QueryID]*Results
+	lastID     routing.QueryID
+	replies    map[uint64]reply // streams that wait for an answer of the core
+	lastReq    uint64
+	hellos     map[peer.ID]*helloing
+	asks       map[peer.ID]*confirming
+	learned    map[overlay.Way]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
 	fallbacks                     int // newer epochs that began with parts, for want of a delta
@@ -46,16 +47,17 @@ type loop struct {
 
 func newLoop(n *Node, m *core.Machine) *loop {
 	l := &loop{
-		n:       n,
-		core:    m,
-		wake:    time.NewTimer(time.Hour),
-		links:   make(map[peer.ID]bool),
-		greets:  make(map[peer.ID]bool),
-		queries: make(map[routing.QueryID]*Results),
-		replies: make(map[uint64]reply),
-		hellos:  make(map[peer.ID]*helloing),
-		asks:    make(map[peer.ID]*confirming),
-		learned: make(map[overlay.Way]int),
+		n:          n,
+		core:       m,
+		wake:       time.NewTimer(time.Hour),
+		links:      make(map[peer.ID]bool),
+		greets:     make(map[peer.ID]bool),
+		neighbours: make(map[peer.ID]bool),
+		queries:    make(map[routing.QueryID]*Results),
+		replies:    make(map[uint64]reply),
+		hellos:     make(map[peer.ID]*helloing),
+		asks:       make(map[peer.ID]*confirming),
+		learned:    make(map[overlay.Way]int),
 	}
 	l.publisher, l.previous = newPublishers(n)
 	return l
@@ -65,7 +67,8 @@ func (l *loop) run() {
 	defer l.end()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	l.bootstrap()
+	first := l.bootstrap()
+	l.n.tasks.Run(func() { first.Wait(); close(l.n.begun) })
 	for {
 		select {
 		case <-l.n.ctx.Done():
@@ -204,7 +207,7 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 func (l *loop) greeted(p peer.ID) {
 	if l.links[p] && !l.greets[p] {
 		l.greets[p] = true
-		l.n.events.emit(LinkOpened{p})
+		l.n.events.emit(EvtLinkOpened{p})
 	}
 }
 
@@ -217,10 +220,11 @@ func (l *loop) unlink(p peer.ID) {
 	delete(l.links, p)
 	delete(l.hellos, p)
 	links.Release(l.n.host, p)
+	l.dropped(p)
 	l.step(overlay.LinkClosed{Peer: overlay.PeerID(p)})
 	if l.greets[p] {
 		delete(l.greets, p)
-		l.n.events.emit(LinkClosed{p})
+		l.n.events.emit(EvtLinkClosed{p})
 	}
 }
 

@@ -84,14 +84,14 @@ func (m *metrics) took(e overlay.Learned) {
 	m.saved.Add(float64(e.Delta))
 }
 
-func (m *metrics) event(ev Event) {
+func (m *metrics) event(ev any) {
 	switch ev := ev.(type) {
-	case Published:
+	case EvtSummaryPublished:
 		m.epochs.Inc()
 		m.own.Set(float64(ev.Bytes))
-	case LinkOpened:
+	case EvtLinkOpened:
 		m.links.Inc()
-	case LinkClosed:
+	case EvtLinkClosed:
 		m.links.Dec()
 	}
 }

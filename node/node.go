@@ -76,6 +76,7 @@ type Node struct {
 	touched  touched
 	leaving  sync.Once
 	closing  closing
+	begun    chan struct{} // closed when those to connect to at the start were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
@@ -100,7 +101,6 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		log:      cfg.log.With("id", h.ID()),
 		key:      key,
 		hasher:   cfg.seed.Hasher(),
-		keys:     cfg.keys,
 		start:    time.Now(),
 		in:       inbox.New(),
 		links:    links.New(cfg.maxConnections),
@@ -108,19 +108,30 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		metrics:  newMetrics(),
 		joining:  make(chan struct{}, 1),
 		dials:    make(chan struct{}, cfg.dials),
+		begun:    make(chan struct{}),
 	}
-	n.events = newEvents(n.counters, n.metrics)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
-	machine, err := core.New(n.overlayConfig(), n.routingConfig(), n.tailsConfig())
-	if err != nil {
-		n.cancel(ErrClosed)
-		return nil, err
-	}
-	if err := n.run(machine); err != nil {
-		_ = n.Close()
-		return nil, err
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
+}
+
+// open opens the store and makes the core, and runs it.
+func (n *Node) open() (err error) {
+	if err := n.cfg.openStore(n.ctx); err != nil {
+		return err
+	}
+	n.keys = n.cfg.keys
+	n.cfg.bootstrap = append(n.cfg.bootstrap, n.cfg.warm()...)
+	if n.events, err = newEvents(n.host, n.counters, n.metrics); err != nil {
+		return err
+	}
+	machine, err := core.New(n.overlayConfig(), n.routingConfig(), n.tailsConfig())
+	if err != nil {
+		return err
+	}
+	return n.run(machine)
 }
 
 // run starts what listens, and the loop.
@@ -145,6 +156,9 @@ func (n *Node) run(machine *core.Machine) error {
 	}
 	l := newLoop(n, machine)
 	n.tasks.Run(l.run)
+	if n.cfg.store != nil {
+		n.tasks.Run(n.savePeers)
+	}
 	n.changes.Add(int64(n.keys.Len()))
 	return nil
 }
@@ -239,11 +253,11 @@ func (n *Node) routingConfig() routing.Config {
 }
 
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager. It
-// closes no connection, and not the host. It first tells the linked peers, which takes up to 0.2 s, that the node holds nothing
+// closes no connection, and not the host; the error is that of the store of WithDatastore. It first tells the linked peers, which takes up to 0.2 s, that the node holds nothing
 // any more.
 func (n *Node) Close() error {
 	if n.mesh != nil {
-		n.leaving.Do(n.goodbye)
+		n.leaving.Do(func() { n.saveKnown(); n.goodbye() })
 	}
 	if !n.tasks.Close() {
 		n.tasks.Wait()
@@ -260,11 +274,13 @@ func (n *Node) Close() error {
 	if n.mesh != nil {
 		n.mesh.End()
 	}
-	n.events.close()
+	if n.events != nil {
+		n.events.close()
+	}
 	if n.cfg.registerer != nil {
 		n.cfg.registerer.Unregister(collector{n})
 	}
-	return nil
+	return n.closeStore()
 }
 
 // now is the instant on the core's clock.
@@ -282,22 +298,11 @@ func (n *Node) refuse(p peer.ID, reason string, err error) {
 	n.mesh.Blame(p)
 }
 
+// Host is the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and others.
+func (n *Node) Host() host.Host { return n.host }
+
 // ID is the host's peer id.
 func (n *Node) ID() peer.ID { return n.host.ID() }
-
-// AddKeys takes in keys, each of 1 to wire.MaxKey bytes; those that are held already are skipped. It hashes in the caller's
-// goroutine. The summary that tells others of them is made in the background: within a second after a quiet time, else
-// within 20 seconds, or within two minutes while fewer than one key in a thousand has changed. On error, of the key store or of ctx, the keys before are held.
-func (n *Node) AddKeys(ctx context.Context, keys ...[]byte) error {
-	_, err := n.Add(ctx, keys...)
-	return err
-}
-
-// RemoveKeys drops keys, private ones too; those that are not held are skipped. It is told to others as AddKeys is.
-func (n *Node) RemoveKeys(ctx context.Context, keys ...[]byte) error {
-	_, err := n.Remove(ctx, keys...)
-	return err
-}
 
 func (n *Node) alive(ctx context.Context) error {
 	if n.ctx.Err() != nil {

@@ -47,8 +47,7 @@ func TestLateJoiner(t *testing.T) {
 
 func TestDepartedPeer(t *testing.T) {
 	a, b := newNode(t), newNode(t)
-	events, cancel := a.Events()
-	defer cancel()
+	events := subscribe(t, a, new(EvtLinkClosed))
 	add(t, a, keysOf("a", 500)...)
 	add(t, b, keysOf("b", 500)...)
 	connect(t, a, b)
@@ -58,7 +57,7 @@ func TestDepartedPeer(t *testing.T) {
 	eventually(t, "a hears that b has left", func() bool {
 		select {
 		case ev := <-events:
-			return ev == LinkClosed{b.ID()}
+			return ev == EvtLinkClosed{b.ID()}
 		default:
 			return false
 		}
@@ -84,11 +83,11 @@ func TestKeysAreAddedAndRemoved(t *testing.T) {
 	if a.Len() != 2 || !a.Has([]byte("x")) || a.Has([]byte("z")) {
 		t.Errorf("%d keys", a.Len())
 	}
-	if err := a.RemoveKeys(ctx, []byte("x"), []byte("z")); err != nil || a.Len() != 1 || a.Has([]byte("x")) {
+	if _, err := a.Remove(ctx, []byte("x"), []byte("z")); err != nil || a.Len() != 1 || a.Has([]byte("x")) {
 		t.Errorf("%d keys, %v", a.Len(), err)
 	}
 	for _, bad := range [][]byte{nil, make([]byte, wire.MaxKey+1)} {
-		if err := a.AddKeys(ctx, []byte("ok"), bad); !errors.Is(err, ErrKey) {
+		if _, err := a.Add(ctx, []byte("ok"), bad); !errors.Is(err, ErrKey) {
 			t.Errorf("key of %d bytes: %v", len(bad), err)
 		}
 		if _, err := a.Query(ctx, bad, QueryOptions{}); !errors.Is(err, ErrKey) {
@@ -100,7 +99,7 @@ func TestKeysAreAddedAndRemoved(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := a.AddKeys(cancelled, []byte("ok")); !errors.Is(err, context.Canceled) {
+	if _, err := a.Add(cancelled, []byte("ok")); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -115,7 +114,7 @@ func TestOverlap(t *testing.T) {
 	}
 	connect(t, a, b)
 	eventually(t, "a knows much of b", func() bool {
-		held, err := a.Held(t.Context(), b.ID())
+		held, err := a.SummaryOf(t.Context(), b.ID())
 		return err == nil && held.FalsePositiveRate() < 0.01
 	})
 	got, err := a.Overlap(t.Context(), b.ID())
@@ -145,7 +144,6 @@ func TestClose(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	ha, hb := newHost(t), newHost(t)
 	a, b := nodeOn(t, ha, WithRegisterer(reg)), nodeOn(t, hb)
-	events, _ := a.Events()
 	add(t, a, keysOf("a", 100)...)
 	add(t, b, keysOf("b", 100)...)
 	connect(t, a, b)
@@ -166,15 +164,13 @@ func TestClose(t *testing.T) {
 	for range open.Providers() {
 		t.Error("found something")
 	}
-	for range events { // ends
-	}
 	if _, err := a.Status(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("status after Close: %v", err)
 	}
 	if _, err := a.Query(t.Context(), []byte("k"), QueryOptions{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("query after Close: %v", err)
 	}
-	if err := a.AddKeys(t.Context(), []byte("k")); !errors.Is(err, ErrClosed) {
+	if _, err := a.Add(t.Context(), []byte("k")); !errors.Is(err, ErrClosed) {
 		t.Errorf("add after Close: %v", err)
 	}
 	if got, err := reg.Gather(); err != nil || len(got) > 0 {
@@ -187,12 +183,12 @@ func TestClose(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	h := newHost(t)
-	_, err := New(h, WithNetwork("", 0), WithSummaryShare(2), WithMaxConnections(1), WithMemory(0), WithParallelDials(0), WithNeighbours(-1, 0, 0))
+	_, err := New(h, WithNetwork("", 0), WithSummaryShare(2), WithMaxConnections(1), WithMemory(0), WithNeighbours(-1, 0, 0))
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	if got := len(err.(interface{ Unwrap() []error }).Unwrap()); got != 6 {
-		t.Errorf("%d faults named, want 6: %v", got, err)
+	if got := len(err.(interface{ Unwrap() []error }).Unwrap()); got != 5 {
+		t.Errorf("%d faults named, want 5: %v", got, err)
 	}
 	if _, err := New(h, WithNeighbours(9, 1, 1)); err == nil {
 		t.Error("more than half of the neighbours by overlap are accepted")

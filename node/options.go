@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	ds "github.com/ipfs/go-datastore"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/gologshim"
@@ -15,6 +16,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/schedule"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -33,7 +35,7 @@ type config struct {
 	nearSlots      int
 	randomSlots    int
 	memory         int
-	dials          int
+	dials          int // that may be under way at one time
 	log            *slog.Logger
 	registerer     prometheus.Registerer
 	bootstrap      []peer.AddrInfo
@@ -42,7 +44,10 @@ type config struct {
 	random         uint64
 	keys           keystore.Keys
 	private        keystore.Keys
-	epochs         Epochs
+	epochs         epochs
+	store          *store.Store // nil: none
+	datastore      ds.Batching  // in which New opens it; nil: none
+	datastoreOpts  []store.Option
 	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
 	off            off
@@ -74,16 +79,7 @@ func newConfig(opts []Option) (config, error) {
 	if c.headers == nil {
 		c.headers = signed.NewCache(1024)
 	}
-	if c.keys == nil {
-		c.keys = &keystore.Memory{}
-	}
-	if c.private == nil {
-		c.private = &keystore.Memory{}
-	}
-	if c.epochs == nil {
-		c.epochs = &clockEpochs{}
-	}
-	errs = append(errs, c.checkPrevious())
+	errs = append(errs, c.checkStore(), c.checkPrevious())
 	return c, errors.Join(errs...)
 }
 
@@ -166,17 +162,6 @@ func WithMemory(bytes int) Option {
 	}
 }
 
-// WithParallelDials limits the connections that are being made at one time, 1 or more. Default 8.
-func WithParallelDials(n int) Option {
-	return func(c *config) error {
-		if n < 1 {
-			return fmt.Errorf("node: %d parallel dials, must be 1 or more", n)
-		}
-		c.dials = n
-		return nil
-	}
-}
-
 // WithLogger sets the logger. Default: go-libp2p's gologshim.Logger("venn"), which obeys GOLOG_LOG_LEVEL.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.log = l; return nil }
@@ -208,7 +193,7 @@ func WithRandomness(seed uint64) Option {
 	return func(c *config) error { c.random = seed; return nil }
 }
 
-// WithKeys sets where keys are kept. Default: in memory (keystore.Memory).
+// WithKeys sets where keys are kept. Default: in memory (keystore.Memory). What is to outlast the program: WithDatastore.
 func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }

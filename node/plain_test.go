@@ -146,7 +146,7 @@ func TestPlainPeerIsTakenIn(t *testing.T) {
 		case m = <-passed:
 		default:
 		}
-		held, err := n.Held(t.Context(), o.id)
+		held, err := n.SummaryOf(t.Context(), o.id)
 		return err == nil && held.Parts() == 1 && m != nil
 	})
 	if m.GetFrom() != o.id || !bytes.Equal(m.Data, o.message(t)) {

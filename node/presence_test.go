@@ -55,7 +55,7 @@ func TestNobody(t *testing.T) {
 	defer cancel()
 	go func() {
 		time.Sleep(300 * time.Millisecond)
-		_ = b.AddKeys(context.Background(), key)
+		_, _ = b.Add(context.Background(), key)
 	}()
 	found := 0
 	for k, p := range a.Watch(ctx, key) {

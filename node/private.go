@@ -9,11 +9,6 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// WithPrivateKeys sets where the node keeps the keys of AddPrivate. Default: in memory.
-func WithPrivateKeys(k keystore.Keys) Option {
-	return func(c *config) error { c.private = k; return nil }
-}
-
 // AddPrivate takes in keys that are in no summary and in no join: nobody can test guesses against what the node publishes. It
 // still says yes to a linked peer that asks for such a key, so others find it only through a link with the node. A key that is
 // also added otherwise is in the summary. It says how many are new, and its errors are those of Add.
@@ -34,7 +29,18 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	return added, nil
 }
 
-// removePrivate drops those of the keys that are private, and says how many they are.
+// RemovePrivate drops those of the keys that are private, and says how many they are. A key that is also added otherwise stays in
+// the summary. The errors are those of Remove.
+func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, err error) {
+	if err := checkKeys(keys); err != nil {
+		return 0, err
+	}
+	if err := n.alive(ctx); err != nil {
+		return 0, err
+	}
+	return n.removePrivate(keys)
+}
+
 func (n *Node) removePrivate(keys [][]byte) (int, error) {
 	if n.cfg.private.Len() == 0 {
 		return 0, nil

@@ -18,7 +18,7 @@ func TestPrivate(t *testing.T) {
 	add(t, b, public)
 	connect(t, a, b)
 	eventually(t, "a knows b", func() bool { return knows(a, b) })
-	held, err := a.Held(t.Context(), b.ID())
+	held, err := a.SummaryOf(t.Context(), b.ID())
 	if err != nil {
 		t.Fatal(err)
 	}

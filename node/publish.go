@@ -136,7 +136,7 @@ func (p *publisher) built(l *loop, b built) {
 	h, all := b.stream.Header(), b.stream.Prefix()
 	p.published++
 	p.sample, p.sampleDue = sampleMessage(b), true
-	p.n.events.emit(Published{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.EncodedBytes()})
+	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.EncodedBytes()})
 }
 
 // sendSample sends the ordinary message if it is due, when there is anybody for whom it is.

@@ -25,7 +25,7 @@ func (e *failingEpochs) NextEpoch() (summary.Epoch, error) {
 func TestFaultIsTold(t *testing.T) {
 	e := &failingEpochs{}
 	e.failing.Store(true)
-	n := newNode(t, WithEpochs(e), WithEpochSpacing(schedule.LeastSpacing))
+	n := newNode(t, func(c *config) error { c.epochs = e; return nil }, WithEpochSpacing(schedule.LeastSpacing))
 	add(t, n, []byte("k"))
 	fault := func() string {
 		s, err := n.Status(t.Context())

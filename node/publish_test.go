@@ -19,7 +19,7 @@ func TestShapeStays(t *testing.T) {
 		same bool
 	}{{2000, false}, {2400, true}, {2828, true}, {2900, false}, {2100, true}, {2000, false}} {
 		add(t, n, keys[:c.keys]...)
-		if err := n.RemoveKeys(t.Context(), keys[c.keys:]...); err != nil {
+		if _, err := n.Remove(t.Context(), keys[c.keys:]...); err != nil {
 			t.Fatal(err)
 		}
 		b := n.build(summary.Header{Seed: n.cfg.seed.Tag(), Origin: string(n.ID()), Lifetime: schedule.Lifetime, Shape: h.Shape})

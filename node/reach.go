@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -140,6 +141,18 @@ func (l *loop) protect(p peer.ID) {
 	if l.links[p] {
 		l.n.links.Need(p, true)
 		links.Keep(l.n.host, p, true)
+		if !l.neighbours[p] {
+			l.neighbours[p] = true
+			l.n.events.emit(EvtNeighbourChosen{p})
+		}
+	}
+}
+
+// dropped notes that a peer is no neighbour any more.
+func (l *loop) dropped(p peer.ID) {
+	if l.neighbours[p] {
+		delete(l.neighbours, p)
+		l.n.events.emit(EvtNeighbourDropped{p})
 	}
 }
 
@@ -148,6 +161,7 @@ func (l *loop) unprotect(p peer.ID) {
 	if l.links[p] {
 		l.n.links.Need(p, false)
 		links.Keep(l.n.host, p, false)
+		l.dropped(p)
 	}
 }
 
@@ -166,13 +180,17 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// bootstrap connects to the peers named for that. What follows is as with every other connection.
-func (l *loop) bootstrap() {
+// bootstrap begins to connect to the peers named for that, and to those of the last run. What follows is as with every other
+// connection.
+func (l *loop) bootstrap() *sync.WaitGroup {
+	var dials sync.WaitGroup
 	for _, info := range l.n.cfg.bootstrap {
 		if info.ID == l.n.host.ID() {
 			continue
 		}
-		l.n.tasks.Run(func() {
+		dials.Add(1)
+		run := func() {
+			defer dials.Done()
 			ctx, cancel := context.WithTimeout(l.n.ctx, streams.OpenTime)
 			defer cancel()
 			if err := l.n.dial(ctx, info, false); err != nil {
@@ -180,9 +198,16 @@ func (l *loop) bootstrap() {
 				return
 			}
 			l.n.in.LinkWanted(info.ID)
-		})
+		}
+		if !l.n.tasks.Run(run) {
+			dials.Done()
+		}
 	}
+	return &dials
 }
+
+// Begun is closed when the node has tried to connect to its bootstrap peers and to those of its last run.
+func (n *Node) Begun() <-chan struct{} { return n.begun }
 
 // watch begins to watch the host's connections, and takes in those that there are.
 func (n *Node) watch() error {

@@ -41,7 +41,7 @@ func TestChangedAddresses(t *testing.T) {
 	eventually(t, "the host has noticed", func() bool { return slices.ContainsFunc(h.Addrs(), extra.Equal) })
 	noticed := time.Now()
 	eventually(t, "others know the new address", func() bool {
-		now, err := m.AddressesOf(t.Context(), n.ID())
+		now, err := m.FindPeer(t.Context(), n.ID())
 		return err == nil && slices.ContainsFunc(now.Addrs, extra.Equal)
 	})
 	t.Logf("%v after the host", time.Since(noticed))

@@ -21,7 +21,7 @@ import (
 
 // under says whether what n holds of p's summary is under a seed number.
 func under(n, p *Node, number uint32) bool {
-	held, err := n.Held(context.Background(), p.ID())
+	held, err := n.SummaryOf(context.Background(), p.ID())
 	return err == nil && held.Parts() > 0 && held.Header().Seed.Number == number
 }
 
@@ -67,7 +67,7 @@ func TestRotation(t *testing.T) {
 	b = again(t, b, "b", to8...)
 	connect(t, b, a)
 	eventually(t, "they know each other's new epochs", func() bool {
-		held, err := a.Held(t.Context(), b.ID())
+		held, err := a.SummaryOf(t.Context(), b.ID())
 		s, err2 := b.Status(t.Context())
 		return under(b, a, 7) && errors.Join(err, err2) == nil && held.Header().Epoch.Generation == s.Epoch.Generation
 	})

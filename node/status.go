@@ -2,12 +2,12 @@ package node
 
 import (
 	"context"
-	"slices"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Status is what a node holds and has done.
@@ -34,7 +34,8 @@ type Status struct {
 	Epochs       int     // own summaries published so far
 	Ignored      int     // announcements of others not taken in for want of room
 
-	BudgetSent, BudgetReceived uint64 // bytes so far that counted against the budgets for summaries
+	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
+	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries
 
 	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
 
@@ -50,14 +51,25 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Neighbours returns the neighbours and what is known of their overlap. The errors: ErrClosed, that of ctx.
-func (n *Node) Neighbours(ctx context.Context) (out []overlay.Neighbour, err error) {
-	err = n.view(ctx, func(l *loop) { out = slices.Clone(l.core.Overlay.Neighbours()) })
+// Neighbour is a peer that the node keeps a connection with.
+type Neighbour struct {
+	Peer  peer.ID
+	Kind  string            // why it is one: random, similar, near, inbound or complementary
+	Share estimate.Interval // of the node's collection that it holds, as estimated; zero when not known
+}
+
+// Neighbours returns the neighbours, in the order of their ids. The errors: ErrClosed, that of ctx.
+func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
+	err = n.view(ctx, func(l *loop) {
+		for _, nb := range l.core.Overlay.Neighbours() {
+			out = append(out, Neighbour{peer.ID(nb.Peer), nb.Kind.String(), nb.Share})
+		}
+	})
 	return out, err
 }
 
-// Held returns the prefix of a peer's summary that the node holds. The errors: ErrUnknown, ErrClosed, that of ctx.
-func (n *Node) Held(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
+// SummaryOf returns the prefix of a peer's summary that the node holds. The errors: ErrUnknown, ErrClosed, that of ctx.
+func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
 	ok := false
 	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(overlay.PeerID(p)) }); err != nil {
 		return nil, err
@@ -68,9 +80,9 @@ func (n *Node) Held(ctx context.Context, p peer.ID) (held *summary.Prefix, err e
 	return held, nil
 }
 
-// Overlap estimates what the node's keys and those of a peer have in common, at 95 % confidence. The errors: those of Held.
+// Overlap estimates what the node's keys and those of a peer have in common, at 95 % confidence. The errors: those of SummaryOf.
 func (n *Node) Overlap(ctx context.Context, p peer.ID) (summary.Overlap, error) {
-	held, err := n.Held(ctx, p)
+	held, err := n.SummaryOf(ctx, p)
 	if err != nil {
 		return summary.Overlap{}, err
 	}
@@ -111,7 +123,7 @@ func (l *loop) status() Status {
 		Ignored:      l.core.Overlay.Ignored(),
 		Unrotated:    l.core.Overlay.Unrotated(),
 
-		BudgetSent: b.Sent, BudgetReceived: b.Received,
+		LineOut: b.LineOut, LineIn: b.LineIn, BudgetSent: b.Sent, BudgetReceived: b.Received,
 	}
 	if l.publisher.fault != nil {
 		s.Fault = l.publisher.fault.Error()

@@ -69,7 +69,7 @@ func TestOldRecord(t *testing.T) {
 		}
 		at := func(a ma.Multiaddr) func() bool {
 			return func() bool {
-				got, err := n.AddressesOf(t.Context(), s.id)
+				got, err := n.FindPeer(t.Context(), s.id)
 				return err == nil && len(got.Addrs) == 1 && got.Addrs[0].Equal(a)
 			}
 		}

@@ -72,16 +72,14 @@ func TestTailsTell(t *testing.T) {
 	nodes := meshOf(t, 3, 300)
 	a, b := nodes[0], nodes[1]
 	epochs := epochOf(t, a)
-	events := map[*Node]<-chan Event{}
+	events := map[*Node]<-chan any{}
 	for _, n := range []*Node{a, b} {
-		ch, cancel := n.Events()
-		defer cancel()
-		events[n] = ch
+		events[n] = subscribe(t, n, new(EvtTailLearned))
 	}
 	add(t, a, []byte("new"))
 	eventually(t, "b hears of a new key", func() bool { return says(t, b, a, []byte("new")) == "added" })
 	for _, n := range []*Node{a, b} {
-		eventually(t, "an event of the tail", func() bool { return slices.Contains(waiting(events[n]), Event(TailLearned{a.ID(), epochs, 1, 1, 0})) })
+		eventually(t, "an event of the tail", func() bool { return slices.Contains(waiting(events[n]), any(EvtTailLearned{a.ID(), epochs, 1, 1, 0})) })
 	}
 	r, err := b.Query(t.Context(), []byte("new"), QueryOptions{})
 	if err != nil {
@@ -90,7 +88,7 @@ func TestTailsTell(t *testing.T) {
 	if s, err := r.Stats(); err != nil || s.Found != 1 || s.Explain[0].Why != routing.Matched || s.Messages != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if err := a.RemoveKeys(t.Context(), []byte("new"), keysOf("old 0", 1)[0]); err != nil {
+	if _, err := a.Remove(t.Context(), []byte("new"), keysOf("old 0", 1)[0]); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range [][]byte{[]byte("new"), keysOf("old 0", 1)[0]} {
@@ -105,7 +103,7 @@ func TestTailsTell(t *testing.T) {
 }
 
 // waiting returns the events that have come and not been read.
-func waiting(events <-chan Event) (all []Event) {
+func waiting(events <-chan any) (all []any) {
 	for {
 		select {
 		case e := <-events:
@@ -128,7 +126,7 @@ func TestTailsAndEpochsAgree(t *testing.T) {
 		for _, k := range keys {
 			held[string(k)] = true
 		}
-		if err := a.RemoveKeys(t.Context(), keys[:n/2]...); err != nil {
+		if _, err := a.Remove(t.Context(), keys[:n/2]...); err != nil {
 			t.Fatal(err)
 		}
 		for _, k := range keys[:n/2] {
@@ -186,7 +184,7 @@ func TestFreshness(t *testing.T) {
 			go watch(other, key, n.ID(), true, &found)
 			if i >= 50 {
 				old := fmt.Appendf(nil, "%d/%d", k, i-50)
-				if err := n.RemoveKeys(t.Context(), old); err != nil {
+				if _, err := n.Remove(t.Context(), old); err != nil {
 					t.Fatal(err)
 				}
 				wg.Add(1)
@@ -220,7 +218,7 @@ func TestSteadyChanges(t *testing.T) {
 		for k, n := range nodes {
 			add(t, n, batch(k, second)...)
 			if second >= 10 {
-				if err := n.RemoveKeys(t.Context(), batch(k, second-10)...); err != nil {
+				if _, err := n.Remove(t.Context(), batch(k, second-10)...); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -112,7 +112,7 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 	m := c.r.members[peer]
 	if key, ok := m.keys.any(c.rng); ok {
 		c.changes.Note(time.Since(c.began), peer, key, false)
-		if m.node.RemoveKeys(ctx, c.r.ring.Key(key)) == nil {
+		if _, err := m.node.Remove(ctx, c.r.ring.Key(key)); err == nil {
 			c.removed++
 		}
 	}
@@ -124,7 +124,7 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 			continue
 		}
 		c.changes.Note(time.Since(c.began), peer, key, true)
-		if m.node.AddKeys(ctx, c.r.ring.Key(key)) == nil {
+		if _, err := m.node.Add(ctx, c.r.ring.Key(key)); err == nil {
 			c.added++
 		}
 		return

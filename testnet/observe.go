@@ -71,10 +71,10 @@ func (r *run) change(ctx context.Context, i, add, remove int) (added, removed in
 		}
 	}
 	before := m.keys.Len()
-	if err = m.node.RemoveKeys(ctx, removes...); err != nil {
+	if _, err = m.node.Remove(ctx, removes...); err != nil {
 		return 0, 0, err
 	}
 	between := m.keys.Len()
-	err = m.node.AddKeys(ctx, adds...)
+	_, err = m.node.Add(ctx, adds...)
 	return m.keys.Len() - between, before - between, err
 }

@@ -78,8 +78,8 @@ func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
 	neighbours, err := m.node.Neighbours(ctx)
 	var ids []peer.ID
 	for _, n := range neighbours {
-		if n.Kind == overlay.Similar {
-			ids = append(ids, peer.ID(n.Peer))
+		if n.Kind == overlay.Similar.String() {
+			ids = append(ids, n.Peer)
 		}
 	}
 	return ids, err

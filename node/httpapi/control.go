@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
@@ -35,7 +36,7 @@ type ID struct {
 }
 
 func (a *api) id(w http.ResponseWriter, _ *http.Request) error {
-	here := a.Node.Addresses()
+	here := *host.InfoFromHost(a.Node.Host())
 	return writeJSON(w, ID{here.ID.String(), Addresses(here, here)})
 }
 
@@ -125,7 +126,7 @@ func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := make([]Neighbour, len(all))
 	for i, n := range all {
-		out[i] = Neighbour{ID: peer.ID(n.Peer).String(), Kind: n.Kind.String()}
+		out[i] = Neighbour{ID: n.Peer.String(), Kind: n.Kind}
 		if n.Share.Confidence > 0 {
 			out[i].Share = &Interval{n.Share.Value, n.Share.Low, n.Share.High, n.Share.Confidence}
 		}
@@ -172,7 +173,7 @@ func (a *api) overlap(w http.ResponseWriter, r *http.Request) error {
 func (a *api) overlapOf(r *http.Request, p, q peer.ID) (summary.Overlap, error) {
 	held := make([]*summary.Prefix, 2)
 	for i, x := range []peer.ID{p, q} {
-		h, err := a.Node.Held(r.Context(), x)
+		h, err := a.Node.SummaryOf(r.Context(), x)
 		if err != nil {
 			return summary.Overlap{}, fmt.Errorf("%s: %w", x, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"github.com/libp2p/go-libp2p/core/host"
 )
 
 // Cover is one of few peers that together hold many keys.
@@ -40,10 +42,10 @@ func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.waitBegun(r.Context())
-	here := a.Node.Addresses()
+	here := *host.InfoFromHost(a.Node.Host())
 	end := CoverEnd{End: "done", Asked: len(keys)}
 	var write func(any) error
-	for share, err := range a.Node.Cover(r.Context(), keys, top) {
+	for share, err := range a.Node.Shares(r.Context(), keys, top) {
 		if err != nil && write == nil {
 			return err
 		} else if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
@@ -55,7 +56,7 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, here := FormatKey(key), a.Node.Addresses()
+	text, here := FormatKey(key), *host.InfoFromHost(a.Node.Host())
 	own := a.Node.Has(key)
 	if own && !o.All && o.Want <= 1 {
 		write := lines(w)
@@ -107,11 +108,8 @@ func (a *api) await(r *http.Request, key []byte) {
 const beginTime = 3 * time.Second
 
 func (a *api) waitBegun(ctx context.Context) {
-	if a.Begun == nil {
-		return
-	}
 	select {
-	case <-a.Begun:
+	case <-a.Node.Begun():
 	case <-time.After(beginTime):
 	case <-ctx.Done():
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -46,7 +47,7 @@ func add(t *testing.T, n *node.Node, keys ...string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := n.AddKeys(t.Context(), key); err != nil {
+		if _, err := n.Add(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,15 +56,15 @@ func add(t *testing.T, n *node.Node, keys ...string) {
 // two returns two nodes that know each other's summary; the second holds "there" and a CID.
 func two(t *testing.T) (here, there *node.Node) {
 	t.Helper()
-	here, there = newNode(t), newNode(t, node.WithJoins())
+	here, there = newNode(t), newNode(t, node.WithIntersect())
 	add(t, here, "here", "both")
 	add(t, there, "there", "both", someCID)
-	if err := here.Connect(t.Context(), there.Addresses()); err != nil {
+	if err := here.Connect(t.Context(), *host.InfoFromHost(there.Host())); err != nil {
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		_, err1 := here.Held(t.Context(), there.ID())
-		_, err2 := there.Held(t.Context(), here.ID())
+		_, err1 := here.SummaryOf(t.Context(), there.ID())
+		_, err2 := there.SummaryOf(t.Context(), here.ID())
 		if err1 == nil && err2 == nil {
 			return here, there
 		}
@@ -155,7 +156,7 @@ func TestOpenAPI(t *testing.T) {
 		{"POST", "/api/v1/keys/has", "line=0", "one", true},
 		{"POST", "/api/v1/keys/remove", "", "one", false},
 		{"POST", "/api/v1/keys/has", "", "one\ntwo\n\n" + someCID, false},
-		{"POST", "/api/v1/connect", "peer=" + url.QueryEscape(Addresses(there.Addresses(), here.Addresses())[0]), "", false},
+		{"POST", "/api/v1/connect", "peer=" + url.QueryEscape(Addresses(*host.InfoFromHost(there.Host()), *host.InfoFromHost(here.Host()))[0]), "", false},
 		{"POST", "/api/v1/connect", "peer=x", "", true},
 		{"GET", "/api/v1/openapi.json", "", "", false},
 		{"GET", "/api/v1/ping", "peer=" + there.ID().String(), "", false},

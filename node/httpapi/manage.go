@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+
 	"github.com/venn-p2p/venn/node"
 )
 
@@ -69,7 +72,7 @@ func (a *api) logLevel(w http.ResponseWriter, r *http.Request) error {
 
 // Event is something that happened to the node.
 type Event struct {
-	Type  string    `json:"type"` // linked, unlinked, learned, tail or published
+	Type  string    `json:"type"` // linked, unlinked, chosen or dropped (as a neighbour), learned, tail or published
 	Time  time.Time `json:"time"`
 	Peer  string    `json:"peer,omitempty"`  // who it was linked with, or whose summary or tail was learned
 	Epoch string    `json:"epoch,omitempty"` // of the summary
@@ -89,8 +92,13 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	events, cancel := a.Node.Events()
-	defer cancel()
+	types := []any{new(node.EvtLinkOpened), new(node.EvtLinkClosed), new(node.EvtNeighbourChosen), new(node.EvtNeighbourDropped), new(node.EvtSummaryLearned), new(node.EvtTailLearned), new(node.EvtSummaryPublished)}
+	events, err := a.Node.Host().EventBus().Subscribe(types, eventbus.BufSize(eventQueue))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = events.Close() }()
+	feed := drained(events)
 	peers, err := a.Node.Peers(r.Context())
 	if err != nil {
 		return err
@@ -110,7 +118,7 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case <-r.Context().Done():
 			return nil
-		case e, more := <-events:
+		case e, more := <-feed:
 			if !more || !send(eventOf(e)) {
 				return nil
 			}
@@ -118,17 +126,39 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-func eventOf(e node.Event) Event {
+// eventQueue is how many events may wait for a client before further ones are left out.
+const eventQueue = 1024
+
+// drained passes on events until the subscription is closed. It leaves some out rather than keep the bus waiting.
+func drained(events event.Subscription) <-chan any {
+	feed := make(chan any, eventQueue)
+	go func() {
+		defer close(feed)
+		for e := range events.Out() {
+			select {
+			case feed <- e:
+			default:
+			}
+		}
+	}()
+	return feed
+}
+
+func eventOf(e any) Event {
 	switch e := e.(type) {
-	case node.LinkOpened:
+	case node.EvtLinkOpened:
 		return Event{Type: "linked", Peer: e.Peer.String()}
-	case node.LinkClosed:
+	case node.EvtLinkClosed:
 		return Event{Type: "unlinked", Peer: e.Peer.String()}
-	case node.Learned:
+	case node.EvtNeighbourChosen:
+		return Event{Type: "chosen", Peer: e.Peer.String()}
+	case node.EvtNeighbourDropped:
+		return Event{Type: "dropped", Peer: e.Peer.String()}
+	case node.EvtSummaryLearned:
 		return Event{Type: "learned", Peer: e.Origin.String(), Epoch: e.Epoch.String(), Parts: e.Parts}
-	case node.TailLearned:
+	case node.EvtTailLearned:
 		return Event{Type: "tail", Peer: e.Origin.String(), Epoch: e.Epoch.String(), Number: e.Number, Added: e.Added, Removed: e.Removed}
-	case node.Published:
+	case node.EvtSummaryPublished:
 		return Event{Type: "published", Epoch: e.Epoch.String(), Parts: e.Parts, Keys: e.Keys, Bytes: e.Bytes}
 	}
 	return Event{Type: fmt.Sprintf("%T", e)}

@@ -1,25 +1,37 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
+
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/summary"
 )
 
-// noEpochs are those of a store that fails.
-type noEpochs struct{}
+// badDisk is a datastore that takes no numbers of summaries while it is told so.
+type badDisk struct {
+	ds.Batching
+	gone atomic.Bool
+}
 
-func (noEpochs) NextEpoch() (summary.Epoch, error) {
-	return summary.Epoch{}, errors.New("disk is gone")
+func (d *badDisk) Put(ctx context.Context, name ds.Key, value []byte) error {
+	if name == ds.NewKey("/epoch") && d.gone.Load() {
+		return errors.New("disk is gone")
+	}
+	return d.Batching.Put(ctx, name, value)
 }
 
 // TestNotReady: a node whose summary cannot be made is not ready, and says why.
 func TestNotReady(t *testing.T) {
-	n := newNode(t, node.WithEpochs(noEpochs{}))
+	disk := &badDisk{Batching: dssync.MutexWrap(ds.NewMapDatastore())}
+	n := newNode(t, node.WithDatastore(disk))
+	disk.gone.Store(true)
 	add(t, n, someCID)
 	at := serve(t, Public(Config{Node: n}))
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {

@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/boxo/routing/http/types"
 	"github.com/ipfs/boxo/routing/http/types/iter"
 	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/routing"
 
@@ -60,7 +61,7 @@ func (d delegated) look(ctx context.Context, c cid.Cid, limit int, found chan<- 
 		})
 	}
 	if d.node.Advertises(c.Hash()) {
-		serve(d.node.Addresses())
+		serve(*host.InfoFromHost(d.node.Host()))
 	}
 	for holder := range d.node.FindProvidersAsync(ctx, c, limit) {
 		serve(holder)
@@ -111,7 +112,7 @@ func record(info peer.AddrInfo) *types.PeerRecord {
 
 // FindPeers returns the certified addresses of a peer, if they are known here.
 func (d delegated) FindPeers(ctx context.Context, p peer.ID, _ int) (iter.ResultIter[*types.PeerRecord], error) {
-	info, err := d.node.AddressesOf(ctx, p)
+	info, err := d.node.FindPeer(ctx, p)
 	if err != nil {
 		return nil, routing.ErrNotFound
 	}

@@ -29,8 +29,6 @@ type Config struct {
 	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. It is called for
 	// many peers at once. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
-	// Begun is closed when the node has tried to connect to those it is to begin with: find waits for it, up to 3 s. nil: it does not.
-	Begun <-chan struct{}
 	// Removals says whether keys have been removed. nil: status does not tell.
 	Removals Removals
 	// Version is what status says. May be empty.
@@ -242,7 +240,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = f.status
 	case errors.Is(err, node.ErrUnknown):
 		status = http.StatusNotFound
-	case errors.Is(err, node.ErrNoJoin):
+	case errors.Is(err, node.ErrNoIntersect):
 		status = http.StatusConflict
 	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
 		status = http.StatusBadRequest

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ipfs/boxo/routing/http/types"
 	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
@@ -19,7 +20,7 @@ func TestSilentHolders(t *testing.T) {
 	for range 5 {
 		n := newNode(t)
 		add(t, n, someCID)
-		if err := here.Connect(t.Context(), n.Addresses()); err != nil {
+		if err := here.Connect(t.Context(), *host.InfoFromHost(n.Host())); err != nil {
 			t.Fatal(err)
 		}
 		nodes = append(nodes, n)

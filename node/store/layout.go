@@ -15,6 +15,7 @@ import (
 //	/keys/<key>     empty
 //	/peers/<id>     1 if it was a neighbour, else 0; then its signed PeerRecord
 //	/filter/<n>     chunk n of the saved filter
+//	/private/…      a store of the same layout, of the private keys
 //	/saved          tag of the seed, number of keys and of chunks: there while the saved filter is that of the keys
 var (
 	versionName = ds.NewKey("/version")
@@ -26,6 +27,8 @@ const (
 	keysPrefix   = "/keys"
 	peersPrefix  = "/peers"
 	filterPrefix = "/filter"
+
+	privatePrefix = "/private"
 
 	layoutVersion = "1"
 )

@@ -8,13 +8,29 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/signed"
 )
 
 // peerBytes is what a peer takes on disk, about.
 const peerBytes = 1 << 10
 
-func encodePeer(p node.KnownPeer) string {
+// Peer is a peer that a node knew, with its signed record, which certifies its addresses.
+type Peer struct {
+	ID        peer.ID
+	Neighbour bool
+	Record    []byte
+}
+
+// Addresses opens the record. The error says that it is not one of the peer.
+func (p Peer) Addresses() (peer.AddrInfo, error) {
+	r, err := signed.OpenRecord(p.Record)
+	if err == nil && r.ID != p.ID {
+		err = signed.ErrSignature
+	}
+	return r.AddrInfo, err
+}
+
+func encodePeer(p Peer) string {
 	flag := "\x00"
 	if p.Neighbour {
 		flag = "\x01"
@@ -34,19 +50,19 @@ func (s *Store) openPeers(ctx context.Context) error {
 }
 
 // Peers are the peers last saved, in the order of their ids.
-func (s *Store) Peers() []node.KnownPeer {
+func (s *Store) Peers() []Peer {
 	s.peersMu.Lock()
 	defer s.peersMu.Unlock()
-	out := make([]node.KnownPeer, 0, len(s.peers))
+	out := make([]Peer, 0, len(s.peers))
 	for _, id := range slices.Sorted(maps.Keys(s.peers)) {
 		v := s.peers[id]
-		out = append(out, node.KnownPeer{ID: peer.ID(id), Neighbour: v[0] == 1, Record: []byte(v[1:])})
+		out = append(out, Peer{ID: peer.ID(id), Neighbour: v[0] == 1, Record: []byte(v[1:])})
 	}
 	return out
 }
 
 // SavePeers makes peers the ones that Peers returns, from now on and after the next Open. It writes what has changed.
-func (s *Store) SavePeers(ctx context.Context, peers []node.KnownPeer) error {
+func (s *Store) SavePeers(ctx context.Context, peers []Peer) error {
 	s.peersMu.Lock()
 	defer s.peersMu.Unlock()
 	b, err := s.ds.Batch(ctx)

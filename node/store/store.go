@@ -11,17 +11,19 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 
 	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/namespace"
 	"github.com/ipfs/go-datastore/query"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Store is a keystore.Keys, keystore.Batches and node.Epochs on a datastore. It is safe for concurrent use.
+// Store is a keystore.Keys and keystore.Batches on a datastore, with the numbers of summaries and the peers that a node knew. It is
+// safe for concurrent use.
 type Store struct {
-	ds     ds.Batching
-	tag    summary.SeedTag
-	hasher summary.Hasher
+	ds      ds.Batching
+	tag     summary.SeedTag
+	network summary.Seed
+	hasher  summary.Hasher
 
 	mirror *keystore.Mirror // the fingerprints of all keys
 	length atomic.Int64
@@ -35,6 +37,8 @@ type Store struct {
 
 	epochs epochs
 
+	private *Store // of keys that are in no summary; nil for that store itself
+
 	peersMu sync.Mutex
 	peers   map[string]string // what is on disk
 }
@@ -42,7 +46,7 @@ type Store struct {
 var (
 	_ keystore.Keys    = (*Store)(nil)
 	_ keystore.Batches = (*Store)(nil)
-	_ node.Epochs      = (*Store)(nil)
+	_ keystore.Lists   = (*Store)(nil)
 )
 
 // Option sets one thing of a store.
@@ -56,9 +60,22 @@ func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.roo
 // than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those of
 // the datastore and of the options.
 func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option) (*Store, error) {
+	s, err := openOne(ctx, d, seed, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.private, err = openOne(ctx, namespace.Wrap(d, ds.NewKey(privatePrefix)), seed, opts); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openOne opens the store of public or of private keys.
+func openOne(ctx context.Context, d ds.Batching, seed summary.Seed, opts []Option) (*Store, error) {
 	s := &Store{
 		ds:      d,
 		tag:     seed.Tag(),
+		network: seed,
 		hasher:  seed.Hasher(),
 		changes: make(chan *change, 64),
 		closing: make(chan struct{}),
@@ -129,8 +146,17 @@ func (s *Store) Close() (err error) {
 		}
 	})
 	<-s.done
+	if s.private != nil {
+		err = errors.Join(err, s.private.Close())
+	}
 	return err
 }
+
+// Seed is the one of the fingerprints: it was given to Open.
+func (s *Store) Seed() summary.Seed { return s.network }
+
+// Private is where the keys are kept that are in no summary. Close closes it, too.
+func (s *Store) Private() *Store { return s.private }
 
 // Has says whether key is held.
 func (s *Store) Has(key []byte) bool {

@@ -14,7 +14,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/test"
 	"pgregory.net/rapid"
 
-	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -281,7 +280,7 @@ func TestNoRoom(t *testing.T) {
 	if asked < len("a longer key") {
 		t.Errorf("asked for %d bytes", asked)
 	}
-	if err := s.SavePeers(t.Context(), make([]node.KnownPeer, 1)); !errors.Is(err, full) {
+	if err := s.SavePeers(t.Context(), make([]Peer, 1)); !errors.Is(err, full) {
 		t.Errorf("peers: %v", err)
 	}
 	room = nil
@@ -325,15 +324,15 @@ func TestBadStores(t *testing.T) {
 func TestPeers(t *testing.T) {
 	d := memory()
 	s := open(t, d)
-	var peers []node.KnownPeer
+	var peers []Peer
 	for i := range 3 {
 		id, err := test.RandPeerID()
 		if err != nil {
 			t.Fatal(err)
 		}
-		peers = append(peers, node.KnownPeer{ID: id, Neighbour: i == 1, Record: []byte{byte(i)}})
+		peers = append(peers, Peer{ID: id, Neighbour: i == 1, Record: []byte{byte(i)}})
 	}
-	for _, save := range [][]node.KnownPeer{peers[:2], peers[1:], peers, nil} {
+	for _, save := range [][]Peer{peers[:2], peers[1:], peers, nil} {
 		if err := s.SavePeers(t.Context(), save); err != nil {
 			t.Fatal(err)
 		}
@@ -345,8 +344,8 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-func samePeers(a, b []node.KnownPeer) bool {
-	index := func(in []node.KnownPeer) map[peer.ID]string {
+func samePeers(a, b []Peer) bool {
+	index := func(in []Peer) map[peer.ID]string {
 		out := make(map[peer.ID]string)
 		for _, p := range in {
 			out[p.ID] = fmt.Sprintf("%v %s", p.Neighbour, p.Record)

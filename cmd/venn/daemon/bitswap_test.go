@@ -142,7 +142,7 @@ func TestBitswap(t *testing.T) {
 	b.hold(t, block)
 	connect(t, a.host, hub.host)
 	connect(t, b.host, hub.host)
-	eventually(t, "a knows b", func() bool { _, err := a.node.Held(t.Context(), b.host.ID()); return err == nil })
+	eventually(t, "a knows b", func() bool { _, err := a.node.SummaryOf(t.Context(), b.host.ID()); return err == nil })
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	got, err := a.swap.GetBlock(ctx, block.Cid())

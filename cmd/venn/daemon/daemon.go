@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	ds "github.com/ipfs/go-datastore"
-	"github.com/ipfs/go-datastore/namespace"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
@@ -77,7 +75,6 @@ type daemon struct {
 
 	registry  *prometheus.Registry
 	store     *store.Store
-	private   *store.Store // keys that are in no summary
 	removals  *repo.Removals
 	bootstrap []peer.AddrInfo
 	host      host.Host
@@ -121,11 +118,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(func() error { return d.closed(d.store) })
-	if d.private, err = store.Open(ctx, namespace.Wrap(db, ds.NewKey("/private")), d.seed(), store.WithRoom(room)); err != nil {
-		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
-	}
-	d.onClose(func() error { return d.closed(d.private) })
-	if d.removals, err = d.repo.OpenRemovals(d.store.Len()+d.private.Len() == 0); err != nil {
+	if d.removals, err = d.repo.OpenRemovals(d.store.Len()+d.store.Private().Len() == 0); err != nil {
 		return err
 	}
 	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
@@ -202,7 +195,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	}
 	d.bootstrap = append(d.bootstrap, d.opts.Bootstrap...)
 	opts := []node.Option{
-		node.WithKeys(d.store), node.WithPrivateKeys(d.private), node.WithEpochs(d.store),
+		node.WithStore(d.store), node.WithBootstrap(d.bootstrap...),
 		node.WithNetwork(d.cfg.Network.Name, d.cfg.Network.Seed),
 		node.WithBandwidth(uint64(d.cfg.Limits.Up), uint64(d.cfg.Limits.Down)), node.WithSummaryShare(d.cfg.Limits.Share),
 		node.WithMaxConnections(d.cfg.Limits.Connections), node.WithMemory(d.cfg.Limits.Memory),
@@ -212,7 +205,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		opts = append(opts, node.WithPreviousSeed(d.cfg.Network.PreviousSeed, until))
 	}
 	if d.cfg.Content.Joins {
-		opts = append(opts, node.WithJoins())
+		opts = append(opts, node.WithIntersect())
 	}
 	d.node, err = node.New(d.host, opts...)
 	if err != nil {
@@ -221,7 +214,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	d.onClose(d.node.Close)
 	d.serving = newServing(d.host, d.cfg.Content.ServedBy)
 	d.onClose(d.serving.close)
-	d.keeper = newKeeper(d.node, d.host, d.store, d.bootstrap, d.log)
+	d.keeper = newKeeper(d.node, d.host, d.bootstrap, d.log)
 	if d.cfg.Discovery.MDNS {
 		stop, err := d.keeper.discover(d.cfg.Network.Name)
 		if err != nil {
@@ -236,7 +229,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 // allKeys are the keys of both stores.
 func (d *daemon) allKeys(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for _, s := range []*store.Store{d.store, d.private} {
+		for _, s := range []*store.Store{d.store, d.store.Private()} {
 			for key, err := range s.Keys(ctx) {
 				if !yield(key, err) {
 					return
@@ -260,7 +253,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Begun: d.keeper.begun, Removals: d.removals, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Removals: d.removals, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))
@@ -277,7 +270,7 @@ func (d *daemon) serve(ctx context.Context) error {
 }
 
 func (d *daemon) started() Started {
-	here := d.node.Addresses()
+	here := *host.InfoFromHost(d.host)
 	s := Started{ID: here.ID.String(), Addresses: httpapi.Addresses(here, here), Keys: d.store.Len()}
 	if d.public != nil {
 		s.HTTP = "http://" + d.public.Addr().String()

@@ -82,7 +82,7 @@ func TestWarmRestart(t *testing.T) {
 	known, knower := newRepo(t), newRepo(t)
 	s, d, stop := start(t, known)
 	defer func() { _ = stop() }()
-	if err := d.node.AddKeys(t.Context(), []byte("key")); err != nil {
+	if _, err := d.node.Add(t.Context(), []byte("key")); err != nil {
 		t.Fatal(err)
 	}
 	info, err := peer.AddrInfoFromString(s.Addresses[0])
@@ -91,7 +91,7 @@ func TestWarmRestart(t *testing.T) {
 	}
 	for _, bootstrap := range [][]peer.AddrInfo{{*info}, nil} {
 		_, again, end := start(t, knower, bootstrap...)
-		eventually(t, "the summary is there", func() bool { _, err := again.node.Held(t.Context(), info.ID); return err == nil })
+		eventually(t, "the summary is there", func() bool { _, err := again.node.SummaryOf(t.Context(), info.ID); return err == nil })
 		if err := end(); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func TestFallbackToDHT(t *testing.T) {
 	if err := dhts[2].Provide(t.Context(), inDHT, true); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "host 0 knows host 1's summary", func() bool { _, err := nodes[0].Held(t.Context(), hosts[1].ID()); return err == nil })
+	eventually(t, "host 0 knows host 1's summary", func() bool { _, err := nodes[0].SummaryOf(t.Context(), hosts[1].ID()); return err == nil })
 
 	router := routinghelpers.NewComposableSequential([]*routinghelpers.SequentialRouter{
 		{Router: contentOnly(nodes[0]), IgnoreError: true, Timeout: 5 * time.Second},

@@ -15,60 +15,33 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/node/store"
 )
 
 const (
-	keepEvery = 3 * time.Second  // a look at whom to dial
-	dialAgain = 4 * time.Second  // after a dial that failed or a connection that was lost
-	dialTime  = 5 * time.Second  // for one dial
-	saveEvery = 10 * time.Second // what is known of peers
-	maxFound  = 16               // peers found on the local network that are kept in mind
-	maxWarm   = 8                // peers of the last run that are dialled at the start
+	keepEvery = 3 * time.Second // a look at whom to dial
+	dialAgain = 4 * time.Second // after a dial that failed or a connection that was lost
+	dialTime  = 5 * time.Second // for one dial
+	maxFound  = 16              // peers found on the local network that are kept in mind
 )
 
-// keeper keeps a node connected: to its bootstrap peers always, to those found on the local network and those of the last
-// run while it has few others. It also saves what is known of peers.
+// keeper keeps a node connected: to its bootstrap peers always, to those found on the local network while it has few others.
 type keeper struct {
-	node  *node.Node
-	host  host.Host
-	store *store.Store
-	log   *slog.Logger
+	node *node.Node
+	host host.Host
+	log  *slog.Logger
 
 	mu    sync.Mutex
 	fixed []peer.AddrInfo       // dialled whenever they are not connected
 	found []peer.AddrInfo       // dialled while links are few
 	tried map[peer.ID]time.Time // last dial
 	stir  chan struct{}
-	begun chan struct{} // closed when those to be dialled at the start have been
 }
 
 // fewLinks is below how many links peers that are merely known of are dialled.
 const fewLinks = 4
 
-func newKeeper(n *node.Node, h host.Host, s *store.Store, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {
-	k := &keeper{node: n, host: h, store: s, log: log, fixed: bootstrap, tried: make(map[peer.ID]time.Time), stir: make(chan struct{}, 1), begun: make(chan struct{})}
-	k.found = warm(s.Peers())
-	return k
-}
-
-// warm are the peers of the last run to begin with: its neighbours, then others.
-func warm(peers []node.KnownPeer) (out []peer.AddrInfo) {
-	slices.SortStableFunc(peers, func(a, b node.KnownPeer) int {
-		switch {
-		case a.Neighbour == b.Neighbour:
-			return 0
-		case a.Neighbour:
-			return -1
-		}
-		return 1
-	})
-	for _, p := range peers {
-		if info, err := p.Addresses(); err == nil && len(out) < maxWarm {
-			out = append(out, info)
-		}
-	}
-	return out
+func newKeeper(n *node.Node, h host.Host, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {
+	return &keeper{node: n, host: h, log: log, fixed: bootstrap, tried: make(map[peer.ID]time.Time), stir: make(chan struct{}, 1)}
 }
 
 // HandlePeerFound takes in a peer that multicast DNS found.
@@ -107,29 +80,21 @@ func serviceName(networkName string) string {
 	return fmt.Sprintf("_venn-%08x._udp", uint32(h^h>>32))
 }
 
-// run keeps the node connected until ctx ends, and saves peers one last time then.
+// run keeps the node connected until ctx ends.
 func (k *keeper) run(ctx context.Context) {
-	look, save := time.NewTicker(keepEvery), time.NewTicker(saveEvery)
+	look := time.NewTicker(keepEvery)
 	defer look.Stop()
-	defer save.Stop()
-	var first, dials sync.WaitGroup
+	var dials sync.WaitGroup
 	defer dials.Wait()
-	for _, p := range k.wanted(time.Now()) {
-		first.Go(func() { k.dial(ctx, p) })
-	}
-	dials.Go(func() { first.Wait(); close(k.begun) })
 	for {
 		for _, p := range k.wanted(time.Now()) {
 			dials.Go(func() { k.dial(ctx, p) })
 		}
 		select {
 		case <-ctx.Done():
-			k.save()
 			return
 		case <-look.C:
 		case <-k.stir:
-		case <-save.C:
-			k.save()
 		}
 	}
 }
@@ -163,17 +128,4 @@ func (k *keeper) dial(ctx context.Context, p peer.AddrInfo) {
 		return
 	}
 	k.log.Info("connected", "peer", p.ID)
-}
-
-// save keeps what is known of peers for the next start.
-func (k *keeper) save() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	peers, err := k.node.Known(ctx)
-	if err == nil && len(peers) > 0 {
-		err = k.store.SavePeers(ctx, peers)
-	}
-	if err != nil {
-		k.log.Warn("peers not saved", "err", err)
-	}
 }

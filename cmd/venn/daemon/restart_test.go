@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
@@ -38,7 +39,7 @@ func TestRestartAmongMany(t *testing.T) {
 		_, d, stop := start(t, newRepo(t), bootstrap...)
 		defer func() { _ = stop() }()
 		if i == 0 {
-			first = d.node.Addresses()
+			first = *host.InfoFromHost(d.host)
 		}
 		keys := make([][]byte, keysEach)
 		for k := range keys {
@@ -89,7 +90,7 @@ func TestRestartAmongMany(t *testing.T) {
 
 func addKeys(t *testing.T, n *node.Node, keys ...[]byte) {
 	t.Helper()
-	if err := n.AddKeys(t.Context(), keys...); err != nil {
+	if _, err := n.Add(t.Context(), keys...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"go.uber.org/goleak"
 
@@ -33,7 +34,7 @@ func TestRotation(t *testing.T) {
 		for i, d := range daemons {
 			other := daemons[1-i]
 			eventually(t, fmt.Sprintf("%s, daemon %d knows the other", when, i), func() bool {
-				held, err := d.node.Held(t.Context(), other.node.ID())
+				held, err := d.node.SummaryOf(t.Context(), other.node.ID())
 				return err == nil && held.Header().Seed.Number == seeds[i]
 			})
 			for k := range 20 {
@@ -41,8 +42,8 @@ func TestRotation(t *testing.T) {
 					t.Errorf("%s, daemon %d does not find %q", when, i, key)
 				}
 			}
-			if d.store.Len() != keysEach || d.private.Len() != 1 || !d.node.Has(fmt.Appendf(nil, "%d/private", i)) {
-				t.Errorf("%s, daemon %d has %d keys and %d private ones", when, i, d.store.Len(), d.private.Len())
+			if d.store.Len() != keysEach || d.store.Private().Len() != 1 || !d.node.Has(fmt.Appendf(nil, "%d/private", i)) {
+				t.Errorf("%s, daemon %d has %d keys and %d private ones", when, i, d.store.Len(), d.store.Private().Len())
 			}
 		}
 	}
@@ -57,7 +58,7 @@ func TestRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := daemons[0].node.Connect(t.Context(), daemons[1].node.Addresses()); err != nil {
+	if err := daemons[0].node.Connect(t.Context(), *host.InfoFromHost(daemons[1].host)); err != nil {
 		t.Fatal(err)
 	}
 	check("at first", 0, 0)
@@ -67,7 +68,7 @@ func TestRotation(t *testing.T) {
 			c.Network.PreviousSeed, c.Network.Seed = 0, 1
 			c.Network.PreviousUntil = time.Now().Add(time.Hour).Format(time.RFC3339)
 		})
-		open(i, daemons[1-i].node.Addresses())
+		open(i, *host.InfoFromHost(daemons[1-i].host))
 		check(fmt.Sprintf("with %d changed", i+1), []uint32{0, 1}[i], []uint32{0, 1}[i])
 	}
 	end(0)

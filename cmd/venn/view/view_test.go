@@ -107,14 +107,14 @@ func TestChangesAreHeardOf(t *testing.T) {
 	w := NewWatch(f, false)
 	self, other := w.number("self"), peer.ID("other")
 	first, second := summary.Epoch{Generation: 1, Sequence: 1}, summary.Epoch{Generation: 1, Sequence: 2}
-	events := make(chan node.Event, 10)
-	for _, e := range []node.Event{
-		node.TailLearned{Origin: "self", Epoch: first, Number: 3, Added: 4, Removed: 5},
-		node.Learned{Origin: other, Epoch: first, Parts: 1},
-		node.TailLearned{Origin: other, Epoch: first, Number: 2},
-		node.TailLearned{Origin: other, Epoch: first, Number: 1}, // late
-		node.Learned{Origin: other, Epoch: first, Parts: 7},
-		node.Learned{Origin: other, Epoch: second, Parts: 1},
+	events := make(chan any, 10)
+	for _, e := range []any{
+		node.EvtTailLearned{Origin: "self", Epoch: first, Number: 3, Added: 4, Removed: 5},
+		node.EvtSummaryLearned{Origin: other, Epoch: first, Parts: 1},
+		node.EvtTailLearned{Origin: other, Epoch: first, Number: 2},
+		node.EvtTailLearned{Origin: other, Epoch: first, Number: 1}, // late
+		node.EvtSummaryLearned{Origin: other, Epoch: first, Parts: 7},
+		node.EvtSummaryLearned{Origin: other, Epoch: second, Parts: 1},
 	} {
 		events <- e
 	}

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -23,6 +23,7 @@ const (
 	lookTime   = 5 * time.Second        // for a node to answer
 	flushEvery = 200 * time.Millisecond // of what was learned
 	looking    = 4                      // nodes asked at one time
+	eventQueue = 1024                   // events of a node that wait
 	maxNumbers = 1 << 14                // of peers: identities cost nothing, and the others are not shown
 )
 
@@ -78,9 +79,12 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 	}
 	w.members = append(w.members, member{number, n, p.Rate})
 	w.mu.Unlock()
-	events, cancel := n.Events()
-	context.AfterFunc(ctx, cancel)
-	go w.hear(number, events)
+	events, err := n.Host().EventBus().Subscribe([]any{new(node.EvtSummaryPublished), new(node.EvtTailLearned), new(node.EvtSummaryLearned)}, eventbus.BufSize(eventQueue))
+	if err != nil {
+		panic(err) // the types stand here
+	}
+	context.AfterFunc(ctx, func() { _ = events.Close() })
+	go w.hear(number, events.Out())
 	return number
 }
 
@@ -120,18 +124,18 @@ func (w *Watch) Number(id peer.ID) int {
 }
 
 // hear takes in a node's events until there are no more.
-func (w *Watch) hear(n int, events <-chan node.Event) {
+func (w *Watch) hear(n int, events <-chan any) {
 	for e := range events {
 		switch e := e.(type) {
-		case node.Published:
+		case node.EvtSummaryPublished:
 			w.feed.Publish(Epoch{N: n, Sequence: e.Epoch.Sequence, Keys: e.Keys, Parts: e.Parts, Bytes: e.Bytes})
-		case node.TailLearned:
+		case node.EvtTailLearned:
 			if w.Number(e.Origin) == n {
 				w.feed.Publish(Tail{N: n, Sequence: e.Epoch.Sequence, Number: e.Number, Added: e.Added, Removed: e.Removed})
 			} else {
 				w.noteLearned(n, e.Origin, version{e.Epoch, e.Number})
 			}
-		case node.Learned:
+		case node.EvtSummaryLearned:
 			w.noteLearned(n, e.Origin, version{e.Epoch, 0})
 		}
 	}
@@ -245,14 +249,10 @@ func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 	if err != nil {
 		return
 	}
-	b, err := m.node.Budgets(ctx)
-	if err != nil {
-		return
-	}
 	events := []Event{Status{
 		N: m.n, Keys: s.Keys, Links: s.Links, Origins: s.Origins, Parts: s.PartsHeld, Bytes: s.BytesHeld, False: round(s.FalseMatches, 2),
 		Sent: s.BudgetSent, Received: s.BudgetReceived, Pubsub: s.PubsubBytes, Direct: s.DirectBytes, Delta: s.DeltaBytes,
-		Epoch: s.Epoch.Sequence, LineOut: round(b.LineOut, 0), LineIn: round(b.LineIn, 0),
+		Epoch: s.Epoch.Sequence, LineOut: round(s.LineOut, 0), LineIn: round(s.LineIn, 0),
 	}, w.held(m.n, peers)}
 	if links {
 		neighbours, err := m.node.Neighbours(ctx)
@@ -277,10 +277,10 @@ func (w *Watch) held(n int, peers []node.PeerStatus) Held {
 	return h
 }
 
-func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []overlay.Neighbour) Links {
-	chosen := make(map[peer.ID]overlay.Neighbour, len(neighbours))
+func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neighbour) Links {
+	chosen := make(map[peer.ID]node.Neighbour, len(neighbours))
 	for _, nb := range neighbours {
-		chosen[peer.ID(nb.Peer)] = nb
+		chosen[nb.Peer] = nb
 	}
 	sent, received := make(map[peer.ID]uint64), make(map[peer.ID]uint64)
 	for _, t := range m.node.Traffic() {
@@ -301,7 +301,7 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []overlay.Ne
 			Sent: sent[p.ID], Received: received[p.ID],
 		}
 		if nb, ok := chosen[p.ID]; ok {
-			link.Kind = nb.Kind.String()
+			link.Kind = nb.Kind
 			if nb.Share.Confidence > 0 {
 				link.Share = round(nb.Share.Value, 4)
 			}

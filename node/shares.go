@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// MaxCoverKeys is the most keys of one Cover.
+	// MaxCoverKeys is the most keys of one call of Shares.
 	MaxCoverKeys = 1 << 16
 	maxClaims    = 1 << 22
 	coverKeys    = 64 // matched in one turn of the loop, which must not stand still for long
@@ -32,11 +32,11 @@ type Share struct {
 	Keys     []int // numbers of the keys that it has confirmed and none before it holds, ascending
 }
 
-// Cover looks for at most k peers that together hold as many of the keys as can be, and yields them in the order of what they add (see
+// Shares looks for at most k peers that together hold as many of the keys as can be, and yields them in the order of what they add (see
 // package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is forwarded. An error is the last
 // thing that it yields: ErrKey, ErrMatches, ErrClosed, that of ctx. It costs two messages for each peer and batch of keys, and gives up
 // when four peers for each that is wanted hold nothing of what they claim.
-func (n *Node) Cover(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
+func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
 	return func(yield func(Share, error) bool) {
 		if err := cmp.Or(checkCover(keys), ctx.Err()); err != nil {
 			yield(Share{}, err)

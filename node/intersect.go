@@ -13,20 +13,19 @@ import (
 	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 var (
-	// ErrNoJoin says that a peer takes no part in joins.
-	ErrNoJoin = errors.New("node: takes no part in joins")
+	// ErrNoIntersect says that a peer takes no part in joins.
+	ErrNoIntersect = errors.New("node: takes no part in joins")
 	// ErrNoList says that the node's key store cannot list its keys.
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// WithJoins has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a summary does not
+// WithIntersect has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a summary does not
 // give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
-func WithJoins() Option {
+func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
 
@@ -35,11 +34,11 @@ const (
 	maxJoin  = 1 << 30          // bytes of keys that one peer may send
 )
 
-// Join finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package join, over
+// Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package join, over
 // streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only filters of them and the
 // keys that probably are in all; these bytes are outside the budget for summaries. The errors: ErrUnknown for a peer that is not
-// connected and not known by its summary, ErrNoJoin, ErrNoList, ErrClosed, that of ctx.
-func (n *Node) Join(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
+// connected and not known by its summary, ErrNoIntersect, ErrNoList, ErrClosed, that of ctx.
+func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(n.ctx, cancel)()
@@ -63,9 +62,8 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if p == n.ID() {
 		return n.listed(ctx)
 	}
-	var r overlay.Record
-	var known bool
-	if err := n.view(ctx, func(l *loop) { r, known = l.core.Overlay.Record(overlay.PeerID(p)) }); err != nil {
+	r, known, err := n.heldRecord(ctx, p)
+	if err != nil {
 		return nil, err
 	}
 	if known {
@@ -126,7 +124,7 @@ func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinP
 	st, err := s.n.streams.Open(s.ctx, s.peer, JoinID)
 	if err != nil {
 		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, JoinID); err == nil && len(got) == 0 {
-			return fmt.Errorf("%w: %s", ErrNoJoin, s.peer)
+			return fmt.Errorf("%w: %s", ErrNoIntersect, s.peer)
 		}
 		return err
 	}

@@ -26,7 +26,7 @@ func TestCover(t *testing.T) {
 	}
 	var got []peer.ID
 	var counts []int
-	for share, err := range seeker.Cover(t.Context(), keys, 3) {
+	for share, err := range seeker.Shares(t.Context(), keys, 3) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestCover(t *testing.T) {
 		t.Errorf("%v with %v keys, want %v and %v with 70 and 20", got, counts, most.ID(), rest.ID())
 	}
 	all := 0
-	for share, err := range seeker.Cover(t.Context(), keys, math.MaxInt) {
+	for share, err := range seeker.Shares(t.Context(), keys, math.MaxInt) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestCover(t *testing.T) {
 	if all != 90 {
 		t.Errorf("as many peers as there are cover %d keys, want 90", all)
 	}
-	for share, err := range seeker.Cover(t.Context(), keys, 1) {
+	for share, err := range seeker.Shares(t.Context(), keys, 1) {
 		if err != nil || share.Provider.ID != most.ID() {
 			t.Errorf("one peer: %v, %v", share, err)
 		}
@@ -70,7 +70,7 @@ func TestBadCovers(t *testing.T) {
 		{"a context that is over", ended, keysOf("k", 10), context.Canceled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for share, err := range n.Cover(c.ctx, c.keys, 3) {
+			for share, err := range n.Shares(c.ctx, c.keys, 3) {
 				if !errors.Is(err, c.want) {
 					t.Errorf("%v, %v, want %v", share, err, c.want)
 				}
@@ -79,11 +79,11 @@ func TestBadCovers(t *testing.T) {
 			t.Error("no error")
 		})
 	}
-	for share, err := range n.Cover(t.Context(), keysOf("k", 200), 3) {
+	for share, err := range n.Shares(t.Context(), keysOf("k", 200), 3) {
 		t.Error(fmt.Sprint("somebody, where nobody is: ", share, err))
 	}
 	_ = n.Close()
-	for _, err := range n.Cover(t.Context(), keysOf("k", 1), 3) {
+	for _, err := range n.Shares(t.Context(), keysOf("k", 1), 3) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%v, want %v", err, ErrClosed)
 		}

@@ -1,0 +1,96 @@
+package node
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// maxExported is how many functions, types and methods the package may export. It only ever goes down.
+const maxExported = 76
+
+// TestAPI counts what the package exports.
+func TestAPI(t *testing.T) {
+	names := exported(t)
+	if len(names) > maxExported {
+		t.Errorf("%d functions, types and methods are exported, at most %d may be:\n%s", len(names), maxExported, strings.Join(names, "\n"))
+	}
+	t.Logf("%d functions, types and methods are exported", len(names))
+}
+
+// exported returns the functions, types and methods that the package in this folder exports, sorted.
+func exported(t *testing.T) (names []string) {
+	t.Helper()
+	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", notTest, 0) //nolint:staticcheck // build tags do not matter here
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pkgs["node"].Files {
+		for _, d := range f.Decls {
+			names = append(names, exportedBy(d)...)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func exportedBy(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		receiver := ""
+		if d.Recv != nil {
+			t := d.Recv.List[0].Type
+			if star, ok := t.(*ast.StarExpr); ok {
+				t = star.X
+			}
+			receiver = t.(*ast.Ident).Name + "."
+		}
+		if d.Name.IsExported() && (receiver == "" || ast.IsExported(receiver)) {
+			names = append(names, receiver+d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+				names = append(names, s.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+// TestAPIIsUsed: what is exported is used by the daemon, its HTTP, the testnet or an example.
+func TestAPIIsUsed(t *testing.T) {
+	var text strings.Builder
+	for _, pattern := range []string{"example_test.go", "*_example_test.go", "httpapi/*.go", "store/*.go", "../cmd/venn/*.go", "../cmd/venn/*/*.go", "../testnet/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range files {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Write(b)
+		}
+	}
+	for _, name := range exported(t) {
+		_, last, method := strings.Cut(name, ".")
+		if !method {
+			last = name
+		}
+		if !strings.Contains(text.String(), "."+last) && !returned[name] {
+			t.Errorf("%s is used nowhere", name)
+		}
+	}
+}
+
+// returned are types that callers use without naming them, and methods that interfaces of others ask for.
+var returned = map[string]bool{"Option": true}

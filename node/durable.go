@@ -1,0 +1,157 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	ds "github.com/ipfs/go-datastore"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// WithDatastore keeps in a datastore what a node must not lose: keys, private keys and the numbers of its summaries; and the
+// peers it knows, neighbours first, to which the next run connects. New opens a store there (package store), under the seed of the
+// network, and Close closes it. The datastore stays the caller's. Without it, and without WithStore, a restart forgets all.
+func WithDatastore(d ds.Batching, opts ...store.Option) Option {
+	return func(c *config) error { c.datastore, c.datastoreOpts = d, opts; return nil }
+}
+
+// WithStore is WithDatastore for a store that is open already and stays the caller's. New fails if its seed is not that of
+// WithNetwork.
+func WithStore(s *store.Store) Option {
+	return func(c *config) error { c.store = s; return nil }
+}
+
+// checkStore settles where the node keeps what it must not lose.
+func (c *config) checkStore() error {
+	if c.store != nil && c.datastore != nil || c.keys != nil && (c.store != nil || c.datastore != nil) {
+		return errors.New("node: only one of WithKeys, WithDatastore and WithStore may be given")
+	}
+	if c.store != nil && c.store.Seed() != c.seed {
+		return fmt.Errorf("node: the store has the seed %v, the network %v", c.store.Seed(), c.seed)
+	}
+	c.useStore(c.store)
+	return nil
+}
+
+// useStore has the node keep all in a store; nil: in memory, but for what is chosen already.
+func (c *config) useStore(s *store.Store) {
+	if s != nil {
+		c.store, c.keys, c.private, c.epochs = s, s, s.Private(), s
+		return
+	}
+	if c.keys == nil {
+		c.keys = &keystore.Memory{}
+	}
+	if c.private == nil {
+		c.private = &keystore.Memory{}
+	}
+	if c.epochs == nil {
+		c.epochs = &clockEpochs{}
+	}
+}
+
+// openStore opens the store of WithDatastore, if that was given.
+func (c *config) openStore(ctx context.Context) error {
+	if c.datastore == nil {
+		return nil
+	}
+	s, err := store.Open(ctx, c.datastore, c.seed, c.datastoreOpts...)
+	if err != nil {
+		return err
+	}
+	c.useStore(s)
+	return nil
+}
+
+// closeStore saves the peers known, and closes the store of WithDatastore.
+func (n *Node) closeStore() error {
+	if n.cfg.datastore == nil || n.cfg.store == nil {
+		return nil
+	}
+	return n.cfg.store.Close()
+}
+
+const (
+	saveEvery = 10 * time.Second // the peers known
+	saveTime  = time.Second
+	maxWarm   = 8 // peers of the last run that are dialled at the start
+)
+
+// warm returns the peers of the last run to begin with: its neighbours, then others.
+func (c *config) warm() (out []peer.AddrInfo) {
+	if c.store == nil {
+		return nil
+	}
+	peers := c.store.Peers()
+	slices.SortStableFunc(peers, func(a, b store.Peer) int {
+		switch {
+		case a.Neighbour == b.Neighbour:
+			return 0
+		case a.Neighbour:
+			return -1
+		}
+		return 1
+	})
+	for _, p := range peers {
+		if info, err := p.Addresses(); err == nil && len(out) < maxWarm {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+// savePeers saves the peers known, now and then, until the node closes.
+func (n *Node) savePeers() {
+	ticker := time.NewTicker(saveEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-ticker.C:
+			n.saveKnown()
+		}
+	}
+}
+
+// saveKnown saves the peers known, if there are any: who is alone keeps those of better days.
+func (n *Node) saveKnown() {
+	if n.cfg.store == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, saveTime)
+	defer cancel()
+	peers, err := n.known(ctx)
+	if err == nil && len(peers) > 0 {
+		err = n.cfg.store.SavePeers(ctx, peers)
+	}
+	if err != nil && n.ctx.Err() == nil {
+		n.log.Warn("peers not saved", "err", err)
+	}
+}
+
+// known returns the peers whose summary and record are held.
+func (n *Node) known(ctx context.Context) (out []store.Peer, err error) {
+	err = n.view(ctx, func(l *loop) {
+		for _, d := range l.core.Overlay.Directory() {
+			if r, ok := l.core.Overlay.Record(d.Peer); ok {
+				p := peer.ID(d.Peer)
+				out = append(out, store.Peer{ID: p, Neighbour: l.neighbours[p], Record: slices.Clone(r.Envelope)})
+			}
+		}
+	})
+	return out, err
+}
+
+// heldRecord returns the newest signed record of a peer that the core holds.
+func (n *Node) heldRecord(ctx context.Context, p peer.ID) (r overlay.Record, ok bool, err error) {
+	err = n.view(ctx, func(l *loop) { r, ok = l.core.Overlay.Record(overlay.PeerID(p)) })
+	return r, ok, err
+}
