@@ -102,7 +102,7 @@ func neighbours(t *testing.T, n *node.Node) (out []peer.ID) {
 		t.Fatal(err)
 	}
 	for _, p := range all {
-		out = append(out, peer.ID(p.Peer))
+		out = append(out, p.Peer)
 	}
 	return out
 }
