@@ -7,6 +7,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
@@ -84,7 +85,7 @@ var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 5
 // have asks the peer of a record which of the keys it holds.
 func (n *Node) have(ctx context.Context, to overlay.Record, keys [][]byte) (has []bool, rtt time.Duration, err error) {
 	for _, pause := range haveAgain {
-		if has, rtt, err = n.haveOnce(ctx, to, keys); err == nil || errors.Is(err, errDial) && !n.cfg.off.oneDial {
+		if has, rtt, err = n.haveOnce(ctx, to, keys); err == nil || errors.Is(err, errDial) && !n.cfg.off.Has(defence.OneDial) {
 			return has, rtt, err
 		}
 		select {

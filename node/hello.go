@@ -8,6 +8,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
@@ -123,7 +124,7 @@ func (n *Node) serveHello(s *streams.Stream) error {
 	if err != nil {
 		return err
 	}
-	if !n.cfg.off.earlyOpen {
+	if !n.cfg.off.Has(defence.OpenedOutside) {
 		for _, r := range h.Records { // remembered, so that the loop need not verify it
 			_, _ = n.cfg.headers.Record(r.Envelope)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
 
 	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
@@ -110,6 +111,10 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		dials:    make(chan struct{}, cfg.dials),
 		begun:    make(chan struct{}),
 	}
+	if cfg.off.Has(defence.OwnSlots) {
+		n.links = links.NewShared(cfg.maxConnections, cfg.maxConnections)
+	}
+	n.in.Unfair = cfg.off.Has(defence.FairQueue)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/schedule"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
@@ -50,15 +51,7 @@ type config struct {
 	datastoreOpts  []store.Option
 	joins          bool
 	pubsub         []pubsub.Option // besides the node's own; for tests
-	off            off
-}
-
-// off is defences that tests switch off, to see that they are needed.
-type off struct {
-	newest    bool // old records replace newer ones
-	fewAddrs  bool // all addresses of a record are dialled
-	oneDial   bool // a dial that failed is tried again
-	earlyOpen bool // signatures in hellos are verified in the loop
+	off            defence.Off
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -196,4 +189,9 @@ func WithRandomness(seed uint64) Option {
 // WithKeys sets where keys are kept. Default: in memory (keystore.Memory). What is to outlast the program: WithDatastore.
 func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
+}
+
+// WithoutDefences switches defences off. It is for tests and experiments that show what each is for: a node without one is not safe.
+func WithoutDefences(off defence.Off) Option {
+	return func(c *config) error { c.off = off; return nil }
 }

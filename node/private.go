@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -60,7 +61,7 @@ func (n *Node) Advertises(key []byte) bool { return n.has(key, false) }
 
 // has says whether the node holds key, among private ones only if they may be told of.
 func (n *Node) has(key []byte, private bool) bool {
-	return n.keys.Has(key) || private && n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
+	return n.keys.Has(key) || (private || n.cfg.off.Has(defence.PrivateToLinks)) && n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
 }
 
 func checkKeys(keys [][]byte) error {

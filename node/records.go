@@ -8,6 +8,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -46,7 +47,7 @@ func (s *newest) latest(r signed.Record) signed.Record {
 // record opens a signed record and returns the newest that is known of its peer.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
-	if err != nil || n.cfg.off.newest {
+	if err != nil || n.cfg.off.Has(defence.NewestRecord) {
 		return r.AddrInfo, err
 	}
 	return n.newest.latest(r).AddrInfo, nil
@@ -61,7 +62,7 @@ func (n *Node) recordPeer(envelope []byte) (overlay.PeerID, error) {
 // dialable returns those of a stranger's addresses that are dialled: a few, public ones first, and those of private networks
 // only if this host is in one.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
-	if n.cfg.off.fewAddrs {
+	if n.cfg.off.Has(defence.FewAddresses) {
 		return addrs
 	}
 	var public, private []ma.Multiaddr

@@ -14,13 +14,17 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// without switches defences off.
-func without(f func(*off)) Option {
-	return func(c *config) error { f(&c.off); return nil }
+// off is a set of defences that are off unless the node is defended.
+func off(defended bool, d defence.Off) Option {
+	if defended {
+		d = 0
+	}
+	return WithoutDefences(d)
 }
 
 // stranger is an identity that signs records.
@@ -59,7 +63,7 @@ func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) overla
 func TestOldRecord(t *testing.T) {
 	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
 	for _, defended := range []bool{true, false} {
-		n := newNode(t, without(func(o *off) { o.newest = !defended }))
+		n := newNode(t, off(defended, defence.NewestRecord))
 		r, s := newRaw(t, n), newStranger(t)
 		say := func(rec overlay.Record) {
 			t.Helper()
@@ -92,7 +96,7 @@ func TestOldRecord(t *testing.T) {
 
 // TestManyDials: a record of a hundred addresses makes few connections, once.
 func TestManyDials(t *testing.T) {
-	dials := func(switched off) int64 {
+	dials := func(switched defence.Off) int64 {
 		var hits atomic.Int64
 		var addrs []ma.Multiaddr
 		for range 60 {
@@ -117,16 +121,16 @@ func TestManyDials(t *testing.T) {
 			}
 			addrs = append(addrs, a)
 		}
-		n, s := newNode(t, without(func(o *off) { *o = switched })), newStranger(t)
+		n, s := newNode(t, WithoutDefences(switched)), newStranger(t)
 		if _, _, err := n.have(t.Context(), s.record(t, 1, addrs...), [][]byte{[]byte("k")}); err == nil {
 			t.Error("nobody is there, but answers")
 		}
 		return hits.Load()
 	}
-	if got := dials(off{}); got == 0 || got > maxDialAddrs {
+	if got := dials(0); got == 0 || got > maxDialAddrs {
 		t.Errorf("%d connections, want at most %d", got, maxDialAddrs)
 	}
-	if got := dials(off{fewAddrs: true, oneDial: true}); got < 60 {
+	if got := dials(defence.FewAddresses | defence.OneDial); got < 60 {
 		t.Errorf("%d connections without the defence, want 60 or more", got)
 	}
 }
@@ -150,7 +154,7 @@ func TestDialable(t *testing.T) {
 // TestHellosAreOpenedOutside: the signatures of the records in a hello are verified while the loop does something else.
 func TestHellosAreOpenedOutside(t *testing.T) {
 	for _, defended := range []bool{true, false} {
-		n := newNode(t, without(func(o *off) { o.earlyOpen = !defended }))
+		n := newNode(t, off(defended, defence.OpenedOutside))
 		r := newRaw(t, n)
 		h := overlay.Hello{Session: 1}
 		for range 16 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -68,6 +69,8 @@ type Config struct {
 	HedgeAfter     time.Duration // an Any query without an answer for so long asks one more; 0: 400 ms
 	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
 	AskTimeout     time.Duration // an informant without answer has failed; 0: 4 s
+
+	Undefended defence.Off // defences that are switched off: for tests and experiments only
 
 	MaxQueries       int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
 	MaxServed        int // searches of others open at a time, a quarter of them for keys in demand; more are answered empty at once; 0: 256

@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -106,7 +107,7 @@ func (r *Router) nextContact(q *flight) int {
 		return asked[i] || q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
-	if i := coverage.Next(q.cover.contacts, &first, was, key); i >= 0 || waits || q.found > 0 || r.lax.oneVoice {
+	if i := coverage.Next(q.cover.contacts, &first, was, key); i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}
 	return coverage.Next(q.cover.contacts, &second, was, key)

@@ -1,31 +1,35 @@
 package routing
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/venn-p2p/venn/routing/defence"
+)
 
 // Loosen switches a defence off.
-func (r *Router) Loosen(defence string) {
-	switch defence {
+func (r *Router) Loosen(name string) {
+	switch name {
 	case "":
 	case "children's names count when confirmed":
-		r.lax.trustChildren = true
+		r.cfg.Undefended |= defence.Confirmed
 	case "a search is known by its sender":
-		r.lax.anySender = true
+		r.cfg.Undefended |= defence.Sender
 	case "informants are remembered":
-		r.lax.forgetVoices = true
+		r.cfg.Undefended |= defence.Voices
 	case "failures are remembered":
-		r.lax.forgetFailures = true
+		r.cfg.Undefended |= defence.Failures
 	case "what is known is not asked":
-		r.lax.askAgain = true
+		r.cfg.Undefended |= defence.Knowledge
 	case "linked peers are asked":
-		r.lax.noSweep = true
+		r.cfg.Undefended |= defence.Sweep
 	case "an order of one's own":
-		r.lax.sameOrder = true
+		r.cfg.Undefended |= defence.Order
 	case "visited peers are left out":
-		r.lax.noVisited = true
+		r.cfg.Undefended |= defence.Visited
 	case "a second contact is asked":
-		r.lax.oneVoice = true
+		r.cfg.Undefended |= defence.Second
 	default:
-		panic(fmt.Sprintf("no defence %q", defence))
+		panic(fmt.Sprintf("no defence %q", name))
 	}
 }
 

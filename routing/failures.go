@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 )
 
 const (
@@ -95,7 +96,7 @@ const (
 func (r *Router) standing(p overlay.PeerID) standing {
 	f, ok := r.failures.of(r.now, p)
 	switch {
-	case !ok || r.lax.forgetFailures:
+	case !ok || r.cfg.Undefended.Has(defence.Failures):
 		return sound
 	case !f.sure:
 		return doubted

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -43,7 +44,7 @@ func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 		}
 	}
 	salt := r.salt
-	if r.lax.sameOrder {
+	if r.cfg.Undefended.Has(defence.Order) {
 		salt = 0
 	}
 	tie := func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }

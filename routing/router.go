@@ -28,7 +28,6 @@ type Router struct {
 	voices   reputations // of those who name peers
 	failures failures
 	salt     uint64 // of the order in which linked peers are asked and forwarded to
-	lax      lax
 	out      []Effect
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -97,7 +98,7 @@ func (r *Router) admit(in Asked) bool {
 // nameOf is what a search is remembered by, to know a repeat. Who sends it is part of it, which nobody else can choose: no peer
 // can spend the name of another's query before that comes.
 func (r *Router) nameOf(in Asked) sighting {
-	if r.lax.anySender {
+	if r.cfg.Undefended.Has(defence.Sender) {
 		in.From = ""
 	}
 	return sighting{in.From, in.Origin, in.Nonce}
@@ -151,7 +152,7 @@ func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 		if i, ok := q.index[rec.Peer]; ok && q.candidates[i].state == waiting {
 			q.candidates[i].state = passed
 		}
-		if r.lax.trustChildren {
+		if r.cfg.Undefended.Has(defence.Confirmed) {
 			q.found++
 		}
 		r.pass(q, rec)

@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
 // sweep has all linked peers asked whether they hold a key that no summary shows, when the budget is enough for all of
 // them: the key may be newer than the summaries. It says whether anybody is to be asked.
 func (r *Router) sweep(q *flight) bool {
-	if q.swept || q.found > 0 || q.hops <= 0 || r.lax.noSweep {
+	if q.swept || q.found > 0 || q.hops <= 0 || r.cfg.Undefended.Has(defence.Sweep) {
 		return false
 	}
 	q.swept = true
@@ -46,7 +47,7 @@ func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool)
 		limit = r.cfg.Fresh
 	}
 	age, ok = r.view.Fresh(p)
-	return age, ok && age <= limit && !r.lax.askAgain
+	return age, ok && age <= limit && !r.cfg.Undefended.Has(defence.Knowledge)
 }
 
 // settled says whether nobody need be asked who is no candidate: all peers known are linked, what they hold is known, and nobody

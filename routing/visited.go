@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -22,7 +23,7 @@ func (q *flight) hadBefore(p overlay.PeerID) bool {
 // visitedBy are the marks that go with a query to these children: those that it came with, this node, those asked here that
 // may have answered, and the children. A peer that failed is not among them: others may reach it.
 func (r *Router) visitedBy(q *flight, children []overlay.PeerID) []uint32 {
-	if r.lax.noVisited {
+	if r.cfg.Undefended.Has(defence.Visited) {
 		return nil
 	}
 	out := append(slices.Clone(q.visited), Mark(q.nonce, r.cfg.Self))

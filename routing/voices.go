@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 )
 
 const (
@@ -65,7 +66,7 @@ func (rs *reputations) forget(now time.Duration, not overlay.PeerID) {
 // doubt is 1 for a peer whose names were mostly wrong of late, 0 for others.
 func (r *Router) doubt(p overlay.PeerID) int {
 	v := r.voices[p].faded(r.now)
-	if r.lax.forgetVoices || v.bad < 2*v.good+doubtFrom {
+	if r.cfg.Undefended.Has(defence.Voices) || v.bad < 2*v.good+doubtFrom {
 		return 0
 	}
 	return 1

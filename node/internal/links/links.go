@@ -41,8 +41,11 @@ const (
 )
 
 // New returns a table of at most so many connections made and links taken, 4 or more. Half may be links taken.
-func New(most int) *Table {
-	return &Table{most: most, share: most / 2, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool)}
+func New(most int) *Table { return NewShared(most, most/2) }
+
+// NewShared is New with another limit of links taken, for tests.
+func NewShared(most, share int) *Table {
+	return &Table{most: most, share: share, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool)}
 }
 
 // worth ranks connections: of less worth go first; those in use, just made or of a neighbour do not go at all.

@@ -1,0 +1,26 @@
+// Package defence names the defences of package node that tests and experiments may switch off, to show that the attack that each
+// is for succeeds without it. Nobody else switches one off; a test forbids it to commands.
+package defence
+
+// Off is a set of defences that are switched off. The zero value leaves all of them on.
+type Off uint32
+
+const (
+	// NewestRecord keeps the newest record of each peer: an old one does not hide where it is now.
+	NewestRecord Off = 1 << iota
+	// FewAddresses dials few of the addresses that a stranger claims.
+	FewAddresses
+	// OneDial tries a stranger's addresses once.
+	OneDial
+	// OpenedOutside verifies the signatures in hellos outside the loop.
+	OpenedOutside
+	// FairQueue gives each peer as much room in the queue of pubsub's messages as is free for all.
+	FairQueue
+	// PrivateToLinks tells linked peers alone of private keys.
+	PrivateToLinks
+	// OwnSlots keeps slots for dials: what others open takes none of them.
+	OwnSlots
+)
+
+// Has says whether a defence is switched off.
+func (o Off) Has(d Off) bool { return o&d != 0 }
