@@ -243,8 +243,11 @@ func TestTrimmed(t *testing.T) {
 	add(t, m, []byte("m"))
 	connect(t, n, m)
 	eventually(t, "they know each other", func() bool { return knows(n, m) && knows(m, n) })
+	closed := subscribe(t, n, new(EvtLinkClosed))
 	_ = n.host.Network().ClosePeer(m.ID())
-	eventually(t, "the link is lost", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 0 })
+	if ev := <-closed; ev != (EvtLinkClosed{m.ID()}) {
+		t.Errorf("%#v", ev)
+	}
 	connect(t, n, m)
 	eventually(t, "it is back", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
 	if got := find(t, n, []byte("m"), QueryOptions{}); len(got) != 1 {

@@ -36,6 +36,8 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run overlap --sweep bytes=256,1024,4096 --out made
    venn experiment run budget --peers 500
 
+   venn experiment run threats                      attacks, each with its defence on and off
+
    venn experiment run routing --out made --part 0/4    a quarter of the runs, beside 1/4, 2/4 and 3/4 elsewhere
    venn experiment run routing --out made               what they found, and what is missing
 
@@ -93,10 +95,10 @@ func listExperiments(_ context.Context, c *cli.Command) error {
 	}
 	w := c.Root().Writer
 	if c.Bool("json") {
-		return json.NewEncoder(w).Encode(experiment.List())
+		return json.NewEncoder(w).Encode(append(experiment.List(), threatsInfo))
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, e := range experiment.List() {
+	for _, e := range append(experiment.List(), threatsInfo) {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", e.Name, e.Paper, e.Title)
 	}
 	return t.Flush()
@@ -109,6 +111,12 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	}
 	if names[0] == experiment.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)
+	}
+	if slices.Contains(names, threatsInfo.Name) {
+		if len(names) > 1 {
+			return usageError{fmt.Errorf("experiment run %s: threats runs alone", strings.Join(names, " "))}
+		}
+		return runThreats(ctx, c)
 	}
 	if slices.ContainsFunc(names, isNetwork) {
 		if len(names) > 1 {

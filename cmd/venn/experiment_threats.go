@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/threats"
+)
+
+// threatsInfo is how the list of experiments names the attacks.
+var threatsInfo = experiment.Info{Name: "threats", Title: "attacks and faults, each with its defence on and off", Paper: "-"}
+
+// runThreats runs the attacks and fails if one of them has no effect, or its defence none.
+func runThreats(ctx context.Context, c *cli.Command) error {
+	for _, flag := range append(networkFlags(), &cli.StringFlag{Name: "out"}, &cli.IntFlag{Name: "trials"}, &cli.Uint64Flag{Name: "seed"}) {
+		if name := flag.Names()[0]; c.IsSet(name) {
+			return usageError{fmt.Errorf("experiment run threats: no flag -%s", name)}
+		}
+	}
+	var part experiment.Part
+	if c.IsSet("part") {
+		var err error
+		if part, err = experiment.ParsePart(c.String("part")); err != nil {
+			return usageError{err}
+		}
+	}
+	w, asJSON := c.Root().Writer, c.Bool("json")
+	e := json.NewEncoder(w)
+	failed := 0
+	rows, err := threats.Run(ctx, threats.Options{
+		Part: func(k int) bool { return part.Of == 0 || k%part.Of == part.I },
+		Done: func(r threats.Row) {
+			if !r.OK {
+				failed++
+			}
+			if asJSON {
+				_ = e.Encode(r)
+				return
+			}
+			fmt.Fprintf(c.Root().ErrWriter, "%-55s %s\n", r.Attack, verdict(r))
+		},
+	})
+	if !asJSON {
+		if err := writeThreats(w, rows); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return interrupted(err, "")
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d rows fail", failed, len(rows))
+	}
+	return nil
+}
+
+func verdict(r threats.Row) string {
+	switch {
+	case r.Err != "":
+		return "cannot be run: " + r.Err
+	case r.OK:
+		return "holds"
+	}
+	return "FAILS"
+}
+
+func writeThreats(w io.Writer, rows []threats.Row) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ATTACK\tWHERE\tMEASURED\tUNDEFENDED\tDEFENDED\tTARGET\tOK\tDEFENCE")
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Attack, r.Where, r.Measured, number(r.Undefended), number(r.Defended), r.Target, verdict(r), r.Defence)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,167 @@
+package threats
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// directoryAttacks fill what a peer remembers of others. What they measure is whether an honest origin still finds room there.
+var directoryAttacks = []attack{
+	{
+		name: "records of ghosts in hellos", where: Cores, measured: "honest origins of 20 learned a minute later", target: atLeast(20),
+		defence: "peers known by a record alone are few for each link, and are forgotten",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return roomBeside(overlay.Config{MaxOrigins: 2000, Undefended: unless(defended, defence.Ageing)}, ghosts)
+		},
+	},
+	{
+		name: "two summaries under one number, of 300 identities", where: Cores, measured: "1 if an honest origin is learned a day later", target: atLeast(1),
+		defence: "bans are small, bounded and forgotten",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return twins(unless(defended, defence.Bans))
+		},
+	},
+	{
+		name: "64 records that claim one address group", where: Cores, measured: "honest origins of that group learned, of 4", target: atLeast(4),
+		defence: "self-declared addresses give way to peers that have shown a summary",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return ofGroup(unless(defended, defence.Groups))
+		},
+	},
+	{
+		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),
+		defence: "the limit on memory: what is of least worth goes first",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			if defended {
+				return memoryOf(50_000)
+			}
+			return memoryOf(1 << 30)
+		},
+	},
+}
+
+// roomBeside is how many of 20 honest origins are learned after an attack by a link that has gone since.
+func roomBeside(cfg overlay.Config, attack func(*scene) error) (float64, error) {
+	s, err := newScene(20, 20, cfg)
+	if err != nil {
+		return 0, err
+	}
+	if err := attack(s); err != nil {
+		return 0, err
+	}
+	s.step(time.Second, overlay.LinkClosed{Peer: liar})
+	for now := time.Second; now <= 2*time.Minute; now += tick {
+		if now == time.Minute {
+			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400})
+		}
+		s.step(now, overlay.Tick{})
+	}
+	learned := 0
+	for _, o := range s.origins {
+		if _, ok := s.o.Held(o.ID); ok {
+			learned++
+		}
+	}
+	return float64(learned), nil
+}
+
+// ghosts names peers that there are not, in sessions without end.
+func ghosts(s *scene) error {
+	for session := range uint64(200) {
+		h := overlay.Hello{Up: fast, Down: fast, Session: session + 2}
+		for i := range 16 {
+			p := overlay.PeerID(fmt.Sprint("ghost", session, ".", i))
+			h.Records = append(h.Records, overlay.Record{Peer: p, Envelope: overlaytest.Record(p)})
+		}
+		s.step(0, overlay.LinkClosed{Peer: liar})
+		s.step(0, overlay.LinkOpened{Peer: liar})
+		s.step(0, overlay.HelloReceived{Peer: liar, Hello: h})
+	}
+	return nil
+}
+
+// twins says whether an honest origin is taken in a day after 300 identities signed two summaries each under one number: 1 or 0.
+func twins(off defence.Off) (float64, error) {
+	d := directory.New(directory.Config{
+		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 100_000, MaxOrigins: 1000, Undefended: off,
+		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
+		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
+	})
+	nobody := func(overlay.PeerID) bool { return false }
+	d.Open(liar)
+	for i := range uint64(300) {
+		for k := range uint64(2) {
+			if _, err := hear(d, 0, liar, fmt.Sprint("twin", i), overlaytest.Fingerprints(4+int(k), 0, 1000+i+10_000*k)); err != nil {
+				return 0, err
+			}
+		}
+		d.Shed(0, nobody)
+	}
+	d.Close(liar)
+	const later = 24 * time.Hour
+	d.Shed(later, nobody)
+	for _, s := range d.Step(later) {
+		d.Remove(s.Index)
+	}
+	d.Tidy(later)
+	d.Changes()
+	d.Open(honest)
+	took, err := hear(d, later, honest, "good", overlaytest.Fingerprints(4, 0, 1))
+	return truth(took), err
+}
+
+// hear brings all of a summary, and says whether something of it was taken in.
+func hear(d *directory.Directory, now time.Duration, from overlay.PeerID, name string, fps []summary.Fingerprint) (bool, error) {
+	x, err := overlaytest.NewOrigin(overlay.PeerID(name), fps, summary.Header{})
+	if err != nil {
+		return false, err
+	}
+	e := d.Add(now, from, x.Group().OriginTag())
+	if e == nil || e.Unwanted(now) {
+		return false, nil
+	}
+	return d.Take(now, e, x.Sent(from, 0, x.Parts())).Learned != nil, nil
+}
+
+// ofGroup is how many of four honest origins whose addresses are in one group are learned, after a liar has filled the group.
+func ofGroup(off defence.Off) (float64, error) {
+	s, err := newScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(overlay.Record) string { return "same" }, Undefended: off})
+	if err != nil {
+		return 0, err
+	}
+	if err := ghosts(s); err != nil {
+		return 0, err
+	}
+	for now := time.Duration(0); now <= time.Minute; now += tick {
+		if now == 0 {
+			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 80})
+		}
+		s.step(now, overlay.Tick{})
+	}
+	return float64(s.o.Origins()), nil
+}
+
+// memoryOf is the most memory that 500 identities bring a directory to take, under a limit.
+func memoryOf(limit int) (float64, error) {
+	s, err := newScene(500, 20, overlay.Config{Memory: limit})
+	if err != nil {
+		return 0, err
+	}
+	most := 0
+	for now := time.Duration(0); now < time.Minute; now += tick {
+		if now == 0 {
+			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 10_000})
+		}
+		s.step(now, overlay.Tick{})
+		most = max(most, s.o.Memory())
+	}
+	return float64(most), nil
+}

@@ -1,0 +1,153 @@
+package threats
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/query"
+	dssync "github.com/ipfs/go-datastore/sync"
+
+	"github.com/venn-p2p/venn/node/store"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// diskAttacks are what befalls a store.
+var diskAttacks = []attack{
+	{
+		name: "power fails after a change was acknowledged", where: Disk, measured: "of 200 keys acknowledged, those lost", target: atMost(0),
+		defence: "the disk is synced before a change is acknowledged",
+		run:     powerFails,
+	},
+	{
+		name: "power fails after a summary was numbered", where: Disk, measured: "numbers given out twice, of 100 runs", target: atMost(0),
+		defence: "ranges of numbers are reserved, and synced, before they are used",
+		run:     numbersTwice,
+	},
+}
+
+// volatile is a datastore that loses at a crash what was not synced. Without a defence it syncs nothing.
+type volatile struct {
+	ds.Batching // as programs see it
+
+	lasting ds.Batching // as it is after a crash
+	deaf    bool
+
+	mu  sync.Mutex
+	log []func(context.Context) error // what is not in lasting yet
+}
+
+func newVolatile(lasting ds.Batching, deaf bool) (*volatile, error) {
+	v := &volatile{Batching: dssync.MutexWrap(ds.NewMapDatastore()), lasting: lasting, deaf: deaf}
+	return v, copyInto(v.Batching, lasting)
+}
+
+func (v *volatile) note(f func(context.Context) error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.log = append(v.log, f)
+}
+
+func (v *volatile) Put(ctx context.Context, k ds.Key, b []byte) error {
+	v.note(func(ctx context.Context) error { return v.lasting.Put(ctx, k, b) })
+	return v.Batching.Put(ctx, k, b)
+}
+
+func (v *volatile) Delete(ctx context.Context, k ds.Key) error {
+	v.note(func(ctx context.Context) error { return v.lasting.Delete(ctx, k) })
+	return v.Batching.Delete(ctx, k)
+}
+
+// Sync makes all last that was written so far.
+func (v *volatile) Sync(ctx context.Context, _ ds.Key) error {
+	if v.deaf {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, f := range v.log {
+		if err := f(ctx); err != nil {
+			return err
+		}
+	}
+	v.log = nil
+	return nil
+}
+
+func (v *volatile) Batch(context.Context) (ds.Batch, error) { return ds.NewBasicBatch(v), nil }
+
+var testSeed = summary.Seed{Network: "threats"}
+
+func powerFails(ctx context.Context, defended bool) (float64, error) {
+	disk := dssync.MutexWrap(ds.NewMapDatastore())
+	v, err := newVolatile(disk, !defended)
+	if err != nil {
+		return 0, err
+	}
+	s, err := store.Open(ctx, v, testSeed)
+	if err != nil {
+		return 0, err
+	}
+	h := testSeed.Hasher()
+	for i := range uint64(200) {
+		if _, err := s.Add(keyOf(i), h.Fingerprint(keyOf(i))); err != nil {
+			return 0, err
+		}
+	}
+	defer func() { _ = s.Close() }() // it writes to what is gone
+	again, err := store.Open(ctx, disk, testSeed)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = again.Close() }()
+	return float64(200 - again.Len()), nil
+}
+
+func numbersTwice(ctx context.Context, defended bool) (float64, error) {
+	disk := dssync.MutexWrap(ds.NewMapDatastore())
+	given, twice := make(map[string]bool), 0
+	for range 100 {
+		v, err := newVolatile(disk, !defended)
+		if err != nil {
+			return 0, err
+		}
+		s, err := store.Open(ctx, v, testSeed)
+		if err != nil {
+			return 0, err
+		}
+		for range 3 {
+			e, err := s.NextEpoch()
+			if err != nil {
+				return 0, err
+			}
+			if text := fmt.Sprint(e); given[text] {
+				twice++
+			} else {
+				given[text] = true
+			}
+		}
+		v.deaf = true // the power fails
+		_ = s.Close()
+	}
+	return float64(twice), nil
+}
+
+// copyInto copies all of a datastore into another.
+func copyInto(to ds.Batching, from ds.Batching) error {
+	ctx := context.Background()
+	results, err := from.Query(ctx, query.Query{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = results.Close() }()
+	for r := range results.Next() {
+		if r.Error != nil {
+			return r.Error
+		}
+		if err := to.Put(ctx, ds.NewKey(r.Key), r.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,433 @@
+package threats
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/control"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/record"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+	"github.com/multiformats/go-multistream"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// hostAttacks are those by strangers, on a node on a real host.
+var hostAttacks = []attack{
+	{
+		name: "an old address record", where: Hosts, measured: "1 if the peer is still where it is", target: atLeast(1),
+		defence: "the newest record of a peer counts", run: oldRecord, slow: true,
+	},
+	{
+		name: "a hundred addresses in a record", where: Hosts, measured: "connections that one search makes", target: atMost(8),
+		defence: "few addresses, one try", run: manyAddresses, slow: true,
+	},
+	{
+		name: "a stranger asks for a private key", where: Hosts, measured: "1 if it is told", target: atMost(0),
+		defence: "private keys are for links alone", run: privateKey, slow: true,
+	},
+	{
+		name: "links that hold streams open", where: Hosts, measured: "1 if a dial and a find succeed", target: atLeast(1),
+		defence: "slots for dials that no link can take", run: heldStreams, slow: true,
+	},
+	{
+		name: "half handshakes from one address", where: Hosts, measured: "1 if a dial and a find succeed", target: atLeast(1),
+		defence: "a handshake that has not ended takes no slot of the node's", run: halfHandshakes, slow: true,
+	},
+	{
+		name: "a web page whose name points here", where: Hosts, measured: "1 if it reads what the node holds", target: atMost(0),
+		defence: "the public listener knows its names", run: rebinding,
+	},
+}
+
+// cast is the hosts and nodes of one attack.
+type cast struct{ closers []func() }
+
+func (c *cast) close() {
+	for i := len(c.closers) - 1; i >= 0; i-- {
+		c.closers[i]()
+	}
+}
+
+func (c *cast) host(opts ...libp2p.Option) (host.Host, error) {
+	h, err := libp2p.New(append([]libp2p.Option{
+		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ResourceManager(&network.NullResourceManager{}),
+		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
+		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
+		libp2p.Transport(tcp.NewTCPTransport), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+	}, opts...)...)
+	if err == nil {
+		c.closers = append(c.closers, func() { _ = h.Close() })
+	}
+	return h, err
+}
+
+func (c *cast) nodeOn(h host.Host, opts ...node.Option) (*node.Node, error) {
+	n, err := node.New(h, opts...)
+	if err == nil {
+		c.closers = append(c.closers, func() { _ = n.Close() })
+	}
+	return n, err
+}
+
+func (c *cast) node(opts ...node.Option) (*node.Node, error) {
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	return c.nodeOn(h, opts...)
+}
+
+// linked is a host without a node that has said hello to n.
+func (c *cast) linked(ctx context.Context, n *node.Node, records ...overlay.Record) (host.Host, error) {
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
+		return nil, err
+	}
+	return h, sayHello(ctx, h, n, records...)
+}
+
+func sayHello(ctx context.Context, h host.Host, n *node.Node, records ...overlay.Record) error {
+	_, err := exchange(ctx, h, n.ID(), node.HelloID, wire.AppendHello(nil, overlay.Hello{Session: 1, Records: records}))
+	return err
+}
+
+// exchange sends one message on a stream and returns what comes back, with its length before it.
+func exchange(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	s, err := h.NewStream(ctx, to, id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	if err := wire.WriteFrame(s, msg); err != nil {
+		return nil, err
+	}
+	_ = s.CloseWrite()
+	return io.ReadAll(s)
+}
+
+// stranger is an identity that signs records.
+type stranger struct {
+	key crypto.PrivKey
+	id  peer.ID
+}
+
+func newStranger() (s stranger, err error) {
+	if s.key, _, err = crypto.GenerateEd25519Key(rand.Reader); err == nil {
+		s.id, err = peer.IDFromPrivateKey(s.key)
+	}
+	return s, err
+}
+
+func (s stranger) record(seq uint64, addrs ...ma.Multiaddr) (overlay.Record, error) {
+	e, err := record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key)
+	if err != nil {
+		return overlay.Record{}, err
+	}
+	b, err := e.Marshal()
+	return overlay.Record{Peer: overlay.PeerID(s.id), Envelope: b}, err
+}
+
+// await looks until ok, which it returns, or until some seconds are over.
+func await(ctx context.Context, ok func() bool) bool {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return true
+		}
+	}
+	return false
+}
+
+func oldRecord(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
+	n, err := c.node(node.WithoutDefences(unless(defended, defence.NewestRecord)))
+	if err != nil {
+		return 0, err
+	}
+	s, err := newStranger()
+	if err != nil {
+		return 0, err
+	}
+	marker, err := newStranger() // whose record, said last, tells that those before were taken in
+	if err != nil {
+		return 0, err
+	}
+	a, err1 := s.record(200, fresh)
+	b, err2 := s.record(100, old)
+	m, err3 := marker.record(1, old)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return 0, err
+	}
+	h, err := c.linked(ctx, n, a)
+	if err != nil {
+		return 0, err
+	}
+	if err := sayHello(ctx, h, n, b, m); err != nil {
+		return 0, err
+	}
+	if !await(ctx, func() bool { _, err := n.FindPeer(ctx, marker.id); return err == nil }) {
+		return 0, errors.New("the records were not taken in")
+	}
+	info, err := n.FindPeer(ctx, s.id)
+	if err != nil {
+		return 0, err
+	}
+	if len(info.Addrs) == 1 && info.Addrs[0].Equal(fresh) {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+func manyAddresses(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	n, err := c.node(node.WithoutDefences(unless(defended, defence.FewAddresses|defence.OneDial)))
+	if err != nil {
+		return 0, err
+	}
+	var hits atomic.Int64
+	var addrs []ma.Multiaddr
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		c.closers = append(c.closers, func() { _ = l.Close() })
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				hits.Add(1)
+				_ = conn.Close()
+			}
+		}()
+		a, err := manet.FromNetAddr(l.Addr())
+		if err != nil {
+			return 0, err
+		}
+		addrs = append(addrs, a)
+	}
+	s, err := newStranger()
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.record(1, addrs...)
+	if err != nil {
+		return 0, err
+	}
+	evil, err := c.host()
+	if err != nil {
+		return 0, err
+	}
+	evil.SetStreamHandler(node.HelloID, func(s network.Stream) { _, _ = io.Copy(io.Discard, s); _ = s.Close() })
+	evil.SetStreamHandler(node.QueryID, func(st network.Stream) { // it names the stranger as a holder
+		defer func() { _ = st.Close() }()
+		_ = wire.WriteFrame(st, wire.AppendAnswer(nil, wire.Answer{Records: []overlay.Record{r}, Final: true}))
+	})
+	if err := n.Connect(ctx, *host.InfoFromHost(evil)); err != nil {
+		return 0, err
+	}
+	if err := sayHello(ctx, evil, n); err != nil {
+		return 0, err
+	}
+	results, err := n.Query(ctx, []byte("k"), node.QueryOptions{Timeout: 5 * time.Second})
+	if err != nil {
+		return 0, err
+	}
+	_, _ = results.Stats()
+	return float64(hits.Load()), nil
+}
+
+func privateKey(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	n, err := c.node(node.WithoutDefences(unless(defended, defence.PrivateToLinks)))
+	if err != nil {
+		return 0, err
+	}
+	if _, err := n.AddPrivate(ctx, []byte("private")); err != nil {
+		return 0, err
+	}
+	h, err := c.host()
+	if err != nil {
+		return 0, err
+	}
+	if err := h.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
+		return 0, err
+	}
+	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.AppendHaveRequest(nil, [][]byte{[]byte("private")}))
+	if err != nil || len(got) == 0 {
+		return 0, err
+	}
+	has, err := wire.ParseHaveAnswer(got[1:], 1)
+	if err != nil {
+		return 0, err
+	}
+	return truth(has[0]), nil
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// reaches says whether a node can dial a peer and find what it holds, within some seconds.
+func (c *cast) reaches(ctx context.Context, n *node.Node) (float64, error) {
+	holder, err := c.node()
+	if err != nil {
+		return 0, err
+	}
+	if _, err := holder.Add(ctx, []byte("k")); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if n.Connect(ctx, *host.InfoFromHost(holder.Host())) != nil {
+		return 0, nil
+	}
+	results, err := n.Query(ctx, []byte("k"), node.QueryOptions{})
+	if err != nil {
+		return 0, nil //nolint:nilerr // that is what is measured
+	}
+	for range results.Providers() {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// heldStreams has many links, more than the node has slots, each with streams that it leaves open.
+func heldStreams(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	const slots = 16
+	n, err := c.node(node.WithMaxConnections(slots), node.WithoutDefences(unless(defended, defence.OwnSlots)))
+	if err != nil {
+		return 0, err
+	}
+	for range 3 * slots {
+		h, err := c.linked(ctx, n)
+		if err != nil {
+			continue // it was refused: so much the better
+		}
+		for range 2 {
+			s, err := h.NewStream(ctx, n.ID(), node.PartsID)
+			if err != nil {
+				continue
+			}
+			_, _ = s.Write([]byte{5}) // and no more
+		}
+	}
+	return c.reaches(ctx, n)
+}
+
+// handshakeGate limits connections before their handshake has ended, as the node itself once did.
+type handshakeGate struct {
+	most int64
+	now  atomic.Int64
+}
+
+func (g *handshakeGate) InterceptAccept(network.ConnMultiaddrs) bool  { g.now.Add(1); return true }
+func (g *handshakeGate) InterceptPeerDial(peer.ID) bool               { return g.now.Load() < g.most }
+func (g *handshakeGate) InterceptAddrDial(peer.ID, ma.Multiaddr) bool { return true }
+func (g *handshakeGate) InterceptSecured(network.Direction, peer.ID, network.ConnMultiaddrs) bool {
+	return true
+}
+
+func (g *handshakeGate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) {
+	g.now.Add(-1)
+	return true, 0
+}
+
+// halfHandshakes has forty connections go as far as noise, and no further.
+func halfHandshakes(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	var opts []libp2p.Option
+	if !defended {
+		opts = append(opts, libp2p.ConnectionGater(&handshakeGate{most: 26}))
+	}
+	h, err := c.host(opts...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.nodeOn(h, node.WithMaxConnections(32))
+	if err != nil {
+		return 0, err
+	}
+	for range 40 {
+		if err := c.halfHandshake(ctx, h); err != nil {
+			return 0, err
+		}
+	}
+	return c.reaches(ctx, n)
+}
+
+func (c *cast) halfHandshake(ctx context.Context, h host.Host) error {
+	s, err := newStranger()
+	if err != nil {
+		return err
+	}
+	tr, err := noise.New(noise.ID, s.key, nil)
+	if err != nil {
+		return err
+	}
+	addr, err := manet.ToNetAddr(h.Addrs()[0])
+	if err != nil {
+		return err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr.String())
+	if err != nil {
+		return err
+	}
+	c.closers = append(c.closers, func() { _ = conn.Close() })
+	if _, err := multistream.SelectOneOf([]string{noise.ID}, conn); err != nil {
+		return err
+	}
+	_, err = tr.SecureOutbound(ctx, conn, h.ID())
+	return err
+}
+
+func rebinding(_ context.Context, defended bool) (float64, error) {
+	served := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	if defended {
+		served = httpapi.CheckHost(served)
+	}
+	r := httptest.NewRequest(http.MethodGet, "http://rebound.example/routing/v1/providers/x", nil)
+	w := httptest.NewRecorder()
+	served.ServeHTTP(w, r)
+	return truth(w.Code == http.StatusOK), nil
+}

@@ -1,0 +1,256 @@
+package threats
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/defence"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// queryAttacks are those on searches.
+var queryAttacks = []attack{
+	{
+		name: "a child invents a provider", where: Cores, measured: "holders found, of 1", target: atLeast(1),
+		defence: "names from others count when they are confirmed",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return lyingChild(unless(defended, defence.Confirmed))
+		},
+	},
+	{
+		name: "the name of a search is spent by another", where: Cores, measured: "holders found, of 1", target: atLeast(1),
+		defence: "a search is known again by its sender",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return poisoned(unless(defended, defence.Sender))
+		},
+	},
+	{
+		name: "an informant boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
+		defence: "how informants fared is remembered",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return boaster(unless(defended, defence.Voices))
+		},
+	},
+	{
+		name: "a holder that is dead", where: Cores, measured: "worst time of a find in ms, of 300", target: atMost(100),
+		defence: "failures are remembered",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return deadHolder(unless(defended, defence.Failures))
+		},
+	},
+	{
+		name: "a key that no summary shows yet", where: Cores, measured: "messages that the dearest of 45 finds costs", target: atMost(20),
+		defence: "linked peers are asked directly",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return freshKeys(unless(defended, defence.Sweep))
+		},
+	},
+	{
+		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
+		defence: "a rate of messages for each peer", slow: true,
+		run: func(_ context.Context, defended bool) (float64, error) {
+			if defended {
+				return flood(routing.Config{})
+			}
+			return flood(routing.Config{ServedRate: 1 << 30, MaxServedPerPeer: 1 << 20, MaxServed: 1 << 20})
+		},
+	},
+	{
+		name: "a search that asks for a budget of millions", where: Cores, measured: "messages that one search causes", target: atMost(256),
+		defence: "what a search of another may spend is capped",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			if defended {
+				return greedy(routing.Config{})
+			}
+			return greedy(routing.Config{MaxServedBudget: 1 << 20, ServedRate: 1 << 30})
+		},
+	},
+}
+
+// place is a network whose nodes are made and linked by name.
+type place struct {
+	*routingtest.Net
+	cfg  routing.Config // of all nodes
+	err  error
+	last routing.QueryID
+}
+
+func newPlace(cfg routing.Config, links string) *place {
+	p := &place{Net: routingtest.NewNet(1), cfg: cfg}
+	for pair := range strings.FieldsSeq(links) {
+		a, b, _ := strings.Cut(pair, "-")
+		x, y := p.node(overlay.PeerID(a)), p.node(overlay.PeerID(b))
+		x.Links, y.Links = append(x.Links, y.ID), append(y.Links, x.ID)
+	}
+	return p
+}
+
+// node returns the node of a name, which it makes if need be.
+func (p *place) node(id overlay.PeerID) *routingtest.Node {
+	n := p.Node(id)
+	if n == nil {
+		n, p.err = p.Add(id, p.cfg)
+		if p.err != nil {
+			panic(p.err) // the configurations stand here
+		}
+	}
+	return n
+}
+
+// find looks for a key and returns what came of it.
+func (p *place) find(at overlay.PeerID, key string) routing.Stats {
+	p.last++
+	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
+	p.Run()
+	done := p.node(at).Done
+	return done[len(done)-1].Stats
+}
+
+func lyingChild(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off}, "a-b b-c b-liar c-d d-e")
+	p.node("e").Holds["k"] = true
+	p.node("liar").Mute = true
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+	asked := false
+	p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
+	for !asked && p.Now() < time.Minute {
+		p.RunUntil(p.Now() + time.Millisecond)
+	}
+	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []overlay.Record{{Peer: "nobody"}}, Final: true})
+	p.Run()
+	return float64(p.node("a").Done[0].Stats.Found), nil
+}
+
+func poisoned(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off}, "a-b b-c c-d d-e evil-c")
+	p.node("e").Holds["k"] = true
+	p.Trace = func(s string) {
+		var nonce uint64
+		if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
+			_, _ = fmt.Sscanf(s[i:], "nonce=%x", &nonce)
+			p.Step("c", routing.Asked{
+				Request: 1 << 40, From: "evil", Kind: routing.Search, Nonce: nonce, Origin: "a", Key: []byte("k"),
+				Fingerprint: routingtest.Fingerprint([]byte("k")), Deadline: p.Now() + time.Second,
+			})
+		}
+	}
+	return float64(p.find("a", "k").Found), nil
+}
+
+func boaster(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off}, "a-boaster a-honest")
+	p.node("boaster").Boasts = true
+	for i := range 50 {
+		n := p.node(overlay.PeerID(fmt.Sprintf("p%d", i)))
+		n.Holds[fmt.Sprint("key ", i)] = true
+		p.node("a").Knows[n.ID] = 1
+		p.node("honest").Knows[n.ID] = 0.0001
+	}
+	asked := 0
+	for i := range 50 {
+		for _, r := range p.find("a", fmt.Sprint("key ", i)).Explain {
+			if r.Why == routing.Informant && r.Peer == "boaster" {
+				asked++
+			}
+		}
+	}
+	return float64(asked), nil
+}
+
+func deadHolder(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off}, "")
+	a, dead := p.node("a"), p.node("dead")
+	dead.Mute, dead.Holds["k"] = true, true
+	a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
+	p.node("alive").Holds["k"] = true
+	p.find("a", "k") // finds out
+	var worst time.Duration
+	for range 300 {
+		p.RunUntil(p.Now() + time.Second)
+		worst = max(worst, p.find("a", "k").Elapsed)
+	}
+	return float64(worst.Milliseconds()), nil
+}
+
+func freshKeys(off defence.Off) (float64, error) {
+	names := strings.Split("abcdefghij", "")
+	var links []string
+	for i, x := range names {
+		for _, y := range names[:i] {
+			links = append(links, x+"-"+y)
+		}
+	}
+	p := newPlace(routing.Config{Undefended: off}, strings.Join(links, " "))
+	for _, x := range names {
+		n := p.node(overlay.PeerID(x))
+		n.Blind = true
+		for _, y := range names {
+			if x != y {
+				n.Knows[overlay.PeerID(y)] = 0.001
+			}
+		}
+	}
+	dearest := 0
+	for i := range 45 {
+		key := fmt.Sprintf("fresh %d", i)
+		p.node(overlay.PeerID(names[1+i%9])).Holds[key] = true
+		s := p.find("a", key)
+		if s.Found == 0 {
+			return 0, fmt.Errorf("%s is not found", key)
+		}
+		dearest = max(dearest, s.Messages)
+	}
+	return float64(dearest), nil
+}
+
+// crowd is a peer that knows 60 others, each of whom matches every key, and a stranger with a link to it.
+func crowd(cfg routing.Config) (p *place, spent *int) {
+	p, spent = newPlace(cfg, "stranger-b"), new(int)
+	for i := range 60 {
+		n := p.node(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		p.node("b").Knows[n.ID] = 1
+		p.node("b").Links = append(p.node("b").Links, n.ID)
+		n.Links = append(n.Links, "b")
+	}
+	p.Trace = func(line string) {
+		if f := strings.Fields(line); len(f) > 3 && f[1] == "b" && (f[3] == "Confirm" || f[3] == "Forward") {
+			*spent++
+		}
+	}
+	return p, spent
+}
+
+func search(key string, request uint64, budget int, deadline time.Duration) routing.Asked {
+	return routing.Asked{
+		Request: request, From: "stranger", Kind: routing.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: routing.All,
+		Fingerprint: routingtest.Fingerprint([]byte(key)), Budget: budget, Hops: 4, Deadline: deadline,
+	}
+}
+
+// flood is how many messages a second a peer spends on the searches of one that sends a hundred a second.
+func flood(cfg routing.Config) (float64, error) {
+	p, spent := crowd(cfg)
+	const seconds = 30
+	for i := range uint64(seconds * 100) {
+		p.Step("b", search(fmt.Sprint("k", i), 1<<40+i, 128, p.Now()+5*time.Second))
+		p.RunUntil(p.Now() + 10*time.Millisecond)
+	}
+	return float64(*spent) / seconds, nil
+}
+
+// greedy is how many messages one search causes that says that it may spend a million.
+func greedy(cfg routing.Config) (float64, error) {
+	cfg.Parallel = 64
+	p, spent := crowd(cfg)
+	for i := range 600 {
+		n := p.node(overlay.PeerID(fmt.Sprintf("q%03d", i)))
+		p.node("b").Knows[n.ID] = 1
+	}
+	p.Step("b", search("k", 1<<40, 1_000_000, p.Now()+20*time.Second))
+	p.RunUntil(p.Now() + 20*time.Second)
+	return float64(*spent), nil
+}

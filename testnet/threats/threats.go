@@ -1,0 +1,117 @@
+// Package threats runs attacks on venn, each twice: with the defence that is meant for it, and without. An attack that does not
+// hurt the undefended system proves nothing, so its row fails as one does whose defence is too weak.
+//
+// Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback. Each row says where.
+// Switches are those of packages overlay/defence, routing/defence and node/defence, or a parameter that the defence rests on.
+package threats
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Row is what became of one attack.
+type Row struct {
+	Attack     string  `json:"attack"`
+	Where      Where   `json:"where"`
+	Measured   string  `json:"measured"`
+	Defence    string  `json:"defence"`
+	Undefended float64 `json:"undefended"`
+	Defended   float64 `json:"defended"`
+	Target     string  `json:"target"` // of Measured
+	OK         bool    `json:"ok"`     // defended reaches the target, undefended does not
+	Seconds    float64 `json:"seconds"`
+	Err        string  `json:"error,omitempty"` // why the attack could not be run
+}
+
+// Where says what an attack runs on.
+type Where string
+
+// The places.
+const (
+	Cores  Where = "cores"  // one or several cores, in virtual time
+	Hosts  Where = "hosts"  // real libp2p hosts
+	Values Where = "values" // summaries and filters alone
+	Disk   Where = "disk"   // a store on a datastore
+)
+
+// target is what a measurement must reach.
+type target struct {
+	least, most float64
+}
+
+func atLeast(x float64) target { return target{x, math.Inf(1)} }
+func atMost(x float64) target  { return target{math.Inf(-1), x} }
+
+func (t target) reached(x float64) bool { return t.least <= x && x <= t.most }
+
+func (t target) String() string {
+	if math.IsInf(t.most, 1) {
+		return fmt.Sprintf("≥ %g", t.least)
+	}
+	return fmt.Sprintf("≤ %g", t.most)
+}
+
+// attack is one that is tried with a defence and without it.
+type attack struct {
+	name, measured, defence string
+	where                   Where
+	target                  target
+	slow                    bool // seconds rather than moments
+	run                     func(ctx context.Context, defended bool) (float64, error)
+}
+
+// all are the attacks, a family a file.
+var all = slices.Concat(exchangeAttacks, directoryAttacks, queryAttacks, valueAttacks, diskAttacks, hostAttacks)
+
+// Options of Run.
+type Options struct {
+	Quick bool           // only attacks that take moments
+	Part  func(int) bool // whether the attack of a number is run; nil: all are
+	Done  func(Row)      // called after each attack; may be nil
+}
+
+// Run runs the attacks, one after the other. When ctx ends it returns those that were run by then, and its error.
+func Run(ctx context.Context, o Options) (rows []Row, err error) {
+	for i, a := range all {
+		if o.Quick && a.slow || o.Part != nil && !o.Part(i) {
+			continue
+		}
+		r := a.try(ctx)
+		if ctx.Err() != nil {
+			return rows, ctx.Err()
+		}
+		rows = append(rows, r)
+		if o.Done != nil {
+			o.Done(r)
+		}
+	}
+	return rows, nil
+}
+
+func (a *attack) try(ctx context.Context) Row {
+	r := Row{Attack: a.name, Where: a.where, Measured: a.measured, Defence: a.defence, Target: a.target.String()}
+	began := time.Now()
+	var err error
+	if r.Defended, err = a.run(ctx, true); err == nil {
+		r.Undefended, err = a.run(ctx, false)
+	}
+	r.Seconds = time.Since(began).Seconds()
+	if err != nil {
+		r.Err = err.Error()
+		return r
+	}
+	r.OK = a.target.reached(r.Defended) && !a.target.reached(r.Undefended)
+	return r
+}
+
+// unless is a defence that is switched off unless the run is a defended one.
+func unless[D ~uint32](defended bool, d D) D {
+	if defended {
+		return 0
+	}
+	return d
+}

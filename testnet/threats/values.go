@@ -1,0 +1,109 @@
+package threats
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// valueAttacks need nothing but a summary.
+var valueAttacks = []attack{
+	{
+		name: "keys crafted to match a victim's summary", where: Values, measured: "share of them that match", target: atMost(0.05),
+		defence: "the seed of the hash: what was computed under the last one is worth nothing",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return crafted(defended)
+		},
+	},
+	{
+		name: "guesses tested against a summary", where: Values, measured: "share of the keys held that are guessed", target: atMost(0.05),
+		defence: "private keys are in no summary",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			return guessed(defended)
+		},
+	},
+}
+
+// keyOf names key number i.
+func keyOf(i uint64) []byte { return binary.BigEndian.AppendUint64([]byte("key "), i) }
+
+// summaryOf is a summary of some keys under a seed, as deep as the first three parts.
+func summaryOf(keys [][]byte, seed summary.Seed) (*summary.Prefix, error) {
+	h := seed.Hasher()
+	fps := make([]summary.Fingerprint, len(keys))
+	for i, k := range keys {
+		fps[i] = h.Fingerprint(k)
+	}
+	s, err := summary.Build(fps, summary.Header{
+		Seed: seed.Tag(), Origin: "victim", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour, Shape: summary.DefaultShape(len(fps)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Prefix(), nil
+}
+
+// crafted is which share of keys that were crafted under one seed matches the summary that the victim publishes: under the next
+// seed if it is defended.
+func crafted(defended bool) (float64, error) {
+	var held [][]byte
+	for i := range uint64(5000) {
+		held = append(held, keyOf(i))
+	}
+	before, next := summary.Seed{Network: "venn"}, summary.Seed{Network: "venn", Number: 1}
+	known, err := summaryOf(held, before)
+	if err != nil {
+		return 0, err
+	}
+	var evil [][]byte
+	h := before.Hasher()
+	for i := uint64(1 << 40); len(evil) < 200 && i < 1<<40+1<<22; i++ {
+		if k := keyOf(i); known.Contains(h.Fingerprint(k)) {
+			evil = append(evil, k)
+		}
+	}
+	published := known
+	if defended {
+		h = next.Hasher()
+		if published, err = summaryOf(held, next); err != nil {
+			return 0, err
+		}
+	}
+	matches := 0
+	for _, k := range evil {
+		if published.Contains(h.Fingerprint(k)) {
+			matches++
+		}
+	}
+	return float64(matches) / float64(max(1, len(evil))), nil
+}
+
+// guessed is which share of a hundred secret keys somebody finds out who holds the summary and guesses well.
+func guessed(defended bool) (float64, error) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var public, secret [][]byte
+	for range 1000 {
+		public = append(public, keyOf(rng.Uint64()))
+	}
+	for range 100 {
+		secret = append(secret, keyOf(rng.Uint64()))
+	}
+	if !defended {
+		public = append(public, secret...)
+	}
+	seed := summary.Seed{Network: "venn"}
+	p, err := summaryOf(public, seed)
+	if err != nil {
+		return 0, err
+	}
+	matches := 0
+	for _, k := range secret {
+		if p.Contains(seed.Hasher().Fingerprint(k)) {
+			matches++
+		}
+	}
+	return float64(matches) / float64(len(secret)), nil
+}
