@@ -150,7 +150,10 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 	if err := r.CheckFile(draft); err != nil {
 		return fmt.Errorf("nothing is changed, the text is in %s for the next edit: %w", draft, err)
 	}
-	return os.Rename(draft, r.ConfigPath())
+	if err := os.Rename(draft, r.ConfigPath()); err != nil {
+		return err
+	}
+	return repo.SyncFolder(r.Dir)
 }
 
 // editor is the command line of the user's editor.

@@ -28,7 +28,7 @@ func nodeCommands() []*cli.Command {
 	return []*cli.Command{
 		initCommand(), daemonCommand(), keysCommand(), pathCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
 		coverCommand(), joinCommand(), connectCommand(), disconnectCommand(), pingCommand(), watchCommand(), statusCommand(), idCommand(),
-		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(),
+		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(),
 	}
 }
 

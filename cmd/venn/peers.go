@@ -98,13 +98,18 @@ func printStatus(w io.Writer, s httpapi.Status) error {
 	if s.Unrotated > 0 {
 		unrotated = fmt.Sprintf(", %d of them only under the previous seed", s.Unrotated)
 	}
+	advice := ""
+	if s.Reach.Advice != "" {
+		advice = "; " + s.Reach.Advice
+	}
 	_, err := fmt.Fprintf(w, `peer                 %s
+reached by others    %s%s
 keys                 %d
 own summary          %s
 linked peers         %d (%d connections)
 summaries of others  %d, %d bytes%s
 expected false matches of a query  %.3g
-`, s.ID, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, unrotated, s.FalseMatches)
+`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, s.Summaries, s.SummaryBytes, unrotated, s.FalseMatches)
 	return err
 }
 

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/venn-p2p/venn/cmd/venn/files"
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -145,6 +146,7 @@ func writeWhole(name string, b []byte) error {
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(temporary, name)
+		_ = repo.SyncFolder(filepath.Dir(name)) // what matters is written; some folders cannot be synced
 	}
 	if err != nil {
 		_ = os.Remove(temporary)

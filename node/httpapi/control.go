@@ -54,6 +54,7 @@ type Status struct {
 	FalseMatches float64           `json:"false_matches"`       // expected of a query
 	PubsubBytes  int               `json:"pubsub_bytes"`
 	DirectBytes  int               `json:"direct_bytes"`
+	Reach        Reach             `json:"reach"`
 	Refused      map[string]uint64 `json:"refused"`
 	Dropped      map[string]uint64 `json:"dropped"`
 	Removals     string            `json:"removals,omitempty"` // a mark that changes when keys are removed
@@ -67,7 +68,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	out := Status{
 		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
 		Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
-		DirectBytes: s.DirectBytes, Refused: s.Refused, Dropped: s.Dropped,
+		DirectBytes: s.DirectBytes, Reach: reach(a.Node.Host()), Refused: s.Refused, Dropped: s.Dropped,
 	}
 	if a.Removals != nil {
 		out.Removals = a.Removals.Mark()

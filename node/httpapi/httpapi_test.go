@@ -168,6 +168,7 @@ func TestOpenAPI(t *testing.T) {
 		{"POST", "/api/v1/log", "level=loud", "", true},
 		{"POST", "/api/v1/disconnect", "peer=" + there.ID().String(), "", false},
 		{"POST", "/api/v1/disconnect", "peer=" + newNode(t).ID().String(), "", true},
+		{"GET", "/api/v1/backup", "", "", true},
 		{"POST", "/api/v1/shutdown", "", "", false},
 	}
 	called := make(map[string]bool)

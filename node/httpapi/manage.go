@@ -45,6 +45,19 @@ func (a *api) disconnect(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]string{"disconnected": p.String()})
 }
 
+// backup answers with a backup (package store). One that breaks off lacks its checksum.
+func (a *api) backup(w http.ResponseWriter, r *http.Request) error {
+	if a.Backup == nil {
+		return fault{http.StatusNotImplemented, errors.New("this program keeps nothing")}
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if err := a.Backup(r.Context(), w); err != nil {
+		a.Log.Error("backup", "err", err)
+		panic(http.ErrAbortHandler) // the answer has begun
+	}
+	return nil
+}
+
 // shutdown ends the daemon. The answer says that it is about to.
 func (a *api) shutdown(w http.ResponseWriter, _ *http.Request) error {
 	if a.Shutdown == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"net"
@@ -31,6 +32,8 @@ type Config struct {
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 	// Removals says whether keys have been removed. nil: status does not tell.
 	Removals Removals
+	// Backup writes what the node must not lose. nil: there is nothing.
+	Backup func(context.Context, io.Writer) error
 	// Version is what status says. May be empty.
 	Version string
 	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none are served.
@@ -155,6 +158,7 @@ func (a *api) routes() map[string]handler {
 		"GET /api/v1/events":       a.events,
 		"POST /api/v1/log":         a.logLevel,
 		"POST /api/v1/shutdown":    a.shutdown,
+		"GET /api/v1/backup":       a.backup,
 		"GET /api/v1/openapi.json": a.openapi,
 	}
 }
@@ -220,7 +224,7 @@ func (a *api) limited(h handler) http.Handler {
 const endless = 10 * 365 * 24 * time.Hour
 
 func long(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/cover" ||
+	return strings.HasPrefix(r.URL.Path, "/api/v1/keys") || r.URL.Path == "/api/v1/join" || r.URL.Path == "/api/v1/backup" || r.URL.Path == "/api/v1/cover" ||
 		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
 	ds "github.com/ipfs/go-datastore"
 
@@ -33,7 +32,7 @@ func (s *Store) openEpochs(ctx context.Context) error {
 	b, err := s.ds.Get(ctx, epochName)
 	switch {
 	case errors.Is(err, ds.ErrNotFound):
-		b = encodeEpoch(uint32(time.Now().Unix()), 0)
+		b = encodeEpoch(uint32(s.now().Unix()), 0)
 		if err := s.put(ctx, epochName, b); err != nil {
 			return err
 		}

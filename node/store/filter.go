@@ -14,6 +14,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
+// progressEvery is after how many keys a caller of WithProgress is told of more.
+const progressEvery = 100_000
+
 // chunk is the size of the pieces in which a filter is saved, in bytes.
 const chunk = 1 << 20
 
@@ -112,6 +115,14 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 // rebuild makes the filter of the keys.
 func (s *Store) rebuild(ctx context.Context) error {
 	s.mirror = new(keystore.Mirror)
+	tell := func(keys int) {
+		if s.progress != nil && keys%progressEvery == 0 {
+			s.progress(keys)
+		}
+	}
+	if !s.made {
+		tell(0)
+	}
 	for key, err := range s.Keys(ctx) {
 		if err != nil {
 			return err
@@ -119,7 +130,7 @@ func (s *Store) rebuild(ctx context.Context) error {
 		if err := s.mirror.Add(s.hasher.Fingerprint(key)); err != nil {
 			return fmt.Errorf("store: key %x: %w", key, err)
 		}
-		s.length.Add(1)
+		tell(int(s.length.Add(1)))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -32,6 +33,12 @@ const (
 
 	layoutVersion = "1"
 )
+
+// upgrades are the ways from older versions up to layoutVersion, a step each. A step may be done twice: it must bear that.
+var upgrades = map[string]struct {
+	to string
+	do func(context.Context, ds.Batching) error
+}{}
 
 var (
 	// ErrVersion says that the datastore was written by another version of this package.

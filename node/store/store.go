@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/venn-p2p/venn/node/keystore"
 
@@ -28,12 +30,15 @@ type Store struct {
 	mirror *keystore.Mirror // the fingerprints of all keys
 	length atomic.Int64
 
-	changes chan *change
-	closing chan struct{}
-	closed  sync.Once
-	done    chan struct{} // the committer has ended
-	failed  atomic.Pointer[error]
-	room    func(bytes int) error // nil: there always is
+	changes  chan *change
+	closing  chan struct{}
+	closed   sync.Once
+	done     chan struct{} // the committer has ended
+	failed   atomic.Pointer[error]
+	progress func(keys int) // nil: nobody is told
+	made     bool           // by Open: there was none
+	now      func() time.Time
+	room     func(bytes int) error // nil: there always is
 
 	epochs epochs
 
@@ -56,6 +61,10 @@ type Option func(*Store)
 // nothing is on disk then, and the store goes on. Default: everything is written.
 func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.room = room } }
 
+// WithProgress has progress called when Open reads all keys, as it does after a crash and for another seed: at the beginning, with 0, and
+// after each hundred thousand keys. Default: nobody is told.
+func WithProgress(progress func(keys int)) Option { return func(s *Store) { s.progress = progress } }
+
 // Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may be another
 // than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those of
 // the datastore and of the options.
@@ -64,7 +73,7 @@ func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option)
 	if err != nil {
 		return nil, err
 	}
-	if s.private, err = openOne(ctx, namespace.Wrap(d, ds.NewKey(privatePrefix)), seed, opts); err != nil {
+	if s.private, err = openOne(ctx, namespace.Wrap(d, ds.NewKey(privatePrefix)), seed, append(slices.Clone(opts), WithProgress(nil))); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -80,6 +89,7 @@ func openOne(ctx context.Context, d ds.Batching, seed summary.Seed, opts []Optio
 		changes: make(chan *change, 64),
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
+		now:     time.Now,
 	}
 	for _, o := range opts {
 		o(s)
@@ -97,11 +107,31 @@ func (s *Store) openVersion(ctx context.Context) error {
 	v, err := s.ds.Get(ctx, versionName)
 	switch {
 	case errors.Is(err, ds.ErrNotFound):
+		s.made = true
 		return s.put(ctx, versionName, []byte(layoutVersion))
 	case err != nil:
 		return fmt.Errorf("store: %w", err)
-	case string(v) != layoutVersion:
-		return fmt.Errorf("%w: %q, this is %s", ErrVersion, v, layoutVersion)
+	}
+	return s.upgrade(ctx, string(v))
+}
+
+// upgrade brings a store of another version to this one, a version at a time. A crash between two versions leaves the one before.
+func (s *Store) upgrade(ctx context.Context, from string) error {
+	for v := from; v != layoutVersion; {
+		step, ok := upgrades[v]
+		if !ok {
+			return fmt.Errorf("%w: %q, this is %s", ErrVersion, from, layoutVersion)
+		}
+		if err := step.do(ctx, s.ds); err != nil {
+			return fmt.Errorf("store: from version %s to %s: %w", v, step.to, err)
+		}
+		if err := s.ds.Sync(ctx, ds.NewKey("/")); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		if err := s.put(ctx, versionName, []byte(step.to)); err != nil {
+			return err
+		}
+		v = step.to
 	}
 	return nil
 }

@@ -1,12 +1,15 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
@@ -377,4 +380,112 @@ func BenchmarkAddMany(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*1024/b.Elapsed().Seconds(), "keys/s")
+}
+
+// TestVersions opens a store as version 1 wrote it, pinned here byte for byte, and one of an older version, by a step made for the
+// test: twice, as after a crash in between.
+func TestVersions(t *testing.T) {
+	pinned := map[string]string{
+		"/version": "1", "/epoch": "\x00\x00\x00\x07\x00\x00\x00\x40",
+		"/keys/YQ": "", "/keys/Yg": "", "/private/version": "1", "/private/keys/Yw": "",
+		"/peers/EiABAgM": "\x01record",
+	}
+	put := func(d ds.Batching, all map[string]string) {
+		for k, v := range all {
+			if err := d.Put(t.Context(), ds.RawKey(k), []byte(v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d := memory()
+	put(d, pinned)
+	s := open(t, d)
+	if got := keysIn(t, s); !slices.Equal(got, []string{"a", "b"}) || !s.Private().Has([]byte("c")) {
+		t.Errorf("keys %q", got)
+	}
+	if e, err := s.NextEpoch(); err != nil || e != (summary.Epoch{Generation: 7, Sequence: 65}) {
+		t.Errorf("%v, %v", e, err)
+	}
+
+	upgrades["0"] = struct {
+		to string
+		do func(context.Context, ds.Batching) error
+	}{"1", func(ctx context.Context, d ds.Batching) error {
+		return d.Put(ctx, name(keysPrefix, []byte("of the step")), nil)
+	}}
+	defer delete(upgrades, "0")
+	for range 2 {
+		put(d, map[string]string{"/version": "0"})
+		s = open(t, d)
+		if v, err := d.Get(t.Context(), versionName); err != nil || string(v) != layoutVersion {
+			t.Errorf("version %q, %v", v, err)
+		}
+		if got := keysIn(t, s); !slices.Contains(got, "of the step") {
+			t.Errorf("keys %q", got)
+		}
+	}
+}
+
+// TestRestarts starts a store a thousand times, ended well or not, restored from a backup now and then, with the clock an hour back in half of
+// the runs: no number is given out twice, and none is before one that came earlier.
+func TestRestarts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	d := memory()
+	var last summary.Epoch
+	var backup bytes.Buffer
+	for i := range 1000 {
+		s, err := openOne(t.Context(), d, seed, []Option{func(s *Store) {
+			if back := rng.IntN(2) == 0; back {
+				s.now = func() time.Time { return time.Now().Add(-time.Hour) }
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.private = s // enough for a backup
+		for range rng.IntN(4) {
+			e, err := s.NextEpoch()
+			if err != nil || !e.After(last) {
+				t.Fatalf("run %d: %v after %v, %v", i, e, last, err)
+			}
+			last = e
+		}
+		if rng.IntN(10) == 0 {
+			backup.Reset()
+			if err := s.Backup(t.Context(), &backup); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.private = nil
+		if rng.IntN(2) == 0 {
+			closed(t, s)
+		}
+		if backup.Len() > 0 && rng.IntN(10) == 0 {
+			d = memory()
+			if err := Restore(t.Context(), d, bytes.NewReader(backup.Bytes())); err != nil {
+				t.Fatal(err)
+			}
+			backup.Reset()
+		}
+	}
+}
+
+// TestProgress: reading all keys after a crash is told of, a new store and one that was closed are not.
+func TestProgress(t *testing.T) {
+	d := memory()
+	for i, want := range []int{0, 1, 0} {
+		told := 0
+		s, err := Open(t.Context(), d, seed, WithProgress(func(int) { told++ }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			add(t, s, "a") // and a crash
+		} else {
+			closed(t, s)
+		}
+		if i == 0 && told != want || i > 0 && (told > 0) != (want > 0) {
+			t.Errorf("start %d: told %d times", i, told)
+		}
+	}
 }

@@ -114,7 +114,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return err
 	}
 	d.onClose(func() error { return closePebble(db, closeTime, d.log) })
-	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room)); err != nil {
+	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room), store.WithProgress(d.reads)); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(func() error { return d.closed(d.store) })
@@ -123,6 +123,15 @@ func (d *daemon) openStore(ctx context.Context) error {
 	}
 	d.log.Info("store open", "keys", d.store.Len(), "took", time.Since(begun).Round(time.Millisecond))
 	return nil
+}
+
+// reads says that the store is reading all keys, and how far it is.
+func (d *daemon) reads(keys int) {
+	if keys == 0 {
+		d.log.Warn("reading all keys: the store was not closed well, or was restored, or has another seed")
+		return
+	}
+	d.log.Info("reading all keys", "so_far", keys)
 }
 
 // closed closes a store. All keys are on disk by then; what finds no room there is only to make the next start a fast one.
@@ -253,7 +262,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			}
 		})
 	}
-	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Removals: d.removals, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
+	c := httpapi.Config{Node: d.node, Keys: d.allKeys, Servers: d.serving.servers, Removals: d.removals, Backup: d.store.Backup, Version: d.opts.Version, Registry: d.registry, Log: d.log, Shutdown: cancel, Level: d.opts.Level}
 	run(func() error { return httpapi.Serve(ctx, d.control, httpapi.Control(c)) })
 	if d.public != nil {
 		public, watch := d.withUI(ctx, httpapi.Public(c))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/libp2p/go-libp2p"
@@ -141,16 +142,41 @@ func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	if len(relays) > 0 {
 		opts = append(opts, libp2p.EnableAutoRelayWithStaticRelays(relays))
 	}
-	if len(d.cfg.Addresses.Announce) == 0 {
-		return opts, nil
+	announce, err := multiaddrs("addresses.announce", d.cfg.Addresses.Announce)
+	if err != nil {
+		return nil, err
 	}
-	announce := make([]ma.Multiaddr, len(d.cfg.Addresses.Announce))
-	for i, text := range d.cfg.Addresses.Announce {
-		if announce[i], err = ma.NewMultiaddr(text); err != nil {
-			return nil, fmt.Errorf("addresses.announce: %w", err)
+	also, err := multiaddrs("addresses.announce_also", d.cfg.Addresses.AnnounceAlso)
+	if err != nil {
+		return nil, err
+	}
+	return append(opts, libp2p.AddrsFactory(func(own []ma.Multiaddr) []ma.Multiaddr { return announced(own, announce, also) })), nil
+}
+
+// announced are the addresses to tell peers: those of announce, if there are any, in place of the host's own; and those of also.
+func announced(own, announce, also []ma.Multiaddr) []ma.Multiaddr {
+	if len(announce) > 0 {
+		own = announce
+	}
+	all := slices.Clone(own)
+	for _, a := range also {
+		if !slices.ContainsFunc(all, a.Equal) {
+			all = append(all, a)
 		}
 	}
-	return append(opts, libp2p.AddrsFactory(func([]ma.Multiaddr) []ma.Multiaddr { return announce })), nil
+	return all
+}
+
+// multiaddrs parses the addresses of a key of the configuration.
+func multiaddrs(key string, texts []string) (out []ma.Multiaddr, err error) {
+	for _, text := range texts {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		out = append(out, a)
+	}
+	return out, nil
 }
 
 // privateNetwork is the pre-shared key of the network, if the repository has one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -18,8 +19,9 @@ import (
 )
 
 const (
-	keepEvery = 3 * time.Second // a look at whom to dial
-	dialAgain = 4 * time.Second // after a dial that failed or a connection that was lost
+	keepEvery = time.Second     // a look at whom to dial
+	dialAgain = 4 * time.Second // from a first dial that failed to the next; twice as long each time, with jitter
+	dialRare  = 2 * time.Minute // but no longer than this
 	dialTime  = 5 * time.Second // for one dial
 	maxFound  = 16              // peers found on the local network that are kept in mind
 )
@@ -31,9 +33,9 @@ type keeper struct {
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	fixed []peer.AddrInfo       // dialled whenever they are not connected
-	found []peer.AddrInfo       // dialled while links are few
-	tried map[peer.ID]time.Time // last dial
+	fixed []peer.AddrInfo // dialled whenever they are not connected
+	found []peer.AddrInfo // dialled while links are few
+	tried map[peer.ID]attempts
 	stir  chan struct{}
 }
 
@@ -41,7 +43,7 @@ type keeper struct {
 const fewLinks = 4
 
 func newKeeper(n *node.Node, h host.Host, bootstrap []peer.AddrInfo, log *slog.Logger) *keeper {
-	return &keeper{node: n, host: h, log: log, fixed: bootstrap, tried: make(map[peer.ID]time.Time), stir: make(chan struct{}, 1)}
+	return &keeper{node: n, host: h, log: log, fixed: bootstrap, tried: make(map[peer.ID]attempts), stir: make(chan struct{}, 1)}
 }
 
 // HandlePeerFound takes in a peer that multicast DNS found.
@@ -104,8 +106,14 @@ func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	want := func(p peer.AddrInfo) {
-		if p.ID != k.host.ID() && k.host.Network().Connectedness(p.ID) != network.Connected && now.Sub(k.tried[p.ID]) >= dialAgain {
-			k.tried[p.ID] = now
+		switch {
+		case p.ID == k.host.ID():
+		case k.host.Network().Connectedness(p.ID) == network.Connected:
+			if a := k.tried[p.ID]; a.failed > 0 {
+				k.tried[p.ID] = attempts{next: a.next}
+			}
+		case !now.Before(k.tried[p.ID].next):
+			k.tried[p.ID] = k.tried[p.ID].after(now, rand.Float64())
 			out = append(out, p)
 		}
 	}
@@ -118,6 +126,20 @@ func (k *keeper) wanted(now time.Time) (out []peer.AddrInfo) {
 		}
 	}
 	return out
+}
+
+// attempts are the dials of a peer since it was last connected.
+type attempts struct {
+	failed int
+	next   time.Time // not dialled before
+}
+
+// after notes a dial. Peers that are lost together, as when a line fails, are not dialled together: random, from 0 up to 1, moves
+// each by a quarter at most.
+func (a attempts) after(now time.Time, random float64) attempts {
+	wait := min(dialAgain<<min(a.failed, 10), dialRare)
+	wait += time.Duration((random - 0.5) / 2 * float64(wait))
+	return attempts{a.failed + 1, now.Add(wait)}
 }
 
 func (k *keeper) dial(ctx context.Context, p peer.AddrInfo) {

@@ -20,16 +20,21 @@ const flushPause = 200 * time.Millisecond
 
 // openPebble opens the database of a repository on a file system, nil for the system's. cache is the bytes of its cache.
 func openPebble(r repo.Repo, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
-	logger := &pebbleLog{store: r.Store(), log: log}
+	return openPebbleIn(r.Store(), fs, cache, log)
+}
+
+// openPebbleIn opens the database in a folder.
+func openPebbleIn(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
+	logger := &pebbleLog{store: dir, log: log}
 	opts := &pebble.Options{FS: fs, Logger: logger, EventListener: &pebble.EventListener{
 		BackgroundError: func(err error) {
 			logger.Errorf("background error: %s", err)
 			time.Sleep(flushPause) // it would try again at once, some thousand times a second while the disk is full
 		},
 	}}
-	db, err := pebbleds.NewDatastore(r.Store(), pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(cache))
+	db, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(cache))
 	if err != nil {
-		return nil, fmt.Errorf("store %s cannot be opened; if it is damaged, %s: %w", r.Store(), remedy, oneLine{err})
+		return nil, fmt.Errorf("store %s cannot be opened; if it is damaged, %s: %w", dir, remedy, oneLine{err})
 	}
 	return db, nil
 }

@@ -46,6 +46,8 @@ func (n Network) Previous() (until time.Time, ok bool) {
 type Addresses struct {
 	Listen   []string `toml:"listen" doc:"Multiaddrs to listen on for peers."`
 	Announce []string `toml:"announce" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
+
+	AnnounceAlso []string `toml:"announce_also" doc:"Multiaddrs to tell peers besides, as that of a port forwarded by hand."`
 }
 
 // Discovery says how the daemon finds peers.
@@ -109,7 +111,7 @@ func newConfig() (Config, error) {
 				fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", port), fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", port),
 				fmt.Sprintf("/ip6/::/tcp/%d", port), fmt.Sprintf("/ip6/::/udp/%d/quic-v1", port),
 			},
-			Announce: []string{},
+			Announce: []string{}, AnnounceAlso: []string{},
 		},
 		Discovery: Discovery{Bootstrap: []string{}, MDNS: true},
 		NAT:       NAT{PortMap: true, HolePunching: true, Relays: []string{}},
@@ -222,7 +224,9 @@ func (c Config) Check() error {
 		fault(ok, "network.previous_until is %q, must be a time such as 2030-01-31T12:00:00Z", c.Network.PreviousUntil)
 		fault(c.Network.PreviousSeed != c.Network.Seed, "network.previous_seed is %d, as network.seed is", c.Network.Seed)
 	}
-	for key, addrs := range map[string][]string{"addresses.listen": c.Addresses.Listen, "addresses.announce": c.Addresses.Announce} {
+	for key, addrs := range map[string][]string{
+		"addresses.listen": c.Addresses.Listen, "addresses.announce": c.Addresses.Announce, "addresses.announce_also": c.Addresses.AnnounceAlso,
+	} {
 		for _, a := range addrs {
 			_, err := ma.NewMultiaddr(a)
 			fault(err == nil, "%s: %q is no multiaddr", key, a)

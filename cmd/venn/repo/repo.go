@@ -224,5 +224,17 @@ func writeFile(name string, b []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	if err = os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(name))
+}
+
+// SyncFolder makes last what was made, renamed or removed in a folder.
+func SyncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/cmd/venn/daemon"
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/store"
+)
+
+func backupCommand() *cli.Command {
+	return &cli.Command{
+		Name: "backup", Usage: "write the keys, private ones too, and the peers known to a file", ArgsUsage: "FILE",
+		Description: "The daemon may run meanwhile. What it adds meanwhile may be in the file or not. The identity and the configuration are files of\n" +
+			"their own in the peer's folder, identity.key and config.toml: keep copies of them, too.",
+		Flags: []cli.Flag{jsonFlag("as a JSON object: keys, file")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c, 1, 1, "one file"); err != nil {
+				return err
+			}
+			r, err := openRepo(c)
+			if err != nil {
+				return err
+			}
+			name := c.Args().First()
+			keys, err := writeBackup(ctx, c, r, name)
+			if err != nil {
+				return err
+			}
+			return show(c, backedUp{keys, name}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%d keys in %s\n", keys, name)
+				return err
+			})
+		},
+	}
+}
+
+// backedUp is what the commands print.
+type backedUp struct {
+	Keys int    `json:"keys"`
+	File string `json:"file"`
+}
+
+// writeBackup makes a file whole or not at all, for its owner only, and says how many keys are in it.
+func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) (keys int, err error) {
+	if _, err := os.Lstat(name); err == nil {
+		return 0, fmt.Errorf("%s is there already", name)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // mode 0600
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := fetchBackup(ctx, c, r, f); err != nil {
+		return 0, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	if keys, err = store.CheckBackup(f); err != nil {
+		return 0, err
+	}
+	if err := errors.Join(f.Sync(), os.Rename(f.Name(), name)); err != nil {
+		return 0, err
+	}
+	return keys, repo.SyncFolder(filepath.Dir(name))
+}
+
+// fetchBackup has the daemon write a backup, or reads the store itself when none runs.
+func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer) error {
+	body, err := clientOf(r).do(ctx, http.MethodGet, "/api/v1/backup", nil, nil)
+	if errors.Is(err, errNoDaemon) {
+		cfg, err := r.Config()
+		if err != nil {
+			return err
+		}
+		return daemon.Backup(ctx, r, w, logTo(c, cfg))
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	_, err = io.Copy(w, body)
+	return err
+}
+
+// logTo is the log of a command that opens the store itself.
+func logTo(c *cli.Command, cfg repo.Config) *slog.Logger {
+	return newLog(c.Root().ErrWriter, cfg.Log, new(slog.LevelVar))
+}
+
+func restoreCommand() *cli.Command {
+	return &cli.Command{
+		Name: "restore", Usage: "make the store of a peer that has none of a backup", ArgsUsage: "FILE",
+		Description: "No daemon may run. The summaries of the peer begin a new generation, so that others take them for newer than all before.",
+		Flags:       []cli.Flag{jsonFlag("as a JSON object: keys, file")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := checkArguments(c, 1, 1, "one file"); err != nil {
+				return err
+			}
+			r, err := openRepo(c)
+			if err != nil {
+				return err
+			}
+			cfg, err := r.Config()
+			if err != nil {
+				return err
+			}
+			name := c.Args().First()
+			f, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = f.Close() }()
+			keys, err := daemon.Restore(ctx, r, f, logTo(c, cfg))
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return show(c, backedUp{keys, name}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%d keys restored\n", keys)
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/store"
+)
+
+// Backup writes what the store of a repository holds, on which no daemon may run: package store says what that is.
+func Backup(ctx context.Context, r repo.Repo, w io.Writer, log *slog.Logger) (err error) {
+	cfg, err := r.Config()
+	if err != nil {
+		return err
+	}
+	unlock, err := r.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	d := daemon{repo: r, cfg: cfg, log: log}
+	defer func() { err = errors.Join(err, d.close()) }()
+	if err := d.openStore(ctx); err != nil {
+		return err
+	}
+	return d.store.Backup(ctx, w)
+}
+
+// Restore makes the store of a repository that has none of a backup: whole, or not at all. It returns how many keys that has.
+func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.Logger) (keys int, err error) {
+	cfg, err := r.Config()
+	if err != nil {
+		return 0, err
+	}
+	unlock, err := r.Lock()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	if _, err := os.Lstat(r.Store()); !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("there is a store already: move %s away first", r.Store())
+	}
+	if keys, err = store.CheckBackup(backup); err != nil {
+		return 0, err
+	}
+	if _, err := backup.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	made := r.Store() + ".new"
+	if err := os.RemoveAll(made); err != nil { // of a restore that was broken off
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(made)
+		}
+	}()
+	db, err := openPebbleIn(made, nil, cfg.Limits.Cache, log)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(store.Restore(ctx, db, backup), db.Close()); err != nil {
+		return 0, err
+	}
+	if err := os.Rename(made, r.Store()); err != nil {
+		return 0, err
+	}
+	return keys, repo.SyncFolder(r.Dir)
+}
