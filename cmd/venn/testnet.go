@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,7 @@ loopback.
    venn testnet --hold                              leave the peers running, and print how to reach them
    venn testnet --view                              look at it in a browser while it runs
    venn testnet --record run.ndjson                 record it, for venn view run.ndjson
+   venn testnet --scenario my.toml                  what a file says: lines, partitions, crowds, liars
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
@@ -82,7 +84,7 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
-		}, viewFlags()...),
+		}, slices.Concat(scenarioFlags(), viewFlags())...),
 		Action: runTestnet,
 	}
 }
@@ -99,6 +101,12 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	show := newProgress(stderr, 0)
 	tell := func(p testnet.Progress) { show.update(stage{what: string(p.Phase), done: p.Done, total: p.Total}) }
 	printed := false
+	if c.IsSet("scenario") {
+		return playScenario(ctx, c, show, tell)
+	}
+	if c.Bool("against-simulator") {
+		return usageError{errors.New("flag -against-simulator: goes with --scenario")}
+	}
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),

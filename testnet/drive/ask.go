@@ -13,6 +13,7 @@ import (
 // Answer is what a query has brought.
 type Answer struct {
 	Holders []strategy.ID // in the order in which they were found; one at least suffices who wanted one
+	First   time.Duration // until the first of them was known
 	Found   time.Duration // until the last of them was known; who wanted one: the first
 	Over    time.Duration // until the strategy said that nothing more would be found; 0: it didn't
 }
@@ -124,6 +125,9 @@ func (a *asks) found(id strategy.QueryID, asker, holder strategy.ID, now time.Du
 			return
 		}
 		r.Holders = append(r.Holders, holder)
+		if len(r.Holders) == 1 {
+			r.First = now - q.began
+		}
 		if q.all || len(r.Holders) == 1 {
 			r.Found = now - q.began
 		}

@@ -38,6 +38,7 @@ type member struct {
 	least   int // links that are replaced when they are lost
 	lanes   map[way]*lane
 
+	away   bool          // it has left, or has not come yet
 	wakeAt time.Duration // negative: never
 	timer  *time.Timer
 }
@@ -55,6 +56,7 @@ type event struct {
 	message strategy.Message
 	query   strategy.Query // started
 	was     kind           // failed: what couldn't be delivered
+	change  strategy.Changed
 }
 
 type kind uint8
@@ -68,6 +70,9 @@ const (
 	dialled              // a peer opens a link
 	accepted             // a link that was asked for is open
 	closed               // a link is gone
+	left                 // the peer leaves
+	came                 // and comes
+	changed              // its collection has changed
 )
 
 const (
@@ -79,7 +84,7 @@ func newMember(n *Network, id strategy.ID, h host.Host) *member {
 	return &member{
 		net: n, id: id, host: h, address: peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()},
 		inbox: make(chan event, inboxSize), own: make(chan event, inboxSize),
-		rng: n.random(id, 0), chance: n.random(id, 1), lanes: map[way]*lane{}, wakeAt: never,
+		away: n.cfg.Away(id), rng: n.random(id, 0), chance: n.random(id, 1), lanes: map[way]*lane{}, wakeAt: never,
 	}
 }
 
@@ -127,7 +132,11 @@ func (m *member) run() {
 }
 
 func (m *member) take(e event) {
-	if m.machine == nil && m.net.started.Load() { // whatever comes first: the others may be ahead
+	if m.away && m.net.started.Load() && e.kind != came {
+		m.net.leave(e.message.Query)
+		return
+	}
+	if m.machine == nil && m.net.started.Load() && e.kind != came { // whatever comes first: the others may be ahead
 		m.join()
 	}
 	switch e.kind {
@@ -146,6 +155,12 @@ func (m *member) take(e event) {
 		m.opened(e.peer, true)
 	case closed:
 		m.lost(e.peer)
+	case left:
+		m.leave()
+	case came:
+		m.come()
+	case changed:
+		m.step(e.change)
 	}
 	m.net.leave(e.message.Query)
 }
@@ -160,6 +175,35 @@ func (m *member) join() {
 		m.opened(l.Peer, l.Outbound)
 	}
 }
+
+// leave ends the machine.
+func (m *member) leave() {
+	for _, p := range m.links {
+		m.keep(p, false)
+	}
+	m.machine, m.links, m.dialing, m.early, m.away = nil, nil, nil, nil, true
+	m.setWake(never)
+	m.timer.Stop()
+}
+
+// come makes the machine of a peer that was away, and links it to some that are there, as addresses kept from before would.
+func (m *member) come() {
+	m.away = false
+	m.join()
+	links := m.least
+	if m.net.cfg.Strategy.Connects || links == 0 {
+		links = linksOfNew
+	}
+	for tries := 0; links > 0 && tries < 64; tries++ {
+		if p := strategy.ID(m.chance.IntN(m.net.cfg.World.Peers)); m.net.cfg.World.Online(p) && p != m.id && !m.linked(p) {
+			m.connect(p)
+			links--
+		}
+	}
+}
+
+// linksOfNew is how many links a peer opens that comes while the others run.
+const linksOfNew = 2
 
 func (m *member) wake() {
 	m.net.enter(0)

@@ -39,6 +39,8 @@ type Config struct {
 	World strategy.World
 	// Holds says whether a peer holds a key. It is called from many goroutines.
 	Holds func(strategy.ID, strategy.Key) bool
+	// Away says who is not there when the run starts; nil: nobody. See Come.
+	Away func(strategy.ID) bool
 	// Links are who opens a link to whom at the start.
 	Links [][2]strategy.ID
 }
@@ -90,6 +92,9 @@ func New(cfg Config) (*Network, error) {
 	}
 	if cfg.World.Online == nil {
 		cfg.World.Online = func(strategy.ID) bool { return true }
+	}
+	if cfg.Away == nil {
+		cfg.Away = func(strategy.ID) bool { return false }
 	}
 	if cfg.World.Latency == nil {
 		cfg.World.Latency = func(_, _ strategy.ID) time.Duration { return 0 }
@@ -201,6 +206,27 @@ func (n *Network) Start() {
 	for _, m := range n.peers {
 		m.post(event{kind: begun})
 	}
+}
+
+// Leave ends a peer. Who uses it closes the connections of its host, and sees to it that there are no others until Come.
+func (n *Network) Leave(p strategy.ID) { n.peers[p].post(event{kind: left}) }
+
+// Come begins a peer again that has left, or was away: with its collection and nothing else.
+func (n *Network) Come(p strategy.ID) { n.peers[p].post(event{kind: came}) }
+
+// Relink opens the links of the configuration again that are closed by now, unless the strategy chooses its links itself.
+func (n *Network) Relink() {
+	if n.cfg.Strategy.Connects {
+		return
+	}
+	for _, l := range n.cfg.Links {
+		n.peers[l[0]].post(event{kind: wanted, peer: l[1]})
+	}
+}
+
+// Changed tells a peer of a change of its collection.
+func (n *Network) Changed(p strategy.ID, c strategy.Changed) {
+	n.peers[p].post(event{kind: changed, change: c})
 }
 
 // Settle waits until nothing more happens by itself: no message is under way and no peer wants to be woken. After most it returns

@@ -24,10 +24,21 @@ func NewLine(up, down uint64, latency time.Duration) *Line {
 	return &Line{up: bucket{rate: float64(up) / 8}, down: bucket{rate: float64(down) / 8}, latency: latency}
 }
 
+// SetRates gives the line other rates, in bit/s, each at least 1.
+func (l *Line) SetRates(up, down uint64) {
+	l.up.setRate(float64(up) / 8)
+	l.down.setRate(float64(down) / 8)
+}
+
 // Conn returns a connection over the line. It owns c and a goroutine, which ends after Close.
 func (l *Line) Conn(c net.Conn) net.Conn {
+	return l.ConnFrom(c, func() time.Duration { return l.latency })
+}
+
+// ConnFrom is Conn with a latency of its own, in place of the line's: it is asked for when the first bytes have come.
+func (l *Line) ConnFrom(c net.Conn, latency func() time.Duration) net.Conn {
 	s := &conn{
-		Conn: c, line: l, in: make(chan segment, queue), closed: make(chan struct{}), readBy: newDeadline(), writeBy: newDeadline(),
+		Conn: c, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{}), readBy: newDeadline(), writeBy: newDeadline(),
 	}
 	go s.receive()
 	return s
@@ -65,12 +76,24 @@ func (b *bucket) pass(n int, came time.Time) time.Time {
 }
 
 // segment is how many bytes pass at a time.
-func (b *bucket) segment() int { return max(minSegment, min(maxSegment, int(b.rate/segments))) }
+func (b *bucket) segment() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(minSegment, min(maxSegment, int(b.rate/segments)))
+}
+
+func (b *bucket) setRate(rate float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rate = rate
+}
 
 // conn is a connection over a line.
 type conn struct {
 	net.Conn
 	line *Line
+
+	latency func() time.Duration
 
 	in      chan segment
 	reading sync.Mutex
@@ -101,7 +124,7 @@ func (c *conn) receive() {
 			return
 		}
 		select {
-		case c.in <- segment{bytes.Clone(b[:n]), passed.Add(c.line.latency), err}:
+		case c.in <- segment{bytes.Clone(b[:n]), passed.Add(c.late(n)), err}:
 		case <-c.closed:
 			return
 		}
@@ -109,6 +132,14 @@ func (c *conn) receive() {
 			return
 		}
 	}
+}
+
+// late is the latency of n bytes that have come.
+func (c *conn) late(n int) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	return c.latency()
 }
 
 // Read reads what has arrived.

@@ -20,7 +20,7 @@ func (p *Plan) Strategy(s strategy.Strategy) (strategy.Strategy, error) {
 	}
 	out := s
 	out.Open = func(w strategy.World) (strategy.Factory, error) {
-		w.Collection = p.claimed(w.Collection)
+		w.Collection = p.Claimed(w.Collection)
 		factory, err := s.Open(w)
 		if err != nil {
 			return nil, err
@@ -59,8 +59,8 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	return peer
 }
 
-// claimed has liars claim as many keys of others as they hold.
-func (p *Plan) claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy.ID) []summary.Fingerprint {
+// Claimed has liars claim as many keys of others as they hold.
+func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy.ID) []summary.Fingerprint {
 	if !slices.Contains(p.Adversaries, Liar) {
 		return of
 	}

@@ -21,7 +21,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, each func(int, 
 	if err != nil {
 		return nil, err
 	}
-	params, err := p.params()
+	params, err := p.Params()
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 	return out
 }
 
-// params are the parameters of strategies that the scenario sets.
-func (s *Scenario) params() (strategy.Params, error) {
+// Params are the parameters of strategies that the scenario sets.
+func (s *Scenario) Params() (strategy.Params, error) {
 	p := strategy.Params{Undefended: s.Undefended}
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		x := s.Parameters[name]

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/command"
+	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// scenarioFlags are for playing a scenario on real hosts.
+func scenarioFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "scenario", Usage: "play the scenario of `FILE`, in as much time as it takes; `venn experiment scenario` says what that is"},
+		&cli.BoolFlag{Name: "against-simulator", Usage: "with --scenario: play it in the simulator too, and say how far the two are apart"},
+	}
+}
+
+// goesWithScenario are the flags that a scenario leaves to the command line.
+var goesWithScenario = []string{"scenario", "against-simulator", "strategy", "seed", "json", "timeout", "repo"}
+
+// playScenario plays a scenario on real hosts.
+func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func(testnet.Progress)) error {
+	for _, f := range c.FlagNames() {
+		if !slices.Contains(goesWithScenario, f) {
+			return usageError{fmt.Errorf("flag -%s: a scenario's file says that", f)}
+		}
+	}
+	of, err := command.Scenarios([]string{c.String("scenario")})
+	if err != nil {
+		return err
+	}
+	s := of[0]
+	s.Trials = 1
+	if c.IsSet("seed") {
+		s.Seed = c.Uint64("seed")
+	}
+	if c.IsSet("strategy") {
+		s.Strategies = strings.Split(c.String("strategy"), ",")
+	}
+	chosen, err := strategy.Find(strategy.Named(), s.Strategies...)
+	if err != nil {
+		return usageError{err}
+	}
+	plan, err := s.Plan(0)
+	if err != nil {
+		return usageError{err}
+	}
+	if d := c.Duration("timeout"); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	var result experiment.ScenarioResult
+	for _, by := range chosen {
+		if c.Bool("against-simulator") {
+			simulated, err := scenario.Simulate(ctx, plan, by, nil, nil)
+			if err != nil {
+				return err
+			}
+			result.Runs = append(result.Runs, simulated)
+		}
+		var played *scenario.Run
+		played, err = testnet.Stage(ctx, plan, by, tell)
+		if played != nil {
+			result.Runs = append(result.Runs, played)
+		}
+		if err != nil {
+			break
+		}
+	}
+	show.end()
+	if errors.Is(err, testnet.ErrConfig) {
+		return usageError{err}
+	}
+	result.Rows = scenario.Rows(of, result.Runs)
+	if writeErr := command.WriteScenarios(c.Root().Writer, of, result, c.Bool("json")); writeErr != nil {
+		return writeErr
+	}
+	if err != nil {
+		return fmt.Errorf("testnet ended early: %w", err)
+	}
+	if c.Bool("against-simulator") && !c.Bool("json") {
+		return command.WriteApart(c.Root().Writer, result.Runs)
+	}
+	return nil
+}

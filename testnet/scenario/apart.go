@@ -1,0 +1,35 @@
+package scenario
+
+// Apart is how far two engines are apart that have played one plan.
+type Apart struct {
+	Recall [2]float64 // simulated and real
+	Ratios []Ratio
+}
+
+// Ratio is a quantity on both engines.
+type Ratio struct {
+	Name            string
+	Simulated, Real float64
+}
+
+// Apart is by which part of the real one the simulated quantity is larger.
+func (r Ratio) Apart() float64 { return r.Simulated/r.Real - 1 }
+
+// Compare compares runs of one plan: recall, messages and bytes of a query, upkeep of a peer.
+func Compare(simulated, onHosts *Run) Apart {
+	upkeep := func(r *Run) float64 {
+		sum := int64(0)
+		for _, k := range r.Kinds {
+			sum += k.Bytes
+		}
+		return float64(sum) / float64(max(1, r.Peers)) / 1000
+	}
+	return Apart{
+		Recall: [2]float64{Recall(simulated.Queries), Recall(onHosts.Queries)},
+		Ratios: []Ratio{
+			{"messages a query", simulated.Messages, onHosts.Messages},
+			{"bytes a query", simulated.Bytes, onHosts.Bytes},
+			{"upkeep of a peer, kB", upkeep(simulated), upkeep(onHosts)},
+		},
+	}
+}

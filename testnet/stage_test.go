@@ -1,0 +1,127 @@
+package testnet_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// staged is a scenario of seconds in which everything happens that real hosts can stage.
+const staged = `question = "?"
+peers = 14
+warmup = "6s"
+asking = "14s"
+patience = "3s"
+[collections]
+keys = 40
+[queries]
+number = 140
+[changes]
+share = 0.2
+new = 0.5
+[[lines]]
+up = "1mbit"
+down = "8mbit"
+[[lines]]
+name = "fast"
+up = "10mbit"
+down = "10mbit"
+[[adversaries]]
+kind = "liar"
+number = 1
+[[events]]
+at = "8s"
+kind = "partition"
+[[events]]
+at = "11s"
+kind = "heal"
+[[events]]
+at = "12s"
+kind = "kill"
+share = 0.3
+back = "2s"
+[[events]]
+at = "14s"
+kind = "crowd"
+queries = 20
+over = "1s"
+[[events]]
+at = "15s"
+kind = "slow"
+share = 0.2
+down = "64kbit"
+`
+
+// Real hosts play what the simulator plays: peers that leave and come back, a partition and its end, changes, a crowd, slow lines.
+func TestStage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	for _, by := range []strategy.Strategy{strategy.Venn, strategy.Flooding} {
+		s, err := scenario.Parse("staged.toml", staged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Plan(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := testnet.Stage(context.Background(), p, by, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", by.Name, err)
+		}
+		v := s.Values(r)
+		t.Logf("%s: recall %.3f of %d queries, %.1f kB of upkeep, %s", by.Name, v["recall"], len(r.Queries), v["upkeep"], r.Engine)
+		if len(r.Queries) < 140 || v["recall"] < 0.4 || v["upkeep"] <= 0 || len(r.Seconds) < 20 || len(r.Kinds) < 2 {
+			t.Errorf("%s: recall %v of %d queries, %v", by.Name, v["recall"], len(r.Queries), v)
+		}
+		least := len(r.Seconds)
+		for _, sec := range r.Seconds {
+			least = min(least, sec.Online)
+		}
+		if least != 10 {
+			t.Errorf("%s: at least %d peers are there, want 10", by.Name, least)
+		}
+	}
+}
+
+// A run ends when it is told to, with what is known by then.
+func TestStageIsStopped(t *testing.T) {
+	s, err := scenario.Parse("stopped.toml", "question=\"?\"\npeers=4\n[collections]\nkeys=10\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Plan(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := testnet.Stage(ctx, p, strategy.Venn, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// What real hosts cannot stage is refused.
+func TestStageRefuses(t *testing.T) {
+	for _, text := range []string{
+		"loss=0.1\n", "undefended=true\n", "[parameters]\nbits=8\n", "[[events]]\nkind=\"older\"\nshare=0.5\n",
+		"[[events]]\nat=\"1s\"\nkind=\"clock\"\nshare=0.5\nby=\"1h\"\n",
+	} {
+		s, err := scenario.Parse("refused.toml", "question=\"?\"\npeers=4\n"+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Plan(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := testnet.Stage(context.Background(), p, strategy.Venn, nil); !errors.Is(err, testnet.ErrConfig) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
