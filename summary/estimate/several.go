@@ -53,7 +53,7 @@ func (a Array) commonVariance(n float64, each []int) float64 {
 	perBit := 1 / (rest * -a.perElement())
 	variance := a.covariance(a.load(n))
 	if gain > 0 {
-		variance += float64(chance/(gain*gain)) * perBit * perBit
+		variance += float64(chance / (gain * gain) * perBit * perBit)
 	}
 	return variance
 }
