@@ -83,7 +83,7 @@ func (d *decoder) part(s *step, k int, b []byte) error {
 		}
 		d.spare, nodes = nodes, children
 		if len(nodes) < low {
-			return fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level+1, low, high, ErrDensity)
+			return fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level+1, low, high, ErrMalformed)
 		}
 	}
 	if len(b) != 0 {
@@ -104,7 +104,7 @@ func (d *decoder) array(b []byte, begin, end, level int) (nodes []uint64, rest [
 	depth := level - int(d.plan.blocks[d.block].start)
 	nodes, rest, err = decodeArray(b, uint64(begin)<<depth, (end-begin)<<depth, high)
 	if err == nil && len(nodes) < low {
-		err = fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level, low, high, ErrDensity)
+		err = fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level, low, high, ErrMalformed)
 	}
 	return nodes, rest, err
 }

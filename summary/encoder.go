@@ -18,7 +18,7 @@ func (s *Stream) Prefix() *Prefix { return s.prefix }
 
 // Build makes the summary of a collection. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero
 // shape stands for DefaultShape; N and Chain are set. Duplicates are removed; fps stays as it is. An error is ErrLimit
-// or ErrShape for what the header says, or ErrDensity when the fingerprints are not spread as those of a keyed hash
+// or ErrMalformed for what the header says, ErrMalformed also when the fingerprints are not spread as those of a keyed hash
 // are: decoders would refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
 func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	positions, err := sortedPositions(nil, fps, 0)
@@ -133,7 +133,7 @@ func (l layout) cut(positions []uint64, cell int) int {
 	return i
 }
 
-// encodeParts is parts from to end-1 of tries that hold all before end, ErrDensity if decoders would refuse one of
+// encodeParts is parts from to end-1 of tries that hold all before end, ErrMalformed if decoders would refuse one of
 // them.
 func encodeParts(p *Plan, tries []*trie, from, end int) ([][]byte, error) {
 	e := &encoder{plan: p, from: from, parts: make([][]byte, end)}
@@ -143,7 +143,7 @@ func encodeParts(p *Plan, tries []*trie, from, end int) ([][]byte, error) {
 	for k := from; k < end; k++ {
 		part := e.parts[k]
 		if most := p.maxPartBytes(k); len(part) > most {
-			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrDensity))
+			e.err = errors.Join(e.err, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", k, len(part), most, ErrMalformed))
 		}
 	}
 	return e.parts[from:], e.err
@@ -213,6 +213,6 @@ func (e *encoder) part(s *step, begin, end int, nodes []uint64) (part []byte, pa
 func (e *encoder) check(s *step, begin, end, level, nodes int) {
 	if low, high := e.plan.limits(s.block, begin, end, level); nodes < low || nodes > high {
 		e.err = errors.Join(e.err, fmt.Errorf("summary: block %d: %d nodes at level %d in cells %d to %d, not %d to %d: %w",
-			s.block, nodes, level, begin, end-1, low, high, ErrDensity))
+			s.block, nodes, level, begin, end-1, low, high, ErrMalformed))
 	}
 }

@@ -116,8 +116,12 @@ func ExampleUnion() {
 		panic(err)
 	}
 	reduced := both.Fold(18)
+	sample := both.Truncate(1).Sample(0.1) // a tenth of hash space
+	key := collection(15_000, 1)[0]
+	fmt.Println(a.Contains(key), both.Contains(key), sample.Contains(key))
 	fmt.Printf("rate of one %.5f, of the union %.5f, folded to level 18 %.3f\n", a.FalsePositiveRate(), both.FalsePositiveRate(), reduced.FalsePositiveRate())
 	// Output:
+	// false true true
 	// rate of one 0.00030, of the union 0.00048, folded to level 18 0.059
 }
 

@@ -29,7 +29,7 @@ func FuzzParseHeader(f *testing.F) {
 		}
 		p, err := NewPrefix(&h)
 		if err != nil {
-			if !errors.Is(err, ErrLimit) && !errors.Is(err, ErrShape) {
+			if !errors.Is(err, ErrLimit) && !errors.Is(err, ErrMalformed) {
 				t.Fatal(err)
 			}
 			return
@@ -80,7 +80,7 @@ func FuzzExtend(f *testing.F) {
 		}
 		q, err := p.Extend(Run{Parts: parts})
 		if err != nil {
-			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrDensity) && !errors.Is(err, ErrLimit) {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrLimit) {
 				t.Fatal(err)
 			}
 			return
@@ -161,7 +161,7 @@ func TestClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, _ := st.Prefix().Run(0, 1)
-		if _, err := p.Extend(r); !errors.Is(err, ErrDensity) {
+		if _, err := p.Extend(r); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%d keys claimed to be 1000: %v", real, err)
 		}
 	}

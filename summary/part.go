@@ -123,7 +123,7 @@ func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
 	case used <= 0 || used > 1 && src[used-1] == 0:
 		return 0, nil, fmt.Errorf("summary: bad number: %w", ErrMalformed)
 	case limit < 0 || u > uint64(limit):
-		return 0, nil, fmt.Errorf("summary: %d of at most %d: %w", u, limit, ErrDensity)
+		return 0, nil, fmt.Errorf("summary: %d of at most %d: %w", u, limit, ErrMalformed)
 	}
 	return int(u), src[used:], nil
 }

@@ -52,7 +52,7 @@ type step struct {
 	bytes    int // predicted bytes of this step
 }
 
-// NewPlan is the plan of n keys in a shape, ErrShape or ErrLimit if there can be none. It takes time and memory
+// NewPlan is the plan of n keys in a shape, ErrMalformed or ErrLimit if there can be none. It takes time and memory
 // proportional to the sum of the levels.
 func NewPlan(n int, s Shape) (*Plan, error) {
 	s = s.normal(n)
@@ -64,7 +64,7 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 		p.addBlock(i)
 	}
 	if most := p.steps[0].bytes; p.steps[0].sample && most > maxSample {
-		return nil, fmt.Errorf("summary: %d keys make the sample %d bytes, at most %d: %w", n, most, maxSample, ErrShape)
+		return nil, fmt.Errorf("summary: %d keys make the sample %d bytes, at most %d: %w", n, most, maxSample, ErrMalformed)
 	}
 	if p.parts > MaxParts {
 		return nil, fmt.Errorf("summary: %d parts, at most %d: %w", p.parts, MaxParts, ErrLimit)

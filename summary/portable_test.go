@@ -17,10 +17,10 @@ func TestGoldenShapes(t *testing.T) {
 		n     int
 		shape Shape
 	}{
-		{100_000, Shape{SampleBytes: MaxSampleBytes, SampleLevel: 23, Levels: []uint8{28}}},
+		{100_000, Shape{SampleBytes: maxSampleBytes, SampleLevel: 23, Levels: []uint8{28}}},
 		{5_000, Shape{Levels: []uint8{40}}},
 		{5_000, Shape{SampleBytes: 1 << 10, SampleLevel: 19, Levels: []uint8{45, 40}}},
-		{100_000, Shape{SampleBytes: MaxSampleBytes, SampleLevel: 25, Levels: []uint8{48, 30}}},
+		{100_000, Shape{SampleBytes: maxSampleBytes, SampleLevel: 25, Levels: []uint8{48, 30}}},
 	} {
 		fps := congruential(c.n)
 		var fewer []Fingerprint

@@ -11,7 +11,7 @@ const (
 	MaxKeys        = 1 << 26 // keys of a collection
 	MaxLevel       = FingerprintBits
 	MaxBlocks      = 64
-	MaxSampleBytes = 60 << 10 // target size of a sample
+	maxSampleBytes = 60 << 10 // target size of a sample
 	maxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
 	maxSampleDepth = 8        // levels of the sample below log2 of the keys
 	MaxParts       = 1 << 14  // parts of a stream
@@ -24,7 +24,7 @@ type Shape struct {
 	// shape, or shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so
 	// that the parts of successive epochs line up and deltas are small. 0: the number of keys at hand.
 	Keys int
-	// SampleBytes is the target size of part 0, at most MaxSampleBytes, which bounds how far a collection may grow. 0:
+	// SampleBytes is the target size of part 0, at most maxSampleBytes, which bounds how far a collection may grow. 0:
 	// no sample.
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to 8 below it; 0 without a sample.
@@ -87,17 +87,17 @@ func (s Shape) check(n int) error {
 	case n < 0 || n > MaxKeys || s.Keys < 1 || s.Keys > MaxKeys:
 		return fmt.Errorf("summary: %d keys, shape for %d, at most %d: %w", n, s.Keys, MaxKeys, ErrLimit)
 	case n > s.Keys+s.Keys/2+64 || s.Keys > 2*n+1024:
-		return fmt.Errorf("summary: %d keys in a shape for %d: %w", n, s.Keys, ErrShape)
+		return fmt.Errorf("summary: %d keys in a shape for %d: %w", n, s.Keys, ErrMalformed)
 	case len(s.Levels) == 0 || len(s.Levels) > MaxBlocks:
-		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrShape)
-	case s.SampleBytes < 0 || s.SampleBytes > MaxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
-		return fmt.Errorf("summary: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrShape)
+		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrMalformed)
+	case s.SampleBytes < 0 || s.SampleBytes > maxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
+		return fmt.Errorf("summary: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrMalformed)
 	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+maxSampleDepth):
-		return fmt.Errorf("summary: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrShape)
+		return fmt.Errorf("summary: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrMalformed)
 	}
 	for i, l := range s.Levels {
 		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+maxDepth {
-			return fmt.Errorf("summary: block %d at level %d: %w", i, l, ErrShape)
+			return fmt.Errorf("summary: block %d at level %d: %w", i, l, ErrMalformed)
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func TestBinaryCorrupt(t *testing.T) {
 
 // A header may claim 8 GiB; a stream that ends takes no more memory than it brought.
 func TestReadFromAllocatesWhatArrives(t *testing.T) {
-	p := Params{Blocks: 1, BlockBits: min(MaxBits, math.MaxInt), Hashes: 1}
+	p := Params{Blocks: 1, BlockBits: min(maxBits, math.MaxInt), Hashes: 1}
 	stream := append(appendParams([]byte(filterMagic), p), make([]byte, 1000)...)
 	var f Filter
 	var before, after runtime.MemStats

@@ -57,7 +57,7 @@ func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 		hashes++
 	}
 	size := math.Ceil(sizes[hashes-1] * float64(max(n, 1)))
-	if !(size <= min(MaxBits, math.MaxInt)) {
+	if !(size <= min(maxBits, math.MaxInt)) {
 		return nil, fmt.Errorf("%w: %d keys at rate %v need %.3g bits", ErrParams, n, rate, size)
 	}
 	return NewBlocked(uint64(size), hashes, Seed{})

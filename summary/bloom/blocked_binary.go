@@ -49,7 +49,7 @@ func (f *Blocked) UnmarshalBinary(data []byte) error {
 	}
 	hashes, lines := binary.LittleEndian.Uint32(body[4:]), binary.LittleEndian.Uint64(body[8:])
 	words := body[blockedHeader:]
-	if hashes < 1 || hashes > maxLineHashes || lines < 1 || lines > MaxBits/lineBits || lines*64 != uint64(len(words)) {
+	if hashes < 1 || hashes > maxLineHashes || lines < 1 || lines > maxBits/lineBits || lines*64 != uint64(len(words)) {
 		return fmt.Errorf("%w: %d bytes for %d blocks, %d hash functions", ErrMalformed, len(words), lines, hashes)
 	}
 	got := Blocked{

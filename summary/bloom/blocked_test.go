@@ -136,7 +136,7 @@ func TestBlockedRate(t *testing.T) {
 func TestBlockedMistakes(t *testing.T) {
 	for _, err := range []error{
 		second(NewBlocked(0, 3, Seed{})), second(NewBlocked(100, 0, Seed{})), second(NewBlocked(100, 65, Seed{})),
-		second(NewBlocked(MaxBits+1, 3, Seed{})), second(NewBlockedForRate(-1, .1)), second(NewBlockedForRate(1, 0)),
+		second(NewBlocked(maxBits+1, 3, Seed{})), second(NewBlockedForRate(-1, .1)), second(NewBlockedForRate(1, 0)),
 		second(NewBlockedForRate(1, math.NaN())), second(NewBlockedForRate(math.MaxInt, .01)), second(NewBlockedForRate(1, 1e-300)),
 	} {
 		if !errors.Is(err, ErrParams) {

@@ -2,15 +2,11 @@ package bloom
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 
 	"github.com/venn-p2p/venn/summary/coding"
 )
-
-// ErrBase is matched when a delta was made against another filter than the one given.
-var ErrBase = errors.New("bloom: delta for another base")
 
 // maxTypes is the greatest number of filter types of a Codec.
 const maxTypes = 16
@@ -117,7 +113,7 @@ func (c *Codec) Decode(data []byte) (*Filter, error) {
 }
 
 // DecodeDelta returns the filter of a message of AppendDelta, all of data, given the base it was made against. Another
-// base is an error matched by ErrBase, anything else by ErrMalformed; base is never changed.
+// base is an error matched by ErrMismatch, anything else by ErrMalformed; base is never changed.
 func (c *Codec) DecodeDelta(base *Filter, data []byte) (*Filter, error) {
 	h, err := c.readHeader(data)
 	if err != nil {
@@ -127,10 +123,10 @@ func (c *Codec) DecodeDelta(base *Filter, data []byte) (*Filter, error) {
 		return nil, fmt.Errorf("%w: not a delta", ErrMalformed)
 	}
 	if base.params != h.params {
-		return nil, fmt.Errorf("%w: %w", ErrBase, mismatch(base.params, h.params))
+		return nil, fmt.Errorf("%w: %w", ErrMismatch, mismatch(base.params, h.params))
 	}
 	if sum := binary.LittleEndian.Uint32(h.rest); sum != checksum(base.words) {
-		return nil, fmt.Errorf("%w: checksum differs", ErrBase)
+		return nil, fmt.Errorf("%w: checksum differs", ErrMismatch)
 	}
 	h.rest = h.rest[crcBytes:]
 	words, err := h.decode()

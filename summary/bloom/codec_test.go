@@ -59,7 +59,7 @@ func refuseAll(t *testing.T, codec *Codec, good []byte, base *Filter) {
 			} else {
 				_, err = codec.DecodeDelta(base, bad)
 			}
-			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrBase) {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMismatch) {
 				t.Fatalf("byte %d of %d changed, cut or added: %v", i, len(good), err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestCodecDelta(t *testing.T) {
 			if err != nil || !got.Equal(to) || !base.Equal(before) {
 				t.Errorf("%+v: %v", p, err)
 			}
-			if _, err := codec.DecodeDelta(next, b); !errors.Is(err, ErrBase) {
+			if _, err := codec.DecodeDelta(next, b); !errors.Is(err, ErrMismatch) {
 				t.Errorf("a wrong base: %v", err)
 			}
 			if _, err := codec.Decode(b); !errors.Is(err, ErrMalformed) {
@@ -102,7 +102,7 @@ func TestCodecDelta(t *testing.T) {
 			if _, err := codec.AppendDelta(nil, other, next); !errors.Is(err, ErrMismatch) {
 				t.Error(err)
 			}
-			if _, err := codec.DecodeDelta(other, delta); !errors.Is(err, ErrBase) {
+			if _, err := codec.DecodeDelta(other, delta); !errors.Is(err, ErrMismatch) {
 				t.Error(err)
 			}
 		}
@@ -153,8 +153,8 @@ func FuzzDecode(f *testing.F) {
 			if again, _ := codec.AppendDelta(nil, base, g); !bytes.Equal(again, data) {
 				t.Error("decoding and encoding a delta changes the bytes")
 			}
-		} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrBase) {
-			t.Errorf("%v is neither ErrMalformed nor ErrBase", err)
+		} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMismatch) {
+			t.Errorf("%v is neither ErrMalformed nor ErrMismatch", err)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 // keysOf is a number of keys so great that whole bits and (1-1/m)^m against 1/e don't show in a vector's tolerance.
 const keysOf = 50_000_000
 
-func limitBits(perKey float64) uint64 { return uint64(min(math.Round(perKey*keysOf), MaxBits)) }
+func limitBits(perKey float64) uint64 { return uint64(min(math.Round(perKey*keysOf), maxBits)) }
 
 func (v vector) nearCompression(t *testing.T, got Compression) {
 	t.Helper()

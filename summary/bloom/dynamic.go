@@ -142,7 +142,7 @@ func (d *Dynamic) Clone() *Dynamic {
 	return &c
 }
 
-// Equal reports whether parameters, number of keys and all bits are equal.
-func (d *Dynamic) Equal(e *Dynamic) bool {
+// equal reports whether parameters, number of keys and all bits are equal.
+func (d *Dynamic) equal(e *Dynamic) bool {
 	return d.params == e.params && d.last == e.last && d.missing == e.missing && slices.EqualFunc(d.batches, e.batches, (*Filter).Equal)
 }

@@ -172,7 +172,7 @@ func TestDynamicWindow(t *testing.T) {
 	keys := testKeys(200, 1)
 	d := smallDynamic(t, keys)
 	d.DropOldest()
-	if d.Len() != 130 || d.Batches() != 2 || !d.Equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
+	if d.Len() != 130 || d.Batches() != 2 || !d.equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
 		t.Errorf("after DropOldest %d keys in %d batches", d.Len(), d.Batches())
 	}
 	c := d.Clone()
@@ -182,7 +182,7 @@ func TestDynamicWindow(t *testing.T) {
 	}
 	c.DropOldest()
 	c.DropOldest()
-	if c.Len() != 0 || !c.Equal(d) {
+	if c.Len() != 0 || !c.equal(d) {
 		t.Error("dropping all batches is not clearing")
 	}
 }
@@ -196,7 +196,7 @@ func TestDynamicBinary(t *testing.T) {
 			t.Fatal(err)
 		}
 		var e Dynamic
-		if err := e.UnmarshalBinary(b); err != nil || !e.Equal(d) {
+		if err := e.UnmarshalBinary(b); err != nil || !e.equal(d) {
 			t.Errorf("%d keys: %v", n, err)
 		}
 		e.Add([]byte("decoded filters work"))
@@ -205,7 +205,7 @@ func TestDynamicBinary(t *testing.T) {
 			bad := bytes.Clone(b)
 			bad[i] ^= 1 << (i % 8)
 			for _, bad := range [][]byte{bad, b[:i]} {
-				if err := e.UnmarshalBinary(bad); !errors.Is(err, ErrMalformed) || !e.Equal(before) {
+				if err := e.UnmarshalBinary(bad); !errors.Is(err, ErrMalformed) || !e.equal(before) {
 					t.Fatalf("byte %d changed or cut: %v", i, err)
 				}
 			}

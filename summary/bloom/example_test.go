@@ -1,6 +1,7 @@
 package bloom_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 
@@ -72,8 +73,12 @@ func ExampleConcurrent() {
 	}
 	<-done
 	<-done
-	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")))
-	// Output: true true
+	s.AddHash(bloom.Hash64(7))
+	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")), s.ContainsHash(bloom.Hash64(7)))
+	fmt.Println(s.Snapshot().ContainsString("apple"))
+	// Output:
+	// true true true
+	// true
 }
 
 // A dynamic filter grows with its set, and is cut afterwards.
@@ -176,4 +181,100 @@ func ExampleFilter_EstimateOverlap() {
 	fmt.Printf("%.0f keys in both (%.0f to %.0f), Jaccard %.2f\n", o.Intersection.Value, o.Intersection.Low, o.Intersection.High, o.Jaccard)
 	// Output:
 	// 4988 keys in both (4936 to 5040), Jaccard 0.33
+}
+
+// A filter in a file is used where it lies.
+func ExampleView() {
+	f, _ := bloom.NewForRate(1000, 0.01)
+	fmt.Println(f.TestAndAdd([]byte("apple")), f.TestAndAdd([]byte("apple")))
+	file, _ := f.MarshalBinary() // or a mapped file
+	v, err := bloom.View(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(v.ContainsString("apple"), v.ContainsString("pear"))
+	_, err = bloom.View(file[1:])
+	fmt.Println(errors.Is(err, bloom.ErrMalformed))
+	// Output:
+	// false true
+	// true false
+	// true
+}
+
+// How full a filter is, and what it tells of its keys.
+func ExampleFilter_EstimateLen() {
+	f, _ := bloom.NewForRate(10_000, 0.01)
+	for i := range 5000 {
+		f.AddString(fmt.Sprint("key ", i))
+	}
+	n, _ := f.EstimateLen(0.95)
+	fmt.Printf("%.0f keys (%.0f to %.0f), fill %.2f, rate %.5f\n", n.Value, n.Low, n.High, f.FillRatio(), f.FalsePositiveRate())
+	// Output: 5017 keys (4993 to 5041), fill 0.31, rate 0.00025
+}
+
+// Keys that are hashed once are looked up in many filters.
+func ExampleFilter_ContainsAllHashes() {
+	f, _ := bloom.NewForRate(1000, 0.01)
+	seed := f.Params().Seed
+	hashes := []bloom.Hash{seed.HashString("apple"), seed.HashString("pear")}
+	f.AddHash(hashes[0])
+	found := make([]bool, len(hashes))
+	f.ContainsAllHashes(hashes, found)
+	fmt.Println(found)
+	// Output: [true false]
+}
+
+// Blocked filters of one form are merged, and asked for many keys at once.
+func ExampleBlocked_Merge() {
+	a, _ := bloom.NewBlockedForRate(1000, 0.01)
+	b, _ := bloom.NewBlockedForRate(1000, 0.01)
+	a.AddString("apple")
+	b.AddString("pear")
+	fmt.Println(a.Merge(b))
+	found := make([]bool, 3)
+	a.ContainsAll([][]byte{[]byte("apple"), []byte("pear"), []byte("plum")}, found)
+	fmt.Println(found)
+	other, _ := bloom.NewBlockedForRate(2000, 0.01)
+	fmt.Println(errors.Is(a.Merge(other), bloom.ErrMismatch))
+	// Output:
+	// <nil>
+	// [true true false]
+	// true
+}
+
+// Two filters that grew apart become one, and shorter.
+func ExampleDynamic_Merge() {
+	p := bloom.DynamicParams{Batch: bloom.Params{Blocks: 8, BlockBits: 2048, Hashes: 1}, Threshold: 1000}
+	a, _ := bloom.NewDynamic(p)
+	b, _ := bloom.NewDynamic(p)
+	for i := range 1500 {
+		a.Add(fmt.Append(nil, "a", i))
+		b.Add(fmt.Append(nil, "b", i))
+	}
+	if err := a.Merge(b); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(a.Len(), "keys in", a.SizeBytes(), "bytes,", a.Contains([]byte("b7")))
+	a.Truncate(6)
+	a.Fold()
+	found := make([]bool, 2)
+	a.ContainsAll([][]byte{[]byte("a7"), []byte("b7")}, found)
+	n, _ := a.EstimateLen(0.95)
+	fmt.Printf("%d bytes, %v, rate %.2f, %.0f to %.0f keys\n", a.SizeBytes(), found, a.FalsePositiveRate(), n.Low, n.High)
+	a.Reset()
+	fmt.Println(a.Len())
+	// Output:
+	// 3000 keys in 6144 bytes, true
+	// 2304 bytes, [true true], rate 0.16, 2954 to 3027 keys
+	// 0
+}
+
+func ExampleCompressedForRate() {
+	best, _ := bloom.CompressedForRate(10_000, 0.02, 140_000)
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Params.Bits(), best.Params.Hashes, best.Bits, best.Rate)
+	_, err := bloom.CompressedForRate(10_000, 2, 140_000)
+	fmt.Println(errors.Is(err, bloom.ErrParams))
+	// Output:
+	// m=131168 k=2 z=77120 f=0.0200
+	// true
 }

@@ -328,8 +328,8 @@ func TestParamsCheck(t *testing.T) {
 		{Blocks: 1, Hashes: 1},
 		{Blocks: 1, BlockBits: 1},
 		{Blocks: -1, BlockBits: 1, Hashes: 1},
-		{Blocks: 1, BlockBits: MaxBits + 1, Hashes: 1},
-		{Blocks: 2, BlockBits: MaxBits, Hashes: 1},
+		{Blocks: 1, BlockBits: maxBits + 1, Hashes: 1},
+		{Blocks: 2, BlockBits: maxBits, Hashes: 1},
 		{Blocks: 2, BlockBits: 1, Hashes: MaxHashes},
 		{Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
 	} {
@@ -340,7 +340,7 @@ func TestParamsCheck(t *testing.T) {
 	for _, err := range []error{
 		second(ParamsForBits(-1, 10)), second(ParamsForBits(10, 0)), second(ParamsForRate(-1, 0.1)), second(ParamsForRate(1, 0)),
 		second(ParamsForRate(1, 1)), second(ParamsForRate(1, math.NaN())), second(ParamsForRate(math.MaxInt, 0.01)),
-		second(PartitionedForBits(1, MaxBits+1)), second(PartitionedForRate(3, -1)), second(PartitionedForRate(math.MaxInt, 0.01)),
+		second(PartitionedForBits(1, maxBits+1)), second(PartitionedForRate(3, -1)), second(PartitionedForRate(math.MaxInt, 0.01)),
 		second(PartitionedForRate(1, 1e-320)),
 	} {
 		if !errors.Is(err, ErrParams) {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// MaxBits is the greatest length of a filter: 2^36 bits, 8 GiB; on 32-bit machines less than 2^31 bits.
-const MaxBits = 1 << 36
+// maxBits is the greatest length of a filter: 2^36 bits, 8 GiB; on 32-bit machines less than 2^31 bits.
+const maxBits = 1 << 36
 
 // Errors matched by errors.Is.
 var (
@@ -25,7 +25,7 @@ var (
 // 2010, section 3.2) has mu blocks, each a filter of its own.
 type Params struct {
 	Blocks    int    // mu, the number of blocks: 1 or more
-	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most MaxBits
+	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most maxBits
 	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most MaxHashes
 	Seed      Seed   // keys the hash; zero is valid and known to everybody
 }
@@ -48,14 +48,14 @@ func (p Params) Check() error {
 	if p.Hashes < 1 || p.Hashes > MaxHashes {
 		fault("Hashes %d is not in 1…%d", p.Hashes, MaxHashes)
 	}
-	if p.BlockBits < 1 || p.BlockBits > MaxBits {
-		fault("BlockBits %d is not in 1…%d", p.BlockBits, uint64(MaxBits))
+	if p.BlockBits < 1 || p.BlockBits > maxBits {
+		fault("BlockBits %d is not in 1…%d", p.BlockBits, uint64(maxBits))
 	}
 	if faults == nil && p.hashes() > MaxHashes {
 		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
 	}
-	if faults == nil && p.Bits() > min(MaxBits, math.MaxInt) {
-		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, min(MaxBits, math.MaxInt))
+	if faults == nil && p.Bits() > min(maxBits, math.MaxInt) {
+		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, min(maxBits, math.MaxInt))
 	}
 	return errors.Join(faults...)
 }
@@ -139,8 +139,8 @@ func checkSize(n int, bits uint64) error {
 	if n < 0 {
 		return fmt.Errorf("%w: n %d is below 0", ErrParams, n)
 	}
-	if bits < 1 || bits > MaxBits {
-		return fmt.Errorf("%w: bits %d is not in 1…%d", ErrParams, bits, uint64(MaxBits))
+	if bits < 1 || bits > maxBits {
+		return fmt.Errorf("%w: bits %d is not in 1…%d", ErrParams, bits, uint64(maxBits))
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func bitsForFill(fill, positions float64) uint64 {
 	}
 	// 1-(1-1/m)^positions = fill, solved for m.
 	m := -1 / math.Expm1(math.Log1p(-fill)/positions)
-	if !(m < MaxBits) {
-		return MaxBits + 1 // refused by Check
+	if !(m < maxBits) {
+		return maxBits + 1 // refused by Check
 	}
 	return max(1, uint64(math.Ceil(m)))
 }

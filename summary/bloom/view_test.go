@@ -17,7 +17,7 @@ func TestDynamicMerge(t *testing.T) {
 		if err := a.Merge(b); err != nil {
 			t.Fatal(err)
 		}
-		if !b.Equal(before) || a.Len() != n[0]+n[1] {
+		if !b.equal(before) || a.Len() != n[0]+n[1] {
 			t.Errorf("%v: %d keys", n, a.Len())
 		}
 		for _, k := range keys[n[0]+n[1]:] {
@@ -33,12 +33,12 @@ func TestDynamicMerge(t *testing.T) {
 				t.Fatalf("%v: key %d is lost", n, i)
 			}
 		}
-		if !before.Equal(b) {
+		if !before.equal(b) {
 			t.Error("the other filter changed afterwards")
 		}
 		data, _ := a.MarshalBinary()
 		var back Dynamic
-		if err := back.UnmarshalBinary(data); err != nil || !back.Equal(a) {
+		if err := back.UnmarshalBinary(data); err != nil || !back.equal(a) {
 			t.Errorf("%v: %v", n, err)
 		}
 		for a.Batches() > 1 || a.Len() > 0 {
@@ -70,7 +70,7 @@ func TestDynamicFold(t *testing.T) {
 	d := fill(p)
 	d.Fold()
 	p.Batch.BlockBits = 100
-	if !d.Equal(fill(p)) {
+	if !d.equal(fill(p)) {
 		t.Error("not the filter that would have been built with shorter blocks")
 	}
 	mustPanic(t, "Fold of an odd length", func() { smallDynamic(t, nil).Fold() })
@@ -208,16 +208,16 @@ func TestDynamicStream(t *testing.T) {
 		}
 		out.WriteString("more")
 		var e Dynamic
-		if read, err := e.ReadFrom(&out); err != nil || read != written || !e.Equal(d) || out.String() != "more" {
+		if read, err := e.ReadFrom(&out); err != nil || read != written || !e.equal(d) || out.String() != "more" {
 			t.Errorf("%d bytes read, %v", read, err)
 		}
 		for i := range want {
 			bad := bytes.Clone(want)
 			bad[i] ^= 4
-			if _, err := e.ReadFrom(bytes.NewReader(bad)); err == nil || !e.Equal(d) {
+			if _, err := e.ReadFrom(bytes.NewReader(bad)); err == nil || !e.equal(d) {
 				t.Fatalf("byte %d changed: %v", i, err)
 			}
-			if _, err := e.ReadFrom(bytes.NewReader(want[:i])); err == nil || !e.Equal(d) {
+			if _, err := e.ReadFrom(bytes.NewReader(want[:i])); err == nil || !e.equal(d) {
 				t.Fatalf("cut to %d bytes: %v", i, err)
 			}
 		}

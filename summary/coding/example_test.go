@@ -1,6 +1,7 @@
 package coding_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -22,6 +23,13 @@ func ExampleAppendBits() {
 	// Output:
 	// 8 bytes, predicted 7
 	// 8 <nil> true
+}
+
+// Bytes that AppendBits does not write are refused.
+func ExampleDecodeBits() {
+	_, err := coding.DecodeBits(make([]uint64, 1), nil, 64, 7)
+	fmt.Println(errors.Is(err, coding.ErrMalformed))
+	// Output: true
 }
 
 // What a Bloom filter of n keys in 16 n bits with one hash function costs on the wire: 6 % of its bits are set.

@@ -1,6 +1,7 @@
 package counting_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 
@@ -30,8 +31,13 @@ func ExampleDLeft() {
 	for range mirror.All {
 		listed++
 	}
+	_ = mirror.Add(0x9e3779b97f4a >> 1)
+	fmt.Println(mirror.Count(0x9e3779b97f4a >> 1))
+	mirror.Remove(0x9e3779b97f4a >> 1)
 	fmt.Println(mirror.Len(), listed, mirror.Contains(0), mirror.Params().Buckets)
-	// Output: 4999 4999 false 256
+	// Output:
+	// 2
+	// 4999 4999 false 256
 }
 
 // The filter of the paper's section 5: 14-bit remainders, two words a bucket.
@@ -53,5 +59,17 @@ func ExampleBloom() {
 	_ = c.Add(7)
 	c.Remove(7)
 	fmt.Println(c.SizeBytes(), c.Contains(7), c.Count(7), c.Contains(8))
-	// Output: 4800 true 1 false
+	fmt.Printf("%d member, rate %.3g\n", c.Len(), c.FalsePositiveRate())
+	c.Reset()
+	for err == nil {
+		err = c.Add(7) // until its counters are full
+	}
+	fmt.Println(c.Len(), errors.Is(err, counting.ErrCounterOverflow))
+	_, err = counting.NewBloomForRate(1000, 2)
+	fmt.Println(errors.Is(err, counting.ErrParams))
+	// Output:
+	// 4800 true 1 false
+	// 1 member, rate 1.1e-22
+	// 15 true
+	// true
 }

@@ -1,6 +1,7 @@
 package estimate_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -35,4 +36,16 @@ func ExampleHits() {
 	fmt.Printf("%.0f common, %.0f to %.0f\n", common.Value, common.Low, common.High)
 	// Output:
 	// 105 common, 92 to 119
+}
+
+// Three filters of one make, and the AND of all.
+func ExampleArray_Common() {
+	filter := estimate.Array{Bits: 8192, Hashes: 2}
+	n, err := filter.Common(0.9, 3400, 5107, 5107, 5107)
+	fmt.Printf("%.0f common, %.0f to %.0f, %v\n", n.Value, n.Low, n.High, err)
+	_, err = filter.Common(0.9, 6000, 5107, 5107)
+	fmt.Println(errors.Is(err, estimate.ErrRange))
+	// Output:
+	// 1933 common, 1893 to 1973, <nil>
+	// true
 }

@@ -1,6 +1,7 @@
 package frequency_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 
@@ -45,7 +46,32 @@ func ExampleTop() {
 	for key, n := range top.All() {
 		fmt.Println(key, n)
 	}
+	top.Reset()
+	_, err = frequency.NewTop(0, p)
+	fmt.Println(errors.Is(err, frequency.ErrParams))
 	// Output:
 	// 0 221
 	// 10 78
+	// true
+}
+
+// Two shards count apart and are merged. Conservative counting keeps estimates closer.
+func ExampleSketch_Merge() {
+	p, _ := frequency.ParamsForError(0.01, 0.01)
+	a, _ := frequency.New(p)
+	b, _ := frequency.New(p)
+	a.AddConservative(1, 5)
+	b.AddConservative(1, 7)
+	fmt.Println(a.Merge(b), a.Estimate(1), a.Total())
+	p.Seed = 9
+	other, _ := frequency.New(p)
+	fmt.Println(errors.Is(a.Merge(other), frequency.ErrMismatch))
+	fmt.Println(errors.Is(a.UnmarshalBinary([]byte("none")), frequency.ErrMalformed))
+	a.Reset()
+	fmt.Println(a.Estimate(1))
+	// Output:
+	// <nil> 12 12
+	// true
+	// true
+	// 0
 }

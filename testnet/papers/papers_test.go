@@ -81,7 +81,7 @@ func (v vector) within(got, want float64) bool {
 // keysOf is a number of keys so great that whole bits and (1-1/m)^m against 1/e don't show in a vector's tolerance.
 const keysOf = 50_000_000
 
-func limitBits(perKey float64) uint64 { return uint64(min(math.Round(perKey*keysOf), bloom.MaxBits)) }
+func limitBits(perKey float64) uint64 { return uint64(min(math.Round(perKey*keysOf), 1<<36)) }
 
 func (v vector) nearDelta(t *testing.T, got Delta) {
 	t.Helper()

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// maxExported is how many exported identifiers summary and the packages below it may have. It only ever falls; 220 is wanted.
+const maxExported = 313
+
+// exported is an identifier that a package offers, as go doc lists them: a constant, variable, type or function, or a
+// method of an exported type. Fields of structs and methods of interfaces are part of their type and do not count. A
+// method that is there for an interface of the standard library (String, Error, MarshalBinary, ...) counts, and as used.
+type exported struct {
+	name string // as in summary.Prefix.Contains
+	doc  bool
+	used bool
+}
+
+// library is the summary library as its users see it: identifiers by the place of their declaration.
+type library map[string]*exported
+
+// TestNarrowSummary holds the summary library to a number of identifiers, each documented, each with a user: a package of
+// this module or of testnet/bench other than its own, or an example. Every type has a user by an example or a package
+// that names it, or by a function or method that is used and takes or returns it.
+func TestNarrowSummary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks the module from its sources")
+	}
+	lib := readLibrary(t)
+	var unused []string
+	for _, e := range lib {
+		if e.name == "" {
+			continue // a field, or what an internal package exports
+		}
+		if !e.used {
+			unused = append(unused, e.name)
+		}
+		if !e.doc {
+			t.Errorf("%s has no doc comment", e.name)
+		}
+	}
+	slices.Sort(unused)
+	if len(unused) > 0 {
+		t.Errorf("%d exported without a user outside its package and tests:\n  %s", len(unused), strings.Join(unused, "\n  "))
+	}
+	if n := lib.count(); n > maxExported {
+		t.Errorf("%d exported identifiers in summary and below, at most %d wanted", n, maxExported)
+	} else {
+		t.Logf("%d exported identifiers in summary and below", n)
+	}
+}
+
+func (lib library) count() int {
+	n := 0
+	for _, e := range lib {
+		if e.name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// standard are the methods that the standard library calls through its interfaces.
+var standard = []string{
+	"String", "Error", "Unwrap", "Is", "MarshalBinary", "AppendBinary", "UnmarshalBinary", "MarshalJSON", "UnmarshalJSON",
+	"MarshalText", "UnmarshalText", "WriteTo", "ReadFrom",
+}
+
+type listedSource struct {
+	ImportPath, Dir, Export string
+	GoFiles, TestGoFiles    []string
+	XTestGoFiles            []string
+	Standard, DepOnly       bool
+}
+
+// readLibrary type-checks this module and testnet/bench.
+func readLibrary(t *testing.T) library {
+	t.Helper()
+	lib := library{}
+	root := filepath.Join("..", "..")
+	for _, dir := range []string{root, filepath.Join(root, "testnet", "bench")} {
+		sources := list(t, dir)
+		exports := map[string]string{}
+		for _, s := range sources {
+			exports[s.ImportPath] = s.Export
+		}
+		for _, s := range sources {
+			if strings.HasPrefix(s.ImportPath, module) && (dir == root || !s.DepOnly) {
+				lib.read(t, s, exports)
+			}
+		}
+	}
+	return lib
+}
+
+// list is go list of the packages in dir and all that they and their tests import, with export data.
+func list(t *testing.T, dir string) []listedSource {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Standard,DepOnly", "./...")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var all []listedSource
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var s listedSource
+		if err := d.Decode(&s); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+}
+
+// read adds what s declares, if it is of the library, and marks what it uses.
+func (lib library) read(t *testing.T, s listedSource, exports map[string]string) {
+	t.Helper()
+	own := matches(module+"summary/...", s.ImportPath)
+	fset := token.NewFileSet()
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("no export data of %s", path)
+		}
+		return os.Open(exports[path])
+	})
+	check := func(path string, names []string, pick func(ast.Decl) bool) (*types.Package, *types.Info, []*ast.File) {
+		var files []*ast.File
+		for _, name := range names {
+			f, err := parser.ParseFile(fset, filepath.Join(s.Dir, name), nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Decls = slices.DeleteFunc(f.Decls, func(d ast.Decl) bool { return !pick(d) })
+			files = append(files, f)
+		}
+		info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+		conf := types.Config{Importer: imports, Error: func(error) {}}
+		pkg, _ := conf.Check(path, fset, files, info)
+		return pkg, info, files
+	}
+	_, info, files := check(s.ImportPath, s.GoFiles, func(ast.Decl) bool { return true })
+	if own && !strings.Contains(s.ImportPath, "/internal/") {
+		lib.declare(fset, info, files, strings.TrimPrefix(s.ImportPath, module))
+	}
+	lib.use(fset, info, strings.TrimPrefix(s.ImportPath, module))
+	if own {
+		_, info, _ = check(s.ImportPath+"_test", s.XTestGoFiles, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return !ok || !slices.ContainsFunc([]string{"Test", "Benchmark", "Fuzz"}, func(kind string) bool {
+				return strings.HasPrefix(f.Name.Name, kind)
+			})
+		})
+		lib.use(fset, info, "")
+	}
+}
+
+func place(fset *token.FileSet, o types.Object) string {
+	p := fset.Position(o.Pos())
+	return fmt.Sprintf("%s:%d %s", p.Filename, p.Line, o.Name())
+}
+
+func (lib library) at(fset *token.FileSet, o types.Object) *exported {
+	key := place(fset, o)
+	if lib[key] == nil {
+		lib[key] = &exported{}
+	}
+	return lib[key]
+}
+
+// declare adds the identifiers that the files export.
+func (lib library) declare(fset *token.FileSet, info *types.Info, files []*ast.File, pkg string) {
+	add := func(id *ast.Ident, within string, doc ...*ast.CommentGroup) {
+		if !id.IsExported() {
+			return
+		}
+		e := lib.at(fset, info.Defs[id])
+		e.name = pkg + "." + within + id.Name
+		e.doc = slices.ContainsFunc(doc, func(d *ast.CommentGroup) bool { return d != nil })
+		e.used = e.used || within != "" && slices.Contains(standard, id.Name)
+	}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				within := ""
+				if d.Recv != nil {
+					within = receiver(d.Recv.List[0].Type) + "."
+					if !ast.IsExported(within) {
+						continue
+					}
+				}
+				add(d.Name, within, d.Doc)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.ValueSpec:
+						for _, id := range spec.Names {
+							add(id, "", d.Doc, spec.Doc, spec.Comment)
+						}
+					case *ast.TypeSpec:
+						add(spec.Name, "", d.Doc, spec.Doc)
+					}
+				}
+			}
+		}
+	}
+}
+
+func receiver(e ast.Expr) string {
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	return e.(*ast.Ident).Name
+}
+
+// use marks what info's package, named pkg, uses of the library's other packages.
+func (lib library) use(fset *token.FileSet, info *types.Info, pkg string) {
+	for _, o := range info.Uses {
+		if o.Pkg() == nil || !o.Exported() || !matches(module+"summary/...", o.Pkg().Path()) || o.Pkg().Path() == module+pkg {
+			continue
+		}
+		if f, ok := o.(*types.Func); ok {
+			o = f.Origin()
+		}
+		lib.at(fset, o).used = true
+		lib.useTypes(fset, o.Type())
+	}
+}
+
+// useTypes marks the library's types that a function takes or returns, or that a variable or constant has.
+func (lib library) useTypes(fset *token.FileSet, t types.Type) {
+	switch t := t.(type) {
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
+			for v := range tuple.Variables() {
+				lib.useTypes(fset, v.Type())
+			}
+		}
+		if r := t.Recv(); r != nil {
+			lib.useTypes(fset, r.Type())
+		}
+	case *types.Pointer:
+		lib.useTypes(fset, t.Elem())
+	case *types.Slice:
+		lib.useTypes(fset, t.Elem())
+	case *types.Named:
+		if o := t.Obj(); o.Pkg() != nil && matches(module+"summary/...", o.Pkg().Path()) {
+			lib.at(fset, o).used = true
+		}
+	}
+}
