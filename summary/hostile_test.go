@@ -80,7 +80,7 @@ func FuzzExtend(f *testing.F) {
 		}
 		q, err := p.Extend(Run{Parts: parts})
 		if err != nil {
-			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrLimit) {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrLimit) {
 				t.Fatal(err)
 			}
 			return
