@@ -87,17 +87,17 @@ func (s Shape) check(n int) error {
 	case n < 0 || n > MaxKeys || s.Keys < 1 || s.Keys > MaxKeys:
 		return fmt.Errorf("summary: %d keys, shape for %d, at most %d: %w", n, s.Keys, MaxKeys, ErrLimit)
 	case n > s.Keys+s.Keys/2+64 || s.Keys > 2*n+1024:
-		return fmt.Errorf("summary: %d keys in a shape for %d: %w", n, s.Keys, ErrMalformed)
+		return fmt.Errorf("summary: bad shape: %d keys in a shape for %d: %w", n, s.Keys, ErrMalformed)
 	case len(s.Levels) == 0 || len(s.Levels) > MaxBlocks:
-		return fmt.Errorf("summary: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrMalformed)
+		return fmt.Errorf("summary: bad shape: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrMalformed)
 	case s.SampleBytes < 0 || s.SampleBytes > maxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
-		return fmt.Errorf("summary: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrMalformed)
+		return fmt.Errorf("summary: bad shape: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrMalformed)
 	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+maxSampleDepth):
-		return fmt.Errorf("summary: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrMalformed)
+		return fmt.Errorf("summary: bad shape: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrMalformed)
 	}
 	for i, l := range s.Levels {
 		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+maxDepth {
-			return fmt.Errorf("summary: block %d at level %d: %w", i, l, ErrMalformed)
+			return fmt.Errorf("summary: bad shape: block %d at level %d: %w", i, l, ErrMalformed)
 		}
 	}
 	return nil
