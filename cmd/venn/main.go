@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
@@ -38,6 +39,9 @@ func mainCode() int {
 // run runs the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := app(stdout, stderr)
+	if printTopic(stdout, root, args) {
+		return exitDone
+	}
 	err := root.Run(ctx, helpOf(root, args))
 	if err == nil {
 		return exitDone
@@ -71,7 +75,8 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		Description: "A venn peer advertises a small summary of its collection. From the summaries of others it estimates how much\n" +
 			"they have in common, picks neighbours by that, and asks for a key only those who probably hold it.\n\n" +
 			"Begin with `venn testnet`: a network of 121 peers in one process, with a report of what they found.\n" +
-			"Run a peer of your own with `venn init` and `venn daemon`.",
+			"Run a peer of your own with `venn init` and `venn daemon`.\n\n" +
+			"`venn help TOPIC` tells more of: " + strings.Join(topicNames(), ", ") + ".",
 		EnableShellCompletion: true,
 		Writer:                stdout,
 		ErrWriter:             stderr,

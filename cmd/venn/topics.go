@@ -1,0 +1,42 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// topics are texts that belong to no one command: `venn help TOPIC` prints topics/TOPIC.md.
+//
+//go:embed topics/*.md
+var topics embed.FS
+
+// topicNames are the topics that there are, in order.
+func topicNames() []string {
+	entries, err := topics.ReadDir("topics")
+	if err != nil {
+		panic(err) // embedded
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
+	}
+	return names
+}
+
+// printTopic prints a topic. It returns false if the arguments do not ask for one.
+func printTopic(w io.Writer, root *cli.Command, args []string) bool {
+	if len(args) != 3 || args[1] != "help" && args[1] != "h" || root.Command(args[2]) != nil {
+		return false
+	}
+	text, err := topics.ReadFile(path.Join("topics", args[2]+".md"))
+	if err != nil {
+		return false
+	}
+	fmt.Fprintf(w, "%s", text)
+	return true
+}
