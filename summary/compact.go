@@ -30,7 +30,7 @@ func (p *Prefix) whole() (*Prefix, error) {
 			return &q, nil
 		}
 	}
-	return p.nothing(), fmt.Errorf("summary: %d parts encoded anew: %w", p.held, err)
+	return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
 }
 
 // nothing is the prefix of no parts.

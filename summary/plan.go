@@ -21,7 +21,7 @@ const (
 	fullQuarters = 3        // quarters of hash space beyond which a sample takes all of it
 )
 
-// Plan is the parts of a stream: which part of which blocks each of them brings, and about how many bytes it has. It
+// Plan is the parts of a stream: what each brings of each block, and its size in bytes, about. It
 // follows from the number of keys and the shape alone, in integer arithmetic.
 type Plan struct {
 	n      int

@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	if err != errNone { //nolint:errorlint // alone: who has nothing was told one by one
+	if err != errNone { //nolint:errorlint // errNone exits with 3 and prints nothing: each missing key was already reported
 		fmt.Fprintln(stderr, "venn:", err)
 	}
 	switch {

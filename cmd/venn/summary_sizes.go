@@ -144,8 +144,24 @@ func printSizes(w io.Writer, rows []size) error {
 		fmt.Fprintf(t, "%g\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t\n",
 			r.Bits, r.Budget, r.Parts, r.BitsPerKey, rateText(r.Rate), rateText(r.Plain), rateText(r.Partitioned), levels)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, otherSizes)
+	return err
 }
+
+// otherSizes says when to take what other libraries have. Their modules are not ours, so a module of comparisons prints
+// their numbers.
+const otherSizes = "\n" +
+	"What to take when. `cd testnet/bench && go run . sizes` measures each of them in\n" +
+	"as many bytes, through its own library:\n" +
+	"  prefix of a summary  to send: any cut works, deltas, overlap\n" +
+	"  Golomb-coded set     to send once; a question reads all of it (btcutil/gcs)\n" +
+	"  binary fuse filter   fixed sets, rate 1/256 or 1/65536 (FastFilter/xorfilter)\n" +
+	"  Bloom filter         sets that grow (summary/bloom, bits-and-blooms/bloom)\n" +
+	"  HyperLogLog          how many keys, also of a union (axiomhq/hyperloglog)\n" +
+	"  theta sketch         overlap of many sets (apache/datasketches-go)\n"
 
 func rateText(rate maybe) string {
 	if rate.missing() {

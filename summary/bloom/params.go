@@ -171,7 +171,7 @@ func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k
 // halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.
 func halfFull(n int) uint64 { return uint64(math.Ceil(float64(max(n, 1)) / math.Ln2)) }
 
-// bitsForFill is the least number of bits of which the positions are expected to set at most the given share.
+// bitsForFill is the least number of bits such that the positions set at most the given share of them, as expected.
 func bitsForFill(fill, positions float64) uint64 {
 	if positions <= 0 {
 		return 1

@@ -10,7 +10,7 @@ import (
 // filled up with zeros. When most bits are ones their complement is coded: flip is then all ones, else zero.
 
 // byteFrequencies are the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero
-// byte, of which there is only one, takes what rounding leaves.
+// byte takes what rounding leaves.
 func byteFrequencies(f *frequencies, p uint64) {
 	var slots [9]uint16 // of one byte, by its number of ones
 	for c := 1; c <= 8; c++ {

@@ -12,7 +12,7 @@ import (
 func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
-		panic(fmt.Sprintf("coding: %d bits set, told %d", got, ones))
+		panic(fmt.Sprintf("coding: %d bits set, not %d", got, ones))
 	}
 	switch c := choose(n, ones); c.method {
 	case empty:

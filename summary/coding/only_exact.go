@@ -7,7 +7,7 @@ import "fmt"
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
-		panic(fmt.Sprintf("coding: %d bits set, told %d", got, ones))
+		panic(fmt.Sprintf("coding: %d bits set, not %d", got, ones))
 	}
 	return appendExact(dst, words, n, ones)
 }

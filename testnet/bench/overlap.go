@@ -62,7 +62,7 @@ func overlapArea(b *bench) {
 	fps := c.fingerprints(keys)
 	versions := [2]*summary.Prefix{c.build(fps, 2), c.build(append(fps[keys/100:len(fps):len(fps)], c.fingerprints(keys/100)...), 3)}
 	turn := 0
-	b.compare("the same after 1 % of the own keys changed, anew", "ns/peer", peers, 0, func() time.Duration {
+	b.compare("the same after 1 % of the own keys changed, from the start", "ns/peer", peers, 0, func() time.Duration {
 		return timed(func() {
 			turn++
 			kept.SetOwn(versions[turn%2])
