@@ -19,7 +19,8 @@ import (
 	"testing"
 )
 
-// maxExported is how many exported identifiers summary and the packages below it may have. It only ever falls; 220 is wanted.
+// maxExported is the number of exported identifiers that summary and the packages below it may have. It only ever falls;
+// 220 are wanted.
 const maxExported = 313
 
 // exported is an identifier that a package offers, as go doc lists them: a constant, variable, type or function, or a
@@ -81,20 +82,25 @@ var standard = []string{
 	"MarshalText", "UnmarshalText", "WriteTo", "ReadFrom",
 }
 
+// listedSource is a package as go list sees it.
 type listedSource struct {
 	ImportPath, Dir, Export string
-	GoFiles, TestGoFiles    []string
-	XTestGoFiles            []string
-	Standard, DepOnly       bool
+	GoFiles, XTestGoFiles   []string
+	DepOnly                 bool
 }
 
-// readLibrary type-checks this module and testnet/bench.
+// readLibrary type-checks this module and testnet/bench. It skips the test where the modules of that are not at hand.
 func readLibrary(t *testing.T) library {
 	t.Helper()
 	lib := library{}
 	root := filepath.Join("..", "..")
 	for _, dir := range []string{root, filepath.Join(root, "testnet", "bench")} {
-		sources := list(t, dir)
+		sources, err := list(dir)
+		if err != nil && dir != root {
+			t.Skip("the modules of testnet/bench are not here: ", err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
 		exports := map[string]string{}
 		for _, s := range sources {
 			exports[s.ImportPath] = s.Export
@@ -109,23 +115,22 @@ func readLibrary(t *testing.T) library {
 }
 
 // list is go list of the packages in dir and all that they and their tests import, with export data.
-func list(t *testing.T, dir string) []listedSource {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,Standard,DepOnly", "./...")
+func list(dir string) ([]listedSource, error) {
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,XTestGoFiles,DepOnly", "./...")
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+		return nil, fmt.Errorf("go list in %s: %w\n%s", dir, err, stderr.Bytes())
 	}
 	var all []listedSource
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var s listedSource
 		if err := d.Decode(&s); errors.Is(err, io.EOF) {
-			return all
+			return all, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, fmt.Errorf("go list in %s: %w", dir, err)
 		}
 		all = append(all, s)
 	}
