@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// set is the nodes of a block at one level in a range of cells, compactly: the numbers of nodes in the cells in unary,
-// the rest of each node, depth bits, packed (Elias and Fano's code). It takes depth+2 bits a node and a little.
+// set holds the nodes of a block at one level in a range of cells, in Elias and Fano's code: the number of nodes of each
+// cell in unary, and the low depth bits of each node, packed. It takes depth+2 bits a node and a little.
 // Immutable.
 type set struct {
 	begin, end int // cells
@@ -159,7 +159,7 @@ type setIterator struct {
 // chunk is how many nodes are best unpacked at a time.
 const chunk = 256
 
-// fill unpacks as many nodes as fit in dst, and says how many there were.
+// fill unpacks as many nodes as fit in dst, and returns their number.
 func (it *setIterator) fill(dst []uint64) int {
 	s := it.s
 	dst = dst[:min(len(dst), s.count-it.i)]
@@ -194,7 +194,7 @@ func (s *set) has(node uint64, lower int) bool {
 	return false
 }
 
-// countIn counts which of the next nodes are set in words, and passes them.
+// countIn passes the next nodes and counts those that are set in words.
 func (it *setIterator) countIn(words []uint64, nodes int) (both int) {
 	s := it.s
 	word, mask := it.word, uint64(1)<<s.depth-1

@@ -17,9 +17,9 @@ func (s *Stream) Header() *Header { return s.prefix.header }
 func (s *Stream) Prefix() *Prefix { return s.prefix }
 
 // Build makes the summary of a collection. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero
-// shape stands for DefaultShape; N and Chain are set. Duplicates are removed; fps stays as it is. An error is ErrLimit
-// or ErrMalformed for what the header says, ErrMalformed also when the fingerprints are not spread as those of a keyed hash
-// are: decoders would refuse the stream. Takes O(n log n) for sorting and O(n) for each level.
+// shape stands for DefaultShape. Build sets N and Chain, removes duplicates, and leaves fps as it is. A header out of its
+// ranges is ErrLimit or ErrMalformed. Fingerprints that are not spread as those of a keyed hash are ErrMalformed, for
+// decoders would refuse the stream. O(n) on average for sorting, O(n) for each level.
 func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	positions, err := sortedPositions(nil, fps, 0)
 	if err != nil {
@@ -110,7 +110,7 @@ func sortBucket(xs []uint64) {
 	}
 }
 
-// newTrie is what the first parts say of a block with keys at sorted positions. Not even its deepest array is built.
+// newTrie returns the state of a block after the first parts, for keys at sorted positions. It builds no array.
 func newTrie(p *Plan, parts, block int, positions []uint64) *trie {
 	l := p.blocks[block]
 	return assemble(p, parts, block, func(dst []uint64, begin, end, level int) []uint64 {

@@ -1,8 +1,8 @@
 package summary
 
-// Holders appends to dst which of some prefixes contain f, by index: what asking each one's [Prefix.Contains] gives,
-// several times as fast where they are not in the caches. It goes through all of them step by step, so that the
-// processor waits for the memory of many at a time. The prefixes hold at least a part.
+// Holders appends to dst the indices of the prefixes that contain f, in ascending order. The result is that of
+// [Prefix.Contains] of each. It is several times as fast where prefixes are not in the caches, because the processor
+// waits for the memory of many at a time. Each prefix must hold a part.
 func Holders(dst []int, prefixes []*Prefix, f Fingerprint) []int {
 	var probes [32]probe
 	x := position(f, 0)

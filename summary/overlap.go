@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Overlap is what two summaries, or a collection and a summary, tell about how much two collections share.
+// Overlap is an estimate of how much two collections share, from two summaries or from a collection and a summary.
 type Overlap struct {
 	N1, N2       float64           // keys of the first and the second, exact
 	Intersection estimate.Interval // keys of both; Saturated when nothing is known but the bounds 0 and min(N1, N2)
@@ -22,8 +22,8 @@ type Overlap struct {
 // EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an
 // interval of the given confidence (above 0, below 1). ErrSeed when they were made under different seeds.
 //
-// Both are brought to a common level, in all of hash space or where both are known deeper: whichever of these predicts
-// the least variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
+// Both are brought to a common level, in all of hash space or only where both are known deeper. The choice of least
+// predicted variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
 // ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers
 // say n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known, and what of the error of the rest goes with them
 // is taken out. O(n1+n2).
@@ -100,7 +100,7 @@ func (c *cutting) String() string {
 	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
 }
 
-// commonCuts are the cuttings of the blocks that both prefixes know something of, one for each level.
+// commonCuts are the cuttings of the blocks that both prefixes have begun, one for each level.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
 	for block := range min(len(a.tries), len(b.tries)) {
@@ -319,7 +319,7 @@ func (w *walker) next() []uint64 {
 	return nil
 }
 
-// open goes to the next set that has nodes in the piece, false if there is none.
+// open goes to the next set with nodes in the piece, false if there is none.
 func (w *walker) open() bool {
 	for len(w.sets) > 0 {
 		c := w.sets[0]

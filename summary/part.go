@@ -115,15 +115,3 @@ func descend(nodes, parents, flags []uint64, sides []byte) {
 		bit += 1 - two
 	}
 }
-
-// decodeCount reads a number in the shortest form.
-func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
-	u, used := binary.Uvarint(src)
-	switch {
-	case used <= 0 || used > 1 && src[used-1] == 0:
-		return 0, nil, fmt.Errorf("summary: bad number: %w", ErrMalformed)
-	case limit < 0 || u > uint64(limit):
-		return 0, nil, fmt.Errorf("summary: %d of at most %d: %w", u, limit, ErrMalformed)
-	}
-	return int(u), src[used:], nil
-}

@@ -21,8 +21,8 @@ const (
 	fullQuarters = 3        // quarters of hash space beyond which a sample takes all of it
 )
 
-// Plan is the parts of a stream: what each brings of each block, and its size in bytes, about. It
-// follows from the number of keys and the shape alone, in integer arithmetic.
+// Plan lists the parts of a stream: what each brings of each block, and its predicted size. It follows from the number of
+// keys and the shape alone, in integer arithmetic.
 type Plan struct {
 	n      int
 	shape  Shape
@@ -195,7 +195,7 @@ func (l layout) rangeOf(cell int) int {
 // Parts is the number of parts of the whole stream, at least 1.
 func (p *Plan) Parts() int { return p.parts }
 
-// stepOf is the index of the step that a part belongs to.
+// stepOf is the index of the step of a part.
 func (p *Plan) stepOf(part int) int {
 	return sort.Search(len(p.steps), func(i int) bool { return p.steps[i].first+p.steps[i].parts > part })
 }
@@ -281,7 +281,7 @@ func (p *Plan) knowledge(block, parts int) []region {
 	return known
 }
 
-// begun reports whether a prefix of the given number of parts knows anything of a block.
+// begun reports whether the given number of parts brings anything of a block.
 func (p *Plan) begun(block, parts int) bool {
 	for i := range p.steps {
 		if p.steps[i].block == block {
@@ -291,7 +291,7 @@ func (p *Plan) begun(block, parts int) bool {
 	return false
 }
 
-// lastSteps is what of a prefix decides what is known of a block: the sample, and the last step of each range.
+// lastSteps decides the known state of a block: the sample, and the last step of each range.
 type lastSteps struct {
 	sample *step
 	ranges []*step

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Prefix is the verified first parts of a stream: an approximation of the origin's collection, better with each part.
+// Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it.
 type Prefix struct {
 	header *Header
@@ -18,7 +18,7 @@ type Prefix struct {
 	rate   float64
 }
 
-// NewPrefix is the prefix of no parts: all it knows is the header. The caller has verified the header's signature.
+// NewPrefix returns the prefix of no parts, which knows only the header. The caller has verified the header's signature.
 func NewPrefix(h *Header) (*Prefix, error) {
 	if err := h.check(); err != nil {
 		return nil, err

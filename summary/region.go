@@ -1,6 +1,7 @@
 package summary
 
-// Region is a part of a block's hash space, Begin to End-1 in units of 2^-32 of it, that a prefix knows at a level.
+// Region is a part of a block's hash space that a prefix knows at one level. Begin and End-1 are its first and last
+// places, in units of 2^-32 of hash space.
 type Region struct {
 	Begin, End uint64
 	Level      int
@@ -12,7 +13,7 @@ func Position(f Fingerprint, block int) uint64 { return position(f, block) }
 // Blocks is the number of blocks that p knows something of: the first ones.
 func (p *Prefix) Blocks() int { return len(p.tries) }
 
-// Known is what p knows of a block, in the order of hash space. Elsewhere it cannot rule out any key.
+// Known returns the regions of a block that p knows, in the order of hash space. Outside of them every key matches.
 func (p *Prefix) Known(block int) []Region {
 	t := p.tries[block]
 	var out []Region
@@ -23,7 +24,7 @@ func (p *Prefix) Known(block int) []Region {
 	return out
 }
 
-// Sample is the part of block 0 that part 0 says, and its level; false for a prefix without a sample.
+// Sample returns the region of block 0 that part 0 brings; false for a prefix without a sample.
 func (p *Prefix) Sample() (Region, bool) {
 	s := &p.plan.steps[0]
 	if len(p.tries) == 0 || !s.sample {
@@ -33,8 +34,8 @@ func (p *Prefix) Sample() (Region, bool) {
 	return Region{End: uint64(t.layout.sample) << (32 - t.start), Level: s.to}, true
 }
 
-// Nodes walks through the nodes of a block at a level, in order: what overlays index and compare. The zero value has
-// none; Reset makes it ready, again and again without allocating.
+// Nodes walks through the nodes of a block at a level, in order. Overlays index and compare nodes. The zero value has
+// none. Reset starts a walk, and allocates nothing when a Nodes is used again.
 type Nodes struct{ w walker }
 
 // Reset goes to the first node of a block at a level, in hash space Begin to End-1 in the units of [Region]. The level
@@ -43,7 +44,7 @@ func (n *Nodes) Reset(p *Prefix, block, level int, begin, end uint64) {
 	n.w.reset(p.tries[block], pieceOf(begin, end, level), level)
 }
 
-// Next returns the nodes that come next, some at a time, nil at the end. They are valid until the next call.
+// Next returns the next nodes, some at a time; nil at the end. They are valid until the next call.
 func (n *Nodes) Next() []uint64 { return n.w.next() }
 
 // Has reports whether a block, known there at least as deep as a level, has a node of that level, or one below it.
@@ -52,8 +53,8 @@ func (n *Nodes) Has(p *Prefix, block, level int, node uint64) bool {
 	return p.tries[block].has(node, level)
 }
 
-// CountIn walks to the end, and counts the nodes and those whose bits are set in words, bit i%64 of word i/64 for node
-// i. O(nodes).
+// CountIn walks to the end. It counts the nodes, and those whose bits are set in words: bit i%64 of word i/64 for node i.
+// O(nodes).
 func (n *Nodes) CountIn(words []uint64) (nodes, both int) {
 	for w := &n.w; w.left > 0 || w.open(); {
 		if w.lower == 0 && w.whole {

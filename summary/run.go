@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Run is consecutive parts of a stream, with the chain value that follows them: what a message carries. Whoever knows
-// the chain value at First, from the header or from earlier parts, can verify it.
+// Run is consecutive parts of a stream and the chain value that follows them. A message carries a run. The chain value at
+// First, from the header or from earlier parts, verifies it.
 type Run struct {
 	First int      // number of the first part
 	Parts [][]byte // the parts First to First+len(Parts)-1
@@ -38,8 +38,7 @@ func (r Run) AppendBinary(b []byte) []byte {
 }
 
 // ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
-// written and runs beyond MaxParts or parts of more than 64 KiB; whether the parts are genuine only [Prefix.Extend] can
-// tell.
+// written, runs beyond MaxParts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does.
 func ParseRun(b []byte) (Run, error) {
 	first, rest, err := decodeSize(b, MaxParts)
 	if err != nil {
@@ -68,16 +67,4 @@ func ParseRun(b []byte) (Run, error) {
 	}
 	r.Next = Digest(rest)
 	return r, nil
-}
-
-// decodeSize reads a number in the shortest form, ErrLimit if it is above the limit.
-func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
-	u, used := binary.Uvarint(src)
-	switch {
-	case used <= 0 || used > 1 && src[used-1] == 0:
-		return 0, nil, ErrMalformed
-	case limit < 0 || u > uint64(limit):
-		return 0, nil, ErrLimit
-	}
-	return int(u), src[used:], nil
 }

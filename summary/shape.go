@@ -18,11 +18,11 @@ const (
 	maxPartBytes   = 64 << 10 // bytes of a part
 )
 
-// Shape is what a summary is made of. Without sample and levels it stands for [DefaultShape].
+// Shape sets the parts of a summary. Without sample and levels it stands for [DefaultShape].
 type Shape struct {
-	// Keys is the number of keys the parts are laid out for. A collection may grow to half as much again under one
-	// shape, or shrink to half (and by a little more if it is small); publishers keep the shape while [Shape.Fits], so
-	// that the parts of successive epochs line up and deltas are small. 0: the number of keys at hand.
+	// Keys is the number of keys the parts are laid out for; 0 stands for the number of keys at hand. Under one shape a
+	// collection may grow by half, or shrink to half (a small one by a little more). Publishers keep the shape while
+	// [Shape.Fits], so that the parts of successive epochs line up and deltas are small.
 	Keys int
 	// SampleBytes is the target size of part 0, at most maxSampleBytes, which bounds how far a collection may grow. 0:
 	// no sample.
@@ -57,8 +57,8 @@ func DefaultShape(n int) Shape {
 	}
 }
 
-// Fits reports whether n keys are near enough to those that s is laid out for: within a factor of √2. Otherwise the
-// next epoch deserves a new shape.
+// Fits reports whether n keys are within a factor of √2 of those that s is laid out for. If not, the next epoch deserves
+// a new shape.
 func (s Shape) Fits(n int) bool {
 	have, planned := int64(n)*int64(n), int64(s.Keys)*int64(s.Keys)
 	return have <= 2*planned && 2*have >= planned

@@ -147,18 +147,6 @@ func decodeFingerprints(src []byte) (list []Fingerprint, rest []byte, err error)
 	return list, rest, nil
 }
 
-// decodeUint reads a number in the shortest form, ErrLimit if it is above the limit.
-func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
-	v, used := binary.Uvarint(src)
-	switch {
-	case used <= 0 || used > 1 && src[used-1] == 0:
-		return 0, nil, ErrMalformed
-	case v > limit:
-		return 0, nil, ErrLimit
-	}
-	return v, src[used:], nil
-}
-
 // has reports whether f is in a sorted list.
 func has(list []Fingerprint, f Fingerprint) bool {
 	_, there := slices.BinarySearch(list, f)

@@ -2,7 +2,7 @@ package summary
 
 import "slices"
 
-// trie is what is known of one block: the nodes of each range of cells at the level sent so far. Immutable.
+// trie is the known state of one block: for each range of cells, its nodes at the deepest level received. Immutable.
 type trie struct {
 	layout
 	ranges []*set // nil where nothing is known, or only what the sample says
@@ -20,7 +20,7 @@ func (t *trie) find(cell int) *set {
 	return nil
 }
 
-// contains reports whether the block may hold what is at position x.
+// contains reports whether the block may have a key at position x.
 func (t *trie) contains(x uint64) bool {
 	s := t.find(int(x >> (64 - t.start)))
 	return s == nil || s.contains(x>>(64-int(t.start)-s.depth))
@@ -50,7 +50,7 @@ func (t *trie) each(f func(s *set, begin, end int)) {
 	}
 }
 
-// appendNodes appends the nodes of cells begin to end-1 at a level, at least as deep as which is known.
+// appendNodes appends the nodes of cells begin to end-1 at a level. What is known there is at least as deep.
 func (t *trie) appendNodes(dst []uint64, begin, end, level int) []uint64 {
 	dst = slices.Grow(dst, t.mostNodes(begin, end))
 	t.each(func(s *set, from, to int) {
@@ -62,7 +62,7 @@ func (t *trie) appendNodes(dst []uint64, begin, end, level int) []uint64 {
 	return dst
 }
 
-// mostNodes is how many nodes t knows in cells begin to end-1; of a level above there are no more.
+// mostNodes is the number of nodes that t knows in cells begin to end-1. A level above has at most as many.
 func (t *trie) mostNodes(begin, end int) int {
 	n := 0
 	t.each(func(s *set, from, to int) {
@@ -85,20 +85,20 @@ func (t *trie) falsePositives() float64 {
 	return (unknown + hit) / cells
 }
 
-// setRange puts a set in place of what is known of a range; the sample is dropped once no range needs it.
+// setRange replaces the state of a range. It drops the sample once no range needs it.
 func (t *trie) setRange(r int, s *set) {
 	t.ranges[r] = s
 	t.dropSample()
 }
 
-// dropSample forgets the sample if the ranges say all of it.
+// dropSample forgets the sample if the ranges cover it.
 func (t *trie) dropSample() {
 	if t.sample != nil && t.beyondSample() {
 		t.sample = nil
 	}
 }
 
-// beyondSample says whether the ranges say all that the sample says.
+// beyondSample reports whether the ranges cover the sample.
 func (t *trie) beyondSample() bool {
 	for cell := 0; cell < t.layout.sample; {
 		at := t.rangeOf(cell)
@@ -110,7 +110,8 @@ func (t *trie) beyondSample() bool {
 	return true
 }
 
-// assemble is what the first parts say of a block, where nodes appends what there is in some cells at a level.
+// assemble returns the state of a block after the first parts. The function nodes appends the nodes of cells begin to
+// end-1 at a level.
 func assemble(p *Plan, parts, block int, nodes func(dst []uint64, begin, end, level int) []uint64) *trie {
 	l := p.blocks[block]
 	t := &trie{layout: l, ranges: make([]*set, l.ranges)}

@@ -1,0 +1,39 @@
+package summary
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// decodeUint reads a varint in the shortest form: ErrMalformed for another, ErrLimit above the limit.
+func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
+	v, used := binary.Uvarint(src)
+	switch {
+	case used <= 0 || used > 1 && src[used-1] == 0:
+		return 0, nil, ErrMalformed
+	case v > limit:
+		return 0, nil, ErrLimit
+	}
+	return v, src[used:], nil
+}
+
+// decodeSize is decodeUint for sizes. Nothing is within a limit below 0.
+func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
+	u, rest, err := decodeUint(src, uint64(max(limit, 0)))
+	if err == nil && limit < 0 {
+		err = ErrLimit
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return int(u), rest, nil
+}
+
+// decodeCount is decodeSize for numbers of nodes. More than the limit is no summary's: ErrMalformed.
+func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
+	v, rest, err = decodeSize(src, limit)
+	if err != nil {
+		return 0, nil, fmt.Errorf("summary: not a number of nodes up to %d: %w", limit, ErrMalformed)
+	}
+	return v, rest, nil
+}
