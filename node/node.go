@@ -223,6 +223,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		Down:         n.cfg.down,
 		Share:        n.cfg.share,
 		Memory:       n.cfg.memory,
+		MaxOrigins:   n.cfg.origins,
 		OverlapSlots: n.cfg.overlapSlots,
 		NearSlots:    n.cfg.nearSlots,
 		RandomSlots:  n.cfg.randomSlots,

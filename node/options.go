@@ -36,6 +36,7 @@ type config struct {
 	nearSlots      int
 	randomSlots    int
 	memory         int
+	origins        int
 	dials          int // that may be under way at one time
 	log            *slog.Logger
 	registerer     prometheus.Registerer
@@ -151,6 +152,18 @@ func WithMemory(bytes int) Option {
 			return fmt.Errorf("node: memory of %d bytes, must be 1 or more", bytes)
 		}
 		c.memory = bytes
+		return nil
+	}
+}
+
+// WithOrigins limits the peers whose summaries are kept, linked ones not counted. Where a network has more, the node covers a range of
+// them and asks contacts about the rest. Default 131,072; memory is mostly the tighter limit.
+func WithOrigins(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("node: summaries of %d peers, must be 1 or more", n)
+		}
+		c.origins = n
 		return nil
 	}
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
 	Memory       int           // bytes that each peer may keep of what others hold; 0: the node's default
+	Connections  int           // that each peer makes and accepts at most, from MinConnections; 0: the node's default
+	Origins      int           // peers whose summaries each peer may keep; 0: the node's default
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
 	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
@@ -57,6 +59,8 @@ const (
 	DefaultQueries      = 1000
 	DefaultSummaryShare = 1.0 / 3
 	DefaultMinutes      = 5
+
+	MinConnections = 13 // five eighths of them are links, for eight neighbours
 )
 
 // DefaultWarmup is the warm-up of so many peers: 30 s, beyond 120 peers in proportion, for that is how long a slow line takes to
@@ -101,8 +105,11 @@ func (c *Config) check() error {
 	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
 		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
 	}
-	if c.Memory < 0 {
-		fault("memory of %d bytes, want 0 or more", c.Memory)
+	if c.Connections < 0 || c.Connections > 0 && c.Connections < MinConnections {
+		fault("%d connections, want %d or more", c.Connections, MinConnections)
+	}
+	if c.Memory < 0 || c.Origins < 0 {
+		fault("memory of %d bytes, summaries of %d peers, want 0 or more", c.Memory, c.Origins)
 	}
 	if !(c.Churn >= 0 && c.Churn <= 1) {
 		fault("churn %v, want 0 to 1", c.Churn)

@@ -31,7 +31,7 @@ type Part struct {
 const DefaultAt = "127.0.0.1:9400"
 
 // MaxParts is the most parts that a testnet may have: each asks all others how far they are.
-const MaxParts = 256
+const MaxParts = 1024
 
 // String is "I/N"; empty for the zero value.
 func (p Part) String() string {

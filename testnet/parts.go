@@ -175,16 +175,19 @@ func (p *parts) look(ctx context.Context, i int) {
 		case p.over(i):
 			p.gone(i)
 			return
-		case errors.Is(err, errOtherRun), time.Since(seen) > patience(came, err):
+		case errors.Is(err, errOtherRun), time.Since(seen) > max(2*p.every(), patience(came, err)):
 			p.gone(i)
 			p.end(fmt.Errorf("part %d is lost: %v", i, err)) //nolint:errorlint // a timeout of its is none of the run's
 			return
 		}
-		if sleep(ctx, partsLook*time.Duration(1+p.part.Of/fewParts)) != nil {
+		if sleep(ctx, p.every()) != nil {
 			return
 		}
 	}
 }
+
+// every is the time between two looks at a part. It grows with their number, so that a part gets some 80 looks a second at most.
+func (p *parts) every() time.Duration { return partsLook * time.Duration(1+p.part.Of/fewParts) }
 
 // patience is how long to wait for an answer in place of an error.
 func patience(came bool, err error) time.Duration {
@@ -366,7 +369,7 @@ func (r *run) mergeParts(all *partial) *Report {
 	rep := r.report(all)
 	rep.Parts = p.part.Of
 	p.say(merged)
-	ctx, cancel = context.WithTimeout(context.Background(), partsGo)
+	ctx, cancel = context.WithTimeout(context.Background(), partsGo+2*p.every())
 	defer cancel()
 	_ = p.until(ctx, func(i int) bool { return p.lost[i] })
 	return rep

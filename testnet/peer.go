@@ -41,8 +41,14 @@ func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.O
 		node.WithRandomness(random),
 		node.WithBootstrap(begin...),
 	}, shared...)
+	if c.Connections > 0 {
+		options = append(options, node.WithMaxConnections(c.Connections))
+	}
 	if c.Memory > 0 {
 		options = append(options, node.WithMemory(c.Memory))
+	}
+	if c.Origins > 0 {
+		options = append(options, node.WithOrigins(c.Origins))
 	}
 	m.keys = keys
 	var err error

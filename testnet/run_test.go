@@ -57,6 +57,22 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Peers that keep summaries of a few others never know everybody, and find what they look for through others.
+func TestRanges(t *testing.T) {
+	cfg := few(TCP)
+	cfg.Peers, cfg.Connections, cfg.Origins, cfg.Memory = 24, MinConnections, 6, 1<<20
+	rep, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.ConvergenceSeconds != nil {
+		t.Errorf("every peer knows every other after %v s", *rep.ConvergenceSeconds)
+	}
+	if rep.Queries != 40 || *rep.FindOne.Recall < 0.5 {
+		t.Errorf("%d queries, find one %+v", rep.Queries, rep.FindOne)
+	}
+}
+
 // checkTable holds the table to 80 columns.
 func checkTable(t *testing.T, rep *Report) {
 	t.Helper()
@@ -178,6 +194,9 @@ func TestBadConfig(t *testing.T) {
 		"share":     {SummaryShare: 1.5},
 		"no share":  {SummaryShare: -0.5},
 		"timeout":   {Timeout: -1},
+		"few lines": {Connections: MinConnections - 1},
+		"origins":   {Origins: -1},
+		"memory":    {Memory: -1},
 		"churn":     {Churn: 1.5},
 		"minutes":   {Churn: 0.5, Minutes: -1},
 	} {

@@ -73,7 +73,9 @@ func testnetCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", DefaultText: "30s, beyond 120 peers in proportion", Validator: within(0, 24*time.Hour)},
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
-			&cli.IntFlag{Name: "memory", Usage: "let each peer keep so many `BYTES` of what others hold: with less than all take, it covers a range (default: 64 MiB)", HideDefault: true, Validator: within(1, 1<<40)},
+			&cli.IntFlag{Name: "connections", Usage: "let each peer make and accept at most so many `CONNECTIONS`, as links and to ask (default: 32)", HideDefault: true, Validator: within(testnet.MinConnections, 1<<20)},
+			&cli.IntFlag{Name: "origins", Usage: "let each peer keep summaries of so many `PEERS`: of more, it covers a range (default: 131072)", HideDefault: true, Validator: within(1, 1<<30)},
+			&cli.IntFlag{Name: "memory", Usage: "and so many `BYTES` of them (default: 64 MiB)", HideDefault: true, Validator: within(1, 1<<40)},
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
 			&cli.FloatFlag{Name: "churn", Usage: "let this `SHARE` of every collection change each minute while queries run, spread over --minutes", HideDefault: true, Validator: goodChurn},
 			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn", Value: testnet.DefaultMinutes, Validator: goodMinutes},
@@ -110,7 +112,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
-		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), Memory: c.Int("memory"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
+		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), Connections: c.Int("connections"), Origins: c.Int("origins"), Memory: c.Int("memory"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
 		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: tell,
 	}

@@ -1,7 +1,7 @@
 // Package judge knows the truth about who holds what, and scores what peers answer and whom they choose.
 //
 // No node reads it: a network that could look up the truth would prove nothing. It is read-only after New and safe for
-// concurrent use. It costs one bit for each pair of a peer and a key, and two bytes for each holding.
+// concurrent use. It costs one bit for each pair of a peer and a key, and four bytes for each holding.
 package judge
 
 import (
@@ -14,11 +14,11 @@ type Truth struct {
 	keys    int
 	sizes   []int
 	sets    [][]uint64 // of every peer, one bit a key
-	holders []uint16   // of key 0, then of key 1, …, each ascending
+	holders []uint32   // of key 0, then of key 1, …, each ascending
 	starts  []uint32   // where a key's holders start; one more than keys
 }
 
-// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys. At most 65,536 peers.
+// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys.
 func New(keys int, collections [][]uint32) *Truth {
 	t := &Truth{keys: keys, sizes: make([]int, len(collections)), sets: make([][]uint64, len(collections)), starts: make([]uint32, keys+1)}
 	for p, c := range collections {
@@ -32,11 +32,11 @@ func New(keys int, collections [][]uint32) *Truth {
 	for k := range keys {
 		t.starts[k+1] += t.starts[k]
 	}
-	t.holders = make([]uint16, t.starts[keys])
+	t.holders = make([]uint32, t.starts[keys])
 	next := slices.Clone(t.starts[:keys])
 	for p, c := range collections {
 		for _, k := range c {
-			t.holders[next[k]] = uint16(p)
+			t.holders[next[k]] = uint32(p)
 			next[k]++
 		}
 	}
@@ -47,7 +47,7 @@ func New(keys int, collections [][]uint32) *Truth {
 func (t *Truth) Has(peer int, key uint32) bool { return t.sets[peer][key/64]>>(key%64)&1 == 1 }
 
 // Holders are the peers that hold the key, ascending. The slice is shared: it must not be changed.
-func (t *Truth) Holders(key uint32) []uint16 { return t.holders[t.starts[key]:t.starts[key+1]] }
+func (t *Truth) Holders(key uint32) []uint32 { return t.holders[t.starts[key]:t.starts[key+1]] }
 
 // Findable is how many peers other than the asker hold the key.
 func (t *Truth) Findable(asker int, key uint32) int {

@@ -12,7 +12,7 @@ import (
 
 // Limits of a data set: beyond them a typing mistake is likelier than a wish, and the memory would not do.
 const (
-	MaxPeers    = 1 << 16
+	MaxPeers    = 1 << 18
 	MaxKeys     = 1 << 26
 	MaxHoldings = 1 << 29
 )
