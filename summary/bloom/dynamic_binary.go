@@ -97,7 +97,7 @@ func readDynamicHead(b []byte) (d *Dynamic, count int, err error) {
 	if threshold < 1 || threshold > min(maxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
 		return nil, 0, fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, batches)
 	}
-	if missing > uint64(batches-1)*(threshold-1) {
+	if missing > min(uint64(batches-1)*(threshold-1), math.MaxInt) {
 		return nil, 0, fmt.Errorf("%w: %d keys missing in %d batches", ErrMalformed, missing, batches)
 	}
 	d = &Dynamic{params: DynamicParams{p, int(threshold)}, last: int(last), missing: int(missing)}
