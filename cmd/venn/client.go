@@ -52,7 +52,7 @@ func (c *client) do(ctx context.Context, method, path string, parameters url.Val
 	}
 	resp, err := c.http.Do(req)
 	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+	case err != nil && repo.Refused(err):
 		return nil, fmt.Errorf("%w on %s: start one with `venn daemon%s`", errNoDaemon, c.repo.Dir, c.repo.Option())
 	case errors.Is(err, os.ErrPermission):
 		return nil, fmt.Errorf("%s: only the user whose daemon it is may open it", c.repo.Socket())

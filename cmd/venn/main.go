@@ -83,7 +83,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
 		Action:                noSuchCommand,
 		Flags:                 []cli.Flag{repoFlag(), &cli.BoolFlag{Name: "version", Usage: "print the version", Local: true}},
-		Commands:              append(nodeCommands(), testnetCommand(), viewCommand(), summaryCommand(), experimentCommand(), versionCommand()),
+		Commands:              append(nodeCommands(), testnetCommand(), viewCommand(), summaryCommand(), experimentCommand(), docsCommand(), versionCommand()),
 	}
 	marksUsageErrors(root)
 	return root

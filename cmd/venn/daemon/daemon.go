@@ -273,9 +273,19 @@ func (d *daemon) serve(ctx context.Context) error {
 	if d.opts.Ready != nil {
 		d.opts.Ready(d.started())
 	}
+	d.tell(stateReady)
+	<-ctx.Done()
+	d.tell(stateStopping)
 	wg.Wait()
 	close(errs)
 	return <-errs
+}
+
+// tell tells the service manager of a state. A daemon does without being heard.
+func (d *daemon) tell(state string) {
+	if err := notify(state); err != nil {
+		d.log.Warn("the service manager was not told", "state", state, "err", err)
+	}
 }
 
 func (d *daemon) started() Started {

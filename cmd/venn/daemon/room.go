@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
 // A store moves its data about, and one that finds no room to log a change ends the process. So something must stay free on
@@ -18,11 +18,10 @@ const (
 // roomOn returns what says whether so many bytes may be written to the disk of a folder.
 func roomOn(dir string) func(bytes int) error {
 	return func(bytes int) error {
-		var s unix.Statfs_t
-		if err := unix.Statfs(dir, &s); err != nil {
-			return fmt.Errorf("free space of %s: %w", dir, err)
+		free, err := repo.FreeBytes(dir)
+		if err != nil {
+			return err
 		}
-		free := uint64(s.Bavail) * uint64(s.Bsize) //nolint:unconvert // other types on other systems
 		need := uint64(spareSmall)
 		if bytes > small {
 			need = uint64(spare + 2*bytes) // the log and the data

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"golang.org/x/sys/unix"
 )
 
 // The files of a repository.
@@ -126,12 +125,15 @@ func (r Repo) Socket() string { return r.path(socketFile) }
 func (r Repo) ConfigPath() string { return r.path(configFile) }
 
 // Free returns the bytes that are free on the repository's disk.
-func (r Repo) Free() (uint64, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(r.Dir, &s); err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", r.Dir, err)
+func (r Repo) Free() (uint64, error) { return FreeBytes(r.Dir) }
+
+// FreeBytes returns the bytes that are free for the user on the disk of a folder.
+func FreeBytes(dir string) (uint64, error) {
+	free, err := freeBytes(dir)
+	if err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
 	}
-	return uint64(s.Bavail) * uint64(s.Bsize), nil //nolint:unconvert // other types on other systems
+	return free, nil
 }
 
 // Identity reads the private key. It refuses a file that others may read.
@@ -141,7 +143,7 @@ func (r Repo) Identity() (crypto.PrivKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
 	}
-	if mode := info.Mode().Perm(); info.Mode().IsRegular() && mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); modesCount && info.Mode().IsRegular() && mode&0o077 != 0 {
 		return nil, fmt.Errorf("%w: %s may be read by others (mode %#o): `chmod 600 %s`, if only you had access", ErrIdentity, name, mode, name)
 	}
 	key, err := ReadIdentity(name)
@@ -194,11 +196,8 @@ func lock(name string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := tryLock(f); err != nil {
 		_ = f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errHeld
-		}
 		return nil, err
 	}
 	return func() { _ = f.Close() }, nil
