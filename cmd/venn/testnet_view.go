@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/cmd/venn/view"
 	"github.com/venn-p2p/venn/testnet"
 )
@@ -91,7 +92,7 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	v.watch = view.NewWatch(v.feed, false)
 	v.ctx, v.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if name := c.String("record"); name != "" {
-		if v.file, err = os.Create(name); err != nil {
+		if v.file, err = repo.Create(name); err != nil {
 			return nil, err
 		}
 		v.done.Go(func() { v.failed = view.Record(context.Background(), v.feed, v.file) })

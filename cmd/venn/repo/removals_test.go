@@ -3,6 +3,8 @@ package repo
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -49,5 +51,33 @@ func TestRemovals(t *testing.T) {
 	refused := errors.New("refused")
 	if err := m.Remove(func() error { return refused }); !errors.Is(err, refused) {
 		t.Errorf("%v, want the error of what removes", err)
+	}
+}
+
+// TestCreate: who writes a file is alone with it, and begins at its beginning.
+func TestCreate(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "run.ndjson")
+	f, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("a long line"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(name); err == nil || !strings.Contains(err.Error(), name+": another process writes it") {
+		t.Errorf("%v, want that the file is in use", err)
+	}
+	if b, err := os.ReadFile(name); err != nil || string(b) != "a long line" {
+		t.Errorf("%q, %v: the one who came second changed it", b, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Create(name); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("%d bytes of before are left, %v", info.Size(), err)
 	}
 }

@@ -203,6 +203,25 @@ func lock(name string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
+// Create opens a file to be written from its beginning, as os.Create does, unless another process writes it: then the error says so.
+func Create(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err = tryLock(f); errors.Is(err, errHeld) {
+		err = fmt.Errorf("%s: another process writes it", name)
+	}
+	if info, statErr := f.Stat(); err == nil && statErr == nil && info.Mode().IsRegular() {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // writeFile writes a file whole or not at all, for its owner only.
 func writeFile(name string, b []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // mode 0600

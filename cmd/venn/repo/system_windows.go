@@ -10,9 +10,11 @@ import (
 // modesCount says that a file's mode does not tell who may read it: access lists do, and those of a user's own folders let in no others.
 const modesCount = false
 
-// tryLock locks a file until it is closed. It returns errHeld when another process has locked it.
+// tryLock locks a file until it is closed. It returns errHeld when another process has locked it. What is locked lies beyond the end of
+// every file, so that others may read it.
 func tryLock(f *os.File) error {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return errHeld
 	}

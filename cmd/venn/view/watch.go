@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	lookEvery  = time.Second            // at a network of up to smallWorld watched peers; at larger ones less often
-	smallWorld = 150                    // peers
-	linksEvery = 4                      // looks
+	lookEvery  = time.Second            // where few peers are watched; and as much again for every smallWorld of them
+	smallWorld = 40                     // peers: a look at 121 of them every 4 s costs a run little
+	linksEvery = 2                      // looks
 	lookTime   = 5 * time.Second        // for a node to answer
 	flushEvery = 200 * time.Millisecond // of what was learned
 	looking    = 4                      // nodes asked at one time

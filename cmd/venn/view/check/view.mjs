@@ -134,7 +134,7 @@ for (const [width, height] of [[1280, 800], [390, 844]]) {
       await page.evaluate((x) => window.venn.go(x), id);
       if (id === "graph") await page.waitForSelector("#stage[data-settled=true]", { timeout: 60_000 });
       if (id === "queries") await page.locator("tbody tr").nth(2).click();
-      await page.waitForTimeout(500);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       check(`${id} ${theme} fits ${width} pixels`, wide <= width, `${wide}`);
       await page.screenshot({ path: `${folder}/${id}-${theme}-${width}.png` });
@@ -173,7 +173,7 @@ check("10,000 peers are shown", (await large.page.evaluate(() => window.venn.mod
 check("no error on the console, 10,000 peers", large.errors.length === 0, large.errors.join("; "));
 await large.page.screenshot({ path: `${folder}/many-graph.png` });
 await large.page.evaluate(() => window.venn.go("matrix"));
-await large.page.waitForTimeout(1500);
+await large.page.waitForFunction(() => document.querySelector("#matrix")?.width === 1000, null, { timeout: 60_000 });
 await large.page.screenshot({ path: `${folder}/many-matrix.png` });
 await big.stop();
 

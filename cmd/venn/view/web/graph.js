@@ -189,7 +189,7 @@ export class GraphPage {
     const Sigma = /** @type {any} */ (window).Sigma;
     this.sigma = new Sigma(graph, this.stage, {
       allowInvalidContainer: true, labelRenderedSizeThreshold: 7, labelDensity: 0.6, labelSize: 12, labelColor: { color: css("--ink") }, zIndex: true,
-      minEdgeThickness: 0.6, hideEdgesOnMove: false, defaultDrawNodeHover: drawHover,
+      minEdgeThickness: 0.6, hideEdgesOnMove: false, hideLabelsOnMove: true, defaultDrawNodeHover: drawHover,
       nodeReducer: (/** @type {string} */ id, /** @type {any} */ d) => this.nodeLook(id, d), edgeReducer: (/** @type {string} */ id, /** @type {any} */ d) => this.edgeLook(id, d),
     });
     this.sigma.on("enterNode", ({ node, event }) => { this.hover(node); hint(this.figures(node), event.original); });

@@ -1,0 +1,74 @@
+// Measures what a view costs: node cost.mjs VENN [ROUNDS [ARGS of testnet…]]. In turns it runs a testnet without a view, and one with
+// 10 viewers that read all. It prints time, recall and budget of both, what the viewers take once the report is there, and, from a last
+// run with a browser, how long after the first peer the graph is visible.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { get } from "node:http";
+import { createInterface } from "node:readline";
+import { browser } from "./browser.mjs";
+
+const [venn, rounds = "1", ...args] = process.argv.slice(2);
+const viewers = 20, seconds = 10;
+
+/** run runs a testnet. With a view, use is called with its address, and then with the report and the process once that is there. */
+async function run(use) {
+  const p = spawn(venn, ["testnet", "--json", ...args, ...(use ? ["--view"] : [])], { stdio: ["ignore", "pipe", "pipe"] });
+  let out = "", url = "";
+  const reported = new Promise((done) => p.stdout.on("data", (d) => { out += d; try { done(JSON.parse(out)); } catch { /* not whole */ } }));
+  createInterface({ input: p.stderr }).on("line", (l) => { const m = /look at (http:\S+)/.exec(l); if (m) { url = m[1]; use?.open(url); } });
+  const report = await Promise.race([reported, once(p, "exit").then(([code]) => { throw new Error(`venn ended with ${code}`); })]);
+  await use?.after?.(p, url, report);
+  p.kill("SIGINT");
+  if (p.exitCode === null) await once(p, "exit");
+  return report;
+}
+
+/** busy is the time that a process has computed, in seconds. */
+function busy(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+const pause = (s) => new Promise((done) => setTimeout(done, 1000 * s));
+const look = (url) => get(`${url}/events`, (r) => r.resume()).on("error", () => {});
+const rows = { without: [], with: [] }, shares = [];
+for (let i = 0; i < Number(rounds); i++) {
+  rows.without.push(await run());
+  rows.with.push(await run({
+    open: (url) => { for (let k = 0; k < viewers / 2; k++) look(url); },
+    after: async (p, url) => { // the peers run on: what they compute with half of the viewers, and with all
+      const used = [];
+      for (let half = 0; half < 2; half++) {
+        await pause(2);
+        const from = busy(p.pid);
+        await pause(seconds);
+        used.push((busy(p.pid) - from) / seconds);
+        if (!half) for (let k = 0; k < viewers / 2; k++) look(url);
+      }
+      shares.push(2 * (used[1] - used[0]));
+    },
+  }));
+}
+const mean = (all, of) => all.reduce((sum, r) => sum + of(r), 0) / all.length;
+for (const [name, all] of Object.entries(rows)) {
+  console.log(`${name.padEnd(8)} ${mean(all, (r) => r.wall_seconds).toFixed(1)} s, recall ${mean(all, (r) => r.find_one.recall).toFixed(4)} one, ${mean(all, (r) => r.find_all.recall).toFixed(4)} all, most of a link's budget used ${mean(all, (r) => r.link_budget_use_max).toFixed(2)}`);
+}
+const longer = mean(rows.with, (r) => r.wall_seconds) / mean(rows.without, (r) => r.wall_seconds) - 1;
+console.log(`with ${viewers / 2} viewers: ${(100 * longer).toFixed(1)} % longer; ${viewers} viewers take ${(100 * mean(shares, (x) => x)).toFixed(1)} % of a core`);
+
+const b = await browser();
+let visible = 0;
+await run({
+  open: async (url) => {
+    const page = await b.newPage();
+    await page.goto(url);
+    await page.waitForFunction(() => window.venn.model.peers.length > 0, null, { timeout: 60_000, polling: 20 });
+    const first = Date.now();
+    await page.waitForSelector("#stage canvas", { timeout: 60_000 });
+    visible = Date.now() - first;
+  },
+});
+console.log(`the graph is visible ${visible} ms after the page has heard of the first peer`);
+await b.close();
