@@ -38,6 +38,8 @@ key side by side, in virtual time, with the wire's sizes.
 
    venn experiment run threats                      attacks, each with its defence on and off
 
+   venn experiment compare before after             what two folders of --out hold, with the differences
+
    venn experiment run routing --out made --part 0/4    a quarter of the runs, beside 1/4, 2/4 and 3/4 elsewhere
    venn experiment run routing --out made               what they found, and what is missing
 
@@ -84,6 +86,15 @@ func experimentCommand() *cli.Command {
 				}, slices.Concat(workFlags(), networkFlags())...),
 				OnUsageError: wrongUsage,
 				Action:       runExperiments,
+			},
+			{
+				Name:         "compare",
+				Usage:        "say how what two folders of --out hold differs, case by case, with 95 % intervals",
+				ArgsUsage:    "DIR DIR",
+				Description:  "A difference is the second folder's mean minus the first's. * marks those whose interval does not hold 0. There is an\ninterval where both have two trials or more.",
+				Flags:        []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object"}},
+				OnUsageError: wrongUsage,
+				Action:       compareFolders,
 			},
 		},
 	}
@@ -165,6 +176,38 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
 	}
 	return nil
+}
+
+// compareFolders compares what two experiments, or testnets, have written.
+func compareFolders(_ context.Context, c *cli.Command) error {
+	if err := checkArguments(c, 2, 2, "two folders"); err != nil {
+		return err
+	}
+	found, err := experiment.Compare(c.Args().Get(0), c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	return show(c, found, func(w io.Writer) error {
+		rows := make([][]string, 0, len(found.Differences))
+		for _, d := range found.Differences {
+			half, mark := "", ""
+			if d.Half > 0 {
+				half = "± " + digits(d.Half)
+			}
+			if d.Apart() {
+				mark = "*"
+			}
+			rows = append(rows, []string{d.Case, d.Quantity, digits(d.A.Value), digits(d.B.Value), digits(d.Value), half, mark})
+		}
+		if err := table(w, "CASE|QUANTITY|FIRST|SECOND|DIFFERENCE|INTERVAL|", rows); err != nil {
+			return err
+		}
+		if found.OnlyA+found.OnlyB > 0 {
+			_, err := fmt.Fprintf(w, "\n%d figures are in the first folder alone, %d in the second\n", found.OnlyA, found.OnlyB)
+			return err
+		}
+		return nil
+	})
 }
 
 // interrupted says how to go on after Ctrl-C; other errors are left as they are.

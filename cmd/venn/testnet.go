@@ -85,6 +85,7 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "part", Usage: "run only part `I/N` of the peers here, I from 0 to N-1; the others run elsewhere", HideDefault: true, Validator: goodPart},
 			&cli.StringFlag{Name: "at", Usage: "where the parts are: `HOST:PORT,…`, %d standing for a part's number", Value: testnet.DefaultAt},
 			&cli.BoolFlag{Name: "json", Usage: "report as a JSON object"},
+			&cli.StringFlag{Name: "out", Usage: outUsage, TakesFile: true},
 			&cli.BoolFlag{Name: "hold", Usage: "keep the peers running after the report, until Ctrl-C"},
 		}, slices.Concat(scenarioFlags(), viewFlags())...),
 		Action: runTestnet,
@@ -170,7 +171,10 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		err = writeReport(stdout, report, c.Bool("json"))
 	}
 	if err == nil && report.Interrupted != "" {
-		err = fmt.Errorf("testnet ended early: %s", report.Interrupted)
+		return fmt.Errorf("testnet ended early: %s", report.Interrupted)
+	}
+	if err == nil && c.IsSet("out") && (report.Part == "" || !report.Merged) {
+		err = writeTestnet(c, report)
 	}
 	return err
 }

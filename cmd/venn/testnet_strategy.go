@@ -79,7 +79,10 @@ func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, sho
 		err = werr
 	}
 	if err == nil && report.Stopped != "" {
-		err = fmt.Errorf("comparison ended early: %s", report.Stopped)
+		return fmt.Errorf("comparison ended early: %s", report.Stopped)
+	}
+	if err == nil && c.IsSet("out") {
+		err = writeSystems(c, report)
 	}
 	return err
 }

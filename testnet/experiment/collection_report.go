@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // collectionRows are the means over the trials, in the order of the runs and of what each found.
@@ -142,7 +144,8 @@ func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished 
 			strconv.Itoa(r.Trials),
 		})
 	}
-	out.csv(name+".csv", records)
+	out.found(found{name, o.Version, rows, collectionOutcomes(rows)})
+	out.csv("rows.csv", records)
 	out.report(report{
 		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
 		Sections: []section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
@@ -150,6 +153,20 @@ func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished 
 	})
 	return out.files, out.err
 }
+
+func collectionOutcomes(rows []CollectionRow) (out []Outcome) {
+	for _, r := range rows {
+		of := r.title()
+		if r.Sweep != "" {
+			of += fmt.Sprintf(", %s=%s", r.Sweep, variable(Sweeps(r.Experiment), r.Sweep).label(r.At))
+		}
+		out = append(out, outcome(of, r.Quantity, r.mean()))
+	}
+	return out
+}
+
+// mean is the value with its interval.
+func (r CollectionRow) mean() scenario.Mean { return scenario.MeanWith(r.Value, r.Error, r.Trials) }
 
 func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]string {
 	peers := "as many as the data has"
@@ -224,7 +241,7 @@ func collectionChart(file, quantity string, rows []CollectionRow) dotChart {
 	cases := distinct(rows, func(r CollectionRow) string { return r.Case })
 	for _, r := range rows {
 		d.dots = append(d.dots, dot{
-			name: r.title(), value: r.Value, label: fixed(r.Value, decimals(rows, quantity)), colour: slices.Index(cases, r.Case),
+			name: r.title(), value: r.Value, half: r.mean().Half, label: fixed(r.Value, decimals(rows, quantity)), colour: slices.Index(cases, r.Case),
 		})
 	}
 	return d
@@ -243,7 +260,7 @@ func collectionFigure(file, quantity string, rows []CollectionRow) figure {
 			i = len(f.lines)
 			f.lines = append(f.lines, line{Name: r.title()})
 		}
-		f.lines[i].add(place(r.At), r.Value)
+		f.lines[i].Points = append(f.lines[i].Points, point{place(r.At), r.Value, r.mean().Half})
 	}
 	for _, l := range f.lines {
 		l.sort()

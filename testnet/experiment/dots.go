@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -22,6 +23,7 @@ type dotChart struct {
 type dot struct {
 	name, label string
 	value       float64
+	half        float64 // of an interval around the value; 0: none is known
 	colour      int
 }
 
@@ -58,7 +60,11 @@ func (d dotChart) svg(w io.Writer) error {
 		return err
 	}
 	grid := lightGrid()
-	p.Add(grid, marks, labels)
+	p.Add(grid)
+	if err := d.addIntervals(p, at); err != nil {
+		return err
+	}
+	p.Add(marks, labels)
 	p.NominalY(names...)
 	p.X.Min, p.X.Max = low, high
 	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
@@ -68,6 +74,37 @@ func (d dotChart) svg(w io.Writer) error {
 	}
 	return writePlot(w, p, dotWidth, dotHeight*vg.Length(n)+0.7*vg.Inch, 0, nil)
 }
+
+// addIntervals draws the intervals of the dots that have one, each in the colour of its dot.
+func (d dotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
+	for i, x := range d.dots {
+		if x.half <= 0 || d.log && x.half >= x.value {
+			continue
+		}
+		bars, err := plotter.NewXErrorBars(across{at[i], x.half})
+		if err != nil {
+			return err
+		}
+		bars.Color = colour(x.colour)
+		p.Add(bars)
+	}
+	return nil
+}
+
+// across is one dot with an interval along the horizontal axis, as package plotter wants it.
+type across struct {
+	at   plotter.XY
+	half float64
+}
+
+// Len is 1.
+func (a across) Len() int { return 1 }
+
+// XY is the dot.
+func (a across) XY(int) (x, y float64) { return a.at.X, a.at.Y }
+
+// XError is how far the interval reaches to both sides.
+func (a across) XError(int) (left, right float64) { return a.half, a.half }
 
 func (d dotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 	labels := make([]string, len(at))
@@ -95,7 +132,11 @@ func (d dotChart) span() (low, high float64) {
 			zero = true
 			continue
 		}
-		low, high = min(low, x.value), max(high, x.value)
+		left := x.value - x.half
+		if d.log && left <= 0 {
+			left = x.value
+		}
+		low, high = min(low, left), max(high, x.value+x.half)
 	}
 	switch {
 	case math.IsInf(low, 1):

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // write writes the rows as a table, the plots, and the report that holds all of them. Of so many runs some may be missing.
 func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string, error) {
 	out := output{dir: o.Out}
-	out.csv(name+".csv", networkRecords(r.Rows))
+	out.found(found{name, o.Version, r.Rows, networkOutcomes(r.Rows)})
+	out.csv("rows.csv", networkRecords(r.Rows))
 	var terms [][2]string
 	for _, s := range o.Strategies {
 		terms = append(terms, [2]string{s.Name, s.Source + ". " + s.Model})
@@ -25,6 +28,29 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 		},
 	})
 	return out.files, out.err
+}
+
+// networkOutcomes are the quantities that are drawn, of every strategy at every point.
+func networkOutcomes(rows []NetworkRow) (out []Outcome) {
+	name := func(r NetworkRow) string {
+		of := fmt.Sprintf("%s, %d peers", r.Strategy, r.Peers)
+		if r.Sweep != "" && r.Sweep != sweepPeers.Name {
+			of += ", " + r.Point()
+		}
+		return of
+	}
+	for _, of := range distinct(rows, name) {
+		for _, m := range networkMeasures {
+			var values []float64
+			for _, r := range rows {
+				if name(r) == of {
+					values = append(values, m.of(r))
+				}
+			}
+			out = append(out, outcome(of, m.title, scenario.MeanOf(values)))
+		}
+	}
+	return out
 }
 
 func titleOf(list []Info, name string) string {
@@ -204,13 +230,14 @@ func (m networkMeasure) label(x float64) string {
 func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
 	d := dotChart{name: name + "-" + m.name, title: m.title, log: m.log, share: m.name == "recall"}
 	for i, s := range strategiesOf(rows) {
-		sum, n := 0.0, 0.0
+		var values []float64
 		for _, r := range rows {
 			if r.Strategy == s {
-				sum, n = sum+m.of(r), n+1
+				values = append(values, m.of(r))
 			}
 		}
-		d.dots = append(d.dots, dot{name: s, value: sum / n, label: m.label(sum / n), colour: i})
+		mean := scenario.MeanOf(values)
+		d.dots = append(d.dots, dot{name: s, value: mean.Value, half: mean.Half, label: m.label(mean.Value), colour: i})
 	}
 	return d
 }
@@ -261,19 +288,19 @@ func distinct[R any](rows []R, name func(R) string) []string {
 	return names
 }
 
-// mean is the line with one point for each x: the mean of those there are.
+// mean is the line with one point for each x: the mean of those there are, with its interval.
 func (l line) mean() line {
 	out := line{Name: l.Name, Dots: l.Dots}
-	sums, counts := map[float64]float64{}, map[float64]float64{}
+	values := map[float64][]float64{}
 	for _, p := range l.Points {
-		if counts[p.X] == 0 {
+		if values[p.X] == nil {
 			out.add(p.X, 0)
 		}
-		sums[p.X] += p.Y
-		counts[p.X]++
+		values[p.X] = append(values[p.X], p.Y)
 	}
 	for i, p := range out.Points {
-		out.Points[i].Y = sums[p.X] / counts[p.X]
+		m := scenario.MeanOf(values[p.X])
+		out.Points[i].Y, out.Points[i].Half = m.Value, m.Half
 	}
 	out.sort()
 	return out

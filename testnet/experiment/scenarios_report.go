@@ -12,7 +12,13 @@ import (
 // write writes tables, rows, plots and the report that holds all of them. Of so many runs some may be missing.
 func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
 	out := output{dir: o.Out}
-	out.csv(Scenarios+".csv", scenario.RowRecords(r.Rows))
+	var outcomes []Outcome
+	for _, row := range r.Rows {
+		outcomes = append(outcomes, outcome(strings.Join([]string{row.Scenario, row.Strategy, row.Engine}, ", "), row.Figure, row.Mean))
+	}
+	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.Trials == 0 }) // no number
+	out.found(found{Scenarios, o.Version, r.Rows, outcomes})
+	out.csv("rows.csv", scenario.RowRecords(r.Rows))
 	for _, t := range scenario.Tables(r.Runs) {
 		out.csv(t.Name+".csv", t.Records())
 		out.write(t.Name+".ndjson", t.Lines())

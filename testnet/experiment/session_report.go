@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // write writes the rows and figures of all sessions, and the report that holds all of them.
@@ -40,6 +41,16 @@ func (r *run) write() ([]string, error) {
 		}
 		page.Sections = append(page.Sections, part)
 	}
+	var rows []Row
+	var outcomes []Outcome
+	for _, s := range r.sessions {
+		rows = append(rows, s.rows...)
+	}
+	for _, row := range rows {
+		outcomes = append(outcomes, Outcome{Case: strings.Join([]string{row.Paper, row.Table, row.Row}, ", "), Quantity: row.Quantity, Value: row.Measured, Trials: 1})
+	}
+	out.found(found{page.Name, page.Version, rows, outcomes})
+	out.csv("rows.csv", rowRecords(rows))
 	out.report(page)
 	return out.files, out.err
 }

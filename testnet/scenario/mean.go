@@ -43,6 +43,38 @@ func MeanOf(values []float64) Mean {
 	return m
 }
 
+// MeanWith is a mean of n trials of which the standard error is known.
+func MeanWith(value, standardError float64, n int) Mean {
+	m := Mean{Value: value, Least: value, Most: value, N: n}
+	if n > 1 {
+		m.Half = student(n-1) * standardError
+	}
+	return m
+}
+
+// Difference is the mean of b minus that of a. Its interval is Welch's, for trials that follow from different seeds; it is not known when
+// one of them has a single trial.
+func Difference(a, b Mean) Mean {
+	d := Mean{Value: b.Value - a.Value, N: min(a.N, b.N)}
+	if a.N < 2 || b.N < 2 {
+		return d
+	}
+	squareA, squareB := a.square(), b.square()
+	if squareA+squareB == 0 {
+		return d
+	}
+	// The degrees of freedom of Welch and Satterthwaite, rounded down.
+	freedom := (squareA + squareB) * (squareA + squareB) / (squareA*squareA/float64(a.N-1) + squareB*squareB/float64(b.N-1))
+	d.Half = student(max(1, int(freedom))) * math.Sqrt(squareA+squareB)
+	return d
+}
+
+// square is that of the standard error.
+func (m Mean) square() float64 {
+	e := m.Half / student(m.N-1)
+	return e * e
+}
+
 // student is the 97.5th percentile of Student's t distribution with so many degrees of freedom: printed to three decimals up to 10,
 // from there by the expansion of Cornish and Fisher, off by less than 0.001.
 func student(freedom int) float64 {

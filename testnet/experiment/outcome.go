@@ -1,0 +1,116 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
+)
+
+// rowsFile is what every experiment writes to its folder, and Compare reads.
+const rowsFile = "rows.json"
+
+// Outcome is one quantity that an experiment has found in one case, over its trials.
+type Outcome struct {
+	Case     string  `json:"case"` // a strategy at a point of a sweep, a row of a paper's table, …
+	Quantity string  `json:"quantity"`
+	Value    float64 `json:"value"`             // mean of the trials
+	Half     float64 `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known
+	Trials   int     `json:"trials"`
+}
+
+func outcome(of, quantity string, m scenario.Mean) Outcome {
+	return Outcome{of, quantity, m.Value, m.Half, m.N}
+}
+
+func (o Outcome) mean() scenario.Mean {
+	return scenario.Mean{Value: o.Value, Half: o.Half, N: o.Trials}
+}
+
+// found is the content of rows.json.
+type found struct {
+	Experiment string    `json:"experiment"`
+	Version    string    `json:"version,omitempty"`
+	Rows       any       `json:"rows,omitempty"` // in the experiment's own form
+	Outcomes   []Outcome `json:"outcomes"`
+}
+
+// found writes rows.json.
+func (o *output) found(f found) {
+	b, err := json.MarshalIndent(f, "", " ")
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("experiment: %s: %w", rowsFile, err)
+	}
+	o.write(rowsFile, append(b, '\n'))
+}
+
+// Difference is how one outcome differs between two folders.
+type Difference struct {
+	Case     string  `json:"case"`
+	Quantity string  `json:"quantity"`
+	A        Outcome `json:"a"`
+	B        Outcome `json:"b"`
+	Value    float64 `json:"difference"`        // B minus A
+	Half     float64 `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known, for a side has one trial
+}
+
+// Apart says that the interval is known and 0 is not in it.
+func (d Difference) Apart() bool { return d.Half > 0 && (d.Value > d.Half || d.Value < -d.Half) }
+
+// Comparison is what Compare returns.
+type Comparison struct {
+	Differences []Difference `json:"differences"`
+	OnlyA       int          `json:"only_a"` // outcomes that the other folder lacks
+	OnlyB       int          `json:"only_b"`
+}
+
+// ErrNoRows is matched when a folder has no rows.json of an experiment.
+var ErrNoRows = errors.New("experiment: no rows of an experiment")
+
+// Compare compares what two experiments have written to folders: case by case, quantity by quantity, in the order of a. The errors:
+// ErrNoRows, those of reading files.
+func Compare(a, b string) (Comparison, error) {
+	var c Comparison
+	before, err := readOutcomes(a)
+	if err != nil {
+		return c, err
+	}
+	after, err := readOutcomes(b)
+	if err != nil {
+		return c, err
+	}
+	for _, x := range before {
+		i := slices.IndexFunc(after, func(y Outcome) bool { return y.Case == x.Case && y.Quantity == x.Quantity })
+		if i < 0 {
+			c.OnlyA++
+			continue
+		}
+		d := scenario.Difference(x.mean(), after[i].mean())
+		c.Differences = append(c.Differences, Difference{x.Case, x.Quantity, x, after[i], d.Value, d.Half})
+	}
+	c.OnlyB = len(after) - len(c.Differences)
+	return c, nil
+}
+
+func readOutcomes(dir string) ([]Outcome, error) {
+	path := filepath.Join(dir, rowsFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s: write them with --out %s", ErrNoRows, dir, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	var f found
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrNoRows, path, err)
+	}
+	if len(f.Outcomes) == 0 {
+		return nil, fmt.Errorf("%w: %s has no outcomes", ErrNoRows, path)
+	}
+	return f.Outcomes, nil
+}

@@ -1,0 +1,128 @@
+package experiment
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/venn-p2p/venn/testnet/scenario"
+)
+
+// Measured is what one run of something real, such as a testnet, has shown. Runs of one case are trials of it.
+type Measured struct {
+	Case    string   `json:"case"` // the settings, but for the seed
+	Seed    uint64   `json:"seed"`
+	Figures []Figure `json:"figures"`
+}
+
+// Figure is one number of a run.
+type Figure struct {
+	Of       string  `json:"of"` // a class of lines, a system, or "all"
+	Quantity string  `json:"quantity"`
+	Value    float64 `json:"value"`
+}
+
+// AddRun adds a run to those that a folder has, and writes rows, plots with intervals over the trials, and a report of all. It makes
+// the folder, and returns the files. A run that is cut short is not to be added.
+func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
+	m.Figures = slices.DeleteFunc(slices.Clone(m.Figures), func(f Figure) bool { return math.IsNaN(f.Value) || math.IsInf(f.Value, 0) })
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	path := filepath.Join(dir, name+".runs.jsonl")
+	runs, err := readRuns(path)
+	if err != nil {
+		return nil, err
+	}
+	runs = append(runs, m)
+	var lines bytes.Buffer
+	for _, r := range runs {
+		b, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("experiment: %w", err)
+		}
+		lines.Write(append(b, '\n'))
+	}
+	out := output{dir: dir}
+	out.write(name+".runs.jsonl", lines.Bytes())
+	outcomes := measuredOutcomes(runs)
+	out.found(found{name, version, runs, outcomes})
+	records := [][]string{{"case", "quantity", "value", "half_95", "trials"}}
+	shown := table{Head: []string{"case", "quantity", "value", "trials"}}
+	for _, o := range outcomes {
+		records = append(records, []string{o.Case, o.Quantity, number(o.Value), number(o.Half), strconv.Itoa(o.Trials)})
+		shown.Rows = append(shown.Rows, []string{o.Case, o.Quantity, o.mean().String(), strconv.Itoa(o.Trials)})
+	}
+	out.csv("rows.csv", records)
+	out.report(report{
+		Name: name, Title: title, Version: version, Parameters: [][2]string{{"runs", strconv.Itoa(len(runs))}},
+		Sections: []section{{Title: "Results", Table: shown, Drawings: measuredDrawings(name, outcomes)}},
+		Terms:    [][2]string{{"±", "the half width of the 95 % interval of the mean over the trials, by Student's t distribution"}},
+	})
+	return out.files, out.err
+}
+
+func readRuns(path string) (runs []Measured, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for n := 1; lines.Scan(); n++ {
+		var m Measured
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			return nil, fmt.Errorf("experiment: %s, line %d: %w: remove the file, or choose another folder", path, n, err)
+		}
+		runs = append(runs, m)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("experiment: %s: %w", path, err)
+	}
+	return runs, nil
+}
+
+func measuredOutcomes(runs []Measured) (out []Outcome) {
+	type key struct{ of, quantity string }
+	values := map[key][]float64{}
+	var keys []key
+	for _, r := range runs {
+		for _, f := range r.Figures {
+			k := key{r.Case + ", " + f.Of, f.Quantity}
+			if values[k] == nil {
+				keys = append(keys, k)
+			}
+			values[k] = append(values[k], f.Value)
+		}
+	}
+	for _, k := range keys {
+		out = append(out, outcome(k.of, k.quantity, scenario.MeanOf(values[k])))
+	}
+	return out
+}
+
+// measuredDrawings are a chart of each quantity with a dot for each case.
+func measuredDrawings(name string, outcomes []Outcome) (out []drawing) {
+	cases := distinct(outcomes, func(o Outcome) string { return o.Case })
+	for i, q := range distinct(outcomes, func(o Outcome) string { return o.Quantity }) {
+		d := dotChart{name: fmt.Sprintf("%s-%d", name, i+1), title: q}
+		for _, o := range outcomes {
+			if o.Quantity == q {
+				d.dots = append(d.dots, dot{name: o.Case, value: o.Value, half: o.Half, label: o.mean().String(), colour: slices.Index(cases, o.Case)})
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
