@@ -93,7 +93,13 @@ func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer) 
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	_, err = io.Copy(w, body)
+	bar := newProgress(c.Root().ErrWriter, quietTime)
+	defer bar.end()
+	written := 0
+	_, err = io.Copy(w, telling{body, func(n int) {
+		written += n
+		bar.update(stage{what: "backup, kB", done: written / 1000})
+	}})
 	return err
 }
 

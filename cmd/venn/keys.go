@@ -182,11 +182,12 @@ const (
 // changeKeys sends keys, one a line, and says what came of it. size is how many bytes in has; 0: not known.
 func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, size int64, what string) error {
 	bar := newProgress(c.Root().ErrWriter, quietTime)
-	read := &counter{Reader: in}
-	total, err := sendKeys(ctx, cl, read, what, ofKeys(c), func(keys int) {
+	var read atomic.Int64
+	counted := telling{in, func(n int) { read.Add(int64(n)) }}
+	total, err := sendKeys(ctx, cl, counted, what, ofKeys(c), func(keys int) {
 		s := stage{what: "keys", done: keys}
 		if size > 0 {
-			s.share = min(1, float64(read.bytes.Load())/float64(size))
+			s.share = min(1, float64(read.Load())/float64(size))
 		}
 		bar.update(s)
 	})
@@ -197,15 +198,15 @@ func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, s
 	return errors.Join(err, showChanged(c, total, what))
 }
 
-// counter counts the bytes that are read.
-type counter struct {
+// telling is a Reader that tells how many bytes were read each time.
+type telling struct {
 	io.Reader
-	bytes atomic.Int64
+	tell func(bytes int)
 }
 
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.Reader.Read(b)
-	c.bytes.Add(int64(n))
+func (t telling) Read(b []byte) (int, error) {
+	n, err := t.Reader.Read(b)
+	t.tell(n)
 	return n, err
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
@@ -38,9 +40,9 @@ func peersCommand() *cli.Command {
 		Action: asking("/api/v1/peers", func(w io.Writer, peers []httpapi.Peer) error {
 			rows := make([][]string, len(peers))
 			for i, p := range peers {
-				rows[i] = []string{p.ID, peerState(p), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)}
+				rows[i] = []string{p.ID, peerState(p), knownBy(p), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate), peerAddress(p)}
 			}
-			return table(w, "PEER|STATE|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
+			return table(w, "PEER|STATE|KNOWN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES|ADDRESS", rows)
 		}),
 	}
 }
@@ -54,6 +56,22 @@ func peerState(p httpapi.Peer) string {
 		return "connected"
 	}
 	return "known"
+}
+
+// knownBy is how a peer is known, and why it is a neighbour if it is one.
+func knownBy(p httpapi.Peer) string {
+	by := strings.Join(p.Known, ",")
+	if p.Chosen != "" {
+		by += " (" + p.Chosen + ")"
+	}
+	return cmp.Or(by, "-")
+}
+
+func peerAddress(p httpapi.Peer) string {
+	if len(p.Addresses) == 0 {
+		return "-"
+	}
+	return strings.TrimSuffix(p.Addresses[0], "/p2p/"+p.ID)
 }
 
 func roundTrip(p httpapi.Peer) string {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,6 +90,10 @@ type Peer struct {
 	Parts     int     `json:"parts"`
 	Bytes     int     `json:"bytes"`
 	Rate      float64 `json:"false_positive_rate"`
+
+	Addresses []string `json:"addresses"`           // of its connections; without one, those that its record certifies
+	Known     []string `json:"known_by"`            // inbound or outbound, for connections that it or this node made; hello; summary
+	Chosen    string   `json:"chosen_by,omitempty"` // why it is a neighbour: overlap, near, random, inbound, …
 }
 
 func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
@@ -96,11 +101,46 @@ func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	neighbours, err := a.Node.Neighbours(r.Context())
+	if err != nil {
+		return err
+	}
+	chosen := make(map[peer.ID]string, len(neighbours))
+	for _, n := range neighbours {
+		chosen[n.Peer] = n.Kind
+	}
 	out := make([]Peer, len(all))
 	for i, p := range all {
-		out[i] = Peer{p.ID.String(), p.Connected, p.Linked, milliseconds(p.RTT), p.Keys, p.Parts, p.Bytes, p.Rate}
+		out[i] = Peer{
+			ID: p.ID.String(), Connected: p.Connected, Linked: p.Linked, RTT: milliseconds(p.RTT), Keys: p.Keys, Parts: p.Parts, Bytes: p.Bytes,
+			Rate: p.Rate, Chosen: chosen[p.ID],
+		}
+		out[i].Addresses, out[i].Known = a.known(r.Context(), p)
 	}
 	return writeJSON(w, out)
+}
+
+// known returns where a peer is, and how it is known.
+func (a *api) known(ctx context.Context, p node.PeerStatus) (addresses, by []string) {
+	addresses, by = []string{}, []string{}
+	for _, c := range a.Node.Host().Network().ConnsToPeer(p.ID) {
+		addresses = append(addresses, c.RemoteMultiaddr().String()+"/p2p/"+p.ID.String())
+		if way := strings.ToLower(c.Stat().Direction.String()); !slices.Contains(by, way) {
+			by = append(by, way)
+		}
+	}
+	if len(addresses) == 0 {
+		if info, err := a.Node.FindPeer(ctx, p.ID); err == nil {
+			addresses = Addresses(info, *host.InfoFromHost(a.Node.Host()))
+		}
+	}
+	if p.Linked {
+		by = append(by, "hello")
+	}
+	if p.Parts > 0 {
+		by = append(by, "summary")
+	}
+	return addresses, by
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

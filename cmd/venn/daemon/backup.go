@@ -68,6 +68,9 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 	if err := errors.Join(store.Restore(ctx, db, backup), db.Close()); err != nil {
 		return 0, err
 	}
+	if _, err := r.OpenRemovals(true); err != nil { // keys that were given after the backup are not there
+		return 0, err
+	}
 	if err := os.Rename(made, r.Store()); err != nil {
 		return 0, err
 	}
