@@ -110,6 +110,13 @@ func (o *output) report(r report) {
 				o.err = fmt.Errorf("experiment: %s: %w", d.file(), err)
 			}
 			o.write(d.file()+".svg", svg.Bytes())
+			if f, ok := d.(figure); ok {
+				spec, err := f.vega()
+				if err != nil && o.err == nil {
+					o.err = fmt.Errorf("experiment: %s: %w", d.file(), err)
+				}
+				o.write(d.file()+".vl.json", spec)
+			}
 			s.Plots = append(s.Plots, inline(svg.Bytes()))
 		}
 	}

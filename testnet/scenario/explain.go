@@ -147,6 +147,9 @@ func AnswersOf(s *Scenario, rows []Row) string {
 			}
 			low, high := r.Mean.Next()
 			low = max(0, low)
+			if r.Mean.Half == 0 && strings.HasPrefix(r.Figure, "recall") { // all alike: what 95 % of such samples would still show
+				low = max(0, r.Mean.Value-3/s.queriesOf(r.Figure)/float64(r.Mean.N))
+			}
 			if strings.HasPrefix(r.Figure, "recall") {
 				high = min(1, high)
 			}
@@ -154,6 +157,17 @@ func AnswersOf(s *Scenario, rows []Row) string {
 		}
 	}
 	return b.String()
+}
+
+// queriesOf is about how many queries of a trial a recall is of.
+func (s *Scenario) queriesOf(figure string) float64 {
+	n := float64(s.Queries.Number)
+	w, part := s.Windows[strings.TrimPrefix(figure, recallOf(""))]
+	if !part {
+		return n
+	}
+	from, to := max(w[0], s.Warmup), min(w[1], s.Warmup+s.Asking)
+	return max(1, n*float64(to-from)/float64(s.Asking))
 }
 
 // answered says whether a figure is among the answers for a strategy.

@@ -1,0 +1,54 @@
+package experiment
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// vega is the figure as a Vega-Lite specification that holds its points, so that a reader can restyle it.
+func (f figure) vega() ([]byte, error) {
+	type value struct {
+		Line string  `json:"line"`
+		X    any     `json:"x"`
+		Y    float64 `json:"y"`
+		Low  float64 `json:"low"`
+		High float64 `json:"high"`
+	}
+	var values []value
+	for _, l := range f.lines {
+		for _, p := range l.Points {
+			var x any = p.X
+			if i := int(p.X); f.places != nil && i < len(f.places) {
+				x = f.places[i]
+			}
+			if !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0) {
+				values = append(values, value{l.Name, x, p.Y, p.Y - p.Half, p.Y + p.Half})
+			}
+		}
+	}
+	kind := map[bool]string{true: "ordinal", false: "quantitative"}[f.places != nil]
+	x := map[string]any{"field": "x", "type": kind, "title": f.x}
+	if f.places != nil {
+		x["sort"] = f.places
+	} else {
+		x["scale"] = scaleOf(f.logX)
+	}
+	y := map[string]any{"field": "y", "type": "quantitative", "title": f.y, "scale": scaleOf(f.logY)}
+	colour := map[string]any{"field": "line", "type": "nominal", "title": nil}
+	layers := []any{map[string]any{
+		"mark": map[string]any{"type": "line", "point": f.marks}, "encoding": map[string]any{"x": x, "y": y, "color": colour},
+	}}
+	if f.intervals() {
+		layers = append(layers, map[string]any{
+			"mark": "rule", "encoding": map[string]any{"x": x, "y": map[string]any{"field": "low", "type": "quantitative"}, "y2": map[string]any{"field": "high"}, "color": colour},
+		})
+	}
+	return json.MarshalIndent(map[string]any{
+		"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": f.title, "width": 500, "height": 320,
+		"data": map[string]any{"values": values}, "layer": layers,
+	}, "", " ")
+}
+
+func scaleOf(log bool) map[string]any {
+	return map[string]any{"type": map[bool]string{true: "log", false: "linear"}[log]}
+}
