@@ -1,0 +1,114 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/venn-p2p/venn/testnet/command"
+)
+
+func run(t testing.TB, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = command.Run(context.Background(), append([]string{"own"}, args...), &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"run"}, {"run", "nothing"}, {"run", "nothing.toml"}, {"run", "churn", "--strategy", "nothing"}, {"run", "churn", "--part", "3"}, {"run", "--what"},
+		{"scenario", "show"}, {"scenario", "show", "nothing"}, {"scenario", "check"}, {"scenario", "explain"}, {"scenario", "list", "more"},
+	} {
+		if code, _, stderr := run(t, args...); code != 2 || stderr == "" {
+			t.Errorf("%v: exit code %d, %q", args, code, stderr)
+		}
+	}
+}
+
+func TestScenarioCommands(t *testing.T) {
+	code, text, _ := run(t, "scenario", "show", "partition")
+	if code != 0 || !strings.Contains(text, "kind = \"heal\"") {
+		t.Errorf("%d, %s", code, text)
+	}
+	file := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, stderr := run(t, "scenario", "check", file); code != 0 || out != "" {
+		t.Errorf("%d, %q, %q", code, out, stderr)
+	}
+	if code, out, _ := run(t, "scenario", "explain", file); code != 0 || !strings.Contains(out, "falls into 2 parts") {
+		t.Errorf("%d, %s", code, out)
+	}
+	if code, out, _ := run(t, "scenario", "list"); code != 0 || strings.Count(out, "?\n") < 14 {
+		t.Errorf("%d, %s", code, out)
+	}
+}
+
+// A strategy of one's own, from another module, runs on both engines, with intervals, plots and rows.
+func TestOwnModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	dir := filepath.Join("testdata", "own")
+	lines := 0
+	for _, name := range []string{"go.mod", "main.go", "own.toml"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += bytes.Count(b, []byte("\n"))
+	}
+	if lines > 60 {
+		t.Errorf("%d lines, want at most 60", lines)
+	}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := t.TempDir()
+	copyTo := func(from, name string, change func(string) string) {
+		b, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(module, name), []byte(change(string(b))), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(s string) string { return s }
+	copyTo(filepath.Join(dir, "go.mod"), "go.mod", func(s string) string { return strings.ReplaceAll(s, "../../../..", root) })
+	copyTo(filepath.Join(dir, "main.go"), "main.go", same)
+	copyTo(filepath.Join(dir, "own.toml"), "own.toml", same)
+	copyTo(filepath.Join(root, "go.sum"), "go.sum", same)
+	program := func(name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = module
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	program("go", "build", "-o", "own", ".")
+	simulated := program("./own", "run", "own.toml", "--out", "made")
+	for _, want := range []string{"neighbours", "flooding", "±", "recall by when queries began"} {
+		if !strings.Contains(simulated, want) {
+			t.Errorf("no %q in\n%s", want, simulated)
+		}
+	}
+	for _, name := range []string{"scenarios.csv", "queries.csv", "queries.ndjson", "seconds.csv", "kinds.csv", "own-recall.svg", "own-latency-cdf.svg", "report.html"} {
+		if i, err := os.Stat(filepath.Join(module, "made", name)); err != nil || i.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if on := program("./own", "run", "own.toml", "--hosts"); !strings.Contains(on, "real hosts") || !strings.Contains(on, "neighbours") {
+		t.Errorf("on real hosts:\n%s", on)
+	}
+}

@@ -1,0 +1,157 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Main is the main function of a program that runs strategies of one's own beside those of package strategy: in the simulator and on
+// real hosts, with flags, progress, tables, plots, rows and parts. It ends the program: with 0, with 1 when something failed, with 2
+// when the command line is wrong.
+func Main(own ...strategy.Strategy) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := Run(ctx, os.Args, os.Stdout, os.Stderr, own...)
+	stop()
+	os.Exit(code)
+}
+
+// Run is Main of the arguments, the first of them the program's name, and returns its exit code.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...strategy.Strategy) int {
+	root := &cli.Command{
+		Name: args[0], Usage: "run strategies in scenarios, in the simulator and on real hosts",
+		Writer: stdout, ErrWriter: stderr, ExitErrHandler: func(context.Context, *cli.Command, error) {},
+		Commands: []*cli.Command{Play(own...), Scenario()},
+	}
+	marksUsage(root)
+	err := root.Run(ctx, args)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "interrupted")
+		return 1
+	}
+	fmt.Fprintln(stderr, err)
+	if errors.As(err, new(UsageError)) {
+		return 2
+	}
+	return 1
+}
+
+// marksUsage makes a command and those below it say which of their errors are of usage.
+func marksUsage(c *cli.Command) {
+	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return UsageError{err} }
+	for _, sub := range c.Commands {
+		marksUsage(sub)
+	}
+}
+
+// Play is the command that runs strategies of one's own, and those that the scenarios name, in scenarios.
+func Play(own ...strategy.Strategy) *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "run strategies in scenarios", ArgsUsage: "NAME|FILE.toml…",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "strategy", Usage: "`NAMES` in place of the scenarios' own"},
+			&cli.BoolFlag{Name: "hosts", Usage: "on real hosts, one trial, in as much time as the scenario takes"},
+			&cli.IntFlag{Name: "trials", Usage: "`NUMBER` of trials in place of the scenarios' own"},
+			&cli.StringFlag{Name: "out", Usage: "write tables, rows and plots to folder `DIR`"},
+			&cli.StringFlag{Name: "part", Usage: "do only part `I/N` of the runs, and note them in --out"},
+			&cli.IntFlag{Name: "jobs", Usage: "do this `NUMBER` of runs at one time"},
+			&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
+		},
+		Action: func(ctx context.Context, c *cli.Command) error { return play(ctx, c, own) },
+	}
+}
+
+func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
+	if c.Args().Len() == 0 {
+		return usage("run wants a scenario: a name that `scenario list` shows, or a file that ends in .toml")
+	}
+	of, err := Scenarios(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	known := append(slices.Clone(own), strategy.Named()...)
+	for _, s := range of {
+		if c.IsSet("strategy") {
+			s.Strategies = strings.Split(c.String("strategy"), ",")
+			continue
+		}
+		theirs := s.Strategies
+		s.Strategies = nil
+		for _, name := range append(strategy.Names(own), theirs...) {
+			if !slices.Contains(s.Strategies, name) {
+				s.Strategies = append(s.Strategies, name)
+			}
+		}
+	}
+	var result experiment.ScenarioResult
+	if c.Bool("hosts") {
+		result, err = onHosts(ctx, c, of, known)
+	} else {
+		result, err = inSimulator(ctx, c, of, known)
+	}
+	if errors.Is(err, experiment.ErrOptions) || errors.Is(err, scenario.ErrScenario) || errors.Is(err, testnet.ErrConfig) {
+		return UsageError{err}
+	}
+	return errors.Join(WriteScenarios(c.Root().Writer, of, result, c.Bool("json")), err)
+}
+
+func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (experiment.ScenarioResult, error) {
+	o := experiment.ScenarioOptions{Scenarios: of, Known: known, Trials: c.Int("trials"), Out: c.String("out")}
+	o.Jobs = c.Int("jobs")
+	if c.IsSet("part") {
+		var err error
+		if o.Part, err = experiment.ParsePart(c.String("part")); err != nil {
+			return experiment.ScenarioResult{}, err
+		}
+	}
+	begun := map[int]bool{}
+	o.Progress = func(s scenario.Status) {
+		if !begun[s.Run] {
+			begun[s.Run] = true
+			fmt.Fprintf(c.Root().ErrWriter, "run %d of %d: %s\n", s.Run, s.Runs, s.What)
+		}
+	}
+	return experiment.RunScenarios(ctx, o)
+}
+
+func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (result experiment.ScenarioResult, err error) {
+	defer func() { result.Rows = scenario.Rows(of, result.Runs) }()
+	for _, s := range of {
+		s.Trials = 1
+		chosen, err := strategy.Find(known, s.Strategies...)
+		if err != nil {
+			return result, UsageError{err}
+		}
+		plan, err := s.Plan(0)
+		if err != nil {
+			return result, err
+		}
+		for _, by := range chosen {
+			fmt.Fprintf(c.Root().ErrWriter, "%s, %s, for %v\n", s.Name, by.Name, s.End())
+			r, err := testnet.Stage(ctx, plan, by, nil)
+			if r != nil {
+				result.Runs = append(result.Runs, r)
+			}
+			if err != nil {
+				return result, err
+			}
+		}
+	}
+	return result, nil
+}
