@@ -21,8 +21,17 @@ func run(t testing.TB, args ...string) (code int, stdout, stderr string) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"run"}, {"run", "nothing"}, {"run", "nothing.toml"}, {"run", "churn", "--strategy", "nothing"}, {"run", "churn", "--part", "3"}, {"run", "--what"},
-		{"scenario", "show"}, {"scenario", "show", "nothing"}, {"scenario", "check"}, {"scenario", "explain"}, {"scenario", "list", "more"},
+		{"run"},
+		{"run", "nothing"},
+		{"run", "nothing.toml"},
+		{"run", "churn", "--strategy", "nothing"},
+		{"run", "churn", "--part", "3"},
+		{"run", "--what"},
+		{"scenario", "show"},
+		{"scenario", "show", "nothing"},
+		{"scenario", "check"},
+		{"scenario", "explain"},
+		{"scenario", "list", "more"},
 	} {
 		if code, _, stderr := run(t, args...); code != 2 || stderr == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)
