@@ -1,13 +1,13 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
@@ -31,7 +31,24 @@ func (r reply) gave() bool { return r.gone.Err() != nil }
 type asked struct {
 	from  peer.ID
 	query wire.Query
+	held  held
 	reply reply
+}
+
+// held says whether the node holds a key: the key store is asked before the loop is, which must not wait for a disk.
+type held struct {
+	key []byte
+	has bool
+}
+
+func (n *Node) holds(key []byte, private bool) held { return held{key, n.has(key, private)} }
+
+// told is held of the key that the core is asked for, and asks about.
+func (n *Node) told(key []byte) bool {
+	if n.asked != nil && bytes.Equal(n.asked.key, key) {
+		return n.asked.has
+	}
+	return n.has(key, false)
 }
 
 func (n *Node) serveQuery(s *streams.Stream) error {
@@ -47,7 +64,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
 	defer cancel()
 	r := reply{make(chan any, 16), ctx}
-	if !inbox.Offer(n.in.Requests, asked{s.Peer, q, r}) {
+	if !n.in.OfferRequest(s.Peer, asked{s.Peer, q, n.holds(q.Key, n.links.Linked(s.Peer)), r}) {
 		return streams.ErrBusy
 	}
 	for {

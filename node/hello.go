@@ -9,7 +9,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/defence"
-	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
@@ -133,7 +132,7 @@ func (n *Node) serveHello(s *streams.Stream) error {
 		n.counters.Drop("links")
 		return errFull
 	}
-	if !inbox.Offer(n.in.Requests, gotHello{s.Peer, h}) {
+	if !n.in.OfferRequest(s.Peer, gotHello{s.Peer, h}) {
 		return streams.ErrBusy
 	}
 	return nil

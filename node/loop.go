@@ -78,7 +78,8 @@ func (l *loop) run() {
 		case r := <-l.n.in.Results:
 			l.result(r)
 		case r := <-l.n.in.Requests:
-			l.request(r)
+			l.n.in.TookRequest(r.From)
+			l.request(r.What)
 		case m := <-l.n.in.Partials:
 			l.partial(m)
 		case <-l.n.in.Stir:
@@ -184,6 +185,9 @@ func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] {
 		return true
 	}
+	if l.n.barred(p) {
+		return false
+	}
 	instead, ok := l.n.links.Link(p, wanted, time.Now())
 	if instead != "" {
 		l.unlink(instead)
@@ -256,12 +260,13 @@ func (l *loop) request(r any) {
 		}
 	case asked:
 		q := r.query
-		l.n.linkAsks = l.links[r.from]
+		l.n.asked = &r.held
 		l.step(routing.Asked{
 			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
 			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited,
 		})
+		l.n.asked = nil
 	case peersAsked:
 		l.step(overlay.PeersAsked{From: overlay.PeerID(r.from), Request: l.expect(r.reply), Inquiry: r.inquiry})
 	case partsAsked:
@@ -305,7 +310,9 @@ func (l *loop) command(c any) {
 		l.lastID++
 		c.results.id, c.query.ID = l.lastID, l.lastID
 		l.queries[l.lastID] = c.results
+		l.n.asked = &c.held
 		l.step(routing.Start{Query: c.query})
+		l.n.asked = nil
 	case cancelQuery:
 		if l.queries[c.results.id] == c.results {
 			l.step(routing.Cancel{ID: c.results.id})
@@ -330,6 +337,7 @@ func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 type (
 	startQuery struct {
 		query   routing.Query
+		held    held
 		results *Results
 	}
 	cancelQuery struct{ results *Results }

@@ -24,6 +24,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/mesh"
+	"github.com/venn-p2p/venn/node/internal/offenders"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/node/keystore"
@@ -58,26 +59,27 @@ type Node struct {
 	cancel context.CancelCauseFunc
 	start  time.Time
 
-	tasks    tasks.Group
-	in       *inbox.Inbox
-	links    *links.Table
-	streams  *streams.Node
-	counters *counters.Counters
-	metrics  *metrics
-	events   *events
-	mesh     *mesh.Mesh
-	sample   keySample
-	joining  chan struct{} // one token for a join of another's that is served
-	dials    chan struct{} // one token for each connection that is being made
-	gauges   atomic.Pointer[Status]
-	changes  atomic.Int64 // of keys, since the loop last looked
-	newest   newest
-	moved    atomic.Bool // the host's addresses have changed since the loop last looked
-	linkAsks bool        // of the loop: the core is asked by a linked peer
-	touched  touched
-	leaving  sync.Once
-	closing  closing
-	begun    chan struct{} // closed when those to connect to at the start were tried
+	tasks     tasks.Group
+	in        *inbox.Inbox
+	links     *links.Table
+	streams   *streams.Node
+	counters  *counters.Counters
+	metrics   *metrics
+	events    *events
+	mesh      *mesh.Mesh
+	sample    keySample
+	joining   chan struct{} // one token for a join of another's that is served
+	dials     chan struct{} // one token for each connection that is being made
+	gauges    atomic.Pointer[Status]
+	changes   atomic.Int64 // of keys, since the loop last looked
+	newest    newest
+	moved     atomic.Bool // the host's addresses have changed since the loop last looked
+	asked     *held       // of the loop: the key that the core is asked for; nil: none
+	offenders offenders.Table
+	touched   touched
+	leaving   sync.Once
+	closing   closing
+	begun     chan struct{} // closed when those to connect to at the start were tried
 }
 
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
@@ -192,7 +194,8 @@ func (n *Node) newStreams() *streams.Node {
 		Counters: n.counters,
 		Use:      n.links.Use,
 		Relayed:  func(id protocol.ID) bool { return id == HelloID || id == HaveID || id == QueryID },
-		Refuse:   n.refuse,
+		Refuse:   n.offended,
+		Barred:   n.barred,
 	}
 }
 
@@ -253,7 +256,7 @@ func (n *Node) tailsConfig() tails.Config {
 func (n *Node) routingConfig() routing.Config {
 	return routing.Config{
 		Self: overlay.PeerID(n.host.ID()),
-		Has:  func(key []byte) bool { return n.has(key, n.linkAsks) },
+		Has:  n.told,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
 }
@@ -292,16 +295,39 @@ func (n *Node) Close() error {
 // now is the instant on the core's clock.
 func (n *Node) now() time.Duration { return time.Since(n.start) }
 
-// refuse counts a refusal, and reports the peer that caused it to the log for firewalls and to pubsub.
+// refuse counts a refusal, and reports the peer that caused it to pubsub, and now and then to the log for firewalls.
 func (n *Node) refuse(p peer.ID, reason string, err error) {
 	n.counters.Refuse(reason)
+	n.mesh.Blame(p)
+	silent, loud := n.offenders.Loud(time.Now())
+	if !loud {
+		return
+	}
+	if silent > 0 {
+		reason = fmt.Sprintf("%s, and %d refusals before that were not logged", reason, silent)
+	}
 	from := n.host.Peerstore().Addrs(p)
 	if c := n.host.Network().ConnsToPeer(p); len(c) > 0 {
 		canonicallog.LogMisbehavingPeer(p, c[0].RemoteMultiaddr(), ServiceName, err, reason)
 	} else if len(from) > 0 {
 		canonicallog.LogMisbehavingPeer(p, from[0], ServiceName, err, reason)
 	}
-	n.mesh.Blame(p)
+}
+
+// barred says whether a peer is not served, for what it sent on streams.
+func (n *Node) barred(p peer.ID) bool {
+	return n.offenders.Bad(p, time.Now()) && !n.cfg.off.Has(defence.Offenders)
+}
+
+// offended takes in that a peer sent on a stream what none should. One that does so again and again is no link any more, and is not
+// served; its connection is closed if this node made it and nobody else uses it.
+func (n *Node) offended(p peer.ID, reason string, err error) {
+	n.refuse(p, reason, err)
+	if n.offenders.Note(p, time.Now()) && !n.cfg.off.Has(defence.Offenders) {
+		made := n.links.Made(p)
+		n.links.Closed(p)
+		n.letGo(links.Evicted{Peer: p, Made: made})
+	}
 }
 
 // Host is the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and others.

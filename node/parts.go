@@ -6,7 +6,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/fault"
-	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
@@ -77,7 +76,7 @@ func (n *Node) serveParts(s *streams.Stream) error {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.TransferTime)
 	defer cancel()
 	r := reply{make(chan any, 1), ctx}
-	if !inbox.Offer(n.in.Requests, partsAsked{s.Peer, req, r}) {
+	if !n.in.OfferRequest(s.Peer, partsAsked{s.Peer, req, r}) {
 		return streams.ErrBusy
 	}
 	select {

@@ -58,7 +58,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	}
 	q.Deadline = n.now() + timeout
 	r := &Results{more: make(chan struct{}), done: make(chan struct{})}
-	if err := n.in.Command(ctx, n.ctx, startQuery{q, r}); err != nil {
+	if err := n.in.Command(ctx, n.ctx, startQuery{q, n.holds(key, true), r}); err != nil {
 		return nil, err
 	}
 	r.watch(context.AfterFunc(ctx, func() { _ = n.in.Command(context.Background(), n.ctx, cancelQuery{r}) }))

@@ -177,6 +177,33 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 	}
 }
 
+// TestOffender: a peer that goes on sending garbage on streams is served no more, and is no link; another is.
+func TestOffender(t *testing.T) {
+	for _, defended := range []bool{true, false} {
+		n := newNode(t, off(defended, defence.Offenders))
+		add(t, n, []byte("k"))
+		r := newRaw(t, n)
+		served := 0
+		for range 30 {
+			before := refusals(t, n)["/venn/have/1.0.0 malformed"]
+			_, _ = r.exchange(n, HaveID, frame([]byte{0xff, 0xff, 0xff}))
+			eventually(t, "it is refused", func() bool {
+				all := refusals(t, n)
+				if all["/venn/have/1.0.0 malformed"] > before {
+					served++
+					return true
+				}
+				return all["offender"] > 0
+			})
+		}
+		if (served == 30) != !defended {
+			t.Errorf("defended: %v: %d of 30 streams served", defended, served)
+		}
+		eventually(t, "it is a link only without the defence", func() bool { return n.links.Linked(r.h.ID()) != defended })
+		works(t, n)
+	}
+}
+
 // TestQuickRestarts: numbers of summaries rise from run to run, however short.
 func TestQuickRestarts(t *testing.T) {
 	var last uint64

@@ -61,6 +61,7 @@ var layers = []layer{
 	{"node/internal/schedule", nil},
 	{"node/internal/counters", nil},
 	{"node/internal/links", nil},
+	{"node/internal/offenders", nil},
 	{"node/internal/fault", []string{"summary/...", "node/signed", "node/wire"}},
 	{"node/internal/inbox", []string{"summary/...", "overlay", "overlay/tails", "node/wire"}},
 	{"node/internal/streams", []string{"node/wire", "node/internal/counters", "node/internal/fault", "node/internal/tasks"}},

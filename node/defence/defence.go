@@ -20,6 +20,8 @@ const (
 	PrivateToLinks
 	// OwnSlots keeps slots for dials: what others open takes none of them.
 	OwnSlots
+	// Offenders are not served any more that send on streams what no peer should, again and again.
+	Offenders
 )
 
 // Has says whether a defence is switched off.

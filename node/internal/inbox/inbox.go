@@ -20,22 +20,23 @@ import (
 //
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
-//   - requests, streams that peers opened: when it is full the stream is refused, and counted.
+//   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and counted.
 //   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them, fairly shared among peers: when it is full the message is dropped, and
 //     counted; the sender's next catalogue, or our next ask, makes up for it.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers alone.
 type Inbox struct {
 	Commands chan any
 	Results  chan any
-	Requests chan any
+	Requests chan Request
 	Partials chan *Partial // pointers: an empty queue stays small
-	Unfair   bool          // for tests: one peer may fill the queue of partials
+	Unfair   bool          // for tests: one peer may fill the queues
 
-	mu     sync.Mutex
-	states map[peer.ID]PeerState
-	loads  map[peer.ID]load // partials that wait, of each peer
-	all    load             // and of all
-	Stir   chan struct{}    // states, or something else that a pass of the loop looks at, has changed
+	mu       sync.Mutex
+	states   map[peer.ID]PeerState
+	loads    map[peer.ID]load // partials that wait, of each peer
+	all      load             // and of all
+	requests map[peer.ID]int  // that wait, of each peer
+	Stir     chan struct{}    // states, or something else that a pass of the loop looks at, has changed
 }
 
 // PeerState is what has become of a peer since the loop last looked.
@@ -72,10 +73,11 @@ func New() *Inbox {
 	return &Inbox{
 		Commands: make(chan any),
 		Results:  make(chan any, 64),
-		Requests: make(chan any, 64),
+		Requests: make(chan Request, maxRequests),
 		Partials: make(chan *Partial, maxPartials),
 		states:   make(map[peer.ID]PeerState),
 		loads:    make(map[peer.ID]load),
+		requests: make(map[peer.ID]int),
 		Stir:     make(chan struct{}, 1),
 	}
 }
@@ -100,13 +102,39 @@ func (b *Inbox) Result(node context.Context, r any) {
 	}
 }
 
-// Offer hands over what may be dropped and says whether it was taken.
-func Offer(queue chan any, x any) bool {
+// Request is what a peer asks on a stream.
+type Request struct {
+	From peer.ID
+	What any
+}
+
+// maxRequests is how many may wait.
+const maxRequests = 64
+
+// OfferRequest hands over a request and says whether there was room for it. As with partials, a peer may have as many waiting as is
+// free for all.
+func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.requests[from]
+	if !b.Unfair && own >= maxRequests-len(b.Requests) {
+		return false
+	}
 	select {
-	case queue <- x:
+	case b.Requests <- Request{from, what}:
+		b.requests[from] = own + 1
 		return true
 	default:
 		return false
+	}
+}
+
+// TookRequest notes that a request is no longer waiting.
+func (b *Inbox) TookRequest(from peer.ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.requests[from]--; b.requests[from] <= 0 {
+		delete(b.requests, from)
 	}
 }
 

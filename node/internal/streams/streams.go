@@ -41,6 +41,7 @@ type Node struct {
 	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done.
 	Use    func(p peer.ID, inbound bool) (done func())
 	Refuse func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
+	Barred func(peer.ID) bool                           // says whether a peer is not served
 }
 
 // Stream is a libp2p stream that carries framed messages under deadlines, in the resource manager's scope, counted.
@@ -152,6 +153,11 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 			return
 		}
 		defer n.Tasks.Leave()
+		if n.Barred(raw.Conn().RemotePeer()) {
+			n.Counters.Refuse("offender")
+			_ = raw.Reset()
+			return
+		}
 		s, err := n.wrap(raw, id, true)
 		if err != nil {
 			n.Counters.Refuse("resources")

@@ -1,0 +1,47 @@
+package offenders
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+func TestOffenders(t *testing.T) {
+	var table Table
+	now := time.Unix(1000, 0)
+	for i := range most {
+		if table.Note("a", now) || table.Bad("a", now) {
+			t.Fatalf("not served after %d offences", i+1)
+		}
+	}
+	if !table.Note("a", now) || !table.Bad("a", now) || table.Bad("b", now) {
+		t.Error("one that goes on is served")
+	}
+	if table.Bad("a", now.Add(2*fades)) {
+		t.Error("it is never forgiven")
+	}
+	for i := range 3 * maxPeers {
+		table.Note(peer.ID(fmt.Sprint(i)), now)
+	}
+	if len(table.peers) > maxPeers || !table.Bad("a", now) {
+		t.Errorf("%d peers are remembered, the worst among them: %v", len(table.peers), table.Bad("a", now))
+	}
+}
+
+func TestLoud(t *testing.T) {
+	var table Table
+	now, lines := time.Unix(1000, 0), 0
+	for range 1000 {
+		if silent, loud := table.Loud(now); loud {
+			if lines++; lines > 1 && silent == 0 {
+				t.Error("what was not logged is not counted")
+			}
+		}
+		now = now.Add(20 * time.Millisecond)
+	}
+	if lines != 2 {
+		t.Errorf("%d lines in 20 s", lines)
+	}
+}
