@@ -32,6 +32,9 @@ func WithIntersect() Option {
 const (
 	joinTime = 10 * time.Minute // for one that is served
 	maxJoin  = 1 << 30          // bytes of keys that one peer may send
+
+	maxJoinKeys = 1 << 25 // that a peer may claim to have; the filters are planned for so many
+	maxJoinNew  = 1 << 16 // of these, more than twice those of its summary
 )
 
 // Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package join, over
@@ -73,7 +76,11 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	} else if len(n.host.Network().ConnsToPeer(p)) == 0 {
 		return nil, ErrUnknown
 	}
-	return &remoteSet{n: n, ctx: ctx, peer: p}, nil
+	most := maxJoinKeys
+	if held, err := n.SummaryOf(ctx, p); err == nil {
+		most = min(most, 2*held.Header().N+maxJoinNew)
+	}
+	return &remoteSet{n: n, ctx: ctx, peer: p, most: most}, nil
 }
 
 // remoteSet is the set of a peer.
@@ -81,12 +88,16 @@ type remoteSet struct {
 	n    *Node
 	ctx  context.Context
 	peer peer.ID
+	most int // keys that it may claim
 	size join.Size
 }
 
 // Size implements join.Source.
 func (s *remoteSet) Size() (join.Size, error) {
 	err := s.ask(wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
+		if p.Size.Keys > s.most || p.Size.Bytes < p.Size.Keys {
+			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Size.Keys, p.Size.Bytes, s.most)
+		}
 		s.size = p.Size
 		return nil
 	})

@@ -21,6 +21,8 @@ const (
 	goodbyeFlush = 20 * time.Millisecond
 	// lostTime is how long a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
+	// lostLooks is how often it is looked again whether a new connection lasts.
+	lostLooks = 3
 )
 
 // leave tells the links that the node closes.
@@ -61,6 +63,17 @@ func (l *loop) lost(p peer.ID) {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()
 		err := l.n.reach(ctx, r, true)
+		for range lostLooks { // a host that closes may take one more connection, and end it
+			if err != nil {
+				break
+			}
+			select {
+			case <-time.After(lostTime / (lostLooks + 1)):
+				err = l.n.reach(ctx, r, true)
+			case <-ctx.Done():
+				return
+			}
+		}
 		if errors.Is(err, syscall.ECONNREFUSED) || ctx.Err() != nil && l.n.ctx.Err() == nil {
 			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
 		}

@@ -7,6 +7,9 @@ import (
 	"github.com/venn-p2p/venn/summary/coding"
 )
 
+// MaxBits bounds a filter, whatever sizes the sources claim: 32 MiB.
+const MaxBits = 1 << 28
+
 // Plan chooses the filters to collect: those with which the fewest bytes move, if the sets have nothing in common but
 // what chance gives. It tries blocks of 1 to 8, of n/ln 2 bits for the largest set and up to 32 times longer: few
 // long blocks, which are coded well, or many short ones, which can be cut. Where nothing pays, as with tiny sets, a
@@ -22,7 +25,7 @@ func Plan(sizes []Size, key bloom.Seed) bloom.Params {
 		bits := math.Ceil(factor * float64(most) / math.Ln2)
 		for blocks := 1; blocks <= 8; blocks++ {
 			p := bloom.Params{Blocks: blocks, BlockBits: uint64(max(bits, 1)), Hashes: 1, Seed: key}
-			if p.Check() != nil {
+			if p.Check() != nil || p.Bits() > MaxBits {
 				break
 			}
 			if bytes := planned(p, sizes); bytes < least {

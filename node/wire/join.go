@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	MaxJoinRequest = 128      // bytes of a JoinRequest
-	MaxJoinPiece   = 66 << 10 // bytes of a JoinPiece
-	MaxPieceData   = 64 << 10 // bytes of a filter, or about as many of keys, in a JoinPiece
-	MaxJoinBits    = 1 << 28  // bits of a filter
-	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: its bits, and what coding may add
+	MaxJoinRequest = 128          // bytes of a JoinRequest
+	MaxJoinPiece   = 66 << 10     // bytes of a JoinPiece
+	MaxPieceData   = 64 << 10     // bytes of a filter, or about as many of keys, in a JoinPiece
+	MaxJoinBits    = join.MaxBits // bits of a filter
+	MaxJoinFilter  = 40 << 20     // bytes of a filter's message: its bits, and what coding may add
 )
 
 // JoinRequest asks for one of the three things that a join.Source is asked for: with zero Params, for the size of the set;

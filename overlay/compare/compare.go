@@ -51,7 +51,7 @@ type ownArray struct {
 func (c *Samples) SetOwn(own *summary.Prefix) {
 	old := c.arrays
 	c.own, c.arrays = own, map[int]*ownArray{}
-	diffs := map[int][]ownChange{} // by level
+	diffs := map[int]ownDiff{} // by level
 	for i := range c.others {
 		o := &c.others[i]
 		if o.prefix == nil {
@@ -61,16 +61,16 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 			c.count(o, o.prefix)
 			continue
 		}
-		level, _ := o.sample()
-		before := old[level]
-		if before == nil {
+		level, size := o.sample()
+		before, words := old[level], (size+63)/64
+		if before == nil || len(before.words) < words {
 			c.count(o, o.prefix)
 			continue
 		}
-		if diffs[level] == nil {
-			diffs[level] = changes(before.words, c.array(level, 64*len(before.words)).words)
+		if diffs[level].words < words { // no further than the own summary is known
+			diffs[level] = ownDiff{changes(before.words[:words], c.array(level, size).words), words}
 		}
-		if !c.update(o, diffs[level]) {
+		if !c.update(o, diffs[level].changes) {
 			c.count(o, o.prefix)
 		}
 	}
@@ -80,6 +80,12 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 type ownChange struct {
 	node uint64
 	sign int // 1: it came; -1: it went
+}
+
+// ownDiff is how the own nodes of a level changed, in the first words of them.
+type ownDiff struct {
+	changes []ownChange
+	words   int
 }
 
 // changes is how one array becomes another at least as long, in order; not nil.
@@ -101,7 +107,7 @@ func (c *Samples) Set(other int, p *summary.Prefix) {
 		c.others = append(c.others, compared{})
 	}
 	o := &c.others[other]
-	if p != nil && o.prefix != nil && p.Header().Chain == o.prefix.Header().Chain && p.Parts() > 0 {
+	if p != nil && o.prefix != nil && p.Header().Chain == o.prefix.Header().Chain && min(p.Parts(), o.prefix.Parts()) > 0 {
 		o.prefix = p
 		return
 	}
