@@ -166,6 +166,38 @@ func newPretend(t *testing.T, at string, state any) *pretend {
 	return p
 }
 
+// A part that was started again, with the same options, ends the run: it would go on as if it had been there from the beginning.
+func TestPartRestarted(t *testing.T) {
+	cfg := few(TCP)
+	cfg.Warmup = time.Hour
+	cfg.Part = Part{0, 2, freePorts(t, 12)}
+	r, err := newRun(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places, err := r.cfg.Part.places(cfg.Peers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := partState{Run: r.id(), Part: 1, Start: 1, Step: meshFormed}
+	other := newPretend(t, places[1].String(), state)
+	cfg.Progress = func(p Progress) {
+		if p.Phase == Spreading && p.Done > 0 {
+			other.mu.Lock()
+			state.Start, state.Step = 2, arrived
+			other.state = state
+			other.mu.Unlock()
+		}
+	}
+	rep, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(rep.Interrupted, "part 1 is lost: it was started again") || rep.Phase != Spreading {
+		t.Errorf("interrupted %q while %s", rep.Interrupted, rep.Phase)
+	}
+}
+
 // A part that gives no answer any more ends the run, with what is known of the others.
 func TestPartLost(t *testing.T) {
 	defer func(d time.Duration) { partLost = d }(partLost)

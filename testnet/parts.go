@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
@@ -62,6 +63,7 @@ var partLost = 10 * time.Second // less in tests
 type partState struct {
 	Run    string          `json:"run"` // of which it is a part: stands for the options and the data
 	Part   int             `json:"part"`
+	Start  uint64          `json:"start"` // drawn when it started: another one is another process
 	Step   step            `json:"phase"`
 	Ended  string          `json:"ended,omitempty"`  // why it ended before its end
 	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
@@ -114,7 +116,7 @@ func (r *run) join(ctx context.Context) (context.Context, error) {
 		return ctx, fmt.Errorf("testnet: part %s: %w", p.part, err)
 	}
 	p.run = r.id()
-	p.own = partState{Run: p.run, Part: p.part.I}
+	p.own = partState{Run: p.run, Part: p.part.I, Start: rand.Uint64()}
 	p.others, p.lost = make([]partState, p.part.Of), make([]bool, p.part.Of)
 	p.say(arrived)
 	p.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}, Timeout: lookWithin}
@@ -162,20 +164,23 @@ func (p *parts) tell(w http.ResponseWriter, _ *http.Request) {
 
 // look looks at another part again and again, until it has said its last or is lost.
 func (p *parts) look(ctx context.Context, i int) {
-	seen, came := time.Now(), false
+	seen, came, start := time.Now(), false, uint64(0)
 	for {
 		s, err := p.ask(ctx, i)
 		if ctx.Err() != nil {
 			return
 		}
+		if err == nil && came && s.Start != start {
+			err = errRestarted
+		}
 		switch {
 		case err == nil:
-			seen, came = time.Now(), true
+			seen, came, start = time.Now(), true, s.Start
 			p.note(i, s)
 		case p.over(i):
 			p.gone(i)
 			return
-		case errors.Is(err, errOtherRun), time.Since(seen) > max(2*p.every(), patience(came, err)):
+		case errors.Is(err, errOtherRun), errors.Is(err, errRestarted), time.Since(seen) > max(2*p.every(), patience(came, err)):
 			p.gone(i)
 			p.end(fmt.Errorf("part %d is lost: %v", i, err)) //nolint:errorlint // a timeout of its is none of the run's
 			return
@@ -203,6 +208,9 @@ func patience(came bool, err error) time.Duration {
 
 // errOtherRun is matched when a part has other options, or other data.
 var errOtherRun = errors.New("it has other options or other data")
+
+// errRestarted is matched when a part was there before in another process: what it had done is gone.
+var errRestarted = errors.New("it was started again")
 
 // ask asks a part how far it is.
 func (p *parts) ask(ctx context.Context, i int) (s partState, err error) {
