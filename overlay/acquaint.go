@@ -25,14 +25,17 @@ func (o *Overlay) acquaint(now time.Duration) {
 		return
 	}
 	similar := o.similar()
-	near := o.exchange.Meeting() < topology.RangeLinks
+	near := len(o.exchange.Meeting()) < topology.RangeLinks
 	to, ok := o.whomToAsk(similar, near)
 	if !ok {
-		s.nextAsk = now + answerFor
+		s.nextAsk = now + neighbourEvery
 		return
 	}
 	s.nextAsk = now + s.gossip.Asked()
 	s.asked = to.Peer
+	if o.exchange.IsLinked(to.Peer) {
+		s.links[to.Peer] = true
+	}
 	q := o.inquiry(to.Peer, similar, near)
 	o.effects.Emit(AskPeers{To: to, Inquiry: q})
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
@@ -53,17 +56,20 @@ func (o *Overlay) similar() []*directory.Entry {
 	return out[:min(len(out), most, event.MaxKnown/2)]
 }
 
-// whomToAsk chooses who is asked in this round.
+// whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger.
 func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) {
 	s := &o.scope
 	switch {
-	case near && s.gossip.Stranger() || len(similar) == 0 || s.gossip.Stranger():
-	case near:
+	case s.gossip.Stranger() || len(similar) == 0:
+	case near && s.gossip.Near():
 		if r, ok := o.nearby(); ok {
 			return r, true
 		}
 	default:
 		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
+	}
+	if r, ok := o.unaskedLink(); ok {
+		return r, true
 	}
 	all := s.contacts.All()
 	if len(all) == 0 {
@@ -71,6 +77,20 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 	}
 	c := all[o.cfg.Rand.IntN(len(all))]
 	return Record{Peer: PeerID(c.Peer), Envelope: c.Record}, true
+}
+
+// unaskedLink draws a linked peer that was not asked since it was linked.
+func (o *Overlay) unaskedLink() (Record, bool) {
+	var all []Record
+	for _, p := range o.exchange.Linked() {
+		if r, ok := o.Record(p); ok && !o.scope.links[p] {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return Record{}, false
+	}
+	return all[o.cfg.Rand.IntN(len(all))], true
 }
 
 // nearby draws one of the few peers nearest to us that can be asked.
@@ -120,10 +140,15 @@ func (o *Overlay) bar(similar []*directory.Entry) float64 {
 		return 0
 	}
 	bar := o.scope.gossip.Bar(similar[0].Share().Value)
-	if o.directory.Crowded() {
-		bar = max(bar, clearlyMore*similar[len(similar)-1].Share().Value)
+	if sure := o.surelyKept(); len(similar) >= sure && (o.directory.Crowded() || o.starting(o.now)) {
+		bar = max(bar, clearlyMore*similar[sure-1].Share().Value)
 	}
 	return bar
+}
+
+// surelyKept is how many of the similar have room for certain.
+func (o *Overlay) surelyKept() int {
+	return max(1, min(int(coverage.SimilarShare*float64(o.cfg.MaxOrigins)), event.MaxKnown/2))
 }
 
 // inquiry is what a peer is asked.
@@ -189,7 +214,7 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 		known[k.Place] = k.Sequence
 	}
 	if q.Near {
-		out.Peers = o.namesNear(asker, in.From, known, event.MaxNamed/2)
+		out.Peers = o.namesNear(coverage.Around(asker, q.Depth), asker, in.From, known)
 	}
 	out.Peers = append(out.Peers, o.namesOf(q, in.From, event.MaxNamed-len(out.Peers))...)
 	out.Similar = o.alike(in.From, q, known)
@@ -197,18 +222,18 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	o.exchange.Spend(in.From, exchange.NamesBytes(out))
 }
 
-// namesNear are the peers nearest to an asker's place that it does not know.
-func (o *Overlay) namesNear(asker coverage.Place, from PeerID, known map[uint32]uint16, most int) []Named {
+// namesNear are the peers of an asker's range, nearest first, that it does not know.
+func (o *Overlay) namesNear(own coverage.Range, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
 	all := o.askable()
-	if own := o.directory.Own().Record(); own.Envelope != nil {
-		all = append(all, located{Named{Record: own, Depth: o.scope.depth}, o.scope.place})
+	if r := o.directory.Own().Record(); r.Envelope != nil {
+		all = append(all, located{Named{Record: r, Depth: o.scope.depth}, o.scope.place})
 	}
 	all = slices.DeleteFunc(all, func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
-		return knows || l.Record.Peer == from
+		return knows || l.Record.Peer == from || !own.Contains(l.place)
 	})
 	var out []Named
-	for _, l := range nearest(asker, all, most) {
+	for _, l := range nearest(asker, all, event.MaxNamed/2) {
 		out = append(out, l.Named)
 	}
 	return out

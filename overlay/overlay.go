@@ -167,6 +167,7 @@ func (o *Overlay) closeLink(now time.Duration, in LinkClosed) {
 		return
 	}
 	o.directory.Close(in.Peer)
+	delete(o.scope.links, in.Peer)
 	o.pass()
 	o.topology.Close(in.Peer)
 }
@@ -242,7 +243,8 @@ func (o *Overlay) tick(now time.Duration) {
 			o.refreshLinks(now)
 		}
 		o.acquaint(now)
-		o.exchange.Round(now, func() bool { return o.directory.Short() || o.slowStart(now) })
+		slow := o.slowStart(now)
+		o.exchange.Round(now, func() bool { return o.directory.Short() || slow() })
 		for _, i := range o.exchange.Asked() {
 			o.directory.Asked(now, i)
 		}
@@ -271,7 +273,7 @@ func (o *Overlay) choose(now time.Duration) {
 	}
 	o.topology.Choose(now, topology.Known{
 		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
-		Idle: o.exchange.Idle, Within: o.withinRange(),
+		Idle: o.exchange.Idle, Within: o.withinRange(), Starting: o.starting(now),
 	})
 	o.act(now)
 }

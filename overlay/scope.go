@@ -27,6 +27,8 @@ type scope struct {
 	gossip  coverage.Gossip
 	nextAsk time.Duration
 	begun   time.Duration
+	fitted  time.Duration            // when the depth last changed
+	links   map[PeerID]bool          // linked peers that were asked in a round of gossip
 	asked   PeerID                   // whose answer to an inquiry is awaited
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
 	served  int                      // inquiries answered in this second
@@ -49,10 +51,13 @@ const (
 	maxServed = 16
 	// maxTold bounds the memory of who has our own summary.
 	maxTold = 256
-	// A peer with room for fewer than littleRoom origins takes only firstOrigins of it in the first second, and twice as much
-	// every second: it may learn that there are too many before it has fetched what it cannot keep.
+	// A peer with room for fewer than littleRoom origins takes only firstOrigins of it in the first two seconds, and twice as much
+	// every two seconds: it may learn that there are too many before it has fetched what it cannot keep. It begins again so whenever
+	// its range becomes another.
 	littleRoom   = 1024
-	firstOrigins = 1.0 / 8
+	firstOrigins = 1.0 / 16
+	// stillAfter is how long the depth stays before it stands still: links into the range wait for that.
+	stillAfter = 5 * time.Second
 	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory bytes are
 	// assumed.
 	fewKnown      = 4
@@ -61,7 +66,7 @@ const (
 
 func newScope(self PeerID) scope {
 	place := exchange.PlaceOf(self)
-	return scope{place: place, vouched: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{}}
+	return scope{place: place, vouched: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{}, links: map[PeerID]bool{}}
 }
 
 // ownRange is what this peer covers, or means to.
@@ -101,26 +106,42 @@ func (o *Overlay) means() coverage.Means {
 	return coverage.Means{Memory: float64(o.cfg.Memory), Origin: memory, Most: float64(o.cfg.MaxOrigins)}
 }
 
-// slowStart says whether no more origins are taken in yet.
-func (o *Overlay) slowStart(now time.Duration) bool {
-	if o.cfg.MaxOrigins >= littleRoom || o.scope.depth > 0 {
-		return false
+// slowStart says, when called for one new origin after another, whether no more are taken in yet.
+func (o *Overlay) slowStart(now time.Duration) func() bool {
+	part := math.Ldexp(firstOrigins, int(min(now-max(o.scope.begun, o.scope.fitted), time.Minute)/(2*time.Second)))
+	if o.cfg.MaxOrigins >= littleRoom || part >= 1 {
+		return func() bool { return false }
 	}
-	part := math.Ldexp(firstOrigins, int(min(now-o.scope.begun, time.Minute)/time.Second))
-	return part < 1 && float64(o.directory.Origins()) >= part*float64(o.cfg.MaxOrigins)
+	left := int(part*float64(o.cfg.MaxOrigins)) - o.exchange.Asking()
+	for _, e := range o.directory.Others() {
+		if e != nil && e.Held() != nil && o.ownRange().Contains(o.directory.Place(e)) {
+			left--
+		}
+	}
+	return func() bool { left--; return left < 0 }
+}
+
+// starting says whether the range of a peer with little room may soon be another.
+func (o *Overlay) starting(now time.Duration) bool {
+	return o.cfg.MaxOrigins < littleRoom && now-max(o.scope.begun, o.scope.fitted) < stillAfter
 }
 
 // ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places: those of which
 // no summary is held count for little more than those of which one is.
 func (o *Overlay) ownEstimate() float64 {
 	held := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
+	told := slices.Clone(o.scope.nearest)
 	for _, e := range o.directory.Others() {
-		if e != nil && e.Held() != nil && !e.Covered() {
+		switch {
+		case e == nil || e.Covered():
+		case e.Held() != nil:
 			held = append(held, o.directory.Place(e))
+		case e.State() == directory.Pending || e.State() == directory.Named:
+			told = append(told, o.directory.Place(e))
 		}
 	}
 	sure := 1 + coverage.Origins(o.scope.place, held)
-	all := append(held, o.scope.nearest...)
+	all := append(held, told...)
 	slices.Sort(all)
 	return min(1+coverage.Origins(o.scope.place, slices.Compact(all)), hearsay*sure)
 }
@@ -149,7 +170,7 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	if depth == s.depth {
 		return
 	}
-	s.depth, s.nextAsk = depth, now
+	s.depth, s.nextAsk, s.fitted = depth, now, now
 	for _, c := range s.contacts.All() {
 		s.notes(c.Place)
 	}

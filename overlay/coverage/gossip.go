@@ -27,6 +27,10 @@ type Gossip struct {
 // Stranger says whether this round's question goes to a peer drawn from all rather than from the similar.
 func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery-1 }
 
+// Near says whether this round's question goes to a peer of the own range, if one is looked for there: every other round, so that
+// the similar learn of us meanwhile.
+func (g *Gossip) Near() bool { return g.round%2 == 0 }
+
 // Pick draws whom to ask this round, of n similar peers, the most similar first: the likelier the more similar. n is positive.
 func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 	return min(int(rng.ExpFloat64()*float64(n)/4), n-1)

@@ -189,6 +189,9 @@ func (x *Exchange) Refill(now time.Duration) {
 // Asked returns the entries that links were asked about in the last round.
 func (x *Exchange) Asked() []int { return x.asked }
 
+// Asking returns how many origins something is asked about.
+func (x *Exchange) Asking() int { return x.lookout.asked.count() }
+
 // Waiting says whether something waits for budget or for its turn: there is something to do in the next round.
 func (x *Exchange) Waiting() bool {
 	if len(x.requests) > 0 || !x.ownTold() {

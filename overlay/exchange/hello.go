@@ -15,6 +15,8 @@ const (
 	helloShare = 1.0 / 32
 	// helloEvery is the least time between two hellos that repeat what has changed.
 	helloEvery = 4 * time.Second
+	// sizeEvery is the same while the network seems to double: by that peers choose what they take in.
+	sizeEvery = time.Second
 )
 
 // Records says which records go with a hello.
@@ -109,8 +111,8 @@ func (x *Exchange) RecordRoom() int {
 // with which records. It is told what the hello would say.
 func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int) (with Records, due bool) {
 	l := x.links[p]
-	if now-l.saidAt < helloEvery {
-		return NoRecords, false
+	if since := now - l.saidAt; since < helloEvery {
+		return NoRecords, since >= sizeEvery && network > 2*max(l.said.Network, fewOrigins)
 	}
 	if l.heard && l.newcomer(origins) && origins > fewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true

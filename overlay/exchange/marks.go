@@ -32,6 +32,14 @@ func (m marks) remove(i int) {
 	}
 }
 
+// count returns how many indexes are marked.
+func (m marks) count() (n int) {
+	for _, w := range m {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 // empty says whether nothing is marked.
 func (m marks) empty() bool {
 	for _, w := range m {

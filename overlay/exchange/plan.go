@@ -58,6 +58,8 @@ const (
 	settledQuiet = time.Minute
 	// unknownSample is the predicted size of a signed header, record and sample.
 	unknownSample = 1024 + 512
+	// fewParts of an origin that nothing is held of are asked for at once.
+	fewParts = 2
 	// firstValue puts the first part of an origin before every deeper part.
 	firstValue = 1e6
 )
@@ -185,6 +187,9 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 			return false
 		}
 		of.end, of.bytes = 1, unknownSample
+		if most <= fewParts { // perhaps all there is, and then they are small: one message less
+			of.end = most
+		}
 		of.value = firstValue / unknownSample
 		if of.e.Held() != nil || of.e.Covered() {
 			of.value = 1.0 / unknownSample

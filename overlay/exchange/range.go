@@ -46,15 +46,14 @@ func (x *Exchange) tellAgain(l *link, all bool) {
 	}
 }
 
-// Meeting returns how many links lead into our range, or to peers whose range ours is a part of.
-func (x *Exchange) Meeting() int {
-	n := 0
+// Meeting returns the linked peers of our range, and those whose range ours is a part of.
+func (x *Exchange) Meeting() (out []event.PeerID) {
 	for _, l := range x.order {
 		if l.heard && x.meets(l) {
-			n++
+			out = append(out, l.peer)
 		}
 	}
-	return n
+	return out
 }
 
 // Networks returns how many origins linked peers say there are in all.

@@ -70,7 +70,11 @@ func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok 
 		}
 	}
 	if e.Held() == nil {
-		return 0, 1, unknownSample, firstValue / unknownSample, most > 0
+		end = 1
+		if most <= fewParts {
+			end = most
+		}
+		return 0, end, unknownSample, firstValue / unknownSample, most > 0
 	}
 	plan := e.Held().Plan()
 	from, most = e.Held().Parts(), min(most, plan.Parts())

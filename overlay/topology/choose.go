@@ -33,6 +33,8 @@ type Known struct {
 
 	// Within says whether an entry is in the own range; nil: the range is everybody.
 	Within func(*directory.Entry) bool
+	// Starting says that the own range may soon be another: links into it would be of no use, and most others too.
+	Starting bool
 }
 
 // Choose fills the slots and swaps neighbours by overlap whose intervals separate. Call it about once a second.
@@ -40,9 +42,15 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 	t.dropSilent(now, known.Peers)
 	room := connectsATime
 	random := func(c []rank.Candidate, n int) []rank.Candidate { return rank.Random(c, n, t.cfg.Rand) }
+	linkedFirst := func(c []rank.Candidate, n int) []rank.Candidate {
+		c = rank.Random(c, len(c), t.cfg.Rand)
+		slices.SortStableFunc(c, func(a, b rank.Candidate) int { return t.unlinked(known.Peers, a) - t.unlinked(known.Peers, b) })
+		return c[:min(n, len(c))]
+	}
 	t.within = known.Within
-	if t.within != nil {
-		room = t.fill(now, known.Peers, Ranged, RangeLinks, room, random)
+	t.recast(known.Peers)
+	if t.within != nil && !known.Starting {
+		room = t.fill(now, known.Peers, Ranged, t.rangedSlots(known.Peers), room, linkedFirst)
 	}
 	if t.comparable(now, known) {
 		room = t.fillSimilar(now, known.Peers, room)
@@ -54,6 +62,10 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 		t.dropExtra(known.Idle)
 	}
 	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Complementary) - t.count(Ranged)
+	if t.within != nil || known.Starting { // nobody stands in for those who come by gossip
+		free = min(free, t.cfg.slots()-t.similarSlots()-RangeLinks)
+		random = linkedFirst
+	}
 	t.fill(now, known.Peers, Random, free, room, random)
 	t.audit(now, known.Peers)
 }
@@ -91,6 +103,40 @@ func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may f
 
 func candidate(e *directory.Entry) rank.Candidate {
 	return rank.Candidate{Index: e.Index(), Share: e.Share(), Lacks: e.Lacks(), Known: e.Judged(), RTT: e.RTT()}
+}
+
+// unlinked is 1 for a candidate that there is no connection to, else 0.
+func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
+	if t.isLinked(peers.Entry(c.Index).Peer()) {
+		return 0
+	}
+	return 1
+}
+
+// recast makes random neighbours of those that were drawn from the own range and are not in it any more.
+func (t *Topology) recast(peers Peers) {
+	for _, p := range t.linked {
+		if nb, is := t.neighbours[p]; is && nb.kind == Ranged {
+			if e := peers.Lookup(p); t.within == nil || e != nil && !t.within(e) {
+				t.kinds[Ranged]--
+				t.kinds[Random]++
+				nb.kind = Random
+			}
+		}
+	}
+}
+
+// rangedSlots is the number of neighbours that we choose in the own range: fewer where others have chosen us, but some always.
+func (t *Topology) rangedSlots(peers Peers) int {
+	theirs := 0
+	for _, p := range t.linked {
+		if nb, is := t.neighbours[p]; is && nb.kind == Inbound {
+			if e := peers.Lookup(p); e != nil && t.within(e) {
+				theirs++
+			}
+		}
+	}
+	return max(RangeLinks/2, RangeLinks-theirs)
 }
 
 // similarSlots is the number of neighbours chosen by overlap: half as many where gossip finds the similar.
