@@ -45,8 +45,6 @@ const (
 	boast     = 8
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
 	filledTo = 0.5
-	// answerFor is how long an answer to an inquiry is waited for.
-	answerFor = 8 * time.Second
 	// maxServed is how many inquiries are answered with names in a second.
 	maxServed = 16
 	// maxTold bounds the memory of who has our own summary.
