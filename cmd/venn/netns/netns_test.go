@@ -128,6 +128,21 @@ func TestSlowLine(t *testing.T) {
 	t.Logf("five finds in %v", time.Since(began).Round(time.Millisecond))
 }
 
+// TestChangedAddress: a peer that gets another address in place of its own is found there.
+func TestChangedAddress(t *testing.T) {
+	l := newLab(t)
+	a, b := two(l)
+	know(l, a, b)
+	l.in("b", "ip addr flush dev inet")
+	l.in("b", "ip addr add "+publicC+"/16 dev inet")
+	l.in("b", "ip route replace default dev inet")
+	took := l.eventually("a finds b's key at its new address", 2*settle, func() bool {
+		out, err := a.ask("find", "of-b", "--json")
+		return err == nil && strings.Contains(out, publicC)
+	})
+	t.Logf("found there after %v", took.Round(100*time.Millisecond))
+}
+
 // TestMDNS: two daemons on one network find each other with nobody named.
 func TestMDNS(t *testing.T) {
 	l := newLab(t)
