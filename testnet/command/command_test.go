@@ -112,7 +112,7 @@ func TestOwnModule(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, simulated)
 		}
 	}
-	for _, name := range []string{"scenarios.csv", "queries.csv", "queries.ndjson", "seconds.csv", "kinds.csv", "own-recall.svg", "own-latency-cdf.svg", "report.html"} {
+	for _, name := range []string{"rows.csv", "queries.csv", "queries.ndjson", "seconds.csv", "kinds.csv", "own-recall.svg", "own-recall.vl.json", "own-latency-cdf.svg", "report.html"} {
 		if i, err := os.Stat(filepath.Join(module, "made", name)); err != nil || i.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
