@@ -68,6 +68,24 @@ func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	return out, err
 }
 
+// Similar is a peer that holds some of what the node holds.
+type Similar struct {
+	Peer  peer.ID
+	Share estimate.Interval // of the node's collection that it holds, as estimated
+	Keys  int               // that it holds in all
+}
+
+// Similar returns the peers that hold the most of the node's collection, at most so many of those whose summaries it
+// knows, the most similar first. The errors: ErrClosed, that of ctx.
+func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error) {
+	err = n.view(ctx, func(l *loop) {
+		for _, s := range l.core.Overlay.Similar(most) {
+			out = append(out, Similar{peer.ID(s.Peer), s.Share, s.Keys})
+		}
+	})
+	return out, err
+}
+
 // SummaryOf returns the prefix of a peer's summary that the node holds. The errors: ErrUnknown, ErrClosed, that of ctx.
 func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
 	ok := false

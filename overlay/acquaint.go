@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // A peer that covers a part of the network asks others, in rounds, who else there is: peers of its own range until it has
@@ -54,6 +55,28 @@ func (o *Overlay) similar() []*directory.Entry {
 	})
 	most := int(math.Ceil(coverage.SimilarShare * 2 * float64(o.cfg.MaxOrigins)))
 	return out[:min(len(out), most, event.MaxKnown/2)]
+}
+
+// Alike is a peer and how much of our collection it holds, as estimated.
+type Alike struct {
+	Peer  PeerID
+	Share estimate.Interval // at [Confidence]
+	Keys  int               // that it holds in all
+}
+
+// Similar returns the peers that hold the most of our collection, of all whose summaries are known: the most similar first,
+// at most n. Where the directory cannot hold everybody, gossip brings the similar.
+func (o *Overlay) Similar(n int) []Alike {
+	var out []Alike
+	for _, e := range o.directory.Others() {
+		if e != nil && e.Held() != nil && e.Judged() && !e.Covered() {
+			out = append(out, Alike{e.Peer(), e.Share(), e.Held().Header().N})
+		}
+	}
+	slices.SortFunc(out, func(a, b Alike) int {
+		return cmp.Or(cmp.Compare(b.Share.Value, a.Share.Value), cmp.Compare(a.Peer, b.Peer))
+	})
+	return out[:min(len(out), n)]
 }
 
 // whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger.

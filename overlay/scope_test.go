@@ -122,3 +122,23 @@ func TestWholeWhereItFits(t *testing.T) {
 		}
 	}
 }
+
+// TestSimilar: the peers named as most alike are those of the same interests, best first, each with an interval around its value.
+func TestSimilar(t *testing.T) {
+	net := grown(t, 30, 40, 5)
+	index := map[overlay.PeerID]int{}
+	for i, p := range net.Peers {
+		index[p.ID] = i
+	}
+	for i, p := range net.Peers {
+		all := p.Overlay.Similar(4)
+		if len(all) != 4 {
+			t.Fatalf("peer %d names %d, want 4", i, len(all))
+		}
+		for k, s := range all {
+			if index[s.Peer]%5 != i%5 || s.Share.Low > s.Share.Value || s.Share.High < s.Share.Value || s.Keys != 50 || k > 0 && s.Share.Value > all[k-1].Share.Value {
+				t.Errorf("peer %d names peer %d as number %d: %+v", i, index[s.Peer], k, s)
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ func (notFoundError) Is(target error) bool { return target == errNone } //nolint
 // nodeCommands are the commands of a peer of one's own.
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
-		initCommand(), daemonCommand(), keysCommand(), pathCommand(), findCommand(), peersCommand(), neighboursCommand(), overlapCommand(),
+		initCommand(), daemonCommand(), keysCommand(), pathCommand(), findCommand(), peersCommand(), neighboursCommand(), similarCommand(), overlapCommand(),
 		coverCommand(), joinCommand(), connectCommand(), disconnectCommand(), pingCommand(), watchCommand(), statusCommand(), idCommand(),
 		configCommand(), topCommand(), doctorCommand(), logCommand(), shutdownCommand(), backupCommand(), restoreCommand(),
 	}

@@ -99,6 +99,41 @@ func neighboursCommand() *cli.Command {
 	}
 }
 
+func similarCommand() *cli.Command {
+	return &cli.Command{
+		Name: "similar", Usage: "list the peers that hold the most of what the peer holds, as estimated",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "top", Value: httpapi.DefaultSimilar, Usage: "name so many peers at most"},
+			jsonFlag("as a JSON array"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if top := c.Int("top"); top < 1 || top > httpapi.MaxTop {
+				return usageError{fmt.Errorf("--top %d: must be 1 to %d", top, httpapi.MaxTop)}
+			}
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			cl, err := newClient(c)
+			if err != nil {
+				return err
+			}
+			var all []httpapi.Similar
+			if err := cl.get(ctx, "/api/v1/similar", url.Values{"top": {strconv.Itoa(c.Int("top"))}}, &all); err != nil {
+				return err
+			}
+			return show(c, all, func(w io.Writer) error { return printSimilar(w, all) })
+		},
+	}
+}
+
+func printSimilar(w io.Writer, all []httpapi.Similar) error {
+	rows := make([][]string, len(all))
+	for i, s := range all {
+		rows[i] = []string{s.ID, fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*s.Share.Value, 100*s.Share.Low, 100*s.Share.High), strconv.Itoa(s.Keys)}
+	}
+	return table(w, "PEER|HAS OF OURS|KEYS", rows)
+}
+
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "say what the peer holds and knows",

@@ -175,6 +175,30 @@ func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
+// Similar is a peer that holds some of what the node holds.
+type Similar struct {
+	ID    string   `json:"id"`
+	Share Interval `json:"share"` // of our keys that it holds
+	Keys  int      `json:"keys"`  // that it holds in all
+}
+
+// similar lists the peers that hold the most of what the node holds.
+func (a *api) similar(w http.ResponseWriter, r *http.Request) error {
+	top, err := topParameter(r, DefaultSimilar)
+	if err != nil {
+		return err
+	}
+	all, err := a.Node.Similar(r.Context(), top)
+	if err != nil {
+		return err
+	}
+	out := make([]Similar, len(all))
+	for i, s := range all {
+		out[i] = Similar{s.Peer.String(), Interval{s.Share.Value, s.Share.Low, s.Share.High, s.Share.Confidence}, s.Keys}
+	}
+	return writeJSON(w, out)
+}
+
 // Overlap is an estimate of what two nodes have in common.
 type Overlap struct {
 	Keys        [2]float64 `json:"keys"`   // of the first and the second

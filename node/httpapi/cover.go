@@ -22,20 +22,31 @@ type CoverEnd struct {
 	Covered int    `json:"covered"` // of them, held by the peers named
 }
 
-// The peers that cover names: so many if nothing is said, and at most.
+// How many peers cover and similar name if nothing is said, and at most.
 const (
-	DefaultTop = 3
-	MaxTop     = 1000
+	DefaultTop     = 3
+	DefaultSimilar = 10
+	MaxTop         = 1000
 )
+
+// topParameter is how many peers to name at most.
+func topParameter(r *http.Request, otherwise int) (int, error) {
+	text := r.URL.Query().Get("top")
+	if text == "" {
+		return otherwise, nil
+	}
+	top, err := strconv.Atoi(text)
+	if err != nil || top < 1 || top > MaxTop {
+		return 0, fault{http.StatusBadRequest, fmt.Errorf("top: %q is not in 1 to %d", text, MaxTop)}
+	}
+	return top, nil
+}
 
 // cover answers with a line for each of the peers that together hold most of some keys, and one for what they hold together.
 func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
-	top := DefaultTop
-	if text := r.URL.Query().Get("top"); text != "" {
-		var err error
-		if top, err = strconv.Atoi(text); err != nil || top < 1 || top > MaxTop {
-			return fault{http.StatusBadRequest, fmt.Errorf("top: %q is not in 1 to %d", text, MaxTop)}
-		}
+	top, err := topParameter(r, DefaultTop)
+	if err != nil {
+		return err
 	}
 	keys, err := readKeys(r)
 	if err != nil {

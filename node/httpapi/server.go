@@ -144,6 +144,7 @@ func (a *api) routes() map[string]handler {
 		"GET /api/v1/status":       a.status,
 		"GET /api/v1/peers":        a.peers,
 		"GET /api/v1/neighbours":   a.neighbours,
+		"GET /api/v1/similar":      a.similar,
 		"GET /api/v1/overlap":      a.overlap,
 		"GET /api/v1/find":         a.find,
 		"GET /api/v1/join":         a.join,
