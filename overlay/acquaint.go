@@ -305,7 +305,7 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 	}
 	var samples compare.Samples
 	samples.SetOwn(asker.Held())
-	n := float64(asker.Held().Header().N)
+	n, least := float64(asker.Held().Header().N), float64(q.Least)/math.MaxUint16
 	var all []coverage.Likeness
 	entries := map[coverage.Place]*directory.Entry{}
 	for _, e := range o.directory.Others() {
@@ -319,14 +319,12 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 				continue
 			}
 		}
-		samples.Set(1, e.Held())
-		if common, ok := samples.Overlap(1, Confidence); ok {
-			all = append(all, coverage.Likeness{Place: p, Overlap: common.Value / max(1, n)})
+		common, ok := samples.With(o.cfg.Sample(e.Held()), Confidence)
+		if share := common.Value / max(1, n); ok && share > least {
+			all = append(all, coverage.Likeness{Place: p, Overlap: share})
 			entries[p] = e
 		}
-		samples.Set(1, nil)
 	}
-	least := float64(q.Least) / math.MaxUint16
 	none := func(coverage.Place) bool { return false }
 	var out []Introduction
 	for _, l := range coverage.Introduce(exchange.PlaceOf(from), least, none, all) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/cache"
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -59,6 +60,8 @@ type Config struct {
 	NewPrefix func(*summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
+	// Sample is the sample of a prefix; nil: compare.SampleOf. A driver of many peers keeps decoded ones.
+	Sample func(*summary.Prefix) compare.Sample
 	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of package
 	// summary. A driver supplies a shared cache here.
 	EncodeDelta func(old, next *summary.Prefix, parts int) ([]byte, error)
@@ -99,6 +102,9 @@ func (c *Config) defaults() {
 	}
 	if c.NewPrefix == nil {
 		c.NewPrefix = summary.NewPrefix
+	}
+	if c.Sample == nil {
+		c.Sample = compare.SampleOf
 	}
 	var unshared *cache.Cache
 	if c.EncodeDelta == nil {

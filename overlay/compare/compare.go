@@ -19,6 +19,7 @@ import (
 type Samples struct {
 	own    *summary.Prefix
 	arrays map[int]*ownArray // by level
+	depths map[int]uint64    // by level, up to where in hash space own is known there
 	others []compared
 	nodes  summary.Nodes
 }
@@ -50,7 +51,7 @@ type ownArray struct {
 // SetOwn sets one's own summary, known to any depth; nil: none. The counts of all others are brought up to date.
 func (c *Samples) SetOwn(own *summary.Prefix) {
 	old := c.arrays
-	c.own, c.arrays = own, map[int]*ownArray{}
+	c.own, c.arrays, c.depths = own, map[int]*ownArray{}, map[int]uint64{}
 	diffs := map[int]ownDiff{} // by level
 	for i := range c.others {
 		o := &c.others[i]
@@ -121,7 +122,11 @@ func (c *Samples) Overlap(other int, confidence float64) (estimate.Interval, boo
 	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].nodes == notCompared {
 		return estimate.Interval{}, false
 	}
-	o := &c.others[other]
+	return c.estimate(&c.others[other], confidence)
+}
+
+// estimate is what the counts of another say.
+func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, bool) {
 	level, bits := o.sample()
 	counts := estimate.Counts{First: c.array(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
 	n1, n2 := float64(c.own.Header().N), float64(o.prefix.Header().N)
@@ -135,17 +140,23 @@ func (c *Samples) comparable(p *summary.Prefix) bool {
 		return false
 	}
 	s, ok := p.Sample()
-	if !ok {
-		return false
+	return ok && c.depth(s.Level) >= s.End
+}
+
+// depth is up to where in hash space the own summary is known at a level.
+func (c *Samples) depth(level int) uint64 {
+	end, known := c.depths[level]
+	if known {
+		return end
 	}
-	end := uint64(0)
 	for _, r := range c.own.Known(0) {
-		if r.Begin != end || r.Level < s.Level {
+		if r.Begin != end || r.Level < level {
 			break
 		}
 		end = r.End
 	}
-	return end >= s.End
+	c.depths[level] = end
+	return end
 }
 
 // count counts a sample from the beginning.

@@ -91,6 +91,12 @@ func FuzzSamples(f *testing.F) {
 					continue
 				}
 				o := &c.others[i]
+				kept, ok := c.Overlap(i, 0.95)
+				for _, s := range []Sample{SampleOf(p), Decode(p)} {
+					if alone, okAlone := c.With(s, 0.95); alone != kept || ok != okAlone {
+						t.Fatalf("seed %d, peer %d: with a sample of %d nodes %+v, kept %+v", seed, i, len(s.nodes), alone, kept)
+					}
+				}
 				first, second, both := slowCounts(own, held[i], p)
 				level, bits := o.sample()
 				if got := c.array(level, bits).count(bits); got != first || int(o.nodes) != second || int(o.both) != both {
@@ -119,9 +125,19 @@ func TestSamplesOverlap(t *testing.T) {
 			t.Errorf("overlap %.0f (%v), EstimateOverlap says %.0f (%v)", got.Value, ok, want.Intersection.Value, err)
 		}
 	}
-	c.Set(2, build(shared, 0, 15))
+	unsampled := build(shared, 0, 15)
+	c.Set(2, unsampled)
 	if _, ok := c.Overlap(2, 0.95); ok {
 		t.Error("a summary without a sample has been compared")
+	}
+	for _, s := range []Sample{{}, SampleOf(unsampled), Decode(unsampled), Decode(own.Truncate(0))} {
+		if _, ok := c.With(s, 0.95); ok {
+			t.Error("a summary without a sample has been compared alone")
+		}
+	}
+	var nobody Samples
+	if _, ok := nobody.With(Decode(own), 0.95); ok {
+		t.Error("a sample has been compared with nothing")
 	}
 }
 
@@ -158,6 +174,15 @@ func BenchmarkSamples(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			o := compared{}
 			c.count(&o, samples[i%len(samples)])
+		}
+	})
+	decoded := make([]Sample, len(samples))
+	for i, p := range samples {
+		decoded[i] = Decode(p)
+	}
+	b.Run("decoded", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			c.With(decoded[i%len(decoded)], 0.95)
 		}
 	})
 	c.Set(0, samples[0])

@@ -126,7 +126,7 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 	o := overlay.Config{
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
 		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, ApplyDelta: r.applyDelta,
-		Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
+		Sample: r.sample, Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
 	}
 	if r.world.Params.Undefended {
 		o.Undefended = ^defence.Off(0)

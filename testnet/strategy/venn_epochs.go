@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -33,7 +34,8 @@ type origin struct {
 	epochs atomic.Pointer[[]*vennEpoch]
 	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited; nil: to be asked for
 
-	changed bool // the collection is no longer that of the last epoch
+	sample  atomic.Pointer[compare.Sample] // the one asked for last, decoded: one an origin bounds what they take
+	changed bool                           // the collection is no longer that of the last epoch
 }
 
 // vennEpoch is a summary that was published.
@@ -176,6 +178,20 @@ func (r *vennRun) openHeader(envelope []byte) (summary.Header, error) {
 	at := len(envelope) - 8
 	e := r.origins[binary.BigEndian.Uint32(envelope[at+4:])].epoch(binary.BigEndian.Uint32(envelope[at:]))
 	return *e.stream.Header(), nil
+}
+
+// sample is compare.Decode, done once for all who hold an origin's newest parts.
+func (r *vennRun) sample(p *summary.Prefix) compare.Sample {
+	if p.Parts() == 0 {
+		return compare.Sample{}
+	}
+	o := &r.origins[idOf(overlay.PeerID(p.Header().Origin))]
+	if known := o.sample.Load(); known != nil && known.Chain() == p.Header().Chain {
+		return *known
+	}
+	s := compare.Decode(p)
+	o.sample.Store(&s)
+	return s
 }
 
 func (r *vennRun) openRecord(envelope []byte) (overlay.PeerID, error) {
