@@ -57,9 +57,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Peers that keep summaries of a few others never know everybody, and find what they look for through others.
+// Peers that keep summaries of a few others never know everybody, and find what they look for through others. Their ranges
+// take some 20 s to settle.
 func TestRanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	cfg := few(TCP)
+	cfg.Warmup = 30 * time.Second
 	cfg.Peers, cfg.Connections, cfg.Origins, cfg.Memory = 24, MinConnections, 6, 1<<20
 	rep, err := Run(t.Context(), cfg)
 	if err != nil {
@@ -68,7 +73,7 @@ func TestRanges(t *testing.T) {
 	if rep.ConvergenceSeconds != nil {
 		t.Errorf("every peer knows every other after %v s", *rep.ConvergenceSeconds)
 	}
-	if rep.Queries != 40 || *rep.FindOne.Recall < 0.5 {
+	if rep.Queries != 40 || *rep.FindOne.Recall < 0.9 {
 		t.Errorf("%d queries, find one %+v", rep.Queries, rep.FindOne)
 	}
 }
