@@ -139,9 +139,7 @@ func (o *Overlay) ownEstimate() float64 {
 		}
 	}
 	sure := 1 + coverage.Origins(o.scope.place, held)
-	all := append(held, told...)
-	slices.Sort(all)
-	return min(1+coverage.Origins(o.scope.place, slices.Compact(all)), hearsay*sure)
+	return min(1+coverage.Origins(o.scope.place, append(held, told...)), hearsay*sure)
 }
 
 // told is how many origins there are by the word of the links, as far as it is to be believed.

@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -69,32 +70,42 @@ func Depth(now int, m Means, origins float64) int {
 // error is a quarter then.
 const countable = 16
 
-// Origins estimates how many origins there are, by the places known near our own. The nearer a range, the more of its
-// origins are known, so the narrowest range that holds at least 16 is counted. It sorts places.
+// Origins estimates how many origins there are, by the places known near our own, each counted once. The nearer a range, the
+// more of its origins are known, so the narrowest range that holds at least 16 is counted. O(n).
 func Origins(self Place, places []Place) float64 {
-	slices.SortFunc(places, func(a, b Place) int {
-		da, db := self.Distance(a), self.Distance(b)
-		switch {
-		case da < db:
-			return -1
-		case da > db:
-			return 1
-		}
-		return 0
-	})
 	if len(places) <= countable {
-		return float64(len(places))
+		return float64(len(distinct(slices.Clone(places))))
 	}
-	depth := MaxDepth
-	for !Around(self, depth).Contains(places[countable-1]) {
+	var sharing [MaxDepth + 1]int // by how many first bits they share with our own place
+	for _, p := range places {
+		sharing[sharedBits(self, p)]++
+	}
+	n, depth := 0, MaxDepth
+	for n += sharing[depth]; n < countable; n += sharing[depth] {
 		depth--
 	}
-	own := Around(self, depth)
-	n := countable
-	for n < len(places) && own.Contains(places[n]) {
-		n++
+	for {
+		near := make([]Place, 0, n)
+		for _, p := range places {
+			if sharedBits(self, p) >= depth {
+				near = append(near, p)
+			}
+		}
+		if near = distinct(near); len(near) >= countable || depth == 0 {
+			return math.Ldexp(float64(len(near)), depth)
+		}
+		depth--
+		n += sharing[depth]
 	}
-	return math.Ldexp(float64(n), depth)
+}
+
+// sharedBits is the depth of the narrowest range that holds two places.
+func sharedBits(p, q Place) int { return min(bits.LeadingZeros64(p.Distance(q)), MaxDepth) }
+
+// distinct is each of some places once. It sorts them.
+func distinct(places []Place) []Place {
+	slices.Sort(places)
+	return slices.Compact(places)
 }
 
 // Median is the middle of estimates, so that a minority of liars cannot move it far; the lower one of an even number. It

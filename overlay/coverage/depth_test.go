@@ -1,8 +1,10 @@
 package coverage
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -63,6 +65,50 @@ func TestOrigins(t *testing.T) {
 		}
 		if mean := sum / float64(trials); mean < 0.8 || mean > 1.3 {
 			t.Errorf("%d origins are taken for %.2f times as many on average", n, mean)
+		}
+	}
+}
+
+// slowOrigins is Origins by sorting all.
+func slowOrigins(self Place, places []Place) float64 {
+	all := distinct(slices.Clone(places))
+	slices.SortFunc(all, func(a, b Place) int { return cmp.Compare(self.Distance(a), self.Distance(b)) })
+	if len(places) <= countable || len(all) < countable {
+		return float64(len(all))
+	}
+	depth := MaxDepth
+	for !Around(self, depth).Contains(all[countable-1]) {
+		depth--
+	}
+	n := countable
+	for n < len(all) && Around(self, depth).Contains(all[n]) {
+		n++
+	}
+	return math.Ldexp(float64(n), depth)
+}
+
+// TestOriginsFast compares with the slow twin, with places named more than once, equal to our own, and very near.
+func TestOriginsFast(t *testing.T) {
+	for seed := range uint64(3000) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		self := Place(rng.Uint64())
+		places := make([]Place, rng.IntN(120))
+		for i := range places {
+			switch rng.IntN(6) {
+			case 0:
+				places[i] = places[rng.IntN(i+1)]
+			case 1:
+				places[i] = self ^ Place(rng.Uint64()>>rng.IntN(65))
+			default:
+				places[i] = Place(rng.Uint64())
+			}
+		}
+		before := slices.Clone(places)
+		if got, want := Origins(self, places), slowOrigins(self, places); got != want {
+			t.Fatalf("seed %d: %v origins, want %v", seed, got, want)
+		}
+		if !slices.Equal(places, before) {
+			t.Fatalf("seed %d: the places are changed", seed)
 		}
 	}
 }

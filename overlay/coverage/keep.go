@@ -63,7 +63,7 @@ type keeper struct {
 	left float64 // of the room
 }
 
-// order lists the members of a class, by falling rank and then from the inside out.
+// order lists the members of a class that are not kept yet, by falling rank and then from the inside out.
 func (k *keeper) order(self Place, rank func(Candidate) (float64, bool)) []int {
 	type member struct {
 		index    int
@@ -72,7 +72,7 @@ func (k *keeper) order(self Place, rank func(Candidate) (float64, bool)) []int {
 	}
 	var members []member
 	for i, c := range k.all {
-		if r, in := rank(c); in && !c.Linked {
+		if r, in := rank(c); in && !k.keep[i] {
 			members = append(members, member{i, r, self.Distance(c.Place)})
 		}
 	}
