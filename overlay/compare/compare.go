@@ -22,6 +22,7 @@ type Samples struct {
 	depths map[int]uint64    // by level, up to where in hash space own is known there
 	others []compared
 	nodes  summary.Nodes
+	bytes  int // that the arrays take
 }
 
 // compared is the counts of one of the others.
@@ -51,7 +52,7 @@ type ownArray struct {
 // SetOwn sets one's own summary, known to any depth; nil: none. The counts of all others are brought up to date.
 func (c *Samples) SetOwn(own *summary.Prefix) {
 	old := c.arrays
-	c.own, c.arrays, c.depths = own, map[int]*ownArray{}, map[int]uint64{}
+	c.own, c.arrays, c.depths, c.bytes = own, map[int]*ownArray{}, map[int]uint64{}, 0
 	diffs := map[int]ownDiff{} // by level
 	for i := range c.others {
 		o := &c.others[i]
@@ -128,7 +129,11 @@ func (c *Samples) Overlap(other int, confidence float64) (estimate.Interval, boo
 // estimate is what the counts of another say.
 func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, bool) {
 	level, bits := o.sample()
-	counts := estimate.Counts{First: c.array(level, bits).count(bits), Second: int(o.nodes), Both: int(o.both)}
+	a := c.array(level, bits)
+	c.bytes -= a.bytes()
+	first := a.count(bits)
+	c.bytes += a.bytes()
+	counts := estimate.Counts{First: first, Second: int(o.nodes), Both: int(o.both)}
 	n1, n2 := float64(c.own.Header().N), float64(o.prefix.Header().N)
 	i, err := estimate.Array{Bits: 1 << level, Sample: uint64(bits)}.IntersectionKnown(counts, n1, n2, confidence)
 	return i, err == nil && !i.Saturated
@@ -201,6 +206,9 @@ func (c *Samples) array(level, size int) *ownArray {
 	if a != nil && 64*len(a.words) >= size {
 		return a
 	}
+	if a != nil {
+		c.bytes -= a.bytes()
+	}
 	a = &ownArray{words: make([]uint64, (size+63)/64), ones: map[int]int{}}
 	c.nodes.Reset(c.own, 0, level, 0, space(level, 64*len(a.words)))
 	for nodes := c.nodes.Next(); nodes != nil; nodes = c.nodes.Next() {
@@ -209,6 +217,7 @@ func (c *Samples) array(level, size int) *ownArray {
 		}
 	}
 	c.arrays[level] = a
+	c.bytes += a.bytes()
 	return a
 }
 
@@ -228,11 +237,8 @@ func (a *ownArray) count(size int) int {
 	return n
 }
 
-// SizeBytes is about the bytes that c takes, without the prefixes.
-func (c *Samples) SizeBytes() int {
-	size := 16*cap(c.others) + 1<<11
-	for _, a := range c.arrays {
-		size += 8*len(a.words) + 32*len(a.ones)
-	}
-	return size
-}
+// bytes is about the bytes that a takes.
+func (a *ownArray) bytes() int { return 8*len(a.words) + 32*len(a.ones) }
+
+// SizeBytes is about the bytes that c takes, without the prefixes. O(1).
+func (c *Samples) SizeBytes() int { return 16*cap(c.others) + 1<<11 + c.bytes }

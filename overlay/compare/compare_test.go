@@ -86,6 +86,13 @@ func FuzzSamples(f *testing.F) {
 				own = append(own[min(len(own)-1, rng.IntN(10)):], someKeys(rng.Uint64(), rng.IntN(10))...)
 				c.SetOwn(build(own, 0))
 			}
+			size := 16*cap(c.others) + 1<<11
+			for _, a := range c.arrays {
+				size += 8*len(a.words) + 32*len(a.ones)
+			}
+			if got := c.SizeBytes(); got != size {
+				t.Fatalf("seed %d: %d bytes, counted again %d", seed, got, size)
+			}
 			for i, p := range prefixes {
 				if p == nil || !c.comparable(p) {
 					continue
