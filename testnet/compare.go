@@ -122,7 +122,7 @@ type FindStats struct {
 }
 
 // Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends, it
-// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, of a Config with Churn, Faulty or Hold
+// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, of a Config with Churn, Adds, Faulty or Hold
 // besides, and those of a system that cannot go on: then with the rows of the systems before it.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
@@ -131,6 +131,8 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	switch { // what a comparison would leave out
 	case cfg.Churn > 0:
 		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
+	case cfg.Adds > 0:
+		return nil, fmt.Errorf("%w: keys added in a comparison", ErrConfig)
 	case cfg.Faulty > 0:
 		return nil, fmt.Errorf("%w: %d faulty peers in a comparison", ErrConfig, cfg.Faulty)
 	case cfg.Part != (Part{}):

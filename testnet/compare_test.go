@@ -57,6 +57,7 @@ func TestCompareStops(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"churn":  func(c *Config) { c.Churn = 0.5 },
+		"adds":   func(c *Config) { c.Adds = 1 },
 		"faulty": func(c *Config) { c.Faulty = 1 },
 		"hold":   func(c *Config) { c.Hold = func(*Report, []Address) {} },
 	} {

@@ -28,7 +28,8 @@ type Config struct {
 	Origins      int           // peers whose summaries each peer may keep; 0: the node's default
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
-	Minutes      float64       // that it does; 0: 5. Queries are spread over them. Without Churn they run as fast as they can
+	Adds         float64       // new keys a second that each peer adds while queries run, for others to find at once; at most MaxAdds
+	Minutes      float64       // of Churn and Adds; 0: 5. Queries are spread over them. Without either they run as fast as they can
 	Faulty       int           // further peers that misbehave, see package fault
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
 	Part         Part          // of the peers, that run in this process; the zero value: all
@@ -114,6 +115,9 @@ func (c *Config) check() error {
 	if !(c.Churn >= 0 && c.Churn <= 1) {
 		fault("churn %v, want 0 to 1", c.Churn)
 	}
+	if !(c.Adds >= 0 && c.Adds <= MaxAdds) {
+		fault("%v keys added a second, want 0 to %d", c.Adds, MaxAdds)
+	}
 	if !(c.Minutes > 0 && c.Minutes <= 1e6) {
 		fault("%v minutes, want above 0 and at most a million", c.Minutes)
 	}
@@ -163,4 +167,5 @@ const (
 	sampling
 	misbehaving
 	wiring
+	adding
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -19,10 +20,11 @@ var errForeign = errors.New("testnet: no key of the data")
 type keyring struct {
 	*workload.Data
 	fingerprints []summary.Fingerprint // by number of the key
+	open         bool                  // collections take in keys that the data does not have
 }
 
 func newKeyring(d *workload.Data, h summary.Hasher) *keyring {
-	r := &keyring{d, make([]summary.Fingerprint, d.Keys())}
+	r := &keyring{Data: d, fingerprints: make([]summary.Fingerprint, d.Keys())}
 	for k := range r.fingerprints {
 		r.fingerprints[k] = h.Fingerprint(d.Key(uint32(k)))
 	}
@@ -35,6 +37,8 @@ type collection struct {
 	mu   sync.RWMutex
 	held []uint32 // numbers of keys, ascending; shared with the data until it changes
 	own  bool     // held is no longer the data's
+
+	strange map[string]summary.Fingerprint // keys that the data does not have
 }
 
 func newCollection(r *keyring, peer int) *collection {
@@ -49,13 +53,13 @@ func (c *collection) find(key []byte) (number uint32, at int, held, known bool) 
 	return number, at, held, known
 }
 
-// Add takes in a key of the data.
-func (c *collection) Add(key []byte, _ summary.Fingerprint) (bool, error) {
+// Add takes in a key; only one of the data unless the keyring is open.
+func (c *collection) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	number, at, held, known := c.find(key)
 	if !known {
-		return false, errForeign
+		return c.addStrange(key, f)
 	}
 	if held {
 		return false, nil
@@ -65,11 +69,28 @@ func (c *collection) Add(key []byte, _ summary.Fingerprint) (bool, error) {
 	return true, nil
 }
 
+func (c *collection) addStrange(key []byte, f summary.Fingerprint) (bool, error) {
+	if !c.ring.open {
+		return false, errForeign
+	}
+	if c.strange == nil {
+		c.strange = make(map[string]summary.Fingerprint)
+	}
+	n := len(c.strange)
+	c.strange[string(key)] = f
+	return len(c.strange) > n, nil
+}
+
 // Remove drops a key.
 func (c *collection) Remove(key []byte) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, at, held, _ := c.find(key)
+	_, at, held, known := c.find(key)
+	if !known {
+		n := len(c.strange)
+		delete(c.strange, string(key))
+		return len(c.strange) < n, nil
+	}
 	if !held {
 		return false, nil
 	}
@@ -89,11 +110,14 @@ func (c *collection) detach() {
 func (c *collection) Has(key []byte) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	_, _, held, _ := c.find(key)
+	_, _, held, known := c.find(key)
+	if !known {
+		_, held = c.strange[string(key)]
+	}
 	return held
 }
 
-// any draws one of the keys held; false when there is none.
+// any draws one of the data's keys that are held; false when there is none.
 func (c *collection) any(rng *rand.Rand) (number uint32, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -111,7 +135,7 @@ func (c *collection) has(number uint32) bool {
 	return held
 }
 
-// numbers are those of the keys held, ascending.
+// numbers are those of the data's keys that are held, ascending.
 func (c *collection) numbers() []uint32 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -122,7 +146,7 @@ func (c *collection) numbers() []uint32 {
 func (c *collection) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return len(c.held)
+	return len(c.held) + len(c.strange)
 }
 
 // Keys are those held when the iteration begins; the error is always nil.
@@ -130,6 +154,14 @@ func (c *collection) Keys(context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, k := range c.numbers() {
 			if !yield(c.ring.Key(k), nil) {
+				return
+			}
+		}
+		c.mu.RLock()
+		strange := slices.Sorted(maps.Keys(c.strange))
+		c.mu.RUnlock()
+		for _, k := range strange {
+			if !yield([]byte(k), nil) {
 				return
 			}
 		}
@@ -144,9 +176,15 @@ func (c *collection) Fingerprints() iter.Seq[summary.Fingerprint] {
 		if c.own {
 			held = slices.Clone(held)
 		}
+		strange := slices.Sorted(maps.Values(c.strange))
 		c.mu.RUnlock()
 		for _, k := range held {
 			if !yield(c.ring.fingerprints[k]) {
+				return
+			}
+		}
+		for _, f := range strange {
+			if !yield(f) {
 				return
 			}
 		}

@@ -55,3 +55,43 @@ func TestCollectionAgainstMemoryKeys(t *testing.T) {
 		t.Error("took in a key that the data does not have")
 	}
 }
+
+// A collection of an open keyring takes in any key, as node's own store does.
+func TestOpenCollection(t *testing.T) {
+	data, err := workload.Load(workload.Config{Peers: 2, Chunk: 1 << 24, Rand: rand.New(rand.NewPCG(1, 0))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := newKeyring(data, summary.Seed{Network: "test"}.Hasher())
+	ring.open = true
+	c, of := newCollection(ring, 0), len(data.Collection(0))
+	key := []byte("strange")
+	for what, step := range []struct {
+		do            func() (bool, error)
+		changed, held bool
+		keys          int
+	}{
+		{func() (bool, error) { return c.Remove(key) }, false, false, of},
+		{func() (bool, error) { return c.Add(key, 7) }, true, true, of + 1},
+		{func() (bool, error) { return c.Add(key, 7) }, false, true, of + 1},
+		{func() (bool, error) { return c.Remove(key) }, true, false, of},
+		{func() (bool, error) { return c.Add(key, 7) }, true, true, of + 1},
+	} {
+		if changed, err := step.do(); err != nil || changed != step.changed || c.Has(key) != step.held || c.Len() != step.keys {
+			t.Errorf("step %d: changed %v, %v; has it: %v; %d keys, want %d", what, changed, err, c.Has(key), c.Len(), step.keys)
+		}
+	}
+	listed := 0
+	for k, err := range c.Keys(t.Context()) {
+		if err != nil || !c.Has(k) {
+			t.Fatalf("lists %q, %v", k, err)
+		}
+		listed++
+	}
+	if fps := slices.Collect(c.Fingerprints()); listed != of+1 || len(fps) != of+1 || !slices.Contains(fps, 7) {
+		t.Errorf("lists %d keys and %d fingerprints, want %d", listed, len(fps), of+1)
+	}
+	if other := newCollection(ring, 1); other.Has(key) {
+		t.Error("another peer has the key")
+	}
+}

@@ -57,6 +57,7 @@ func (c *Config) checkPart() (faults []error) {
 	fault(p.Of >= 1 && (p.I < 0 || p.I >= p.Of), "part %d of %d", p.I, p.Of)
 	fault(c.Transport == Sim, "simulated links don't reach other parts")
 	fault(c.Churn > 0, "churn in parts")
+	fault(c.Adds > 0, "keys added in parts")
 	fault(c.Faulty > 0, "faulty peers in parts")
 	fault(c.Hold != nil, "the peers of a part don't stay")
 	return faults

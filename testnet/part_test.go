@@ -296,6 +296,7 @@ func TestBadPart(t *testing.T) {
 		"too many": {Part: Part{0, MaxParts + 1, ""}},
 		"sim":      {Part: Part{0, 2, ""}, Transport: Sim},
 		"churn":    {Part: Part{0, 2, ""}, Churn: 0.1},
+		"adds":     {Part: Part{0, 2, ""}, Adds: 1},
 		"faulty":   {Part: Part{0, 2, ""}, Faulty: 1},
 		"hold":     {Part: Part{0, 2, ""}, Hold: func(*Report, []Address) {}},
 		"nowhere":  {Part: Part{0, 2, "here"}, Chunk: 1 << 24},

@@ -160,15 +160,18 @@ func (r *run) summaryBytes() (sum uint64) {
 func (r *run) budgetUse(m *member) float64 {
 	use := 0.0
 	for to, bytes := range m.meter.worst() {
-		n, ok := r.number[to]
-		if !ok {
-			continue
+		if n, ok := r.number[to]; ok {
+			use = max(use, r.linkUse(m, n, bytes))
 		}
-		up, down := r.cfg.Links[m.class].Rate, r.cfg.Links[r.classes[n]].Rate
-		rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
-		use = max(use, float64(bytes)/(rate*window.Seconds()+overlay.Burst(rate)))
 	}
 	return use
+}
+
+// linkUse is the share of the budget from a member to a peer that so many bytes in a window are.
+func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
+	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.classes[to]].Rate
+	rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
+	return float64(bytes) / (rate*window.Seconds() + overlay.Burst(rate))
 }
 
 // neighbours scores the neighbours that the nodes have chosen by overlap.

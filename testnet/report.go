@@ -53,6 +53,7 @@ type Report struct {
 	DeltaBytes      uint64 `json:"delta_bytes"`      // of these, with headers
 	FullBytes       uint64 `json:"full_bytes"`       // of the parts in whose place they came
 	Churn           *Churn `json:"churn,omitempty"`  // nil: collections stayed as they were
+	Adds            *Adds  `json:"adds,omitempty"`   // nil: nobody added new keys
 
 	Faulty  int               `json:"faulty,omitempty"` // peers that misbehaved, beside the others; convergence is not known then
 	Refused map[string]uint64 `json:"refused"`          // messages of all nodes, by reason
@@ -118,6 +119,9 @@ func (r *run) report(p *partial) *Report {
 	}
 	if r.churn != nil {
 		rep.Churn = r.churn.report()
+	}
+	if r.adds != nil {
+		rep.Adds = r.adds.report()
 	}
 	if p.Converged > 0 {
 		rep.ConvergenceSeconds = pointer(p.Converged.Seconds())

@@ -62,6 +62,7 @@ type run struct {
 	ring    *keyring
 	truth   *judge.Truth
 	churn   *churn // nil: collections stay as they are
+	adds    *adds  // nil: nobody adds new keys
 	classes []int  // of links, by peer
 	wires   *wires
 	parts   *parts          // nil: all peers are members
@@ -131,6 +132,10 @@ func newRun(cfg Config) (*run, error) {
 	r.truth = judge.New(data.Keys(), data.Collections())
 	if cfg.Churn > 0 {
 		r.churn = newChurn(r)
+	}
+	if cfg.Adds > 0 {
+		r.ring.open = true
+		r.adds = newAdds(r)
 	}
 	r.classes = cfg.Links.Assign(len(data.Peers()), cfg.random(linking))
 	r.scores = make([]judge.Score, len(cfg.Links))
@@ -344,13 +349,16 @@ func (r *run) ask(ctx context.Context) error {
 	queries = slices.DeleteFunc(queries, func(q workload.Query) bool { return !r.here(q.Asker) })
 	done := make(chan struct{}, len(queries))
 	began := time.Now()
-	if r.churn == nil {
-		go r.feed(ctx, queries, 0, done)
-		r.watch(ctx, done, len(queries))
-	} else {
-		stop := r.churn.start(ctx)
-		go r.feed(ctx, queries, r.churn.length/time.Duration(max(1, len(queries))), done)
-		r.watch(ctx, done, len(queries))
+	length, stops := time.Duration(0), []func(){}
+	if r.churn != nil {
+		length, stops = r.churn.length, append(stops, r.churn.start(ctx))
+	}
+	if r.adds != nil {
+		length, stops = r.adds.length, append(stops, r.adds.start(ctx))
+	}
+	go r.feed(ctx, queries, length/time.Duration(max(1, len(queries))), done)
+	r.watch(ctx, done, len(queries))
+	for _, stop := range stops {
 		stop()
 	}
 	r.asking = time.Since(began)

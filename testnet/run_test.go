@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -204,6 +205,9 @@ func TestBadConfig(t *testing.T) {
 		"memory":    {Memory: -1},
 		"churn":     {Churn: 1.5},
 		"minutes":   {Churn: 0.5, Minutes: -1},
+		"adds":      {Adds: -1},
+		"many adds": {Adds: MaxAdds + 1},
+		"no adds":   {Adds: math.NaN()},
 	} {
 		if rep, err := Run(t.Context(), cfg); rep != nil || !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v, %v", what, rep, err)

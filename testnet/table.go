@@ -16,6 +16,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.writeClasses(&b)
 	r.writeTraffic(&b)
 	r.writeChurn(&b)
+	r.writeAdds(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -73,15 +74,19 @@ func ratio(v *float64) string {
 func (r *Report) writeClasses(b *strings.Builder) {
 	b.WriteString("\n                   ---- held of others ---  --- recall ---  ----- per query ----\n")
 	fmt.Fprintf(b, "  %-10s%6s%7s%9s%8s%8s%8s%8s%7s%7s\n", "link", "peers", "parts", "kB", "false", "one", "all", "probes", "false", "found")
-	names := slices.SortedFunc(maps.Keys(r.Classes), func(a, b string) int {
-		return cmp.Compare(r.Classes[a].Rate, r.Classes[b].Rate)
-	})
-	for _, name := range names {
+	for _, name := range r.links() {
 		c := r.Classes[name]
 		fmt.Fprintf(b, "  %-10s%6d%7.0f%9.1f%8.2f%8s%8s%s\n", name, c.Peers, c.PartsHeld, c.BytesHeld/1000, c.FalseMatches,
 			ratio(c.FindOneRecall), ratio(c.FindAllRecall), c.columns())
 	}
 	fmt.Fprintf(b, "  %-10s%6d%24s%8s%8s%s\n", "all", r.Peers, "", ratio(r.FindOne.Recall), ratio(r.FindAll.Recall), r.columns())
+}
+
+// links names the link classes, the slowest first.
+func (r *Report) links() []string {
+	return slices.SortedFunc(maps.Keys(r.Classes), func(a, b string) int {
+		return cmp.Compare(r.Classes[a].Rate, r.Classes[b].Rate)
+	})
 }
 
 func (c Costs) columns() string {
@@ -128,4 +133,35 @@ func (r *Report) writeChurn(b *strings.Builder) {
 	for i, m := range c.Recall {
 		rows(b, [][2]string{{fmt.Sprintf("recall in minute %d: one, all", i+1), ratio(m.FindOne) + ", " + ratio(m.FindAll)}})
 	}
+}
+
+// writeAdds writes a line for each link class of those that looked for new keys, and one for all.
+func (r *Report) writeAdds(b *strings.Builder) {
+	a := r.Adds
+	if a == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n  %d keys added, %g a second by each peer, in %.1f min; looked for during %.0f s:\n", a.Added, a.Rate, a.Minutes, a.Within)
+	fmt.Fprintf(b, "  %-14s%6s%7s%8s%9s%9s%14s%8s\n", "finder's link", "keys", "never", "recall", "p50 ms", "p99 ms", "B/change, to", "budget")
+	line := func(name string, f Freshness) {
+		fmt.Fprintf(b, "  %-14s%6d%7d%8s%9s%9s%14.1f%8.2f\n", name, f.Keys, f.Never, ratio(f.Recall), a.time(f, f.P50), a.time(f, f.P99), f.Bytes, f.BudgetUse)
+	}
+	for _, name := range r.links() {
+		line(name, a.Classes[name])
+	}
+	line("all", a.All)
+	if a.All.Wrong > 0 {
+		rows(b, [][2]string{{"wrong holders of new keys", fmt.Sprint(a.All.Wrong)}})
+	}
+}
+
+// time is a quantile of times to find, in ms.
+func (a *Adds) time(f Freshness, ms *float64) string {
+	switch {
+	case f.Keys == 0:
+		return "–"
+	case ms == nil:
+		return fmt.Sprintf(">%.0f", a.Within*1000)
+	}
+	return fmt.Sprintf("%.0f", *ms)
 }

@@ -93,6 +93,29 @@ func (m *meter) worst() map[peer.ID]uint64 {
 	return worst
 }
 
+// marked is what a line has carried since the meter's mark.
+type marked struct{ bytes, worst uint64 }
+
+// mark has marked begin to count.
+func (m *meter) mark() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.lines {
+		l.since = marked{}
+	}
+}
+
+// marked returns, by receiver, the bytes of summaries since the mark, and the most in any window that ended since.
+func (m *meter) marked() map[peer.ID]marked {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make(map[peer.ID]marked, len(m.lines))
+	for to, l := range m.lines {
+		all[to] = l.since
+	}
+	return all
+}
+
 // line counts bytes in one direction between two peers, and remembers the worst window. It needs the memory of a window,
 // however long it runs.
 type line struct {
@@ -100,6 +123,7 @@ type line struct {
 	last  int // bucket of the latest bytes
 	sum   uint64
 	worst uint64
+	since marked
 }
 
 // add counts n bytes in a bucket. Buckets don't go back.
@@ -116,4 +140,6 @@ func (l *line) add(bucket int, n uint64) {
 	l.ring[bucket%buckets] += n
 	l.sum += n
 	l.worst = max(l.worst, l.sum)
+	l.since.bytes += n
+	l.since.worst = max(l.since.worst, l.sum)
 }

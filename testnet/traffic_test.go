@@ -46,7 +46,14 @@ func TestMeterCountsSummariesApart(t *testing.T) {
 	if w := m.worst(); w["b"] != 120 || w["c"] != 7 {
 		t.Errorf("summaries by receiver %v", w)
 	}
-	if s := m.sent(); s[node.PartsID] != 27 || s[node.HaveID] != 3 {
+	m.mark()
+	m.LogSentMessageStream(5, node.PartsID, peer.ID("c"))
+	m.LogSentMessageStream(4, node.HaveID, peer.ID("c"))
+	m.LogSentMessageStream(2, node.PartsID, peer.ID("d"))
+	if s := m.marked(); s["b"] != (marked{}) || s["c"].bytes != 5 || s["d"] != (marked{2, 2}) {
+		t.Errorf("since the mark %v", s)
+	}
+	if s := m.sent(); s[node.PartsID] != 34 || s[node.HaveID] != 7 {
 		t.Errorf("bytes by protocol %v", s)
 	}
 }

@@ -36,6 +36,7 @@ loopback.
                                                     hold the file, after a line "# peers: NAME NAME …"
    venn testnet --shape --links 1mbit:1             links that really are as slow as they say; also --transport sim
    venn testnet --churn 0.01 --minutes 5            a hundredth of every collection changes each minute
+   venn testnet --adds 1 --minutes 1                each peer adds a new key a second: how soon do others find it
    venn testnet --part 0/2 & venn testnet --part 1/2
                                                     the peers in two processes, here on one machine
    venn testnet --hold                              leave the peers running, and print how to reach them
@@ -47,6 +48,12 @@ loopback.
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
 a key; a false one learns that it doesn't. "expected false" is how many peers a query would ask in vain if it asked
 everybody whose summary, as far as it is held, does not rule the key out.
+
+With --adds, one peer of each class of link, other than the holder, looks for every new key at once, and again 50 ms after
+each find in vain, for 10 s at most. p50 and p99 are times from the end of the holder's add to the end of the find that
+names the holder. A key that is never found counts as longer. "B/change, to" is what was sent meanwhile to peers of the
+class, a change and receiver: summaries and tails, with all that pubsub needs. "budget" is the most of the budget of any
+link to them that was in use.
 
 With --strategy, venn and go-libp2p-kad-dht run as they are; the others are the machines of "venn experiment run routing" on
 real connections, their messages as long as they would be. What announces itself by gossip has --warmup to settle, and a
@@ -78,7 +85,8 @@ func testnetCommand() *cli.Command {
 			&cli.IntFlag{Name: "memory", Usage: "and so many `BYTES` of them (default: 64 MiB)", HideDefault: true, Validator: within(1, 1<<40)},
 			&cli.BoolFlag{Name: "no-share", Usage: "let every peer decode summaries for itself: slower, the same bytes and answers"},
 			&cli.FloatFlag{Name: "churn", Usage: "let this `SHARE` of every collection change each minute while queries run, spread over --minutes", HideDefault: true, Validator: goodChurn},
-			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn", Value: testnet.DefaultMinutes, Validator: goodMinutes},
+			&cli.FloatFlag{Name: "adds", Usage: "let every peer add `RATE` new keys a second while queries run, during --minutes, and others look for each at once", HideDefault: true, Validator: goodAdds},
+			&cli.FloatFlag{Name: "minutes", Usage: "`MINUTES` of --churn and --adds", Value: testnet.DefaultMinutes, Validator: goodMinutes},
 			&cli.IntFlag{Name: "faulty", Usage: "`NUMBER` of further peers that send garbage, wrong signatures, oversized lengths and false claims", HideDefault: true, Validator: within(0, workload.MaxPeers)},
 			&cli.DurationFlag{Name: "timeout", Usage: "end the run after this `TIME`, and report what is known by then (default: no limit)", HideDefault: true, Validator: within(time.Millisecond, 1000*time.Hour)},
 			&cli.StringFlag{Name: "strategy", Usage: "run these `NAMES`, separated by commas, one after the other, and print them side by side: " + strings.Join(systemNames(), ", "), HideDefault: true, Validator: goodSystems},
@@ -114,7 +122,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
 		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), Connections: c.Int("connections"), Origins: c.Int("origins"), Memory: c.Int("memory"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
-		Churn: c.Float("churn"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
+		Churn: c.Float("churn"), Adds: c.Float("adds"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),
 		Progress: tell,
 	}
 	if c.IsSet("part") {
@@ -226,6 +234,13 @@ func goodShare(share float64) error {
 func goodChurn(share float64) error {
 	if !(share >= 0 && share <= 1) {
 		return errors.New("want 0 to 1")
+	}
+	return nil
+}
+
+func goodAdds(rate float64) error {
+	if !(rate >= 0 && rate <= testnet.MaxAdds) {
+		return fmt.Errorf("want 0 to %d", testnet.MaxAdds)
 	}
 	return nil
 }

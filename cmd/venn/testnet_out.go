@@ -61,6 +61,18 @@ func writeTestnet(c *cli.Command, r *testnet.Report) error {
 		add(name, "held of others, kB", &held)
 		costs(name, x.Costs)
 	}
+	if r.Adds != nil {
+		fresh := func(of string, f testnet.Freshness) {
+			add(of, "recall of new keys", f.Recall)
+			add(of, "new keys found, p50, ms", f.P50)
+			add(of, "new keys found, p99, ms", f.P99)
+			add(of, "bytes a change and receiver", &f.Bytes)
+		}
+		fresh("all", r.Adds.All)
+		for _, name := range slices.Sorted(maps.Keys(r.Adds.Classes)) {
+			fresh(name, r.Adds.Classes[name])
+		}
+	}
 	return addRun(c, "a network of real peers", testnetCase(c, r.Peers, r.Transport), r.Seed, figures)
 }
 

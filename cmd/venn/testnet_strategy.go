@@ -59,8 +59,8 @@ func compareSystems(ctx context.Context, c *cli.Command, cfg testnet.Config, sho
 	if err != nil {
 		return usageError{err}
 	}
-	if c.Bool("hold") || c.IsSet("view") || c.IsSet("record") || cfg.Churn > 0 || cfg.Faulty > 0 {
-		return usageError{errors.New("--strategy compares: it goes with none of --hold, --view, --record, --churn and --faulty")}
+	if c.Bool("hold") || c.IsSet("view") || c.IsSet("record") || cfg.Churn > 0 || cfg.Adds > 0 || cfg.Faulty > 0 {
+		return usageError{errors.New("--strategy compares: it goes with none of --hold, --view, --record, --churn, --adds and --faulty")}
 	}
 	if cfg.Timeout > 0 {
 		var cancel context.CancelFunc

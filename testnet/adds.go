@@ -1,0 +1,255 @@
+package testnet
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// MaxAdds is the most keys a second that a peer may be asked to add.
+	MaxAdds = 1000
+
+	addedWithin = 10 * time.Second      // how long a finder looks for a key
+	lookAgain   = 50 * time.Millisecond // from a find in vain to the next
+	mostLookups = 4096                  // under way at one time; peers wait with their next keys until some are over
+	addedBytes  = 32                    // of a key
+)
+
+// Adds is what a run has shown of keys that peers added while queries ran.
+type Adds struct {
+	Rate    float64              `json:"keys_per_second"` // that each peer was to add
+	Minutes float64              `json:"minutes"`         // until the last lookup was over
+	Added   int                  `json:"keys_added"`      // fewer where the machine could not keep up
+	Changed int                  `json:"keys_changed"`    // with those of churn
+	Within  float64              `json:"within_seconds"`  // a finder looks for a key as long
+	All     Freshness            `json:"all"`
+	Classes map[string]Freshness `json:"classes"` // of the finder's link, by name
+}
+
+// Freshness says how soon the peers of some links found keys that others had just added. A time that is null is longer than
+// Adds.Within.
+type Freshness struct {
+	Keys      int      `json:"keys"`          // looked for
+	Never     int      `json:"never_found"`   // in the time that there was
+	Wrong     int      `json:"wrong_holders"` // named meanwhile
+	Recall    *float64 `json:"recall"`
+	P50       *float64 `json:"p50_ms"` // from the end of Add to the find that named the holder
+	P99       *float64 `json:"p99_ms"`
+	Bytes     float64  `json:"bytes_per_change_and_receiver"` // sent to these peers: summaries and tails, with all that pubsub needs
+	BudgetUse float64  `json:"link_budget_use_max"`           // worst window meanwhile of any link to these peers
+}
+
+// adds has every peer add new keys while queries run, and others look for each at once.
+type adds struct {
+	r       *run
+	length  time.Duration
+	randoms []*rand.Rand // by member
+	byClass [][]*member  // finders, by class of link
+	lookups errgroup.Group
+
+	began  time.Time
+	ended  time.Duration // since began
+	mu     sync.Mutex
+	added  int
+	sought []sought // by class of the finder's link
+}
+
+// sought is what the lookups by peers of one class of link have found.
+type sought struct {
+	took         []time.Duration // of those that found the holder
+	never, wrong int
+
+	bytes uint64  // of summaries sent to these peers
+	use   float64 // of a link's budget, the most
+}
+
+func newAdds(r *run) *adds {
+	a := &adds{r: r, length: time.Duration(r.cfg.Minutes * float64(time.Minute)), sought: make([]sought, len(r.cfg.Links))}
+	seeds := r.cfg.random(adding)
+	for range r.ring.Peers() {
+		a.randoms = append(a.randoms, rand.New(rand.NewPCG(seeds.Uint64(), seeds.Uint64())))
+	}
+	a.lookups.SetLimit(mostLookups)
+	return a
+}
+
+// start has all peers begin to add; stop waits until all have ended and the last lookup is over.
+func (a *adds) start(ctx context.Context) (stop func()) {
+	a.byClass = make([][]*member, len(a.sought))
+	for _, m := range a.r.members {
+		a.byClass[m.class] = append(a.byClass[m.class], m)
+		m.meter.mark()
+	}
+	a.began = time.Now()
+	var adders sync.WaitGroup
+	for i, m := range a.r.members {
+		adders.Go(func() { a.run(ctx, m, a.randoms[i]) })
+	}
+	return func() {
+		adders.Wait()
+		_ = a.lookups.Wait()
+		a.ended = time.Since(a.began)
+		a.count()
+	}
+}
+
+// run has a peer add keys at their times. Peers begin at different times.
+func (a *adds) run(ctx context.Context, m *member, rng *rand.Rand) {
+	pause, length := 1/a.r.cfg.Adds, a.length.Seconds()
+	for next := rng.Float64() * pause; next < length; next += pause {
+		at := time.Duration(next * float64(time.Second))
+		if sleep(ctx, at-time.Since(a.began)) != nil || time.Since(a.began) > a.length {
+			return
+		}
+		a.add(ctx, m, rng)
+	}
+}
+
+// add has a peer add a key, and one other peer of each class of link look for it.
+func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
+	key := make([]byte, 0, addedBytes)
+	for len(key) < addedBytes {
+		key = append(key, byte(rng.Uint32()))
+	}
+	var finders []*member
+	for _, all := range a.byClass {
+		others := len(all)
+		if slices.Contains(all, m) {
+			others--
+		}
+		if others == 0 {
+			continue
+		}
+		f := all[rng.IntN(others)]
+		if f == m {
+			f = all[others] // the last one, which was not drawn from
+		}
+		finders = append(finders, f)
+	}
+	if n, err := m.node.Add(ctx, key); n == 0 || err != nil {
+		return
+	}
+	began := time.Now()
+	a.mu.Lock()
+	a.added++
+	a.mu.Unlock()
+	for _, f := range finders {
+		a.lookups.Go(func() error { a.look(ctx, f, m, key, began); return nil })
+	}
+}
+
+// look has a peer look for a key, at once and again until it finds the holder. A lookup that was cut off by the end of the run
+// does not count.
+func (a *adds) look(run context.Context, finder, holder *member, key []byte, began time.Time) {
+	ctx, cancel := context.WithDeadline(run, began.Add(addedWithin))
+	defer cancel()
+	found, wrong := false, 0
+	for !found && ctx.Err() == nil {
+		named, _, _ := finder.find(ctx, key, false) // one that fails is one in vain
+		for _, p := range named {
+			if p == holder.host.ID() {
+				found = true
+			} else {
+				wrong++
+			}
+		}
+		if !found {
+			_ = sleep(ctx, lookAgain)
+		}
+	}
+	took := time.Since(began)
+	if !found && run.Err() != nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := &a.sought[finder.class]
+	s.wrong += wrong
+	if found && took <= addedWithin {
+		s.took = append(s.took, took)
+	} else {
+		s.never++
+	}
+}
+
+// count adds up what was sent to the peers of each class since start.
+func (a *adds) count() {
+	for _, m := range a.r.members {
+		for to, sent := range m.meter.marked() {
+			n, ok := a.r.number[to]
+			if !ok {
+				continue
+			}
+			s := &a.sought[a.r.classes[n]]
+			s.bytes += sent.bytes
+			s.use = max(s.use, a.r.linkUse(m, n, sent.worst))
+		}
+	}
+}
+
+func (a *adds) report() *Adds {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := &Adds{
+		Rate: a.r.cfg.Adds, Minutes: a.ended.Minutes(), Added: a.added, Changed: a.added, Within: addedWithin.Seconds(),
+		Classes: make(map[string]Freshness, len(a.sought)),
+	}
+	if c := a.r.churn; c != nil {
+		out.Changed += c.added + c.removed
+	}
+	peers := len(a.r.classes)
+	// Each change has all peers but one as receivers, and all peers make the same number of changes.
+	changes := float64(out.Changed) * float64(peers-1) / float64(peers)
+	var all sought
+	for i := range a.sought {
+		class := 0
+		for _, c := range a.r.classes {
+			if c == i {
+				class++
+			}
+		}
+		s := &a.sought[i]
+		out.Classes[a.r.cfg.Links[i].Name] = s.report(changes * float64(class))
+		all.merge(s)
+	}
+	out.All = all.report(changes * float64(peers))
+	return out
+}
+
+func (s *sought) merge(o *sought) {
+	s.took = append(s.took, o.took...)
+	s.never += o.never
+	s.wrong += o.wrong
+	s.bytes += o.bytes
+	s.use = max(s.use, o.use)
+}
+
+// report makes the figures of peers that others' changes have come to: a change counts once for each receiver.
+func (s *sought) report(received float64) Freshness {
+	f := Freshness{Keys: len(s.took) + s.never, Never: s.never, Wrong: s.wrong, BudgetUse: s.use}
+	slices.Sort(s.took)
+	f.P50, f.P99 = s.quantile(0.5), s.quantile(0.99)
+	if f.Keys > 0 {
+		f.Recall = pointer(float64(len(s.took)) / float64(f.Keys))
+	}
+	if received > 0 {
+		f.Bytes = float64(s.bytes) / received
+	}
+	return f
+}
+
+// quantile is the time in milliseconds in which a share of all lookups has found the holder; nil when fewer have. The times
+// are sorted.
+func (s *sought) quantile(share float64) *float64 {
+	n := int(math.Ceil(share * float64(len(s.took)+s.never)))
+	if n == 0 || n > len(s.took) {
+		return nil
+	}
+	return pointer(millis(s.took[n-1]))
+}
