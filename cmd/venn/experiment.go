@@ -30,6 +30,7 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
    venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512
    venn experiment run scale --peers 10000 --json   cost per peer as the network grows
+   venn experiment run scale --record run.ndjson    record a run of 1,000 peers, for venn view run.ndjson
    venn experiment run neighbours --sweep slots=4,8,16
    venn experiment run scenarios                    what networks go through: partitions, crowds, liars
    venn experiment run my.toml --strategy venn,flooding --out made

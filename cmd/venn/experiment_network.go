@@ -32,6 +32,7 @@ func networkFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
 		&cli.BoolFlag{Name: "split", Usage: "routing, scale: go on when the topology falls apart"},
+		&cli.StringFlag{Name: "record", Usage: "routing, scale: record one run of venn in `FILE`, for venn view", TakesFile: true},
 	}
 }
 
@@ -76,8 +77,16 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 		}
 		show.update(stage{what: newest, share: s.Done, whole: true})
 	}
+	recorder := runRecorder{name: c.String("record")}
+	if c.IsSet("record") {
+		if recorder.name == "" {
+			return usageError{errors.New("flag -record: names no file")}
+		}
+		options.Look = recorder.look
+	}
 	result, err := experiment.RunNetwork(ctx, name, options)
 	show.end()
+	err = recorder.end(err)
 	if errors.Is(err, experiment.ErrOptions) {
 		return usageError{err}
 	}

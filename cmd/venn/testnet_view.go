@@ -186,7 +186,7 @@ func (v *testnetView) end() error {
 func viewCommand() *cli.Command {
 	return &cli.Command{
 		Name: "view", Usage: "show a recorded run in a browser, until Ctrl-C", ArgsUsage: "FILE",
-		Description: "FILE comes from venn testnet --record. Its lines are JSON objects, described in package cmd/venn/view.",
+		Description: "FILE comes from venn testnet --record or venn experiment run scale --record. Its lines are JSON objects, described in package cmd/venn/view.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "listen", Value: anyPort, Usage: "serve at `ADDR`"}},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := checkArguments(c, 1, 1, "a recording"); err != nil {

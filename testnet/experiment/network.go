@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,9 @@ type NetworkOptions struct {
 	Out        string              // folder for rows, plots and report, made when missing; empty for none
 	Version    string              // of the program, for the report
 	Progress   func(NetworkStatus) // called about every virtual second, never by two goroutines at once; may be nil
+	// Look is shown the run about every virtual second and at its end; its error ends the run. It wants one run, of
+	// venn, that no folder keeps. nil: nobody looks.
+	Look func(s *sim.Sim, now, end time.Duration) error
 	Work
 }
 
@@ -263,7 +267,25 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			}
 		}
 	}
+	if o.Look != nil {
+		if err := o.lookable(points); err != nil {
+			return nil, err
+		}
+	}
 	return points, o.connected(points)
+}
+
+// lookable refuses to look at runs other than one of venn that is sure to be done.
+func (o *NetworkOptions) lookable(points []setting) error {
+	switch {
+	case len(points) != 1:
+		return fmt.Errorf("%w: a recording is of one run, and these are %d: name one strategy, one trial and no sweep, for scale one value as in peers=%d", ErrOptions, len(points), o.Peers)
+	case points[0].Strategy != strategy.Venn.Name:
+		return fmt.Errorf("%w: a recording shows peers of venn, not of %s", ErrOptions, points[0].Strategy)
+	case o.Out != "" || !o.reports() || o.Lines != nil:
+		return fmt.Errorf("%w: a recording goes without a folder and without parts: a run known from before is not done again", ErrOptions)
+	}
+	return nil
 }
 
 // values are those of the sweep. Scale's own is over peers, three to a decade, up to the number given.
@@ -402,12 +424,20 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if n.atOnce == 1 {
 		before = live()
 	}
-	s, err := sim.New(sim.Config{
+	var s *sim.Sim
+	var lookErr error
+	look := func(now, end time.Duration) bool {
+		if o.Look != nil && lookErr == nil {
+			lookErr = o.Look(s, now, end)
+		}
+		return lookErr == nil
+	}
+	s, err = sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel,
+		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
 		Progress: func(now, end time.Duration) bool {
 			n.tell(i, now, end, time.Since(began))
-			return ctx.Err() == nil
+			return look(now, end) && ctx.Err() == nil
 		},
 	})
 	if err != nil {
@@ -418,10 +448,13 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	}
 	r, err := s.Run()
 	if errors.Is(err, sim.ErrStopped) {
-		return NetworkRow{}, ctx.Err()
+		return NetworkRow{}, cmp.Or(lookErr, ctx.Err())
 	}
 	if err != nil {
 		return NetworkRow{}, fmt.Errorf("experiment: %v: %w", p, err)
+	}
+	if !look(r.Virtual, r.Virtual) {
+		return NetworkRow{}, lookErr
 	}
 	row := p.row(r, data, time.Since(began))
 	if n.atOnce == 1 {

@@ -43,6 +43,8 @@ type Config struct {
 	Each func(n int, do func(i int))
 	// Detail has the report say what became of every query, and what was sent in every second and by kind of message.
 	Detail bool
+	// Notes has peers take notes for those who look at them while the run goes, see [strategy.Watched]. They do the same without.
+	Notes bool
 	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
 	Trace io.Writer
 	// Progress is called about every virtual second; false stops the run. nil: nobody is told.

@@ -61,7 +61,7 @@ func New(cfg Config) (*Sim, error) {
 	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data)}
 	s.makeNodes()
 	s.world = strategy.World{
-		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params,
+		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes,
 		Rates:      s.declared,
 		Collection: s.held.Fingerprints,
 		Holders:    func(k strategy.Key) []strategy.ID { return s.held.Holders(k.Number) },

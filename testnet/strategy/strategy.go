@@ -78,6 +78,7 @@ type World struct {
 	Peers  int
 	Seed   uint64 // of the run
 	Params Params
+	Notes  bool // peers that can take notes of what they do, for those who watch the run: see Watched
 
 	Rates      func(ID) (up, down uint64)     // declared rates of a peer's line, bit/s
 	Collection func(ID) []summary.Fingerprint // of a peer, in no particular order; the caller's to change

@@ -87,7 +87,8 @@ type vennPeer struct {
 	wake     time.Duration
 	publish  time.Duration // when the next epoch is due
 	last     time.Duration // when the last one was published
-	older    bool          // of the version before: it knows neither audits nor inquiries about peers
+	notes    *notes
+	older    bool // of the version before: it knows neither audits nor inquiries about peers
 }
 
 // vennQuery is a query that the machine has open.
@@ -116,6 +117,7 @@ func (r *vennRun) newPeer(h Host) Peer {
 	return &vennPeer{
 		run: r, host: h, queries: map[routing.QueryID]vennQuery{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
 		serving: map[uint64]served{}, keeps: map[ID]bool{}, mesh: map[ID]bool{}, fetches: map[ID][]overlay.RequestParts{},
+		notes: newNotes(r.world.Notes),
 	}
 }
 
@@ -189,6 +191,7 @@ func (v *vennPeer) renew(now time.Duration) {
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash
 	}
+	v.notes.published(now, p.Stream)
 	v.step(now, p)
 }
 
@@ -202,6 +205,7 @@ func (v *vennPeer) step(now time.Duration, in any) {
 func (v *vennPeer) start(now time.Duration, q Query) {
 	id := routing.QueryID(q.ID)
 	v.queries[id] = vennQuery{id: q.ID}
+	v.notes.began(id, q)
 	mode := routing.Any
 	if q.All {
 		mode = routing.All
@@ -316,7 +320,9 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 		if !v.older {
 			v.audit(e)
 		}
-	case overlay.Report, overlay.Learned: // nobody lies here
+	case overlay.Learned:
+		v.notes.learned(now, e)
+	case overlay.Report: // nobody lies here
 	default:
 		v.route(now, e)
 	}

@@ -259,9 +259,11 @@ func (v *vennPeer) route(now time.Duration, e core.Effect) {
 	case routing.Found:
 		q, p := v.queries[e.ID], idOf(e.Provider.Peer)
 		v.host.Found(q.id, p, max(1, q.hops[p]))
+		v.notes.found(e.ID, p)
 	case routing.Done:
 		v.host.Done(v.queries[e.ID].id)
 		delete(v.queries, e.ID)
+		v.notes.ended(now, e)
 	}
 }
 

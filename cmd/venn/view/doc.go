@@ -21,4 +21,13 @@
 //	query    a query that ended, with its path: see Query
 //	phase    how far a run is: see Phase
 //	report   the report of a run, as venn testnet --json prints it: see Report
+//
+// # A simulated network
+//
+// A Simulation writes the same lines of a simulated run, in virtual time: the same seed gives the same bytes. Lines of peers
+// and phases come at each look; looks are a second apart, or as many seconds as there are 500 peers. A look writes what has
+// changed: a status or the links of a peer that are not as before, and of what it holds the cells that differ. Epochs, queries
+// with their steps, and what peers learn are noted as they happen and written at the next look. What a peer notes is lost where
+// it leaves before that look. Sums of bytes count from the begin of its session. Bytes of single links are not known, and 0.
+// There are no tails and no report. The file grows with peers, the summaries that each keeps, and looks, not with pairs.
 package view

@@ -11,10 +11,10 @@ const Version = 1
 // Header is the first line of a recording.
 type Header struct {
 	Version int       `json:"venn_view"`
-	Source  string    `json:"source"`         // "testnet" or "daemon"
+	Source  string    `json:"source"`         // "testnet", "simulation" or "daemon"
 	Network string    `json:"network"`        // name of the network
 	Program string    `json:"venn,omitempty"` // version of the program
-	Began   time.Time `json:"began"`          // what times count from
+	Began   time.Time `json:"began"`          // what times count from; 1970 in a simulation
 }
 
 // Event is one of the types of this file.

@@ -271,11 +271,14 @@ func (w *Watch) held(n int, peers []node.PeerStatus) Held {
 			continue
 		}
 		if of := w.number(p.ID); of >= 0 {
-			h.Held = append(h.Held, Cell{of, p.Parts, p.Bytes, round(-math.Log2(max(p.Rate, 1e-12)), 1)})
+			h.Held = append(h.Held, Cell{of, p.Parts, p.Bytes, bitsOf(p.Rate)})
 		}
 	}
 	return h
 }
+
+// bitsOf is a false-positive rate in bits.
+func bitsOf(rate float64) float64 { return round(-math.Log2(max(rate, 1e-12)), 1) }
 
 func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neighbour) Links {
 	chosen := make(map[peer.ID]node.Neighbour, len(neighbours))

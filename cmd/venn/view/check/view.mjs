@@ -32,6 +32,12 @@ async function start(...args) {
   return { url, stop };
 }
 
+/** simulate runs an experiment to its end. */
+async function simulate(...args) {
+  const [code] = await once(spawn(venn, ["experiment", "run", ...args], { stdio: "ignore" }), "exit");
+  check(`${args[0]} is simulated and recorded`, code === 0, `exit code ${code}`);
+}
+
 const b = await browser();
 
 /** open opens a page and collects its errors. */
@@ -146,7 +152,28 @@ for (const [width, height] of [[1280, 800], [390, 844]]) {
 }
 await replay.stop();
 
-// A recording of 10,000 peers, made up.
+// A simulated network of 1,000 peers, recorded by the simulator.
+const simulated = `${folder}/simulated.ndjson`;
+await simulate("scale", "--peers", "1000", "--keys", "20", "--queries", "200", "--asking", "10s", "--record", simulated);
+const thousand = await start("view", simulated);
+const clock = Date.now();
+const thousands = await open(`${thousand.url}/#matrix`);
+await comes("a simulated network's matrix has a row for every peer", thousands.page, () => window.venn.model.over && document.querySelector("#run").innerText.includes("recorded") && document.querySelector("#matrix")?.width === 1000, null, 60_000);
+console.log(`1,000 simulated peers: ${Date.now() - clock} ms until the matrix is drawn`);
+check("its queries are there", (await state(thousands.page)).queries === 200);
+await thousands.page.screenshot({ path: `${folder}/simulated-matrix.png` });
+await thousands.page.evaluate(() => { window.venn.go("graph"); window.venn.select(window.venn.model.queries[0].n); });
+await comes("its graph is drawn and settles", thousands.page, () => document.querySelector("#stage[data-settled=true] canvas"), null, 60_000);
+await thousands.page.screenshot({ path: `${folder}/simulated-graph.png` });
+await thousands.page.evaluate(() => { window.venn.select(null); window.venn.go("queries"); });
+await thousands.page.locator("tbody tr").first().click();
+await comes("a simulated query has a path", thousands.page, () => document.querySelector("#path svg circle")?.getBoundingClientRect().width > 0);
+await thousands.page.screenshot({ path: `${folder}/simulated-queries.png` });
+check("no error on the console, a simulated network", thousands.errors.length === 0, thousands.errors.join("; "));
+await thousands.page.close();
+await thousand.stop();
+
+// A recording of 10,000 peers, made up: to simulate so many takes minutes.
 const many = `${folder}/many.ndjson`;
 writeFileSync(many, madeUp(10_000));
 const big = await start("view", many);

@@ -109,7 +109,7 @@ addEventListener("keydown", (e) => {
 function head() {
   const m = app.model;
   if (!m.header) return;
-  $("source").textContent = m.header.source === "testnet" ? "testnet" : `network ${m.header.network}`;
+  $("source").textContent = m.header.source === "testnet" || m.header.source === "simulation" ? m.header.source : `network ${m.header.network}`;
   const parts = [h("b", {}, count(m.peers.length)), " peers"];
   if (m.report) {
     const r = m.report;

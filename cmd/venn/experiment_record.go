@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/cmd/venn/view"
+	"github.com/venn-p2p/venn/testnet/sim"
+)
+
+// runRecorder records a simulated run in a file, which it makes when the run begins: a run that is refused leaves what is there.
+type runRecorder struct {
+	name string
+	file *os.File
+	out  *view.Simulation
+}
+
+func (r *runRecorder) look(s *sim.Sim, now, end time.Duration) (err error) {
+	if r.file == nil {
+		if r.file, err = repo.Create(r.name); err != nil {
+			return err
+		}
+		if r.out, err = view.NewSimulation(r.file, buildVersion().Version); err != nil {
+			return err
+		}
+	}
+	return r.out.Look(s, now, end)
+}
+
+// end closes the file.
+func (r *runRecorder) end(err error) error {
+	if r.file == nil {
+		return err
+	}
+	return errors.Join(err, r.file.Close())
+}
