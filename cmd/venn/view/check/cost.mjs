@@ -38,16 +38,18 @@ for (let i = 0; i < Number(rounds); i++) {
   rows.without.push(await run());
   rows.with.push(await run({
     open: (url) => { for (let k = 0; k < viewers / 2; k++) look(url); },
-    after: async (p, url) => { // the peers run on: what they compute with half of the viewers, and with all
+    // The peers run on, with less and less to do: what they compute with half of the viewers, with all, and with half again.
+    after: async (p, url) => {
       const used = [];
-      for (let half = 0; half < 2; half++) {
-        await pause(2);
+      for (let more = [], k = 0; k < 3; k++) {
+        if (k === 1) more = Array.from({ length: viewers / 2 }, () => look(url));
+        else for (const viewer of more) viewer.destroy();
+        await pause(5);
         const from = busy(p.pid);
         await pause(seconds);
         used.push((busy(p.pid) - from) / seconds);
-        if (!half) for (let k = 0; k < viewers / 2; k++) look(url);
       }
-      shares.push(2 * (used[1] - used[0]));
+      shares.push(2 * (used[1] - (used[0] + used[2]) / 2));
     },
   }));
 }
