@@ -113,3 +113,24 @@ func TestDeath(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// TestWatchEnds: once all keys are found, nothing is waited for. On a busy machine one of a few tries is quick.
+func TestWatchEnds(t *testing.T) {
+	n := newNode(t)
+	key := []byte("own")
+	add(t, n, key)
+	for range 10 {
+		found := 0
+		begun := time.Now()
+		for range n.Watch(t.Context(), key) {
+			found++
+		}
+		if found != 1 {
+			t.Fatalf("found %d times", found)
+		}
+		if time.Since(begun) < watchAsk {
+			return
+		}
+	}
+	t.Error("it waits for the next question although all is found")
+}

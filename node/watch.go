@@ -24,7 +24,7 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 	return func(yield func([]byte, peer.AddrInfo) bool) {
 		pause := watchAsk
 		due := slices.Clone(keys)
-		for waiting := due; len(waiting) > 0 && n.alive(ctx) == nil; {
+		for waiting := due; n.alive(ctx) == nil; {
 			for _, key := range due {
 				p, ok := n.whoHas(ctx, key)
 				if !ok {
@@ -34,6 +34,9 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 				if !yield(key, p) {
 					return
 				}
+			}
+			if len(waiting) == 0 {
+				return
 			}
 			if due = n.awaitMatch(ctx, waiting, time.Now().Add(pause)); due == nil {
 				due, pause = waiting, min(2*pause, mostWatchAsk)
