@@ -1,8 +1,8 @@
 package testnet
 
 import (
-	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -41,7 +41,17 @@ func (w *stagedWires) host(p strategy.ID, key crypto.PrivKey, m *meter, g *gate,
 	line := link.NewLine(uint64(l.Up), uint64(l.Down), 0)
 	w.lines = append(w.lines, line)
 	overTCP := func(u transport.Upgrader, limits network.ResourceManager) (*tcp.TcpTransport, error) {
-		return tcp.NewTCPTransport(stager{u, w, line, p}, limits, nil)
+		return tcp.NewTCPTransport(shaper{
+			u,
+			func(c manet.Conn, to peer.ID) manet.Conn {
+				latency := w.dialled(p, c.LocalAddr().String(), to)
+				return put(c, line, func() time.Duration { return latency })
+			},
+			func(c manet.Conn) manet.Conn {
+				from := c.RemoteAddr().String()
+				return put(c, line, func() time.Duration { return w.latencyFrom(from, p) })
+			},
+		}, limits, nil)
 	}
 	h, err := libp2p.New(
 		libp2p.Identity(key), libp2p.BandwidthReporter(m), libp2p.ConnectionGater(gater{g, p}),
@@ -85,48 +95,7 @@ func (w *stagedWires) latencyFrom(address string, to strategy.ID) time.Duration 
 	return w.plan.Latency(from, to)
 }
 
-// stager is an upgrader that puts a host's connections on its line.
-type stager struct {
-	transport.Upgrader
-	wires *stagedWires
-	line  *link.Line
-	of    strategy.ID
-}
-
-// Upgrade upgrades a connection that was dialled.
-func (s stager) Upgrade(ctx context.Context, t transport.Transport, c manet.Conn, dir network.Direction, p peer.ID, scope network.ConnManagementScope) (transport.CapableConn, error) {
-	latency := s.wires.dialled(s.of, c.LocalAddr().String(), p)
-	return s.Upgrader.Upgrade(ctx, t, s.put(c, func() time.Duration { return latency }), dir, p, scope)
-}
-
-// UpgradeGatedMaListener upgrades those that come in.
-func (s stager) UpgradeGatedMaListener(t transport.Transport, l transport.GatedMaListener) transport.Listener {
-	return s.Upgrader.UpgradeGatedMaListener(t, stagedListener{l, s})
-}
-
-type stagedListener struct {
-	transport.GatedMaListener
-	stager stager
-}
-
-// Accept puts the next connection on the line.
-func (l stagedListener) Accept() (manet.Conn, network.ConnManagementScope, error) {
-	c, scope, err := l.GatedMaListener.Accept()
-	if err != nil {
-		return nil, nil, err
-	}
-	from := c.RemoteAddr().String()
-	return l.stager.put(c, func() time.Duration { return l.stager.wires.latencyFrom(from, l.stager.of) }), scope, nil
-}
-
-// put puts a connection on the line. The latency is asked for when the first bytes come: by then it is known who dialled.
-func (s stager) put(c manet.Conn, latency func() time.Duration) manet.Conn {
-	if b, ok := c.(interface {
-		SetReadBuffer(int) error
-		SetWriteBuffer(int) error
-	}); ok {
-		_ = b.SetReadBuffer(systemBuffer)
-		_ = b.SetWriteBuffer(systemBuffer)
-	}
-	return shapedConn{s.line.ConnFrom(c, latency), c}
+// put puts a connection on a host's line. The latency is asked for when the first bytes come: by then it is known who dialled.
+func put(c manet.Conn, line *link.Line, latency func() time.Duration) manet.Conn {
+	return shaped(c, func(c net.Conn) net.Conn { return line.ConnFrom(c, latency) })
 }

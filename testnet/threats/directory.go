@@ -25,16 +25,12 @@ var directoryAttacks = []attack{
 	{
 		name: "two summaries under one number, of 300 identities", where: Cores, measured: "1 if an honest origin is learned a day later", target: atLeast(1),
 		defence: "bans are small, bounded and forgotten",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return twins(unless(defended, defence.Bans))
-		},
+		run:     switched(twins, defence.Bans),
 	},
 	{
 		name: "64 records that claim one address group", where: Cores, measured: "honest origins of that group learned, of 4", target: atLeast(4),
 		defence: "self-declared addresses give way to peers that have shown a summary",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return ofGroup(unless(defended, defence.Groups))
-		},
+		run:     switched(ofGroup, defence.Groups),
 	},
 	{
 		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),

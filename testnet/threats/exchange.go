@@ -39,16 +39,12 @@ var exchangeAttacks = []attack{
 	{
 		name: "the first part again every 3 s", where: Cores, measured: "share of the parts learned in a minute", target: atLeast(1),
 		defence: "an ask lives by what is new",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return partsBeside(unless(defended, defence.Growth))
-		},
+		run:     switched(partsBeside, defence.Growth),
 	},
 	{
 		name: "shedding makes an honest link look guilty", where: Cores, measured: "reports of it", target: atMost(0),
 		defence: "parts asked for come in peace, whatever was forgotten meanwhile",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return unasked(unless(defended, defence.Released))
-		},
+		run:     switched(unasked, defence.Released),
 	},
 }
 

@@ -17,37 +17,27 @@ var queryAttacks = []attack{
 	{
 		name: "a child invents a provider", where: Cores, measured: "holders found, of 1", target: atLeast(1),
 		defence: "names from others count when they are confirmed",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return lyingChild(unless(defended, defence.Confirmed))
-		},
+		run:     switched(lyingChild, defence.Confirmed),
 	},
 	{
 		name: "the name of a search is spent by another", where: Cores, measured: "holders found, of 1", target: atLeast(1),
 		defence: "a search is known again by its sender",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return poisoned(unless(defended, defence.Sender))
-		},
+		run:     switched(poisoned, defence.Sender),
 	},
 	{
 		name: "an informant boasts and names nobody", where: Cores, measured: "of 50 queries, those that asked it", target: atMost(5),
 		defence: "how informants fared is remembered",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return boaster(unless(defended, defence.Voices))
-		},
+		run:     switched(boaster, defence.Voices),
 	},
 	{
 		name: "a holder that is dead", where: Cores, measured: "worst time of a find in ms, of 300", target: atMost(100),
 		defence: "failures are remembered",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return deadHolder(unless(defended, defence.Failures))
-		},
+		run:     switched(deadHolder, defence.Failures),
 	},
 	{
 		name: "a key that no summary shows yet", where: Cores, measured: "messages that the dearest of 45 finds costs", target: atMost(20),
 		defence: "linked peers are asked directly",
-		run: func(_ context.Context, defended bool) (float64, error) {
-			return freshKeys(unless(defended, defence.Sweep))
-		},
+		run:     switched(freshKeys, defence.Sweep),
 	},
 	{
 		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),

@@ -108,6 +108,11 @@ func (a *attack) try(ctx context.Context) Row {
 	return r
 }
 
+// switched runs an attack with the defence d, and without it.
+func switched[D ~uint32](run func(off D) (float64, error), d D) func(context.Context, bool) (float64, error) {
+	return func(_ context.Context, defended bool) (float64, error) { return run(unless(defended, d)) }
+}
+
 // unless is a defence that is switched off unless the run is a defended one.
 func unless[D ~uint32](defended bool, d D) D {
 	if defended {
