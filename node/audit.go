@@ -64,13 +64,13 @@ func (s *keySample) of(n *Node) ([][]byte, error) {
 	if time.Since(s.made) < sampleLife {
 		return s.keys, nil
 	}
-	lists, err := n.listed(n.ctx)
+	listing, err := n.listed(n.ctx)
 	if err != nil {
 		return nil, err
 	}
 	var keys [][]byte
 	seen := 0
-	for key, err := range lists.keys.Keys(n.ctx) {
+	for key, err := range listing {
 		if err != nil {
 			return nil, err
 		}

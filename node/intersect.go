@@ -225,7 +225,7 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 }
 
 // serveMatching reads a filter and sends the keys in it, as they are found.
-func serveMatching(s *streams.Stream, set listedSet, r wire.JoinRequest) error {
+func serveMatching(s *streams.Stream, set join.Listing, r wire.JoinRequest) error {
 	message := make([]byte, 0, min(r.Filter, wire.MaxPieceData))
 	for len(message) < r.Filter {
 		p, err := receivePiece(s)
@@ -244,7 +244,7 @@ func serveMatching(s *streams.Stream, set listedSet, r wire.JoinRequest) error {
 		batch, size = batch[:0], 0
 		return s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime)
 	}
-	err := set.matching(r.Params, message, func(key []byte) error {
+	err := set.EachMatching(r.Params, message, func(key []byte) error {
 		if size += 3 + len(key); size > wire.MaxPieceData {
 			if err := flush(false); err != nil {
 				return err
@@ -254,83 +254,20 @@ func serveMatching(s *streams.Stream, set listedSet, r wire.JoinRequest) error {
 		batch = append(batch, key)
 		return nil
 	})
+	if errors.Is(err, join.ErrFilter) {
+		return fmt.Errorf("%w: %w", wire.ErrMalformed, err)
+	}
 	if err != nil {
 		return err
 	}
 	return flush(true)
 }
 
-// listedSet is the node's own keys as a set of a join: they are listed anew for each step, and not kept.
-type listedSet struct {
-	ctx  context.Context
-	keys keystore.Lists
-}
-
-func (n *Node) listed(ctx context.Context) (listedSet, error) {
+// listed is the node's own keys as a set of a join.
+func (n *Node) listed(ctx context.Context) (join.Listing, error) {
 	keys, ok := n.keys.(keystore.Lists)
 	if !ok {
-		return listedSet{}, ErrNoList
+		return nil, ErrNoList
 	}
-	return listedSet{ctx, keys}, nil
-}
-
-// Size implements join.Source.
-func (s listedSet) Size() (size join.Size, err error) {
-	for key, err := range s.keys.Keys(s.ctx) {
-		if err != nil {
-			return size, err
-		}
-		size.Keys++
-		size.Bytes += join.KeyBytes(len(key))
-	}
-	return size, nil
-}
-
-// Filter implements join.Source.
-func (s listedSet) Filter(p bloom.Params) ([]byte, error) {
-	codec, err := bloom.NewCodec(p)
-	if err != nil {
-		return nil, err
-	}
-	f, err := bloom.New(p)
-	if err != nil {
-		return nil, err
-	}
-	for key, err := range s.keys.Keys(s.ctx) {
-		if err != nil {
-			return nil, err
-		}
-		f.Add(key)
-	}
-	return codec.Append(nil, f)
-}
-
-// Matching implements join.Source.
-func (s listedSet) Matching(p bloom.Params, message []byte) (keys [][]byte, err error) {
-	err = s.matching(p, message, func(key []byte) error { keys = append(keys, key); return nil })
-	return keys, err
-}
-
-// matching gives the keys in a filter to yield, until that fails.
-func (s listedSet) matching(p bloom.Params, message []byte, yield func(key []byte) error) error {
-	codec, err := bloom.NewCodec(p)
-	if err != nil {
-		return err
-	}
-	f, err := codec.Decode(message)
-	if err != nil {
-		return fmt.Errorf("%w: filter: %w", wire.ErrMalformed, err)
-	}
-	for key, err := range s.keys.Keys(s.ctx) {
-		if err != nil {
-			return err
-		}
-		if !f.Contains(key) {
-			continue
-		}
-		if err := yield(key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return join.Listing(keys.Keys(ctx)), nil
 }

@@ -1,54 +1,27 @@
 package join
 
-import (
-	"fmt"
-
-	"github.com/venn-p2p/venn/summary/bloom"
-)
+import "github.com/venn-p2p/venn/summary/bloom"
 
 // Set is a Source in memory: its keys, in any order.
 type Set [][]byte
 
-// Size implements Source.
-func (s Set) Size() (Size, error) {
-	size := Size{Keys: len(s)}
-	for _, key := range s {
-		size.Bytes += KeyBytes(len(key))
+func (s Set) listing() Listing {
+	return func(yield func([]byte, error) bool) {
+		for _, key := range s {
+			if !yield(key, nil) {
+				return
+			}
+		}
 	}
-	return size, nil
 }
 
+// Size implements Source.
+func (s Set) Size() (Size, error) { return s.listing().Size() }
+
 // Filter implements Source.
-func (s Set) Filter(p bloom.Params) ([]byte, error) {
-	codec, err := bloom.NewCodec(p)
-	if err != nil {
-		return nil, err
-	}
-	f, err := bloom.New(p)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range s {
-		f.Add(key)
-	}
-	return codec.Append(nil, f)
-}
+func (s Set) Filter(p bloom.Params) ([]byte, error) { return s.listing().Filter(p) }
 
 // Matching implements Source.
 func (s Set) Matching(p bloom.Params, message []byte) ([][]byte, error) {
-	codec, err := bloom.NewCodec(p)
-	if err != nil {
-		return nil, err
-	}
-	f, err := codec.Decode(message)
-	if err != nil {
-		return nil, fmt.Errorf("join: %w", err)
-	}
-	var keys [][]byte
-	for _, key := range s {
-		if f.Contains(key) {
-			keys = append(keys, key)
-		}
-	}
-	return keys, nil
+	return s.listing().Matching(p, message)
 }
