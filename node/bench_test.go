@@ -8,8 +8,8 @@ import (
 
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/routing"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // BenchmarkFind is the local part of a query on a node that knows 1,000 peers of 10,000 keys each: from the call until it is
@@ -42,7 +42,7 @@ func knowing(b *testing.B, peers, keys int) *Node {
 	b.Helper()
 	n := newNode(b, WithBandwidth(1e9, 1e9), WithMemory(256<<20))
 	r := newRaw(b, n)
-	byGroup := make(map[summary.GroupID]origin)
+	byGroup := make(map[group.ID]origin)
 	var items []overlay.Item
 	whole := 0
 	for i := range peers {

@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -20,7 +21,7 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 	const origins = 300
 	n := newNode(t)
 	r := newRaw(t, n)
-	byGroup := make(map[summary.GroupID]origin)
+	byGroup := make(map[group.ID]origin)
 	var items []overlay.Item
 	for i := range origins {
 		o := newOrigin(t, fmt.Sprint(i), 50)
@@ -42,7 +43,7 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 
 // TestHostile sends what a bad peer may send. Each is refused, counted, and reported to pubsub; afterwards the node works.
 func TestHostile(t *testing.T) {
-	group := make([]byte, len(summary.GroupID{}))
+	nobodys := make([]byte, len(group.ID{}))
 	topic := Topic("venn")
 	claim := binary.AppendUvarint(nil, 1<<40)
 	publish := func(topic string, group, metadata, parts []byte) func(*testing.T, *Node, *raw) {
@@ -62,14 +63,14 @@ func TestHostile(t *testing.T) {
 		name, reason string
 		attack       func(*testing.T, *Node, *raw)
 	}{
-		{"topic never joined", "rpc topic", publish("other", group, []byte{1}, nil)},
+		{"topic never joined", "rpc topic", publish("other", nobodys, []byte{1}, nil)},
 		{"group that is none", "rpc group", publish(topic, []byte("gg"), nil, []byte{1})},
 		{"parts in the catalogue's group", "rpc group", publish(topic, []byte("c"), nil, []byte{1})},
-		{"garbage for parts", "rpc malformed", publish(topic, group, nil, bytes.Repeat([]byte{0xff}, 100))},
+		{"garbage for parts", "rpc malformed", publish(topic, nobodys, nil, bytes.Repeat([]byte{0xff}, 100))},
 		{"garbage for a catalogue", "rpc malformed", publish(topic, []byte("c"), bytes.Repeat([]byte{0xff}, 100), nil)},
-		{"parts of 600 KiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 600<<10))},
+		{"parts of 600 KiB", "rpc over the limit", publish(topic, nobodys, nil, make([]byte, 600<<10))},
 		{"catalogue of 200 KiB", "rpc over the limit", publish(topic, []byte("c"), make([]byte, 200<<10), nil)},
-		{"an RPC of 2 MiB", "rpc over the limit", publish(topic, group, nil, make([]byte, 2<<20))},
+		{"an RPC of 2 MiB", "rpc over the limit", publish(topic, nobodys, nil, make([]byte, 2<<20))},
 		{"1 TiB claimed for an RPC", "rpc over the limit", stream(mesh.ProtocolID, claim)},
 		{"garbage for an RPC", "rpc malformed", stream(mesh.ProtocolID, frame(bytes.Repeat([]byte{0xff}, 50)))},
 		{"a record of another in a hello", "record", func(t *testing.T, n *Node, r *raw) {
@@ -80,7 +81,7 @@ func TestHostile(t *testing.T) {
 			}
 		}},
 		{"an epoch of our own that is none", "catalogue", func(_ *testing.T, n *Node, r *raw) {
-			own := summary.NewGroupID(summary.OriginTag(string(n.ID())), summary.Epoch{Generation: 1<<32 - 1, Sequence: 1})
+			own := group.New(group.OriginTag(string(n.ID())), summary.Epoch{Generation: 1<<32 - 1, Sequence: 1})
 			r.announce(n, overlay.Item{Group: own, Have: 1})
 		}},
 		{"a summary of another network", "seed", asksOf(origin.elsewhere)},

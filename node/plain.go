@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -55,7 +56,7 @@ func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Partial, err err
 	if _, err := n.cfg.cache.Extend(none, parts.Run); err != nil {
 		return p, err
 	}
-	return inbox.Partial{Way: overlay.Message, Group: h.Group(), Parts: &parts}, nil
+	return inbox.Partial{Way: overlay.Message, Group: group.Of(&h), Parts: &parts}, nil
 }
 
 // sampleMessage is the ordinary message about a new epoch; nil if it would be too large.

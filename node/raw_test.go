@@ -24,6 +24,7 @@ import (
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -268,7 +269,7 @@ func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e sum
 }
 
 func (o origin) item() overlay.Item {
-	return overlay.Item{Group: o.stream.Header().Group(), Have: uint16(o.stream.Prefix().Parts())}
+	return overlay.Item{Group: group.Of(o.stream.Header()), Have: uint16(o.stream.Prefix().Parts())}
 }
 
 // parts is what the origin's holder answers.

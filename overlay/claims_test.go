@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -16,7 +17,7 @@ const honest, liar PeerID = "honest", "liar"
 type scene struct {
 	o       *Overlay
 	origins []signed
-	lied    map[summary.GroupID]bool // asked of the liar
+	lied    map[group.ID]bool // asked of the liar
 	faults  map[Fault]int
 }
 
@@ -24,7 +25,7 @@ func newScene(t *testing.T, origins, keys int, cfg Config) *scene {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	cfg.Up, cfg.Down = 10_000_000, 10_000_000
-	s := &scene{o: alone(t, rng, cfg), lied: map[summary.GroupID]bool{}, faults: map[Fault]int{}}
+	s := &scene{o: alone(t, rng, cfg), lied: map[group.ID]bool{}, faults: map[Fault]int{}}
 	linked(s.o, honest)
 	linked(s.o, liar)
 	for i := range origins {
@@ -40,9 +41,9 @@ func newScene(t *testing.T, origins, keys int, cfg Config) *scene {
 // items are the lines of one who has all parts of all origins, or says so of an epoch that there is not.
 func (s *scene) items(lie *summary.Epoch) (items []Item) {
 	for _, o := range s.origins {
-		g := o.stream.Header().Group()
+		g := group.Of(o.stream.Header())
 		if lie != nil {
-			g = summary.NewGroupID(g.OriginTag(), *lie)
+			g = group.New(g.OriginTag(), *lie)
 		}
 		items = append(items, Item{Group: g, Have: uint16(o.stream.Prefix().Parts())})
 	}
@@ -76,7 +77,7 @@ func (s *scene) step(now time.Duration, in Input) {
 func (s *scene) run(from PeerID, it Item) PartsReceived {
 	for _, o := range s.origins {
 		p := o.stream.Prefix()
-		if p.Header().Group() != it.Group || int(it.Have) >= p.Parts() {
+		if group.Of(p.Header()) != it.Group || int(it.Have) >= p.Parts() {
 			continue
 		}
 		run, err := p.Run(int(it.Have), min(int(it.Want), p.Parts()))
@@ -136,7 +137,7 @@ func TestClaimsOfNewerEpochs(t *testing.T) {
 func partsBeside(t *testing.T, cfg Config) (held, all int) {
 	s := newScene(t, 1, 5000, cfg)
 	s.step(0, CatalogueReceived{From: liar, Items: s.items(nil), Bytes: 20})
-	sample := s.run(liar, Item{Group: s.origins[0].stream.Header().Group(), Want: 1})
+	sample := s.run(liar, Item{Group: group.Of(s.origins[0].stream.Header()), Want: 1})
 	for now := 200 * time.Millisecond; now <= time.Minute; now += 200 * time.Millisecond {
 		if now == time.Second {
 			s.step(now, CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 20})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -23,14 +24,14 @@ func TestFloodOfOrigins(t *testing.T) {
 	linked(o, "liar")
 	linked(o, "honest")
 	for i := range uint64(3 * directory.MaxPending) {
-		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: summary.NewGroupID(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	if o.directory.Pending() != directory.MaxPendingLink {
 		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	o.Step(0, CatalogueReceived{From: "honest", Items: []Item{{Group: x.stream.Header().Group(), Have: 1}}, Bytes: 20})
-	if o.directory.Tagged(summary.OriginTag("x")) == nil {
+	o.Step(0, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
+	if o.directory.Tagged(group.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
 	o.Step(time.Second, LinkClosed{Peer: "liar"})
@@ -45,7 +46,7 @@ func TestMadeUpPlaces(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})
 	linked(o, "liar")
 	for i := range uint64(64) {
-		g := summary.NewGroupID(summary.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
+		g := group.New(group.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
 		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
 	}
 	for now := time.Second; now < time.Minute; now += time.Second {
@@ -79,7 +80,7 @@ func TestManyIdentities(t *testing.T) {
 	for i := range identities {
 		s := sign(t, PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
 		all = append(all, s)
-		o.Step(0, CatalogueReceived{From: "sybil", Items: []Item{{Group: s.stream.Header().Group(), Have: 1}}, Bytes: 20})
+		o.Step(0, CatalogueReceived{From: "sybil", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	most := 0
 	for now := time.Second; now < time.Minute; now += time.Second {
@@ -91,7 +92,7 @@ func TestManyIdentities(t *testing.T) {
 		}
 		for _, it := range asked {
 			for _, s := range all {
-				if run, err := s.stream.Prefix().Run(0, 1); err == nil && it.Want > 0 && s.stream.Header().Group() == it.Group {
+				if run, err := s.stream.Prefix().Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
 					o.Step(now, PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
 				}
 			}
@@ -111,7 +112,7 @@ func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 3)), Config{})
 	linked(o, "p")
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	group := x.stream.Header().Group()
+	group := group.Of(x.stream.Header())
 	o.Step(0, CatalogueReceived{From: "p", Items: []Item{{Group: group, Have: 1}}, Bytes: 20})
 	o.Step(time.Second, Tick{})
 	huge := append([]byte(nil), x.envelope...)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -94,7 +95,7 @@ func (w *world) step(effects []Effect) []Effect {
 		for _, it := range c.Items {
 			for _, s := range w.origins {
 				p := s.stream.Prefix()
-				if it.Want <= it.Have || it.Group != p.Header().Group() || int(it.Have) >= p.Parts() {
+				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
 					continue
 				}
 				run, err := p.Run(int(it.Have), min(int(it.Want), p.Parts()))
@@ -115,7 +116,7 @@ func (w *world) step(effects []Effect) []Effect {
 		out = append(out, w.o.Step(w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := Item{Group: s.stream.Header().Group(), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
+	item := Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
 	out = append(out, w.o.Step(w.now, CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
 		out = append(out, w.o.Step(w.now, Outcome{Peer: PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)

@@ -5,9 +5,9 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Where a directory covers a part of the network, a search covers the rest by contacts: peers that each know a range of it.
@@ -160,7 +160,7 @@ func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
 }
 
 // placeOf is the place of a peer.
-func placeOf(p overlay.PeerID) coverage.Place { return coverage.Place(summary.OriginTag(string(p))) }
+func placeOf(p overlay.PeerID) coverage.Place { return coverage.Place(group.OriginTag(string(p))) }
 
 // contactFailed tells the overlay that a contact did not answer.
 func (r *Router) contactFailed(a *ask) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -11,12 +12,12 @@ const (
 	MaxPartsRPC     = 136 << 10 // bytes of a Parts in pubsub
 	MaxSample       = 4 << 10   // bytes of a Parts in an ordinary message
 	MaxPart         = 1<<16 - 1 // number of a part, and of parts
-	groupBytes      = len(summary.GroupID{})
+	groupBytes      = len(group.ID{})
 )
 
 // PartsRequest asks for parts First to End-1 of a group; fewer may come.
 type PartsRequest struct {
-	Group      summary.GroupID
+	Group      group.ID
 	First, End int
 	Bases      overlay.Bases // a delta from one of these may answer
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
@@ -62,10 +63,10 @@ var kinds = []kind{
 		Similar: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames), encoder(AppendNames)},
 	{"hello-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
-	{"tails-left", MaxTails, []tails.Item{{Group: summary.GroupID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
+	{"tails-left", MaxTails, []tails.Item{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
 	{"tails", MaxTails, []tails.Item{
-		{Group: summary.GroupID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
-		{Group: summary.GroupID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
+		{Group: group.ID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
+		{Group: group.ID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
 	}, parser(ParseTails), encoder(AppendTails)},
 	{"have-request", MaxHave, [][]byte{[]byte("one key"), []byte("another")}, parser(ParseHaveRequest), encoder(AppendHaveRequest)},
 	{"have-answer", MaxHaveAnswer, []bool{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) ([]bool, error) {
@@ -81,8 +82,8 @@ var kinds = []kind{
 	{"answer", MaxAnswer, Answer{
 		Records: []overlay.Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer), encoder(AppendAnswer)},
-	{"parts-request", MaxPartsRequest, PartsRequest{Group: summary.GroupID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
-	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: summary.GroupID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
+	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
+	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: summary.Digest{31: 11}},
@@ -104,10 +105,10 @@ var kinds = []kind{
 		Size: join.Size{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
 	}, parser(ParseJoinPiece), encoder(AppendJoinPiece)},
 	{"catalogue-bases", MaxCatalogue, []overlay.Item{
-		{Group: summary.GroupID{0: 1, 15: 1}, Have: 7, Bases: overlay.MaxBases}, {Group: summary.GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
+		{Group: group.ID{0: 1, 15: 1}, Have: 7, Bases: overlay.MaxBases}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
 	{"catalogue", MaxCatalogue, []overlay.Item{
-		{Group: summary.GroupID{0: 1, 15: 1}, Have: 7}, {Group: summary.GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
+		{Group: group.ID{0: 1, 15: 1}, Have: 7}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue), encoder(AppendCatalogue)},
 }
 

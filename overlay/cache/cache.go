@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,7 +25,7 @@ type Cache struct {
 // cacheKey names a prefix: the chain binds all its parts, the group the header.
 type cacheKey struct {
 	chain summary.Digest
-	group summary.GroupID
+	group group.ID
 	parts int
 }
 
@@ -42,7 +43,7 @@ func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error
 	if c == nil {
 		return p.Extend(r)
 	}
-	key := cacheKey{p.Header().Chain, p.Header().Group(), r.End()}
+	key := cacheKey{p.Header().Chain, group.Of(p.Header()), r.End()}
 	if q := c.get(key); q != nil && extends(q, p, r) {
 		return q, nil
 	}
@@ -90,7 +91,7 @@ func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	for c.size += p.SizeBytes(); c.size > c.limit && c.recent.Len() > 0; {
 		last := c.recent.Back()
 		old := c.recent.Remove(last).(*summary.Prefix)
-		delete(c.byKey, cacheKey{old.Header().Chain, old.Header().Group(), old.Parts()})
+		delete(c.byKey, cacheKey{old.Header().Chain, group.Of(old.Header()), old.Parts()})
 		c.size -= old.SizeBytes()
 	}
 }

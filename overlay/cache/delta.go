@@ -3,6 +3,7 @@ package cache
 import (
 	"crypto/sha256"
 
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -18,7 +19,7 @@ type deltaCache struct {
 // deltaKey names a delta: the chains bind what both prefixes say, the groups their headers.
 type deltaKey struct {
 	oldChain, newChain summary.Digest
-	oldGroup, newGroup summary.GroupID
+	oldGroup, newGroup group.ID
 	parts              int
 }
 
@@ -34,7 +35,7 @@ const (
 )
 
 func newDeltaKey(old *summary.Prefix, h *summary.Header, parts int) deltaKey {
-	return deltaKey{old.Header().Chain, h.Chain, old.Header().Group(), h.Group(), parts}
+	return deltaKey{old.Header().Chain, h.Chain, group.Of(old.Header()), group.Of(h), parts}
 }
 
 // EncodeDelta is [summary.EncodeDelta] of the first parts of both prefixes. It does no work if it has done the same of late.
@@ -83,7 +84,7 @@ func (c *Cache) ApplyDelta(old *summary.Prefix, h *summary.Header, delta []byte)
 		return nil, err
 	}
 	key := appliedKey{newDeltaKey(old, h, parts), sha256.Sum256(delta)}
-	q := c.get(cacheKey{h.Chain, h.Group(), parts})
+	q := c.get(cacheKey{h.Chain, group.Of(h), parts})
 	c.mu.Lock()
 	known := c.deltas.applied[key]
 	c.mu.Unlock()
@@ -97,7 +98,7 @@ func (c *Cache) ApplyDelta(old *summary.Prefix, h *summary.Header, delta []byte)
 	if q != nil && equal(q.Header(), h) {
 		p = q // the chain is the same, so the parts are
 	} else {
-		c.put(cacheKey{h.Chain, h.Group(), parts}, p)
+		c.put(cacheKey{h.Chain, group.Of(h), parts}, p)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 )
 
@@ -73,7 +74,7 @@ type link struct {
 
 // New returns a directory that knows nobody.
 func New(cfg Config) *Directory {
-	own := &Entry{tag: cfg.Seed.OriginTag(string(cfg.Self)), peer: cfg.Self}
+	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
 		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
 		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
@@ -84,7 +85,7 @@ func New(cfg Config) *Directory {
 
 // Open notes that there is a connection to a peer.
 func (d *Directory) Open(p event.PeerID) {
-	l := &link{tag: d.cfg.Seed.OriginTag(string(p))}
+	l := &link{tag: group.Tag(d.cfg.Seed, string(p))}
 	d.links[p] = l
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
 		e.unwanted = 0
@@ -263,11 +264,11 @@ func (d *Directory) Lookup(p event.PeerID) *Entry {
 	if l, linked := d.links[p]; linked {
 		tag = l.tag
 	} else {
-		tag = d.cfg.Seed.OriginTag(string(p))
+		tag = group.Tag(d.cfg.Seed, string(p))
 	}
 	e := d.entryOf(tag, p)
 	if d.previous != nil && (e == nil || e.cur == nil) {
-		if old := d.entryOf(d.cfg.Seed.Rotated(tag, d.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
+		if old := d.entryOf(group.Rotate(tag, d.cfg.Seed, d.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
 			e = old
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -72,6 +73,6 @@ func (e *Entry) nextExpiry() time.Duration {
 
 // IsNewest says whether a prefix is the newest of its origin.
 func (d *Directory) IsNewest(p *summary.Prefix) bool {
-	e := d.Tagged(p.Header().Group().OriginTag())
+	e := d.Tagged(group.Of(p.Header()).OriginTag())
 	return e != nil && e.Newest() == p
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // hear brings all of a summary, from a peer that announced it; false if nothing of it was taken in.
 func hear(d *Directory, now time.Duration, from event.PeerID, s signed) (Result, bool) {
-	e := d.Add(now, from, s.stream.Header().Group().OriginTag())
+	e := d.Add(now, from, group.Of(s.stream.Header()).OriginTag())
 	if e == nil || e.Unwanted(now) {
 		return Result{}, false
 	}
@@ -21,7 +22,7 @@ func hear(d *Directory, now time.Duration, from event.PeerID, s signed) (Result,
 	if err != nil {
 		return Result{}, false
 	}
-	r := d.Take(now, e, event.PartsReceived{From: from, Group: s.stream.Header().Group(), Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+	r := d.Take(now, e, event.PartsReceived{From: from, Group: group.Of(s.stream.Header()), Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
 	return r, r.Learned != nil
 }
 
@@ -105,7 +106,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 		if r, _ := hear(d, 0, "sybil", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 17, 18, 19, 20})); r.Fault != event.FaultTwin {
 			t.Fatalf("%d: %+v", i, r)
 		}
-		if e := d.Add(0, "sybil", tag.OriginTag(string(p))); e != nil {
+		if e := d.Add(0, "sybil", group.Tag(tag, string(p))); e != nil {
 			t.Fatalf("%v is banned, and known", e)
 		}
 		d.Shed(0, nobody)

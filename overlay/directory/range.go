@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -19,13 +20,13 @@ func (d *Directory) Range() coverage.Range { return d.within }
 
 // PlaceOf returns where the origin with a tag under the present seed stands. It is the same under every seed.
 func (d *Directory) PlaceOf(tag uint64) coverage.Place {
-	return coverage.Place(d.cfg.Seed.Rotated(tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
+	return coverage.Place(group.Rotate(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
 }
 
 // Place returns where an entry's origin stands.
 func (d *Directory) Place(e *Entry) coverage.Place {
 	if e.old && d.previous != nil {
-		return coverage.Place(d.previous.tag.Rotated(e.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
+		return coverage.Place(group.Rotate(e.tag, d.previous.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
 	}
 	return d.PlaceOf(e.tag)
 }
@@ -123,7 +124,7 @@ func (d *Directory) Judge(e *Entry) {
 
 // Meet takes in a signed record of a peer that another vouches for. The record was verified. It says whether it is news.
 func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) bool {
-	tag := d.cfg.Seed.OriginTag(string(r.Peer))
+	tag := group.Tag(d.cfg.Seed, string(r.Peer))
 	e := d.Tagged(tag)
 	if e == nil {
 		e = d.nameNew(now, from, tag)

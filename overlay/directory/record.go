@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // LearnRecord takes in a peer's certified addresses, from a linked peer. A record that does not verify is a fault of the
@@ -21,7 +22,7 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 		return event.FaultRecord
 	}
 	if e == nil {
-		e = d.name(now, from, d.cfg.Seed.OriginTag(string(p)))
+		e = d.name(now, from, group.Tag(d.cfg.Seed, string(p)))
 	}
 	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r, false) {
 		before := e.recordBytes()

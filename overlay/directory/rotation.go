@@ -5,6 +5,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -35,7 +36,7 @@ func (d *Directory) startRotation() {
 		return
 	}
 	d.previous = &rotation{tag: d.cfg.Previous.Tag(), hasher: d.cfg.Previous.Hasher()}
-	own := &Entry{index: len(d.entries), tag: d.previous.tag.OriginTag(string(d.cfg.Self)), peer: d.cfg.Self, old: true}
+	own := &Entry{index: len(d.entries), tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
 	d.entries = append(d.entries, own)
 	d.byTag[own.tag] = own.index
 	d.owns++
@@ -73,7 +74,7 @@ func (d *Directory) accepts(s summary.SeedTag) bool {
 
 // isTag says whether a tag is one of a linked peer's.
 func (d *Directory) isTag(tag uint64, l *link) bool {
-	return tag == l.tag || d.previous != nil && tag == d.cfg.Seed.Rotated(l.tag, d.previous.tag)
+	return tag == l.tag || d.previous != nil && tag == group.Rotate(l.tag, d.cfg.Seed, d.previous.tag)
 }
 
 // pairUp finds the sibling of a new entry.
@@ -81,7 +82,7 @@ func (d *Directory) pairUp(e *Entry) {
 	if d.previous == nil {
 		return
 	}
-	if i, ok := d.byTag[d.cfg.Seed.Rotated(e.tag, d.previous.tag)]; ok && i >= d.owns {
+	if i, ok := d.byTag[group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)]; ok && i >= d.owns {
 		e.sibling = d.entries[i]
 		e.sibling.sibling = e
 	}

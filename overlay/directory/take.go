@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -108,7 +109,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 		return nil, event.FaultSeed
 	case err != nil:
 		return nil, event.FaultHeader
-	case h.Group() != in.Group || e.peer != "" && string(e.peer) != h.Origin:
+	case group.Of(&h) != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, event.FaultGroup
 	case !d.accepts(h.Seed):
 		d.disown(now, e)

@@ -3,6 +3,7 @@ package event
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -25,7 +26,7 @@ type SendCatalogue struct {
 // sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
 type SendParts struct {
 	To       PeerID
-	Group    summary.GroupID
+	Group    group.ID
 	Envelope []byte
 	Record   []byte
 	Run      summary.Run
@@ -37,7 +38,7 @@ type SendParts struct {
 // it is not linked. A delta from one of the Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
 type RequestParts struct {
 	From       Record
-	Group      summary.GroupID
+	Group      group.ID
 	First, End int
 	Bases      Bases
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -49,7 +50,7 @@ type CatalogueReceived struct {
 type PartsReceived struct {
 	From     PeerID
 	Way      Way
-	Group    summary.GroupID
+	Group    group.ID
 	Envelope []byte
 	Record   []byte
 	Run      summary.Run
@@ -63,7 +64,7 @@ type PartsReceived struct {
 type PartsRequested struct {
 	From       PeerID
 	Request    uint64
-	Group      summary.GroupID
+	Group      group.ID
 	First, End int   // parts First..End-1
 	Bases      Bases // held by the peer to at least End parts: a delta from one of them may answer
 }
@@ -71,7 +72,7 @@ type PartsRequested struct {
 // FetchFailed says that a [RequestParts] brought nothing.
 type FetchFailed struct {
 	From  PeerID
-	Group summary.GroupID
+	Group group.ID
 }
 
 // DialFailed says that a peer could not be reached by any certified address.

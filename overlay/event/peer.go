@@ -3,7 +3,7 @@
 // has for all of these.
 package event
 
-import "github.com/venn-p2p/venn/summary"
+import "github.com/venn-p2p/venn/overlay/group"
 
 // PeerID names a peer. The bytes are the driver's; here they are only compared.
 type PeerID string
@@ -50,7 +50,7 @@ const MaxHelloRecords = 16
 // receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too: from which it can make deltas,
 // and, if it asks, those of which it has at least Want parts, so that a delta may answer.
 type Item struct {
-	Group      summary.GroupID
+	Group      group.ID
 	Have, Want uint16
 	Bases      Bases
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -82,7 +83,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []event.Item {
 func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) event.Item {
 	l.trade(e.Index()).tells(p.Parts(), now)
 	ep := p.Header().Epoch
-	return event.Item{Group: summary.NewGroupID(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
+	return event.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
 }
 
 // told says that a link knows, or needs not know, how much we hold of an origin.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -30,7 +31,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	e.ask = &ask{peer: e.Peer(), way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
-	x.out.Emit(event.RequestParts{From: e.Record(), Group: e.Newest().Header().Group(), First: of.from, End: of.end, Bases: of.bases})
+	x.out.Emit(event.RequestParts{From: e.Record(), Group: group.Of(e.Newest().Header()), First: of.from, End: of.end, Bases: of.bases})
 }
 
 // reserve sets the predicted bytes of an entry's ask aside.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -127,7 +128,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 	if s != deltaGoes {
 		return s
 	}
-	x.sendParts(l, event.SendParts{To: l.peer, Group: p.Header().Group(), Envelope: e.Envelope(p), Record: record, Delta: delta})
+	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Envelope: e.Envelope(p), Record: record, Delta: delta})
 	l.trade(e.Index()).claims(w.of, uint16(end))
 	delete(l.wants, e.Index())
 	return deltaGoes

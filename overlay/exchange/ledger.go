@@ -60,10 +60,10 @@ func (t ledger) renewed(i int) {
 
 // claims notes that the peer says it holds parts of an epoch; it says whether that is more than was known.
 func (t *trade) claims(e summary.Epoch, have uint16) bool {
-	switch order := e.Compare(t.theirs); {
-	case order > 0:
+	switch {
+	case e.After(t.theirs):
 		t.theirs, t.have, t.bases = e, have, 0
-	case order == 0 && have > t.have:
+	case e == t.theirs && have > t.have:
 		t.have = have
 	default:
 		return false

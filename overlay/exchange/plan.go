@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -248,7 +249,7 @@ func (x *Exchange) take(now time.Duration, of offer, asks map[event.PeerID][]eve
 	l.asks(e.Index(), of.epoch)
 	x.asked = append(x.asked, e.Index())
 	asks[l.peer] = append(asks[l.peer], event.Item{
-		Group: summary.NewGroupID(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
+		Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Bases: of.bases,
 	})
 }
 

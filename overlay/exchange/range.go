@@ -3,7 +3,7 @@ package exchange
 import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // A link is told of origins in the range that its peer wants to hear of, and of no others. Where the range is everybody,
@@ -11,7 +11,7 @@ import (
 // without regard to ranges.
 
 // PlaceOf returns where a peer stands.
-func PlaceOf(p event.PeerID) coverage.Place { return coverage.Place(summary.OriginTag(string(p))) }
+func PlaceOf(p event.PeerID) coverage.Place { return coverage.Place(group.OriginTag(string(p))) }
 
 // SetRange says which places we want to hear of. At first all are.
 func (x *Exchange) SetRange(r coverage.Range) {

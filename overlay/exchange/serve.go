@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -61,7 +62,7 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 	if i == 0 {
 		x.copies.taken(x.now, run.End())
 	}
-	x.sendParts(l, event.SendParts{To: l.peer, Group: summary.NewGroupID(e.Tag(), w.of), Envelope: env, Record: rec, Run: run})
+	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Envelope: env, Record: rec, Run: run})
 	x.charge(l, RunBytes(run, env, rec))
 	w.from, w.at = uint16(run.End()), x.now
 	l.trade(i).claims(w.of, w.from)

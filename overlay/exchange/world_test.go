@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -88,7 +89,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		for _, it := range c.Items {
 			for _, s := range w.origins {
 				p := s.stream.Prefix()
-				if it.Want <= it.Have || it.Group != p.Header().Group() || int(it.Have) >= p.Parts() {
+				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
 					continue
 				}
 				run, err := p.Run(int(it.Have), min(int(it.Want), p.Parts()))
@@ -109,7 +110,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		out = append(out, w.give(w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := event.Item{Group: s.stream.Header().Group(), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
+	item := event.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
 	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []event.Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
 		out = append(out, w.give(w.now, event.Outcome{Peer: event.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)

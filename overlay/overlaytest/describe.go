@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -91,7 +92,7 @@ func (s *Script) items(items []overlay.Item) string {
 	return strings.Join(out, "; ")
 }
 
-func (s *Script) sending(g summary.GroupID, r summary.Run, delta []byte) string {
+func (s *Script) sending(g group.ID, r summary.Run, delta []byte) string {
 	if delta != nil {
 		return fmt.Sprintf("%s delta of %d bytes", s.group(g), len(delta))
 	}
@@ -107,7 +108,7 @@ func span(first, end int) string {
 }
 
 // group is the origin's name and the epoch.
-func (s *Script) group(g summary.GroupID) string {
+func (s *Script) group(g group.ID) string {
 	for _, p := range s.net.Peers {
 		if number, ok := p.seedOf(g); ok && number > 0 {
 			return fmt.Sprintf("%s %s under %d", p.ID, g.Epoch(), number)
@@ -116,7 +117,7 @@ func (s *Script) group(g summary.GroupID) string {
 		}
 	}
 	for _, name := range sortedKeys(s.origins) {
-		if o := s.origins[name]; summary.OriginTag(string(o.ID)) == g.OriginTag() {
+		if o := s.origins[name]; group.OriginTag(string(o.ID)) == g.OriginTag() {
 			return fmt.Sprintf("%s %s", o.ID, g.Epoch())
 		}
 	}

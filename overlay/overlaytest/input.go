@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -60,7 +61,7 @@ func (s *Script) catalogue(d *datadriven.TestData, from overlay.PeerID) overlay.
 	item := func(o Origin, have, want int) {
 		g := o.Group()
 		if e := epoch(strings.Join(list(d, "epoch"), "")); e != (summary.Epoch{}) {
-			g = summary.NewGroupID(g.OriginTag(), e)
+			g = group.New(g.OriginTag(), e)
 		}
 		items = append(items, overlay.Item{Group: g, Have: uint16(have), Want: uint16(want)})
 	}
@@ -130,7 +131,7 @@ func (s *Script) parts(d *datadriven.TestData, from overlay.PeerID) overlay.Inpu
 	case "record":
 		in.Record = Record(from)
 	case "group":
-		in.Group = summary.NewGroupID(in.Group.OriginTag(), summary.Epoch{Generation: 9})
+		in.Group = group.New(in.Group.OriginTag(), summary.Epoch{Generation: 9})
 	}
 	return in
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -36,7 +37,7 @@ type Network struct {
 	index    map[overlay.PeerID]int
 	links    map[[2]int]bool
 	busy     map[[2]int]time.Duration // until when the lines are
-	requests []summary.GroupID        // direct requests so far
+	requests []group.ID               // direct requests so far
 	random   uint64
 }
 
@@ -427,7 +428,7 @@ func (n *Network) spoiled(peer int, delta []byte) []byte {
 	return delta
 }
 
-func (n *Network) originOf(g summary.GroupID) overlay.PeerID {
+func (n *Network) originOf(g group.ID) overlay.PeerID {
 	for _, p := range n.Peers {
 		if _, ok := p.seedOf(g); ok {
 			return p.ID
@@ -437,9 +438,9 @@ func (n *Network) originOf(g summary.GroupID) overlay.PeerID {
 }
 
 // seedOf is the seed number under which a group is of the peer's.
-func (p *Peer) seedOf(g summary.GroupID) (uint32, bool) {
+func (p *Peer) seedOf(g group.ID) (uint32, bool) {
 	for _, number := range p.seeds {
-		if Seed(number).Tag().OriginTag(string(p.ID)) == g.OriginTag() {
+		if group.Tag(Seed(number).Tag(), string(p.ID)) == g.OriginTag() {
 			return number, true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -40,7 +41,7 @@ func NewOrigin(id overlay.PeerID, fps []summary.Fingerprint, h summary.Header) (
 }
 
 // Group names the summary.
-func (o *Origin) Group() summary.GroupID { return o.Stream.Header().Group() }
+func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
 
 // Parts is how many parts the summary has.
 func (o *Origin) Parts() int { return o.Stream.Prefix().Parts() }

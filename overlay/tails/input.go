@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Item is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks.
 type Item struct {
-	Group  summary.GroupID
+	Group  group.ID
 	Number uint32   // the state that the sender holds
 	Gap    bool     // the sender cannot use tails that start later than state 0
 	Direct bool     // the sender is linked with the origin: it hears of its tails without others

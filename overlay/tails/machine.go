@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -80,7 +81,7 @@ type step struct{ added, removed []summary.Fingerprint }
 // early is a tail that came before the epoch that it belongs to.
 type early struct {
 	from  overlay.PeerID
-	group summary.GroupID
+	group group.ID
 	tails [][]byte
 	until time.Duration
 }
@@ -197,7 +198,7 @@ func (m *Machine) closed(p overlay.PeerID) {
 		return
 	}
 	delete(m.links, p)
-	tag := m.cfg.Seed.OriginTag(string(p))
+	tag := group.Tag(m.cfg.Seed, string(p))
 	for _, l := range m.links { // they no longer may leave it to the peer to tell us
 		if pos := l.known[tag]; pos.knows {
 			pos.knows = false
@@ -213,17 +214,17 @@ func (m *Machine) closed(p overlay.PeerID) {
 func (m *Machine) learned(p overlay.PeerID) {
 	h := m.cfg.Header(p)
 	if h == nil || h.Seed != m.cfg.Seed || p == m.cfg.Self {
-		m.forget(m.cfg.Seed.OriginTag(string(p)))
+		m.forget(group.Tag(m.cfg.Seed, string(p)))
 		return
 	}
-	tag := h.Group().OriginTag()
+	tag := group.Of(h).OriginTag()
 	o := m.origins[tag]
 	if o != nil && o.header.Epoch == h.Epoch {
 		return
 	}
 	m.forget(tag)
 	m.origins[tag] = &origin{peer: p, header: h, tokens: tailBurst, filled: m.now}
-	m.retry(h.Group())
+	m.retry(group.Of(h))
 	// Those who hold the epoch may hold tails of it: told where we are, they send what we lack.
 	for _, l := range m.links {
 		if pos := l.known[tag]; pos.epoch == h.Epoch && pos.number > m.origins[tag].number() {
@@ -263,7 +264,7 @@ func (m *Machine) forget(tag uint64) {
 }
 
 // retry takes in tails that came before their epoch.
-func (m *Machine) retry(g summary.GroupID) {
+func (m *Machine) retry(g group.ID) {
 	waiting := m.early
 	m.early = nil
 	for _, e := range waiting {
@@ -300,7 +301,7 @@ func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	pos := l.known[tag]
 	pos.epoch, pos.number, pos.direct = epoch, it.Number, it.Direct
 	l.know(tag, pos)
-	if tag == m.cfg.Seed.OriginTag(string(from)) {
+	if tag == group.Tag(m.cfg.Seed, string(from)) {
 		l.hides, l.heard = it.Hides, m.now
 		if o != nil {
 			o.left = it.Left
@@ -455,7 +456,7 @@ func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 func (m *Machine) advanced(o *origin, how due) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.header.Epoch, o.number(), added, removed})
-	tag := o.header.Group().OriginTag()
+	tag := group.Of(o.header).OriginTag()
 	at := m.now
 	for p, l := range m.links {
 		pos := l.known[tag]
@@ -485,7 +486,7 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 	if len(m.origins) == 0 {
 		return false
 	}
-	o := m.origins[m.cfg.Seed.OriginTag(string(p))]
+	o := m.origins[group.Tag(m.cfg.Seed, string(p))]
 	if o == nil || o.peer != p {
 		return false
 	}
@@ -500,7 +501,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 	if l == nil || l.hides {
 		return 0, false
 	}
-	tag := m.cfg.Seed.OriginTag(string(p))
+	tag := group.Tag(m.cfg.Seed, string(p))
 	o := m.origins[tag]
 	pos, said := l.known[tag]
 	if o == nil || o.peer != p || !said || pos.epoch != o.header.Epoch || pos.number > o.number() {
@@ -511,7 +512,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 
 // State is the number of a peer's state that is known, and how many fingerprints were added and removed since its summary.
 func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
-	o := m.origins[m.cfg.Seed.OriginTag(string(p))]
+	o := m.origins[group.Tag(m.cfg.Seed, string(p))]
 	if p == m.cfg.Self {
 		o = &m.own
 	}
@@ -525,7 +526,7 @@ func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
 // Refused is how many tails were refused so far.
 func (m *Machine) Refused() int { return m.refused }
 
-func (m *Machine) ownTag() uint64 { return m.cfg.Seed.OriginTag(string(m.cfg.Self)) }
+func (m *Machine) ownTag() uint64 { return group.Tag(m.cfg.Seed, string(m.cfg.Self)) }
 
 // tick sends what is due, every tickEvery at most.
 func (m *Machine) tick() {
@@ -617,7 +618,7 @@ func (m *Machine) itemFor(l *link, tag uint64) (it Item, bytes int, ok bool) {
 	pos := l.known[tag]
 	how := l.due[tag].how
 	same := pos.epoch == o.header.Epoch
-	it = Item{Group: o.header.Group(), Number: o.number(), Gap: how == gap, Direct: m.links[o.peer] != nil}
+	it = Item{Group: group.Of(o.header), Number: o.number(), Gap: how == gap, Direct: m.links[o.peer] != nil}
 	it.Left = o == &m.own && m.leaving || o != &m.own && how == gone && !it.Direct
 	it.Hides = o == &m.own && m.cfg.Hides()
 	if m.now < l.due[tag].at {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -349,7 +350,7 @@ func TestLargeItemBlocksNobody(t *testing.T) {
 	n.link("a", "d")
 	n.run(time.Second)
 	small, large := n.peers["b"], n.peers["c"]
-	if large.header.Group().OriginTag() > small.header.Group().OriginTag() {
+	if group.Of(large.header).OriginTag() > group.Of(small.header).OriginTag() {
 		small, large = large, small
 	}
 	a.room = 300
@@ -401,11 +402,11 @@ func TestHostileTails(t *testing.T) {
 	f := fps(77, 1)
 	old := a.header
 	for name, item := range map[string]tails.Item{
-		"by another":       {Group: a.header.Group(), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
-		"garbage":          {Group: a.header.Group(), Number: 2, Tails: [][]byte{{1, 2, 3}}},
-		"too long":         {Group: a.header.Group(), Number: 2, Tails: [][]byte{make([]byte, summary.MaxTail+1)}},
-		"another's header": {Group: a.header.Group(), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
-		"nobody's":         {Group: summary.GroupID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
+		"by another":       {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
+		"garbage":          {Group: group.Of(a.header), Number: 2, Tails: [][]byte{{1, 2, 3}}},
+		"too long":         {Group: group.Of(a.header), Number: 2, Tails: [][]byte{make([]byte, summary.MaxTail+1)}},
+		"another's header": {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
+		"nobody's":         {Group: group.ID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
 	} {
 		before := b.machine.Refused()
 		b.step(tails.Received{From: "evil", Items: []tails.Item{item}})
@@ -420,11 +421,11 @@ func TestHostileTails(t *testing.T) {
 	first := sign("a", old, 1, 0, fps(0, 2))
 	a.change(nil, fps(0, 1))
 	n.run(n.now + time.Second)
-	b.step(tails.Received{From: "evil", Items: []tails.Item{{Group: old.Group(), Number: 9, Tails: [][]byte{first}}}})
+	b.step(tails.Received{From: "evil", Items: []tails.Item{{Group: group.Of(old), Number: 9, Tails: [][]byte{first}}}})
 	if !b.machine.Removed("a", fps(0, 1)[0]) {
 		t.Error("a replayed tail brought a removed key back")
 	}
-	b.step(tails.Received{From: "stranger", Items: []tails.Item{{Group: old.Group(), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
+	b.step(tails.Received{From: "stranger", Items: []tails.Item{{Group: group.Of(old), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
 	if len(b.machine.Added(f[0])) > 0 {
 		t.Error("taken from a peer that is not linked")
 	}
@@ -441,7 +442,7 @@ func TestFloodOfTails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.step(tails.Received{From: "a", Items: []tails.Item{{Group: a.header.Group(), Number: uint32(i + 1), Tails: [][]byte{tail.AppendSigned(nil)}}}})
+		b.step(tails.Received{From: "a", Items: []tails.Item{{Group: group.Of(a.header), Number: uint32(i + 1), Tails: [][]byte{tail.AppendSigned(nil)}}}})
 	}
 	if _, added, _ := b.machine.State("a"); added > 2048 {
 		t.Errorf("%d changes are kept of one origin", added)
@@ -469,7 +470,7 @@ func TestFresh(t *testing.T) {
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, silent for ten seconds: %v", age)
 	}
-	a.step(tails.Received{From: "b", Items: []tails.Item{{Group: n.peers["c"].header.Group()}}})
+	a.step(tails.Received{From: "b", Items: []tails.Item{{Group: group.Of(n.peers["c"].header)}}})
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, who spoke of c alone: %v", age)
 	}
@@ -553,7 +554,7 @@ func TestLyingDoubts(t *testing.T) {
 	n.trace.Reset()
 	var lies []tails.Item
 	for i := range 10 {
-		lies = append(lies, tails.Item{Group: n.peers[overlay.PeerID(fmt.Sprint("v", i))].header.Group(), Left: true})
+		lies = append(lies, tails.Item{Group: group.Of(n.peers[overlay.PeerID(fmt.Sprint("v", i))].header), Left: true})
 	}
 	n.peers["a"].step(tails.Received{From: "liar", Items: lies})
 	n.run(n.now + 3*time.Second)

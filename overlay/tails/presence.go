@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 const (
@@ -20,14 +21,14 @@ func (m *Machine) leave() {
 		return
 	}
 	for _, p := range m.order {
-		it := Item{Group: m.own.header.Group(), Number: m.own.number(), Left: true}
+		it := Item{Group: group.Of(m.own.header), Number: m.own.number(), Left: true}
 		m.emit(Send{p, []Item{it}, messageBytes + itemBytes})
 	}
 }
 
 // unreachable tells all links that a peer cannot be reached.
 func (m *Machine) unreachable(p overlay.PeerID) {
-	o := m.origins[m.cfg.Seed.OriginTag(string(p))]
+	o := m.origins[group.Tag(m.cfg.Seed, string(p))]
 	if o == nil || o.peer != p || m.links[p] != nil {
 		return
 	}
@@ -42,7 +43,7 @@ func (m *Machine) pass(o *origin) {
 	o.told = max(m.now, 1)
 	o.doubt = o.told
 	for _, l := range m.links {
-		l.owe(o.header.Group().OriginTag(), gone, 0)
+		l.owe(group.Of(o.header).OriginTag(), gone, 0)
 	}
 	m.emit(Doubt{o.peer})
 }
@@ -64,7 +65,7 @@ func (m *Machine) hear(l *link, o *origin) {
 
 // back takes in that a peer is linked again.
 func (m *Machine) back(p overlay.PeerID) {
-	if o := m.origins[m.cfg.Seed.OriginTag(string(p))]; o != nil {
+	if o := m.origins[group.Tag(m.cfg.Seed, string(p))]; o != nil {
 		o.left, o.doubt, o.told = false, 0, 0
 	}
 }

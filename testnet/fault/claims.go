@@ -10,6 +10,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -34,16 +35,16 @@ func (p *Peer) sign() error {
 
 // announceClaim says that the summary may be asked for.
 func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
-	p.announce(to, overlay.Item{Group: p.claim.Header().Group(), Have: uint16(p.claim.Prefix().Parts())})
+	p.announce(to, overlay.Item{Group: group.Of(p.claim.Header()), Have: uint16(p.claim.Prefix().Parts())})
 }
 
 // announceFuture says that newer epochs of the victims, and of origins that there are not, may be asked for.
 func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: p.cfg.Rand.Uint32()}
-	items := []overlay.Item{{Group: summary.NewGroupID(p.cfg.Rand.Uint64(), e), Have: 20}}
+	items := []overlay.Item{{Group: group.New(p.cfg.Rand.Uint64(), e), Have: 20}}
 	for _, v := range p.cfg.Victims {
 		if v.ID != to {
-			items = append(items, overlay.Item{Group: summary.NewGroupID(summary.OriginTag(string(v.ID)), e), Have: 20})
+			items = append(items, overlay.Item{Group: group.New(group.OriginTag(string(v.ID)), e), Have: 20})
 		}
 	}
 	p.announce(to, items...)
@@ -52,7 +53,7 @@ func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 // unasked sends parts that nobody asked for.
 func (p *Peer) unasked(_ context.Context, to peer.ID) {
 	parts := p.parts(overlay.Item{Want: 1})
-	group := summary.NewGroupID(p.cfg.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1})
+	group := group.New(p.cfg.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1})
 	p.publish(to, group[:], nil, wire.AppendParts(nil, parts))
 }
 

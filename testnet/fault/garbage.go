@@ -8,7 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // frame puts a message behind its length.
@@ -46,10 +46,10 @@ func (p *Peer) garbageRPC(_ context.Context, to peer.ID) {
 		p.publish(to, []byte(wire.CatalogueGroup), p.garbage(100), nil)
 		return
 	}
-	p.publish(to, p.garbage(len(summary.GroupID{})), nil, p.garbage(1000))
+	p.publish(to, p.garbage(len(group.ID{})), nil, p.garbage(1000))
 }
 
 // longRPC sends parts over the limit.
 func (p *Peer) longRPC(_ context.Context, to peer.ID) {
-	p.publish(to, p.garbage(len(summary.GroupID{})), nil, make([]byte, wire.MaxPartsRPC+1))
+	p.publish(to, p.garbage(len(group.ID{})), nil, make([]byte, wire.MaxPartsRPC+1))
 }

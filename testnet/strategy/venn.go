@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
@@ -100,7 +101,7 @@ type vennQuery struct {
 // pending is a request of ours.
 type pending struct {
 	query routing.QueryID
-	group summary.GroupID // of parts
+	group group.ID // of parts
 	to    ID
 	kind  vennKind
 }

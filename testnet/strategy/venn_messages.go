@@ -6,6 +6,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -17,7 +18,7 @@ type (
 	subscription struct{} // to the topic of summaries
 
 	vennParts struct {
-		group            summary.GroupID
+		group            group.ID
 		envelope, record []byte
 		run              summary.Run
 		delta            []byte

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -93,7 +94,7 @@ func (s *scene) items(lie *summary.Epoch) (items []overlay.Item) {
 	for i := range s.origins {
 		g := s.origins[i].Group()
 		if lie != nil {
-			g = summary.NewGroupID(g.OriginTag(), *lie)
+			g = group.New(g.OriginTag(), *lie)
 		}
 		items = append(items, overlay.Item{Group: g, Have: uint16(s.origins[i].Parts())})
 	}

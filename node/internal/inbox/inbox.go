@@ -12,8 +12,8 @@ import (
 
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Inbox is how everything reaches the loop. Each of its queues is bounded:
@@ -143,7 +143,7 @@ type Partial struct {
 	From      peer.ID
 	Bytes     int // on the wire
 	Catalogue []overlay.Item
-	Group     summary.GroupID
+	Group     group.ID
 	Tails     []tails.Item
 	Parts     *wire.Parts // nil: it is a catalogue or tails
 	Way       overlay.Way

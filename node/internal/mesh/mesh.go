@@ -28,7 +28,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 const (
@@ -235,7 +235,7 @@ func (m *Mesh) SendTails(to peer.ID, tails []byte) {
 }
 
 // SendParts queues parts of a group for a peer, or drops them.
-func (m *Mesh) SendParts(to peer.ID, group summary.GroupID, parts []byte) {
+func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
 	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
 }
 
@@ -339,7 +339,7 @@ func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	switch {
 	case p.GetTopicID() != m.cfg.Topic:
 		return errTopic
-	case !catalogue && len(p.GroupID) != len(summary.GroupID{}):
+	case !catalogue && len(p.GroupID) != len(group.ID{}):
 		return errGroup
 	case len(p.PartsMetadata) > wire.MaxCatalogue || len(p.PartialMessage) > wire.MaxPartsRPC:
 		return errSize
@@ -389,7 +389,7 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Part
 	if err == nil && parts.Refused {
 		err = fmt.Errorf("%w: refusal of what was not asked for on a stream", wire.ErrMalformed)
 	}
-	p.Group, p.Parts = summary.GroupID(rpc.GroupID), &parts
+	p.Group, p.Parts = group.ID(rpc.GroupID), &parts
 	return p, err
 }
 

@@ -1,0 +1,57 @@
+// Package group names summaries by 16 bytes each: which origin, under which seed number, of which epoch.
+//
+// Peers speak of summaries by these names before they have seen a header. Whoever knows an origin's peer id knows the
+// beginning of all its names; the names of other origins do not say whose they are. FORMAT.md of package summary
+// specifies the bytes.
+package group
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// ID names one epoch of one origin under one seed number: the origin's tag, generation and sequence, all big-endian.
+type ID [16]byte
+
+// OriginTag is the tag of an origin under seed number 0: eight bytes of a hash of its peer id. See [Tag] for other
+// numbers.
+func OriginTag(origin string) uint64 {
+	sum := sha256.Sum256(append(append(make([]byte, 0, 128), "venn/origin/1\x00"...), origin...))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// Tag is the tag of an origin under a seed. While a network rotates its seed, an origin has a summary under either
+// number, and whoever knows the tag of one knows that of the other: see [Rotate].
+func Tag(s summary.SeedTag, origin string) uint64 { return OriginTag(origin) ^ mask(s) }
+
+// Rotate returns the tag under another seed number of the network of the origin that has a tag under the seed from.
+func Rotate(tag uint64, from, to summary.SeedTag) uint64 { return tag ^ mask(from) ^ mask(to) }
+
+// mask is what a seed's number does to a tag: another for each number, nothing for 0.
+func mask(s summary.SeedTag) uint64 { return uint64(s.Number) * 0x9E3779B97F4A7C15 }
+
+// New names an epoch of the origin with a tag.
+func New(tag uint64, e summary.Epoch) ID {
+	var g ID
+	binary.BigEndian.PutUint64(g[0:], tag)
+	binary.BigEndian.PutUint32(g[8:], e.Generation)
+	binary.BigEndian.PutUint32(g[12:], e.Sequence)
+	return g
+}
+
+// Of names the summary that h heads.
+func Of(h *summary.Header) ID { return New(Tag(h.Seed, h.Origin), h.Epoch) }
+
+// OriginTag is the tag of the origin, see [Tag].
+func (g ID) OriginTag() uint64 { return binary.BigEndian.Uint64(g[:8]) }
+
+// Epoch is the epoch in g.
+func (g ID) Epoch() summary.Epoch {
+	return summary.Epoch{Generation: binary.BigEndian.Uint32(g[8:]), Sequence: binary.BigEndian.Uint32(g[12:])}
+}
+
+// String is g in hexadecimal digits.
+func (g ID) String() string { return fmt.Sprintf("%x", g[:]) }
