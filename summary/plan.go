@@ -32,6 +32,12 @@ type Plan struct {
 	bytes  int
 }
 
+// planner makes a plan. Its forecasts are shared by all blocks: planning takes one look at each level of each block.
+type planner struct {
+	*Plan
+	planned, actual *forecast // for the keys that the shape is laid out for, and for those there are
+}
+
 // layout is how a block is cut into ranges of hash space. Its start level has cells 0 to 2^start-1.
 type layout struct {
 	start  uint8 // the first level sent: log2 of the keys, where an array has one to two keys a bit, or the final one if less
@@ -60,8 +66,10 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{n: n, shape: s}
+	pl := planner{Plan: p, planned: &forecast{n: s.Keys}, actual: &forecast{n: n}}
+	p.blocks, p.steps = make([]layout, 0, len(s.Levels)), make([]step, 0, pl.mostSteps())
 	for i := range s.Levels {
-		p.addBlock(i)
+		pl.addBlock(i)
 	}
 	if most := p.steps[0].bytes; p.steps[0].sample && most > maxSample {
 		return nil, fmt.Errorf("summary: %d keys make the sample %d bytes, at most %d: %w", n, most, maxSample, ErrMalformed)
@@ -75,20 +83,40 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 // plan is the plan of the stream that h heads.
 func (h *Header) plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
 
+// survey counts the steps of a block without a sample, and returns the size of the largest.
+func (p *planner) survey(final uint8) (steps, largest int) {
+	start := int(min(floorLog2(p.shape.Keys), final))
+	for from := unknownLevel; from < int(final); steps++ {
+		var bytes int
+		from, bytes = p.planned.next(start, from, int(final))
+		largest = max(largest, bytes)
+	}
+	return steps, largest
+}
+
+// mostSteps is how many steps there are at most: a sample is one more, and may cut another in two.
+func (p *planner) mostSteps() int {
+	most := 0
+	for _, final := range p.shape.Levels {
+		steps, _ := p.survey(final)
+		most += steps
+	}
+	if p.shape.SampleBytes > 0 {
+		most += 2
+	}
+	return most
+}
+
 // addBlock appends the steps of block i. Where steps and parts end follows from the keys the shape is laid out for,
 // their sizes from those there are.
-func (p *Plan) addBlock(i int) {
+func (p *planner) addBlock(i int) {
 	s := p.shape
 	final := int(s.Levels[i])
 	l := layout{start: min(floorLog2(s.Keys), s.Levels[i]), ranges: 1}
 	if i == 0 && s.SampleBytes > 0 {
 		l.sample = sampleCells(s, int(l.start))
 	}
-	largest := 0
-	for from, to := unknownLevel, 0; from < final; from = to {
-		to = nextLevel(s.Keys, int(l.start), from, final)
-		largest = max(largest, stepBytes(s.Keys, l, from, to, 0, 1<<l.start))
-	}
+	_, largest := p.survey(s.Levels[i])
 	if largest > wholeBytes {
 		l.ranges = max(minRanges, min(usualRanges, largest/usualBytes), (largest+rangeBytes-1)/rangeBytes)
 	}
@@ -97,7 +125,7 @@ func (p *Plan) addBlock(i int) {
 		p.addStep(l, step{block: i, from: unknownLevel, to: int(s.SampleLevel), sample: true, parts: 1})
 	}
 	for from, to := unknownLevel, 0; from < final; from = to {
-		to = nextLevel(s.Keys, int(l.start), from, final)
+		to, _ = p.planned.next(int(l.start), from, final)
 		skip := 0
 		if l.sample > 0 {
 			if from < int(s.SampleLevel) {
@@ -112,26 +140,19 @@ func (p *Plan) addBlock(i int) {
 	}
 }
 
-func (p *Plan) addStep(l layout, s step) {
+func (p *planner) addStep(l layout, s step) {
 	s.first, s.offset = p.parts, p.bytes
-	if s.sample {
+	switch {
+	case s.sample:
 		s.bytes = sampleBytes(p.n, l, s.to, l.sample)
-	} else {
+	case s.skip > 0:
 		s.bytes = stepBytes(p.n, l, s.from, s.to, s.skip, 1<<l.start)
+	default:
+		s.bytes = p.actual.step(int(l.start), s.from, s.to)
 	}
 	p.steps = append(p.steps, s)
 	p.parts += s.parts
 	p.bytes += s.bytes
-}
-
-// nextLevel is where the step from a level ends: at least minStepBytes later.
-func nextLevel(n, start, from, final int) int {
-	l := layout{start: uint8(start)}
-	to := max(from+1, start)
-	for to < final && stepBytes(n, l, from, to, 0, 1<<start) < minStepBytes {
-		to++
-	}
-	return to
 }
 
 // sampleCells is how many cells fill the sample of a shape.
@@ -166,7 +187,7 @@ func stepBytes(n int, l layout, from, to, skip, end int) int {
 		nodes := scale(occupied(n, from), cells, all)
 		both := max(0, scale(occupied(n, from+1), cells, all)-nodes)
 		both = min(both, nodes)
-		bytes += countBytes(both) + coding.PredictedBytes(nodes, both) + (nodes-both+7)/8
+		bytes += descentBytes(nodes, both)
 	}
 	return bytes
 }

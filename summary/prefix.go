@@ -92,7 +92,7 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 
 // Extend verifies a run against the chain, decodes its parts and returns the longer prefix. The run may start at or
 // before the first part missing: the parts already held are then verified to be the same. Without new parts it returns
-// p. It copies what it keeps of the run, and takes time O(n) for each range of hash space that it extends. ErrLimit:
+// p; a compact prefix leaves such a run unverified. It copies what it keeps of the run, and takes time O(n) for each range of hash space that it extends. ErrLimit:
 // parts that the plan has not, a gap, or sizes beyond the plan; ErrChain: not the origin's parts; ErrMalformed: the
 // origin signed for what no summary can be.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
@@ -106,6 +106,15 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	}
 	if r.End() == p.plan.parts && r.Next != (Digest{}) {
 		return nil, fmt.Errorf("summary: more follows the last part: %w", ErrChain)
+	}
+	if p.compact() {
+		if r.End() <= p.held {
+			return p, nil
+		}
+		next := Run{First: p.held, Parts: r.Parts[p.held-r.First:], Next: r.Next}
+		if _, err := verify(next, p.chain[0]); err != nil {
+			return nil, err // before anything is encoded
+		}
 	}
 	given := p
 	p, err := p.whole()

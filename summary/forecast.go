@@ -1,0 +1,62 @@
+package summary
+
+import "github.com/venn-p2p/venn/summary/coding"
+
+// forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. The zero value but for
+// n is ready.
+type forecast struct {
+	n      int
+	ones   [MaxLevel + 1]int // of a block cut at a level, one too many; 0: not known yet
+	arrays [MaxLevel + 1]int // bytes of the array at a level; 0: not known yet
+	levels [MaxLevel]int     // bytes from a level to the next; 0: not known yet
+}
+
+// step predicts the size of a step from one level to another, of a block that starts at a level: what stepBytes says of all cells.
+func (f *forecast) step(start, from, to int) int {
+	bytes := 0
+	if from < start {
+		bytes, from = f.array(start), start
+	}
+	for ; from < to; from++ {
+		bytes += f.level(from)
+	}
+	return bytes
+}
+
+// next is where the step from a level ends, at least minStepBytes later unless the final level comes first, and its size.
+func (f *forecast) next(start, from, final int) (to, bytes int) {
+	to = max(from+1, start)
+	for bytes = f.step(start, from, to); to < final && bytes < minStepBytes; to++ {
+		bytes += f.level(to)
+	}
+	return to, bytes
+}
+
+func (f *forecast) occupied(level int) int {
+	if f.ones[level] == 0 {
+		f.ones[level] = occupied(f.n, level) + 1
+	}
+	return f.ones[level] - 1
+}
+
+func (f *forecast) array(level int) int {
+	if f.arrays[level] == 0 {
+		ones := min(1<<level, f.occupied(level))
+		f.arrays[level] = countBytes(ones) + coding.PredictedBytes(1<<level, ones)
+	}
+	return f.arrays[level]
+}
+
+func (f *forecast) level(from int) int {
+	if f.levels[from] == 0 {
+		nodes := f.occupied(from)
+		both := min(nodes, max(0, f.occupied(from+1)-nodes))
+		f.levels[from] = descentBytes(nodes, both)
+	}
+	return f.levels[from]
+}
+
+// descentBytes predicts the size of one level below so many nodes, of which so many have both children.
+func descentBytes(nodes, both int) int {
+	return countBytes(both) + coding.PredictedBytes(nodes, both) + (nodes-both+7)/8
+}
