@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
@@ -53,9 +54,17 @@ func (r *Router) matched(q *flight) {
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	v.Record.Peer = v.Peer
 	return r.rested(candidate{
-		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: match.Trust(v.Hits, v.Misses),
+		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: r.trust(v),
 		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
 	})
+}
+
+// trust is what a peer's record makes of its claims.
+func (r *Router) trust(v overlay.Candidate) float64 {
+	if r.cfg.Undefended.Has(defence.Trust) {
+		return 1
+	}
+	return match.Trust(v.Hits, v.Misses)
 }
 
 // rested says of a candidate whether it failed of late, and keeps it from being asked if it did just now.

@@ -21,7 +21,7 @@ const vague = 0.5
 func (r *Router) Claims(key []byte, f summary.Fingerprint) (out []Claim) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(key, f) {
-		trust := match.Trust(v.Hits, v.Misses)
+		trust := r.trust(v)
 		if v.Peer == r.cfg.Self || trust < match.MinTrust || v.Rate > vague {
 			continue
 		}

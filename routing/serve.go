@@ -8,6 +8,9 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
+// nameCost is how many messages a name in an answer counts as: it takes some 300 bytes, a message some 80.
+const nameCost = 4
+
 // request is the search of a peer that a query serves.
 type request struct {
 	number uint64 // the driver's name for the stream
@@ -25,7 +28,9 @@ func (r *Router) asked(in Asked) {
 	r.demand.charge(in.From, 1)
 	switch {
 	case ok && in.Kind == Candidates:
-		r.emit(Answer{Request: in.Request, Depth: r.view.Covers().Depth(), Records: r.candidatesFor(in), Final: true})
+		names := r.candidatesFor(in)
+		r.demand.charge(in.From, nameCost*len(names))
+		r.emit(Answer{Request: in.Request, Depth: r.view.Covers().Depth(), Records: names, Final: true})
 	case ok && in.Kind == Search && r.admit(in):
 		r.search(in)
 	default:
@@ -51,7 +56,7 @@ func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
 	all := r.view.Candidates(in.Key, in.Fingerprint)
 	entries := make([]match.Entry, 0, len(all))
 	for i, v := range all {
-		trust := match.Trust(v.Hits, v.Misses)
+		trust := r.trust(v)
 		if v.Peer == in.From || v.Peer == r.cfg.Self || trust < match.MinTrust {
 			continue
 		}

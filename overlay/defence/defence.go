@@ -22,6 +22,10 @@ const (
 	Released
 	// Acceptance frees the slot of a neighbour that never says that it accepts.
 	Acceptance
+	// Audits has neighbours by overlap show that they hold what they claim.
+	Audits
+	// Replay refuses epochs up to the latest one that was held.
+	Replay
 )
 
 // Has says whether a defence is switched off.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
@@ -24,7 +25,6 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 		in.Record = e.record.Envelope
 	}
 	onTheWay := Result{End: in.Run.End()}
-	ep, _ := e.Epoch()
 	base := e.At(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(e.Envelope(base)):
@@ -34,7 +34,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 			}
 			return Result{Fault: fault}
 		}
-	case base == nil && (in.Run.First > 0 || ep.After(in.Group.Epoch()) || !in.Group.Epoch().After(e.past)):
+	case base == nil && (in.Run.First > 0 || d.isPast(e, in.Group.Epoch())):
 		return onTheWay // overtaken: by a newer epoch, or by forgetting
 	case base == nil:
 		var fault event.Fault
@@ -43,6 +43,12 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 		}
 	}
 	return d.grow(now, e, base, in)
+}
+
+// isPast says whether an epoch is no later than one that is or was held.
+func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
+	newest, _ := e.Epoch()
+	return (newest.After(ep) || !ep.After(e.past)) && !d.cfg.Undefended.Has(defence.Replay)
 }
 
 // grow extends a prefix by what came, and puts the longer one in its place.

@@ -283,6 +283,9 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 // audit has each neighbour by overlap show that it holds what it claims, as soon as enough of its summary is known, and
 // again from time to time.
 func (t *Topology) audit(now time.Duration, peers Peers) {
+	if t.cfg.Undefended.Has(defence.Audits) {
+		return
+	}
 	for _, p := range t.linked {
 		nb, is := t.neighbours[p]
 		if !is || !nb.kind.byOverlap() {

@@ -24,6 +24,8 @@ const (
 	Visited
 	// Second asks a second contact of a range before it is believed that nobody there has a key.
 	Second
+	// Trust has what a peer confirmed, and what it claimed in vain, weigh on its further claims.
+	Trust
 )
 
 // Has says whether a defence is switched off.
