@@ -59,6 +59,21 @@ var queryAttacks = []attack{
 			return greedy(routing.Config{MaxServedBudget: 1 << 20, ServedRate: 1 << 30})
 		},
 	},
+	{
+		name: "a peer that claims every key and holds none", where: Cores, measured: "of 100 finds, those that asked it first", target: atMost(10),
+		defence: "claims that were not kept lower the trust in others",
+		run:     switched(claimant, defence.Trust),
+	},
+	{
+		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer is told", target: atMost(300),
+		defence: "names in answers count against the rate of a peer",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			if defended {
+				return popular(routing.Config{})
+			}
+			return popular(routing.Config{ServedRate: 1 << 30})
+		},
+	},
 }
 
 // place is a network whose nodes are made and linked by name.
@@ -243,4 +258,50 @@ func greedy(cfg routing.Config) (float64, error) {
 	p.Step("b", search("k", 1<<40, 1_000_000, p.Now()+20*time.Second))
 	p.RunUntil(p.Now() + 20*time.Second)
 	return float64(*spent), nil
+}
+
+// claimant is how many of 100 finds ask a peer first whose summary, the best one known, matches everything.
+func claimant(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off}, "")
+	p.node("a").Knows["claimant"] = 0.0001
+	p.node("a").Knows["holder"] = 0.001
+	asked := 0
+	for i := range 100 {
+		key := fmt.Sprint("key ", i)
+		p.node("claimant").Claims[key], p.node("holder").Holds[key] = true, true
+		s := p.find("a", key)
+		if s.Found == 0 {
+			return 0, fmt.Errorf("%s is not found", key)
+		}
+		if s.Explain[0].Peer == "claimant" {
+			asked++
+		}
+	}
+	return float64(asked), nil
+}
+
+// popular is how many names a second a peer is told that asks for all holders of a key ten times a second.
+func popular(cfg routing.Config) (float64, error) {
+	p := newPlace(cfg, "stranger-b")
+	for i := range 300 {
+		n := p.node(overlay.PeerID(fmt.Sprintf("p%03d", i)))
+		n.Holds["k"] = true
+		p.node("b").Knows[n.ID] = 0.0001
+	}
+	p.Start("b", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any}) // a name for the key
+	p.Run()
+	const seconds = 60
+	named, began := 0, p.Now()
+	for i := range uint64(10 * seconds) {
+		effects := p.node("b").Router.Step(began+time.Duration(i)*time.Second/10, routing.Asked{
+			Request: 1<<40 + i, From: "stranger", Kind: routing.Candidates, Key: []byte("k"), Mode: routing.All,
+			Fingerprint: routingtest.Fingerprint([]byte("k")),
+		})
+		for _, e := range effects {
+			if a, ok := e.(routing.Answer); ok {
+				named += len(a.Records)
+			}
+		}
+	}
+	return float64(named) / seconds, nil
 }

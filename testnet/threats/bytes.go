@@ -1,0 +1,220 @@
+package threats
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/counting"
+)
+
+// byteAttacks are bytes that strangers send, and keys that they craft.
+var byteAttacks = []attack{
+	{
+		name: "an array as full as that of 1,500 keys, signed for one key", where: Values, measured: "share of all keys that its origin is believed to hold",
+		target: atMost(0.01), defence: "ones are counted and capped by the header's number of keys",
+		run: fullArray,
+	},
+	{
+		name: "a frame that claims 64 MiB", where: Values, measured: "bytes allocated for a hello that never comes", target: atMost(wire.MaxHello + 64<<10),
+		defence: "limits before allocation",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			if defended {
+				return claimedFrame(wire.MaxHello)
+			}
+			return claimedFrame(1 << 30)
+		},
+	},
+	{
+		name: "the worst header of 1 KiB", where: Values, measured: "cost of its plan, in verifications of its signature", target: atMost(4),
+		defence: "the plan is made in one pass, of bounded levels",
+		run:     worstHeader,
+	},
+	{
+		name: "junk for a summary that is held compact", where: Values, measured: "bytes allocated for a message of junk", target: atMost(64 << 10),
+		defence: "what follows is verified before what is held is encoded",
+		run:     junkRun,
+	},
+	{
+		name: "keys crafted for one bucket in each subtable", where: Values, measured: "keys of 100 that the mirror refuses", target: atMost(0),
+		defence: "the permutations of the d-left table are secret",
+		run: func(_ context.Context, defended bool) (float64, error) {
+			if defended {
+				return overflow(0x5ec4e7)
+			}
+			return overflow(0)
+		},
+	},
+}
+
+// fullArray is what share of keys an origin is believed to hold that signs the array of 1,500 keys as that of one. The undefended
+// receiver decodes the array as if it were of as many keys as it shows.
+func fullArray(_ context.Context, defended bool) (float64, error) {
+	seed := summary.Seed{Network: "venn"}
+	h := seed.Hasher()
+	fps := make([]summary.Fingerprint, 1500)
+	for i := range fps {
+		fps[i] = h.Fingerprint(keyOf(uint64(i)))
+	}
+	s, err := summary.Build(fps, summary.Header{
+		Seed: seed.Tag(), Origin: "liar", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+		Shape: summary.Shape{Keys: 1000, Levels: []uint8{10}},
+	})
+	if err != nil {
+		return 0, err
+	}
+	signed := *s.Header()
+	signed.N = 1
+	if !defended {
+		signed.N = len(fps)
+	}
+	run, err := s.Prefix().Run(0, s.Prefix().Parts())
+	if err != nil {
+		return 0, err
+	}
+	p, err := summary.NewPrefix(&signed)
+	if err != nil {
+		return 0, err
+	}
+	if p, err = p.Extend(run); err != nil {
+		return 0, nil //nolint:nilerr // refused: nothing is believed
+	}
+	hits := 0
+	for i := range uint64(1000) {
+		if p.Contains(h.Fingerprint(keyOf(1<<32 + i))) {
+			hits++
+		}
+	}
+	return float64(hits) / 1000, nil
+}
+
+// allocated is how many bytes f allocates.
+func allocated(f func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// claimedFrame is how many bytes a frame makes its reader allocate that claims 64 MiB and has none, under a limit.
+func claimedFrame(limit int) (float64, error) {
+	var err error
+	bytes := allocated(func() { _, err = wire.ReadFrame(bytes.NewReader(binary.AppendUvarint(nil, 64<<20)), limit, nil) })
+	if err == nil {
+		return 0, errors.New("a frame without bytes is read")
+	}
+	return bytes, nil
+}
+
+// worstHeader is what planning for the most and deepest blocks costs. The undefended plan is made again for each block that is added,
+// so that it grows with the square of their number.
+func worstHeader(_ context.Context, defended bool) (float64, error) {
+	const n = 1 << 16
+	shape := summary.Shape{Keys: n}
+	for range summary.MaxBlocks {
+		shape.Levels = append(shape.Levels, summary.MaxLevel)
+	}
+	first := summary.MaxBlocks
+	if !defended {
+		first = 1
+	}
+	var err error
+	plan := quickest(func() {
+		for blocks := first; blocks <= summary.MaxBlocks && err == nil; blocks++ {
+			_, err = summary.NewPlan(n, summary.Shape{Keys: n, Levels: shape.Levels[:blocks]})
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	header := make([]byte, 1024)
+	signature := ed25519.Sign(key, header)
+	verified := quickest(func() { ed25519.Verify(key.Public().(ed25519.PublicKey), header, signature) })
+	return plan.Seconds() / verified.Seconds(), nil
+}
+
+// quickest is the shortest of many times that f takes: what it costs when nothing else runs.
+func quickest(f func()) time.Duration {
+	best := time.Hour
+	for range 50 {
+		began := time.Now()
+		f()
+		best = min(best, time.Since(began))
+	}
+	return best
+}
+
+// junkRun is how many bytes a message allocates that extends a compact summary by junk. The undefended receiver encodes what it
+// holds first.
+func junkRun(_ context.Context, defended bool) (float64, error) {
+	var held [][]byte
+	for i := range uint64(100_000) {
+		held = append(held, keyOf(i))
+	}
+	whole, err := summaryOf(held, summary.Seed{Network: "venn"})
+	if err != nil {
+		return 0, err
+	}
+	p := whole.Truncate(whole.Parts() - 1).Compact()
+	rng := rand.New(rand.NewPCG(1, 1))
+	junk := make([]byte, 1000)
+	for i := range junk {
+		junk[i] = byte(rng.Uint32())
+	}
+	bytes := allocated(func() {
+		if !defended {
+			_, err = p.Run(0, p.Parts())
+		}
+		if _, extended := p.Extend(summary.Run{First: p.Parts(), Parts: [][]byte{junk}}); !errors.Is(extended, summary.ErrChain) {
+			err = fmt.Errorf("junk is answered by %w", extended)
+		}
+	})
+	return bytes, err
+}
+
+// overflow is how many of 100 keys a table with a seed refuses, crafted by somebody who takes the seed for 0: all have the same
+// bucket in each subtable.
+func overflow(seed uint64) (float64, error) {
+	const bucketBits, remainderBits, subtables = 4, 20, 4
+	table, err := counting.NewDLeft(counting.Params{
+		Subtables: subtables, Buckets: 1 << bucketBits, Cells: 8, RemainderBits: remainderBits, CounterBits: 2, Seed: seed,
+	})
+	if err != nil {
+		return 0, err
+	}
+	rng := rand.New(rand.NewPCG(0, 0x646c65667420)) // as package counting draws its permutations
+	var multipliers [subtables]uint64
+	for i := range multipliers {
+		multipliers[i] = rng.Uint64() | 1
+	}
+	refused, crafted := 0, 0
+	for f := uint64(1); crafted < 100; f++ {
+		if f>>(bucketBits+remainderBits) > 0 {
+			return 0, fmt.Errorf("only %d keys can be crafted", crafted)
+		}
+		buckets := uint64(0)
+		for _, a := range multipliers {
+			buckets |= f * a << (64 - bucketBits - remainderBits) >> (64 - bucketBits)
+		}
+		if buckets != 0 {
+			continue
+		}
+		crafted++
+		if err := table.Add(f); errors.Is(err, counting.ErrBucketOverflow) {
+			refused++
+		} else if err != nil {
+			return 0, err
+		}
+	}
+	return float64(refused), nil
+}

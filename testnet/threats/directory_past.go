@@ -1,0 +1,149 @@
+package threats
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// pastAttacks use what an origin once signed, or was known by.
+var pastAttacks = []attack{
+	{
+		name: "an old summary again", where: Cores, measured: "1 if what its origin has now is still found", target: atLeast(1),
+		defence: "no epoch counts up to the latest that was held",
+		run:     switched(replayed, defence.Replay),
+	},
+	{
+		name: "a delta that leads elsewhere", where: Cores, measured: "share of 200 keys of the sender's choice that are believed", target: atMost(0.05),
+		defence: "what a delta leads to is verified by the signed header's chain",
+		run:     wrongDelta,
+	},
+	{
+		name: "half of the network boasts with its victim's own keys", where: Cores, measured: "slots that boasters have after five minutes, of the four for overlap",
+		target: atMost(0), defence: "neighbours by overlap are audited", slow: true,
+		run: switched(pretended, defence.Audits),
+	},
+}
+
+// past is a directory linked with an honest peer; applyDelta is what it applies deltas by.
+func past(off defence.Off, applyDelta func(*summary.Prefix, *summary.Header, []byte) (*summary.Prefix, error)) *directory.Directory {
+	d := directory.New(directory.Config{
+		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10, Undefended: off,
+		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
+		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend, ApplyDelta: applyDelta,
+	})
+	d.Open(honest)
+	return d
+}
+
+// epochOf is an epoch of an origin's.
+func epochOf(fps []summary.Fingerprint, number uint32) (overlaytest.Origin, error) {
+	return overlaytest.NewOrigin("origin", fps, summary.Header{
+		Epoch: summary.Epoch{Generation: 1, Sequence: number}, Shape: summary.DefaultShape(500),
+	})
+}
+
+// take brings all of an epoch to a directory.
+func take(d *directory.Directory, now time.Duration, x overlaytest.Origin) directory.Result {
+	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
+}
+
+func replayed(off defence.Off) (float64, error) {
+	d := past(off, summary.ApplyDelta)
+	now := overlaytest.Fingerprints(500, 0, 2)
+	old, err := epochOf(overlaytest.Fingerprints(500, 0, 1), 1)
+	if err != nil {
+		return 0, err
+	}
+	latest, err := epochOf(now, 2)
+	if err != nil {
+		return 0, err
+	}
+	take(d, 0, old)
+	take(d, time.Second, latest)
+	take(d, 2*time.Second, old)
+	held := d.Tagged(old.Group().OriginTag()).Held()
+	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2])), nil
+}
+
+// wrongDelta is which share of keys is believed that the sender of a delta chose. The undefended receiver applies it as its sender
+// means it.
+func wrongDelta(_ context.Context, defended bool) (float64, error) {
+	before := overlaytest.Fingerprints(500, 0, 1)
+	chosen := overlaytest.Fingerprints(200, 0, 66)
+	old, err := epochOf(before, 1)
+	if err != nil {
+		return 0, err
+	}
+	next, err := epochOf(overlaytest.Changed(before, 10, 1), 2)
+	if err != nil {
+		return 0, err
+	}
+	forged, err := epochOf(append(slices.Clone(before[200:]), chosen...), 2)
+	if err != nil {
+		return 0, err
+	}
+	delta, err := summary.EncodeDelta(old.Stream.Prefix(), forged.Stream.Prefix(), forged.Parts())
+	if err != nil {
+		return 0, err
+	}
+	apply := summary.ApplyDelta
+	if !defended {
+		apply = func(from *summary.Prefix, _ *summary.Header, delta []byte) (*summary.Prefix, error) {
+			return summary.ApplyDelta(from, forged.Stream.Header(), delta)
+		}
+	}
+	d := past(0, apply)
+	take(d, 0, old)
+	e := d.Tagged(old.Group().OriginTag())
+	d.Take(time.Second, e, overlay.PartsReceived{From: honest, Way: overlay.Pubsub, Group: next.Group(), Envelope: next.Envelope, Record: next.Record, Delta: delta})
+	believed := 0
+	for _, f := range chosen {
+		if e.Held().Contains(f) {
+			believed++
+		}
+	}
+	return float64(believed) / float64(len(chosen)), nil
+}
+
+// pretended is how many neighbours by overlap hold nothing of what they claim.
+func pretended(off defence.Off) (float64, error) {
+	const honests, boasters = 20, 20
+	configs := make([]overlay.Config, honests+boasters)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast, Undefended: off}
+	}
+	net, err := overlaytest.New(configs, 1)
+	if err != nil {
+		return 0, err
+	}
+	net.Unchecked = true
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i, p := range net.Peers {
+		fps := overlaytest.Fingerprints(1000, 300, uint64(i))
+		if p.Boaster = i >= honests; p.Boaster {
+			fps = overlaytest.Fingerprints(1000, 300, 0)
+		}
+		if err := net.Publish(i, fps); err != nil {
+			return 0, err
+		}
+		for range min(i, 2) {
+			net.Connect(i, rng.IntN(i))
+		}
+	}
+	net.Run(5 * time.Minute)
+	slots := 0
+	for _, nb := range net.Peers[0].Overlay.Neighbours() {
+		if nb.Kind == overlay.Similar && nb.Peer >= net.Peers[honests].ID {
+			slots++
+		}
+	}
+	return float64(slots), nil
+}
