@@ -1,23 +1,18 @@
 // Takes pictures of a recorded run: node pictures.mjs VENN RECORDING FOLDER. FOLDER gets a sheet with the five pages for each of light and
 // dark, wide and narrow.
 
-import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { browser, pages } from "./browser.mjs";
+import { start } from "./program.mjs";
 
 const [venn, recording, folder] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
-const program = spawn(venn, ["view", recording], { stdio: ["ignore", "ignore", "pipe"] });
-const url = await new Promise((found, gone) => {
-  createInterface({ input: program.stderr }).on("line", (l) => { const m = /look at (http:\S+)/.exec(l); if (m) found(m[1]); });
-  program.on("exit", (code) => gone(new Error(`venn view ended with ${code}`)));
-});
+const program = await start(venn, "view", recording);
 const b = await browser();
 for (const [name, width, height, shown] of [["wide", 1280, 800, 480], ["narrow", 390, 844, 190]]) {
   for (const theme of ["light", "dark"]) {
     const page = await b.newPage({ viewport: { width, height } });
-    await page.goto(`${url}/?theme=${theme}`);
+    await page.goto(`${program.url}/?theme=${theme}`);
     await page.waitForFunction(() => window.venn.model.over, null, { timeout: 60_000 });
     const pictures = [];
     for (const id of pages) {
@@ -37,4 +32,4 @@ for (const [name, width, height, shown] of [["wide", 1280, 800, 480], ["narrow",
   }
 }
 await b.close();
-program.kill("SIGINT");
+await program.stop();

@@ -6,6 +6,8 @@ import { levels } from "./model.js";
 
 const whole = 1000; // peers that are shown all at once
 const around = 150; // that are shown around one
+const named = 12; // groups whose colour is listed
+const strongest = 4; // ties that are shown of each group
 const order = [...kinds.keys()];
 
 /** @type {Promise<any>|undefined} */ let loaded;
@@ -98,8 +100,15 @@ export class GraphPage {
   scopeOf() {
     const m = this.app.model, n = this.app.selected;
     if (m.peers.length <= whole) return { kind: "all", key: "all" };
-    if (n !== null && m.links[n]) return { kind: "around", of: n, key: `around ${n}` };
-    return { kind: "groups", key: "groups" };
+    if (n !== null && m.links[n]?.length) return { kind: "around", of: n, key: `around ${n}` };
+    return { kind: "groups", of: n, key: `groups ${n}` };
+  }
+
+  /** scopeText says what is shown where not all peers are. @param {any} scope @param {number} shown */
+  scopeText(scope, shown) {
+    if (scope.kind === "all") return "";
+    if (scope.kind === "around") return `${count(shown)} peers around ${this.app.model.name(scope.of)}`;
+    return scope.of === null ? "Groups and their strongest ties: select a peer to see those around it" : `Groups: ${this.app.model.name(scope.of)} has no links now`;
   }
 
   /**
@@ -136,7 +145,7 @@ export class GraphPage {
       }
       const most = Math.max(1, ...sums.values());
       return { nodes: nodes.map((x) => ({ ...x, label: `${x.label} (${count(x.peers)})`, size: 6 + 2 * Math.sqrt(x.peers) / Math.sqrt(m.peers.length / 100) })),
-        edges: [...sums].map(([k, v]) => ({ a: `g${k.split(" ")[0]}`, b: `g${k.split(" ")[1]}`, kind: "link", share: v / most })) };
+        edges: strongTies(sums).map(({ a, b, links }) => ({ a: `g${a}`, b: `g${b}`, kind: "link", share: links / most })) };
     }
     let edges = this.edges();
     let keep = m.peers.map((p) => p.n);
@@ -174,7 +183,7 @@ export class GraphPage {
     let changed = Math.abs(graph.size - (old?.size ?? 0));
     old?.forEachEdge((/** @type {string} */ _e, /** @type {any} */ _x, /** @type {string} */ a, /** @type {string} */ b) => { if (!graph.hasNode(a) || !graph.hasNode(b) || !graph.hasEdge(a, b)) changed++; });
     this.graph = graph;
-    this.scope.textContent = scope.kind === "around" ? `${count(graph.order)} peers around ${this.app.model.name(scope.of)}` : scope.kind === "groups" ? "Groups: select a peer to see those around it" : "";
+    this.scope.textContent = this.scopeText(scope, graph.order);
     if (!this.sigma) this.start(graph);
     else this.sigma.setGraph(graph);
     this.dress();
@@ -276,7 +285,11 @@ export class GraphPage {
       h("input", { type: "checkbox", checked: !this.hidden.has(k), onchange: () => { this.hidden.has(k) ? this.hidden.delete(k) : this.hidden.add(k); this.legendText = ""; this.dress(); } }),
       h("i", { class: "dash", style: `background:${kindColour(k)}` }), `${k} ${count(used.get(k) ?? 0)}`)));
     if (!colour) this.legend.replaceChildren(h("span", { class: "key" }, "the stronger the blue, the more of the others it knows"));
-    else this.legend.replaceChildren(...[...colour].map(([g, c]) => h("span", { class: "key" }, h("i", { style: `background:${c}` }), g || "others")));
+    else {
+      const keys = [...colour].slice(0, named).map(([g, c]) => h("span", { class: "key" }, h("i", { style: `background:${c}` }), g || "others"));
+      const more = colour.size > named ? [h("span", { class: "key" }, `and ${count(colour.size - named)} more`)] : [];
+      this.legend.replaceChildren(...keys, ...more);
+    }
   }
 
   /** arrange lays the graph out. @param {number} alpha how much things may move: 1: as much as it takes */
@@ -326,6 +339,20 @@ export class GraphPage {
     });
     return svg(width, height, body);
   }
+}
+
+/**
+ * strongTies are the ties between groups that are among the strongest of either: all of them would be a black disc.
+ * @param {Map<string, number>} links how many links there are between each two groups @returns {{a: string, b: string, links: number}[]}
+ */
+function strongTies(links) {
+  /** @type {Map<string, number>} */ const ties = new Map();
+  return [...links].sort(([, x], [, y]) => y - x).map(([key, n]) => ({ a: key.split(" ")[0], b: key.split(" ")[1], links: n })).filter(({ a, b }) => {
+    const [x, y] = [ties.get(a) ?? 0, ties.get(b) ?? 0];
+    if (x >= strongest && y >= strongest) return false;
+    ties.set(a, x + 1).set(b, y + 1);
+    return true;
+  });
 }
 
 /** @param {any} graph @param {string} id @returns {number|undefined} */

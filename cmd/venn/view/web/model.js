@@ -142,7 +142,7 @@ export class Model {
 
   /** groups are the names of the groups, or of the lines' classes where there are no groups. */
   get groups() {
-    const by = (/** @type {(p: Peer) => string|undefined} */ f) => [...new Set(this.peers.map((p) => f(p) || ""))].sort();
+    const by = (/** @type {(p: Peer) => string|undefined} */ f) => [...new Set(this.peers.map((p) => f(p) || ""))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     return by((p) => p.group).length > 1 ? by((p) => p.group) : by((p) => p.class);
   }
 
