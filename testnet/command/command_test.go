@@ -51,6 +51,17 @@ func TestScenarioCommands(t *testing.T) {
 	if code, out, stderr := run(t, "scenario", "check", file); code != 0 || out != "" {
 		t.Errorf("%d, %q, %q", code, out, stderr)
 	}
+	bad := filepath.Join(t.TempDir(), "bad.toml")
+	if err := os.WriteFile(bad, []byte("peers = 7\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := run(t, "scenario", "check", "--json", bad, file)
+	if lines := strings.Split(out, "\n"); code != 2 || len(lines) != 3 || !strings.Contains(lines[0], `"error":`) || strings.Contains(lines[1], `"error":`) || stderr == "" {
+		t.Errorf("%d, %q, %q", code, out, stderr)
+	}
+	if code, out, _ := run(t, "scenario", "explain", "--json", file); code != 0 || !strings.Contains(out, `"explanation":"mine: `) {
+		t.Errorf("%d, %s", code, out)
+	}
 	if code, out, _ := run(t, "scenario", "explain", file); code != 0 || !strings.Contains(out, "falls into 2 parts") {
 		t.Errorf("%d, %s", code, out)
 	}

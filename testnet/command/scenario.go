@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -49,8 +50,16 @@ func Scenario() *cli.Command {
 				Action: listScenarios,
 			},
 			{Name: "show", Usage: "print the file of one of them", ArgsUsage: "NAME", Action: showScenario},
-			{Name: "check", Usage: "check a file; silent when it is good", ArgsUsage: "FILE…", Action: checkScenarios},
-			{Name: "explain", Usage: "say in words what a scenario does", ArgsUsage: "FILE", Action: explainScenario},
+			{
+				Name: "check", Usage: "check files; silent when they are good", ArgsUsage: "FILE…",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "a JSON object a line: file, and error where there is one"}},
+				Action: checkScenarios,
+			},
+			{
+				Name: "explain", Usage: "say in words what a scenario does", ArgsUsage: "FILE",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object: name, question, explanation"}},
+				Action: explainScenario,
+			},
 		},
 	}
 }
@@ -98,14 +107,36 @@ func checkScenarios(_ context.Context, c *cli.Command) error {
 	if c.Args().Len() == 0 {
 		return usage("check wants a file")
 	}
+	var faults []error
 	for _, name := range c.Args().Slice() {
-		s, err := loadScenario(name)
+		err := checkScenario(name)
 		if err != nil {
+			faults = append(faults, err)
+		}
+		if !c.Bool("json") {
+			continue
+		}
+		checked := struct {
+			File  string `json:"file"`
+			Error string `json:"error,omitempty"`
+		}{File: name}
+		if err != nil {
+			checked.Error = err.Error()
+		}
+		if err := json.NewEncoder(c.Root().Writer).Encode(checked); err != nil {
 			return err
 		}
-		if _, err := s.Plan(0); err != nil {
-			return UsageError{err}
-		}
+	}
+	return errors.Join(faults...)
+}
+
+func checkScenario(name string) error {
+	s, err := loadScenario(name)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Plan(0); err != nil {
+		return UsageError{err}
 	}
 	return nil
 }
@@ -122,7 +153,15 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return UsageError{err}
 	}
-	_, err = io.WriteString(c.Root().Writer, text)
+	w := c.Root().Writer
+	if c.Bool("json") {
+		return json.NewEncoder(w).Encode(struct {
+			Name        string `json:"name"`
+			Question    string `json:"question"`
+			Explanation string `json:"explanation"`
+		}{s.Name, strings.TrimSpace(s.Question), text})
+	}
+	_, err = io.WriteString(w, text)
 	return err
 }
 
