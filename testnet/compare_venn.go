@@ -19,7 +19,7 @@ func VennSystem() System {
 	return System{
 		Name:   "venn",
 		Note:   "one summary a peer of all it holds; holders are confirmed",
-		Upkeep: func(id protocol.ID) bool { return carriesSummaries(id) || id == node.HelloID },
+		Upkeep: func(id protocol.ID) bool { return carriesSummaries(id) || id == node.HelloID || id == node.PeersID },
 		Query:  func(id protocol.ID) bool { return id == node.HaveID || id == node.QueryID },
 		Open: func(p Place) (Peer, error) {
 			if p.Number == 0 {

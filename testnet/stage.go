@@ -225,11 +225,18 @@ func (t *stage) move(ctx context.Context, m sim.Move) error {
 	if m.Online {
 		return t.cast.come(ctx, m.Peer)
 	}
+	if m.Killed { // its connections end before it can say goodbye
+		t.disconnect(m.Peer)
+	}
 	t.cast.leave(m.Peer)
-	for _, c := range t.hosts[m.Peer].Network().Conns() {
+	t.disconnect(m.Peer)
+	return nil
+}
+
+func (t *stage) disconnect(p strategy.ID) {
+	for _, c := range t.hosts[p].Network().Conns() {
 		_ = c.Close()
 	}
-	return nil
 }
 
 // part closes the connections that the gate does not let pass.

@@ -176,8 +176,9 @@ func (m *member) join() {
 	}
 }
 
-// leave ends the machine.
+// leave ends the machine. What it says last goes out if its connections last so long.
 func (m *member) leave() {
+	m.step(strategy.Leaving{})
 	for _, p := range m.links {
 		m.keep(p, false)
 	}

@@ -179,7 +179,10 @@ func (p *Plan) chosen(share float64, class string, rng *rand.Rand) []strategy.ID
 }
 
 // span is a time in which a peer is there.
-type span struct{ from, to time.Duration }
+type span struct {
+	from, to time.Duration
+	killed   bool // at its end
+}
 
 // moves draws sessions and absences.
 func (p *Plan) moves(n int) {
@@ -193,27 +196,27 @@ func (p *Plan) moves(n int) {
 			began[m.Peer] = m.At
 		default:
 			if began[m.Peer] >= 0 && m.At > 0 {
-				p.peers[m.Peer] = append(p.peers[m.Peer], span{began[m.Peer], m.At})
+				p.peers[m.Peer] = append(p.peers[m.Peer], span{from: began[m.Peer], to: m.At})
 			}
 			began[m.Peer] = -1
 		}
 	}
 	for i, b := range began {
 		if b >= 0 {
-			p.peers[i] = append(p.peers[i], span{b, p.End() + 1})
+			p.peers[i] = append(p.peers[i], span{from: b, to: p.End() + 1})
 		}
 	}
 }
 
-// away takes a peer out from one time to another.
-func (p *Plan) away(peer strategy.ID, from, to time.Duration) {
+// kill takes a peer out from one time to another.
+func (p *Plan) kill(peer strategy.ID, from, to time.Duration) {
 	var left []span
 	for _, s := range p.peers[peer] {
 		if s.from < from {
-			left = append(left, span{s.from, min(s.to, from)})
+			left = append(left, span{s.from, min(s.to, from), s.killed || s.to > from})
 		}
 		if s.to > to {
-			left = append(left, span{max(s.from, to), s.to})
+			left = append(left, span{max(s.from, to), s.to, s.killed})
 		}
 	}
 	p.peers[peer] = left
@@ -231,7 +234,7 @@ func (p *Plan) events(n int) {
 				back = at + time.Duration(e.Back)
 			}
 			for _, peer := range p.chosen(e.Share, e.Of, rng) {
-				p.away(peer, at, back)
+				p.kill(peer, at, back)
 			}
 		case Partition:
 			side := make([]uint8, n)
@@ -265,7 +268,7 @@ func (p *Plan) events(n int) {
 				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.from, Peer: strategy.ID(i), Online: true})
 			}
 			if s.to <= p.End() {
-				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.to, Peer: strategy.ID(i)})
+				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.to, Peer: strategy.ID(i), Killed: s.killed})
 			}
 		}
 	}

@@ -41,6 +41,7 @@ type move struct {
 	at     time.Duration
 	peer   strategy.ID
 	online bool
+	killed bool
 }
 
 // newChurn draws the sessions and absences of all peers. Each began long before the run, so that at its start as many are
@@ -49,7 +50,7 @@ func newChurn(cfg *Config) churn {
 	c := churn{online: make([]bool, cfg.Data.Peers())}
 	rng := cfg.random(churning)
 	for _, m := range cfg.Script.Moves {
-		c.moves = append(c.moves, move{m.At, m.Peer, m.Online})
+		c.moves = append(c.moves, move{m.At, m.Peer, m.Online, m.Killed})
 	}
 	for i := range c.online {
 		c.online[i] = true
@@ -99,7 +100,7 @@ func (c *churn) history(of Churn, end time.Duration, p strategy.ID, rng *rand.Ra
 			c.online[p] = !on
 			continue
 		}
-		c.moves = append(c.moves, move{at, p, !on})
+		c.moves = append(c.moves, move{at, p, !on, false})
 	}
 }
 
@@ -115,12 +116,12 @@ func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 	for i := range c.online {
 		c.online[i] = true
 		if c.history(of, end, strategy.ID(i), rng); !c.online[i] {
-			out = append(out, Move{0, strategy.ID(i), false})
+			out = append(out, Move{Peer: strategy.ID(i)})
 		}
 	}
 	slices.SortStableFunc(c.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
 	for _, m := range c.moves {
-		out = append(out, Move{m.at, m.peer, m.online})
+		out = append(out, Move{At: m.at, Peer: m.peer, Online: m.online})
 	}
 	return out
 }
@@ -141,8 +142,11 @@ func (s *Sim) plan(begin time.Duration) {
 		c.moves = c.moves[1:]
 		c.online[m.peer] = m.online
 		k := leave
-		if m.online {
+		switch {
+		case m.online:
 			k = join
+		case m.killed:
+			k = killed
 		}
 		s.queue.push(event{at: m.at, to: m.peer, kind: k})
 	}

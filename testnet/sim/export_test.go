@@ -9,9 +9,9 @@ import (
 
 // Away has a peer leave at an instant, and come back at another; 0: it doesn't come back. Call it in order of time.
 func (s *Sim) Away(p strategy.ID, leaves, back time.Duration) {
-	s.churn.moves = append(s.churn.moves, move{leaves, p, false})
+	s.churn.moves = append(s.churn.moves, move{at: leaves, peer: p})
 	if back > 0 {
-		s.churn.moves = append(s.churn.moves, move{back, p, true})
+		s.churn.moves = append(s.churn.moves, move{at: back, peer: p, online: true})
 	}
 }
 
@@ -26,4 +26,14 @@ func MostHops(trace []byte) (most uint32) {
 		}
 	}
 	return most
+}
+
+// Bounced is how many messages of queries could not be delivered, by a trace.
+func Bounced(trace []byte) (n int) {
+	for ; len(trace) >= RecordBytes; trace = trace[RecordBytes:] {
+		if r := parseRecord(trace); r.Kind == uint8(bounce) && r.Query != 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -111,7 +111,9 @@ func (n *node) handle(e *event, end time.Duration) {
 	}
 	switch e.kind {
 	case leave:
-		n.leave()
+		n.leave(false)
+	case killed:
+		n.leave(true)
 	case arrive:
 		n.arrive(e, end)
 	case receive:
@@ -138,6 +140,8 @@ func (n *node) handle(e *event, end time.Duration) {
 	case changed:
 		n.step(e.msg.Body.(strategy.Changed))
 	case closed:
+		n.closed(e, end)
+	case ended:
 		n.close(e.from, e.fromLife)
 	}
 }
@@ -154,8 +158,15 @@ func (n *node) join() {
 	}
 }
 
-// leave closes all connections: those at the other ends learn of that.
-func (n *node) leave() {
+// goodbye is how long the last messages of a peer may take to go out that leaves of its own accord.
+const goodbye = 200 * time.Millisecond
+
+// leave closes all connections, behind what the peer says last: those at the other ends learn of that.
+func (n *node) leave(killed bool) {
+	if !killed {
+		n.leaves = n.now + goodbye
+		n.step(strategy.Leaving{})
+	}
 	for i := range n.ends {
 		n.hangUp(&n.ends[i])
 	}
@@ -210,6 +221,20 @@ func (n *node) receive(e *event) {
 	n.asker = replyTo{e.from, e.fromLife}
 	n.step(strategy.Received{From: e.from, Message: e.msg})
 	n.asker = replyTo{}
+}
+
+// closed takes in that a connection ends, behind the messages that the line is still taking in.
+func (n *node) closed(e *event, end time.Duration) {
+	in := *e
+	in.kind, in.at = ended, max(e.at, n.downFree)
+	switch {
+	case in.at == e.at:
+		n.close(e.from, e.fromLife)
+	case in.at < end:
+		n.due = append(n.due, in)
+	default:
+		n.out = append(n.out, in) // as it is, like a message
+	}
 }
 
 // dialled opens a link that another asks for.

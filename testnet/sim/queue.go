@@ -47,7 +47,12 @@ const (
 	done
 
 	changed // the peer's collection has changed; queued like those above
+	killed  // the peer goes without a word; queued, too
+	ended   // a connection that was closed has nothing under way any more; queued, too
 )
+
+// queued says whether events of a kind are to come, rather than said in a step.
+func (k kind) queued() bool { return k < handshake || k > done }
 
 // queue holds the events to come by window: those of the next ringWindows windows in a ring, later ones in a heap.
 type queue struct {

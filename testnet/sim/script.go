@@ -22,6 +22,7 @@ type Move struct {
 	At     time.Duration
 	Peer   strategy.ID
 	Online bool
+	Killed bool // it goes without a word, see [strategy.Leaving]
 }
 
 // Ask is a query of a peer for the key of that number. A peer that is away or holds the key asks nothing.

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"testing"
@@ -129,5 +130,67 @@ func TestBadScript(t *testing.T) {
 		if _, err := sim.New(sim.Config{Strategy: strategy.Oracle, Data: clusters(t, 10, 10), Script: s}); !errors.Is(err, sim.ErrConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A key that a peer has taken in is found within two seconds, and no epoch is made for it: tails tell of it. The version before, which
+// knows no tails, makes epochs.
+func TestTails(t *testing.T) {
+	data := clusters(t, 40, 60)
+	before := strategy.Venn
+	before.Name, before.Open = "venn without tails", func(w strategy.World) (strategy.Factory, error) {
+		made, err := strategy.Venn.Open(w)
+		return func(h strategy.Host) strategy.Peer { return strategy.Venn.Older(made(h)) }, err
+	}
+	script := sim.Script{}
+	for i := range 30 {
+		at, p := 60*time.Second+time.Duration(i)*time.Second, strategy.ID(i)
+		key := uint32(i * data.Keys() / 30)
+		for _, h := range data.Holders(key) { // it is new to all
+			script.Changes = append(script.Changes, sim.Change{Peer: h, Key: key})
+		}
+		script.Changes = append(script.Changes, sim.Change{At: at, Peer: 39, Key: key, Held: true})
+		script.Asks = append(script.Asks, sim.Ask{At: at + 2*time.Second, Peer: p, Key: key})
+	}
+	slices.SortStableFunc(script.Changes, func(a, b sim.Change) int { return int(a.At - b.At) })
+	recall, parts := map[string]float64{}, map[string]int64{}
+	for _, s := range []strategy.Strategy{strategy.Venn, before} {
+		r := run(t, sim.Config{Strategy: s, Data: data, Asking: 60 * time.Second, Warmup: 40 * time.Second, Patience: time.Second, Detail: true, Script: script})
+		recall[s.Name] = recallBetween(r.Detail, 0, time.Hour)
+		said := false
+		for _, k := range r.Detail.Upkeep {
+			said = said || k.Name == "venntails"
+			if k.Name == "vennparts" {
+				parts[s.Name] = k.Messages
+			}
+		}
+		if said != (s.Name == strategy.Venn.Name) {
+			t.Errorf("%s: tails: %v", s.Name, said)
+		}
+	}
+	t.Logf("recall %v, messages with parts of epochs %v", recall, parts)
+	if recall["venn"] < 0.95 || parts["venn"] > parts[before.Name]*9/10 {
+		t.Errorf("recall %v, messages with parts of epochs %v", recall, parts)
+	}
+}
+
+// Who is told that a peer leaves does not ask it any more. A peer that is killed says nothing.
+func TestGoodbye(t *testing.T) {
+	data := clusters(t, 40, 60)
+	bounced := map[bool]int{}
+	for _, killed := range []bool{false, true} {
+		script := sim.Script{Asks: asks(data, 400, 60500*time.Millisecond, 5*time.Millisecond)}
+		for p := range strategy.ID(20) {
+			script.Moves = append(script.Moves, sim.Move{At: 60 * time.Second, Peer: 2 * p, Killed: killed})
+		}
+		var trace bytes.Buffer
+		r := run(t, sim.Config{
+			Strategy: strategy.Venn, Data: data, Warmup: 60 * time.Second, Asking: 25 * time.Second, All: true, Script: script, Trace: &trace,
+		})
+		bounced[killed] = sim.Bounced(trace.Bytes())
+		t.Logf("killed %v: recall %.3f, %.2f messages a query, %d not delivered", killed, r.Recall, r.MessagesPerQuery, bounced[killed])
+	}
+	if bounced[false]*4 > bounced[true]*3 {
+		t.Errorf("%d messages of queries not delivered after goodbyes, %d without", bounced[false], bounced[true])
 	}
 }

@@ -277,7 +277,7 @@ func (s *Sim) merge(n *node, e *event) {
 		s.record(n.id, e)
 	}
 	s.tally.take(n.id, e)
-	if e.kind < handshake {
+	if e.kind.queued() {
 		s.queue.push(*e)
 	}
 }

@@ -39,6 +39,10 @@ type Changed struct {
 // Woken answers Host.Wake.
 type Woken struct{}
 
+// Leaving is the last input of a peer that goes of its own accord. What it sends now goes out if its connections last so long: the
+// simulator leaves them open for 200 ms.
+type Leaving struct{}
+
 func (Joined) input()     {}
 func (LinkOpened) input() {}
 func (LinkClosed) input() {}
@@ -47,3 +51,4 @@ func (Failed) input()     {}
 func (Started) input()    {}
 func (Woken) input()      {}
 func (Changed) input()    {}
+func (Leaving) input()    {}

@@ -22,8 +22,8 @@ var Venn = Strategy{
 		"wire, audits and pubsub's subscriptions and changes of its mesh among them; pubsub has no other traffic of its own, as nothing is " +
 		"published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
-		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. When its collection changes it publishes 0.5 s later, 20 s after the epoch before at the earliest. Tails are left out, and with " +
-		"them the word of some 80 bytes to each link every 1 to 10 s that keeps them in step.",
+		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
+		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
 	Connects: true,
 	Open:     openVenn,
 	Older: func(p Peer) Peer {
@@ -75,6 +75,7 @@ type vennPeer struct {
 	run     *vennRun
 	host    Host
 	machine *core.Machine
+	now     time.Duration // of the step under way
 
 	queries  map[routing.QueryID]vennQuery // under way, own ones and others'
 	pending  map[uint64]pending            // requests of ours without their last answer
@@ -83,13 +84,16 @@ type vennPeer struct {
 	served   uint64                        // number of the last of them
 	keeps    map[ID]bool                   // links of neighbours
 	mesh     map[ID]bool
+	made     map[ID]time.Duration          // links that this peer asked for, and when a stream was last opened on them
+	closing  map[ID]bool                   // links that this peer has closed
 	fetches  map[ID][]overlay.RequestParts // that wait for a link
 	swept    time.Duration                 // when the mesh and idle links were last looked at
 	wake     time.Duration
 	publish  time.Duration // when the next epoch is due
 	last     time.Duration // when the last one was published
 	notes    *notes
-	older    bool // of the version before: it knows neither audits nor inquiries about peers
+	touched  touched
+	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
 }
 
 // vennQuery is a query that the machine has open.
@@ -117,7 +121,7 @@ type served struct {
 func (r *vennRun) newPeer(h Host) Peer {
 	return &vennPeer{
 		run: r, host: h, queries: map[routing.QueryID]vennQuery{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
-		serving: map[uint64]served{}, keeps: map[ID]bool{}, mesh: map[ID]bool{}, fetches: map[ID][]overlay.RequestParts{},
+		serving: map[uint64]served{}, keeps: map[ID]bool{}, mesh: map[ID]bool{}, made: map[ID]time.Duration{}, closing: map[ID]bool{}, fetches: map[ID][]overlay.RequestParts{},
 		notes: newNotes(r.world.Notes),
 	}
 }
@@ -146,6 +150,7 @@ func (v *vennPeer) configs() (overlay.Config, routing.Config) {
 
 // Step is for Peer.
 func (v *vennPeer) Step(now time.Duration, in Input) {
+	v.now = now
 	if v.machine == nil {
 		v.begin(now)
 	}
@@ -158,8 +163,14 @@ func (v *vennPeer) Step(now time.Duration, in Input) {
 	case LinkClosed:
 		delete(v.keeps, in.Peer)
 		delete(v.mesh, in.Peer)
+		delete(v.made, in.Peer)
 		v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
+		if !v.closing[in.Peer] {
+			v.lost(in.Peer)
+		}
+		delete(v.closing, in.Peer)
 	case Received:
+		v.use(in.From, in.Message.Body)
 		v.receive(now, in.From, in.Message)
 	case Failed:
 		v.failed(now, in)
@@ -168,17 +179,19 @@ func (v *vennPeer) Step(now time.Duration, in Input) {
 	case Woken:
 		v.step(now, core.Tick{})
 	case Changed:
-		o := &v.run.origins[v.host.Self()]
-		o.changed, o.held = true, nil
-		v.publish = min(v.publish, max(now+vennSettle, v.last+vennSpacing))
+		v.changed(now, in)
+	case Leaving:
+		v.step(now, tails.Leaving{})
+		return
 	}
+	v.tail(now)
 	v.sweep(now)
-	v.host.Wake(min(v.wake, v.publish))
+	v.host.Wake(min(v.wake, v.due()))
 }
 
 func (v *vennPeer) begin(now time.Duration) {
 	o, q := v.configs()
-	m, err := core.New(o, q, tails.Config{})
+	m, err := core.New(o, q, v.tailsConfig())
 	if err != nil {
 		panic(err) // the configuration is ours
 	}
@@ -187,7 +200,7 @@ func (v *vennPeer) begin(now time.Duration) {
 
 // renew publishes the next epoch: the first one soon after the start, and others before it expires.
 func (v *vennPeer) renew(now time.Duration) {
-	v.last, v.publish = now, now+vennLifetime/2
+	v.last, v.publish, v.touched = now, now+vennLifetime/2, touched{next: v.touched.next}
 	p, err := v.run.publish(v.host.Self())
 	if err != nil {
 		panic(err) // a collection whose fingerprints are not those of a keyed hash
@@ -218,6 +231,9 @@ func (v *vennPeer) start(now time.Duration, q Query) {
 
 func (v *vennPeer) linkOpened(now time.Duration, in LinkOpened) {
 	p := peerID(in.Peer)
+	if in.Outbound {
+		v.made[in.Peer] = now
+	}
 	v.step(now, overlay.LinkOpened{Peer: p, Outbound: in.Outbound})
 	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
 	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
@@ -237,7 +253,8 @@ const (
 	meshWanted = 6
 	meshMost   = 12
 	sweepEvery = 5 * time.Second
-	linksMost  = 24 // above which links that nothing needs are closed
+	linksMost  = 24               // above which links that nothing needs are closed
+	idleLife   = 30 * time.Second // of a link that nothing needs
 )
 
 // pubsub sends what pubsub says of its own accord. It counts against the peer's budget.
@@ -265,7 +282,8 @@ func (v *vennPeer) grafted(now time.Duration, p ID, in bool) {
 	}
 }
 
-// sweep completes the mesh and closes a link that nothing needs when there are many.
+// sweep completes the mesh, and closes links that nothing needs: those that this peer asked for when they were idle for long, and one
+// at a time of all when there are many.
 func (v *vennPeer) sweep(now time.Duration) {
 	if now-v.swept < sweepEvery {
 		return
@@ -273,17 +291,44 @@ func (v *vennPeer) sweep(now time.Duration) {
 	v.swept = now
 	links := v.host.Links()
 	idle := ID(-1)
+	var stale []ID
 	for _, p := range links {
+		used, made := v.made[p]
 		switch {
 		case !v.mesh[p] && len(v.mesh) < meshWanted:
 			v.graft(now, p)
-		case !v.mesh[p] && !v.keeps[p]:
+		case v.mesh[p] || v.keeps[p]:
+		case made && now-used > idleLife:
+			stale = append(stale, p)
+		default:
 			idle = p
 		}
 	}
 	if len(links) > linksMost && idle >= 0 {
-		v.host.Disconnect(idle)
+		stale = append(stale, idle)
 	}
+	for _, p := range stale {
+		v.disconnect(p)
+	}
+}
+
+// use notes that a message goes over a link that this peer asked for: what pubsub sends does not count.
+func (v *vennPeer) use(p ID, body any) {
+	switch body.(type) {
+	case graft, subscription, []overlay.Item, vennParts, vennTails:
+		return
+	}
+	if _, made := v.made[p]; made {
+		v.made[p] = v.now
+	}
+}
+
+// disconnect closes a link.
+func (v *vennPeer) disconnect(p ID) {
+	if v.linked(p) {
+		v.closing[p] = true
+	}
+	v.host.Disconnect(p)
 }
 
 // do carries out an effect.
@@ -292,7 +337,7 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 	case core.Wake:
 		v.wake = e.At
 	case overlay.SayHello:
-		v.send(idOf(e.To), e.Hello, overlay.HelloBytes(e.Hello), 0)
+		v.send(idOf(e.To), e.Hello, helloBytes(e.Hello), 0)
 	case overlay.SendCatalogue:
 		v.send(idOf(e.To), e.Items, overlay.CatalogueBytes(len(e.Items)), 0)
 	case overlay.SendParts:
@@ -306,7 +351,7 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 		if v.older {
 			return
 		}
-		v.send(idOf(e.To.Peer), vennInquiry{e.Inquiry}, Overhead+overlay.InquiryBytes(e.Inquiry), 0)
+		v.send(idOf(e.To.Peer), vennInquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), 0)
 	case overlay.AnswerPeers:
 		v.send(idOf(e.To), vennIntroduced{e.Names}, Overhead+overlay.NamesBytes(e.Names), 0)
 	case overlay.Connect:
@@ -315,14 +360,16 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 	case overlay.Protect:
 		v.keeps[idOf(e.Peer)] = true
 	case overlay.Disconnect:
-		delete(v.keeps, idOf(e.Peer))
-		v.host.Disconnect(idOf(e.Peer))
+		delete(v.keeps, idOf(e.Peer)) // the link is closed when it is idle
 	case overlay.Audit:
 		if !v.older {
 			v.audit(e)
 		}
 	case overlay.Learned:
 		v.notes.learned(now, e)
+	case tails.Send:
+		v.send(idOf(e.To), vennTails(e.Items), tailsBytes(e.Items), 0)
+	case tails.Advanced:
 	case overlay.Report: // nobody lies here
 	default:
 		v.route(now, e)
@@ -330,6 +377,7 @@ func (v *vennPeer) do(now time.Duration, e core.Effect) {
 }
 
 func (v *vennPeer) send(to ID, body any, bytes int, q QueryID) {
+	v.use(to, body)
 	v.host.Send(to, Message{Body: body, Bytes: bytes, Query: q})
 }
 
@@ -391,6 +439,8 @@ func (v *vennPeer) failed(now time.Duration, in Failed) {
 		v.step(now, overlay.FetchFailed{From: p, Group: b.parts.Group})
 	case vennInquiry:
 		v.step(now, overlay.PeersSilent{From: p})
+	case vennKnock:
+		v.step(now, tails.Unreachable{Peer: p})
 	case vennHave:
 		v.step(now, routing.ConfirmFailed{ID: b.query, Peer: p})
 	case vennAsk:

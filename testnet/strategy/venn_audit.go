@@ -22,7 +22,7 @@ func auditBytes(keys int) int {
 	for i := range list {
 		list[i] = make([]byte, KeyBytes)
 	}
-	return Overhead + 1 + len(wire.AppendHaveRequest(nil, list))
+	return streamBytes + 1 + len(wire.AppendHaveRequest(nil, list))
 }
 
 func auditedBytes(keys int) int {

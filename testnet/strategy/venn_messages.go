@@ -7,6 +7,7 @@ import (
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -68,17 +69,20 @@ const (
 	searchKind
 )
 
-// Sizes of messages. Those of the overlay are what its budgets count.
+// Sizes of messages. Those of the overlay are what its budgets count. A question opens a stream of its own, on which the answer comes.
 const (
 	graftBytes        = 80
 	subscriptionBytes = Overhead + len("/venn/testnet/summaries/1") + 20
-	partsRequestBytes = Overhead + 26
+	partsRequestBytes = streamBytes + 26
 	refusalBytes      = Overhead + 3
 	vennUnknownBytes  = 4
+
+	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have 17 bytes or so.
+	streamBytes = Overhead + len("\x13/multistream/1.0.0\n") + len("\x12/venn/hello/1.0.0\n")
 )
 
 var (
-	vennHaveBytes = Overhead + 1 + len(wire.AppendHaveRequest(nil, [][]byte{make([]byte, KeyBytes)}))
+	vennHaveBytes = streamBytes + 1 + len(wire.AppendHaveRequest(nil, [][]byte{make([]byte, KeyBytes)}))
 	vennHasBytes  = Overhead + 1 + len(wire.AppendHaveAnswer(nil, []bool{true}))
 )
 
@@ -89,8 +93,10 @@ func (p vennParts) bytes() int {
 	return overlay.RunBytes(p.run, p.envelope, p.record)
 }
 
+func helloBytes(h overlay.Hello) int { return streamBytes + 1 + len(wire.AppendHello(nil, h)) }
+
 func askBytes(a routing.Asked, now time.Duration) int {
-	return Overhead + 2 + len(wire.AppendQuery(nil, wire.Query{
+	return streamBytes + 2 + len(wire.AppendQuery(nil, wire.Query{
 		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
 		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited,
 	}))
@@ -132,6 +138,8 @@ func (v *vennPeer) receive(now time.Duration, from ID, m Message) {
 		v.step(now, overlay.PeersSilent{From: p})
 	case vennIntroduced:
 		v.step(now, overlay.PeersNamed{From: p, Names: b.names})
+	case vennTails:
+		v.step(now, tails.Received{From: p, Items: b})
 	case vennHave:
 		has := v.host.Look(m.Query, parseKey(b.key))
 		v.send(from, vennHas{b.query, has, b.sent}, vennHasBytes, m.Query)
