@@ -49,7 +49,7 @@ func knowing(b *testing.B, peers, keys int) *Node {
 		o := newOrigin(b, fmt.Sprint(i), keys)
 		byGroup[o.item().Group] = o
 		items = append(items, o.item())
-		whole += o.stream.Prefix().EncodedBytes()
+		whole += o.stream.EncodedBytes()
 	}
 	r.answerWith(func(it overlay.Item) *wire.Parts { return byGroup[it.Group].parts(b, it) })
 	r.meshed(n)

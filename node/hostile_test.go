@@ -179,7 +179,7 @@ func learned(t *testing.T, n *Node, o origin) {
 	t.Helper()
 	eventually(t, "the origin is known", func() bool {
 		held, err := n.SummaryOf(t.Context(), o.id)
-		return err == nil && held.Parts() == o.stream.Prefix().Parts()
+		return err == nil && held.Parts() == o.stream.Parts()
 	})
 }
 
@@ -218,7 +218,7 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	r.serve(t, n, o)
 	learned(t, n, o)
 	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
-	delta, err := summary.EncodeDelta(o.stream.Prefix(), next.stream.Prefix(), summary.MaxParts)
+	delta, err := summary.EncodeDelta(o.stream, next.stream, summary.MaxParts)
 	if err != nil {
 		t.Fatal(err)
 	}

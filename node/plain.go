@@ -61,7 +61,7 @@ func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Partial, err err
 
 // sampleMessage is the ordinary message about a new epoch; nil if it would be too large.
 func sampleMessage(b built) []byte {
-	run, err := b.stream.Prefix().Run(0, 1)
+	run, err := b.stream.Run(0, 1)
 	if err != nil {
 		return nil
 	}

@@ -32,7 +32,7 @@ type publisher struct {
 type built struct {
 	of               *publisher
 	took             time.Duration
-	stream           *summary.Stream
+	stream           *summary.Prefix
 	envelope, record []byte
 	shape            summary.Shape
 	keys             int
@@ -133,7 +133,7 @@ func (p *publisher) built(l *loop, b built) {
 		p.schedule.Rest = schedule.RestAfter * b.took
 	}
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
-	h, all := b.stream.Header(), b.stream.Prefix()
+	h, all := b.stream.Header(), b.stream
 	p.published++
 	p.sample, p.sampleDue = sampleMessage(b), true
 	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.EncodedBytes()})

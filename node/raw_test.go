@@ -202,7 +202,7 @@ type origin struct {
 	id               peer.ID
 	key              crypto.PrivKey
 	envelope, record []byte
-	stream           *summary.Stream
+	stream           *summary.Prefix
 
 	other       crypto.PrivKey // of somebody else, for attacks
 	otherRecord []byte
@@ -269,12 +269,12 @@ func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e sum
 }
 
 func (o origin) item() overlay.Item {
-	return overlay.Item{Group: group.Of(o.stream.Header()), Have: uint16(o.stream.Prefix().Parts())}
+	return overlay.Item{Group: group.Of(o.stream.Header()), Have: uint16(o.stream.Parts())}
 }
 
 // parts is what the origin's holder answers.
 func (o origin) parts(t testing.TB, it overlay.Item) *wire.Parts {
-	run, err := o.stream.Prefix().Run(int(it.Have), int(it.Want))
+	run, err := o.stream.Run(int(it.Have), int(it.Want))
 	if err != nil {
 		t.Error(err)
 		return nil

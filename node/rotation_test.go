@@ -163,7 +163,7 @@ func TestRehash(t *testing.T) {
 	if b.err != nil || b.stream.Header().N != len(keys) {
 		t.Fatalf("%d keys, %v", b.keys, b.err)
 	}
-	hasher, p := n.cfg.previous.Hasher(), b.stream.Prefix()
+	hasher, p := n.cfg.previous.Hasher(), b.stream
 	for _, k := range keys {
 		if !p.Contains(hasher.Fingerprint(k)) {
 			t.Fatalf("%s is denied", k)

@@ -45,7 +45,7 @@ func (s *scene) items(lie *summary.Epoch) (items []Item) {
 		if lie != nil {
 			g = group.New(g.OriginTag(), *lie)
 		}
-		items = append(items, Item{Group: g, Have: uint16(o.stream.Prefix().Parts())})
+		items = append(items, Item{Group: g, Have: uint16(o.stream.Parts())})
 	}
 	return items
 }
@@ -76,7 +76,7 @@ func (s *scene) step(now time.Duration, in Input) {
 // run is what answers an ask.
 func (s *scene) run(from PeerID, it Item) PartsReceived {
 	for _, o := range s.origins {
-		p := o.stream.Prefix()
+		p := o.stream
 		if group.Of(p.Header()) != it.Group || int(it.Have) >= p.Parts() {
 			continue
 		}
@@ -149,9 +149,9 @@ func partsBeside(t *testing.T, cfg Config) (held, all int) {
 	}
 	d := s.o.Directory()
 	if len(d) == 0 {
-		return 0, s.origins[0].stream.Prefix().Parts()
+		return 0, s.origins[0].stream.Parts()
 	}
-	return d[0].Parts, s.origins[0].stream.Prefix().Parts()
+	return d[0].Parts, s.origins[0].stream.Parts()
 }
 
 // What is held already, sent again, does not keep an ask alive.

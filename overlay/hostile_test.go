@@ -92,7 +92,7 @@ func TestManyIdentities(t *testing.T) {
 		}
 		for _, it := range asked {
 			for _, s := range all {
-				if run, err := s.stream.Prefix().Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
+				if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
 					o.Step(now, PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
 				}
 			}

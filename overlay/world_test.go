@@ -12,7 +12,7 @@ import (
 
 // signed is an origin's summary; its envelope is the header, which nobody signed.
 type signed struct {
-	stream           *summary.Stream
+	stream           *summary.Prefix
 	envelope, record []byte
 }
 
@@ -94,7 +94,7 @@ func (w *world) step(effects []Effect) []Effect {
 		}
 		for _, it := range c.Items {
 			for _, s := range w.origins {
-				p := s.stream.Prefix()
+				p := s.stream
 				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
 					continue
 				}
@@ -116,7 +116,7 @@ func (w *world) step(effects []Effect) []Effect {
 		out = append(out, w.o.Step(w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
+	item := Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
 	out = append(out, w.o.Step(w.now, CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
 		out = append(out, w.o.Step(w.now, Outcome{Peer: PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)

@@ -22,7 +22,7 @@ func BenchmarkBuild(b *testing.B) {
 
 func BenchmarkExtend(b *testing.B) {
 	for _, n := range benchSizes {
-		full := mustBuild(b, someKeys(1, n), Shape{}).Prefix()
+		full := mustBuild(b, someKeys(1, n), Shape{})
 		none, _ := NewPrefix(full.Header())
 		r, _ := full.Run(0, full.Parts())
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkExtend(b *testing.B) {
 // BenchmarkTruncate takes off the last part, of a prefix with its encoded parts and of a compact one.
 func BenchmarkTruncate(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
-		full := mustBuild(b, someKeys(1, n), Shape{}).Prefix()
+		full := mustBuild(b, someKeys(1, n), Shape{})
 		for name, p := range map[string]*Prefix{"whole": full, "compact": full.Compact()} {
 			b.Run(fmt.Sprint(n, "/", name), func(b *testing.B) {
 				b.ReportAllocs()
@@ -54,7 +54,7 @@ func BenchmarkTruncate(b *testing.B) {
 func BenchmarkContains(b *testing.B) {
 	for _, n := range benchSizes {
 		fps := someKeys(1, n)
-		p := mustBuild(b, fps[:n/2], Shape{}).Prefix()
+		p := mustBuild(b, fps[:n/2], Shape{})
 		b.Run(fmt.Sprint(n/2), func(b *testing.B) {
 			i := 0
 			for b.Loop() {
@@ -70,7 +70,7 @@ func BenchmarkContains(b *testing.B) {
 func BenchmarkOverlap(b *testing.B) {
 	for _, n := range benchSizes {
 		fps := someKeys(1, n)
-		p, q := mustBuild(b, fps[:n*2/3], Shape{}).Prefix(), mustBuild(b, fps[n/3:], Shape{}).Prefix()
+		p, q := mustBuild(b, fps[:n*2/3], Shape{}), mustBuild(b, fps[n/3:], Shape{})
 		b.Run(fmt.Sprint(n*2/3), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -105,7 +105,7 @@ func BenchmarkMillion(b *testing.B) {
 				binary.LittleEndian.PutUint64(key, uint64(i))
 				fps[i] = h.Fingerprint(key)
 			}
-			full = mustBuild(b, fps, Shape{}).Prefix()
+			full = mustBuild(b, fps, Shape{})
 		}
 	})
 	b.Run("decode", func(b *testing.B) {

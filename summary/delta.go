@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -243,7 +242,7 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 	dst = binary.AppendUvarint(dst, uint64(gone))
 	dst = coding.AppendBits(dst, removed, len(from), gone)
 	dst = binary.AppendUvarint(dst, uint64(len(added)))
-	return appendSparse(dst, added, in.size)
+	return coding.AppendSparse(dst, added, in.size)
 }
 
 // decodeChange is the inverse of appendChange. The result has at most the given number of nodes.
@@ -261,9 +260,9 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 	if err != nil {
 		return nil, nil, err
 	}
-	added, src, err := decodeSparse(src, count, in.size)
+	added, src, err := coding.DecodeSparse(src, count, in.size)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("summary: nodes added: %w: %w", ErrMalformed, err)
 	}
 	to = make([]uint64, 0, len(from)-gone+count)
 	for i, v := range from {
@@ -282,69 +281,4 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 		to = append(to, v+in.first)
 	}
 	return to, src, nil
-}
-
-// lowBits is how many bits of each of count sorted numbers below size are written as they are: the rest, in unary, is
-// coded as an array of about one one in seventeen, which takes 0.05 bits a number more than the least possible.
-func lowBits(count int, size uint64) int {
-	return max(0, bits.Len64(size/uint64(max(count, 1)))-1-4)
-}
-
-// appendSparse appends sorted, distinct numbers below size; how many they are travels elsewhere.
-func appendSparse(dst []byte, numbers []uint64, size uint64) []byte {
-	if len(numbers) == 0 {
-		return dst
-	}
-	low := lowBits(len(numbers), size)
-	n := len(numbers) + int(size>>low)
-	words := make([]uint64, n/64+1)
-	for i, v := range numbers {
-		at := int(v>>low) + i
-		words[at/64] |= 1 << (at % 64)
-	}
-	dst = coding.AppendBits(dst, words, n+1, len(numbers))
-	total := (len(numbers)*low + 7) / 8
-	lows, mask := make([]byte, total+8), uint64(1)<<low-1 // with eight bytes more, so that eight can be changed anywhere
-	for i, v := range numbers {
-		word := lows[i*low/8:][:8]
-		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v&mask<<(i*low%8))
-	}
-	return append(dst, lows[:total]...)
-}
-
-// decodeSparse is the inverse of appendSparse.
-func decodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
-	if count == 0 {
-		return nil, src, nil
-	}
-	low := lowBits(count, size)
-	n := count + int(size>>low)
-	if len(src) < count*low/8 {
-		return nil, nil, fmt.Errorf("summary: %d bytes for %d nodes added: %w", len(src), count, ErrMalformed)
-	}
-	words := make([]uint64, n/64+1)
-	used, err := coding.DecodeBits(words, src, n+1, count)
-	if err != nil {
-		return nil, nil, fmt.Errorf("summary: nodes added: %w: %w", ErrMalformed, err)
-	}
-	src = src[used:]
-	total := (count*low + 7) / 8
-	if len(src) < total || count*low%8 != 0 && src[total-1]>>(count*low%8) != 0 {
-		return nil, nil, fmt.Errorf("summary: low bits of nodes added: %w", ErrMalformed)
-	}
-	lows, mask := append(make([]byte, 0, total+8), src[:total]...), uint64(1)<<low-1
-	lows = append(lows, make([]byte, 8)...) // so that eight can be read anywhere
-	numbers = make([]uint64, 0, count)
-	for i, w := range words {
-		for ; w != 0; w &= w - 1 {
-			at := len(numbers) * low
-			v := uint64(i*64+bits.TrailingZeros64(w)-len(numbers)) << low
-			v |= binary.LittleEndian.Uint64(lows[at/8:]) >> (at % 8) & mask
-			if v >= size || len(numbers) > 0 && v <= numbers[len(numbers)-1] {
-				return nil, nil, fmt.Errorf("summary: nodes added out of order or range: %w", ErrMalformed)
-			}
-			numbers = append(numbers, v)
-		}
-	}
-	return numbers, src[total:], nil
 }

@@ -15,14 +15,14 @@ func changed(seed uint64, keys []Fingerprint, removed, added int) []Fingerprint 
 // epochs builds two epochs in one shape.
 func epochs(t testing.TB, before, after []Fingerprint, s Shape) (old, next *Prefix) {
 	t.Helper()
-	old = mustBuild(t, before, s).Prefix()
+	old = mustBuild(t, before, s)
 	h := *old.Header()
 	h.Epoch.Sequence++
 	st, err := Build(after, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return old, st.Prefix()
+	return old, st
 }
 
 // TestDeltaSize is what a hundredth and a thousandth of 100,000 keys exchanged cost at about 8 bits a key.
@@ -127,7 +127,7 @@ func TestNoDelta(t *testing.T) {
 	if _, err := EncodeDelta(old, next, MaxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
-	other := mustBuild(t, keys, Shape{Levels: []uint8{20}}).Prefix()
+	other := mustBuild(t, keys, Shape{Levels: []uint8{20}})
 	if _, err := EncodeDelta(old, other, MaxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}

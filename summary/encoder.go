@@ -7,20 +7,11 @@ import (
 	"slices"
 )
 
-// Stream is a built summary at full depth.
-type Stream struct{ prefix *Prefix }
-
-// Header is what is to be signed.
-func (s *Stream) Header() *Header { return s.prefix.header }
-
-// Prefix is all parts of the stream.
-func (s *Stream) Prefix() *Prefix { return s.prefix }
-
-// Build makes the summary of a collection. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero
+// Build makes the summary of a collection: all its parts, under a header that is to be signed. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero
 // shape stands for DefaultShape. Build sets N and Chain, removes duplicates, and leaves fps as it is. A header out of its
 // ranges is ErrLimit or ErrMalformed. Fingerprints that are not spread as those of a keyed hash are ErrMalformed, for
 // decoders would refuse the stream. O(n) on average for sorting, O(n) for each level.
-func Build(fps []Fingerprint, h Header) (*Stream, error) {
+func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	positions, err := sortedPositions(nil, fps, 0)
 	if err != nil {
 		return nil, err
@@ -49,7 +40,7 @@ func Build(fps []Fingerprint, h Header) (*Stream, error) {
 	h.Chain = chain[0]
 	p := &Prefix{header: &h, plan: plan, parts: parts, chain: chain, tries: tries}
 	p.measure()
-	return &Stream{p}, nil
+	return p, nil
 }
 
 // sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.

@@ -9,7 +9,7 @@ import (
 func TestPrefixEntropy(t *testing.T) {
 	keys := someKeys(3, 5000)
 	for _, s := range []Shape{{}, {Levels: []uint8{20, 14, 13}}} {
-		p := mustBuild(t, keys, s).Prefix()
+		p := mustBuild(t, keys, s)
 		want := 0.0
 		for block, level := range p.Header().Shape.Levels {
 			nodes := map[uint64]bool{}

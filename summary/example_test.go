@@ -1,11 +1,8 @@
 package summary_test
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log"
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
@@ -32,7 +29,7 @@ func build(fps []summary.Fingerprint, sequence uint32) *summary.Prefix {
 	if err != nil {
 		panic(err)
 	}
-	return stream.Prefix()
+	return stream
 }
 
 func Example() {
@@ -123,36 +120,4 @@ func ExampleUnion() {
 	// Output:
 	// false true true
 	// rate of one 0.00030, of the union 0.00048, folded to level 18 0.059
-}
-
-// An origin tells between two epochs what it gained and lost.
-func ExampleTail() {
-	p := build(collection(0, 10_000), 1)
-	// The driver signs with the origin's key; here a sum stands for the signature.
-	sum := func(message []byte) []byte { s := sha256.Sum256(message); return s[:] }
-	tail, err := summary.NewTail(1, 0, collection(10_000, 5), collection(0, 2)).Sign(p.Header(), func(message []byte) ([]byte, error) {
-		return sum(message), nil
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	message := tail.AppendSigned(nil)
-
-	got, err := summary.OpenTail(message, p.Header(), func(origin string, message, signature []byte) error {
-		if !bytes.Equal(sum(message), signature) {
-			return errors.New("bad signature")
-		}
-		return nil
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(got.Len(), "changes, state", got.Number())
-	for f := range got.Added() {
-		fmt.Println(p.Contains(f))
-		break
-	}
-	// Output:
-	// 7 changes, state 1
-	// false
 }

@@ -17,7 +17,7 @@ func FuzzFilter(f *testing.F) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		n1, n2 := rng.IntN(3000), rng.IntN(3000)
 		k1, k2 := pair(seed, n1, n2, rng.IntN(min(n1, n2)+1))
-		p, q := mustBuild(t, k1, someShape(rng, n1)).Prefix(), mustBuild(t, k2, someShape(rng, n2)).Prefix()
+		p, q := mustBuild(t, k1, someShape(rng, n1)), mustBuild(t, k2, someShape(rng, n2))
 		p, q = p.Truncate(rng.IntN(p.Parts()+1)), q.Truncate(rng.IntN(q.Parts()+1))
 		a, b := p.Filter(), q.Filter()
 		others := someKeys(seed+1, 400)
@@ -67,7 +67,7 @@ func FuzzFilter(f *testing.F) {
 
 // TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
 func TestMistakes(t *testing.T) {
-	p := mustBuild(t, someKeys(1, 100), Shape{}).Prefix()
+	p := mustBuild(t, someKeys(1, 100), Shape{})
 	if p.Truncate(p.Parts()+1) != p || p.Filter().Truncate(9).FalsePositiveRate() != p.Filter().FalsePositiveRate() {
 		t.Error("a cut to more than there is changed something")
 	}
@@ -91,12 +91,12 @@ func TestMistakes(t *testing.T) {
 func TestUnionExact(t *testing.T) {
 	k1, k2 := pair(1, 3000, 3000, 1000)
 	s := DefaultShape(5000)
-	a, b := mustBuild(t, k1, s).Prefix().Filter(), mustBuild(t, k2, s).Prefix().Filter()
+	a, b := mustBuild(t, k1, s).Filter(), mustBuild(t, k2, s).Filter()
 	got, err := Union(a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := mustBuild(t, append(k1[:3000:3000], k2...), s).Prefix()
+	want := mustBuild(t, append(k1[:3000:3000], k2...), s)
 	if got.FalsePositiveRate() != want.Filter().FalsePositiveRate() {
 		t.Errorf("rate %v, of all keys %v", got.FalsePositiveRate(), want.FalsePositiveRate())
 	}

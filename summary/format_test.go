@@ -117,7 +117,7 @@ func formatExamples(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := st.Prefix()
+	p := st
 	fmt.Fprintf(&b, "\nKeys 0 to 9, shape of %d keys, sample of %d bytes at level %d, blocks to levels %v:\n\n```\n", h.Shape.Keys, h.Shape.SampleBytes, h.Shape.SampleLevel, h.Shape.Levels)
 	header, err := p.Header().AppendBinary(nil)
 	if err != nil {
@@ -145,7 +145,5 @@ func formatExamples(t *testing.T) string {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "\nThe delta from the 300 fingerprints of `testdata/streams.golden`'s generator (origin `%s`, network \"test\", epoch %v, default shape) to the same without the first, epoch %v:\n\n```\n%x\n```\n", big.header.Origin, big.header.Epoch, changed.header.Epoch, d)
-	tail := NewTail(3, 1, fps[10:12], fps[:1])
-	fmt.Fprintf(&b, "\nThe tail from state 1 to 3 of the epoch of keys 0 to 9 above, that adds keys 10 and 11 and removes key 0, and the same\nsigned with the Ed25519 key whose seed is 32 bytes 07:\n\n```\n%x\n%x\n```\n", tail.appendBinary(nil), signed(t, tail, p.Header()))
 	return b.String()
 }

@@ -41,7 +41,7 @@ func FuzzParseHeader(f *testing.F) {
 }
 
 func FuzzParseRun(f *testing.F) {
-	full := mustBuild(f, someKeys(1, 2000), Shape{}).Prefix()
+	full := mustBuild(f, someKeys(1, 2000), Shape{})
 	for _, to := range []int{0, 1, full.Parts()} {
 		r, _ := full.Run(0, to)
 		f.Add(r.AppendBinary(nil))
@@ -66,7 +66,7 @@ func FuzzExtend(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, change []byte, where, keys uint16) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		n := int(keys) % 3000
-		full := mustBuild(t, someKeys(seed, n), someShape(rng, n)).Prefix()
+		full := mustBuild(t, someKeys(seed, n), someShape(rng, n))
 		parts := cloneParts(full.parts)
 		part := rng.IntN(len(parts))
 		b := parts[part]
@@ -94,7 +94,7 @@ func FuzzExtend(f *testing.F) {
 
 // TestAnyByte changes every byte of a small stream's header, parts and chain value, one at a time.
 func TestAnyByte(t *testing.T) {
-	full := mustBuild(t, someKeys(1, 1500), Shape{}).Prefix()
+	full := mustBuild(t, someKeys(1, 1500), Shape{})
 	header, _ := full.Header().AppendBinary(nil)
 	run, _ := full.Run(0, full.Parts()-1)
 	message := run.AppendBinary(nil)
@@ -160,7 +160,7 @@ func TestClaims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := st.Prefix().Run(0, 1)
+		r, _ := st.Run(0, 1)
 		if _, err := p.Extend(r); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%d keys claimed to be 1000: %v", real, err)
 		}

@@ -141,7 +141,7 @@ func TestOverlapShapes(t *testing.T) {
 	k1, k2 := pair(1, n1, n2, both)
 	for i, s1 := range shapes {
 		for j, s2 := range shapes {
-			a, b := mustBuild(t, k1, s1).Prefix(), mustBuild(t, k2, s2).Prefix()
+			a, b := mustBuild(t, k1, s1), mustBuild(t, k2, s2)
 			o, err := EstimateOverlap(a, b, 0.999999)
 			if err != nil {
 				t.Fatal(err)
@@ -160,10 +160,10 @@ func TestOverlapShapes(t *testing.T) {
 
 func TestOverlapEdges(t *testing.T) {
 	k, _ := pair(1, 5000, 0, 0)
-	full := mustBuild(t, k, Shape{}).Prefix()
+	full := mustBuild(t, k, Shape{})
 	none := full.Truncate(0)
-	empty := mustBuild(t, nil, Shape{}).Prefix()
-	dense := mustBuild(t, k, Shape{Levels: []uint8{4}}).Prefix()
+	empty := mustBuild(t, nil, Shape{})
+	dense := mustBuild(t, k, Shape{Levels: []uint8{4}})
 	for _, c := range []struct {
 		a, b      *Prefix
 		value     float64
@@ -192,7 +192,7 @@ func TestOverlapEdges(t *testing.T) {
 		t.Errorf("own keys in a full array: %+v, %v", o, err)
 	}
 	other, _ := Build(k, Header{Origin: "x", Seed: Seed{Network: "other"}.Tag()})
-	if _, err := EstimateOverlap(full, other.Prefix(), 0.95); !errors.Is(err, ErrSeed) {
+	if _, err := EstimateOverlap(full, other, 0.95); !errors.Is(err, ErrSeed) {
 		t.Error(err)
 	}
 	for _, bad := range []float64{0, 1, -1, math.NaN()} {

@@ -22,7 +22,7 @@ func testHeader(s Shape) Header {
 	return Header{Seed: Seed{Network: "test"}.Tag(), Origin: "origin", Epoch: Epoch{1, 2}, Lifetime: time.Hour, Shape: s}
 }
 
-func mustBuild(t testing.TB, fps []Fingerprint, s Shape) *Stream {
+func mustBuild(t testing.TB, fps []Fingerprint, s Shape) *Prefix {
 	t.Helper()
 	st, err := Build(fps, testHeader(s))
 	if err != nil {
@@ -41,7 +41,7 @@ func TestRoundTrip(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(n, s), func(t *testing.T) {
 				fps := someKeys(uint64(n), n)
-				full := mustBuild(t, fps, s).Prefix()
+				full := mustBuild(t, fps, s)
 				p, err := NewPrefix(full.Header())
 				if err != nil {
 					t.Fatal(err)
@@ -83,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestExtendRefuses(t *testing.T) {
-	full := mustBuild(t, someKeys(1, 3000), Shape{}).Prefix()
+	full := mustBuild(t, someKeys(1, 3000), Shape{})
 	p, _ := NewPrefix(full.Header())
 	r, _ := full.Run(0, full.Parts())
 	for i := range r.Parts {

@@ -22,7 +22,9 @@ func TestRenew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := first.Renew(later)
+	h := *first.Header()
+	h.Epoch = later
+	got, err := first.Under(&h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,21 +40,21 @@ func TestRenew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := got.Prefix().Run(0, got.Prefix().Parts())
+	run, err := got.Run(0, got.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = p.Extend(run); err != nil || p.Parts() != want.Prefix().Parts() {
+	if p, err = p.Extend(run); err != nil || p.Parts() != want.Parts() {
 		t.Errorf("%v", err)
 	}
-	if q, err := first.Prefix().Truncate(1).Under(want.Header()); err != nil || q.Parts() != 1 || q.Header().Epoch != later {
+	if q, err := first.Truncate(1).Under(want.Header()); err != nil || q.Parts() != 1 || q.Header().Epoch != later {
 		t.Errorf("one part under the later header: %+v, %v", q, err)
 	}
 	other, err := Build(fps[1:], Header{Origin: "peer", Epoch: later})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Prefix().Under(other.Header()); !errors.Is(err, ErrChain) {
+	if _, err := first.Under(other.Header()); !errors.Is(err, ErrChain) {
 		t.Errorf("under the header of another collection: %v", err)
 	}
 }

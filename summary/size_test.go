@@ -19,7 +19,7 @@ func TestLevels(t *testing.T) {
 	bits := []float64{0.495, 1.306, 2.362, 3.493, 4.614, 5.697, 6.752, 7.785, 8.806, 9.817}
 	rates := []float64{0.782, 0.533, 0.317, 0.174, 0.0911, 0.0466, 0.0236, 0.0119, 0.0059, 0.0030}
 	fps := someKeys(1, n)
-	p := mustBuild(t, fps, Shape{Levels: []uint8{25}}).Prefix()
+	p := mustBuild(t, fps, Shape{Levels: []uint8{25}})
 	for i := range bits {
 		level := 16 + i
 		if got := entropyOf(n, level) / n; math.Abs(got/bits[i]-1) > 0.002 {
@@ -46,7 +46,7 @@ func TestEntropy(t *testing.T) {
 			continue
 		}
 		for _, s := range []Shape{{}, {Levels: []uint8{uint8(ceilLog2(c.n) + 11)}}} {
-			p := mustBuild(t, someKeys(2, c.n), s).Prefix()
+			p := mustBuild(t, someKeys(2, c.n), s)
 			h := p.Header().Shape
 			ratio := float64(8*p.EncodedBytes()) / entropyOf(c.n, int(h.Levels[0]))
 			t.Logf("n %d, sample %d: %.4f bits a key, %.5f of entropy", c.n, h.SampleBytes, 8*float64(p.EncodedBytes())/float64(c.n), ratio)

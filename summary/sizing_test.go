@@ -60,7 +60,7 @@ func TestCutsOfDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := mustBuild(t, someKeys(1, n), want.Shape).Prefix()
+	full := mustBuild(t, someKeys(1, n), want.Shape)
 	if full.FalsePositiveRate() > 1e-6 || full.FalsePositiveRate() < 2.5e-7 {
 		t.Errorf("rate %v for 1e-6", full.FalsePositiveRate())
 	}
@@ -103,7 +103,7 @@ func TestNoFalseNegatives(t *testing.T) {
 		n = 100_000
 	}
 	fps := someKeys(5, n)
-	full := mustBuild(t, fps, Shape{}).Prefix()
+	full := mustBuild(t, fps, Shape{})
 	for _, parts := range []int{1, 4, 7, full.Parts() - 2, full.Parts()} {
 		p := full.Truncate(parts)
 		for _, f := range fps {

@@ -62,7 +62,7 @@ func FuzzFastSlow(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%d keys, shape %v: %v", n, s, err)
 		}
-		full := st.Prefix()
+		full := st
 		parts := rng.IntN(full.Parts() + 1)
 		once, _ := NewPrefix(full.Header())
 		step := once

@@ -172,7 +172,7 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	if err != nil {
 		return nil, err
 	}
-	p := stream.Prefix()
+	p := stream
 	r, err := p.Run(0, p.Parts())
 	return &openedSummary{files.Summary{Envelope: envelope, Run: r}, p}, err
 }

@@ -47,7 +47,7 @@ func formatExamples(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := st.Prefix().Run(0, 1)
+	run, err := st.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

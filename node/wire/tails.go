@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/summary"
 )
 
 const (
@@ -69,7 +68,7 @@ func parseTailItem(b []byte) (it tails.Item, err error) {
 		case 2:
 			it.Number = uint32(d.uint(math.MaxUint32))
 		case 3:
-			it.Tails = append(it.Tails, d.element(len(it.Tails), maxItemTails, 1, summary.MaxTail))
+			it.Tails = append(it.Tails, d.element(len(it.Tails), maxItemTails, 1, tails.MaxTail))
 		case 4:
 			it.Gap = d.bool()
 		case 5:

@@ -26,7 +26,7 @@ func build(fps []summary.Fingerprint, sequence uint32) *summary.Prefix {
 	if err != nil {
 		panic(err)
 	}
-	return s.Prefix()
+	return s
 }
 
 // TestCache: a cache gives what Extend gives, refuses what it refuses, and keeps to its limit, with many at once.

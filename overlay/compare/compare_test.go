@@ -23,7 +23,7 @@ func build(fps []summary.Fingerprint, sequence uint32, levels ...uint8) *summary
 	if err != nil {
 		panic(err)
 	}
-	return s.Prefix()
+	return s
 }
 
 // slowCounts counts what a comparison keeps, from the keys: the distinct nodes of both in the sample.

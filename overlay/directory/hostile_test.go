@@ -18,7 +18,7 @@ func hear(d *Directory, now time.Duration, from event.PeerID, s signed) (Result,
 	if e == nil || e.Unwanted(now) {
 		return Result{}, false
 	}
-	run, err := s.stream.Prefix().Run(0, s.stream.Prefix().Parts())
+	run, err := s.stream.Run(0, s.stream.Parts())
 	if err != nil {
 		return Result{}, false
 	}

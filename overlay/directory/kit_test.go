@@ -12,7 +12,7 @@ import (
 
 // signed is an origin's summary; its envelope is the header, which nobody signed.
 type signed struct {
-	stream           *summary.Stream
+	stream           *summary.Prefix
 	envelope, record []byte
 }
 

@@ -23,7 +23,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		for i := range fps {
 			fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
 		}
-		full := sign(t, "crowd", fps).stream.Prefix()
+		full := sign(t, "crowd", fps).stream
 		for p := full; 2*p.Parts() > full.Parts(); p = p.Truncate(p.Parts() - 1) {
 			some = append(some, d.compacted(p))
 		}

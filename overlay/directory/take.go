@@ -263,7 +263,7 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 		e.record, e.recordSince = event.Record{Peer: d.cfg.Self, Envelope: in.Record}, in.Stream.Header().Epoch
 	}
 	d.keepBase(now, e, e.cur)
-	e.cur, e.since, e.grown, e.state = in.Stream.Prefix(), now, now, Held
+	e.cur, e.since, e.grown, e.state = in.Stream, now, now, Held
 	_, overlap := d.tables(e)
 	overlap.SetOwn(e.cur)
 	d.estimate = true

@@ -14,7 +14,7 @@ type Input interface{ input() }
 type Published struct {
 	Envelope []byte
 	Record   []byte
-	Stream   *summary.Stream
+	Stream   *summary.Prefix
 }
 
 // LinkOpened says that a connection to a peer that speaks the protocols exists.

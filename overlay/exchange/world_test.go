@@ -14,7 +14,7 @@ import (
 
 // signed is an origin's summary; its envelope is the header, which nobody signed.
 type signed struct {
-	stream           *summary.Stream
+	stream           *summary.Prefix
 	envelope, record []byte
 }
 
@@ -88,7 +88,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		}
 		for _, it := range c.Items {
 			for _, s := range w.origins {
-				p := s.stream.Prefix()
+				p := s.stream
 				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
 					continue
 				}
@@ -110,7 +110,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		out = append(out, w.give(w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := event.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Prefix().Parts()))}
+	item := event.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
 	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []event.Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
 		out = append(out, w.give(w.now, event.Outcome{Peer: event.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)

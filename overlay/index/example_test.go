@@ -20,7 +20,7 @@ func ExampleIndex() {
 		if err != nil {
 			panic(err)
 		}
-		x.Set(peer, s.Prefix())
+		x.Set(peer, s)
 	}
 	fmt.Println(x.Candidates(nil, hasher.Fingerprint([]byte("pear"))))
 	x.Set(0, nil) // gone

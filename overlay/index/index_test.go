@@ -30,7 +30,7 @@ func build(t testing.TB, fps []summary.Fingerprint, s summary.Shape) *summary.Pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	return st.Prefix()
+	return st
 }
 
 // loop is the plain twin: every prefix is asked.

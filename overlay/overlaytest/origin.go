@@ -12,7 +12,7 @@ import (
 // Origin is one epoch of a peer's summary, signed as [Sign] does.
 type Origin struct {
 	ID               overlay.PeerID
-	Stream           *summary.Stream
+	Stream           *summary.Prefix
 	Envelope, Record []byte
 }
 
@@ -44,11 +44,11 @@ func NewOrigin(id overlay.PeerID, fps []summary.Fingerprint, h summary.Header) (
 func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
 
 // Parts is how many parts the summary has.
-func (o *Origin) Parts() int { return o.Stream.Prefix().Parts() }
+func (o *Origin) Parts() int { return o.Stream.Parts() }
 
 // Sent is what a peer that holds the summary sends when it is asked for parts first..end-1. It panics if there are none such.
 func (o *Origin) Sent(from overlay.PeerID, first, end int) overlay.PartsReceived {
-	run, err := o.Stream.Prefix().Run(first, end)
+	run, err := o.Stream.Run(first, end)
 	if err != nil {
 		panic(err)
 	}

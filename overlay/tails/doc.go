@@ -1,7 +1,7 @@
 // Package tails carries what collections gained and lost since their last epoch: a machine without I/O, beside that of package
 // overlay.
 //
-// An origin's state of an epoch has a number: 0 is the epoch's summary, and each signed summary.Tail leads to a later one. The
+// An origin's state of an epoch has a number: 0 is the epoch's summary, and each signed Tail leads to a later one. The
 // machine makes the node's own tails, takes in those of others, and says who has added or removed a key since its summary.
 //
 // How they travel. An origin sends each tail to the peers that it is linked with. A peer that learns a tail from somebody else

@@ -352,7 +352,7 @@ func (m *Machine) keep(from overlay.PeerID, it Item) {
 func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte) bool {
 	before := o.number()
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
-		t, err := summary.OpenTail(b, o.header, m.cfg.Verify)
+		t, err := OpenTail(b, o.header, m.cfg.Verify)
 		if err != nil {
 			m.refuse(from, FaultTail)
 			if l := m.links[from]; l != nil {
@@ -386,7 +386,7 @@ func (m *Machine) refuse(from overlay.PeerID, f overlay.Fault) {
 }
 
 // install puts a verified tail in its place. ok is false when it does not start at a state in force, fits when there is no room.
-func (m *Machine) install(o *origin, t *summary.Tail) (ok, fits bool) {
+func (m *Machine) install(o *origin, t *Tail) (ok, fits bool) {
 	n, ok := o.before(t.From())
 	if !ok {
 		return false, true
@@ -410,7 +410,7 @@ func (m *Machine) install(o *origin, t *summary.Tail) (ok, fits bool) {
 }
 
 // showMore changes what an origin's tails say by one that continues them.
-func (m *Machine) showMore(o *origin, t *summary.Tail) {
+func (m *Machine) showMore(o *origin, t *Tail) {
 	for f := range t.Added() {
 		if !o.state[f] {
 			o.state[f] = true

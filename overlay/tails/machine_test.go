@@ -393,7 +393,7 @@ func TestHostileTails(t *testing.T) {
 	a.change(fps(0, 2), nil)
 	n.run(time.Second)
 	sign := func(origin string, h *summary.Header, number, from uint32, added []summary.Fingerprint) []byte {
-		tail, err := summary.NewTail(number, from, added, nil).Sign(h, func(m []byte) ([]byte, error) { return signature(origin, m), nil })
+		tail, err := tails.NewTail(number, from, added, nil).Sign(h, func(m []byte) ([]byte, error) { return signature(origin, m), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -404,7 +404,7 @@ func TestHostileTails(t *testing.T) {
 	for name, item := range map[string]tails.Item{
 		"by another":       {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
 		"garbage":          {Group: group.Of(a.header), Number: 2, Tails: [][]byte{{1, 2, 3}}},
-		"too long":         {Group: group.Of(a.header), Number: 2, Tails: [][]byte{make([]byte, summary.MaxTail+1)}},
+		"too long":         {Group: group.Of(a.header), Number: 2, Tails: [][]byte{make([]byte, tails.MaxTail+1)}},
 		"another's header": {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
 		"nobody's":         {Group: group.ID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
 	} {
@@ -438,7 +438,7 @@ func TestFloodOfTails(t *testing.T) {
 	n.link("a", "b")
 	a, b := n.peers["a"], n.peers["b"]
 	for i := range 500 {
-		tail, err := summary.NewTail(uint32(i+1), uint32(i), fps(100*i, 100), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
+		tail, err := tails.NewTail(uint32(i+1), uint32(i), fps(100*i, 100), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,8 @@ const (
 type origin struct {
 	peer   overlay.PeerID
 	header *summary.Header
-	chain  []*summary.Tail // in force: the first starts at state 0, each other where the one before ends
-	held   int             // fingerprints in chain
+	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
+	held   int     // fingerprints in chain
 	state  map[summary.Fingerprint]bool
 	left   bool          // it has said that it leaves: it holds nothing
 	doubt  time.Duration // when somebody last could not reach it
@@ -110,7 +110,7 @@ func (o *origin) allow(now time.Duration) bool {
 }
 
 // extend puts a tail in its place; false when it does not start where a tail in force ends.
-func (o *origin) extend(t *summary.Tail) bool {
+func (o *origin) extend(t *Tail) bool {
 	n, ok := o.before(t.From())
 	if !ok {
 		return false
@@ -124,7 +124,7 @@ func (o *origin) extend(t *summary.Tail) bool {
 }
 
 // fold is what the chain says in all: true for what was added last, false for what was removed.
-func fold(chain []*summary.Tail) map[summary.Fingerprint]bool {
+func fold(chain []*Tail) map[summary.Fingerprint]bool {
 	out := map[summary.Fingerprint]bool{}
 	for _, t := range chain {
 		for f := range t.Added() {

@@ -1,8 +1,6 @@
 package tails
 
-import (
-	"github.com/venn-p2p/venn/summary"
-)
+import "github.com/venn-p2p/venn/summary"
 
 // MaxStep is the most changes that one [Changed] may bring: they fit into a tail.
 const MaxStep = 160
@@ -44,7 +42,7 @@ func (m *Machine) changed(in Changed) {
 }
 
 // tail makes the signed tail to a state from n states before; ok is false when it would be too long.
-func (m *Machine) tail(number, n uint32) (t *summary.Tail, ok bool) {
+func (m *Machine) tail(number, n uint32) (t *Tail, ok bool) {
 	state := map[summary.Fingerprint]bool{}
 	for _, s := range m.recent[number-n:] {
 		for _, f := range s.added {
@@ -54,7 +52,7 @@ func (m *Machine) tail(number, n uint32) (t *summary.Tail, ok bool) {
 			state[f] = false
 		}
 	}
-	if len(state) > summary.MaxTailChange {
+	if len(state) > MaxTailChange {
 		return nil, false
 	}
 	var added, removed []summary.Fingerprint
@@ -65,6 +63,6 @@ func (m *Machine) tail(number, n uint32) (t *summary.Tail, ok bool) {
 			removed = append(removed, f)
 		}
 	}
-	t, err := summary.NewTail(number, number-n, added, removed).Sign(m.own.header, m.cfg.Sign)
+	t, err := NewTail(number, number-n, added, removed).Sign(m.own.header, m.cfg.Sign)
 	return t, err == nil
 }

@@ -47,7 +47,7 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := s.Prefix().Run(0, s.Prefix().Parts())
+	run, err := s.Run(0, s.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (c *crowd) fingerprints(n int) []summary.Fingerprint {
 func (c *crowd) build(fps []summary.Fingerprint, sequence uint32) *summary.Prefix {
 	return must(summary.Build(fps, summary.Header{
 		Origin: "peer", Epoch: summary.Epoch{Generation: 1, Sequence: sequence}, Lifetime: time.Hour, Shape: c.shape,
-	})).Prefix()
+	}))
 }
 
 func matching(b *bench, peers, keys int, target float64) {

@@ -144,7 +144,7 @@ func (b *bench) trials(name string, n int, work func(trial int) []sketched) [][]
 
 // published is what a node publishes of a collection.
 func published(fps []summary.Fingerprint) *summary.Prefix {
-	return must(summary.Build(fps, summary.Header{Origin: "bench"})).Prefix()
+	return must(summary.Build(fps, summary.Header{Origin: "bench"}))
 }
 
 // cut is as much of a summary as there is room for in so many bytes, with its header.

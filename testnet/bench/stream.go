@@ -42,7 +42,7 @@ func build(keys [][]byte, s summary.Shape) *summary.Prefix {
 
 func buildOf(fps []summary.Fingerprint, s summary.Shape, sequence uint32) *summary.Prefix {
 	h := summary.Header{Origin: "bench", Epoch: summary.Epoch{Sequence: sequence}, Shape: s}
-	return must(summary.Build(fps, h)).Prefix()
+	return must(summary.Build(fps, h))
 }
 
 func fingerprints(keys [][]byte) []summary.Fingerprint {

@@ -56,7 +56,7 @@ func (c *collectionRun) cut(peer int) *summary.Prefix {
 	if c.Bytes <= usual {
 		shape := summary.DefaultShape(len(c.fps[peer]))
 		shape.SampleBytes = c.Bytes
-		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape})).Prefix()
+		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape}))
 		return p.Truncate(1)
 	}
 	parts := max(1, p.Plan().PartsWithin(room))

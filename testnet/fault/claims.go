@@ -35,7 +35,7 @@ func (p *Peer) sign() error {
 
 // announceClaim says that the summary may be asked for.
 func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
-	p.announce(to, overlay.Item{Group: group.Of(p.claim.Header()), Have: uint16(p.claim.Prefix().Parts())})
+	p.announce(to, overlay.Item{Group: group.Of(p.claim.Header()), Have: uint16(p.claim.Parts())})
 }
 
 // announceFuture says that newer epochs of the victims, and of origins that there are not, may be asked for.
@@ -63,7 +63,7 @@ func (p *Peer) announce(to peer.ID, items ...overlay.Item) {
 
 // parts is what a holder of the summary would answer.
 func (p *Peer) parts(it overlay.Item) wire.Parts {
-	run, err := p.claim.Prefix().Run(int(it.Have), min(int(it.Want), p.claim.Prefix().Parts()))
+	run, err := p.claim.Run(int(it.Have), min(int(it.Want), p.claim.Parts()))
 	if err != nil {
 		return wire.Parts{Run: summary.Run{Parts: [][]byte{{0}}}}
 	}

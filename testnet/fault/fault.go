@@ -47,7 +47,7 @@ type Peer struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	claim    *summary.Stream // of Claims
+	claim    *summary.Prefix // of Claims
 	envelope []byte          // its header
 
 	mu  sync.Mutex

@@ -40,7 +40,7 @@ type origin struct {
 
 // vennEpoch is a summary that was published.
 type vennEpoch struct {
-	stream           *summary.Stream
+	stream           *summary.Prefix
 	first            *vennEpoch // that has the same parts; itself, if no earlier one has
 	envelope, record []byte
 	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
@@ -101,7 +101,9 @@ func (r *vennRun) make(p ID, number summary.Epoch, old []*vennEpoch) (*vennEpoch
 	if len(old) > 0 && !o.changed {
 		last := old[len(old)-1]
 		e.record, e.first = last.record, last.first
-		e.stream, err = e.first.stream.Renew(number)
+		h := *e.first.stream.Header()
+		h.Epoch = number
+		e.stream, err = e.first.stream.Under(&h)
 	} else {
 		e.record, e.first = append(make([]byte, recordOverhead), peerID(p)...), e
 		e.stream, err = r.build(p, number, old)
@@ -117,12 +119,12 @@ func (r *vennRun) make(p ID, number summary.Epoch, old []*vennEpoch) (*vennEpoch
 	e.envelope = append(payload, make([]byte, envelopeOverhead-8)...)
 	e.envelope = binary.BigEndian.AppendUint32(e.envelope, number.Sequence)
 	e.envelope = binary.BigEndian.AppendUint32(e.envelope, uint32(p))
-	e.prefixes = make([]atomic.Pointer[summary.Prefix], e.stream.Prefix().Parts()+1)
+	e.prefixes = make([]atomic.Pointer[summary.Prefix], e.stream.Parts()+1)
 	return e, nil
 }
 
 // build makes a summary of the collection, in the shape of the last one while it fits.
-func (r *vennRun) build(p ID, number summary.Epoch, old []*vennEpoch) (*summary.Stream, error) {
+func (r *vennRun) build(p ID, number summary.Epoch, old []*vennEpoch) (*summary.Prefix, error) {
 	fps := r.world.Collection(p)
 	shape, err := r.shape(len(fps))
 	if err != nil {
@@ -145,9 +147,9 @@ func (r *vennRun) prefix(h *summary.Header, parts int) *summary.Prefix {
 	return shared(&e.prefixes[parts], func() *summary.Prefix {
 		first := e.first
 		if first == e {
-			return e.stream.Prefix().Truncate(parts)
+			return e.stream.Truncate(parts)
 		}
-		cut := shared(&first.prefixes[parts], func() *summary.Prefix { return first.stream.Prefix().Truncate(parts) })
+		cut := shared(&first.prefixes[parts], func() *summary.Prefix { return first.stream.Truncate(parts) })
 		return must(cut.Under(e.stream.Header()))
 	})
 }

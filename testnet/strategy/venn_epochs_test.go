@@ -35,9 +35,9 @@ func TestSamplesAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := published.Stream.Header()
-		held = append(held, r.prefix(h, 0), r.prefix(h, 1), r.prefix(h, published.Stream.Prefix().Parts()))
+		held = append(held, r.prefix(h, 0), r.prefix(h, 1), r.prefix(h, published.Stream.Parts()))
 		var c compare.Samples
-		c.SetOwn(published.Stream.Prefix())
+		c.SetOwn(published.Stream)
 		for _, i := range rng.Perm(2 * len(held)) { // each twice, in any order
 			q := held[i%len(held)]
 			if k := r.origins[idOf(overlay.PeerID(q.Header().Origin))].sample.Load(); k != nil && k.Chain() == q.Header().Chain {

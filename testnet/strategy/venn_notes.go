@@ -70,11 +70,11 @@ func newNotes(wanted bool) *notes {
 	return &notes{latest: map[ID]uint32{}, asked: map[routing.QueryID]Ended{}}
 }
 
-func (n *notes) published(now time.Duration, s *summary.Stream) {
+func (n *notes) published(now time.Duration, s *summary.Prefix) {
 	if n == nil {
 		return
 	}
-	whole := s.Prefix()
+	whole := s
 	n.taken.Published = append(n.taken.Published, Published{now, *s.Header(), whole.Parts(), whole.EncodedBytes()})
 }
 

@@ -76,7 +76,7 @@ func fullArray(_ context.Context, defended bool) (float64, error) {
 	if !defended {
 		signed.N = len(fps)
 	}
-	run, err := s.Prefix().Run(0, s.Prefix().Parts())
+	run, err := s.Run(0, s.Parts())
 	if err != nil {
 		return 0, err
 	}

@@ -90,7 +90,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	delta, err := summary.EncodeDelta(old.Stream.Prefix(), forged.Stream.Prefix(), forged.Parts())
+	delta, err := summary.EncodeDelta(old.Stream, forged.Stream, forged.Parts())
 	if err != nil {
 		return 0, err
 	}

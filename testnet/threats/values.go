@@ -43,7 +43,7 @@ func summaryOf(keys [][]byte, seed summary.Seed) (*summary.Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Prefix(), nil
+	return s, nil
 }
 
 // crafted is which share of keys that were crafted under one seed matches the summary that the victim publishes: under the next

@@ -20,7 +20,7 @@ func someFile(t testing.TB, n, parts int) (Summary, *summary.Prefix) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := st.Prefix()
+	p := st
 	r, err := p.Run(0, min(parts, p.Parts()))
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package summary
+package tails
 
 import (
 	"encoding/binary"
@@ -6,6 +6,9 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/coding"
 )
 
 // Limits of tails.
@@ -20,14 +23,14 @@ const (
 // key has a position in every block. Immutable.
 type Tail struct {
 	number, from   uint32
-	added, removed []Fingerprint // sorted, distinct, with none in common
-	signed         []byte        // nil: not signed
+	added, removed []summary.Fingerprint // sorted, distinct, with none in common
+	signed         []byte                // nil: not signed
 }
 
 // NewTail makes the tail from state from to state number, a later one. The fingerprints may come in any order and more
-// than once. It panics when a fingerprint is in both lists or has more than FingerprintBits bits, when number is not
+// than once. It panics when a fingerprint is in both lists or has more than summary.FingerprintBits bits, when number is not
 // after from, and beyond MaxTailChange fingerprints.
-func NewTail(number, from uint32, added, removed []Fingerprint) *Tail {
+func NewTail(number, from uint32, added, removed []summary.Fingerprint) *Tail {
 	t := &Tail{number: number, from: from, added: sorted(added), removed: sorted(removed)}
 	if err := t.check(); err != nil {
 		panic(err)
@@ -36,7 +39,7 @@ func NewTail(number, from uint32, added, removed []Fingerprint) *Tail {
 }
 
 // sorted returns a copy of fps in order, without duplicates; nil for none.
-func sorted(fps []Fingerprint) []Fingerprint {
+func sorted(fps []summary.Fingerprint) []summary.Fingerprint {
 	if len(fps) == 0 {
 		return nil
 	}
@@ -48,19 +51,19 @@ func sorted(fps []Fingerprint) []Fingerprint {
 // check says what is wrong with t, whose lists are sorted.
 func (t *Tail) check() error {
 	if t.number <= t.from {
-		return fmt.Errorf("summary: tail %d after %d: %w", t.number, t.from, ErrMalformed)
+		return fmt.Errorf("tails: tail %d after %d: %w", t.number, t.from, summary.ErrMalformed)
 	}
 	if n := len(t.added) + len(t.removed); n > MaxTailChange {
-		return fmt.Errorf("summary: tail of %d fingerprints, at most %d: %w", n, MaxTailChange, ErrLimit)
+		return fmt.Errorf("tails: tail of %d fingerprints, at most %d: %w", n, MaxTailChange, summary.ErrLimit)
 	}
-	for _, list := range [][]Fingerprint{t.added, t.removed} {
-		if n := len(list); n > 0 && list[n-1]>>FingerprintBits != 0 {
-			return fmt.Errorf("summary: tail: fingerprint %#x of more than %d bits: %w", uint64(list[n-1]), FingerprintBits, ErrLimit)
+	for _, list := range [][]summary.Fingerprint{t.added, t.removed} {
+		if n := len(list); n > 0 && list[n-1]>>summary.FingerprintBits != 0 {
+			return fmt.Errorf("tails: tail: fingerprint %#x of more than %d bits: %w", uint64(list[n-1]), summary.FingerprintBits, summary.ErrLimit)
 		}
 	}
 	for _, f := range t.removed {
 		if has(t.added, f) {
-			return fmt.Errorf("summary: tail: %#x both added and removed: %w", uint64(f), ErrMalformed)
+			return fmt.Errorf("tails: tail: %#x both added and removed: %w", uint64(f), summary.ErrMalformed)
 		}
 	}
 	return nil
@@ -76,43 +79,43 @@ func (t *Tail) From() uint32 { return t.from }
 func (t *Tail) Len() int { return len(t.added) + len(t.removed) }
 
 // Added yields the fingerprints added, in ascending order.
-func (t *Tail) Added() iter.Seq[Fingerprint] { return slices.Values(t.added) }
+func (t *Tail) Added() iter.Seq[summary.Fingerprint] { return slices.Values(t.added) }
 
 // Removed yields the fingerprints removed, in ascending order.
-func (t *Tail) Removed() iter.Seq[Fingerprint] { return slices.Values(t.removed) }
+func (t *Tail) Removed() iter.Seq[summary.Fingerprint] { return slices.Values(t.removed) }
 
 // appendBinary appends the canonical form of t: about 49.5 - log2(m) bits for each of m fingerprints in a list.
 func (t *Tail) appendBinary(b []byte) []byte {
-	b = append(b, Version)
+	b = append(b, summary.Version)
 	b = binary.AppendUvarint(b, uint64(t.number))
 	b = binary.AppendUvarint(b, uint64(t.number-t.from))
-	for _, list := range [][]Fingerprint{t.added, t.removed} {
+	for _, list := range [][]summary.Fingerprint{t.added, t.removed} {
 		numbers := make([]uint64, len(list))
 		for i, f := range list {
 			numbers[i] = uint64(f)
 		}
 		b = binary.AppendUvarint(b, uint64(len(list)))
-		b = appendSparse(b, numbers, 1<<FingerprintBits)
+		b = coding.AppendSparse(b, numbers, 1<<summary.FingerprintBits)
 	}
 	return b
 }
 
-// parseTail is the inverse of appendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
-// otherwise. It allocates at most 20 times the size of b, which is at most MaxTail.
+// parseTail is the inverse of appendBinary: it accepts only what that writes. summary.ErrVersion, ErrMalformed or
+// ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
 func parseTail(b []byte) (*Tail, error) {
-	if len(b) > 0 && b[0] != Version {
-		return nil, fmt.Errorf("summary: tail: version %d: %w", b[0], ErrVersion)
+	if len(b) > 0 && b[0] != summary.Version {
+		return nil, fmt.Errorf("tails: tail: version %d: %w", b[0], summary.ErrVersion)
 	}
 	if len(b) == 0 || len(b) > MaxTail {
-		return nil, fmt.Errorf("summary: tail of %d bytes: %w", len(b), ErrLimit)
+		return nil, fmt.Errorf("tails: tail of %d bytes: %w", len(b), summary.ErrLimit)
 	}
 	number, rest, err := decodeUint(b[1:], math.MaxUint32)
 	if err != nil {
-		return nil, fmt.Errorf("summary: number of tail: %w", err)
+		return nil, fmt.Errorf("tails: number of tail: %w", err)
 	}
 	step, rest, err := decodeUint(rest, number)
 	if err != nil {
-		return nil, fmt.Errorf("summary: what the tail continues: %w", err)
+		return nil, fmt.Errorf("tails: what the tail continues: %w", err)
 	}
 	t := &Tail{number: uint32(number), from: uint32(number - step)}
 	if t.added, rest, err = decodeFingerprints(rest); err != nil {
@@ -122,7 +125,7 @@ func parseTail(b []byte) (*Tail, error) {
 		return nil, err
 	}
 	if len(rest) != 0 {
-		return nil, fmt.Errorf("summary: tail: %d bytes too many: %w", len(rest), ErrMalformed)
+		return nil, fmt.Errorf("tails: tail: %d bytes too many: %w", len(rest), summary.ErrMalformed)
 	}
 	if err := t.check(); err != nil {
 		return nil, err
@@ -131,24 +134,39 @@ func parseTail(b []byte) (*Tail, error) {
 }
 
 // decodeFingerprints reads the number of fingerprints of a list, and the list.
-func decodeFingerprints(src []byte) (list []Fingerprint, rest []byte, err error) {
-	count, src, err := decodeSize(src, MaxTailChange)
+func decodeFingerprints(src []byte) (list []summary.Fingerprint, rest []byte, err error) {
+	count, src, err := decodeUint(src, MaxTailChange)
 	if err != nil {
-		return nil, nil, fmt.Errorf("summary: size of a tail's list: %w", err)
+		return nil, nil, fmt.Errorf("tails: size of a tail's list: %w", err)
 	}
-	numbers, rest, err := decodeSparse(src, count, 1<<FingerprintBits)
-	if err != nil || count == 0 {
-		return nil, rest, err
+	numbers, rest, err := coding.DecodeSparse(src, int(count), 1<<summary.FingerprintBits)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tails: list of a tail: %w: %w", summary.ErrMalformed, err)
 	}
-	list = make([]Fingerprint, count)
+	if count == 0 {
+		return nil, rest, nil
+	}
+	list = make([]summary.Fingerprint, count)
 	for i, v := range numbers {
-		list[i] = Fingerprint(v)
+		list[i] = summary.Fingerprint(v)
 	}
 	return list, rest, nil
 }
 
+// decodeUint reads a varint in the shortest form: ErrMalformed for another, ErrLimit above the limit.
+func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
+	v, used := binary.Uvarint(src)
+	switch {
+	case used <= 0 || used > 1 && src[used-1] == 0:
+		return 0, nil, summary.ErrMalformed
+	case v > limit:
+		return 0, nil, summary.ErrLimit
+	}
+	return v, src[used:], nil
+}
+
 // has reports whether f is in a sorted list.
-func has(list []Fingerprint, f Fingerprint) bool {
+func has(list []summary.Fingerprint, f summary.Fingerprint) bool {
 	_, there := slices.BinarySearch(list, f)
 	return there
 }

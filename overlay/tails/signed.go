@@ -1,0 +1,84 @@
+package tails
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. The driver's sign returns the signature
+// of a message with the key of the epoch's origin, without key or message: 64 bytes of Ed25519's. summary.ErrLimit if
+// it would be longer than MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.
+func (t *Tail) Sign(h *summary.Header, sign func(message []byte) (signature []byte, err error)) (*Tail, error) {
+	tail := t.appendBinary(nil)
+	message, err := tailMessage(h, tail)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := sign(message)
+	if err != nil {
+		return nil, fmt.Errorf("tails: tail: %w", err)
+	}
+	signed := binary.AppendUvarint(nil, uint64(len(tail)))
+	signed = append(append(signed, tail...), signature...)
+	if len(signed) > MaxTail {
+		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
+	}
+	s := *t
+	s.signed = signed
+	return &s, nil
+}
+
+// AppendSigned appends the signed form of t: what OpenTail opened or Sign made. It panics if t is not signed.
+func (t *Tail) AppendSigned(b []byte) []byte {
+	if t.signed == nil {
+		panic("tails: tail not signed")
+	}
+	return append(b, t.signed...)
+}
+
+// OpenTail verifies and parses a signed tail of the epoch that h heads. The caller has verified the header's signature.
+// The driver's verify returns an error unless the message is signed with the key of the peer id origin. The signature
+// covers all of the header, so a tail of another epoch, seed or origin fails. summary.ErrLimit for more than MaxTail
+// bytes, ErrSigner when verify says no, and ErrMalformed or ErrVersion for what Sign does not write.
+func OpenTail(signed []byte, h *summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
+	if len(signed) > MaxTail {
+		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
+	}
+	length, rest, err := decodeUint(signed, MaxTail)
+	if err != nil {
+		return nil, fmt.Errorf("tails: size of tail: %w", err)
+	}
+	size := int(length)
+	if size >= len(rest) {
+		return nil, fmt.Errorf("tails: tail of %d bytes and signature in %d: %w", size, len(rest), summary.ErrMalformed)
+	}
+	t, err := parseTail(rest[:size])
+	if err != nil {
+		return nil, err
+	}
+	message, err := tailMessage(h, rest[:size])
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(h.Origin, message, rest[size:]); err != nil {
+		return nil, fmt.Errorf("tails: tail of %x: %w: %w", h.Origin, summary.ErrSigner, err)
+	}
+	t.signed = bytes.Clone(signed)
+	return t, nil
+}
+
+// tailMessage is what the signature of a tail covers: the whole header, and so h_0, by its hash, and the tail. Epochs
+// with the same keys have the same h_0, but no two have the same header.
+func tailMessage(h *summary.Header, tail []byte) ([]byte, error) {
+	header, err := h.AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(header)
+	message := append([]byte("venn/tail/1\x00"), digest[:]...)
+	return append(message, tail...), nil
+}
