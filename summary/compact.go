@@ -10,7 +10,7 @@ func (p *Prefix) Compact() *Prefix {
 		return p
 	}
 	q := *p
-	q.parts, q.chain = nil, []Digest{p.chain[p.held]}
+	q.parts, q.chain = nil, []Digest{p.chain[1], p.chain[p.held]}
 	return &q
 }
 
@@ -25,12 +25,25 @@ func (p *Prefix) whole() (*Prefix, error) {
 	parts, err := encodeParts(p.plan, p.tries, 0, p.held)
 	if err == nil {
 		q := *p
-		if q.chain, err = verify(Run{Parts: parts, Next: p.chain[0]}, p.header.Chain); err == nil {
+		if q.chain, err = verify(Run{Parts: parts, Next: p.chain[1]}, p.header.Chain); err == nil {
 			q.parts = parts
 			return &q, nil
 		}
 	}
 	return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
+}
+
+// first is part 0 of a compact prefix, verified like the parts of whole: those behind it are not encoded.
+func (p *Prefix) first() (Run, error) {
+	parts, err := encodeParts(p.plan, p.tries, 0, 1)
+	if err != nil {
+		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
+	}
+	r := Run{Parts: parts, Next: p.chain[0]}
+	if _, err := verify(r, p.header.Chain); err != nil {
+		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
+	}
+	return r, nil
 }
 
 // nothing is the prefix of no parts.
@@ -45,12 +58,12 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 	if err != nil { // a fault of this package, as in whole
 		return p.nothing()
 	}
-	r := Run{First: parts, Parts: dropped, Next: p.chain[0]}
+	r := Run{First: parts, Parts: dropped, Next: p.chain[1]}
 	q := &Prefix{
 		header: p.header,
 		plan:   p.plan,
 		held:   parts,
-		chain:  []Digest{chainOf(r)[0]},
+		chain:  []Digest{p.chain[0], chainOf(r)[0]},
 		tries:  p.truncateTries(parts),
 		bytes:  p.bytes - r.EncodedBytes(),
 	}

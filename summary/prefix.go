@@ -12,7 +12,7 @@ type Prefix struct {
 	plan   *Plan
 	held   int      // parts
 	parts  [][]byte // nil: compact
-	chain  []Digest // h_0 to h_held; of a compact prefix h_held alone
+	chain  []Digest // h_0 to h_held; of a compact prefix h_1 and h_held
 	tries  []*trie  // of the blocks begun
 	bytes  int
 	rate   float64
@@ -78,10 +78,13 @@ func (p *Prefix) FalsePositiveRate() float64 { return p.rate }
 func (p *Prefix) Contains(f Fingerprint) bool { return p.containsBeyond(0, f) }
 
 // Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact
-// prefix encodes them first, in O(n).
+// prefix encodes all its parts first, in O(n); where only part 0 is wanted, that one.
 func (p *Prefix) Run(from, to int) (Run, error) {
 	if from < 0 || from > to || to > p.held {
 		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, p.held, ErrLimit)
+	}
+	if p.compact() && from == 0 && to == 1 {
+		return p.first()
 	}
 	p, err := p.whole()
 	if err != nil {
@@ -112,7 +115,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 			return p, nil
 		}
 		next := Run{First: p.held, Parts: r.Parts[p.held-r.First:], Next: r.Next}
-		if _, err := verify(next, p.chain[0]); err != nil {
+		if _, err := verify(next, p.chain[1]); err != nil {
 			return nil, err // before anything is encoded
 		}
 	}

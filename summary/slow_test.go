@@ -117,9 +117,23 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 	if got.First != want.First || got.Next != want.Next || !slices.EqualFunc(got.Parts, want.Parts, slices.Equal) {
 		t.Fatalf("a run from %d of %d parts, encoded anew, is another", from, p.Parts())
 	}
+	checkFirst(t, p, c)
 	if c.Parts() != p.Parts() || c.EncodedBytes() != p.EncodedBytes() || c.FalsePositiveRate() != p.FalsePositiveRate() || p.Parts() > 0 && c.SizeBytes() >= p.SizeBytes() {
 		t.Fatalf("compact: %d parts of %d bytes, rate %v, in %d bytes; before %d, %d, %v, %d",
 			c.Parts(), c.EncodedBytes(), c.FalsePositiveRate(), c.SizeBytes(), p.Parts(), p.EncodedBytes(), p.FalsePositiveRate(), p.SizeBytes())
+	}
+}
+
+// checkFirst compares part 0 of a compact prefix with what came.
+func checkFirst(t *testing.T, p, compact *Prefix) {
+	t.Helper()
+	if p.Parts() == 0 {
+		return
+	}
+	want, _ := p.Run(0, 1)
+	got, err := compact.Run(0, 1)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("part 0, encoded alone, is another (%v)", err)
 	}
 }
 
