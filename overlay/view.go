@@ -73,6 +73,9 @@ func (o *Overlay) Informants() []Informant { return o.exchange.Informants() }
 // Linked returns the peers with an open connection, sorted.
 func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }
 
+// Links is how many peers are linked.
+func (o *Overlay) Links() int { return o.exchange.Links() }
+
 // Record returns the certified addresses of a peer.
 func (o *Overlay) Record(p PeerID) (Record, bool) {
 	e := o.directory.Lookup(p)
@@ -159,6 +162,13 @@ type Budgets = exchange.Budgets
 
 // Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
 func (o *Overlay) Budgets(now time.Duration) Budgets { return o.exchange.Budgets(now) }
+
+// LineOut is how many bytes a second of summaries the own line bears outwards.
+func (o *Overlay) LineOut() float64 { return o.exchange.LineOut() }
+
+// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step; below 0 after a message that
+// was larger than a burst.
+func (o *Overlay) Room(now time.Duration, p PeerID) int { return o.exchange.Room(now, p) }
 
 // Burst is how many bytes a line of so many bytes a second may send at once after a pause: one second's worth, and at
 // least 16 KiB so that a slow line can carry a message at all.

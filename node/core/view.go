@@ -61,14 +61,7 @@ func (m *Machine) header(p overlay.PeerID) *summary.Header {
 }
 
 // room is how many bytes may go to a linked peer now.
-func (m *Machine) room(p overlay.PeerID) int {
-	for _, l := range m.Overlay.Budgets(m.now).Links {
-		if l.Peer == p {
-			return int((1 - l.Spent) * overlay.Burst(l.Out))
-		}
-	}
-	return 0
-}
+func (m *Machine) room(p overlay.PeerID) int { return m.Overlay.Room(m.now, p) }
 
 const (
 	// pulseShare is the part of the line's budget that pulses may take, of pulseBytes each.
@@ -78,13 +71,16 @@ const (
 	mostPulse  = 10 * time.Second
 )
 
-// pulse is how often links are told where the node's own tails are.
+// pulse is how often links are told where the node's own tails are. It is of most use where every peer known is linked: then who
+// looks for what nobody holds need not ask anybody. In a larger network it asks beyond its links anyway, and pulses are rare: each
+// wakes both ends, and of a thousand idle peers they take more of the processor than all else.
 func (m *Machine) pulse() time.Duration {
-	b := m.Overlay.Budgets(m.now)
-	if b.LineOut <= 0 {
+	links := m.Overlay.Links()
+	line := m.Overlay.LineOut()
+	if line <= 0 || m.Overlay.Origins() > links {
 		return mostPulse
 	}
-	each := pulseBytes * float64(len(b.Links)) / (pulseShare * b.LineOut)
+	each := pulseBytes * float64(links) / (pulseShare * line)
 	return min(max(time.Duration(each*float64(time.Second)), leastPulse), mostPulse)
 }
 

@@ -35,6 +35,24 @@ func (x *Exchange) Budgets(now time.Duration) Budgets {
 	return b
 }
 
+// LineOut is how many bytes a second of summaries the node's own line bears outwards.
+func (x *Exchange) LineOut() float64 { return x.up.rate }
+
+// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step. It is below 0 after a message
+// that was larger than a burst.
+func (x *Exchange) Room(now time.Duration, p event.PeerID) int {
+	l, ok := x.links[p]
+	if !ok {
+		return 0
+	}
+	out := l.out
+	out.refill(now)
+	return int(out.tokens)
+}
+
+// Links is how many peers there is an open connection to.
+func (x *Exchange) Links() int { return len(x.order) }
+
 // Linked returns the peers with an open connection, sorted.
 func (x *Exchange) Linked() []event.PeerID {
 	out := make([]event.PeerID, len(x.order))
