@@ -8,6 +8,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
@@ -45,7 +46,7 @@ func (n *Node) holds(key []byte, private bool) held { return held{key, n.has(key
 
 // told is held of the key that the core is asked for, and asks about.
 func (n *Node) told(key []byte) bool {
-	if n.asked != nil && bytes.Equal(n.asked.key, key) {
+	if n.asked != nil && bytes.Equal(n.asked.key, key) && !n.cfg.off.Has(defence.StoreOutside) {
 		return n.asked.has
 	}
 	return n.has(key, false)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/node/keystore"
@@ -95,7 +96,7 @@ type remoteSet struct {
 // Size implements join.Source.
 func (s *remoteSet) Size() (join.Size, error) {
 	err := s.ask(wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
-		if p.Size.Keys > s.most || p.Size.Bytes < p.Size.Keys {
+		if !s.n.cfg.off.Has(defence.JoinSize) && p.Size.Keys > s.most || p.Size.Bytes < p.Size.Keys {
 			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Size.Keys, p.Size.Bytes, s.most)
 		}
 		s.size = p.Size

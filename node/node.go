@@ -25,6 +25,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/offenders"
+	"github.com/venn-p2p/venn/node/internal/pace"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/node/keystore"
@@ -76,6 +77,7 @@ type Node struct {
 	moved     atomic.Bool // the host's addresses have changed since the loop last looked
 	asked     *held       // of the loop: the key that the core is asked for; nil: none
 	offenders offenders.Table
+	pace      *pace.Table // of the keys that peers ask for
 	touched   touched
 	leaving   sync.Once
 	closing   closing
@@ -110,6 +112,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		counters: counters.New(),
 		metrics:  newMetrics(),
 		joining:  make(chan struct{}, 1),
+		pace:     pace.New(haveRate, haveBurst),
 		dials:    make(chan struct{}, cfg.dials),
 		begun:    make(chan struct{}),
 	}
@@ -117,6 +120,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		n.links = links.NewShared(cfg.maxConnections, cfg.maxConnections)
 	}
 	n.in.Unfair = cfg.off.Has(defence.FairQueue)
+	n.links.Unkept = cfg.off.Has(defence.KeptMesh)
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())

@@ -22,6 +22,14 @@ const (
 	OwnSlots
 	// Offenders are not served any more that send on streams what no peer should, again and again.
 	Offenders
+	// KeptMesh keeps links in the mesh: newcomers do not take their places.
+	KeptMesh
+	// HavePace makes peers wait that ask for more keys than a rate.
+	HavePace
+	// StoreOutside asks the key store outside the loop.
+	StoreOutside
+	// JoinSize bounds what the other end of a join may claim to hold.
+	JoinSize
 )
 
 // Has says whether a defence is switched off.

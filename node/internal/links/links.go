@@ -13,6 +13,8 @@ import (
 // any other connection is taken. Links taken have a share of the limit, so that no peer can keep the node from dialling. It
 // is safe for concurrent use.
 type Table struct {
+	Unkept bool // for tests: newcomers may take the places of links in the mesh
+
 	mu      sync.Mutex
 	most    int // connections made and links taken
 	share   int // links taken
@@ -123,7 +125,7 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) (evict Evicted, ok 
 // idleTaken returns the link taken that may give way to another, if any: of those idle, the one idle for longest.
 func (t *Table) idleTaken(now time.Time) (best peer.ID, ok bool) {
 	for q, c := range t.peers {
-		if c.made || !c.idle(now, stayLife) {
+		if c.made || !c.idle(now, stayLife) && !(t.Unkept && c.mesh && now.Sub(c.used) > stayLife) {
 			continue
 		}
 		if !ok || c.used.Before(t.peers[best].used) || c.used.Equal(t.peers[best].used) && q < best {

@@ -1,0 +1,74 @@
+// Package nodetest attacks the rooms of a node that nobody outside can reach, for experiments: its queues and its table of
+// connections, in steps rather than in time.
+package nodetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/links"
+)
+
+const (
+	honest, liar peer.ID = "honest", "liar"
+	messages             = 10 // of the honest peer
+)
+
+// FloodedMessages returns how many of ten messages of a peer find room among pubsub's while another offers a hundred for each place.
+func FloodedMessages(unfair bool) (taken int) {
+	b := inbox.New()
+	b.Unfair = unfair
+	for range 100 * cap(b.Partials) {
+		b.OfferPartial(inbox.Partial{From: liar, Bytes: 100})
+	}
+	for range messages {
+		if b.OfferPartial(inbox.Partial{From: honest, Bytes: 100}) {
+			taken++
+		}
+	}
+	return taken
+}
+
+// FloodedRequests returns how many of ten requests of a peer on streams find room while another offers a hundred for each place.
+func FloodedRequests(unfair bool) (taken int) {
+	b := inbox.New()
+	b.Unfair = unfair
+	for range 100 * cap(b.Requests) {
+		b.OfferRequest(liar, nil)
+	}
+	for range messages {
+		if b.OfferRequest(honest, nil) {
+			taken++
+		}
+	}
+	return taken
+}
+
+// Newcomers returns how many of sixteen links in the mesh remain after as many newcomers have come every three seconds for a minute,
+// as links that others have opened.
+func Newcomers(unkept bool) (left int) {
+	const share = 16
+	t := links.New(2 * share)
+	t.Unkept = unkept
+	now := time.Unix(0, 0)
+	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
+	for i := range share {
+		t.Link(name("mesh", i), false, now)
+		t.Meshed(name("mesh", i), true)
+	}
+	for round := range 20 {
+		now = now.Add(3 * time.Second)
+		for i := range share {
+			t.Link(name("new", share*round+i), false, now)
+		}
+	}
+	for i := range share {
+		if t.Linked(name("mesh", i)) {
+			left++
+		}
+	}
+	return left
+}
