@@ -25,6 +25,11 @@ var diskAttacks = []attack{
 		defence: "ranges of numbers are reserved, and synced, before they are used",
 		run:     numbersTwice,
 	},
+	{
+		name: "the clock is set back an hour at every second start", where: Disk, measured: "of 100 starts, those that number a summary no later than before", target: atMost(0),
+		defence: "numbers follow from the store, not from the clock",
+		run:     setBack,
+	},
 }
 
 // volatile is a datastore that loses at a crash what was not synced. Without a defence it syncs nothing.
@@ -131,6 +136,34 @@ func numbersTwice(ctx context.Context, defended bool) (float64, error) {
 		_ = s.Close()
 	}
 	return float64(twice), nil
+}
+
+// setBack is how many of 100 starts begin with a number that is no later than the last one. The undefended node takes the time.
+func setBack(ctx context.Context, defended bool) (float64, error) {
+	disk := dssync.MutexWrap(ds.NewMapDatastore())
+	var last summary.Epoch
+	back := 0
+	for i := range 100 {
+		next := summary.Epoch{Generation: uint32(1_000_000 + 60*i - 3600*(i%2)), Sequence: 1}
+		if defended {
+			s, err := store.Open(ctx, disk, testSeed)
+			if err != nil {
+				return 0, err
+			}
+			if next, err = s.NextEpoch(); err != nil {
+				return 0, err
+			}
+			if err := s.Close(); err != nil {
+				return 0, err
+			}
+		}
+		if !next.After(last) {
+			back++
+			continue
+		}
+		last = next
+	}
+	return float64(back), nil
 }
 
 // copyInto copies all of a datastore into another.

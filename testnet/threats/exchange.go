@@ -47,6 +47,14 @@ var exchangeAttacks = []attack{
 		defence: "parts asked for come in peace, whatever was forgotten meanwhile",
 		run:     switched(unasked, defence.Released),
 	},
+	{
+		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
+		defence: "senders keep to what a receiver declares", run: narrow(256_000),
+	},
+	{
+		name: "a reader of 1 kB/s", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(60),
+		defence: "senders keep to what a receiver declares", run: narrow(8000),
+	},
 }
 
 // scene is an overlay with an honest link, which brings what it is asked for, and a liar.
@@ -205,4 +213,40 @@ func unasked(off defence.Off) (float64, error) {
 		step(now, overlay.Tick{})
 	}
 	return float64(s.faults[overlay.FaultUnasked]), nil
+}
+
+// narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended, it does not
+// say how slow it is.
+func narrow(rate uint64) func(context.Context, bool) (float64, error) {
+	return func(_ context.Context, defended bool) (float64, error) {
+		configs := make([]overlay.Config, 20)
+		for i := range configs {
+			configs[i] = overlay.Config{Up: fast, Down: fast}
+		}
+		if defended {
+			configs[0].Down = rate
+		}
+		net, err := overlaytest.New(configs, 1)
+		if err != nil {
+			return 0, err
+		}
+		net.Unchecked = true
+		var free, worst time.Duration // when the line is, and how long one waited for that
+		net.Sent = func(now time.Duration, _, to, bytes int) {
+			if to == 0 {
+				free = max(free, now) + time.Duration(8*bytes)*time.Second/time.Duration(rate)
+				worst = max(worst, free-now)
+			}
+		}
+		for i := range configs {
+			if err := net.Publish(i, overlaytest.Fingerprints(20_000, 10_000, uint64(i))); err != nil {
+				return 0, err
+			}
+			for j := range min(i, 2) {
+				net.Connect(i, j)
+			}
+		}
+		net.Run(3 * time.Minute)
+		return worst.Seconds(), nil
+	}
 }

@@ -3,6 +3,7 @@ package threats
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -73,6 +74,18 @@ var queryAttacks = []attack{
 			}
 			return popular(routing.Config{ServedRate: 1 << 30})
 		},
+	},
+	{
+		name: "half of the peers die at once", where: Cores, measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
+		defence: "who does not answer is given up, and others are asked meanwhile", run: dying(30),
+	},
+	{
+		name: "80 % of the peers die at once", where: Cores, measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
+		defence: "who does not answer is given up, and others are asked meanwhile", run: dying(48),
+	},
+	{
+		name: "three questions in ten are lost", where: Cores, measured: "share of 200 keys found", target: atLeast(0.99),
+		defence: "who does not answer is given up, and others are asked meanwhile", run: losing,
 	},
 }
 
@@ -304,4 +317,66 @@ func popular(cfg routing.Config) (float64, error) {
 		}
 	}
 	return float64(named) / seconds, nil
+}
+
+// impatient is routing without that defence: it waits for everybody until a query ends.
+func impatient(defended bool) (cfg routing.Config) {
+	if !defended {
+		cfg.HedgeAfter, cfg.ConfirmTimeout = time.Hour, time.Hour
+	}
+	return cfg
+}
+
+// sixty is a place where a knows sixty peers.
+func sixty(cfg routing.Config) (p *place, all []*routingtest.Node) {
+	p = newPlace(cfg, "")
+	for i := range 60 {
+		n := p.node(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		p.node("a").Knows[n.ID] = 0.001
+		all = append(all, n)
+	}
+	return p, all
+}
+
+// dying is which share of keys is found, each held by three of sixty peers, when so many of these have just ended without a word.
+func dying(dead int) func(context.Context, bool) (float64, error) {
+	return func(_ context.Context, defended bool) (float64, error) {
+		p, all := sixty(impatient(defended))
+		rng := rand.New(rand.NewPCG(1, uint64(dead)))
+		for _, i := range rng.Perm(len(all))[:dead] {
+			all[i].Mute = true
+		}
+		found, findable := 0, 0
+		for i := range 200 {
+			key, live := fmt.Sprint("key ", i), false
+			for _, j := range rng.Perm(len(all))[:3] {
+				all[j].Holds[key] = true
+				live = live || !all[j].Mute
+			}
+			if s := p.find("a", key); live {
+				findable++
+				found += s.Found
+			}
+		}
+		return float64(found) / float64(findable), nil
+	}
+}
+
+// losing is which share of keys is found, each held by five of sixty peers, of which each hears a query or does not.
+func losing(_ context.Context, defended bool) (float64, error) {
+	const keys = 200
+	p, all := sixty(impatient(defended))
+	rng := rand.New(rand.NewPCG(1, 30))
+	found := 0
+	for i := range keys {
+		key := fmt.Sprint("key ", i)
+		for _, j := range rng.Perm(len(all))[:5] {
+			all[j].Holds[key] = true
+		}
+		for _, n := range all {
+			n.Mute = rng.IntN(10) < 3
+		}
+		found += p.find("a", key).Found
+	}
+	return float64(found) / keys, nil
 }

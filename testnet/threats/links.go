@@ -1,0 +1,252 @@
+package threats
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/defence"
+	"github.com/venn-p2p/venn/node/join"
+	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// linkAttacks are those by peers that have a link with a node, or a stream.
+var linkAttacks = []attack{
+	{
+		name: "garbage on streams, again and again", where: Hosts, measured: "1 if its sender is still served after 40 times", target: atMost(0),
+		defence: "who offends again and again is served no more", run: offender, slow: true,
+	},
+	{
+		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(100_000),
+		defence: "a rate of keys for each peer", run: haveFlood, slow: true,
+	},
+	{
+		name: "a question while the key store hangs", where: Hosts, measured: "1 if the node goes on with everything else", target: atLeast(1),
+		defence: "the key store is asked outside the loop",
+		run: func(ctx context.Context, defended bool) (float64, error) {
+			return hanging(ctx, unless(defended, defence.StoreOutside), goesOn)
+		},
+		slow: true,
+	},
+	{
+		name: "sixteen records in a hello", where: Hosts, measured: "signatures verified outside the loop", target: atLeast(16),
+		defence: "signatures are verified before the loop sees them",
+		run: func(ctx context.Context, defended bool) (float64, error) {
+			return hanging(ctx, defence.StoreOutside|unless(defended, defence.OpenedOutside), verified)
+		},
+		slow: true,
+	},
+	{
+		name: "a false size in a join", where: Hosts, measured: "MiB that the other end makes the node take", target: atMost(1),
+		defence: "the size claimed is held against the summary", run: falseSize, slow: true,
+	},
+}
+
+// ask asks a node whether it holds keys. An error is no answer.
+func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
+	got, err := exchange(ctx, h, n.ID(), node.HaveID, wire.AppendHaveRequest(nil, keys))
+	if err == nil && len(got) == 0 {
+		err = errors.New("no answer")
+	}
+	return err
+}
+
+func offender(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	n, err := c.node(node.WithoutDefences(unless(defended, defence.Offenders)))
+	if err != nil {
+		return 0, err
+	}
+	h, err := c.linked(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	for range 40 {
+		_, _ = exchange(ctx, h, n.ID(), node.HaveID, []byte{0xff, 0xff, 0xff})
+	}
+	return truth(ask(ctx, h, n, [][]byte{[]byte("k")}) == nil), nil
+}
+
+// counted is keys that count what they are asked.
+type counted struct {
+	keystore.Keys
+	asked atomic.Int64
+}
+
+func (k *counted) Has(key []byte) bool {
+	k.asked.Add(1)
+	return k.Keys.Has(key)
+}
+
+func haveFlood(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	keys := &counted{Keys: new(keystore.Memory)}
+	n, err := c.node(node.WithKeys(keys), node.WithoutDefences(unless(defended, defence.HavePace)))
+	if err != nil {
+		return 0, err
+	}
+	h, err := c.linked(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	var batch [][]byte
+	for i := range uint64(wire.MaxHaveKeys) {
+		batch = append(batch, binary.BigEndian.AppendUint64(nil, i))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for ctx.Err() == nil && keys.asked.Load() < 400_000 {
+				_ = ask(ctx, h, n, batch)
+			}
+		})
+	}
+	wg.Wait()
+	return float64(keys.asked.Load()), nil
+}
+
+// stuck is keys that hang when they are asked for one of them, from a given time on.
+type stuck struct {
+	keystore.Keys
+	asked   atomic.Int64
+	from    int64         // the first time that it hangs
+	hangs   chan struct{} // closed then
+	release chan struct{}
+}
+
+func (k *stuck) Has(key []byte) bool {
+	if string(key) == "hang" {
+		asked := k.asked.Add(1)
+		if asked == k.from {
+			close(k.hangs)
+		}
+		if asked >= k.from {
+			<-k.release
+		}
+	}
+	return k.Keys.Has(key)
+}
+
+// hanging is what a measurement says while the key store of a node hangs, which a search by a linked peer has asked.
+func hanging(ctx context.Context, off defence.Off, measure func(context.Context, *node.Node, host.Host, *signed.Cache) (float64, error)) (float64, error) {
+	var c cast
+	defer c.close()
+	keys := &stuck{Keys: new(keystore.Memory), from: 1, hangs: make(chan struct{}), release: make(chan struct{})}
+	if off.Has(defence.StoreOutside) {
+		keys.from = 2 // in the loop: the first time is before
+	}
+	cache := signed.NewCache(1024)
+	n, err := c.node(node.WithKeys(keys), node.WithHeaderCache(cache), node.WithoutDefences(off))
+	if err != nil {
+		return 0, err
+	}
+	h, err := c.linked(ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(keys.release)
+	wg.Go(func() {
+		q := wire.Query{Kind: routing.Search, Nonce: 1, Origin: overlay.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: time.Second, Hops: 1}
+		_, _ = exchange(ctx, h, n.ID(), node.QueryID, wire.AppendQuery(nil, q))
+	})
+	select {
+	case <-keys.hangs:
+	case <-time.After(20 * time.Second):
+		return 0, errors.New("the key store is not asked")
+	}
+	return measure(ctx, n, h, cache)
+}
+
+// goesOn says whether the node's loop does other things.
+func goesOn(ctx context.Context, n *node.Node, _ host.Host, _ *signed.Cache) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_, err := n.Status(ctx)
+	return truth(err == nil), nil
+}
+
+// verified is how many of sixteen signatures in a hello are verified while the loop does nothing.
+func verified(ctx context.Context, n *node.Node, h host.Host, cache *signed.Cache) (float64, error) {
+	var records []overlay.Record
+	for i := range 16 {
+		s, err := newStranger()
+		if err != nil {
+			return 0, err
+		}
+		r, err := s.record(1, ma.StringCast(fmt.Sprintf("/ip4/1.2.3.%d/tcp/1", i)))
+		if err != nil {
+			return 0, err
+		}
+		records = append(records, r)
+	}
+	before := cache.Opened()
+	if err := sayHello(ctx, h, n, records...); err != nil {
+		return 0, err
+	}
+	return float64(cache.Opened() - before), nil
+}
+
+// falseSize joins a node with a peer that claims a thousand million keys and sends junk for as long as it is read.
+func falseSize(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	n, err := c.node(node.WithoutDefences(unless(defended, defence.JoinSize)))
+	if err != nil {
+		return 0, err
+	}
+	if _, err := n.Add(ctx, []byte("k")); err != nil {
+		return 0, err
+	}
+	evil, err := c.host()
+	if err != nil {
+		return 0, err
+	}
+	const most = 16 // MiB
+	var taken atomic.Int64
+	evil.SetStreamHandler(node.JoinID, func(s network.Stream) {
+		defer func() { _ = s.Close() }()
+		_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+		b, err := wire.ReadFrame(s, wire.MaxJoinRequest, nil)
+		if err != nil {
+			return
+		}
+		r, err := wire.ParseJoinRequest(b)
+		if err != nil {
+			return
+		}
+		if r.Params.Blocks == 0 {
+			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Size: join.Size{Keys: 1 << 30, Bytes: 1 << 36}, Final: true}))
+			return
+		}
+		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)})
+		for taken.Load() < most<<20 && wire.WriteFrame(s, piece) == nil {
+			taken.Add(wire.MaxPieceData)
+		}
+	})
+	if err := evil.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
+		return 0, err
+	}
+	if _, _, err := n.Intersect(ctx, n.ID(), evil.ID()); err == nil {
+		return 0, errors.New("the join succeeds")
+	}
+	return float64(taken.Load()) / (1 << 20), nil
+}

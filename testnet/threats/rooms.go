@@ -1,0 +1,27 @@
+package threats
+
+import (
+	"context"
+
+	"github.com/venn-p2p/venn/node/nodetest"
+)
+
+// roomAttacks are those on what a node keeps for its peers.
+var roomAttacks = []attack{
+	{
+		name: "a link floods the queue of pubsub's messages", where: Cores, measured: "messages of another taken, of 10", target: atLeast(10),
+		defence: "a peer has as much of the queue as is free for all", run: room(nodetest.FloodedMessages),
+	},
+	{
+		name: "a link floods the queue of requests", where: Cores, measured: "requests of another taken, of 10", target: atLeast(10),
+		defence: "a peer has as much of the queue as is free for all", run: room(nodetest.FloodedRequests),
+	},
+	{
+		name: "newcomers take the places of links", where: Cores, measured: "links in the mesh that remain, of 16", target: atLeast(16),
+		defence: "links in the mesh give way to nobody", run: room(nodetest.Newcomers),
+	},
+}
+
+func room(run func(without bool) int) func(context.Context, bool) (float64, error) {
+	return func(_ context.Context, defended bool) (float64, error) { return float64(run(!defended)), nil }
+}
