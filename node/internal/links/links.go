@@ -125,7 +125,7 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) (evict Evicted, ok 
 // idleTaken returns the link taken that may give way to another, if any: of those idle, the one idle for longest.
 func (t *Table) idleTaken(now time.Time) (best peer.ID, ok bool) {
 	for q, c := range t.peers {
-		if c.made || !c.idle(now, stayLife) && !(t.Unkept && c.mesh && now.Sub(c.used) > stayLife) {
+		if c.made || !t.givesWay(c, now) {
 			continue
 		}
 		if !ok || c.used.Before(t.peers[best].used) || c.used.Equal(t.peers[best].used) && q < best {
@@ -133,6 +133,11 @@ func (t *Table) idleTaken(now time.Time) (best peer.ID, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// givesWay says whether a link taken may give way to another.
+func (t *Table) givesWay(c *conn, now time.Time) bool {
+	return c.idle(now, stayLife) || t.Unkept && c.mesh && now.Sub(c.used) > stayLife
 }
 
 // Dialed says that a dial has ended, and whether it made a connection.
