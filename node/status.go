@@ -99,14 +99,14 @@ func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, 
 }
 
 // Overlap estimates what the node's keys and those of a peer have in common, at 95 % confidence. The errors: those of SummaryOf.
-func (n *Node) Overlap(ctx context.Context, p peer.ID) (summary.Overlap, error) {
+func (n *Node) Overlap(ctx context.Context, p peer.ID) (estimate.Overlap, error) {
 	held, err := n.SummaryOf(ctx, p)
 	if err != nil {
-		return summary.Overlap{}, err
+		return estimate.Overlap{}, err
 	}
 	fps, err := n.fingerprints(held.Header().Seed)
 	if err != nil {
-		return summary.Overlap{}, err
+		return estimate.Overlap{}, err
 	}
 	return summary.EstimateOwnOverlap(fps, held, 0.95)
 }

@@ -13,7 +13,7 @@ func (p *Prefix) Entropy() float64 {
 			nodes[s.depth] += float64(s.countCells(begin, end))
 			places[s.depth] += math.Ldexp(float64(end-begin), s.depth)
 		})
-		for depth := range MaxLevel + 1 { // in order, so that the sum is the same each time
+		for depth := range maxLevel + 1 { // in order, so that the sum is the same each time
 			bits += arrayEntropy(nodes[depth], places[depth])
 		}
 	}

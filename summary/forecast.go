@@ -6,9 +6,9 @@ import "github.com/venn-p2p/venn/summary/coding"
 // n is ready.
 type forecast struct {
 	n      int
-	ones   [MaxLevel + 1]int // of a block cut at a level, one too many; 0: not known yet
-	arrays [MaxLevel + 1]int // bytes of the array at a level; 0: not known yet
-	levels [MaxLevel]int     // bytes from a level to the next; 0: not known yet
+	ones   [maxLevel + 1]int // of a block cut at a level, one too many; 0: not known yet
+	arrays [maxLevel + 1]int // bytes of the array at a level; 0: not known yet
+	levels [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }
 
 // step predicts the size of a step from one level to another, of a block that starts at a level: what stepBytes says of all cells.

@@ -23,7 +23,7 @@ func TestForecast(t *testing.T) {
 		f := forecast{n: n}
 		for range 5 {
 			start := 1 + rng.IntN(26)
-			final := start + rng.IntN(MaxLevel-start+1)
+			final := start + rng.IntN(maxLevel-start+1)
 			from := unknownLevel
 			if rng.IntN(2) == 0 {
 				from = start + rng.IntN(final-start+1)
@@ -44,7 +44,7 @@ func TestForecast(t *testing.T) {
 func worstShape(n int) Shape {
 	s := Shape{Keys: n}
 	for range MaxBlocks {
-		s.Levels = append(s.Levels, uint8(min(MaxLevel, ceilLog2(n)+maxDepth)))
+		s.Levels = append(s.Levels, uint8(min(maxLevel, ceilLog2(n)+maxDepth)))
 	}
 	return s
 }

@@ -101,19 +101,14 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// Sign wraps a header's bytes into a signed envelope. The driver supplies it.
-type Sign func(payload []byte) (envelope []byte, err error)
-
-// Verify opens a signed envelope: the bytes that were signed and the raw peer id of who did. The driver supplies it.
-type Verify func(envelope []byte) (payload []byte, signer string, err error)
-
-// OpenHeader verifies and parses a signed header: ErrLimit for more than MaxEnvelope bytes, ErrSigner when another than
-// the origin has signed, the error of v, or one of ParseHeader's.
-func OpenHeader(envelope []byte, v Verify) (Header, error) {
+// OpenHeader verifies and parses a signed header. The driver's verify opens an envelope: it returns the bytes that were
+// signed, and the raw peer id of who signed them. ErrLimit for more than MaxEnvelope bytes, ErrSigner when another than
+// the origin has signed, the error of verify, or one of ParseHeader's.
+func OpenHeader(envelope []byte, verify func(envelope []byte) (payload []byte, signer string, err error)) (Header, error) {
 	if len(envelope) > MaxEnvelope {
 		return Header{}, fmt.Errorf("summary: envelope of %d bytes, at most %d: %w", len(envelope), MaxEnvelope, ErrLimit)
 	}
-	payload, signer, err := v(envelope)
+	payload, signer, err := verify(envelope)
 	if err != nil {
 		return Header{}, fmt.Errorf("summary: envelope: %w", err)
 	}

@@ -9,16 +9,6 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Overlap is an estimate of how much two collections share, from two summaries or from a collection and a summary.
-type Overlap struct {
-	N1, N2       float64           // keys of the first and the second, exact
-	Intersection estimate.Interval // keys of both; Saturated when nothing is known but the bounds 0 and min(N1, N2)
-	Union        estimate.Interval // keys of either
-	Jaccard      float64           // share of the union that both have
-	Containment  float64           // share of the first that the second has
-	Method       string            // what the estimate comes from, for people
-}
-
 // EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an
 // interval of the given confidence (above 0, below 1). ErrSeed when they were made under different seeds.
 //
@@ -27,12 +17,12 @@ type Overlap struct {
 // ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers
 // say n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known, and what of the error of the rest goes with them
 // is taken out. O(n1+n2).
-func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
+func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
 	if a.header.Seed != b.header.Seed {
-		return Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", a.header.Seed, b.header.Seed, ErrSeed)
+		return estimate.Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", a.header.Seed, b.header.Seed, ErrSeed)
 	}
 	if err := checkConfidence(confidence); err != nil {
-		return Overlap{}, err
+		return estimate.Overlap{}, err
 	}
 	n1, n2 := float64(a.header.N), float64(b.header.N)
 	cuts := commonCuts(a, b)
@@ -42,12 +32,12 @@ func EstimateOverlap(a, b *Prefix, confidence float64) (Overlap, error) {
 	best := bestCut(cuts, n1, n2, min(n1, n2)/10)
 	e, err := best.measure(a, b, n1, n2, confidence)
 	if err != nil {
-		return Overlap{}, err
+		return estimate.Overlap{}, err
 	}
 	if better := bestCut(cuts, n1, n2, min(e.Value, n1, n2)); better != best {
 		best = better
 		if e, err = best.measure(a, b, n1, n2, confidence); err != nil {
-			return Overlap{}, err
+			return estimate.Overlap{}, err
 		}
 	}
 	return newOverlap(n1, n2, e.score(min(n1, n2)), best.String()), nil
@@ -60,10 +50,10 @@ func checkConfidence(confidence float64) error {
 	return nil
 }
 
-func newOverlap(n1, n2 float64, i estimate.Interval, method string) Overlap {
+func newOverlap(n1, n2 float64, i estimate.Interval, method string) estimate.Overlap {
 	u := i
 	u.Value, u.Low, u.High = n1+n2-i.Value, n1+n2-i.High, n1+n2-i.Low
-	o := Overlap{N1: n1, N2: n2, Intersection: i, Union: u, Method: method}
+	o := estimate.Overlap{N1: n1, N2: n2, Intersection: i, Union: u, Method: method}
 	if i.Saturated {
 		o.Union.Value = i.Value
 		return o

@@ -12,9 +12,9 @@ import (
 // them: of n1 tested where the prefix has a false-positive rate f, hits says n12 = (hits - f n1)/(1-f). Better than
 // EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the
 // fingerprints are of the prefix's seed. O(n1).
-func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (Overlap, error) {
+func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estimate.Overlap, error) {
 	if err := checkConfidence(confidence); err != nil {
-		return Overlap{}, err
+		return estimate.Overlap{}, err
 	}
 	n1, n2 := float64(len(own)), float64(p.header.N)
 	tests := testOwn(own, p)

@@ -9,7 +9,7 @@ import (
 // Limits of every summary.
 const (
 	MaxKeys        = 1 << 26 // keys of a collection
-	MaxLevel       = FingerprintBits
+	maxLevel       = FingerprintBits
 	MaxBlocks      = 64
 	maxSampleBytes = 60 << 10 // target size of a sample
 	maxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
@@ -29,7 +29,7 @@ type Shape struct {
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to 8 below it; 0 without a sample.
 	SampleLevel uint8
-	// Levels has the final level of every block, in the order of the stream: 1 to MaxLevel each, and at most 32 below
+	// Levels has the final level of every block, in the order of the stream: 1 to maxLevel each, and at most 32 below
 	// log2 of Keys. With a sample, the first is at least log2 of Keys.
 	Levels []uint8
 }
@@ -96,7 +96,7 @@ func (s Shape) check(n int) error {
 		return fmt.Errorf("summary: bad shape: sample at level %d, block at %d, for %d keys: %w", s.SampleLevel, s.Levels[0], s.Keys, ErrMalformed)
 	}
 	for i, l := range s.Levels {
-		if l < 1 || l > MaxLevel || int(l) > ceilLog2(s.Keys)+maxDepth {
+		if l < 1 || l > maxLevel || int(l) > ceilLog2(s.Keys)+maxDepth {
 			return fmt.Errorf("summary: bad shape: block %d at level %d: %w", i, l, ErrMalformed)
 		}
 	}

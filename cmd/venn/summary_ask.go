@@ -153,7 +153,7 @@ func runOverlap(_ context.Context, c *cli.Command) error {
 	return r.print(c.Root().Writer, o)
 }
 
-func newOverlapReport(o summary.Overlap) overlap {
+func newOverlapReport(o estimate.Overlap) overlap {
 	r := overlap{
 		N1: o.N1, N2: o.N2, Method: o.Method, Intersection: newInterval(o.Intersection),
 		Union: maybe(o.Union.Value), Jaccard: maybe(o.Jaccard), Containment: maybe(o.Containment),
@@ -170,7 +170,7 @@ func newInterval(i estimate.Interval) interval {
 	return interval{maybe(i.Value), i.Low, i.High, i.Confidence}
 }
 
-func (r overlap) print(w io.Writer, o summary.Overlap) error {
+func (r overlap) print(w io.Writer, o estimate.Overlap) error {
 	whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
 	between := func(i estimate.Interval) string {
 		value := whole(i.Value)

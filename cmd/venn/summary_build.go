@@ -137,7 +137,7 @@ func readFingerprints(c *cli.Command, name string, h summary.Hasher) ([]summary.
 // builder makes and signs summaries.
 type builder struct {
 	header summary.Header
-	sign   summary.Sign
+	sign   func(payload []byte) (envelope []byte, err error)
 }
 
 // summaryLifetime is how long others may use a summary after its first receipt.
@@ -292,8 +292,8 @@ func parseLevels(text string) ([]uint8, error) {
 	var levels []uint8
 	for l := range strings.SplitSeq(text, ",") {
 		level, err := strconv.ParseUint(strings.TrimSpace(l), 10, 8)
-		if err != nil || level < 1 || level > summary.MaxLevel {
-			return nil, fmt.Errorf("level %q, want 1 to %d", l, summary.MaxLevel)
+		if err != nil || level < 1 || level > summary.FingerprintBits {
+			return nil, fmt.Errorf("level %q, want 1 to %d", l, summary.FingerprintBits)
 		}
 		levels = append(levels, uint8(level))
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 //go:embed openapi.json
@@ -215,7 +216,7 @@ func (a *api) overlap(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var o summary.Overlap
+	var o estimate.Overlap
 	if r.FormValue("with") == "" {
 		if o, err = a.Node.Overlap(r.Context(), p); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
@@ -235,12 +236,12 @@ func (a *api) overlap(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (a *api) overlapOf(r *http.Request, p, q peer.ID) (summary.Overlap, error) {
+func (a *api) overlapOf(r *http.Request, p, q peer.ID) (estimate.Overlap, error) {
 	held := make([]*summary.Prefix, 2)
 	for i, x := range []peer.ID{p, q} {
 		h, err := a.Node.SummaryOf(r.Context(), x)
 		if err != nil {
-			return summary.Overlap{}, fmt.Errorf("%s: %w", x, err)
+			return estimate.Overlap{}, fmt.Errorf("%s: %w", x, err)
 		}
 		held[i] = h
 	}

@@ -109,7 +109,7 @@ func (j *coordinator) collect(p bloom.Params) error {
 		if err != nil {
 			return fmt.Errorf("join: filter of source %d: %w", i, err)
 		}
-		f, err := codec.Decode(message)
+		f, err := codec.Decode(message, nil)
 		if err != nil {
 			return fmt.Errorf("join: filter of source %d: %w", i, err)
 		}
@@ -149,7 +149,7 @@ func (j *coordinator) gather() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	message, err := codec.Append(nil, j.and)
+	message, err := codec.Append(nil, j.and, nil)
 	if err != nil {
 		return nil, err
 	}

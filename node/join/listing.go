@@ -42,7 +42,7 @@ func (l Listing) Filter(p bloom.Params) ([]byte, error) {
 		}
 		f.Add(key)
 	}
-	return codec.Append(nil, f)
+	return codec.Append(nil, f, nil)
 }
 
 // Matching implements Source.
@@ -58,7 +58,7 @@ func (l Listing) EachMatching(p bloom.Params, message []byte, f func(key []byte)
 	if err != nil {
 		return err
 	}
-	filter, err := codec.Decode(message)
+	filter, err := codec.Decode(message, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFilter, err)
 	}

@@ -9,8 +9,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
-
-	"github.com/venn-p2p/venn/summary"
 )
 
 // ErrSignature says that an envelope is not what its signer signed.
@@ -29,7 +27,7 @@ func (r *headerRecord) UnmarshalRecord(b []byte) error { r.payload = b; return n
 
 // HeaderSigner signs headers of summaries with a peer's key, in libp2p's signed envelopes: domain "venn-summary-header",
 // payload type "/venn/summary-header".
-func HeaderSigner(key crypto.PrivKey) summary.Sign {
+func HeaderSigner(key crypto.PrivKey) func(payload []byte) (envelope []byte, err error) {
 	return func(payload []byte) ([]byte, error) {
 		e, err := record.Seal(&headerRecord{payload}, key)
 		if err != nil {
@@ -39,7 +37,7 @@ func HeaderSigner(key crypto.PrivKey) summary.Sign {
 	}
 }
 
-// VerifyHeader is the [summary.Verify] for what [HeaderSigner] signed: the payload, and the raw peer id of the signer.
+// VerifyHeader opens what [HeaderSigner] signed: the payload, and the raw peer id of the signer.
 // An error matches ErrSignature.
 func VerifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	var r headerRecord

@@ -12,6 +12,7 @@ const (
 	MaxJoinPiece   = 66 << 10     // bytes of a JoinPiece
 	MaxPieceData   = 64 << 10     // bytes of a filter, or about as many of keys, in a JoinPiece
 	MaxJoinBits    = join.MaxBits // bits of a filter
+	maxHashes      = 1 << 10      // hash functions of a filter; Params.Check knows the limit
 	MaxJoinFilter  = 40 << 20     // bytes of a filter's message: its bits, and what coding may add
 )
 
@@ -40,9 +41,9 @@ func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 		case 1:
 			r.Params.BlockBits = d.uint(MaxJoinBits)
 		case 2:
-			r.Params.Blocks = d.int(bloom.MaxHashes)
+			r.Params.Blocks = d.int(maxHashes)
 		case 3:
-			r.Params.Hashes = d.int(bloom.MaxHashes)
+			r.Params.Hashes = d.int(maxHashes)
 		case 4:
 			r.Params.Seed.K0 = d.fixed64()
 		case 5:

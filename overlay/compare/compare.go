@@ -141,7 +141,7 @@ func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, 
 
 // comparable says whether p opens with a sample, and whether the own summary is known as deep there.
 func (c *Samples) comparable(p *summary.Prefix) bool {
-	if c.own == nil || p == nil || c.own.Blocks() == 0 || p.Header().Seed != c.own.Header().Seed {
+	if c.own == nil || p == nil || c.own.Parts() == 0 || p.Header().Seed != c.own.Header().Seed {
 		return false
 	}
 	s, ok := p.Sample()

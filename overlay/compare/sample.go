@@ -18,7 +18,7 @@ func SampleOf(p *summary.Prefix) Sample { return Sample{prefix: p} }
 // Decode is the sample of a prefix, decoded. It takes 8 bytes a node.
 func Decode(p *summary.Prefix) Sample {
 	s := Sample{prefix: p}
-	if _, ok := p.Sample(); !ok || p.Blocks() == 0 {
+	if _, ok := p.Sample(); !ok || p.Parts() == 0 {
 		return s
 	}
 	o := compared{prefix: p}

@@ -79,7 +79,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
-		want(in.Prefix(e.index) == e.answer() || e.cur != nil && e.cur.Blocks() == 0, "the index has another prefix")
+		want(in.Prefix(e.index) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")
 	}
 	if len(wrong) == 0 {
 		return nil

@@ -37,9 +37,13 @@ func classOf(p *summary.Prefix) class {
 	n := float64(max(1, p.Header().N))
 	log := bits.Len(uint(p.Header().N))
 	left, ones := Rows, 0.0
-	for b := 0; b < p.Blocks() && left > 0; b++ {
-		level, share := summary.MaxLevel, 0.0
-		for _, r := range p.Known(b) {
+	for b := 0; left > 0; b++ {
+		known := p.Known(b)
+		if len(known) == 0 {
+			break
+		}
+		level, share := summary.FingerprintBits, 0.0
+		for _, r := range known {
 			level = min(level, r.Level)
 			share += float64(float64(r.End-r.Begin) / (1 << 32))
 		}

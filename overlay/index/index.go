@@ -55,7 +55,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	}
 	e := &x.entries[peer]
 	switch {
-	case p == nil || p.Blocks() == 0:
+	case p == nil || p.Parts() == 0:
 		if e.prefix != nil {
 			x.remove(peer)
 		}

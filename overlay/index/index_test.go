@@ -36,7 +36,7 @@ func build(t testing.TB, fps []summary.Fingerprint, s summary.Shape) *summary.Pr
 // loop is the plain twin: every prefix is asked.
 func loop(prefixes []*summary.Prefix, f summary.Fingerprint) (peers []int) {
 	for i, p := range prefixes {
-		if p != nil && p.Blocks() > 0 && p.Contains(f) {
+		if p != nil && p.Parts() > 0 && p.Contains(f) {
 			peers = append(peers, i)
 		}
 	}

@@ -32,8 +32,8 @@ func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	}
 }
 
-// ContainsAllHashes is ContainsAll for hashes under the filter's Seed.
-func (f *Filter) ContainsAllHashes(hashes []Hash, found []bool) {
+// containsAllHashes is ContainsAll for hashes under the filter's Seed.
+func (f *Filter) containsAllHashes(hashes []Hash, found []bool) {
 	found = found[:len(hashes)]
 	if f.oneByOne() {
 		for i, h := range hashes {

@@ -160,20 +160,20 @@ func BenchmarkCodec(b *testing.B) {
 	p := Params{Blocks: 1, BlockBits: 140_000, Hashes: 2}
 	codec := mustCodec(b, p)
 	f := filled(b, p, testKeys(10_000, 1))
-	message, err := codec.Append(nil, f)
+	message, err := codec.Append(nil, f, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("Append", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			message, _ = codec.Append(message[:0], f)
+			message, _ = codec.Append(message[:0], f, nil)
 		}
 	})
 	b.Run("Decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = codec.Decode(message)
+			_, _ = codec.Decode(message, nil)
 		}
 	})
 }

@@ -110,14 +110,8 @@ func (f *Blocked) FalsePositiveRate(n int) float64 {
 // Add adds a key: one cache line, no allocation.
 func (f *Blocked) Add(key []byte) { f.AddHash(f.seed.Hash(key)) }
 
-// AddString adds a key.
-func (f *Blocked) AddString(key string) { f.AddHash(f.seed.HashString(key)) }
-
 // Contains reports whether the key may have been added: one cache line, no allocation.
 func (f *Blocked) Contains(key []byte) bool { return f.ContainsHash(f.seed.Hash(key)) }
-
-// ContainsString reports whether the key may have been added.
-func (f *Blocked) ContainsString(key string) bool { return f.ContainsHash(f.seed.HashString(key)) }
 
 // TestAndAdd adds a key and reports whether it may have been there before.
 func (f *Blocked) TestAndAdd(key []byte) bool {

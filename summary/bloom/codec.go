@@ -57,12 +57,16 @@ func NewCodec(types ...Params) (*Codec, error) {
 	return &Codec{append([]Params(nil), types...)}, nil
 }
 
-// Append appends the message of f, coded or plain, to dst. A filter of none of the codec's types is an error matched by
-// ErrMismatch.
-func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
+// Append appends the message of f to dst. Without a base it is coded or plain. With a base, a filter of the same type
+// that the receiver has, it is the code of the bits in which the two differ (section IV): the shorter, the fewer keys
+// have changed. A filter of none of the codec's types, and a base of another type, are errors matched by ErrMismatch.
+func (c *Codec) Append(dst []byte, f, base *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {
 		return dst, err
+	}
+	if base != nil {
+		return appendDelta(dst, t, f, base)
 	}
 	ones := f.OnesCount()
 	form := c.types[t].bestForm(ones)
@@ -74,14 +78,8 @@ func (c *Codec) Append(dst []byte, f *Filter) ([]byte, error) {
 	return appendCode(dst, f.words, f.params.Bits(), ones), nil
 }
 
-// AppendDelta appends the message of what changed from base to f, which must be of one type: the code of their XOR
-// (section IV). It is shorter than Append's while few keys have changed; nothing is compared here. Filters that don't
-// match are an error matched by ErrMismatch.
-func (c *Codec) AppendDelta(dst []byte, base, f *Filter) ([]byte, error) {
-	t, err := c.typeOf(f)
-	if err != nil {
-		return dst, err
-	}
+// appendDelta appends the message of f, of type t, to those who have the base.
+func appendDelta(dst []byte, t int, f, base *Filter) ([]byte, error) {
 	if base.params != f.params {
 		return dst, mismatch(base.params, f.params)
 	}
@@ -92,15 +90,16 @@ func (c *Codec) AppendDelta(dst []byte, base, f *Filter) ([]byte, error) {
 	return appendCode(dst, delta, f.params.Bits(), ones), nil
 }
 
-// Decode returns the filter of a message of Append, all of data. It allocates no more than the filter's length, which
-// the codec's types say. Errors are matched by ErrMalformed.
-func (c *Codec) Decode(data []byte) (*Filter, error) {
+// Decode returns the filter of a message, all of data. A message that was made with a base needs that base, which stays
+// as it is; for others base may be nil. Decode allocates no more than the filter's length, which the codec's types say.
+// Another base, or none, is an error matched by ErrMismatch, anything else by ErrMalformed.
+func (c *Codec) Decode(data []byte, base *Filter) (*Filter, error) {
 	h, err := c.readHeader(data)
 	if err != nil {
 		return nil, err
 	}
 	if h.form == formDelta {
-		return nil, fmt.Errorf("%w: a delta needs its base", ErrMalformed)
+		return h.decodeDelta(base)
 	}
 	words, err := h.decode()
 	if err != nil {
@@ -112,15 +111,13 @@ func (c *Codec) Decode(data []byte) (*Filter, error) {
 	return newFilter(h.params, words), nil
 }
 
-// DecodeDelta returns the filter of a message of AppendDelta, all of data, given the base it was made against. Another
-// base is an error matched by ErrMismatch, anything else by ErrMalformed; base is never changed.
-func (c *Codec) DecodeDelta(base *Filter, data []byte) (*Filter, error) {
-	h, err := c.readHeader(data)
-	if err != nil {
-		return nil, err
+// decodeDelta returns the filter of a delta to the base.
+func (h header) decodeDelta(base *Filter) (*Filter, error) {
+	if len(h.rest) < crcBytes {
+		return nil, fmt.Errorf("%w: no checksum of a base", ErrMalformed)
 	}
-	if h.form != formDelta || len(h.rest) < crcBytes {
-		return nil, fmt.Errorf("%w: not a delta", ErrMalformed)
+	if base == nil {
+		return nil, fmt.Errorf("%w: a delta needs its base", ErrMismatch)
 	}
 	if base.params != h.params {
 		return nil, fmt.Errorf("%w: %w", ErrMismatch, mismatch(base.params, h.params))

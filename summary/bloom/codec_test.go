@@ -29,12 +29,12 @@ func TestCodecRoundTrip(t *testing.T) {
 	for _, p := range codecTypes() {
 		for _, n := range []int{0, 1, 100, 300, 10_000} {
 			f := filled(t, p, testKeys(n, 1))
-			b, err := codec.Append([]byte("before"), f)
+			b, err := codec.Append([]byte("before"), f, nil)
 			if err != nil || string(b[:6]) != "before" {
 				t.Fatal(err)
 			}
 			b = b[6:]
-			got, err := codec.Decode(b)
+			got, err := codec.Decode(b, nil)
 			if err != nil || !got.Equal(f) {
 				t.Fatalf("%+v with %d keys: %v", p, n, err)
 			}
@@ -55,9 +55,9 @@ func refuseAll(t *testing.T, codec *Codec, good []byte, base *Filter) {
 		for _, bad := range [][]byte{bad, good[:i], append(bytes.Clone(good), byte(i))} {
 			var err error
 			if base == nil {
-				_, err = codec.Decode(bad)
+				_, err = codec.Decode(bad, nil)
 			} else {
-				_, err = codec.DecodeDelta(base, bad)
+				_, err = codec.Decode(bad, base)
 			}
 			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMismatch) {
 				t.Fatalf("byte %d of %d changed, cut or added: %v", i, len(good), err)
@@ -73,36 +73,36 @@ func TestCodecDelta(t *testing.T) {
 		next := filled(t, p, append(testKeys(95, 1), testKeys(5, 2)...))
 		before := base.Clone()
 		for _, to := range []*Filter{next, base, mustNew(t, p)} {
-			b, err := codec.AppendDelta(nil, base, to)
+			b, err := codec.Append(nil, to, base)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := codec.DecodeDelta(base, b)
+			got, err := codec.Decode(b, base)
 			if err != nil || !got.Equal(to) || !base.Equal(before) {
 				t.Errorf("%+v: %v", p, err)
 			}
-			if _, err := codec.DecodeDelta(next, b); !errors.Is(err, ErrMismatch) {
+			if _, err := codec.Decode(b, next); !errors.Is(err, ErrMismatch) {
 				t.Errorf("a wrong base: %v", err)
 			}
-			if _, err := codec.Decode(b); !errors.Is(err, ErrMalformed) {
+			if _, err := codec.Decode(b, nil); !errors.Is(err, ErrMismatch) {
 				t.Errorf("a delta without base: %v", err)
 			}
 			refuseAll(t, codec, b, base)
 		}
-		whole, _ := codec.Append(nil, next)
-		delta, _ := codec.AppendDelta(nil, base, next)
+		whole, _ := codec.Append(nil, next, nil)
+		delta, _ := codec.Append(nil, next, base)
 		if len(delta) >= len(whole) {
 			t.Errorf("%+v: delta %d bytes, whole %d", p, len(delta), len(whole))
 		}
-		if _, err := codec.DecodeDelta(base, whole); !errors.Is(err, ErrMalformed) {
-			t.Errorf("a whole filter as a delta: %v", err)
+		if got, err := codec.Decode(whole, base); err != nil || !got.Equal(next) {
+			t.Errorf("a whole filter beside a base: %v", err)
 		}
 		other := mustNew(t, codecTypes()[0])
 		if p != other.Params() {
-			if _, err := codec.AppendDelta(nil, other, next); !errors.Is(err, ErrMismatch) {
+			if _, err := codec.Append(nil, next, other); !errors.Is(err, ErrMismatch) {
 				t.Error(err)
 			}
-			if _, err := codec.DecodeDelta(other, delta); !errors.Is(err, ErrMismatch) {
+			if _, err := codec.Decode(delta, other); !errors.Is(err, ErrMismatch) {
 				t.Error(err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestCodecDelta(t *testing.T) {
 func TestCodecMistakes(t *testing.T) {
 	codec := mustCodec(t, codecTypes()...)
 	odd := mustNew(t, Params{Blocks: 1, BlockBits: 5, Hashes: 1})
-	if _, err := codec.Append(nil, odd); !errors.Is(err, ErrMismatch) {
+	if _, err := codec.Append(nil, odd, nil); !errors.Is(err, ErrMismatch) {
 		t.Error(err)
 	}
 	for _, err := range []error{second(NewCodec()), second(NewCodec(make([]Params, 17)...)), second(NewCodec(Params{}))} {
@@ -127,8 +127,8 @@ func TestCodecGolden(t *testing.T) {
 	var all []byte
 	for _, p := range codecTypes() {
 		base, next := filled(t, p, testKeys(100, 1)), filled(t, p, testKeys(105, 1))
-		all, _ = codec.Append(all, base)
-		all, _ = codec.AppendDelta(all, base, next)
+		all, _ = codec.Append(all, base, nil)
+		all, _ = codec.Append(all, next, base)
 	}
 	golden(t, "codec.golden", all)
 }
@@ -137,20 +137,21 @@ func FuzzDecode(f *testing.F) {
 	codec := mustCodec(f, codecTypes()...)
 	base := filled(f, codecTypes()[1], testKeys(100, 1))
 	next := filled(f, codecTypes()[1], testKeys(105, 1))
-	whole, _ := codec.Append(nil, base)
-	delta, _ := codec.AppendDelta(nil, base, next)
+	whole, _ := codec.Append(nil, base, nil)
+	delta, _ := codec.Append(nil, next, base)
 	f.Add(whole)
 	f.Add(delta)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if g, err := codec.Decode(data); err == nil {
-			if again, _ := codec.Append(nil, g); !bytes.Equal(again, data) {
+		if g, err := codec.Decode(data, nil); err == nil {
+			if again, _ := codec.Append(nil, g, nil); !bytes.Equal(again, data) {
 				t.Error("decoding and encoding changes the bytes")
 			}
-		} else if !errors.Is(err, ErrMalformed) {
-			t.Errorf("%v is not ErrMalformed", err)
+			return
+		} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMismatch) {
+			t.Errorf("%v is neither ErrMalformed nor ErrMismatch", err)
 		}
-		if g, err := codec.DecodeDelta(base, data); err == nil {
-			if again, _ := codec.AppendDelta(nil, base, g); !bytes.Equal(again, data) {
+		if g, err := codec.Decode(data, base); err == nil {
+			if again, _ := codec.Append(nil, g, base); !bytes.Equal(again, data) {
 				t.Error("decoding and encoding a delta changes the bytes")
 			}
 		} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMismatch) {

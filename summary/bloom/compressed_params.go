@@ -24,51 +24,51 @@ func (p Params) CompressedBits(n int) float64 {
 // hash functions, as n grows. k need not be an integer.
 func compressedBitsPerKey(c, k float64) float64 { return c * entropy(math.Exp(-k/c)) }
 
-// Compression is a filter that is meant to be sent compressed, with what is expected of it.
-type Compression struct {
-	Params Params
-	Bits   float64 // expected size of the message, z, without the Codec's header
-	Rate   float64 // expected false-positive rate
+// compressed is a filter that is meant to be sent compressed, with what is expected of it.
+type compressed struct {
+	params Params
+	bits   float64 // expected size of the message, z, without the Codec's header
+	rate   float64 // expected false-positive rate
 }
 
 // CompressedForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
-// that n keys compress to an expected size of at most the given bits (section II.B). It takes few hash functions and a
-// long array: k <= ⌈m/n ln 2⌉.
-func CompressedForBits(n int, bits float64, maxBits uint64) (Compression, error) {
+// that n keys compress to an expected size of at most the given bits (section II.B): [Params.CompressedBits], for large
+// n. It takes few hash functions and a long array: k <= ⌈m/n ln 2⌉.
+func CompressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
-		return Compression{}, err
+		return Params{}, err
 	}
 	return leastRate(n, bits, maxBits)
 }
 
 // CompressedForRate returns the standard filter with the smallest expected compressed size among those of at most
 // maxBits bits that have a false-positive rate of at most rate with n keys (section II.B): z for a given f.
-func CompressedForRate(n int, rate float64, maxBits uint64) (Compression, error) {
+func CompressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
-		return Compression{}, err
+		return Params{}, err
 	}
 	if err := checkRate(n, rate); err != nil {
-		return Compression{}, err
+		return Params{}, err
 	}
-	best := Compression{}
+	best := compressed{}
 	for k := 1; k <= mostHashes(float64(maxBits)/float64(n)); k++ {
 		m := bitsForFill(math.Pow(rate, 1/float64(k)), float64(k)*float64(n))
 		c := float64(m) / float64(n)
 		size := compressedBitsPerKey(c, float64(k)) * float64(n)
-		if m <= maxBits && k <= mostHashes(c) && (best.Bits == 0 || size < best.Bits) {
+		if m <= maxBits && k <= mostHashes(c) && (best.bits == 0 || size < best.bits) {
 			best = compression(n, m, k, size)
 		}
 	}
-	if best.Bits == 0 {
-		return best, fmt.Errorf("%w: maxBits %d is too few for %d keys at rate %v", ErrParams, maxBits, n, rate)
+	if best.bits == 0 {
+		return Params{}, fmt.Errorf("%w: maxBits %d is too few for %d keys at rate %v", ErrParams, maxBits, n, rate)
 	}
-	return best, nil
+	return best.params, nil
 }
 
 // leastRate tries every number of hash functions, each with the longest array that keeps to the size.
-func leastRate(n int, bits float64, maxBits uint64) (Compression, error) {
+func leastRate(n int, bits float64, maxBits uint64) (Params, error) {
 	most := float64(maxBits) / float64(n)
-	best := Compression{}
+	best := compressed{}
 	for k := 1; k <= mostHashes(most); k++ {
 		c := longest(func(c float64) float64 { return compressedBitsPerKey(c, float64(k)) }, bits/float64(n), float64(k)/math.Ln2, most)
 		m := uint64(c * float64(n))
@@ -76,14 +76,14 @@ func leastRate(n int, bits float64, maxBits uint64) (Compression, error) {
 			continue
 		}
 		got := compression(n, m, k, compressedBitsPerKey(float64(m)/float64(n), float64(k))*float64(n))
-		if best.Bits == 0 || got.Rate < best.Rate {
+		if best.bits == 0 || got.rate < best.rate {
 			best = got
 		}
 	}
-	if best.Bits == 0 {
-		return best, fmt.Errorf("%w: bits %.0f are too few for %d keys", ErrParams, bits, n)
+	if best.bits == 0 {
+		return Params{}, fmt.Errorf("%w: bits %.0f are too few for %d keys", ErrParams, bits, n)
 	}
-	return best, nil
+	return best.params, nil
 }
 
 // longest is the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half) on,
@@ -108,11 +108,11 @@ func longest(size func(c float64) float64, limit, half, most float64) float64 {
 }
 
 // mostHashes is ⌈c ln 2⌉: more hash functions than that only make a filter denser than half.
-func mostHashes(c float64) int { return int(min(math.Ceil(c*math.Ln2), MaxHashes)) }
+func mostHashes(c float64) int { return int(min(math.Ceil(c*math.Ln2), maxHashes)) }
 
-func compression(n int, m uint64, k int, bits float64) Compression {
+func compression(n int, m uint64, k int, bits float64) compressed {
 	p := Params{Blocks: 1, BlockBits: m, Hashes: k}
-	return Compression{Params: p, Bits: bits, Rate: p.FalsePositiveRate(n)}
+	return compressed{params: p, bits: bits, rate: p.FalsePositiveRate(n)}
 }
 
 func checkCompression(n int, bits float64, maxBits uint64) error {

@@ -105,7 +105,7 @@ func (d *Dynamic) Truncate(blocks int) {
 // Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate, and reports
 // whether there are so few. If not it changes nothing.
 func (d *Dynamic) Reduce(rate float64) bool {
-	blocks, reached := d.params.BlocksFor(d.capacity(), rate)
+	blocks, reached := d.params.blocksFor(d.capacity(), rate)
 	if reached {
 		d.Truncate(blocks)
 	}

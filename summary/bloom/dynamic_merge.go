@@ -63,7 +63,7 @@ func (d *Dynamic) ContainsAll(keys [][]byte, found []bool) {
 			hashes[i], at[i] = d.params.Batch.Seed.Hash(keys[begin+i]), begin+i
 		}
 		for _, b := range slices.Backward(d.batches) {
-			b.ContainsAllHashes(hashes[:left], in[:left])
+			b.containsAllHashes(hashes[:left], in[:left])
 			rest := 0
 			for i := range left {
 				if found[at[i]] = in[i]; !in[i] {

@@ -24,21 +24,21 @@ func (p DynamicParams) check() error {
 	return err
 }
 
-// Batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
-func (p DynamicParams) Batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
+// batches is the number of batches λ = ⌈n/n_thres⌉ that n keys take, at least 1.
+func (p DynamicParams) batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
 // FalsePositiveRate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about
 // linearly with the number of batches.
 func (p DynamicParams) FalsePositiveRate(n int) float64 {
-	frozen := p.Batches(n) - 1
+	frozen := p.batches(n) - 1
 	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
 	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
 	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
 }
 
-// BlocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if even those
+// blocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if even those
 // don't reach it.
-func (p DynamicParams) BlocksFor(n int, rate float64) (blocks int, reached bool) {
+func (p DynamicParams) blocksFor(n int, rate float64) (blocks int, reached bool) {
 	all := p.Batch.Blocks
 	for p.Batch.Blocks = 1; p.Batch.Blocks <= all; p.Batch.Blocks++ {
 		if p.FalsePositiveRate(n) <= rate {
@@ -61,7 +61,7 @@ func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (DynamicParams
 		return DynamicParams{}, err
 	}
 	var best DynamicParams
-	for mu := uint64(1); mu <= min(bits, MaxHashes); mu++ {
+	for mu := uint64(1); mu <= min(bits, maxHashes); mu++ {
 		if divisorsOnly && bits%mu != 0 {
 			continue
 		}

@@ -40,17 +40,17 @@ func TestVectorsDynamic(t *testing.T) {
 			v.near(t, "block_bits", float64(got.Batch.BlockBits))
 			v.near(t, "n_thres", float64(got.Threshold))
 		case strings.HasPrefix(v.Name, "eq2_"):
-			blocks, _ := p.BlocksFor(n, target)
+			blocks, _ := p.blocksFor(n, target)
 			v.near(t, "mu_reduced", float64(blocks))
 			p.Batch.Blocks = blocks
-			v.near(t, "lambda", float64(p.Batches(n)))
+			v.near(t, "lambda", float64(p.batches(n)))
 			v.near(t, "fp", p.FalsePositiveRate(n))
 		default:
-			p.Batch.Blocks, _ = p.BlocksFor(n, target)
+			p.Batch.Blocks, _ = p.blocksFor(n, target)
 			if strings.HasPrefix(v.Name, "T2_prob") {
 				v.near(t, "", p.FalsePositiveRate(n))
 			} else {
-				v.near(t, "", float64(p.Batches(n))*float64(p.Batch.Bits())/1024)
+				v.near(t, "", float64(p.batches(n))*float64(p.Batch.Bits())/1024)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 		keys := testKeys(n, 1)
 		d := smallDynamic(t, keys)
 		p := d.Params()
-		if d.Len() != n || d.Batches() != p.Batches(n) || d.SizeBytes() != 64*d.Batches() {
+		if d.Len() != n || d.Batches() != p.batches(n) || d.SizeBytes() != 64*d.Batches() {
 			t.Errorf("%d keys: N %d, %d batches, %d bytes", n, d.Len(), d.Batches(), d.SizeBytes())
 		}
 		for _, blocks := range []int{5, 3, 1} {

@@ -115,21 +115,21 @@ func ExampleCodec() {
 		return
 	}
 	plain, _ := bloom.ParamsForBits(n, 8*n)
-	codec, _ := bloom.NewCodec(best.Params, plain)
-	f, _ := bloom.New(best.Params)
+	codec, _ := bloom.NewCodec(best, plain)
+	f, _ := bloom.New(best)
 	for i := range n {
 		f.Add(fmt.Append(nil, i))
 	}
-	message, _ := codec.Append(nil, f)
-	fmt.Printf("%d bits, %d hash functions: %d bytes, rate %.4f\n", f.Params().Bits(), f.Params().Hashes, len(message), best.Rate)
+	message, _ := codec.Append(nil, f, nil)
+	fmt.Printf("%d bits, %d hash functions: %d bytes, rate %.4f\n", f.Params().Bits(), f.Params().Hashes, len(message), best.FalsePositiveRate(n))
 	fmt.Printf("plain: %d bytes, rate %.4f\n", plain.Bits()/8, plain.FalsePositiveRate(n))
 
-	g, err := codec.Decode(message)
+	g, err := codec.Decode(message, nil)
 	fmt.Println(err, g.Equal(f))
 
 	f.Add([]byte("one more"))
-	delta, _ := codec.AppendDelta(nil, g, f)
-	g, err = codec.DecodeDelta(g, delta)
+	delta, _ := codec.Append(nil, f, g)
+	g, err = codec.Decode(delta, g)
 	fmt.Println(len(delta), "bytes;", err, g.Equal(f))
 	// Output:
 	// 13986 bits, 2 hash functions: 995 bytes, rate 0.0178
@@ -140,8 +140,8 @@ func ExampleCodec() {
 
 func ExampleCompressedForBits() {
 	best, _ := bloom.CompressedForBits(10_000, 80_000, 140_000)
-	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Params.Bits(), best.Params.Hashes, best.Bits, best.Rate)
-	// Output: m=140000 k=2 z=79231 f=0.0177
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
+	// Output: m=140000 k=2 z=79232 f=0.0177
 }
 
 func ExampleNewForRate() {
@@ -161,7 +161,7 @@ func ExampleBlocked() {
 	}
 	fmt.Println(f.TestAndAdd([]byte("apple")), f.TestAndAdd([]byte("apple")))
 	f.AddHash(bloom.Hash64(0xb9a28d3a7c30f6ce)) // a hash that is at hand
-	fmt.Println(f.ContainsHash(bloom.Hash64(0xb9a28d3a7c30f6ce)), f.ContainsString("pear"))
+	fmt.Println(f.ContainsHash(bloom.Hash64(0xb9a28d3a7c30f6ce)), f.Contains([]byte("pear")))
 	// Output:
 	// false true
 	// true false
@@ -212,24 +212,12 @@ func ExampleFilter_EstimateLen() {
 	// Output: 5017 keys (4993 to 5041), fill 0.31, rate 0.00025
 }
 
-// Keys that are hashed once are looked up in many filters.
-func ExampleFilter_ContainsAllHashes() {
-	f, _ := bloom.NewForRate(1000, 0.01)
-	seed := f.Params().Seed
-	hashes := []bloom.Hash{seed.HashString("apple"), seed.HashString("pear")}
-	f.AddHash(hashes[0])
-	found := make([]bool, len(hashes))
-	f.ContainsAllHashes(hashes, found)
-	fmt.Println(found)
-	// Output: [true false]
-}
-
 // Blocked filters of one form are merged, and asked for many keys at once.
 func ExampleBlocked_Merge() {
 	a, _ := bloom.NewBlockedForRate(1000, 0.01)
 	b, _ := bloom.NewBlockedForRate(1000, 0.01)
-	a.AddString("apple")
-	b.AddString("pear")
+	a.Add([]byte("apple"))
+	b.Add([]byte("pear"))
 	fmt.Println(a.Merge(b))
 	found := make([]bool, 3)
 	a.ContainsAll([][]byte{[]byte("apple"), []byte("pear"), []byte("plum")}, found)
@@ -271,7 +259,7 @@ func ExampleDynamic_Merge() {
 
 func ExampleCompressedForRate() {
 	best, _ := bloom.CompressedForRate(10_000, 0.02, 140_000)
-	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Params.Bits(), best.Params.Hashes, best.Bits, best.Rate)
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
 	_, err := bloom.CompressedForRate(10_000, 2, 140_000)
 	fmt.Println(errors.Is(err, bloom.ErrParams))
 	// Output:

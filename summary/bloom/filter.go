@@ -50,11 +50,11 @@ func (f *Filter) Params() Params { return f.params }
 func (f *Filter) Add(key []byte) { f.AddHash(f.params.Seed.Hash(key)) }
 
 // AddString adds a key: O(k), no allocation.
-func (f *Filter) AddString(key string) { f.AddHash(f.params.Seed.HashString(key)) }
+func (f *Filter) AddString(key string) { f.AddHash(f.params.Seed.Hash([]byte(key))) }
 
 // ContainsString reports whether the key may have been added: O(k), no allocation.
 func (f *Filter) ContainsString(key string) bool {
-	return f.ContainsHash(f.params.Seed.HashString(key))
+	return f.ContainsHash(f.params.Seed.Hash([]byte(key)))
 }
 
 // TestAndAdd adds a key and reports whether it may have been there before.

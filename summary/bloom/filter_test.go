@@ -51,7 +51,7 @@ func someParams() []Params {
 			{Blocks: 5, BlockBits: 33, Hashes: 2},
 			{Blocks: 8, BlockBits: 4096, Hashes: 1},
 			{Blocks: 7, BlockBits: 1022, Hashes: 4},
-			{Blocks: MaxHashes, BlockBits: 30, Hashes: 1},
+			{Blocks: maxHashes, BlockBits: 30, Hashes: 1},
 		} {
 			p.Seed = Seed{s, 7}
 			all = append(all, p)
@@ -163,7 +163,7 @@ func testBatch(t *testing.T, f *Filter) {
 			found[i], again[i] = i%2 == 0, i%2 == 1
 		}
 		f.ContainsAll(keys[:n], found)
-		f.ContainsAllHashes(hashes[:n], again)
+		f.containsAllHashes(hashes[:n], again)
 		for i, k := range keys[:n] {
 			if want := f.Contains(k); found[i] != want || again[i] != want {
 				t.Fatalf("of %d keys, key %d: %v, %v, want %v", n, i, found[i], again[i], want)
@@ -330,7 +330,7 @@ func TestParamsCheck(t *testing.T) {
 		{Blocks: -1, BlockBits: 1, Hashes: 1},
 		{Blocks: 1, BlockBits: maxBits + 1, Hashes: 1},
 		{Blocks: 2, BlockBits: maxBits, Hashes: 1},
-		{Blocks: 2, BlockBits: 1, Hashes: MaxHashes},
+		{Blocks: 2, BlockBits: 1, Hashes: maxHashes},
 		{Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
 	} {
 		if _, err := New(p); !errors.Is(err, ErrParams) {

@@ -2,8 +2,8 @@ package bloom
 
 import "math/bits"
 
-// MaxHashes is the greatest number of hash functions a filter may have in all of its blocks.
-const MaxHashes = 1024
+// maxHashes is the greatest number of hash functions a filter may have in all of its blocks.
+const maxHashes = 1024
 
 // Hash function i is the multiply-shift x_i = a_i*A + B mod 2^64 of the 128-bit hash (A, B), a_i a fixed odd number. Its
 // position is the top of x_i: floor(x_i*m_b/2^64). Hash functions are numbered through all blocks. It costs two
@@ -11,7 +11,7 @@ const MaxHashes = 1024
 // partitioned filters feel (Kirsch and Mitzenmacher 2008, section 8).
 
 // multipliers are the a_i: odd numbers from splitmix64 (Steele, Lea, Flood 2014), seed 1.
-var multipliers = func() (a [MaxHashes]uint64) {
+var multipliers = func() (a [maxHashes]uint64) {
 	x := uint64(1)
 	for i := range a {
 		x += 0x9e3779b97f4a7c15

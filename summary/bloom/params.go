@@ -26,7 +26,7 @@ var (
 type Params struct {
 	Blocks    int    // mu, the number of blocks: 1 or more
 	BlockBits uint64 // m_b, the number of bits of a block: 1 or more; Blocks*BlockBits is at most maxBits
-	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most MaxHashes
+	Hashes    int    // k_b, the number of hash functions of a block: 1 or more; Blocks*Hashes is at most maxHashes
 	Seed      Seed   // keys the hash; zero is valid and known to everybody
 }
 
@@ -42,17 +42,17 @@ func (p Params) Check() error {
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrParams}, args...)...))
 	}
-	if p.Blocks < 1 || p.Blocks > MaxHashes {
-		fault("Blocks %d is not in 1…%d", p.Blocks, MaxHashes)
+	if p.Blocks < 1 || p.Blocks > maxHashes {
+		fault("Blocks %d is not in 1…%d", p.Blocks, maxHashes)
 	}
-	if p.Hashes < 1 || p.Hashes > MaxHashes {
-		fault("Hashes %d is not in 1…%d", p.Hashes, MaxHashes)
+	if p.Hashes < 1 || p.Hashes > maxHashes {
+		fault("Hashes %d is not in 1…%d", p.Hashes, maxHashes)
 	}
 	if p.BlockBits < 1 || p.BlockBits > maxBits {
 		fault("BlockBits %d is not in 1…%d", p.BlockBits, uint64(maxBits))
 	}
-	if faults == nil && p.hashes() > MaxHashes {
-		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, MaxHashes)
+	if faults == nil && p.hashes() > maxHashes {
+		fault("Blocks*Hashes is %d*%d, over %d", p.Blocks, p.Hashes, maxHashes)
 	}
 	if faults == nil && p.Bits() > min(maxBits, math.MaxInt) {
 		fault("Blocks*BlockBits is %d*%d, over %d", p.Blocks, p.BlockBits, min(maxBits, math.MaxInt))
@@ -95,7 +95,7 @@ func ParamsForRate(n int, rate float64) (Params, error) {
 	k := max(1, int(-math.Log2(rate)))
 	best := Params{}
 	for _, k := range []int{k, k + 1} {
-		if k > MaxHashes {
+		if k > maxHashes {
 			continue
 		}
 		m := bitsForFill(math.Pow(rate, 1/float64(k)), float64(k)*float64(n))
@@ -114,7 +114,7 @@ func PartitionedForBits(n int, bits uint64) (Params, error) {
 		return Params{}, err
 	}
 	m := min(halfFull(n), bits)
-	return Params{Blocks: int(min(bits/m, MaxHashes)), BlockBits: m, Hashes: 1}, nil
+	return Params{Blocks: int(min(bits/m, maxHashes)), BlockBits: m, Hashes: 1}, nil
 }
 
 // PartitionedForRate returns the parameters of a block-partitioned filter, one hash function a block, that has a
@@ -128,7 +128,7 @@ func PartitionedForRate(n int, rate float64) (Params, error) {
 	for _, mu := range []int{mu, mu + 1} {
 		m := bitsForFill(math.Pow(rate, 1/float64(mu)), float64(n))
 		p := Params{Blocks: mu, BlockBits: m, Hashes: 1}
-		if mu <= MaxHashes && (best.Blocks == 0 || p.Bits() < best.Bits()) {
+		if mu <= maxHashes && (best.Blocks == 0 || p.Bits() < best.Bits()) {
 			best = p
 		}
 	}
@@ -157,7 +157,7 @@ func checkRate(n int, rate float64) error {
 
 // bestHashes is the integer k that makes the asymptotic rate least at c bits a key.
 func bestHashes(c float64) int {
-	k := max(1, min(int(c*math.Ln2), MaxHashes-1))
+	k := max(1, min(int(c*math.Ln2), maxHashes-1))
 	if asymptoticRate(c, float64(k+1)) < asymptoticRate(c, float64(k)) {
 		k++
 	}

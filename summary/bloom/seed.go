@@ -42,9 +42,6 @@ func (s Seed) Hash(data []byte) Hash {
 	return Hash{v0 ^ v1, v2 ^ v3}
 }
 
-// HashString is Hash of a string's bytes. It does not allocate.
-func (s Seed) HashString(data string) Hash { return s.Hash([]byte(data)) }
-
 // Hash64 makes a Hash of a ready-made 64-bit hash, of any good hash function, in place of Seed.Hash. Keys with equal
 // 64-bit hashes are one key to every filter.
 func Hash64(h uint64) Hash { return Hash{mix64(h), h * 0x9e3779b97f4a7c15} }

@@ -80,9 +80,9 @@ func (c *choice) chooseRANS(n int) {
 // 0 <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
-// MaxBytes is at least the size of the code of any n bits with the given number of ones, random or not.
+// maxBytes is at least the size of the code of any n bits with the given number of ones, random or not.
 // 0 <= ones <= n <= 2^40.
-func MaxBytes(n, ones int) int { return choose(n, ones).most }
+func maxBytes(n, ones int) int { return choose(n, ones).most }
 
 // minBytes is at most the size of any such code.
 func minBytes(n, ones int) int { return PredictedBytes(n, ones)/4 - 1 }

@@ -66,7 +66,7 @@ func coderSpeed(b *bench, p float64) {
 	if got := must(fse.Decompress(theirs, &decoder)); len(got) != coderBytes {
 		panic("fse decodes wrongly")
 	}
-	code := make([]byte, 0, coding.MaxBytes(8*coderBytes, a.ones))
+	code := make([]byte, 0, 2*coderBytes)
 	words := make([]uint64, len(a.words))
 	const kib = coderBytes >> 10
 	b.compare(fmt.Sprintf("encode, p=%v, klauspost fse", p), "ns/KiB", kib, 1.5, timed(func() {

@@ -56,7 +56,7 @@ func (s *session) messageBytes(m, k, n int) sample {
 	p := standard(m, k)
 	codec := must(bloom.NewCodec(p))
 	return sampleOf(trials(s, fmt.Sprint("message ", m, k), n, func(rng *rand.Rand) float64 {
-		return float64(len(must(codec.Append(nil, randomFilter(rng, p, mitzenmacherKeys)))))
+		return float64(len(must(codec.Append(nil, randomFilter(rng, p, mitzenmacherKeys), nil))))
 	}))
 }
 

@@ -55,6 +55,6 @@ func (s *session) deltaBytes(m, k int, change float64, n int) sample {
 			before.AddHash(randomHash(rng))
 			after.AddHash(randomHash(rng))
 		}
-		return float64(len(must(codec.AppendDelta(nil, before, after))))
+		return float64(len(must(codec.Append(nil, after, before))))
 	}))
 }

@@ -43,14 +43,22 @@ func (s *session) dynamicFormulas() {
 			s.formula(p.Name, standard(p.int("m"), p.int("k")).FalsePositiveRate(n))
 		default:
 			_, d := dynamicFor(target)
-			d.Batch.Blocks, _ = d.BlocksFor(n, target)
+			d.Batch.Blocks = fewestBlocks(d, n, target)
 			if strings.HasPrefix(p.Name, "T2_len") {
-				s.formula(p.Name, float64(uint64(d.Batches(n))*d.Batch.Bits())/1024)
+				s.formula(p.Name, float64(uint64(max(1, (n-1)/d.Threshold+1))*d.Batch.Bits())/1024)
 			} else {
 				s.formula(p.Name, d.FalsePositiveRate(n))
 			}
 		}
 	}
+}
+
+// fewestBlocks is the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
+func fewestBlocks(d bloom.DynamicParams, n int, target float64) int {
+	most := d.Batch.Blocks
+	for d.Batch.Blocks = 1; d.Batch.Blocks < most && d.FalsePositiveRate(n) > target; d.Batch.Blocks++ {
+	}
+	return d.Batch.Blocks
 }
 
 // growDynamic grows D-BBFs and at every number of elements of the table cuts a copy to the target, where that can be reached.

@@ -25,17 +25,17 @@ import (
 
 // Config is what a faulty peer has to go by. All fields are required.
 type Config struct {
-	Topic   string                // of the network's summaries
-	Gossip  pubsub.Option         // has pubsub speak the network's protocols
-	Hello   protocol.ID           // under which a link begins
-	Have    protocol.ID           // under which it is asked for keys: it holds none
-	Streams []protocol.ID         // that take garbage
-	Victims []peer.AddrInfo       // whom it is linked with
-	Seed    summary.SeedTag       // of the network
-	Claims  []summary.Fingerprint // keys that it claims to hold
-	Sign    summary.Sign          // signs headers as the host
-	Record  []byte                // the host's signed addresses
-	Every   time.Duration         // between two misdeeds
+	Topic   string                                            // of the network's summaries
+	Gossip  pubsub.Option                                     // has pubsub speak the network's protocols
+	Hello   protocol.ID                                       // under which a link begins
+	Have    protocol.ID                                       // under which it is asked for keys: it holds none
+	Streams []protocol.ID                                     // that take garbage
+	Victims []peer.AddrInfo                                   // whom it is linked with
+	Seed    summary.SeedTag                                   // of the network
+	Claims  []summary.Fingerprint                             // keys that it claims to hold
+	Sign    func(payload []byte) (envelope []byte, err error) // signs headers as the host
+	Record  []byte                                            // the host's signed addresses
+	Every   time.Duration                                     // between two misdeeds
 	Rand    *rand.Rand
 }
 

@@ -12,7 +12,7 @@ import (
 func DynamicRateBound(p bloom.DynamicParams, n int) float64 {
 	b := p.Batch
 	block := AsymptoticRate(float64(b.BlockBits)/float64(p.Threshold), float64(b.Hashes))
-	return float64(p.Batches(n)) * math.Pow(block, float64(b.Blocks))
+	return float64(max(1, (n-1)/p.Threshold+1)) * math.Pow(block, float64(b.Blocks))
 }
 
 // HashesPerBlock is k_b = max(1, ⌊m_b/n ln 2⌋), for blocks of a length fixed by something else, a cache or a packet

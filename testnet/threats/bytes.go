@@ -121,7 +121,7 @@ func worstHeader(_ context.Context, defended bool) (float64, error) {
 	const n = 1 << 16
 	shape := summary.Shape{Keys: n}
 	for range summary.MaxBlocks {
-		shape.Levels = append(shape.Levels, summary.MaxLevel)
+		shape.Levels = append(shape.Levels, summary.FingerprintBits)
 	}
 	first := summary.MaxBlocks
 	if !defended {
