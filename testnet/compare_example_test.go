@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
 // askAll is a strategy of one's own, all of it: a peer asks its neighbours, who ask nobody else.
@@ -41,7 +42,7 @@ func (a asker) Step(_ time.Duration, in strategy.Input) {
 // A strategy of one's own, on real hosts, beside one that cannot be beaten.
 func ExampleStrategySystem() {
 	c, err := Compare(context.Background(), Config{Peers: 8, Chunk: 1 << 20, Queries: 10, Seed: 1},
-		StrategySystem(askAll), StrategySystem(strategy.Oracle))
+		StrategySystem(askAll), StrategySystem(oracle.Strategy))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,6 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
+	"github.com/venn-p2p/venn/testnet/strategy/planetp"
+	"github.com/venn-p2p/venn/testnet/strategy/qrp"
+	"github.com/venn-p2p/venn/testnet/strategy/randomwalk"
 )
 
 // Strategies, and one of a user's own, run on few hosts, at a cost that follows from what they are. Those that need no time to
@@ -21,11 +26,11 @@ func TestStrategySystem(t *testing.T) {
 		announces   bool
 		recall      float64
 	}{
-		{strategy.Flooding, 5, 60, false, 1},      // over every link, and back
-		{strategy.RandomWalk, 32, 2000, false, 1}, // of 32 walkers
-		{strategy.QRP, 0, 40, true, 0},
-		{strategy.PlanetP, 0, 8, true, 0},
-		{strategy.Oracle, 2, 2, false, 1}, // who holds it
+		{flooding.Strategy, 5, 60, false, 1},      // over every link, and back
+		{randomwalk.Strategy, 32, 2000, false, 1}, // of 32 walkers
+		{qrp.Strategy, 0, 40, true, 0},
+		{planetp.Strategy, 0, 8, true, 0},
+		{oracle.Strategy, 2, 2, false, 1}, // who holds it
 		{askAll, 6, 14, false, 0.6},       // two for each neighbour
 	} {
 		t.Run(c.strategy.Name, func(t *testing.T) {
@@ -79,7 +84,7 @@ func TestStrategySystemBreaks(t *testing.T) {
 	flood := strategy.Strategy{Name: "flood", Open: func(strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer { return endless{h} }, nil
 	}}
-	c, err := Compare(t.Context(), few(TCP), StrategySystem(strategy.Oracle), StrategySystem(flood))
+	c, err := Compare(t.Context(), few(TCP), StrategySystem(oracle.Strategy), StrategySystem(flood))
 	if !errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), "flood") || c == nil || len(c.Rows) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -116,7 +121,7 @@ func TestStrategySystemStops(t *testing.T) {
 			cancel(errors.New("enough"))
 		}
 	}
-	c, err := Compare(ctx, cfg, StrategySystem(strategy.RandomWalk), StrategySystem(strategy.Oracle))
+	c, err := Compare(ctx, cfg, StrategySystem(randomwalk.Strategy), StrategySystem(oracle.Strategy))
 	if err != nil || c.Stopped != "enough" || len(c.Rows) != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // The simulator and real hosts play one plan: the same Debian data, three classes of lines, seed and queries. Recall is within 0.005,
@@ -22,7 +24,7 @@ func TestCrossCheck(t *testing.T) {
 	if testing.Short() && !long {
 		t.Skip("takes 25 s")
 	}
-	for _, by := range []strategy.Strategy{strategy.Flooding, strategy.Venn} {
+	for _, by := range []strategy.Strategy{flooding.Strategy, venn.Strategy} {
 		s, err := scenario.Load("testdata/crosscheck.toml")
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // systemOf is what plays: venn's nodes, or a strategy on package drive.
@@ -28,7 +29,7 @@ func (t *stage) systemOf(s strategy.Strategy) (cast, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	if s.Name != strategy.Venn.Name {
+	if s.Name != venn.Strategy.Name {
 		return newStagedStrategy(t, played)
 	}
 	switch {

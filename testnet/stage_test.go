@@ -8,6 +8,8 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // staged is a scenario of seconds in which everything happens that real hosts can stage.
@@ -61,7 +63,7 @@ func TestStage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	for _, by := range []strategy.Strategy{strategy.Venn, strategy.Flooding} {
+	for _, by := range []strategy.Strategy{venn.Strategy, flooding.Strategy} {
 		s, err := scenario.Parse("staged.toml", staged)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +103,7 @@ func TestStageIsStopped(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := testnet.Stage(ctx, p, strategy.Venn, nil); !errors.Is(err, context.Canceled) {
+	if _, err := testnet.Stage(ctx, p, venn.Strategy, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -120,7 +122,7 @@ func TestStageRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := testnet.Stage(context.Background(), p, strategy.Venn, nil); !errors.Is(err, testnet.ErrConfig) {
+		if _, err := testnet.Stage(context.Background(), p, venn.Strategy, nil); !errors.Is(err, testnet.ErrConfig) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

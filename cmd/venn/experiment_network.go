@@ -15,6 +15,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -24,7 +25,7 @@ func networkFlags() []cli.Flag {
 		&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers (default: routing 2000, scale up to 1000, others as many as the data has)", HideDefault: true},
 		&cli.IntFlag{Name: "keys", Usage: "routing, scale: `NUMBER` of keys of every peer, for made-up collections", Value: 200},
 		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
-		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategy.Named()), ", ") + " (default: all but kademlia-classic; scale: venn)", HideDefault: true},
+		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + " (default: all but kademlia-classic; scale: venn)", HideDefault: true},
 		&cli.StringFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; see venn experiment --help"},
 		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
@@ -121,7 +122,7 @@ func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	}
 	if c.IsSet("strategy") {
 		var err error
-		if o.Strategies, err = strategy.Find(strategy.Named(), strings.Split(c.String("strategy"), ",")...); err != nil {
+		if o.Strategies, err = strategy.Find(strategies.Named(), strings.Split(c.String("strategy"), ",")...); err != nil {
 			return o, err
 		}
 	}

@@ -76,8 +76,16 @@ var layers = []layer{
 	{"testnet/link", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/workload", []string{"summary/...", "node/core", "node/wire"}},
 	{"testnet/fault", []string{"summary/...", "overlay/group", "overlay", "routing", "node/core", "node/wire"}},
-	{"testnet/strategy", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire"}},
+	{"testnet/strategy", []string{"summary/..."}},
+	{"testnet/strategy/upkeep", nil},
+	{"testnet/strategy/visits", []string{"testnet/strategy"}},
+	{"testnet/strategy/probe", []string{"testnet/strategy"}},
+	{"testnet/strategy/filters", []string{"summary/...", "testnet/strategy"}},
+	{"testnet/strategy/venn", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy"}},
+	{"testnet/strategy/...", []string{"summary/...", "testnet/strategy", "testnet/strategy/upkeep", "testnet/strategy/visits", "testnet/strategy/probe", "testnet/strategy/filters"}},
+	{"testnet/strategies", []string{"testnet/strategy/..."}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
+	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/strategy"}},
 	{"testnet/scenario", []string{"summary/...", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
 	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy"}},
@@ -105,7 +113,7 @@ var bans = []struct {
 }
 
 // cores are the packages that are told the time, randomness and identity, and return effects.
-var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/sim"}
+var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy/...", "testnet/sim"}
 
 // judged may import testnet/judge; commands see only reports.
 var judged = []string{"testnet", "testnet/sim"}

@@ -13,6 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/command"
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -46,7 +47,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if c.IsSet("strategy") {
 		s.Strategies = strings.Split(c.String("strategy"), ",")
 	}
-	chosen, err := strategy.Find(strategy.Named(), s.Strategies...)
+	chosen, err := strategy.Find(strategies.Named(), s.Strategies...)
 	if err != nil {
 		return usageError{err}
 	}

@@ -12,14 +12,16 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/dht"
-	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategies"
+	"github.com/venn-p2p/venn/testnet/strategy/kademlia"
+	ours "github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // systems are what venn testnet can compare: venn and Kademlia themselves, and the strategies that stand for the others.
 func systems() []testnet.System {
 	all := []testnet.System{testnet.VennSystem()}
-	for _, s := range strategy.All() {
-		if s.Name != strategy.Venn.Name && s.Name != strategy.Kademlia.Name {
+	for _, s := range strategies.All() {
+		if s.Name != ours.Strategy.Name && s.Name != kademlia.Strategy.Name {
 			all = append(all, testnet.StrategySystem(s))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -85,7 +86,7 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	if err != nil {
 		return err
 	}
-	known := append(slices.Clone(own), strategy.Named()...)
+	known := append(slices.Clone(own), strategies.Named()...)
 	for _, s := range of {
 		if c.IsSet("strategy") {
 			s.Strategies = strings.Split(c.String("strategy"), ",")

@@ -21,6 +21,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/drive"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -424,8 +425,8 @@ func TestCutOff(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for name, c := range map[string]drive.Config{
 		"has no Open": {},
-		"0 peers":     {Strategy: strategy.Oracle},
-		"lines":       {Strategy: strategy.Oracle, World: strategy.World{Peers: 2}},
+		"0 peers":     {Strategy: oracle.Strategy},
+		"lines":       {Strategy: oracle.Strategy, World: strategy.World{Peers: 2}},
 	} {
 		if _, err := drive.New(c); !errors.Is(err, drive.ErrConfig) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
 func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string, bytes int) float64 {
@@ -172,7 +173,7 @@ func TestDataChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := NetworkOptions{Data: data, Peers: 4, Queries: 10, Strategies: []strategy.Strategy{strategy.Oracle}, Out: out}
+		o := NetworkOptions{Data: data, Peers: 4, Queries: 10, Strategies: []strategy.Strategy{oracle.Strategy}, Out: out}
 		o.Progress = func(s NetworkStatus) { network = s.Run }
 		if _, err := RunNetwork(t.Context(), Routing, o); err != nil {
 			t.Fatal(err)

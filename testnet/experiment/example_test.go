@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -49,7 +50,7 @@ func (a *asker) Step(_ time.Duration, in strategy.Input) {
 
 // A strategy of one's own, in one file, beside others.
 func ExampleRunNetwork() {
-	others, err := strategy.Find(strategy.All(), "flooding", "oracle")
+	others, err := strategy.Find(strategies.All(), "flooding", "oracle")
 	if err != nil {
 		fmt.Println(err)
 		return

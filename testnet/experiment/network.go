@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // The experiments on simulated networks, which have rows of their own kind.
@@ -226,9 +228,9 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	setDefault(&o.Asking, asking)
 	setDefault(&o.Data, clustered)
 	if o.Strategies == nil {
-		o.Strategies = strategy.All()
+		o.Strategies = strategies.All()
 		if name == Scale {
-			o.Strategies = []strategy.Strategy{strategy.Venn}
+			o.Strategies = []strategy.Strategy{venn.Strategy}
 		}
 	}
 	if err := errors.Join(o.check(name), o.Work.check()); err != nil {
@@ -280,7 +282,7 @@ func (o *NetworkOptions) lookable(points []setting) error {
 	switch {
 	case len(points) != 1:
 		return fmt.Errorf("%w: a recording is of one run, and these are %d: name one strategy, one trial and no sweep, for scale one value as in peers=%d", ErrOptions, len(points), o.Peers)
-	case points[0].Strategy != strategy.Venn.Name:
+	case points[0].Strategy != venn.Strategy.Name:
 		return fmt.Errorf("%w: a recording shows peers of venn, not of %s", ErrOptions, points[0].Strategy)
 	case o.Out != "" || !o.reports() || o.Lines != nil:
 		return fmt.Errorf("%w: a recording goes without a folder and without parts: a run known from before is not done again", ErrOptions)

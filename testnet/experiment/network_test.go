@@ -15,12 +15,16 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
+	"github.com/venn-p2p/venn/testnet/strategy/planetp"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 func small(t *testing.T) NetworkOptions {
 	t.Helper()
 	return NetworkOptions{
-		Peers: 40, Keys: 30, Queries: 100, Seed: 4, Strategies: []strategy.Strategy{strategy.Flooding, strategy.Oracle}, Out: t.TempDir(),
+		Peers: 40, Keys: 30, Queries: 100, Seed: 4, Strategies: []strategy.Strategy{flooding.Strategy, oracle.Strategy}, Out: t.TempDir(),
 	}
 }
 
@@ -118,7 +122,7 @@ func TestNetworkRefuses(t *testing.T) {
 		"fixed and swept":   func(o *NetworkOptions) { o.Fixed, o.Sweep = []string{"loss=0.1"}, "loss=0,0.2" },
 		"half a peer":       func(o *NetworkOptions) { o.Sweep = "size=40.5" },
 		"sweep falls apart": func(o *NetworkOptions) { o.Sweep = "degree=8,1" },
-		"twice":             func(o *NetworkOptions) { o.Strategies = append(o.Strategies, strategy.Oracle) },
+		"twice":             func(o *NetworkOptions) { o.Strategies = append(o.Strategies, oracle.Strategy) },
 		"no strategy":       func(o *NetworkOptions) { o.Strategies = []strategy.Strategy{} },
 		"topology":          func(o *NetworkOptions) { o.Topology.Kind = "ring" },
 		"falls apart":       func(o *NetworkOptions) { o.Topology.Split = 2 },
@@ -160,7 +164,7 @@ func TestNetworkSweeps(t *testing.T) {
 		"churn=0,90s,2m": {"churn=none", "churn=1m30s", "churn=2m"},
 	} {
 		o := small(t)
-		o.Strategies, o.Sweep = []strategy.Strategy{strategy.Flooding}, sweep
+		o.Strategies, o.Sweep = []strategy.Strategy{flooding.Strategy}, sweep
 		r, err := RunNetwork(t.Context(), Routing, o)
 		if err != nil {
 			t.Fatalf("%s: %v", sweep, err)
@@ -196,7 +200,7 @@ func TestRunsAtOnce(t *testing.T) {
 		t.Errorf("%d runs of 100,000 peers at once", n)
 	}
 	o := small(t)
-	o.Out, o.Strategies, o.Sweep = "", []strategy.Strategy{strategy.Venn, strategy.PlanetP}, "peers=20,30"
+	o.Out, o.Strategies, o.Sweep = "", []strategy.Strategy{venn.Strategy, planetp.Strategy}, "peers=20,30"
 	together, err := RunNetwork(t.Context(), Routing, o)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +241,7 @@ func TestDebianDealtAnew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("deals 59,083 holdings")
 	}
-	o := NetworkOptions{Peers: 200, Data: "debian", Queries: 100, Strategies: []strategy.Strategy{strategy.Oracle}, Topology: sim.Topology{}}
+	o := NetworkOptions{Peers: 200, Data: "debian", Queries: 100, Strategies: []strategy.Strategy{oracle.Strategy}, Topology: sim.Topology{}}
 	r, err := RunNetwork(t.Context(), Routing, o)
 	if err != nil || r.Rows[0].Recall != 1 || r.Rows[0].Keys < 200 {
 		t.Errorf("%+v, %v", r.Rows, err)
@@ -250,7 +254,7 @@ func TestPanicLeavesOtherRuns(t *testing.T) {
 		return func(strategy.Host) strategy.Peer { panic("a fault of the strategy") }, nil
 	}}
 	o := small(t)
-	o.Strategies = []strategy.Strategy{broken, strategy.Oracle}
+	o.Strategies = []strategy.Strategy{broken, oracle.Strategy}
 	o.Sweep = "loss=0,0.1"
 	r, err := RunNetwork(t.Context(), Routing, o)
 	if !errors.Is(err, sim.ErrPanic) || len(r.Rows) != 2 || r.Rows[0].Strategy != "oracle" {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
 // TestCompare runs an experiment with two seeds, and one of them again: the same seed shows no difference, another one some, with an
@@ -17,7 +19,7 @@ func TestCompare(t *testing.T) {
 	run := func(seed uint64, trials int) string {
 		dir := t.TempDir()
 		_, err := RunNetwork(t.Context(), Routing, NetworkOptions{
-			Peers: 20, Keys: 20, Queries: 50, Seed: seed, Trials: trials, Strategies: []strategy.Strategy{strategy.Flooding, strategy.Oracle}, Out: dir,
+			Peers: 20, Keys: 20, Queries: 50, Seed: seed, Trials: trials, Strategies: []strategy.Strategy{flooding.Strategy, oracle.Strategy}, Out: dir,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -16,7 +17,7 @@ const Scenarios = "scenarios"
 // ScenarioOptions say what RunScenarios runs. Zero values mean the stated defaults.
 type ScenarioOptions struct {
 	Scenarios  []*scenario.Scenario
-	Known      []strategy.Strategy   // that a scenario may name; nil: strategy.Named
+	Known      []strategy.Strategy   // that a scenario may name; nil: strategies.Named
 	Strategies []string              // to run in place of each scenario's own; nil: those
 	Trials     int                   // in place of each scenario's own; 0: those
 	Out        string                // folder for tables, plots and report, made when missing; empty for none
@@ -99,7 +100,7 @@ func (o *ScenarioOptions) runs() (runs []scenarioRun, ids []string, err error) {
 		return nil, nil, fmt.Errorf("%w: %d trials, want 1 or more", ErrOptions, o.Trials)
 	}
 	if o.Known == nil {
-		o.Known = strategy.Named()
+		o.Known = strategies.Named()
 	}
 	names := map[string]bool{}
 	for _, s := range o.Scenarios {

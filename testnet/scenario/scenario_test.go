@@ -14,6 +14,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/planetp"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 func parse(t testing.TB, text string) *scenario.Scenario {
@@ -210,7 +213,7 @@ func TestNewcomer(t *testing.T) {
 	if lines := strings.Count(s.Text(), "\n"); lines > 20 {
 		t.Errorf("%d lines", lines)
 	}
-	r := simulate(t, s, strategy.Venn)
+	r := simulate(t, s, venn.Strategy)
 	recall := func(from, to float64) float64 {
 		var in []scenario.Query
 		for _, q := range r.Queries {
@@ -245,35 +248,35 @@ func TestPeers(t *testing.T) {
 		return r, s.Values(r)
 	}
 	adversary := func(kind string) string { return "[[adversaries]]\nkind=\"" + kind + "\"\nnumber=20\n" }
-	good, plain := run("", strategy.Venn)
+	good, plain := run("", venn.Strategy)
 	if plain["recall"] < 0.99 || good.Wrong != 0 {
 		t.Fatalf("recall %v, %d wrong", plain["recall"], good.Wrong)
 	}
-	if r, _ := run(adversary("liar"), strategy.Venn); r.Wrong == 0 {
+	if r, _ := run(adversary("liar"), venn.Strategy); r.Wrong == 0 {
 		t.Error("nobody believes a liar")
 	}
-	if _, v := run(adversary("free-rider"), strategy.Flooding); v["messages"] >= 0.9*values(t, head, strategy.Flooding)["messages"] {
+	if _, v := run(adversary("free-rider"), flooding.Strategy); v["messages"] >= 0.9*values(t, head, flooding.Strategy)["messages"] {
 		t.Error("free riders pass queries on")
 	}
-	if _, v := run(adversary("silent"), strategy.Flooding); v["messages"] >= 0.9*values(t, head, strategy.Flooding)["messages"] {
+	if _, v := run(adversary("silent"), flooding.Strategy); v["messages"] >= 0.9*values(t, head, flooding.Strategy)["messages"] {
 		t.Error("silent peers pass queries on")
 	}
 	few := "all=true\n"
-	full := values(t, few+head, strategy.Flooding)
-	if v := values(t, few+head+adversary("censor"), strategy.Flooding); v["recall"] >= full["recall"] {
+	full := values(t, few+head, flooding.Strategy)
+	if v := values(t, few+head+adversary("censor"), flooding.Strategy); v["recall"] >= full["recall"] {
 		t.Errorf("recall %v with censors, %v without", v["recall"], full["recall"])
 	}
 	for name, text := range map[string]string{
 		"clocks": "[[events]]\nat=\"30s\"\nkind=\"clock\"\nshare=0.5\nby=\"10m\"\n", "older": "[[events]]\nkind=\"older\"\nshare=0.5\n",
 	} {
-		if _, v := run(text, strategy.Venn); v["recall"] < 0.98 {
+		if _, v := run(text, venn.Strategy); v["recall"] < 0.98 {
 			t.Errorf("%s: recall %v", name, v["recall"])
 		}
 	}
-	if _, err := plan(t, parse(t, head+"[[events]]\nkind=\"older\"\nshare=0.5\n")).Strategy(strategy.Flooding); !errors.Is(err, scenario.ErrScenario) {
+	if _, err := plan(t, parse(t, head+"[[events]]\nkind=\"older\"\nshare=0.5\n")).Strategy(flooding.Strategy); !errors.Is(err, scenario.ErrScenario) {
 		t.Errorf("flooding has a version before: %v", err)
 	}
-	if _, err := plan(t, parse(t, head+"[changes]\nshare=0.5\n")).Strategy(strategy.PlanetP); !errors.Is(err, scenario.ErrScenario) {
+	if _, err := plan(t, parse(t, head+"[changes]\nshare=0.5\n")).Strategy(planetp.Strategy); !errors.Is(err, scenario.ErrScenario) {
 		t.Errorf("planetp follows changes: %v", err)
 	}
 }
@@ -304,7 +307,7 @@ func TestMeanOf(t *testing.T) {
 
 // The tables have one schema as CSV and as NDJSON.
 func TestTables(t *testing.T) {
-	r := simulate(t, parse(t, "question=\"?\"\npeers=20\n[queries]\nnumber=20\n"), strategy.Venn)
+	r := simulate(t, parse(t, "question=\"?\"\npeers=20\n[queries]\nnumber=20\n"), venn.Strategy)
 	for _, table := range scenario.Tables([]*scenario.Run{r}) {
 		records, lines := table.Records(), strings.Split(strings.TrimSpace(string(table.Lines())), "\n")
 		if len(records) != len(lines)+1 || len(records) < 5 {

@@ -43,7 +43,7 @@ type Config struct {
 	Each func(n int, do func(i int))
 	// Detail has the report say what became of every query, and what was sent in every second and by kind of message.
 	Detail bool
-	// Notes has peers take notes for those who look at them while the run goes, see [strategy.Watched]. They do the same without.
+	// Notes has peers take notes for those who look at them while the run goes, see the Watched of package strategy/venn. They do the same without.
 	Notes bool
 	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
 	Trace io.Writer

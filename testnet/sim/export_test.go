@@ -17,23 +17,3 @@ func (s *Sim) Away(p strategy.ID, leaves, back time.Duration) {
 
 // Linking is the source that the topology is drawn from.
 func (s *Sim) Linking() *rand.Rand { return s.cfg.random(linking) }
-
-// MostHops is the most hops over which a holder was found, by a trace.
-func MostHops(trace []byte) (most uint32) {
-	for ; len(trace) >= RecordBytes; trace = trace[RecordBytes:] {
-		if r := parseRecord(trace); r.Kind == uint8(found) {
-			most = max(most, r.Bytes)
-		}
-	}
-	return most
-}
-
-// Bounced is how many messages of queries could not be delivered, by a trace.
-func Bounced(trace []byte) (n int) {
-	for ; len(trace) >= RecordBytes; trace = trace[RecordBytes:] {
-		if r := parseRecord(trace); r.Kind == uint8(bounce) && r.Query != 0 {
-			n++
-		}
-	}
-	return n
-}

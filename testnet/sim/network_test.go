@@ -11,22 +11,26 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/oracle"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 func TestBadConfig(t *testing.T) {
-	good := sim.Config{Strategy: strategy.Oracle, Data: clusters(t, 10, 10)}
+	good := sim.Config{Strategy: oracle.Strategy, Data: simtest.Clusters(t, 10, 10)}
 	for name, spoil := range map[string]func(*sim.Config){
 		"no strategy": func(c *sim.Config) { c.Strategy = strategy.Strategy{} },
 		"no data":     func(c *sim.Config) { c.Data = nil },
-		"one peer":    func(c *sim.Config) { c.Data = clusters(t, 1, 10) },
+		"one peer":    func(c *sim.Config) { c.Data = simtest.Clusters(t, 1, 10) },
 		"latency":     func(c *sim.Config) { c.Least = time.Microsecond },
 		"loss":        func(c *sim.Config) { c.Loss = 0.9 },
 		"topology":    func(c *sim.Config) { c.Topology.Kind = "ring" },
 		"degree":      func(c *sim.Config) { c.Topology.Degree = -1 },
 		"churn":       func(c *sim.Config) { c.Churn.Median = -1 },
 		"queries":     func(c *sim.Config) { c.Queries = -1 },
-		"parameters":  func(c *sim.Config) { c.Strategy, c.Params.BitsPerKey = strategy.Venn, -1 },
+		"parameters":  func(c *sim.Config) { c.Strategy, c.Params.BitsPerKey = venn.Strategy, -1 },
 	} {
 		cfg := good
 		spoil(&cfg)
@@ -72,7 +76,7 @@ func TestTopologies(t *testing.T) {
 
 // A topology in two parts is said to be so, and what is in the other part isn't found.
 func TestDisconnected(t *testing.T) {
-	r := run(t, sim.Config{Strategy: strategy.Flooding, Data: clusters(t, 100, 50), Topology: sim.Topology{Split: 2}, Queries: 200})
+	r := simtest.Run(t, sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 100, 50), Topology: sim.Topology{Split: 2}, Queries: 200})
 	if r.Components != 2 || r.Recall > 0.98 || r.Recall < 0.3 {
 		t.Errorf("%d parts, recall %v", r.Components, r.Recall)
 	}
@@ -81,8 +85,8 @@ func TestDisconnected(t *testing.T) {
 // Half of the sessions are shorter than the median, and as many peers are there as sessions and absences say.
 func TestChurn(t *testing.T) {
 	var trace bytes.Buffer
-	r := run(t, sim.Config{
-		Strategy: strategy.Oracle, Data: clusters(t, 400, 20), Churn: sim.Churn{Median: time.Minute, Shape: 1, Away: time.Minute},
+	r := simtest.Run(t, sim.Config{
+		Strategy: oracle.Strategy, Data: simtest.Clusters(t, 400, 20), Churn: sim.Churn{Median: time.Minute, Shape: 1, Away: time.Minute},
 		Queries: 300, Warmup: time.Minute, Trace: &trace,
 	})
 	if share := r.Online / 400; share < 0.42 || share > 0.58 {
@@ -95,7 +99,7 @@ func TestChurn(t *testing.T) {
 
 // A message takes the latency and its time on both lines; one to a peer that isn't there comes back.
 func TestLines(t *testing.T) {
-	data := clusters(t, 2, 4)
+	data := simtest.Clusters(t, 2, 4)
 	var got time.Duration
 	probe := strategy.Strategy{Name: "probe", Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer {
@@ -111,7 +115,7 @@ func TestLines(t *testing.T) {
 			})
 		}, nil
 	}}
-	run(t, sim.Config{Strategy: probe, Data: data, Asking: time.Second, Patience: time.Second})
+	simtest.Run(t, sim.Config{Strategy: probe, Data: data, Asking: time.Second, Patience: time.Second})
 	if got < 200*time.Millisecond || got > 215*time.Millisecond {
 		t.Errorf("a message took %v on the lines, want 200ms", got)
 	}
@@ -124,7 +128,7 @@ func (s stepper) Step(now time.Duration, in strategy.Input) { s(now, in) }
 func TestDiff(t *testing.T) {
 	trace := func(queries int) []byte {
 		var b bytes.Buffer
-		run(t, sim.Config{Strategy: strategy.Oracle, Data: clusters(t, 20, 20), Queries: queries, Trace: &b, Seed: 1})
+		simtest.Run(t, sim.Config{Strategy: oracle.Strategy, Data: simtest.Clusters(t, 20, 20), Queries: queries, Trace: &b, Seed: 1})
 		return b.Bytes()
 	}
 	a, b := trace(10), trace(20)
@@ -142,10 +146,10 @@ func TestDiff(t *testing.T) {
 
 // A replay of the same run finds nothing; one of another says where it differs.
 func TestReplay(t *testing.T) {
-	cfg := sim.Config{Strategy: strategy.Flooding, Data: clusters(t, 30, 20), Queries: 20, Seed: 1}
+	cfg := sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 30, 20), Queries: 20, Seed: 1}
 	var trace bytes.Buffer
 	cfg.Trace = &trace
-	run(t, cfg)
+	simtest.Run(t, cfg)
 	replay := func(seed uint64, trace []byte) error {
 		cfg := cfg
 		r := sim.NewReplay(bytes.NewReader(trace))
@@ -175,7 +179,7 @@ func TestReplay(t *testing.T) {
 
 func TestStopped(t *testing.T) {
 	s, err := sim.New(sim.Config{
-		Strategy: strategy.Oracle, Data: clusters(t, 20, 20), Queries: 100,
+		Strategy: oracle.Strategy, Data: simtest.Clusters(t, 20, 20), Queries: 100,
 		Progress: func(now, _ time.Duration) bool { return now < 30*time.Second },
 	})
 	if err != nil {

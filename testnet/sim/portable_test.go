@@ -19,7 +19,7 @@ func TestNoFusedArithmetic(t *testing.T) {
 	}
 	const module = "github.com/venn-p2p/venn/"
 	env := append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
-	list := exec.Command("go", "list", "-deps", module+"testnet/sim")
+	list := exec.Command("go", "list", "-deps", module+"testnet/sim", module+"testnet/strategies")
 	list.Env = env
 	deps, err := list.Output()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -28,7 +29,7 @@ func play(t *testing.T, cfg sim.Config, prepare func(*sim.Sim)) {
 	t.Helper()
 	cfg.Asking, cfg.Patience = 20*time.Second, 10*time.Second
 	if cfg.Data == nil {
-		cfg.Data = clusters(t, 3, 4)
+		cfg.Data = simtest.Clusters(t, 3, 4)
 	}
 	s, err := sim.New(cfg)
 	if err != nil {
@@ -149,7 +150,7 @@ func TestOrderOfAStream(t *testing.T) {
 			world = w
 			return open(w)
 		}
-		play(t, sim.Config{Strategy: s, Loss: loss, Data: clusters(t, 40, 4)}, nil)
+		play(t, sim.Config{Strategy: s, Loss: loss, Data: simtest.Clusters(t, 40, 4)}, nil)
 		if !slices.IsSorted(got) || len(got) != messages {
 			t.Errorf("%s: order %v", name, got)
 		}
@@ -183,7 +184,7 @@ func TestNoConnectionFromNowhere(t *testing.T) {
 		world = w
 		return open(w)
 	}
-	play(t, sim.Config{Strategy: s, Data: clusters(t, 40, 4)}, nil)
+	play(t, sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4)}, nil)
 	if !checked {
 		t.Error("no message was received")
 	}
@@ -232,7 +233,7 @@ func TestPanicNamesTheRun(t *testing.T) {
 			panic("a fault of the strategy")
 		}
 	})
-	r, err := sim.New(sim.Config{Strategy: s, Data: clusters(t, 3, 4), Queries: 10, Seed: 42, Each: parallel})
+	r, err := sim.New(sim.Config{Strategy: s, Data: simtest.Clusters(t, 3, 4), Queries: 10, Seed: 42, Each: parallel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,18 +245,6 @@ func TestPanicNamesTheRun(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
 		}
-	}
-}
-
-// Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a later.
-func TestKademliaRestartsOften(t *testing.T) {
-	r := run(t, sim.Config{
-		Strategy: strategy.Kademlia, Data: clusters(t, 150, 30), Churn: sim.Churn{Median: 5 * time.Second, Away: time.Second},
-		Queries: 500, Seed: 1, Warmup: 10 * time.Second,
-	})
-	t.Logf("%+v", r)
-	if r.Recall < 0.9 { // half of all sessions are shorter than 5 s
-		t.Errorf("recall %v", r.Recall)
 	}
 }
 
@@ -277,7 +266,7 @@ func TestConnectingCosts(t *testing.T) {
 			}
 		}
 	})
-	cfg := sim.Config{Strategy: s, Data: clusters(t, 40, 4), Topology: sim.Topology{}, Asking: time.Second, Patience: 20 * time.Second}
+	cfg := sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4), Topology: sim.Topology{}, Asking: time.Second, Patience: 20 * time.Second}
 	n, err := sim.New(cfg)
 	if err != nil {
 		t.Fatal(err)

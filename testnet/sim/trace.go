@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -54,13 +55,34 @@ var kindNames = [...]string{
 	looked: "holds the key", missed: "lacks the key", found: "finds", done: "done", changed: "changes", killed: "killed", ended: "hears the end of",
 }
 
+// What says what the peer does, in a word or a few.
+func (r Record) What() string {
+	if int(r.Kind) < len(kindNames) {
+		return kindNames[r.Kind]
+	}
+	return "?"
+}
+
 // String is the record for people.
 func (r Record) String() string {
-	name := "?"
-	if int(r.Kind) < len(kindNames) {
-		name = kindNames[r.Kind]
+	return fmt.Sprintf("%v peer %d %s %d, %d bytes, query %d", r.At, r.Peer, r.What(), r.Other, r.Bytes, r.Query)
+}
+
+// Records reads a trace. The first error ends it; errors match [ErrTrace].
+func Records(trace io.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		in := bufio.NewReader(trace)
+		for n := 0; ; n++ {
+			r, more, err := readRecord(in)
+			switch {
+			case err != nil:
+				yield(Record{}, fmt.Errorf("%w: record %d: %w", ErrTrace, n, err))
+				return
+			case !more || !yield(r, nil):
+				return
+			}
+		}
 	}
-	return fmt.Sprintf("%v peer %d %s %d, %d bytes, query %d", r.At, r.Peer, name, r.Other, r.Bytes, r.Query)
 }
 
 // tracer hashes records, and writes them if somebody wants them.

@@ -1,5 +1,18 @@
-// Package strategy is the frame in which ways of finding who holds a key are compared: one interface, and an
-// implementation for each system or paper that venn is measured against, venn itself and an oracle included.
+// Package strategy is the frame in which ways of finding who holds a key are compared. Each system or paper that venn is measured
+// against is a package of its own below it, and so are venn itself and an oracle:
+//
+//	strategy            Strategy, Peer, Host, Message, Input: what machine and host say to each other
+//	  venn              the cores that nodes run
+//	  flooding          Gnutella 0.4
+//	  randomwalk        Lv et al. 2002
+//	  planetp           Cuenca-Acuna et al. 2003
+//	  attenuated        Rhea, Kubiatowicz 2002; Papapetrou et al. 2010
+//	  qrp               Rohrs 2002
+//	  kademlia          Maymounkov, Mazières 2002, as IPFS has it
+//	  oracle            who knows
+//	  probe, upkeep, filters, visits    what several of them need
+//	strategies          the list of all
+//	sim, drive          their hosts: in virtual time, and on real hosts
 //
 // A [Strategy] makes one [Peer] for every peer of a network. A Peer is a machine without I/O: it is told what happened by
 // [Peer.Step] and acts through its [Host], which notes what is to be done and does it after Step has returned. There are no
@@ -7,9 +20,9 @@
 // same calls of the Host, so that a run can be repeated bit for bit (see package sim).
 //
 // To add a strategy of your own, write one file with a Peer and a value of type Strategy, and give that to
-// experiment.RunNetwork beside those of [All]: see the example there.
+// experiment.RunNetwork beside those of strategies.All: see the example there.
 //
 // What is counted, for all alike: every [Message] once, by the bytes that it has on the wire with its framing, for the
 // query that it names or else as upkeep; every [Host.Look] as a probe, and as a wasted one when the key isn't there.
-// Handshakes of connections cost time, but their bytes are counted for nobody.
+// Handshakes of connections are counted apart: their bytes are for the query, or the upkeep, that needed them.
 package strategy

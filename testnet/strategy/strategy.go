@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -114,10 +115,25 @@ func Names(of []Strategy) []string {
 	return names
 }
 
-// Named are the strategies that can be chosen by name: All, and variants that are not run unless they are named.
-func Named() []Strategy { return append(All(), KademliaClassic) }
+// Scramble is a permutation of the numbers that looks like chance (the finalizer of SplitMix64).
+func Scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
 
-// All are the strategies of this package that are compared by default, in the order of tables.
-func All() []Strategy {
-	return []Strategy{Venn, Flooding, RandomWalk, PlanetP, Attenuated, AttenuatedPapapetrou, QRP, Kademlia, Oracle}
+// AppendBinary appends the bytes that stand for a key, KeyBytes of them.
+func (k Key) AppendBinary(b []byte) []byte {
+	b = append(b, make([]byte, KeyBytes-12)...)
+	b = binary.BigEndian.AppendUint64(b, uint64(k.Fingerprint))
+	return binary.BigEndian.AppendUint32(b, k.Number)
+}
+
+// ParseKey is the inverse of AppendBinary.
+func ParseKey(b []byte) Key {
+	return Key{
+		Fingerprint: summary.Fingerprint(binary.BigEndian.Uint64(b[KeyBytes-12:])),
+		Number:      binary.BigEndian.Uint32(b[KeyBytes-4:]),
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // manyPeers is how many peers are looked at every second of virtual time. Of n times as many, the looks are n seconds apart: that
@@ -97,7 +98,7 @@ type noted struct {
 func (r *Simulation) notes(s *sim.Sim, n int, now time.Duration) error {
 	var all []noted
 	for i := range n {
-		p, ok := s.Peer(strategy.ID(i)).(strategy.Watched)
+		p, ok := s.Peer(strategy.ID(i)).(venn.Watched)
 		if !ok {
 			continue
 		}
@@ -130,7 +131,7 @@ func (r *Simulation) notes(s *sim.Sim, n int, now time.Duration) error {
 // look is what a peer holds. One that is not there holds nothing and has no links.
 func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
 	status, held, links := Status{N: i, Keys: len(s.Collection(strategy.ID(i)))}, Held{N: i}, Links{N: i, Links: []Link{}}
-	p, ok := s.Peer(strategy.ID(i)).(strategy.Watched)
+	p, ok := s.Peer(strategy.ID(i)).(venn.Watched)
 	if !ok || p.Overlay() == nil {
 		return []Event{status, held, links}
 	}
@@ -140,7 +141,7 @@ func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
 			continue
 		}
 		status.Origins, status.Parts, status.Bytes = status.Origins+1, status.Parts+d.Parts, status.Bytes+d.Bytes
-		held.Held = append(held.Held, Cell{int(strategy.IDOf(d.Peer)), d.Parts, d.Bytes, bitsOf(d.Rate)})
+		held.Held = append(held.Held, Cell{int(venn.IDOf(d.Peer)), d.Parts, d.Bytes, bitsOf(d.Rate)})
 	}
 	b, learned := o.Budgets(now), p.Learned()
 	status.False = round(o.FalseMatches(), 2)
@@ -157,7 +158,7 @@ func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
 func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []Link {
 	chosen := make(map[strategy.ID]overlay.Neighbour)
 	for _, nb := range o.Neighbours() {
-		chosen[strategy.IDOf(nb.Peer)] = nb
+		chosen[venn.IDOf(nb.Peer)] = nb
 	}
 	links := []Link{}
 	for _, to := range s.Links(p) {
@@ -173,7 +174,7 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []Link {
 	return links
 }
 
-func simulatedQuery(n int, e strategy.Ended) Query {
+func simulatedQuery(n int, e venn.Ended) Query {
 	s := e.Done.Stats
 	q := Query{
 		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: round(s.Elapsed.Seconds()*1000, 1),
@@ -186,7 +187,7 @@ func simulatedQuery(n int, e strategy.Ended) Query {
 		q.Found = append(q.Found, int(p))
 	}
 	for _, x := range s.Explain {
-		q.Steps = append(q.Steps, Step{int(strategy.IDOf(x.Peer)), x.Why.String(), round(x.Probability, 4), x.Result.String(), x.Names})
+		q.Steps = append(q.Steps, Step{int(venn.IDOf(x.Peer)), x.Why.String(), round(x.Probability, 4), x.Result.String(), x.Names})
 	}
 	return q
 }

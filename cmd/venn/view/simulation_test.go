@@ -13,6 +13,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // simulate runs a small network and returns its report and, where wanted, its recording.
@@ -38,7 +39,7 @@ func simulate(t *testing.T, seed uint64, churn time.Duration, recorded bool) (*s
 		return true
 	}
 	s, err = sim.New(sim.Config{
-		Strategy: strategy.Venn, Data: data, Seed: seed, Warmup: 20 * time.Second, Asking: 5 * time.Second, Patience: 5 * time.Second,
+		Strategy: venn.Strategy, Data: data, Seed: seed, Warmup: 20 * time.Second, Asking: 5 * time.Second, Patience: 5 * time.Second,
 		Queries: 40, Churn: sim.Churn{Median: churn}, Notes: recorded, Progress: look,
 	})
 	if err != nil {
@@ -144,8 +145,8 @@ func TestSimulationIsRecorded(t *testing.T) {
 		if sent[i] == 0 {
 			t.Errorf("peer %d sent nothing", i)
 		}
-		for _, d := range s.Peer(id).(strategy.Watched).Overlay().Directory() {
-			of := int(strategy.IDOf(d.Peer))
+		for _, d := range s.Peer(id).(venn.Watched).Overlay().Directory() {
+			of := int(venn.IDOf(d.Peer))
 			if pairs++; held[[2]int{i, of}] != d.Parts || !heard[[2]int{i, of}] {
 				t.Errorf("peer %d holds %d parts of %d's summary, the recording has %d, learned %v", i, d.Parts, of, held[[2]int{i, of}], heard[[2]int{i, of}])
 			}

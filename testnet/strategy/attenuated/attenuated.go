@@ -1,0 +1,168 @@
+// Package attenuated has peers tell their neighbours, in filters, what lies one, two and three hops away.
+package attenuated
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/filters"
+	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
+)
+
+// Strategy gives every peer, for each of its links, an array of filters: of what is one hop away over it, two hops, three.
+//
+// Upkeep doesn't grow with the network, but what lies further than the arrays reach is found by chance only.
+var Strategy = strategy.Strategy{
+	Name:   "attenuated",
+	Source: "Rhea, Kubiatowicz, Probabilistic Location and Routing (INFOCOM 2002)",
+	Model: "arrays of 3 Bloom filters of one length: Params.BitsPerKey times the mean collection, by default 640, which is 10 bits " +
+		"for each key of the 64 collections three hops away at 8 links a peer. A query goes to the neighbour with a match at the " +
+		"lowest level, to none twice; where nothing matches, to one by chance, in place of OceanStore's deterministic location; 64 " +
+		"hops at most, or what the budget allows. Changes are sent entropy-coded, every 2 s and as Params.Upkeep allows; a " +
+		"neighbour's filters hold what comes back over the link itself.",
+	Static: true,
+	Open:   open,
+}
+
+const (
+	depth    = 3
+	hashes   = 4
+	bits     = 640 // for every key of a collection
+	mostHops = 64
+	every    = 2 * time.Second
+)
+
+func open(w strategy.World) (strategy.Factory, error) {
+	bits, err := length(w)
+	if err != nil {
+		return nil, err
+	}
+	params := bloom.Params{Blocks: 1, BlockBits: bits, Hashes: hashes}
+	return func(h strategy.Host) strategy.Peer {
+		own := filters.Empty(params)
+		filters.Fill(own, w.Collection(h.Self()))
+		return &peer{
+			host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep}, params: params,
+			told: attenuation{own, filters.Empty(params), filters.Empty(params)}, heard: map[strategy.ID]attenuation{},
+		}
+	}, nil
+}
+
+// length is the bits of a level.
+func length(w strategy.World) (uint64, error) {
+	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
+		return 0, fmt.Errorf("strategy: attenuated: parameters %+v, below 0", w.Params)
+	}
+	perKey := float64(bits)
+	if w.Params.BitsPerKey > 0 {
+		perKey = w.Params.BitsPerKey
+	}
+	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w)))), nil
+}
+
+// attenuation is an array of filters, of what is so many hops from its sender: the first of what it holds itself.
+type attenuation [depth]*bloom.Filter
+
+type peer struct {
+	host      strategy.Host
+	walk      walk
+	allowance upkeep.Allowance
+	params    bloom.Params
+	told      attenuation                 // what neighbours know of us
+	heard     map[strategy.ID]attenuation // by neighbour
+	due       bool                        // a wake is asked for
+}
+
+func (a *peer) Step(now time.Duration, in strategy.Input) {
+	switch in := in.(type) {
+	case strategy.LinkOpened:
+		bytes := strategy.Overhead
+		for _, f := range a.told {
+			bytes += filters.Compressed(f)
+		}
+		a.send(in.Peer, bytes)
+	case strategy.LinkClosed:
+		delete(a.heard, in.Peer)
+		a.changed(now)
+	case strategy.Woken:
+		a.due = false
+		a.update(now)
+	case strategy.Received:
+		if b, ok := in.Message.Body.(attenuation); ok {
+			a.heard[in.From] = b
+			a.changed(now)
+			return
+		}
+	}
+	a.walk.step(now, in, a.next)
+}
+
+func (a *peer) send(to strategy.ID, bytes int) {
+	a.allowance.Spend(bytes)
+	a.host.Send(to, strategy.Message{Body: a.told, Bytes: bytes})
+}
+
+// changed sees to it that neighbours will be told.
+func (a *peer) changed(now time.Duration) {
+	if !a.due {
+		a.due = true
+		a.host.Wake(now + max(every, a.allowance.Wait(now)))
+	}
+}
+
+// update makes the array anew from those of the neighbours, and tells them all if it differs.
+func (a *peer) update(now time.Duration) {
+	if !a.allowance.Ready(now) {
+		a.changed(now)
+		return
+	}
+	next := attenuation{a.told[0]}
+	bytes := strategy.Overhead
+	for level := 1; level < depth; level++ {
+		f := filters.Empty(a.params)
+		for _, p := range a.host.Links() {
+			if heard, ok := a.heard[p]; ok {
+				filters.Merge(f, heard[level-1])
+			}
+		}
+		next[level] = f
+		bytes += filters.Changed(f, a.told[level])
+	}
+	if next[1].Equal(a.told[1]) && next[2].Equal(a.told[2]) {
+		return
+	}
+	a.told = next
+	for _, p := range a.host.Links() {
+		a.send(p, bytes)
+	}
+}
+
+// next is the neighbour over which the key is nearest, as far as is known.
+func (a *peer) next(w *walker) []strategy.ID {
+	h := filters.Hash(w.query.Key.Fingerprint)
+	best, at, equal := strategy.ID(-1), depth, 0
+	for _, p := range a.host.Links() {
+		heard, ok := a.heard[p]
+		if !ok || slices.Contains(w.visited, p) {
+			continue
+		}
+		level := slices.IndexFunc(heard[:], func(f *bloom.Filter) bool { return f.ContainsHash(h) })
+		switch {
+		case level < 0 || level > at:
+		case level < at:
+			best, at, equal = p, level, 1
+		default: // one of the equals, by chance
+			if equal++; a.host.Rand().IntN(equal) == 0 {
+				best = p
+			}
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return []strategy.ID{best}
+}

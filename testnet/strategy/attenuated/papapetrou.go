@@ -1,0 +1,256 @@
+package attenuated
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/filters"
+	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
+)
+
+// Papapetrou is Attenuated without the merging: in the same space each level holds a filter for every peer, reduced
+// until all fit. A query can go straight to the peer whose filter matches.
+var Papapetrou = strategy.Strategy{
+	Name: "attenuated-papapetrou",
+	Source: "Papapetrou, Siberski, Nejdl, Cardinality estimation and dynamic length adaptation for Bloom filters (Distributed and " +
+		"Parallel Databases 28, 2010), section 6",
+	Model: "as attenuated, with levels of the same length, which block-partitioned filters share, each cut to as many blocks " +
+		"as fit, of those that at least 3 blocks fit of (an eighth of the peers would match in vain with these); with each filter goes " +
+		"a record of 48 bytes, to reach its peer. Blocks are sent once, and what else changes in 8 bytes a peer. A query goes to the " +
+		"peers whose filters match, those of lower levels and longer filters first, then from there on likewise.",
+	Static: true,
+	Open:   openPapapetrou,
+}
+
+const (
+	reducedLeast  = 3  // blocks of a filter
+	reducedMost   = 32 // blocks of a whole filter
+	reducedRecord = 48
+	reducedNote   = 8 // that says how many blocks of a filter count from now on
+)
+
+// reducedRun is what all peers of a run share: whole filters, of which they hold the first blocks.
+type reducedRun struct {
+	world   strategy.World
+	bits    uint64 // of a level
+	filters []atomic.Pointer[bloom.Filter]
+}
+
+func openPapapetrou(w strategy.World) (strategy.Factory, error) {
+	bits, err := length(w)
+	if err != nil {
+		return nil, err
+	}
+	r := &reducedRun{world: w, bits: bits, filters: make([]atomic.Pointer[bloom.Filter], w.Peers)}
+	return func(h strategy.Host) strategy.Peer {
+		r.filter(h.Self())
+		p := &reducedPeer{
+			run: r, host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep}, heard: map[strategy.ID]reducedLevels{},
+		}
+		p.told = p.make()
+		return p
+	}, nil
+}
+
+// filter is a peer's whole filter, made when the peer is first there.
+func (r *reducedRun) filter(p strategy.ID) *bloom.Filter {
+	if f := r.filters[p].Load(); f != nil {
+		return f
+	}
+	collection := r.world.Collection(p)
+	params, err := bloom.PartitionedForBits(max(1, len(collection)), r.blockBits(len(collection))*reducedMost)
+	if err != nil {
+		panic(err) // a block has a bit at least
+	}
+	f := filters.Empty(params)
+	filters.Fill(f, collection)
+	r.filters[p].Store(f)
+	return r.filters[p].Load()
+}
+
+// blockBits is the length of a block of a filter of n keys.
+func (*reducedRun) blockBits(n int) uint64 { return uint64(math.Ceil(float64(max(1, n)) / math.Ln2)) }
+
+// cut is the first blocks of a peer's filter.
+func (r *reducedRun) cut(of reducedFilter) *bloom.Filter {
+	f := *r.filter(of.peer)
+	f.Truncate(of.blocks)
+	return &f
+}
+
+// reducedFilter is a peer's filter cut to so many blocks.
+type reducedFilter struct {
+	peer   strategy.ID
+	blocks int
+}
+
+// reducedLevels are filters by their peers' distance from the sender, of each level ascending by peer.
+type reducedLevels [depth][]reducedFilter
+
+type reducedPeer struct {
+	run       *reducedRun
+	host      strategy.Host
+	walk      walk
+	allowance upkeep.Allowance
+	told      reducedLevels
+	heard     map[strategy.ID]reducedLevels
+	due       bool
+}
+
+func (r *reducedPeer) Step(now time.Duration, in strategy.Input) {
+	switch in := in.(type) {
+	case strategy.LinkOpened:
+		r.send(in.Peer, r.bytes(reducedLevels{}, r.told))
+	case strategy.LinkClosed:
+		delete(r.heard, in.Peer)
+		r.changed(now)
+	case strategy.Woken:
+		r.due = false
+		r.update(now)
+	case strategy.Received:
+		if b, ok := in.Message.Body.(reducedLevels); ok {
+			r.heard[in.From] = b
+			r.changed(now)
+			return
+		}
+	}
+	r.walk.step(now, in, r.next)
+}
+
+func (r *reducedPeer) send(to strategy.ID, bytes int) {
+	r.allowance.Spend(bytes)
+	r.host.Send(to, strategy.Message{Body: r.told, Bytes: bytes})
+}
+
+func (r *reducedPeer) changed(now time.Duration) {
+	if !r.due {
+		r.due = true
+		r.host.Wake(now + max(every, r.allowance.Wait(now)))
+	}
+}
+
+func (r *reducedPeer) update(now time.Duration) {
+	if !r.allowance.Ready(now) {
+		r.changed(now)
+		return
+	}
+	old := r.told
+	r.told = r.make()
+	bytes := r.bytes(old, r.told)
+	if bytes == strategy.Overhead {
+		return
+	}
+	for _, p := range r.host.Links() {
+		r.send(p, bytes)
+	}
+}
+
+// make puts the levels together from those of the neighbours: each peer once, where it is nearest.
+func (r *reducedPeer) make() reducedLevels {
+	self := r.host.Self()
+	levels := reducedLevels{r.fit([]reducedFilter{{self, reducedMost}})}
+	near := map[strategy.ID]bool{self: true}
+	for level := 1; level < depth; level++ {
+		blocks := map[strategy.ID]int{}
+		for _, p := range r.host.Links() {
+			for _, f := range r.heard[p][level-1] {
+				if !near[f.peer] {
+					blocks[f.peer] = max(blocks[f.peer], f.blocks)
+				}
+			}
+		}
+		var all []reducedFilter
+		for p, n := range blocks {
+			near[p] = true
+			all = append(all, reducedFilter{p, n})
+		}
+		slices.SortFunc(all, byPeer)
+		levels[level] = r.fit(all)
+	}
+	return levels
+}
+
+func byPeer(a, b reducedFilter) int { return cmp.Compare(a.peer, b.peer) }
+
+// fit cuts filters so that they take no more than a level has, all in the same measure. Where even that takes too much,
+// the peers that are left out are always the same here, and others elsewhere.
+func (r *reducedPeer) fit(all []reducedFilter) []reducedFilter {
+	block := func(p strategy.ID) uint64 { return r.run.filter(p).Params().BlockBits }
+	one := uint64(0) // bits of a block of each
+	for _, f := range all {
+		one += block(f.peer)
+	}
+	self := uint64(r.host.Self())
+	rank := func(p strategy.ID) uint64 { return strategy.Scramble(self<<32 | uint64(p)) }
+	slices.SortFunc(all, func(a, b reducedFilter) int { return cmp.Compare(rank(a.peer), rank(b.peer)) })
+	n := len(all)
+	for ; n > 1 && one*reducedLeast > r.run.bits; n-- {
+		one -= block(all[n-1].peer)
+	}
+	all = all[:n]
+	for i := range all {
+		all[i].blocks = min(all[i].blocks, max(1, int(r.run.bits/max(1, one))))
+	}
+	slices.SortFunc(all, byPeer)
+	return all
+}
+
+// bytes is what it takes to tell of levels who knows the old ones.
+func (r *reducedPeer) bytes(old, now reducedLevels) int {
+	known := map[strategy.ID]int{}
+	for _, level := range old {
+		for _, f := range level {
+			known[f.peer] = f.blocks
+		}
+	}
+	bytes := strategy.Overhead
+	for _, level := range now {
+		for _, f := range level {
+			had, there := known[f.peer]
+			delete(known, f.peer)
+			switch {
+			case !there:
+				bytes += reducedRecord
+			case had != f.blocks:
+				bytes += reducedNote
+			}
+			bytes += max(0, f.blocks-had) * int(r.run.filter(f.peer).Params().BlockBits) / 8
+		}
+	}
+	return bytes + reducedNote*len(known) // these are gone
+}
+
+// next are the peers whose filters match, as far as is known here.
+func (r *reducedPeer) next(w *walker) []strategy.ID {
+	type match struct{ peer, level, blocks int }
+	best := map[strategy.ID]match{} // the longest filter that is known of a peer is what counts
+	for _, p := range r.host.Links() {
+		for level, filters := range r.heard[p] {
+			for _, f := range filters {
+				if m, ok := best[f.peer]; !ok || m.blocks < f.blocks || m.blocks == f.blocks && level < m.level {
+					best[f.peer] = match{int(f.peer), level, f.blocks}
+				}
+			}
+		}
+	}
+	h := filters.Hash(w.query.Key.Fingerprint)
+	var matches []match
+	for p, m := range best {
+		if !slices.Contains(w.visited, p) && p != r.host.Self() && r.run.cut(reducedFilter{p, m.blocks}).ContainsHash(h) {
+			matches = append(matches, m)
+		}
+	}
+	slices.SortFunc(matches, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(b.blocks, a.blocks), cmp.Compare(a.peer, b.peer))
+	})
+	plan := make([]strategy.ID, len(matches))
+	for i, m := range matches {
+		plan[i] = strategy.ID(m.peer)
+	}
+	return plan
+}

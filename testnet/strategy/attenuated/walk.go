@@ -1,0 +1,96 @@
+package attenuated
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// walk walks queries from peer to peer, to where filters match.
+type walk struct {
+	host strategy.Host
+	hops int // of a query
+}
+
+// walker is a query on its way.
+type walker struct {
+	query   strategy.Query
+	asker   strategy.ID
+	left    int           // further hops
+	visited []strategy.ID // in the order of visits, the asker first
+	plan    []strategy.ID // peers to go to next
+}
+
+type hit struct{ hops int }
+
+const (
+	walkerBytes = strategy.Overhead + strategy.KeyBytes + 16 + 38
+	nameBytes   = 8 // of a peer in a walker
+)
+
+func newWalk(h strategy.Host, w strategy.World) walk {
+	hops := mostHops
+	if w.Params.Budget > 0 {
+		hops = max(1, w.Params.Budget-1) // and the answer
+	}
+	return walk{host: h, hops: hops}
+}
+
+// step takes in what concerns queries. next tells where a walker should go from here, in order: peers that it hasn't visited.
+func (m *walk) step(now time.Duration, in strategy.Input, next func(*walker) []strategy.ID) {
+	switch in := in.(type) {
+	case strategy.Started:
+		w := walker{query: in.Query, asker: m.host.Self(), left: m.hops, visited: []strategy.ID{m.host.Self()}}
+		m.pass(now, w, next)
+	case strategy.Received:
+		switch b := in.Message.Body.(type) {
+		case walker:
+			m.arrive(now, b, next)
+		case hit:
+			m.host.Found(in.Message.Query, in.From, b.hops)
+		}
+	case strategy.Failed:
+		if w, ok := in.Message.Body.(walker); ok { // it has been there in vain
+			m.pass(now, w, next)
+		}
+	}
+}
+
+func (m *walk) arrive(now time.Duration, w walker, next func(*walker) []strategy.ID) {
+	if w.asker != m.host.Self() && m.host.Look(w.query.ID, w.query.Key) {
+		hit := strategy.Message{Body: hit{len(w.visited) - 1}, Bytes: strategy.Overhead + 16 + 8, Query: w.query.ID}
+		m.host.Send(w.asker, hit)
+		if !w.query.All {
+			return
+		}
+	}
+	m.pass(now, w, next)
+}
+
+// pass sends a walker where it is to go, and where nothing is known to a neighbour by chance, rather to a new one.
+func (m *walk) pass(now time.Duration, w walker, next func(*walker) []strategy.ID) {
+	if w.left == 0 || now >= w.query.Deadline {
+		return
+	}
+	if len(w.plan) == 0 {
+		w.plan = next(&w)
+	}
+	if len(w.plan) == 0 {
+		links := m.host.Links()
+		fresh := slices.DeleteFunc(slices.Clone(links), func(p strategy.ID) bool { return slices.Contains(w.visited, p) })
+		if len(fresh) == 0 {
+			fresh = links
+		}
+		if len(fresh) == 0 {
+			return
+		}
+		w.plan = []strategy.ID{fresh[m.host.Rand().IntN(len(fresh))]}
+	}
+	to := w.plan[0]
+	w.plan = w.plan[1:]
+	w.visited = append(slices.Clone(w.visited), to)
+	w.left--
+	bytes := walkerBytes + nameBytes*(len(w.visited)+len(w.plan))
+	m.host.Send(to, strategy.Message{Body: w, Bytes: bytes, Query: w.query.ID})
+}

@@ -1,0 +1,65 @@
+// Package filters makes Bloom filters of collections, and says how long they are when they are sent.
+package filters
+
+import (
+	"encoding/binary"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Hash is the hash of a key for a Bloom filter.
+func Hash(f summary.Fingerprint) bloom.Hash {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(f))
+	return bloom.Seed{}.Hash(b[:])
+}
+
+// Fill adds a collection to a filter.
+func Fill(f *bloom.Filter, collection []summary.Fingerprint) {
+	for _, fp := range collection {
+		f.AddHash(Hash(fp))
+	}
+}
+
+// Compressed is the length in bytes of a filter when it is entropy-coded.
+func Compressed(f *bloom.Filter) int {
+	return coding.PredictedBytes(int(f.Params().Bits()), f.OnesCount())
+}
+
+// Changed is the length in bytes of what differs between two filters of the same parameters, entropy-coded.
+func Changed(a, b *bloom.Filter) int {
+	common, err := a.AndOnesCount(b)
+	if err != nil {
+		panic(err) // as parameters differ
+	}
+	differing := a.OnesCount() + b.OnesCount() - 2*common
+	return coding.PredictedBytes(int(a.Params().Bits()), differing)
+}
+
+// Empty makes a filter without keys.
+func Empty(p bloom.Params) *bloom.Filter {
+	f, err := bloom.New(p)
+	if err != nil {
+		panic(err) // the parameters are ours
+	}
+	return f
+}
+
+// Merge adds a filter of the same parameters to another.
+func Merge(into, f *bloom.Filter) {
+	if err := into.Merge(f); err != nil {
+		panic(err)
+	}
+}
+
+// MeanSize is how many keys a peer holds on average, at least 1.
+func MeanSize(w strategy.World) float64 {
+	sum := 0
+	for p := range w.Peers {
+		sum += len(w.Collection(strategy.ID(p)))
+	}
+	return max(1, float64(sum)/float64(max(1, w.Peers)))
+}

@@ -1,0 +1,131 @@
+// Package flooding passes queries to everybody, as Gnutella did.
+package flooding
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Strategy passes a query to all neighbours, which pass it on to theirs, as far as its time to live says.
+var Strategy = strategy.Strategy{
+	Name:   "flooding",
+	Source: "Gnutella 0.4 protocol specification (Clip2, 2000)",
+	Model: "time to live 7, or as many hops as Params.Budget allows when every peer has as many links as the asker; a query seen before is dropped; a holder answers along the way that the query came and, if one " +
+		"holder is wanted, passes the query on no further. No upkeep but the links themselves.",
+	Open: func(w strategy.World) (strategy.Factory, error) {
+		return func(h strategy.Host) strategy.Peer {
+			return &peer{host: h, budget: w.Params.Budget, seen: map[strategy.QueryID]visit{}}
+		}, nil
+	},
+}
+
+const (
+	timeToLive = 7
+	queryBytes = strategy.Overhead + 23 + 2 + strategy.KeyBytes // descriptor header, speed and flags, search criteria
+	hitBytes   = strategy.Overhead + 23 + 11 + 16 + 8 + 34      // descriptor header, hit header, servent id, one result
+	forget     = 2 * time.Minute
+)
+
+type peer struct {
+	host   strategy.Host
+	budget int // messages of a query; 0: no bound
+	seen   map[strategy.QueryID]visit
+	old    map[strategy.QueryID]visit // seen before those in seen
+	turn   time.Duration              // when seen became old last
+}
+
+// visit is a query that came by, and where from; its asker has its own id there.
+type visit struct{ from strategy.ID }
+
+type query struct {
+	query strategy.Query
+	ttl   int // further hops
+	hops  int // so far
+}
+
+type hit struct {
+	holder strategy.ID
+	hops   int // from the asker to the holder
+}
+
+func (f *peer) Step(now time.Duration, in strategy.Input) {
+	if now-f.turn >= forget {
+		f.old, f.seen, f.turn = f.seen, map[strategy.QueryID]visit{}, now
+	}
+	switch in := in.(type) {
+	case strategy.Started:
+		f.seen[in.Query.ID] = visit{f.host.Self()}
+		f.pass(query{query: in.Query, ttl: f.ttl()}, f.host.Self())
+	case strategy.Received:
+		switch b := in.Message.Body.(type) {
+		case query:
+			f.query(in.From, b)
+		case hit:
+			f.hit(in.Message.Query, b)
+		}
+	}
+}
+
+// ttl is how far an own query goes.
+func (f *peer) ttl() int {
+	if f.budget == 0 {
+		return timeToLive
+	}
+	links, ttl := len(f.host.Links()), 1
+	for all, level := links, links; ttl < timeToLive; ttl++ {
+		level *= max(1, links-1)
+		if all += level; all > f.budget {
+			break
+		}
+	}
+	return ttl
+}
+
+// pass sends a query to all neighbours but the one that it came from.
+func (f *peer) pass(q query, from strategy.ID) {
+	q.ttl--
+	q.hops++
+	m := strategy.Message{Body: q, Bytes: queryBytes, Query: q.query.ID}
+	for _, p := range f.host.Links() {
+		if p != from {
+			f.host.Send(p, m)
+		}
+	}
+}
+
+func (f *peer) query(from strategy.ID, q query) {
+	if _, known := f.visited(q.query.ID); known {
+		return
+	}
+	f.seen[q.query.ID] = visit{from}
+	if f.host.Look(q.query.ID, q.query.Key) {
+		f.host.Send(from, strategy.Message{Body: hit{f.host.Self(), q.hops}, Bytes: hitBytes, Query: q.query.ID})
+		if !q.query.All {
+			return
+		}
+	}
+	if q.ttl > 0 {
+		f.pass(q, from)
+	}
+}
+
+// hit sends an answer back the way that the query came.
+func (f *peer) hit(q strategy.QueryID, b hit) {
+	v, known := f.visited(q)
+	switch {
+	case !known:
+	case v.from == f.host.Self():
+		f.host.Found(q, b.holder, b.hops)
+	default:
+		f.host.Send(v.from, strategy.Message{Body: b, Bytes: hitBytes, Query: q})
+	}
+}
+
+func (f *peer) visited(q strategy.QueryID) (visit, bool) {
+	if v, ok := f.seen[q]; ok {
+		return v, true
+	}
+	v, ok := f.old[q]
+	return v, ok
+}

@@ -1,0 +1,17 @@
+package flooding_test
+
+import (
+	"testing"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+)
+
+// Flooding finds everything, and nearly everybody is asked.
+func TestFlooding(t *testing.T) {
+	r := simtest.Run(t, sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 100, 100), Queries: 500, Seed: 3})
+	if t.Logf("%+v", r); r.Recall != 1 || r.Wrong != 0 || r.Queries != 500 || r.MessagesPerQuery < 90 || r.Hops < 1 {
+		t.Errorf("recall %v of %d queries, %d wrong, %v messages over %v hops", r.Recall, r.Queries, r.Wrong, r.MessagesPerQuery, r.Hops)
+	}
+}

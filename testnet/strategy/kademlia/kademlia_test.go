@@ -1,0 +1,58 @@
+package kademlia_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/kademlia"
+)
+
+// Kademlia: all is found, within the hops that halving the distance as often as a table's buckets of 20 leave takes; and a
+// sweep publishes with fewer bytes than lookups for every key.
+func TestKademlia(t *testing.T) {
+	const peers, keys = 200, 60
+	data := simtest.Clusters(t, peers, keys)
+	upkeep := map[string]float64{}
+	for _, all := range []bool{false, true} {
+		for _, s := range []strategy.Strategy{kademlia.Strategy, kademlia.Classic} {
+			r := simtest.Run(t, sim.Config{
+				Strategy: s, Data: data, Queries: 500, All: all, Seed: 3, Warmup: 40 * time.Second, Asking: 10 * time.Second,
+				Patience: 10 * time.Second,
+			})
+			t.Logf("%+v", r)
+			if r.Recall < 0.9999 || r.Wrong != 0 { // nobody leaves, so no record may be out of reach
+				t.Errorf("%s: recall %v, %d wrong", s.Name, r.Recall, r.Wrong)
+			}
+			if most := 2 + math.Log2(peers/20.0); r.Hops > most {
+				t.Errorf("%s: %v hops, want at most %v", s.Name, r.Hops, most)
+			}
+			if all && (r.MessagesPerQuery < 2*20 || r.MessagesPerQuery > 4*20+2*12) {
+				t.Errorf("%s: %v messages to ask the 20 nearest and all holders", s.Name, r.MessagesPerQuery)
+			}
+			upkeep[s.Name] = r.UpkeepBytesPerPeer - r.ConnectBytes
+			// 20 records for every key, at least.
+			if least := float64(20 * keys * 134); upkeep[s.Name] < least {
+				t.Errorf("%s: %v bytes of upkeep, the records are %v", s.Name, upkeep[s.Name], least)
+			}
+		}
+	}
+	if upkeep["kademlia"]*2 > upkeep["kademlia-classic"] {
+		t.Errorf("upkeep: %v", upkeep)
+	}
+}
+
+// Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a later.
+func TestKademliaRestartsOften(t *testing.T) {
+	r := simtest.Run(t, sim.Config{
+		Strategy: kademlia.Strategy, Data: simtest.Clusters(t, 150, 30), Churn: sim.Churn{Median: 5 * time.Second, Away: time.Second},
+		Queries: 500, Seed: 1, Warmup: 10 * time.Second,
+	})
+	t.Logf("%+v", r)
+	if r.Recall < 0.9 { // half of all sessions are shorter than 5 s
+		t.Errorf("recall %v", r.Recall)
+	}
+}

@@ -1,0 +1,156 @@
+package kademlia
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// work is a lookup for upkeep: to refresh a bucket, or to publish keys.
+type work struct {
+	target uint64
+	keys   []strategy.Key // to be published, in the order of their places, target first; none: of a refresh, or of a region
+	region *region        // whose peers are looked for
+	shared int            // bits that the peers looked for share with the target
+}
+
+// region is a part of the space of hashes with at least 20 peers in it, if the network has as many. The keys in it are published
+// when all its peers are known.
+type region struct {
+	place uint64         // of a key in it
+	bits  int            // that all places in it share
+	keys  []strategy.Key // to be published, some of them in later regions
+	peers []strategy.ID  // known so far
+	rest  []work
+}
+
+// publish plans to publish all keys, in the order of their places.
+func (k *peer) publish() {
+	var keys []strategy.Key
+	for _, f := range k.run.world.Collection(k.host.Self()) {
+		keys = append(keys, strategy.Key{Fingerprint: f})
+	}
+	slices.SortFunc(keys, func(a, b strategy.Key) int { return cmp.Compare(target(a), target(b)) })
+	for len(keys) > 0 {
+		end := 1
+		for shift := 64 - k.parted(); k.run.sweep && end < len(keys) && target(keys[end])>>shift == target(keys[0])>>shift; {
+			end++
+		}
+		k.work = append(k.work, work{target: target(keys[0]), keys: keys[:end]})
+		keys = keys[end:]
+	}
+}
+
+// parted is how many bits of a place say which part of a sweep it belongs to. There are no more parts than lookups at one time, and
+// none is smaller than the region around ourselves.
+func (k *peer) parted() int {
+	self := place(k.host.Self())
+	near := k.nearest(self)
+	if len(near) < bucketSize {
+		return 0
+	}
+	return min(bits.Len(workers)-1, bits.LeadingZeros64(place(near[bucketSize-1])^self))
+}
+
+// gather takes in the end of a lookup for publishing.
+func (k *peer) gather(l *lookup) {
+	there := slices.DeleteFunc(l.contacts, func(c contact) bool { return c.state == failed })
+	var peers []strategy.ID
+	for _, c := range there {
+		peers = append(peers, c.peer)
+	}
+	if !k.run.sweep {
+		k.provide(peers, l.work.keys)
+		return
+	}
+	complete := 0 // bits of the target that only peers known by now share: those nearer than the 20th
+	if len(there) >= bucketSize {
+		complete = bits.LeadingZeros64(there[bucketSize-1].far) + 1
+	}
+	w := l.work
+	if w.region == nil {
+		w.shared = max(0, complete-1)
+		w.region = &region{place: w.target, bits: w.shared, keys: w.keys}
+	}
+	k.explored(w, complete, peers)
+}
+
+// explored adds peers to a region. What is not known yet lies on the other sides of the branchings between the part of which all
+// peers are known and the whole that was looked for.
+func (k *peer) explored(w work, complete int, peers []strategy.ID) {
+	r := w.region
+	for _, p := range peers {
+		if !slices.Contains(r.peers, p) {
+			r.peers = append(r.peers, p)
+		}
+	}
+	for b := w.shared + 1; b <= complete; b++ {
+		r.rest = append(r.rest, work{target: w.target ^ 1<<(64-b), region: r, shared: b})
+	}
+	if last := len(r.rest) - 1; last >= 0 {
+		k.work = slices.Insert(k.work, 0, r.rest[last])
+		r.rest = r.rest[:last]
+		return
+	}
+	inside := func(key strategy.Key) bool { return bits.LeadingZeros64(target(key)^r.place) >= r.bits }
+	end := slices.IndexFunc(r.keys, func(key strategy.Key) bool { return !inside(key) })
+	if end < 0 {
+		end = len(r.keys)
+	}
+	k.provide(r.peers, r.keys[:end])
+	if rest := r.keys[end:]; len(rest) > 0 {
+		k.work = slices.Insert(k.work, 0, work{target: target(rest[0]), keys: rest})
+	}
+}
+
+// provide sends the record of each key to the 20 peers nearest to it.
+func (k *peer) provide(peers []strategy.ID, keys []strategy.Key) {
+	records := map[strategy.ID][]summary.Fingerprint{}
+	for _, key := range keys {
+		target := target(key)
+		slices.SortFunc(peers, func(a, b strategy.ID) int { return cmp.Compare(place(a)^target, place(b)^target) })
+		for _, p := range peers[:min(bucketSize, len(peers))] {
+			records[p] = append(records[p], key.Fingerprint)
+		}
+	}
+	for _, p := range peers {
+		if r := records[p]; len(r) > 0 {
+			k.send(p, strategy.Message{Body: provide{r}, Bytes: len(r) * recordBytes})
+		}
+	}
+}
+
+// records are provider records, sorted when they are asked for.
+type records struct {
+	list   []record
+	sorted bool
+}
+
+type record struct {
+	key      summary.Fingerprint
+	provider strategy.ID
+}
+
+func (r *records) add(key summary.Fingerprint, provider strategy.ID) {
+	r.list = append(r.list, record{key, provider})
+	r.sorted = false
+}
+
+// providers are those of a key, ascending.
+func (r *records) providers(key summary.Fingerprint) []strategy.ID {
+	if !r.sorted {
+		slices.SortFunc(r.list, func(a, b record) int {
+			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.provider, b.provider))
+		})
+		r.list, r.sorted = slices.Compact(r.list), true
+	}
+	var out []strategy.ID
+	i, _ := slices.BinarySearchFunc(r.list, key, func(a record, key summary.Fingerprint) int { return cmp.Compare(a.key, key) })
+	for ; i < len(r.list) && r.list[i].key == key; i++ {
+		out = append(out, r.list[i].provider)
+	}
+	return out
+}

@@ -1,0 +1,406 @@
+// Package planetp gossips whole Bloom filters, as PlanetP does.
+package planetp
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/filters"
+	"github.com/venn-p2p/venn/testnet/strategy/probe"
+	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
+)
+
+// Strategy gives everybody everybody's whole filter, by gossip.
+//
+// A query costs no more than its candidates; upkeep grows with the number of peers, of which nobody holds less than all.
+var Strategy = strategy.Strategy{
+	Name: "planetp",
+	Source: "Cuenca-Acuna, Peery, Martin, Nguyen, PlanetP: Using Gossiping to Build Content Addressable Peer-to-Peer Information " +
+		"Sharing Communities (HPDC 2003)",
+	Model: "rumour mongering until two peers in a row know a rumour, anti-entropy every tenth round and when there is no rumour, " +
+		"the ten last rumours with every answer, rounds that grow from 1 s (30 s there, which no warm-up could wait for) to 60 s. " +
+		"Bloom filters of two hash functions in 50 KiB, as there, or of Params.BitsPerKey once compressed, sent at their entropy " +
+		"and only to who lacks them; anti-entropy compares hashes of directories first, which saves bytes. A peer that can't be " +
+		"reached is left out until it is heard of again. Params.Upkeep delays rounds and answers, half of Params.Budget is how " +
+		"many peers a query asks. Ranking by terms is left out: a key is one term.",
+	Static: true,
+	Open:   open,
+}
+
+const (
+	filterBits = 50 << 13 // 50 KiB
+	hashes     = 2
+	giveUp     = 2 // peers in a row that know a rumour, after which it isn't spread further
+	entropy    = 10
+	recent     = 10
+	idle       = 2 // rounds without news until they become rarer
+	base       = time.Second
+	slower     = 5 * time.Second
+	slowest    = time.Minute
+
+	header = strategy.Overhead + 3
+	name   = 6  // of a rumour or a directory's entry
+	record = 48 // address, state and version of a peer
+)
+
+// run is what all peers of a run share: their filters, which are the same wherever they are held.
+type run struct {
+	world   strategy.World
+	params  func(n int) bloom.Params
+	boots   []uint16 // times that each peer came online: the version of its record
+	filters []atomic.Pointer[filter]
+}
+
+type filter struct {
+	*bloom.Filter
+	bytes int // on the wire
+}
+
+func open(w strategy.World) (strategy.Factory, error) {
+	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 {
+		return nil, fmt.Errorf("strategy: planetp: parameters %+v, below 0", w.Params)
+	}
+	r := &run{world: w, boots: make([]uint16, w.Peers), filters: make([]atomic.Pointer[filter], w.Peers)}
+	r.params = func(n int) bloom.Params {
+		bits := uint64(filterBits)
+		if w.Params.BitsPerKey > 0 {
+			bits = compressedLength(n, hashes, w.Params.BitsPerKey)
+		}
+		return bloom.Params{Blocks: 1, BlockBits: bits, Hashes: hashes}
+	}
+	return r.newPeer, nil
+}
+
+// compressedLength is the length of a filter of n keys and some hash functions that has so many bits a key once compressed.
+func compressedLength(n, hashes int, bitsPerKey float64) uint64 {
+	low, high := uint64(1), uint64(n)<<20
+	for low < high {
+		mid := (low + high + 1) / 2
+		p := bloom.Params{Blocks: 1, BlockBits: mid, Hashes: hashes}
+		if p.CompressedBits(n) <= bitsPerKey*float64(n) {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
+
+// filter is a peer's filter, made when it is first there.
+func (r *run) filter(p strategy.ID) *filter {
+	if f := r.filters[p].Load(); f != nil {
+		return f
+	}
+	collection := r.world.Collection(p)
+	f, err := bloom.New(r.params(max(1, len(collection))))
+	if err != nil {
+		panic(err) // parameters are ours
+	}
+	filters.Fill(f, collection)
+	r.filters[p].Store(&filter{f, filters.Compressed(f)})
+	return r.filters[p].Load()
+}
+
+func (r *run) newPeer(h strategy.Host) strategy.Peer {
+	self := h.Self()
+	r.boots[self]++
+	r.filter(self)
+	p := &peer{
+		run: r, host: h, prober: probe.New(h), directory: make([]entry, r.world.Peers), every: base,
+		allowance: upkeep.Allowance{Rate: r.world.Params.Upkeep},
+	}
+	if b := r.world.Params.Budget; b > 0 {
+		p.prober.Most = max(1, b/2) // a question and its answer
+	}
+	p.prober.Gone = func(id strategy.ID) { p.directory[id].away = true }
+	p.learn(news{self, r.boots[self], true}, true)
+	return p
+}
+
+type peer struct {
+	run       *run
+	host      strategy.Host
+	prober    probe.Prober
+	allowance upkeep.Allowance
+
+	directory []entry // by peer
+	hot       int     // rumours that are spread
+	sum       uint64  // hash of the directory
+	recent    []news  // rumours learned last, the oldest first
+
+	every  time.Duration // from round to round
+	rounds int
+	idle   int // rounds in a row without news
+}
+
+// entry is what is known of a peer: 6 bytes, for there are as many as pairs of peers.
+type entry struct {
+	version uint16 // of its record; 0: nothing is known
+	heat    uint8  // peers in a row that may still know of it before it isn't spread further
+	filter  bool   // its filter is here
+	away    bool   // it couldn't be reached
+	asked   bool   // its record is on the way
+}
+
+// news names an entry: a rumour, or a wish for a record, with the filter or without, or the record itself.
+type news struct {
+	peer    strategy.ID
+	version uint16
+	filter  bool
+}
+
+type (
+	rumours struct{ items []news }
+	reply   struct { // to rumours
+		told   []news // these
+		wants  []news
+		recent []news
+	}
+	wanted  struct{ items []news }
+	records struct {
+		items   []news
+		refused []news // beyond the sender's allowance
+		rumours bool   // to be spread further
+	}
+	sum  struct{ sum uint64 }   // anti-entropy: is the directory the same?
+	list struct{ items []news } // no: this is what it holds
+)
+
+func namesOf(n int) int { return header + n*name }
+
+func (p *peer) Step(now time.Duration, in strategy.Input) {
+	if p.prober.Step(in) {
+		return
+	}
+	switch in := in.(type) {
+	case strategy.Joined:
+		p.host.Wake(now + time.Duration(p.host.Rand().Int64N(int64(base))))
+	case strategy.Woken:
+		p.round(now)
+	case strategy.Started:
+		p.start(in.Query)
+	case strategy.Received:
+		p.receive(now, in.From, in.Message.Body)
+	case strategy.Failed:
+		p.directory[in.To].away = true
+		switch b := in.Message.Body.(type) {
+		case reply:
+			p.unask(b.wants)
+		case wanted:
+			p.unask(b.items)
+		}
+	}
+}
+
+// start asks all whose filters say that they hold the key, in an order by chance.
+func (p *peer) start(q strategy.Query) {
+	var candidates []strategy.ID
+	h := filters.Hash(q.Key.Fingerprint)
+	for i := range p.directory {
+		if e := &p.directory[i]; e.filter && !e.away && strategy.ID(i) != p.host.Self() && p.run.filter(strategy.ID(i)).ContainsHash(h) {
+			candidates = append(candidates, strategy.ID(i))
+		}
+	}
+	p.host.Rand().Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
+	p.prober.Start(q, candidates, 1)
+}
+
+// round gossips with a peer drawn by chance.
+func (p *peer) round(now time.Duration) {
+	if wait := p.allowance.Wait(now); wait > 0 {
+		p.host.Wake(now + wait)
+		return
+	}
+	to, ok := p.partner()
+	switch {
+	case !ok:
+	case p.hot == 0 || p.rounds%entropy == 0:
+		for i := range p.directory {
+			p.directory[i].asked = false // what hasn't come by now is asked for again
+		}
+		p.send(to, sum{p.sum}, header+8)
+	default:
+		hot := p.list(func(e entry) bool { return e.heat > 0 })
+		p.send(to, rumours{hot}, namesOf(len(hot)))
+	}
+	p.rounds++
+	p.host.Wake(now + p.every)
+}
+
+// partner draws a peer that is known and may be there.
+func (p *peer) partner() (strategy.ID, bool) {
+	rng := p.host.Rand()
+	for range 32 {
+		i := strategy.ID(rng.IntN(len(p.directory)))
+		if e := p.directory[i]; e.version > 0 && !e.away && i != p.host.Self() {
+			return i, true
+		}
+	}
+	links := p.host.Links()
+	if len(links) == 0 {
+		return 0, false
+	}
+	return links[rng.IntN(len(links))], true
+}
+
+func (p *peer) send(to strategy.ID, body any, bytes int) {
+	p.allowance.Spend(bytes)
+	p.host.Send(to, strategy.Message{Body: body, Bytes: bytes})
+}
+
+func (p *peer) list(which func(entry) bool) []news {
+	var out []news
+	for i, e := range p.directory {
+		if e.version > 0 && which(e) {
+			out = append(out, news{strategy.ID(i), e.version, e.filter})
+		}
+	}
+	return out
+}
+
+func (p *peer) receive(now time.Duration, from strategy.ID, body any) {
+	p.directory[from].away = false
+	switch b := body.(type) {
+	case rumours:
+		wants := p.wants(b.items)
+		reply := reply{b.items, wants, slices.Clone(p.recent)}
+		p.send(from, reply, namesOf(len(wants)+len(p.recent)))
+	case reply:
+		p.replied(now, from, b)
+	case wanted:
+		p.serve(now, from, b.items, false)
+	case records:
+		p.take(now, b)
+	case sum:
+		p.compare(from, b.sum)
+	case list:
+		p.want(from, b.items)
+		if len(b.items) == 0 {
+			p.quiet()
+		}
+	}
+}
+
+// wants are the entries that aren't known yet, and not on the way.
+func (p *peer) wants(items []news) []news {
+	var out []news
+	for _, n := range items {
+		if e := &p.directory[n.peer]; n.version > e.version && !e.asked {
+			e.asked = true
+			out = append(out, news{n.peer, n.version, !e.filter})
+		}
+	}
+	return out
+}
+
+func (p *peer) unask(items []news) {
+	for _, n := range items {
+		p.directory[n.peer].asked = false
+	}
+}
+
+// want asks for what isn't known of a directory.
+func (p *peer) want(from strategy.ID, items []news) {
+	if wants := p.wants(items); len(wants) > 0 {
+		p.send(from, wanted{wants}, namesOf(len(wants)))
+	}
+}
+
+// replied hears which rumours were news to a peer: those stay hot, the others cool.
+func (p *peer) replied(now time.Duration, from strategy.ID, b reply) {
+	for _, n := range b.told {
+		e := &p.directory[n.peer]
+		_, news := slices.BinarySearchFunc(b.wants, n.peer, func(w news, id strategy.ID) int { return int(w.peer - id) })
+		switch {
+		case e.heat == 0:
+		case news:
+			e.heat = giveUp
+		default:
+			if e.heat--; e.heat == 0 {
+				p.hot--
+			}
+		}
+	}
+	p.serve(now, from, b.wants, true)
+	p.want(from, b.recent)
+}
+
+// serve sends records, as far as the allowance goes.
+func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bool) {
+	if len(wants) == 0 {
+		return
+	}
+	bytes, n := header, 0
+	for p.allowance.Ready(now) && n < len(wants) && (n == 0 || p.allowance.Covers(bytes)) {
+		bytes += record
+		if wants[n].filter {
+			bytes += p.run.filter(wants[n].peer).bytes
+		}
+		n++
+	}
+	p.send(to, records{wants[:n], wants[n:], rumours}, bytes)
+}
+
+// take takes records in. Rumours are spread further; what anti-entropy brings is not.
+func (p *peer) take(now time.Duration, b records) {
+	for _, n := range b.items {
+		p.learn(n, b.rumours)
+	}
+	p.unask(b.refused)
+	if len(b.items) > 0 {
+		p.idle = 0
+		if p.every > base {
+			p.every = base
+			p.host.Wake(now + p.every)
+		}
+	}
+}
+
+func (p *peer) learn(n news, rumour bool) {
+	e := &p.directory[n.peer]
+	e.asked = false
+	if n.version <= e.version {
+		return
+	}
+	p.sum ^= hashOf(n.peer, e.version) ^ hashOf(n.peer, n.version)
+	e.version, e.away, e.filter = n.version, false, e.filter || n.filter
+	if !rumour {
+		return
+	}
+	if e.heat == 0 {
+		p.hot++
+	}
+	e.heat = giveUp
+	p.recent = append(p.recent, n)
+	p.recent = p.recent[max(0, len(p.recent)-recent):]
+}
+
+// hashOf is the part of an entry in a directory's hash.
+func hashOf(p strategy.ID, version uint16) uint64 {
+	if version == 0 {
+		return 0
+	}
+	return strategy.Scramble(uint64(p)<<16 | uint64(version))
+}
+
+// compare answers a peer that wants to know whether the directories are the same.
+func (p *peer) compare(from strategy.ID, sum uint64) {
+	if sum == p.sum {
+		p.send(from, list{}, header+1)
+		return
+	}
+	all := p.list(func(entry) bool { return true })
+	p.send(from, list{all}, namesOf(len(all)))
+}
+
+// quiet makes rounds rarer when there is nothing new.
+func (p *peer) quiet() {
+	if p.idle++; p.idle >= idle && p.hot == 0 {
+		p.idle = 0
+		p.every = min(slowest, p.every+slower)
+	}
+}

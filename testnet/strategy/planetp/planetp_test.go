@@ -1,0 +1,68 @@
+package planetp_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/attenuated"
+	"github.com/venn-p2p/venn/testnet/strategy/planetp"
+)
+
+// PlanetP: who has all filters finds all holders, and asks in vain as many peers as the filters' false-positive rate says.
+func TestPlanetP(t *testing.T) {
+	const peers, keys, bits = 150, 100, 8
+	cfg := sim.Config{
+		Strategy: planetp.Strategy, Params: strategy.Params{BitsPerKey: bits}, Data: simtest.Clusters(t, peers, keys), Queries: 3000,
+		All: true, Seed: 3, Warmup: time.Minute, Asking: 20 * time.Second, Patience: 10 * time.Second,
+	}
+	r := simtest.Run(t, cfg)
+	t.Logf("%+v", r)
+	if r.Recall < 0.999 || r.Wrong != 0 {
+		t.Errorf("recall %v, %d wrong", r.Recall, r.Wrong)
+	}
+	// Two hash functions and m bits a key: m H(p) = 8 bits with p = 1-exp(-2/m) ones; the rate is p².
+	m := 8.0
+	p := func() float64 { return 1 - math.Exp(-2/m) }
+	for m*entropy(p()) < bits {
+		m += 0.001
+	}
+	holders := r.ProbesPerQuery - r.WastedProbesPerQuery
+	if want := p() * p() * (peers - 1 - holders); math.Abs(r.WastedProbesPerQuery/want-1) > 0.1 {
+		t.Errorf("%v wasted probes a query, want about %v", r.WastedProbesPerQuery, want)
+	}
+	// Everybody gets every filter once, and a little talk.
+	least := float64(peers * (keys*bits/8 + 48))
+	if sent := r.UpkeepBytesPerPeer - r.ConnectBytes; sent < 0.9*least || sent > 1.6*least {
+		t.Errorf("%v bytes of upkeep, the filters are %v", sent, least)
+	}
+	cfg.Params.Upkeep = 50
+	r = simtest.Run(t, cfg)
+	if sent := r.UpkeepBytesPerPeer - r.ConnectBytes; sent > 50*90*1.2 {
+		t.Errorf("%v bytes of upkeep in 90 s, allowed are 50 a second", sent)
+	}
+}
+
+func entropy(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
+
+// Attenuated filters of either kind: what lies within their reach is found at once, at far fewer messages than a walk by
+// chance takes.
+func TestAttenuated(t *testing.T) {
+	data := simtest.Clusters(t, 400, 60)
+	for _, s := range []strategy.Strategy{attenuated.Strategy, attenuated.Papapetrou} {
+		r := simtest.Run(t, sim.Config{
+			Strategy: s, Data: data, Queries: 1000, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Patience: 10 * time.Second,
+		})
+		t.Logf("%+v", r)
+		if r.Recall < 0.98 || r.Wrong != 0 || r.MessagesPerQuery > 10 {
+			t.Errorf("%s: recall %v, %d wrong, %v messages", s.Name, r.Recall, r.Wrong, r.MessagesPerQuery)
+		}
+		// Eight links, to each of which three levels of at most 640 bits a key go, with records and what changed on the way.
+		if most := 8 * 3 * 640 * 60 / 8.0 * 1.5; r.UpkeepBytesPerPeer-r.ConnectBytes > most {
+			t.Errorf("%s: %v bytes of upkeep, want at most %v", s.Name, r.UpkeepBytesPerPeer-r.ConnectBytes, most)
+		}
+	}
+}

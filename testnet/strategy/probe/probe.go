@@ -1,0 +1,123 @@
+// Package probe asks candidates whether they hold a key: what strategies have in common that know candidates.
+package probe
+
+import (
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Prober asks peers whether they hold the key of an own query, and answers those who ask: for strategies that know candidates.
+// For one holder it asks them one after the other, for all holders all at once.
+type Prober struct {
+	host strategy.Host
+	open map[strategy.QueryID]*probing
+	Most int // peers that a query may ask; 0: no bound
+	// Over is told of a query whose candidates have all been asked. nil: that is all that is done for it.
+	Over func(q strategy.Query, found bool)
+	// Gone is told of a peer that couldn't be reached. nil: nobody wants to know.
+	Gone func(strategy.ID)
+}
+
+type probing struct {
+	query   strategy.Query
+	asked   int
+	hops    int
+	rest    []strategy.ID // to be asked yet
+	waiting int           // for answers
+	found   bool
+}
+
+type (
+	// Ask asks whether a peer holds a key.
+	Ask struct{ Key strategy.Key }
+	// Answer is its answer.
+	Answer struct{ Has bool }
+)
+
+// Sizes of the two.
+const (
+	AskBytes    = strategy.Overhead + strategy.KeyBytes + 2
+	AnswerBytes = strategy.Overhead + 3
+)
+
+// New returns a Prober that asks nobody yet.
+func New(h strategy.Host) Prober { return Prober{host: h, open: map[strategy.QueryID]*probing{}} }
+
+// Start asks candidates in their order. Who is found was got to know over so many hops.
+func (p *Prober) Start(q strategy.Query, candidates []strategy.ID, hops int) {
+	p.open[q.ID] = &probing{query: q, hops: hops, rest: candidates}
+	p.next(q.ID)
+}
+
+// More adds candidates to a query that is open; false: it is not.
+func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bool {
+	o, open := p.open[q]
+	if open {
+		o.rest, o.hops = append(o.rest, candidates...), hops
+		p.next(q)
+	}
+	return open
+}
+
+// Asking says whether answers to a query are waited for.
+func (p *Prober) Asking(q strategy.QueryID) bool { return p.open[q] != nil }
+
+// next asks whoever is due, or ends the query.
+func (p *Prober) next(q strategy.QueryID) {
+	o := p.open[q]
+	for len(o.rest) > 0 && (o.query.All || o.waiting == 0 && !o.found) && (p.Most == 0 || o.asked < p.Most) {
+		p.host.Send(o.rest[0], strategy.Message{Body: Ask{o.query.Key}, Bytes: AskBytes, Query: q})
+		o.rest = o.rest[1:]
+		o.asked++
+		o.waiting++
+	}
+	if o.waiting > 0 {
+		return
+	}
+	delete(p.open, q)
+	if p.Over != nil {
+		p.Over(o.query, o.found)
+		return
+	}
+	p.host.Done(q)
+}
+
+// Step takes in what concerns it; false: that is for another.
+func (p *Prober) Step(in strategy.Input) bool {
+	switch in := in.(type) {
+	case strategy.Received:
+		switch b := in.Message.Body.(type) {
+		case Ask:
+			has := p.host.Look(in.Message.Query, b.Key)
+			p.host.Send(in.From, strategy.Message{Body: Answer{has}, Bytes: AnswerBytes, Query: in.Message.Query})
+			return true
+		case Answer:
+			p.answered(in.Message.Query, in.From, b.Has)
+			return true
+		}
+	case strategy.Failed:
+		switch in.Message.Body.(type) {
+		case Ask:
+			if p.Gone != nil {
+				p.Gone(in.To)
+			}
+			p.answered(in.Message.Query, in.To, false)
+			return true
+		case Answer:
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Prober) answered(q strategy.QueryID, from strategy.ID, has bool) {
+	o, open := p.open[q]
+	if !open {
+		return
+	}
+	o.waiting--
+	if has {
+		o.found = true
+		p.host.Found(q, from, o.hops)
+	}
+	p.next(q)
+}

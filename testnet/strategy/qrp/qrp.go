@@ -1,0 +1,350 @@
+// Package qrp is Gnutella's network of two tiers with query routing tables.
+package qrp
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/filters"
+	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
+	"github.com/venn-p2p/venn/testnet/strategy/visits"
+)
+
+// Strategy is Gnutella's network of two tiers: leaves give their ultrapeers tables of what they hold, ultrapeers each other tables of
+// themselves and their leaves, and the last hop of a query goes only where a table matches.
+var Strategy = strategy.Strategy{
+	Name: "qrp",
+	Source: "Rohrs, Query Routing for the Gnutella Network (LimeWire 2002); Singla, Rohrs, Ultrapeers (2002); Fisk, Gnutella " +
+		"Dynamic Query Protocol (2003)",
+	Model: "one peer in ten is an ultrapeer, drawn by its number, which stands for election and host caches; leaves have three " +
+		"ultrapeers, ultrapeers about 32 of their kind and any number of leaves. Tables of 65,536 bits, or of Params.BitsPerKey " +
+		"times the mean collection, with one hash function, sent entropy-coded, and what changed at most every 10 s. A dynamic query: " +
+		"the leaves and ultrapeers whose tables match, then one ultrapeer after another with one more hop, every 2.4 s until one " +
+		"holder is found, or all have been asked. Holders tell the asker directly. Params.Upkeep delays tables.",
+	Connects: true,
+	Static:   true,
+	Open:     open,
+}
+
+const (
+	oneIn      = 10 // peers is an ultrapeer
+	ultrapeers = 3  // of a leaf
+	degree     = 32 // of an ultrapeer
+	tableBits  = 1 << 16
+	every      = 10 * time.Second // at most, an ultrapeer's table is made anew
+	perHop     = 2400 * time.Millisecond
+	header     = strategy.Overhead + 23 + 5
+	queryBytes = strategy.Overhead + 23 + 2 + strategy.KeyBytes + 6 // with the address of the asker
+	hitBytes   = strategy.Overhead + 23 + 11 + 16 + 8 + 34
+	talkBytes  = strategy.Overhead + 23 + 2
+)
+
+type run struct {
+	world      strategy.World
+	params     bloom.Params
+	ultrapeers []strategy.ID
+}
+
+// listed says whether a peer is an ultrapeer.
+func (r *run) listed(p strategy.ID) bool {
+	_, ok := slices.BinarySearch(r.ultrapeers, p)
+	return ok
+}
+
+func open(w strategy.World) (strategy.Factory, error) {
+	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 {
+		return nil, fmt.Errorf("strategy: qrp: parameters %+v, below 0", w.Params)
+	}
+	r := &run{world: w, params: bloom.Params{Blocks: 1, BlockBits: tableBits, Hashes: 1}}
+	if w.Params.BitsPerKey > 0 {
+		r.params.BlockBits = 1 << bits.Len64(uint64(w.Params.BitsPerKey*filters.MeanSize(w)))
+	}
+	for p := range strategy.ID(w.Peers) {
+		if strategy.Scramble(w.Seed^strategy.Scramble(uint64(p)))%oneIn == 0 {
+			r.ultrapeers = append(r.ultrapeers, p)
+		}
+	}
+	if len(r.ultrapeers) == 0 {
+		r.ultrapeers = []strategy.ID{0}
+	}
+	return r.newPeer, nil
+}
+
+func (r *run) newPeer(h strategy.Host) strategy.Peer {
+	own := filters.Empty(r.params)
+	filters.Fill(own, r.world.Collection(h.Self()))
+	return &peer{
+		run: r, host: h, ultra: r.listed(h.Self()), allowance: upkeep.Allowance{Rate: r.world.Params.Upkeep}, own: own, told: own,
+		heard: map[strategy.ID]*bloom.Filter{}, asked: map[strategy.QueryID]*asked{},
+	}
+}
+
+type peer struct {
+	run       *run
+	host      strategy.Host
+	ultra     bool
+	allowance upkeep.Allowance
+
+	own   *bloom.Filter
+	told  *bloom.Filter                 // the table that neighbours have
+	heard map[strategy.ID]*bloom.Filter // theirs
+	due   time.Duration                 // when ours is made anew; 0: it needn't be
+
+	seen  visits.Visits[struct{}]
+	asked map[strategy.QueryID]*asked // own queries of a leaf
+	open  []*search                   // that this ultrapeer runs
+}
+
+// asked is a leaf's own query.
+type asked struct {
+	query strategy.Query
+	rest  []strategy.ID // ultrapeers to be asked yet
+}
+
+// search is a dynamic query, which an ultrapeer runs for a leaf or itself.
+type search struct {
+	query strategy.Query
+	asker strategy.ID
+	rest  []strategy.ID // ultrapeers to be asked for one more hop
+	at    time.Duration // when the next one is
+}
+
+type (
+	table   struct{ *bloom.Filter }
+	request struct{ query strategy.Query } // of a leaf, to run a query
+	end     struct{}                       // nothing more is to be found
+	enough  struct{}                       // the asker has what it wants
+	ask     struct {
+		query strategy.Query
+		asker strategy.ID
+		ttl   int // further hops
+		hops  int // so far
+	}
+	hit struct{ hops int }
+)
+
+func (q *peer) Step(now time.Duration, in strategy.Input) {
+	switch in := in.(type) {
+	case strategy.Joined:
+		q.link()
+	case strategy.LinkOpened:
+		if q.run.listed(in.Peer) {
+			q.sendTable(in.Peer, filters.Compressed(q.told))
+		}
+	case strategy.LinkClosed:
+		q.change(now, in.Peer)
+		delete(q.heard, in.Peer)
+		q.link()
+	case strategy.Started:
+		q.start(now, in.Query)
+	case strategy.Received:
+		q.receive(now, in.From, in.Message)
+	case strategy.Failed:
+		q.failed(now, in)
+	}
+	q.work(now)
+}
+
+// ultras are the neighbours that are ultrapeers.
+func (q *peer) ultras() []strategy.ID {
+	return slices.DeleteFunc(slices.Clone(q.host.Links()), func(p strategy.ID) bool { return !q.run.listed(p) })
+}
+
+// link sees to it that there are links to enough ultrapeers. One of them opens half of its links itself.
+func (q *peer) link() {
+	want, all := ultrapeers, q.run.ultrapeers
+	if q.ultra {
+		want = degree / 2
+	}
+	have := q.ultras()
+	for range 4 * want {
+		if len(have) >= min(want, len(all)-1) && len(have) > 0 {
+			return
+		}
+		if p := all[q.host.Rand().IntN(len(all))]; p != q.host.Self() && !slices.Contains(have, p) {
+			have = append(have, p)
+			q.host.Connect(p)
+		}
+	}
+}
+
+// change notes that the table of a neighbour has changed: an ultrapeer's is of its leaves too.
+func (q *peer) change(now time.Duration, of strategy.ID) {
+	if q.ultra && q.due == 0 && !q.run.listed(of) {
+		q.due = now + every
+	}
+}
+
+// work does what is due, and asks to be woken for what is next.
+func (q *peer) work(now time.Duration) {
+	if q.due > 0 && now >= q.due {
+		q.due = 0
+		if wait := q.allowance.Wait(now); wait > 0 {
+			q.due = now + wait
+		} else {
+			q.table()
+		}
+	}
+	for _, o := range slices.Clone(q.open) {
+		if now >= o.at {
+			q.widen(now, o)
+		}
+	}
+	next := q.due
+	for _, o := range q.open {
+		if next == 0 || o.at < next {
+			next = o.at
+		}
+	}
+	if next > 0 {
+		q.host.Wake(next)
+	}
+}
+
+// table makes an ultrapeer's table anew and sends what differs.
+func (q *peer) table() {
+	t := q.own.Clone()
+	for p, f := range q.heard { // a union, in whatever order
+		if !q.run.listed(p) {
+			filters.Merge(t, f)
+		}
+	}
+	if t.Equal(q.told) {
+		return
+	}
+	bytes := filters.Changed(t, q.told)
+	q.told = t
+	for _, p := range q.ultras() {
+		q.sendTable(p, bytes)
+	}
+}
+
+func (q *peer) sendTable(to strategy.ID, bytes int) {
+	q.allowance.Spend(header + bytes)
+	q.host.Send(to, strategy.Message{Body: table{q.told}, Bytes: header + bytes})
+}
+
+func (q *peer) start(now time.Duration, query strategy.Query) {
+	if q.ultra {
+		q.dynamic(now, query, q.host.Self())
+		return
+	}
+	q.asked[query.ID] = &asked{query, q.ultras()}
+	q.request(query.ID)
+}
+
+// request has the next ultrapeer run a leaf's query.
+func (q *peer) request(id strategy.QueryID) {
+	a, open := q.asked[id]
+	switch {
+	case !open:
+	case len(a.rest) == 0:
+		delete(q.asked, id)
+		q.host.Done(id)
+	default:
+		q.host.Send(a.rest[0], strategy.Message{Body: request{a.query}, Bytes: queryBytes, Query: id})
+		a.rest = a.rest[1:]
+	}
+}
+
+func (q *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) {
+	switch b := m.Body.(type) {
+	case table:
+		q.heard[from] = b.Filter
+		q.change(now, from)
+	case request:
+		q.dynamic(now, b.query, from)
+	case ask:
+		q.pass(now, b, from)
+	case hit:
+		q.hit(from, m.Query, b)
+	case enough:
+		q.close(m.Query)
+	case end:
+		q.request(m.Query)
+	}
+}
+
+func (q *peer) failed(now time.Duration, in strategy.Failed) {
+	switch in.Message.Body.(type) {
+	case nil:
+		q.link()
+	case request:
+		q.request(in.Message.Query)
+	}
+}
+
+// dynamic begins to run a query: as far as tables reach.
+func (q *peer) dynamic(now time.Duration, query strategy.Query, asker strategy.ID) {
+	rest := slices.DeleteFunc(q.ultras(), func(p strategy.ID) bool { return p == asker })
+	q.host.Rand().Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	q.open = append(q.open, &search{query, asker, rest, now + perHop})
+	q.pass(now, ask{query: query, asker: asker, ttl: 1}, asker)
+}
+
+// widen asks one more ultrapeer, to whose neighbours the query goes too, or ends the query.
+func (q *peer) widen(now time.Duration, o *search) {
+	if len(o.rest) > 0 && now < o.query.Deadline {
+		q.send(o.rest[0], ask{query: o.query, asker: o.asker, ttl: 1, hops: 1})
+		o.rest, o.at = o.rest[1:], now+perHop
+		return
+	}
+	q.close(o.query.ID)
+	if o.asker == q.host.Self() {
+		q.host.Done(o.query.ID)
+	} else {
+		q.host.Send(o.asker, strategy.Message{Body: end{}, Bytes: talkBytes, Query: o.query.ID})
+	}
+}
+
+func (q *peer) close(id strategy.QueryID) {
+	q.open = slices.DeleteFunc(q.open, func(o *search) bool { return o.query.ID == id })
+}
+
+// pass looks into the own collection, and passes a query on where tables match: to leaves always, to ultrapeers while it
+// may go further. One that comes a second time, over more hops, goes only where it hasn't been.
+func (q *peer) pass(now time.Duration, a ask, from strategy.ID) {
+	h := filters.Hash(a.query.Key.Fingerprint)
+	_, seen := q.seen.At(now, a.query.ID)
+	if !seen && a.asker != q.host.Self() && q.own.ContainsHash(h) && q.host.Look(a.query.ID, a.query.Key) {
+		q.host.Send(a.asker, strategy.Message{Body: hit{max(1, a.hops)}, Bytes: hitBytes, Query: a.query.ID})
+	}
+	if !q.ultra {
+		return
+	}
+	a.hops++
+	ttl := a.ttl
+	a.ttl = 0
+	for _, p := range q.host.Links() {
+		if f := q.heard[p]; f == nil || p == from || p == a.asker || !f.ContainsHash(h) {
+			continue
+		}
+		if q.run.listed(p) && ttl > 0 || !q.run.listed(p) && !seen {
+			q.send(p, a)
+		}
+	}
+}
+
+func (q *peer) send(to strategy.ID, a ask) {
+	q.host.Send(to, strategy.Message{Body: a, Bytes: queryBytes, Query: a.query.ID})
+}
+
+// hit takes an answer to an own query, and lets the ultrapeer know if that is enough.
+func (q *peer) hit(from strategy.ID, id strategy.QueryID, b hit) {
+	q.host.Found(id, from, b.hops)
+	if a, open := q.asked[id]; open && !a.query.All {
+		delete(q.asked, id)
+		for _, p := range q.ultras() {
+			if !slices.Contains(a.rest, p) {
+				q.host.Send(p, strategy.Message{Body: enough{}, Bytes: talkBytes, Query: id})
+			}
+		}
+	}
+	q.open = slices.DeleteFunc(q.open, func(o *search) bool {
+		return o.query.ID == id && !o.query.All && o.asker == q.host.Self()
+	})
+}

@@ -1,0 +1,33 @@
+package qrp_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
+	"github.com/venn-p2p/venn/testnet/strategy/qrp"
+)
+
+// QRP: everything is found, with less than flooding asks, and hardly a leaf looks in vain.
+func TestQRP(t *testing.T) {
+	data := simtest.Clusters(t, 500, 60)
+	cfg := sim.Config{
+		Strategy: qrp.Strategy, Data: data, Queries: 1000, Seed: 3, Warmup: 30 * time.Second, Asking: 10 * time.Second,
+	}
+	r := simtest.Run(t, cfg)
+	t.Logf("%+v", r)
+	if r.Recall < 0.99 || r.Wrong != 0 {
+		t.Errorf("recall %v, %d wrong", r.Recall, r.Wrong)
+	}
+	// A table of 65,536 bits for 60 keys matches one key in a thousand that isn't there, an ultrapeer's with ten leaves one in a
+	// hundred; of the 500 peers some 50 are ultrapeers.
+	if r.WastedProbesPerQuery > 2 {
+		t.Errorf("%v wasted probes", r.WastedProbesPerQuery)
+	}
+	cfg.Strategy = flooding.Strategy
+	if f := simtest.Run(t, cfg); r.MessagesPerQuery > f.MessagesPerQuery/5 {
+		t.Errorf("%v messages, flooding takes %v", r.MessagesPerQuery, f.MessagesPerQuery)
+	}
+}

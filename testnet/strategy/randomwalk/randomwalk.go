@@ -1,0 +1,152 @@
+// Package randomwalk sends walkers out that look at one peer after the other.
+package randomwalk
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/visits"
+)
+
+// Strategy sends walkers out, each of which goes from peer to peer by chance until enough is found.
+//
+// A walker looks at one peer a step, so in a network of n peers of which h hold the key, s steps find one with a probability
+// of about 1 - (1-h/n)^s: cost goes with n/h, not with n.
+var Strategy = strategy.Strategy{
+	Name:   "random-walk",
+	Source: "Lv, Cao, Cohen, Li, Shenker, Search and Replication in Unstructured Peer-to-Peer Networks (ICS 2002)",
+	Model: "32 walkers; at every fourth step each checks with the asker whether to go on; a peer passes no walker of a query to a " +
+		"neighbour twice while there is another. At most 1024 steps a walker, 128 when all holders are wanted, or what the budget " +
+		"allows. A holder tells the asker directly. No upkeep but the links themselves.",
+	Open: func(w strategy.World) (strategy.Factory, error) {
+		return func(h strategy.Host) strategy.Peer { return &peer{host: h, budget: w.Params.Budget} }, nil
+	},
+}
+
+const (
+	walkers     = 32
+	steps       = 1024 // of a walker
+	stepsAll    = 128  // of one that nothing stops before
+	check       = 4    // steps between two checks
+	walkerBytes = strategy.Overhead + strategy.KeyBytes + 16 + 38
+	hitBytes    = strategy.Overhead + 16 + 8
+	talkBytes   = strategy.Overhead + 16 + 4 // a check, and its answer
+)
+
+type peer struct {
+	host   strategy.Host
+	budget int
+	seen   visits.Visits[passed]
+}
+
+// passed is what a peer remembers of a query whose walkers came by.
+type passed struct {
+	looked bool
+	sent   []strategy.ID // neighbours that got one
+	enough bool          // an own query has found what it wants
+}
+
+// walker is on its way. One that checks is at the peer that sent the check.
+type walker struct {
+	query strategy.Query
+	asker strategy.ID
+	hops  int // so far
+	left  int // further steps
+}
+
+type (
+	ask struct{ walker walker } // may the walker go on?
+	on  struct{ walker walker } // it may
+	hit struct{ hops int }
+)
+
+func (r *peer) Step(now time.Duration, in strategy.Input) {
+	switch in := in.(type) {
+	case strategy.Started:
+		r.start(now, in.Query)
+	case strategy.Received:
+		r.receive(now, in.From, in.Message)
+	case strategy.Failed:
+		if w, ok := in.Message.Body.(walker); ok {
+			w.hops--
+			w.left++
+			r.pass(now, w, in.To)
+		}
+	}
+}
+
+func (r *peer) start(now time.Duration, q strategy.Query) {
+	w := walker{query: q, asker: r.host.Self(), left: steps}
+	if q.All {
+		w.left = stepsAll
+	}
+	n := walkers
+	if steps := r.budget; steps > 0 {
+		if !q.All { // a check and its answer at every fourth step
+			steps = steps * check / (check + 2)
+		}
+		n = max(1, min(n, steps/check))
+		w.left = max(1, steps/n)
+	}
+	for range n {
+		r.pass(now, w, w.asker)
+	}
+}
+
+// pass sends a walker on: to a neighbour that has got none of this query yet, if there is one, and rather not back.
+func (r *peer) pass(now time.Duration, w walker, from strategy.ID) {
+	if w.left == 0 || now >= w.query.Deadline {
+		return
+	}
+	v, _ := r.seen.At(now, w.query.ID)
+	links := r.host.Links()
+	fresh := slices.DeleteFunc(slices.Clone(links), func(p strategy.ID) bool { return p == from || slices.Contains(v.sent, p) })
+	if len(fresh) == 0 {
+		fresh = links
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	to := fresh[r.host.Rand().IntN(len(fresh))]
+	v.sent = append(v.sent, to)
+	w.hops++
+	w.left--
+	r.host.Send(to, strategy.Message{Body: w, Bytes: walkerBytes, Query: w.query.ID})
+}
+
+func (r *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) {
+	switch b := m.Body.(type) {
+	case walker:
+		r.arrive(now, b, from)
+	case ask:
+		if v, known := r.seen.At(now, m.Query); known && !v.enough {
+			r.host.Send(from, strategy.Message{Body: on(b), Bytes: talkBytes, Query: m.Query})
+		}
+	case on:
+		r.pass(now, b.walker, r.host.Self())
+	case hit:
+		r.host.Found(m.Query, from, b.hops)
+		v, _ := r.seen.At(now, m.Query)
+		v.enough = true
+	}
+}
+
+// arrive takes in a walker: it looks, and goes on.
+func (r *peer) arrive(now time.Duration, w walker, from strategy.ID) {
+	v, _ := r.seen.At(now, w.query.ID)
+	if !v.looked && w.asker != r.host.Self() {
+		v.looked = true
+		if r.host.Look(w.query.ID, w.query.Key) {
+			r.host.Send(w.asker, strategy.Message{Body: hit{w.hops}, Bytes: hitBytes, Query: w.query.ID})
+			if !w.query.All {
+				return
+			}
+		}
+	}
+	if w.hops%check == 0 && !w.query.All {
+		r.host.Send(w.asker, strategy.Message{Body: ask{w}, Bytes: talkBytes, Query: w.query.ID})
+		return
+	}
+	r.pass(now, w, from)
+}

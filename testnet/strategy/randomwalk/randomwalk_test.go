@@ -1,0 +1,30 @@
+package randomwalk_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
+	"github.com/venn-p2p/venn/testnet/strategy/randomwalk"
+)
+
+// Walkers that nothing stops find the share of all holders that the peers they see are of all peers.
+func TestRandomWalk(t *testing.T) {
+	const peers = 300
+	cfg := sim.Config{Strategy: randomwalk.Strategy, Data: simtest.Clusters(t, peers, 50), Queries: 500, Seed: 3}
+	r := simtest.Run(t, cfg)
+	t.Logf("%+v", r)
+	if r.Recall < 0.995 || r.Wrong != 0 || r.UpkeepBytesPerPeer != r.ConnectBytes {
+		t.Errorf("find one: recall %v, %d wrong, upkeep %v", r.Recall, r.Wrong, r.UpkeepBytesPerPeer-r.ConnectBytes)
+	}
+	cfg.All, cfg.Params.Budget = true, 60
+	r = simtest.Run(t, cfg)
+	t.Logf("%+v", r)
+	if seen := r.ProbesPerQuery / (peers - 1); math.Abs(r.Recall-seen) > 0.02 {
+		t.Errorf("find all: recall %v, but %v of all peers seen", r.Recall, seen)
+	}
+	if r.MessagesPerQuery < 50 || r.MessagesPerQuery > 65 { // and the answers
+		t.Errorf("%v messages a query of a budget of 60", r.MessagesPerQuery)
+	}
+}

@@ -1,0 +1,40 @@
+// Package upkeep bounds what a peer sends for upkeep.
+package upkeep
+
+import (
+	"time"
+)
+
+// Allowance is what a peer may send for upkeep: so many bytes a second, saved up for ten seconds at most. What is sent may
+// overdraw it once; then the peer waits. The zero value bounds nothing.
+type Allowance struct {
+	Rate  float64 // bytes a second; 0: no bound
+	saved float64
+	at    time.Duration
+}
+
+const burst = 10 * time.Second
+
+// Ready says whether something may be sent.
+func (a *Allowance) Ready(now time.Duration) bool {
+	if a.Rate == 0 {
+		return true
+	}
+	a.saved = min(a.saved+float64(a.Rate*(now-a.at).Seconds()), a.Rate*burst.Seconds())
+	a.at = now
+	return a.saved >= 0
+}
+
+// Covers says whether so much can be sent without overdrawing.
+func (a *Allowance) Covers(bytes int) bool { return a.Rate == 0 || float64(bytes) < a.saved }
+
+// Spend takes what is sent off.
+func (a *Allowance) Spend(bytes int) { a.saved -= float64(bytes) }
+
+// Wait is how long it takes until something may be sent.
+func (a *Allowance) Wait(now time.Duration) time.Duration {
+	if a.Ready(now) {
+		return 0
+	}
+	return time.Duration(-a.saved/a.Rate*float64(time.Second)) + time.Millisecond
+}

@@ -1,0 +1,62 @@
+package venn
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// auditKeys is how many keys a neighbour is asked for in an audit, as package node does it.
+const auditKeys = 20
+
+// An audit asks a neighbour for keys of ours that its summary claims.
+type (
+	auditAsk    struct{ keys []summary.Fingerprint }
+	auditAnswer struct{ hits, misses int }
+)
+
+func auditBytes(keys int) int {
+	list := make([][]byte, keys)
+	for i := range list {
+		list[i] = make([]byte, strategy.KeyBytes)
+	}
+	return streamBytes + 1 + len(wire.AppendHaveRequest(nil, list))
+}
+
+func auditedBytes(keys int) int {
+	return strategy.Overhead + 1 + len(wire.AppendHaveAnswer(nil, make([]bool, keys)))
+}
+
+func (v *node) audit(e overlay.Audit) {
+	own := v.run.world.Collection(v.host.Self())
+	v.host.Rand().Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
+	var keys []summary.Fingerprint
+	for _, f := range own {
+		if len(keys) < auditKeys && e.Claims.Contains(f) {
+			keys = append(keys, f)
+		}
+	}
+	if len(keys) > 0 {
+		v.send(idOf(e.Of.Peer), auditAsk{keys}, auditBytes(len(keys)), 0)
+	}
+}
+
+func (v *node) audited(from strategy.ID, a auditAsk) {
+	o := &v.run.origins[v.host.Self()]
+	if o.held == nil {
+		o.held = v.run.world.Collection(v.host.Self())
+		slices.Sort(o.held)
+	}
+	var b auditAnswer
+	for _, f := range a.keys {
+		if _, held := slices.BinarySearch(o.held, f); held {
+			b.hits++
+		} else {
+			b.misses++
+		}
+	}
+	v.send(from, b, auditedBytes(len(a.keys)), 0)
+}

@@ -1,0 +1,229 @@
+package venn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// What a node does: package node has these numbers too.
+const (
+	lifetime = time.Hour
+	settle   = 500 * time.Millisecond // from a node's start to its first epoch, and from a change to the next
+	spacing  = 20 * time.Second       // between epochs at least
+	reserve  = 64                     // sequence numbers reserved on disk at a time; a restart loses those that are left
+
+	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
+	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
+	peerIDBytes      = 38               // of an Ed25519 key
+)
+
+// origin is a peer as the origin of summaries. Its epochs have the same parts while its collection stays as it is.
+type origin struct {
+	sessions uint64 // so far
+	last     uint32 // sequence number used
+	reserved uint32 // sequence numbers up to it may be used
+
+	// epochs are those published so far, ascending. Others read them while the peer itself adds one.
+	epochs atomic.Pointer[[]*epoch]
+	held   []summary.Fingerprint // the collection, ascending, once the peer has been audited; nil: to be asked for
+
+	sample  atomic.Pointer[compare.Sample] // the one asked for last, decoded: one an origin bounds what they take
+	changed bool                           // the collection is no longer that of the last epoch
+}
+
+// epoch is a summary that was published.
+type epoch struct {
+	stream           *summary.Prefix
+	first            *epoch // that has the same parts; itself, if no earlier one has
+	envelope, record []byte
+	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
+}
+
+// restart begins a session, and returns what its requests are numbered from.
+func (o *origin) restart() uint64 {
+	o.sessions++
+	o.last = o.reserved
+	return o.sessions << 32
+}
+
+// next is the sequence number of the next epoch.
+func (o *origin) next() uint32 {
+	if o.last++; o.last > o.reserved {
+		o.reserved = o.last + reserve - 1
+	}
+	return o.last
+}
+
+// epoch is the one of a sequence number; nil: it was never published.
+func (o *origin) epoch(sequence uint32) *epoch {
+	all := o.epochs.Load()
+	if all == nil {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(*all, sequence, func(e *epoch, s uint32) int {
+		return int(int64(e.stream.Header().Epoch.Sequence) - int64(s))
+	})
+	if !found {
+		return nil
+	}
+	return (*all)[i]
+}
+
+// publish gives a peer its next summary.
+func (r *run) publish(p strategy.ID) (overlay.Published, error) {
+	o := &r.origins[p]
+	number := summary.Epoch{Generation: 1, Sequence: o.next()}
+	var old []*epoch
+	if all := o.epochs.Load(); all != nil {
+		old = *all
+	}
+	e, err := r.make(p, number, old)
+	if err != nil {
+		return overlay.Published{}, err
+	}
+	all := append(slices.Clone(old), e)
+	o.epochs.Store(&all)
+	return overlay.Published{Envelope: e.envelope, Record: e.record, Stream: e.stream}, nil
+}
+
+// make makes an epoch: from the collection, or from an epoch before.
+func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, error) {
+	e := &epoch{}
+	var err error
+	o := &r.origins[p]
+	if len(old) > 0 && !o.changed {
+		last := old[len(old)-1]
+		e.record, e.first = last.record, last.first
+		h := *e.first.stream.Header()
+		h.Epoch = number
+		e.stream, err = e.first.stream.Under(&h)
+	} else {
+		e.record, e.first = append(make([]byte, recordOverhead), peerID(p)...), e
+		e.stream, err = r.build(p, number, old)
+		o.changed = false
+	}
+	if err != nil {
+		return nil, err
+	}
+	payload, err := e.stream.Header().AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	e.envelope = append(payload, make([]byte, envelopeOverhead-8)...)
+	e.envelope = binary.BigEndian.AppendUint32(e.envelope, number.Sequence)
+	e.envelope = binary.BigEndian.AppendUint32(e.envelope, uint32(p))
+	e.prefixes = make([]atomic.Pointer[summary.Prefix], e.stream.Parts()+1)
+	return e, nil
+}
+
+// build makes a summary of the collection, in the shape of the last one while it fits.
+func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary.Prefix, error) {
+	fps := r.world.Collection(p)
+	shape, err := r.shape(len(fps))
+	if err != nil {
+		return nil, err
+	}
+	if len(old) > 0 {
+		if last := old[len(old)-1].stream.Header().Shape; last.Fits(len(fps)) {
+			shape = last
+		}
+	}
+	return summary.Build(fps, summary.Header{
+		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: lifetime, Shape: shape, Epoch: number,
+	})
+}
+
+// prefix is the first parts of an epoch: one for all who hold it.
+func (r *run) prefix(h *summary.Header, parts int) *summary.Prefix {
+	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
+	e := o.epoch(h.Epoch.Sequence)
+	return shared(&e.prefixes[parts], func() *summary.Prefix {
+		first := e.first
+		if first == e {
+			return e.stream.Truncate(parts)
+		}
+		cut := shared(&first.prefixes[parts], func() *summary.Prefix { return first.stream.Truncate(parts) })
+		p, err := cut.Under(e.stream.Header())
+		if err != nil {
+			panic(err) // the parts are the same
+		}
+		return p
+	})
+}
+
+// shared is what a pointer leads to, which is made if it leads nowhere.
+func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summary.Prefix {
+	if known := p.Load(); known != nil {
+		return known
+	}
+	p.CompareAndSwap(nil, do())
+	return p.Load()
+}
+
+// peerID is the name of a peer in the cores: as long as a real one.
+func peerID(p strategy.ID) overlay.PeerID {
+	var b [peerIDBytes]byte
+	binary.BigEndian.PutUint32(b[peerIDBytes-4:], uint32(p))
+	return overlay.PeerID(b[:])
+}
+
+// idOf is the peer of that name.
+func idOf(p overlay.PeerID) strategy.ID {
+	return strategy.ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
+}
+
+// openHeader knows whose header it is, and of which epoch.
+func (r *run) openHeader(envelope []byte) (summary.Header, error) {
+	at := len(envelope) - 8
+	e := r.origins[binary.BigEndian.Uint32(envelope[at+4:])].epoch(binary.BigEndian.Uint32(envelope[at:]))
+	return *e.stream.Header(), nil
+}
+
+// sample is compare.Decode, done once for all who hold an origin's newest parts.
+func (r *run) sample(p *summary.Prefix) compare.Sample {
+	if p.Parts() == 0 {
+		return compare.Sample{}
+	}
+	o := &r.origins[idOf(overlay.PeerID(p.Header().Origin))]
+	if known := o.sample.Load(); known != nil && known.Chain() == p.Header().Chain {
+		return *known
+	}
+	s := compare.Decode(p)
+	o.sample.Store(&s)
+	return s
+}
+
+func (r *run) openRecord(envelope []byte) (overlay.PeerID, error) {
+	return overlay.PeerID(envelope[recordOverhead:]), nil
+}
+
+// newPrefix is the prefix of no parts.
+func (r *run) newPrefix(h *summary.Header) (*summary.Prefix, error) { return r.prefix(h, 0), nil }
+
+// extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
+func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
+	if run.First > p.Parts() || run.End() <= p.Parts() {
+		return p.Extend(run)
+	}
+	return r.prefix(p.Header(), run.End()), nil
+}
+
+// applyDelta is summary.ApplyDelta: what it leads to is known.
+func (r *run) applyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
+	base, parts, err := summary.DeltaBase(delta)
+	if err != nil {
+		return nil, err
+	}
+	if base != old.Header().Epoch || parts > old.Parts() {
+		return nil, fmt.Errorf("strategy: venn: delta to %v: %w", base, summary.ErrBase)
+	}
+	return r.prefix(h, parts), nil
+}

@@ -1,0 +1,306 @@
+package venn
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// What venn's peers say to each other, besides overlay.Hello and catalogues: that is, []overlay.Item. The names of requests
+// are the asker's.
+type (
+	graft        struct{ in bool }
+	subscription struct{} // to the topic of summaries
+
+	parts struct {
+		group            group.ID
+		envelope, record []byte
+		run              summary.Run
+		delta            []byte
+	}
+	partsRequest struct {
+		number uint64
+		parts  overlay.PartsRequested
+	}
+	partsAnswer struct {
+		number  uint64
+		refused bool
+		parts   parts
+	}
+
+	inquiry    struct{ inquiry overlay.Inquiry }
+	introduced struct{ names overlay.Names }
+	unknown    struct{ inquiry overlay.Inquiry } // the stream is refused: its protocol is not known
+
+	haveAsk struct {
+		query routing.QueryID
+		key   []byte
+		sent  time.Duration
+	}
+	haveAnswer struct {
+		query routing.QueryID
+		has   bool
+		sent  time.Duration
+	}
+
+	ask struct {
+		number uint64
+		query  routing.QueryID
+		asked  routing.Asked
+	}
+	names struct {
+		number uint64
+		answer routing.Answer
+		hops   []int // from the answering peer to each of the answer's records
+	}
+)
+
+type kind uint8
+
+const (
+	partsKind kind = iota
+	namesKind
+	searchKind
+)
+
+// Sizes of messages. Those of the overlay are what its budgets count. A question opens a stream of its own, on which the answer comes.
+const (
+	graftBytes        = 80
+	subscriptionBytes = strategy.Overhead + len("/venn/testnet/summaries/1") + 20
+	partsRequestBytes = streamBytes + 26
+	refusalBytes      = strategy.Overhead + 3
+	unknownBytes      = 4
+
+	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have 17 bytes or so.
+	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x12/venn/hello/1.0.0\n")
+)
+
+var (
+	haveAskBytes    = streamBytes + 1 + len(wire.AppendHaveRequest(nil, [][]byte{make([]byte, strategy.KeyBytes)}))
+	haveAnswerBytes = strategy.Overhead + 1 + len(wire.AppendHaveAnswer(nil, []bool{true}))
+)
+
+func (p parts) bytes() int {
+	if p.delta != nil {
+		return overlay.DeltaBytes(p.delta, p.envelope, p.record)
+	}
+	return overlay.RunBytes(p.run, p.envelope, p.record)
+}
+
+func helloBytes(h overlay.Hello) int { return streamBytes + 1 + len(wire.AppendHello(nil, h)) }
+
+func askBytes(a routing.Asked, now time.Duration) int {
+	return streamBytes + 2 + len(wire.AppendQuery(nil, wire.Query{
+		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
+		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited,
+	}))
+}
+
+func namesBytes(a routing.Answer) int {
+	n := strategy.Overhead + 2 + 8
+	for _, r := range a.Records {
+		n += len(r.Peer) + len(r.Envelope) + 8
+	}
+	return n
+}
+
+// receive takes in a message.
+func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) {
+	p := peerID(from)
+	switch b := m.Body.(type) {
+	case graft:
+		v.grafted(now, from, b.in)
+	case overlay.Hello:
+		v.step(now, overlay.HelloReceived{Peer: p, Hello: b})
+	case []overlay.Item:
+		v.step(now, overlay.CatalogueReceived{From: p, Items: b, Bytes: m.Bytes})
+	case parts:
+		v.step(now, b.received(p, overlay.Pubsub, m.Bytes))
+	case partsRequest:
+		in := b.parts
+		in.From, in.Request = p, b.number
+		v.step(now, in)
+	case partsAnswer:
+		v.partsAnswered(now, p, b, m.Bytes)
+	case inquiry:
+		if v.older {
+			v.send(from, unknown(b), strategy.Overhead+unknownBytes, 0)
+			return
+		}
+		v.step(now, overlay.PeersAsked{From: p, Inquiry: b.inquiry})
+	case unknown:
+		v.step(now, overlay.PeersSilent{From: p})
+	case introduced:
+		v.step(now, overlay.PeersNamed{From: p, Names: b.names})
+	case tailItems:
+		v.step(now, tails.Received{From: p, Items: b})
+	case haveAsk:
+		has := v.host.Look(m.Query, strategy.ParseKey(b.key))
+		v.send(from, haveAnswer{b.query, has, b.sent}, haveAnswerBytes, m.Query)
+	case haveAnswer:
+		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent})
+	case auditAsk:
+		if !v.older {
+			v.audited(from, b)
+		}
+	case auditAnswer:
+		v.step(now, overlay.Outcome{Peer: p, Hits: b.hits, Misses: b.misses})
+	case ask:
+		v.serve(now, from, m.Query, b)
+	case names:
+		v.named(now, p, b)
+	}
+}
+
+func (p parts) received(from overlay.PeerID, way overlay.Way, bytes int) overlay.PartsReceived {
+	return overlay.PartsReceived{
+		From: from, Way: way, Group: p.group, Envelope: p.envelope, Record: p.record, Run: p.run, Delta: p.delta, Bytes: bytes,
+	}
+}
+
+func (v *node) partsAnswered(now time.Duration, from overlay.PeerID, b partsAnswer, bytes int) {
+	asked, ok := v.pending[b.number]
+	if !ok {
+		return
+	}
+	delete(v.pending, b.number)
+	if b.refused {
+		v.step(now, overlay.FetchFailed{From: from, Group: asked.group})
+		return
+	}
+	b.parts.group = asked.group
+	v.step(now, b.parts.received(from, overlay.Direct, bytes))
+}
+
+// serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection too.
+func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b ask) {
+	in := b.asked
+	v.served++
+	in.From, in.Request = peerID(from), v.served
+	v.serving[in.Request] = served{from: from, number: b.number, query: q}
+	if in.Kind == routing.Search {
+		v.host.Look(q, strategy.ParseKey(in.Key))
+	}
+	for _, e := range v.machine.Step(now, in) {
+		v.belongs(e, in.Request, q)
+		v.do(now, e)
+	}
+}
+
+// belongs notes which query of the run a search is for that the machine has just opened.
+func (v *node) belongs(e core.Effect, request uint64, q strategy.QueryID) {
+	var id routing.QueryID
+	switch e := e.(type) {
+	case routing.Confirm:
+		id = e.ID
+	case routing.AskCandidates:
+		id = e.ID
+	case routing.Forward:
+		id = e.ID
+	}
+	if _, known := v.queries[id]; !known && id >= routing.MaxQueryID {
+		v.queries[id] = query{id: q}
+		if s, open := v.serving[request]; open {
+			s.search = id
+			v.serving[request] = s
+		}
+	}
+}
+
+// named takes in an answer to a question of ours.
+func (v *node) named(now time.Duration, from overlay.PeerID, b names) {
+	asked, ok := v.pending[b.number]
+	if !ok {
+		return
+	}
+	if b.answer.Final {
+		delete(v.pending, b.number)
+	}
+	v.learned(asked.query, b)
+	if asked.kind == namesKind {
+		v.step(now, routing.CandidatesReceived{ID: asked.query, From: from, Records: b.answer.Records, Messages: b.answer.Messages, Depth: b.answer.Depth})
+		return
+	}
+	v.step(now, routing.ForwardReturned{
+		ID: asked.query, From: from, Providers: b.answer.Records, Messages: b.answer.Messages, Final: b.answer.Final,
+	})
+}
+
+// learned notes over how many hops names came.
+func (v *node) learned(id routing.QueryID, b names) {
+	q, ok := v.queries[id]
+	if !ok {
+		return
+	}
+	if q.hops == nil {
+		q.hops = map[strategy.ID]int{}
+		v.queries[id] = q
+	}
+	for i, r := range b.answer.Records {
+		if p := idOf(r.Peer); q.hops[p] == 0 {
+			q.hops[p] = 1 + b.hops[i]
+		}
+	}
+}
+
+// route carries out an effect of the query machine.
+func (v *node) route(now time.Duration, e core.Effect) {
+	switch e := e.(type) {
+	case routing.Confirm:
+		v.send(idOf(e.To.Peer), haveAsk{e.ID, e.Key, now}, haveAskBytes, v.queries[e.ID].id)
+	case routing.AskCandidates:
+		v.askNames(now, e.ID, idOf(e.To), namesKind, routing.Asked{
+			Kind: routing.Candidates, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
+		})
+	case routing.Forward:
+		v.askNames(now, e.ID, idOf(e.To), searchKind, routing.Asked{
+			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited,
+		})
+	case routing.Answer:
+		v.answer(e)
+	case routing.Found:
+		q, p := v.queries[e.ID], idOf(e.Provider.Peer)
+		v.host.Found(q.id, p, max(1, q.hops[p]))
+		v.notes.found(e.ID, p)
+	case routing.Done:
+		v.host.Done(v.queries[e.ID].id)
+		delete(v.queries, e.ID)
+		v.notes.ended(now, e)
+	}
+}
+
+func (v *node) askNames(now time.Duration, id routing.QueryID, to strategy.ID, kind kind, a routing.Asked) {
+	n := v.ask(pending{query: id, to: to, kind: kind})
+	v.send(to, ask{n, id, a}, askBytes(a, now), v.queries[id].id)
+}
+
+// hops is how many it is from here to each of the peers named in an answer: none to ourselves, one to a peer that was known here.
+func (v *node) hops(search routing.QueryID, named []overlay.Record) []int {
+	hops := make([]int, len(named))
+	for i, r := range named {
+		if p := idOf(r.Peer); p != v.host.Self() {
+			hops[i] = max(1, v.queries[search].hops[p])
+		}
+	}
+	return hops
+}
+
+func (v *node) answer(e routing.Answer) {
+	s, ok := v.serving[e.Request]
+	if !ok {
+		return
+	}
+	v.send(s.from, names{s.number, e, v.hops(s.search, e.Records)}, namesBytes(e), s.query)
+	if e.Final {
+		delete(v.serving, e.Request)
+		delete(v.queries, s.search)
+	}
+}

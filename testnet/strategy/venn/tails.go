@@ -1,0 +1,141 @@
+package venn
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"time"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// tailItems is a message of tails.
+type tailItems []tails.Item
+
+// When a node makes a tail, and when an epoch in its place: package node has these numbers too.
+const (
+	tailEvery    = 200 * time.Millisecond // from a tail to the next one at least
+	overdue      = 2 * time.Minute        // from a change of which a tail tells to an epoch at most
+	leastSpacing = time.Second            // between epochs, where the line bears them
+	newsShare    = 1.0 / 4                // of the line's budget, for tails or epochs
+	tailBytes    = 160                    // of a tail, to each receiver
+	epochBytes   = 400                    // of an epoch, and
+	changeBytes  = 2                      // of each change in it
+
+	signatureBytes = 64
+)
+
+// tailsConfig has tails signed with a hash: as long as a signature, and as costly to nobody.
+func (v *node) tailsConfig() tails.Config {
+	if v.older {
+		return tails.Config{}
+	}
+	sign := func(origin string, message []byte) []byte {
+		sum := sha256.Sum256(append([]byte(origin), message...))
+		return append(make([]byte, signatureBytes-len(sum), signatureBytes), sum[:]...)
+	}
+	return tails.Config{
+		Sign: func(message []byte) ([]byte, error) { return sign(string(peerID(v.host.Self())), message), nil },
+		Verify: func(origin string, message, signature []byte) error {
+			if !bytes.Equal(signature, sign(origin, message)) {
+				return summary.ErrSigner
+			}
+			return nil
+		},
+	}
+}
+
+// touched are the changes of which neither a tail nor an epoch has told.
+type touched struct {
+	held  map[summary.Fingerprint]bool
+	order []summary.Fingerprint
+	next  time.Duration // when the next tail may come
+}
+
+func (t *touched) note(c strategy.Changed) {
+	if t.held == nil {
+		t.held = map[summary.Fingerprint]bool{}
+	}
+	f := c.Key.Fingerprint
+	if _, before := t.held[f]; !before {
+		t.order = append(t.order, f)
+	}
+	t.held[f] = c.Held
+}
+
+// take empties t.
+func (t *touched) take() (in tails.Changed) {
+	for _, f := range t.order {
+		if t.held[f] {
+			in.Added = append(in.Added, f)
+		} else {
+			in.Removed = append(in.Removed, f)
+		}
+	}
+	t.held, t.order = nil, nil
+	return in
+}
+
+// changed takes in a change of the collection.
+func (v *node) changed(now time.Duration, c strategy.Changed) {
+	o := &v.run.origins[v.host.Self()]
+	o.changed, o.held = true, nil
+	v.touched.note(c)
+	if !v.tailed() {
+		v.publish = min(v.publish, max(now+settle, v.last+v.spacing(now)))
+	}
+}
+
+// tailed says whether tails tell of the changes that wait. If not, an epoch does.
+func (v *node) tailed() bool {
+	return v.machine.Tails != nil && v.machine.Tails.Bears(len(v.touched.order))
+}
+
+// tail publishes a tail if one is due.
+func (v *node) tail(now time.Duration) {
+	if len(v.touched.order) == 0 || now < v.touched.next || !v.tailed() {
+		return
+	}
+	v.touched.next = now + max(tailEvery, v.burden(now, tailBytes))
+	v.publish = min(v.publish, now+overdue)
+	v.step(now, v.touched.take())
+}
+
+// due is when the peer has something to publish.
+func (v *node) due() time.Duration {
+	if len(v.touched.order) > 0 && v.tailed() {
+		return min(v.publish, v.touched.next)
+	}
+	return v.publish
+}
+
+// spacing is how long after an epoch the next one comes at the soonest.
+func (v *node) spacing(now time.Duration) time.Duration {
+	bytes := epochBytes + changeBytes*len(v.touched.order)
+	return min(max(v.burden(now, bytes), leastSpacing), spacing)
+}
+
+// burden is how long the peer's line takes, with the part of it that news may use, for so many bytes to each link, or to half of
+// the origins known if these are more.
+func (v *node) burden(now time.Duration, bytes int) time.Duration {
+	b := v.machine.Overlay.Budgets(now)
+	receivers := max(len(b.Links), v.machine.Overlay.Origins()/2)
+	return time.Duration(float64(bytes*receivers) / (newsShare * b.LineOut) * float64(time.Second))
+}
+
+// tailsBytes is a message of tails in pubsub's framing: the topic and the group beside the items.
+func tailsBytes(items []tails.Item) int {
+	return subscriptionBytes + len(wire.TailsGroup) + len(wire.AppendTails(nil, items))
+}
+
+// lost asks a peer whether it is still there: it has ended a link that this peer had not.
+func (v *node) lost(p strategy.ID) {
+	if _, known := v.machine.Overlay.Record(peerID(p)); known && v.machine.Tails != nil {
+		v.send(p, knock{}, strategy.Overhead, 0)
+	}
+}
+
+// knock asks for nothing: a connection is made for it if there is none.
+type knock struct{}

@@ -1,0 +1,436 @@
+// Package venn is venn itself as a strategy: the cores that nodes run, in the simulator.
+package venn
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Strategy is venn itself: the overlay and the query machine that nodes run, driven as package node drives them.
+var Strategy = strategy.Strategy{
+	Name:   "venn",
+	Source: "venn's own cores, overlay.Overlay and routing.Router",
+	Model: "two bootstrap links, then links as the overlay chooses; a pubsub mesh of 6 to 12 links; every message as on the " +
+		"wire, audits and pubsub's subscriptions and changes of its mesh among them; pubsub has no other traffic of its own, as nothing is " +
+		"published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
+		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
+		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
+		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
+	Connects: true,
+	Open:     open,
+	Older: func(p strategy.Peer) strategy.Peer {
+		p.(*node).older = true
+		return p
+	},
+}
+
+// run is what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
+type run struct {
+	world   strategy.World
+	seed    summary.Seed
+	shape   func(n int) (summary.Shape, error)
+	origins []origin
+}
+
+func open(w strategy.World) (strategy.Factory, error) {
+	r := &run{world: w, seed: summary.Seed{Network: "sim"}, origins: make([]origin, w.Peers)}
+	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
+	if b := w.Params.BitsPerKey; b > 0 {
+		r.shape = func(n int) (summary.Shape, error) {
+			s, err := summary.SizeForBytes(n, max(64, int(b*float64(n)/8)))
+			return s.Shape, err
+		}
+	}
+	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {
+		return nil, fmt.Errorf("strategy: venn: parameters %+v, below 0", w.Params)
+	}
+	return r.newPeer, nil
+}
+
+// node drives one peer's machine.
+type node struct {
+	run     *run
+	host    strategy.Host
+	machine *core.Machine
+	now     time.Duration // of the step under way
+
+	queries  map[routing.QueryID]query // under way, own ones and others'
+	pending  map[uint64]pending        // requests of ours without their last answer
+	requests uint64                    // number of the last one; each session has numbers of its own
+	serving  map[uint64]served         // requests of others
+	served   uint64                    // number of the last of them
+	keeps    map[strategy.ID]bool      // links of neighbours
+	mesh     map[strategy.ID]bool
+	made     map[strategy.ID]time.Duration          // links that this peer asked for, and when a stream was last opened on them
+	closing  map[strategy.ID]bool                   // links that this peer has closed
+	fetches  map[strategy.ID][]overlay.RequestParts // that wait for a link
+	swept    time.Duration                          // when the mesh and idle links were last looked at
+	wake     time.Duration
+	publish  time.Duration // when the next epoch is due
+	last     time.Duration // when the last one was published
+	notes    *notes
+	touched  touched
+	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
+}
+
+// query is a query that the machine has open.
+type query struct {
+	id   strategy.QueryID
+	hops map[strategy.ID]int // over how many hops a holder got to be known, if more than one
+}
+
+// pending is a request of ours.
+type pending struct {
+	query routing.QueryID
+	group group.ID // of parts
+	to    strategy.ID
+	kind  kind
+}
+
+// served is a request of another.
+type served struct {
+	from   strategy.ID
+	number uint64 // the asker's
+	query  strategy.QueryID
+	search routing.QueryID // that the machine opened for it; 0: none
+}
+
+func (r *run) newPeer(h strategy.Host) strategy.Peer {
+	return &node{
+		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
+		serving: map[uint64]served{}, keeps: map[strategy.ID]bool{}, mesh: map[strategy.ID]bool{}, made: map[strategy.ID]time.Duration{}, closing: map[strategy.ID]bool{}, fetches: map[strategy.ID][]overlay.RequestParts{},
+		notes: newNotes(r.world.Notes),
+	}
+}
+
+// configs are those of the machine.
+func (v *node) configs() (overlay.Config, routing.Config) {
+	r, self := v.run, v.host.Self()
+	up, down := r.world.Rates(self)
+	o := overlay.Config{
+		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
+		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, ApplyDelta: r.applyDelta,
+		Sample: r.sample, Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
+	}
+	if r.world.Params.Undefended {
+		o.Undefended = ^defence.Off(0)
+	}
+	if u := r.world.Params.Upkeep; u > 0 {
+		o.Share = min(1, 8*u/float64(up))
+	}
+	q := routing.Config{
+		Self: peerID(self), Rand: v.host.Rand(), Has: func(key []byte) bool { return v.host.Holds(strategy.ParseKey(key)) },
+		BudgetAny: r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
+	}
+	return o, q
+}
+
+// Step is for Peer.
+func (v *node) Step(now time.Duration, in strategy.Input) {
+	v.now = now
+	if v.machine == nil {
+		v.begin(now)
+	}
+	if now >= v.publish {
+		v.renew(now)
+	}
+	switch in := in.(type) {
+	case strategy.LinkOpened:
+		v.linkOpened(now, in)
+	case strategy.LinkClosed:
+		delete(v.keeps, in.Peer)
+		delete(v.mesh, in.Peer)
+		delete(v.made, in.Peer)
+		v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
+		if !v.closing[in.Peer] {
+			v.lost(in.Peer)
+		}
+		delete(v.closing, in.Peer)
+	case strategy.Received:
+		v.use(in.From, in.Message.Body)
+		v.receive(now, in.From, in.Message)
+	case strategy.Failed:
+		v.failed(now, in)
+	case strategy.Started:
+		v.start(now, in.Query)
+	case strategy.Woken:
+		v.step(now, core.Tick{})
+	case strategy.Changed:
+		v.changed(now, in)
+	case strategy.Leaving:
+		v.step(now, tails.Leaving{})
+		return
+	}
+	v.tail(now)
+	v.sweep(now)
+	v.host.Wake(min(v.wake, v.due()))
+}
+
+func (v *node) begin(now time.Duration) {
+	o, q := v.configs()
+	m, err := core.New(o, q, v.tailsConfig())
+	if err != nil {
+		panic(err) // the configuration is ours
+	}
+	v.machine, v.publish = m, now+settle
+}
+
+// renew publishes the next epoch: the first one soon after the start, and others before it expires.
+func (v *node) renew(now time.Duration) {
+	v.last, v.publish, v.touched = now, now+lifetime/2, touched{next: v.touched.next}
+	p, err := v.run.publish(v.host.Self())
+	if err != nil {
+		panic(err) // a collection whose fingerprints are not those of a keyed hash
+	}
+	v.notes.published(now, p.Stream)
+	v.step(now, p)
+}
+
+// step gives the machine an input and carries out what it wants.
+func (v *node) step(now time.Duration, in any) {
+	for _, e := range v.machine.Step(now, in) {
+		v.do(now, e)
+	}
+}
+
+func (v *node) start(now time.Duration, q strategy.Query) {
+	id := routing.QueryID(q.ID)
+	v.queries[id] = query{id: q.ID}
+	v.notes.began(id, q)
+	mode := routing.Any
+	if q.All {
+		mode = routing.All
+	}
+	v.step(now, routing.Start{Query: routing.Query{
+		ID: id, Key: q.Key.AppendBinary(nil), Fingerprint: q.Key.Fingerprint, Mode: mode, Deadline: q.Deadline,
+	}})
+}
+
+func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
+	p := peerID(in.Peer)
+	if in.Outbound {
+		v.made[in.Peer] = now
+	}
+	v.step(now, overlay.LinkOpened{Peer: p, Outbound: in.Outbound})
+	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
+	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
+	v.step(now, overlay.RoundTrip{Peer: p, RTT: rtt})
+	if in.Outbound && len(v.mesh) < meshWanted {
+		v.graft(now, in.Peer)
+	}
+	fetches := v.fetches[in.Peer]
+	delete(v.fetches, in.Peer)
+	for _, f := range fetches {
+		v.requestParts(f)
+	}
+}
+
+// The pubsub mesh: a peer with few mesh links grafts others, which agree while they have room.
+const (
+	meshWanted = 6
+	meshMost   = 12
+	sweepEvery = 5 * time.Second
+	linksMost  = 24               // above which links that nothing needs are closed
+	idleLife   = 30 * time.Second // of a link that nothing needs
+)
+
+// pubsub sends what pubsub says of its own accord. It counts against the peer's budget.
+func (v *node) pubsub(now time.Duration, to strategy.ID, body any, bytes int) {
+	v.send(to, body, bytes, 0)
+	v.step(now, overlay.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})
+}
+
+func (v *node) graft(now time.Duration, p strategy.ID) {
+	v.mesh[p] = true
+	v.pubsub(now, p, graft{true}, graftBytes)
+	v.step(now, overlay.Grafted{Peer: peerID(p)})
+}
+
+func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
+	switch {
+	case !in:
+		delete(v.mesh, p)
+		v.step(now, overlay.Pruned{Peer: peerID(p)})
+	case len(v.mesh) >= meshMost && !v.mesh[p]:
+		v.pubsub(now, p, graft{false}, graftBytes)
+	default:
+		v.mesh[p] = true
+		v.step(now, overlay.Grafted{Peer: peerID(p)})
+	}
+}
+
+// sweep completes the mesh, and closes links that nothing needs: those that this peer asked for when they were idle for long, and one
+// at a time of all when there are many.
+func (v *node) sweep(now time.Duration) {
+	if now-v.swept < sweepEvery {
+		return
+	}
+	v.swept = now
+	links := v.host.Links()
+	idle := strategy.ID(-1)
+	var stale []strategy.ID
+	for _, p := range links {
+		used, made := v.made[p]
+		switch {
+		case !v.mesh[p] && len(v.mesh) < meshWanted:
+			v.graft(now, p)
+		case v.mesh[p] || v.keeps[p]:
+		case made && now-used > idleLife:
+			stale = append(stale, p)
+		default:
+			idle = p
+		}
+	}
+	if len(links) > linksMost && idle >= 0 {
+		stale = append(stale, idle)
+	}
+	for _, p := range stale {
+		v.disconnect(p)
+	}
+}
+
+// use notes that a message goes over a link that this peer asked for: what pubsub sends does not count.
+func (v *node) use(p strategy.ID, body any) {
+	switch body.(type) {
+	case graft, subscription, []overlay.Item, parts, tailItems:
+		return
+	}
+	if _, made := v.made[p]; made {
+		v.made[p] = v.now
+	}
+}
+
+// disconnect closes a link.
+func (v *node) disconnect(p strategy.ID) {
+	if v.linked(p) {
+		v.closing[p] = true
+	}
+	v.host.Disconnect(p)
+}
+
+// do carries out an effect.
+func (v *node) do(now time.Duration, e core.Effect) {
+	switch e := e.(type) {
+	case core.Wake:
+		v.wake = e.At
+	case overlay.SayHello:
+		v.send(idOf(e.To), e.Hello, helloBytes(e.Hello), 0)
+	case overlay.SendCatalogue:
+		v.send(idOf(e.To), e.Items, overlay.CatalogueBytes(len(e.Items)), 0)
+	case overlay.SendParts:
+		parts := parts{group: e.Group, envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
+		v.send(idOf(e.To), parts, parts.bytes(), 0)
+	case overlay.RequestParts:
+		v.fetch(e)
+	case overlay.AnswerParts:
+		v.answerParts(e)
+	case overlay.AskPeers:
+		if v.older {
+			return
+		}
+		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), 0)
+	case overlay.AnswerPeers:
+		v.send(idOf(e.To), introduced{e.Names}, strategy.Overhead+overlay.NamesBytes(e.Names), 0)
+	case overlay.Connect:
+		v.keeps[idOf(e.To.Peer)] = true
+		v.host.Connect(idOf(e.To.Peer))
+	case overlay.Protect:
+		v.keeps[idOf(e.Peer)] = true
+	case overlay.Disconnect:
+		delete(v.keeps, idOf(e.Peer)) // the link is closed when it is idle
+	case overlay.Audit:
+		if !v.older {
+			v.audit(e)
+		}
+	case overlay.Learned:
+		v.notes.learned(now, e)
+	case tails.Send:
+		v.send(idOf(e.To), tailItems(e.Items), tailsBytes(e.Items), 0)
+	case tails.Advanced:
+	case overlay.Report: // nobody lies here
+	default:
+		v.route(now, e)
+	}
+}
+
+func (v *node) send(to strategy.ID, body any, bytes int, q strategy.QueryID) {
+	v.use(to, body)
+	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
+}
+
+// fetch asks a peer for parts, once there is a link.
+func (v *node) fetch(e overlay.RequestParts) {
+	to := idOf(e.From.Peer)
+	if v.linked(to) {
+		v.requestParts(e)
+		return
+	}
+	v.fetches[to] = append(v.fetches[to], e)
+	v.host.Connect(to)
+}
+
+func (v *node) linked(p strategy.ID) bool {
+	for _, l := range v.host.Links() {
+		if l == p {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *node) requestParts(e overlay.RequestParts) {
+	to := idOf(e.From.Peer)
+	n := v.ask(pending{group: e.Group, to: to, kind: partsKind})
+	v.send(to, partsRequest{n, overlay.PartsRequested{Group: e.Group, First: e.First, End: e.End, Bases: e.Bases}}, partsRequestBytes, 0)
+}
+
+// ask numbers a request of ours.
+func (v *node) ask(p pending) uint64 {
+	v.requests++
+	v.pending[v.requests] = p
+	return v.requests
+}
+
+func (v *node) answerParts(e overlay.AnswerParts) {
+	parts := parts{envelope: e.Envelope, record: e.Record, run: e.Run, delta: e.Delta}
+	size := parts.bytes()
+	if e.Refused {
+		size = refusalBytes
+	}
+	v.send(idOf(e.To), partsAnswer{e.Request, e.Refused, parts}, size, 0)
+}
+
+// failed tells the machine that a peer couldn't be reached.
+func (v *node) failed(now time.Duration, in strategy.Failed) {
+	p := peerID(in.To)
+	switch b := in.Message.Body.(type) {
+	case nil:
+		delete(v.keeps, in.To)
+		v.step(now, overlay.DialFailed{Peer: p})
+		for _, f := range v.fetches[in.To] {
+			v.step(now, overlay.FetchFailed{From: p, Group: f.Group})
+		}
+		delete(v.fetches, in.To)
+	case partsRequest:
+		delete(v.pending, b.number)
+		v.step(now, overlay.FetchFailed{From: p, Group: b.parts.Group})
+	case inquiry:
+		v.step(now, overlay.PeersSilent{From: p})
+	case knock:
+		v.step(now, tails.Unreachable{Peer: p})
+	case haveAsk:
+		v.step(now, routing.ConfirmFailed{ID: b.query, Peer: p})
+	case ask:
+		delete(v.pending, b.number)
+		v.step(now, routing.AskFailed{ID: b.query, Peer: p})
+	}
+}

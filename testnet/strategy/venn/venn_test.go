@@ -1,0 +1,88 @@
+package venn_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/sim/simtest"
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
+)
+
+func TestVenn(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		r := simtest.Run(t, sim.Config{
+			Strategy: venn.Strategy, Data: simtest.Clusters(t, 80, 200), Queries: 500, All: all, Seed: 3, Warmup: 30 * time.Second,
+			Asking: 20 * time.Second, Patience: 10 * time.Second,
+		})
+		t.Logf("%+v", r)
+		if r.Recall < 0.99 || r.Wrong != 0 || !all && r.MessagesPerQuery > 4 {
+			t.Errorf("recall %v, %d wrong, %.2f messages", r.Recall, r.Wrong, r.MessagesPerQuery)
+		}
+	}
+}
+
+// Who knows a part of the peers only, for want of upkeep or of room, finds keys by forwarding.
+func TestVennForwards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lets 150 peers learn of each other twice")
+	}
+	data := simtest.Clusters(t, 150, 100)
+	for name, p := range map[string]strategy.Params{"upkeep": {Upkeep: 500}, "origins": {Origins: 30}} {
+		r := simtest.Run(t, sim.Config{Strategy: venn.Strategy, Params: p, Data: data, Queries: 300, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second})
+		t.Logf("%s: %+v", name, r)
+		if r.Recall < 0.9 || r.Hops <= 1 {
+			t.Errorf("%s: recall %v over %.2f hops", name, r.Recall, r.Hops)
+		}
+		const audits = 8 * 900 // of neighbours, which summaries' budget doesn't pay for
+		limit := 500*r.Virtual.Seconds() + overlay.Burst(500) + audits
+		if upkeep := r.UpkeepBytesPerPeer - r.ConnectBytes; name == "upkeep" && upkeep > limit {
+			t.Errorf("upkeep of %.0f bytes, allowed %.0f", upkeep, limit)
+		}
+	}
+}
+
+// A holder that is found through several peers is as many hops away: with few origins known, and no contacts yet, more
+// than two.
+func TestVennCountsAllHops(t *testing.T) {
+	var trace bytes.Buffer
+	r := simtest.Run(t, sim.Config{
+		Strategy: venn.Strategy, Params: strategy.Params{Origins: 4}, Data: simtest.Clusters(t, 200, 30), Queries: 300, Seed: 3,
+		Warmup: 500 * time.Millisecond, Asking: 10 * time.Second, Patience: 10 * time.Second, Trace: &trace,
+	})
+	most := uint32(0)
+	for r := range sim.Records(&trace) {
+		if r.What() == "finds" {
+			most = max(most, r.Bytes)
+		}
+	}
+	if t.Logf("%v hops on average, at most %d", r.Hops, most); r.Hops <= 1 || most <= 2 || most > 8 {
+		t.Errorf("%v hops on average, at most %d", r.Hops, most)
+	}
+}
+
+// The messages' sizes are those that the wire has, within the framing that the overlay's budgets foresee.
+func TestVennSizes(t *testing.T) {
+	b := wire.AppendHello(nil, overlay.Hello{Up: 10_000_000, Down: 10_000_000, FalseMatches: 1.5, Origins: 500, Session: 1 << 60})
+	if got, counted := len(b), overlay.HelloBytes(overlay.Hello{}); got > counted || counted > 2*got {
+		t.Errorf("a hello has %d bytes, %d are counted", got, counted)
+	}
+	items := make([]overlay.Item, 50)
+	for i := range items {
+		items[i] = overlay.Item{Have: 12}
+	}
+	if got, counted := len(wire.AppendCatalogue(nil, items)), overlay.CatalogueBytes(50); got > counted || counted > got+80+3*50 {
+		t.Errorf("a catalogue has %d bytes, %d are counted", got, counted)
+	}
+	run := summary.Run{Parts: [][]byte{make([]byte, 900), make([]byte, 100)}}
+	envelope, record := make([]byte, 236), make([]byte, 228)
+	got := len(wire.AppendParts(nil, wire.Parts{Envelope: envelope, Record: record, Run: run}))
+	if counted := overlay.RunBytes(run, envelope, record); got > counted || counted > got+100 {
+		t.Errorf("parts have %d bytes, %d are counted", got, counted)
+	}
+}
