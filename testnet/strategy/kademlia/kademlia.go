@@ -126,7 +126,7 @@ type contact struct {
 type state uint8
 
 const (
-	new state = iota
+	unasked state = iota
 	asked
 	answered
 	failed
@@ -357,7 +357,7 @@ func (l *lookup) next() *contact {
 		switch {
 		case there > bucketSize && converged:
 			return nil
-		case c.state == new:
+		case c.state == unasked:
 			return c
 		case there <= beta && c.state == asked:
 			converged = false
