@@ -81,6 +81,8 @@ type Node struct {
 	touched   touched
 	leaving   sync.Once
 	closing   closing
+	probing   probing
+	parted    parted
 	begun     chan struct{} // closed when those to connect to at the start were tried
 }
 

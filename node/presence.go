@@ -55,6 +55,7 @@ func (l *loop) lost(p peer.ID) {
 	if l.n.closing.was(p) {
 		return
 	}
+	l.n.parted.note(p, time.Now())
 	r, ok := l.core.Overlay.Record(overlay.PeerID(p))
 	if !ok {
 		return

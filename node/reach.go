@@ -235,11 +235,11 @@ func (n *Node) watch() error {
 			case ev := <-sub.Out():
 				switch ev := ev.(type) {
 				case event.EvtLocalAddressesUpdated:
-					n.moved.Store(true)
-					n.in.Poke()
+					n.readdressed(ev)
 				case event.EvtPeerIdentificationCompleted:
 					if slices.Contains(ev.Protocols, HelloID) {
 						n.identified(ev.Peer)
+						n.replaced(ev.Peer, ev.Conn)
 					}
 				case event.EvtPeerProtocolsUpdated:
 					if slices.Contains(ev.Added, HelloID) {

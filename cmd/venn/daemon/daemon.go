@@ -22,6 +22,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/node/interfaces"
 	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -73,17 +74,18 @@ type daemon struct {
 	opts Options
 	log  *slog.Logger
 
-	registry  *prometheus.Registry
-	store     *store.Store
-	removals  *repo.Removals
-	bootstrap []peer.AddrInfo
-	host      host.Host
-	node      *node.Node
-	keeper    *keeper
-	serving   *serving
-	control   net.Listener
-	public    net.Listener // nil: none
-	closers   []func() error
+	registry   *prometheus.Registry
+	store      *store.Store
+	removals   *repo.Removals
+	bootstrap  []peer.AddrInfo
+	host       host.Host
+	interfaces *interfaces.Watch // of the host's addresses
+	node       *node.Node
+	keeper     *keeper
+	serving    *serving
+	control    net.Listener
+	public     net.Listener // nil: none
+	closers    []func() error
 }
 
 func (d *daemon) onClose(f func() error) { d.closers = append(d.closers, f) }

@@ -16,6 +16,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/interfaces"
 )
 
 // checkHost looks at what the host will need, before the store is opened: what is wrong there ends the daemon at once, however long
@@ -56,6 +57,7 @@ func (d *daemon) openHost(context.Context) error {
 		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections),
 		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
+	d.interfaces = interfaces.New()
 	more, err := d.reachability()
 	if err != nil {
 		return err
@@ -67,6 +69,7 @@ func (d *daemon) openHost(context.Context) error {
 	if d.host, err = libp2p.New(append(append(opts, more...), private...)...); err != nil {
 		return err
 	}
+	d.interfaces.Follow(d.host)
 	d.onClose(d.host.Close)
 	return nil
 }
@@ -150,7 +153,7 @@ func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(opts, libp2p.AddrsFactory(func(own []ma.Multiaddr) []ma.Multiaddr { return announced(own, announce, also) })), nil
+	return append(opts, libp2p.AddrsFactory(d.interfaces.Factory(func(own []ma.Multiaddr) []ma.Multiaddr { return announced(own, announce, also) }))), nil
 }
 
 // announced are the addresses to tell peers: those of announce, if there are any, in place of the host's own; and those of also.

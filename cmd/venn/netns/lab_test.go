@@ -200,14 +200,17 @@ func (p *peer) venn(args ...string) string {
 }
 
 // at is the daemon's multiaddr at an address.
-func (p *peer) at(address string) string {
+func (p *peer) at(address string) string { return p.by(address, "tcp") }
+
+// by is the daemon's multiaddr of a transport at an address.
+func (p *peer) by(address, transport string) string {
 	p.l.t.Helper()
 	for line := range strings.Lines(p.venn("id")) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "/ip4/"+address+"/tcp/") {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "/ip4/"+address+"/") && strings.Contains(line, "/"+transport+"/") {
 			return line
 		}
 	}
-	p.l.t.Fatalf("%s does not listen at %s:\n%s", p.space, address, p.venn("id"))
+	p.l.t.Fatalf("%s does not listen at %s by %s:\n%s", p.space, address, transport, p.venn("id"))
 	return ""
 }
 

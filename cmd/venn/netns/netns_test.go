@@ -12,7 +12,8 @@ import (
 const (
 	publicA, publicB, publicC = "45.33.1.1", "45.33.1.2", "45.33.1.3"
 
-	settle = time.Minute // for what takes seconds on an idle machine
+	settle        = time.Minute      // for what takes seconds on an idle machine
+	changedSettle = 30 * time.Second // for a change of address, 10 s on an idle machine; by go-libp2p alone it takes 60
 )
 
 // two are two daemons on the internet: b begins with a.
@@ -128,19 +129,39 @@ func TestSlowLine(t *testing.T) {
 	t.Logf("five finds in %v", time.Since(began).Round(time.Millisecond))
 }
 
-// TestChangedAddress: a peer that gets another address in place of its own is found there.
+// TestChangedAddress: a peer that gets another address in place of its own is found there, whether it had made the connection or not,
+// and finds others from there.
 func TestChangedAddress(t *testing.T) {
-	l := newLab(t)
-	a, b := two(l)
-	know(l, a, b)
-	l.in("b", "ip addr flush dev inet")
-	l.in("b", "ip addr add "+publicC+"/16 dev inet")
-	l.in("b", "ip route replace default dev inet")
-	took := l.eventually("a finds b's key at its new address", 2*settle, func() bool {
-		out, err := a.ask("find", "of-b", "--json")
-		return err == nil && strings.Contains(out, publicC)
-	})
-	t.Logf("found there after %v", took.Round(100*time.Millisecond))
+	for _, transport := range []string{"tcp", "quic-v1"} {
+		for _, moves := range []string{"a", "b"} {
+			t.Run(fmt.Sprintf("%s, %s moves", transport, moves), func(t *testing.T) {
+				l := newLab(t)
+				l.public("a", publicA)
+				l.public("b", publicB)
+				a := l.peer("a").start()
+				b := l.peer("b").start("VENN_DISCOVERY_BOOTSTRAP=" + a.by(publicA, transport))
+				a.venn("keys", "add", "of-a")
+				b.venn("keys", "add", "of-b")
+				know(l, a, b)
+				mover, other := a, b
+				if moves == "b" {
+					mover, other = b, a
+				}
+				l.in(moves, "ip addr flush dev inet")
+				l.in(moves, "ip addr add "+publicC+"/16 dev inet")
+				l.in(moves, "ip route replace default dev inet")
+				took := l.eventually("its key is found at its new address", changedSettle, func() bool {
+					out, err := other.ask("find", "of-"+moves, "--json", "--timeout", "2s")
+					return err == nil && strings.Contains(out, publicC)
+				})
+				took2 := l.eventually("it finds others' keys", changedSettle, func() bool {
+					_, err := mover.ask("find", "of-"+other.space, "--timeout", "2s")
+					return err == nil
+				})
+				t.Logf("found there after %v, and finds %v after that", took.Round(100*time.Millisecond), took2.Round(100*time.Millisecond))
+			})
+		}
+	}
 }
 
 // TestMDNS: two daemons on one network find each other with nobody named.

@@ -1,0 +1,229 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+	"github.com/multiformats/go-multistream"
+
+	"github.com/venn-p2p/venn/node/interfaces"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+)
+
+const (
+	probeTime = 3 * time.Second // for a connection to show that it is alive
+	maxProbes = 4               // connections with a peer that are probed at a time
+)
+
+// readdressed takes in that the host's addresses have changed: others are told, and connections that cannot work any more end.
+func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
+	n.moved.Store(true)
+	n.in.Poke()
+	var removed []ma.Multiaddr
+	for _, a := range ev.Removed {
+		removed = append(removed, a.Address)
+	}
+	for _, p := range n.parted.take(time.Now()) {
+		n.tasks.Run(func() { n.linkAgain(p) })
+	}
+	if len(removed) > 0 {
+		n.tasks.Run(func() { n.endDead(removed) })
+	}
+}
+
+const (
+	partedTime = 2 * time.Minute // for which a lost link is remembered
+	maxParted  = 32              // lost links remembered
+)
+
+// parted are the peers whose links were lost of late. When the host has another address, that may have been why.
+type parted struct {
+	mu    sync.Mutex
+	since map[peer.ID]time.Time
+}
+
+// note notes that a link was lost.
+func (s *parted) note(p peer.ID, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.since, func(_ peer.ID, at time.Time) bool { return now.Sub(at) > partedTime })
+	if s.since == nil {
+		s.since = make(map[peer.ID]time.Time)
+	}
+	if len(s.since) < maxParted {
+		s.since[p] = now
+	}
+}
+
+// take returns the peers, and forgets them.
+func (s *parted) take(now time.Time) (out []peer.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, at := range s.since {
+		if now.Sub(at) <= partedTime {
+			out = append(out, p)
+		}
+	}
+	s.since = nil
+	return out
+}
+
+// endDead closes connections from an address that the machine has lost, if the node made them or has a link on them, and makes
+// the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until then dials nobody
+// whom it takes to be connected. Of a connection by QUIC the local address is mostly not known, and the end that dialled takes
+// its connections along: a probe says which work.
+func (n *Node) endDead(removed []ma.Multiaddr) {
+	lost := interfaces.Lost(removed)
+	if len(lost) == 0 {
+		return
+	}
+	for _, c := range n.host.Network().Conns() {
+		p := c.RemotePeer()
+		linked := n.links.Linked(p)
+		from := c.LocalMultiaddr()
+		if !linked && !n.links.Made(p) || !interfaces.At(from, lost) && !manet.IsIPUnspecified(from) {
+			continue
+		}
+		n.tasks.Run(func() {
+			if !interfaces.At(from, lost) && alive(n.ctx, c) || n.ctx.Err() != nil {
+				return
+			}
+			n.log.Debug("connection ends with its address", "peer", p, "address", from)
+			_ = c.Close()
+			if linked {
+				n.linkAgain(p)
+			}
+		})
+	}
+}
+
+// linkAgain dials a peer that was linked, at the addresses that the host knows of it.
+func (n *Node) linkAgain(p peer.ID) {
+	if n.reached(p) || n.barred(p) {
+		return
+	}
+	info := peer.AddrInfo{ID: p, Addrs: n.dialable(n.host.Peerstore().Addrs(p))}
+	if len(info.Addrs) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, dialTime)
+	defer cancel()
+	if err := n.dial(ctx, info, false); err != nil {
+		n.log.Debug("no connection from the new address", "peer", p, "err", err)
+		return
+	}
+	n.in.LinkWanted(p)
+}
+
+// probing are the peers whose older connections are being probed.
+type probing struct {
+	mu    sync.Mutex
+	peers map[peer.ID]bool
+}
+
+// begin says whether a probe of a peer may begin. end must follow.
+func (s *probing) begin(p peer.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.peers[p] {
+		return false
+	}
+	if s.peers == nil {
+		s.peers = make(map[peer.ID]bool)
+	}
+	s.peers[p] = true
+	return true
+}
+
+func (s *probing) end(p peer.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.peers, p)
+}
+
+// replaced looks whether a linked peer's new connection is in place of older ones, which died with the peer's former address:
+// streams would be opened on them for 40 s.
+func (n *Node) replaced(p peer.ID, by network.Conn) {
+	var doubtful []network.Conn
+	for _, c := range n.host.Network().ConnsToPeer(p) {
+		if c != by && !c.Stat().Limited && len(doubtful) < maxProbes && elsewhere(c, by) {
+			doubtful = append(doubtful, c)
+		}
+	}
+	if len(doubtful) == 0 || !n.links.Linked(p) || !n.probing.begin(p) {
+		return
+	}
+	run := func() {
+		defer n.probing.end(p)
+		dead := false
+		for _, c := range doubtful {
+			if !alive(n.ctx, c) && n.ctx.Err() == nil && !by.IsClosed() {
+				dead = true
+				n.abandon(c)
+			}
+		}
+		if dead { // the link goes on over the new connection, from the beginning
+			n.in.LinkChanged(p, inbox.Ended)
+			n.in.LinkChanged(p, inbox.Begun)
+		}
+	}
+	if !n.tasks.Run(run) {
+		n.probing.end(p)
+	}
+}
+
+// elsewhere says whether the other ends of two connections are at different IP addresses.
+func elsewhere(a, b network.Conn) bool {
+	x, _ := ma.SplitFirst(a.RemoteMultiaddr())
+	y, _ := ma.SplitFirst(b.RemoteMultiaddr())
+	return x == nil || y == nil || !x.Equal(y)
+}
+
+// alive says whether anything comes back on a connection. An answer that ping is not served is one, too.
+func alive(ctx context.Context, c network.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	s, err := c.NewStream(ctx)
+	if err != nil {
+		return !silent(err)
+	}
+	defer func() { _ = s.Reset() }()
+	if s.SetProtocol(ping.ID) != nil || s.SetDeadline(time.Now().Add(probeTime)) != nil {
+		return true // for want of a stream of our own, nothing is known
+	}
+	return !silent(multistream.SelectProtoOrFail(ping.ID, s))
+}
+
+// silent says whether an error is that nothing came in time.
+func silent(err error) bool {
+	var e net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &e) && e.Timeout()
+}
+
+// abandon resets the node's streams on a dead connection, so that they are opened again on another, and closes it if nobody
+// else has a stream on it.
+func (n *Node) abandon(c network.Conn) {
+	others := false
+	for _, s := range c.GetStreams() {
+		if own(string(s.Protocol())) {
+			_ = s.Reset()
+		} else if s.Protocol() != ping.ID {
+			others = true
+		}
+	}
+	n.log.Debug("connection is dead", "peer", c.RemotePeer(), "address", c.RemoteMultiaddr(), "others use it", others)
+	if !others {
+		_ = c.Close()
+	}
+}
