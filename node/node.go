@@ -236,7 +236,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		OverlapSlots: n.cfg.overlapSlots,
 		NearSlots:    n.cfg.nearSlots,
 		RandomSlots:  n.cfg.randomSlots,
-		MaxLinks:     n.cfg.maxConnections * 5 / 8,
+		MaxLinks:     n.cfg.neighbourLinks(),
 		OpenHeader:   n.cfg.headers.Header,
 		OpenRecord:   n.recordPeer,
 		Group:        signed.AddressGroup,

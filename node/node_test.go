@@ -3,7 +3,9 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,4 +196,34 @@ func TestOptionsAreChecked(t *testing.T) {
 		t.Error("more than half of the neighbours by overlap are accepted")
 	}
 	nodeOn(t, h).Close() // what failed has left nothing behind
+}
+
+// TestFewestConnections: connections and neighbours go together by one rule, and the error names the least that would do.
+func TestFewestConnections(t *testing.T) {
+	h := newHost(t)
+	for _, c := range []struct{ overlap, near, random, least int }{{0, 0, 0, 13}, {1, 1, 1, 5}, {1, 0, 0, 8}, {4, 2, 3, 15}, {4, 4, 12, 32}} {
+		neighbours := WithNeighbours(c.overlap, c.near, c.random)
+		_, err := New(h, neighbours, WithMaxConnections(c.least-1))
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("must be %d or more", c.least)) {
+			t.Errorf("%+v: %d connections: %v", c, c.least-1, err)
+		}
+		n, err := New(h, neighbours, WithMaxConnections(c.least))
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, n := range []int{-1 << 63, -1, 0, 1} {
+		if _, err := New(h, WithMaxConnections(n)); err == nil {
+			t.Errorf("%d connections are accepted", n)
+		}
+	}
+	if n, err := New(h, WithMaxConnections(1<<62)); err != nil {
+		t.Error(err)
+	} else if err := n.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/store"
 	"github.com/venn-p2p/venn/overlay/cache"
+	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -73,7 +75,7 @@ func newConfig(opts []Option) (config, error) {
 	if c.headers == nil {
 		c.headers = signed.NewCache(1024)
 	}
-	errs = append(errs, c.checkStore(), c.checkPrevious())
+	errs = append(errs, c.checkStore(), c.checkPrevious(), c.checkNeighbours())
 	return c, errors.Join(errs...)
 }
 
@@ -121,24 +123,43 @@ func WithEpochSpacing(d time.Duration) Option {
 }
 
 // WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by others:
-// not the host's other connections. 4 or more, default 32. At most half of them are links taken, so that the rest is free
-// to dial. Five eighths, at least the slots of WithNeighbours, may be neighbours, those included that chose this node.
+// not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free to dial. Five
+// eighths may be neighbours, those included that chose this node. So many must be at least those that the node chooses itself:
+// 13 connections or more with the default of WithNeighbours.
 func WithMaxConnections(n int) Option {
-	return func(c *config) error {
-		if n < 4 {
-			return fmt.Errorf("node: at most %d connections, must be 4 or more", n)
-		}
-		c.maxConnections = n
-		return nil
-	}
+	return func(c *config) error { c.maxConnections = n; return nil }
 }
 
-// WithNeighbours sets how many neighbours the node chooses by overlap, by round trip and at random; 0 of a kind stands for
-// its default. Default 4, 1, 3. Those by overlap may be half of all.
+// checkNeighbours says whether the neighbours that the node chooses have room, and are not mostly those by overlap.
+func (c *config) checkNeighbours() error {
+	overlap, all := cmp.Or(c.overlapSlots, rank.Default.Similar), 0
+	for _, n := range []int{overlap, cmp.Or(c.nearSlots, rank.Default.Near), cmp.Or(c.randomSlots, rank.Default.Random)} {
+		if n < 0 || n > mostNeighbours {
+			return nil // WithNeighbours has said so
+		}
+		all += n
+	}
+	if 2*overlap > all {
+		return fmt.Errorf("node: %d of %d neighbours by overlap, may be half at most", overlap, all)
+	}
+	if least := (8*all + 4) / 5; c.maxConnections < least {
+		return fmt.Errorf("node: at most %d connections, must be %d or more for %d neighbours", c.maxConnections, least, all)
+	}
+	return nil
+}
+
+// neighbourLinks is how many links may be those of neighbours, whoever chose them.
+func (c *config) neighbourLinks() int { return c.maxConnections/8*5 + c.maxConnections%8*5/8 }
+
+// mostNeighbours is the most of one kind.
+const mostNeighbours = 1000
+
+// WithNeighbours sets how many neighbours the node chooses by overlap, by round trip and at random, 0 to 1,000 of each; 0 of a
+// kind stands for its default. Default 4, 1, 3. Those by overlap may be half of all.
 func WithNeighbours(overlap, near, random int) Option {
 	return func(c *config) error {
-		if overlap < 0 || near < 0 || random < 0 {
-			return fmt.Errorf("node: %d, %d, %d neighbours, must be 0 or more", overlap, near, random)
+		if min(overlap, near, random) < 0 || max(overlap, near, random) > mostNeighbours {
+			return fmt.Errorf("node: %d, %d, %d neighbours, must be 0 to %d", overlap, near, random, mostNeighbours)
 		}
 		c.overlapSlots, c.nearSlots, c.randomSlots = overlap, near, random
 		return nil

@@ -75,7 +75,7 @@ type Limits struct {
 	Up          int64   `toml:"up" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 100 Mbit/s."`
 	Down        int64   `toml:"down" doc:"Rate of the line from peers, in bit/s; 0: not declared."`
 	Share       float64 `toml:"share" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
-	Connections int     `toml:"connections" doc:"Peers connected at most, 4 or more."`
+	Connections int     `toml:"connections" doc:"Connections that the peer makes, and links that it takes, at most; 13 or more."`
 	Memory      int     `toml:"memory" doc:"Bytes of others' summaries kept at most."`
 	Cache       int64   `toml:"cache" doc:"Bytes of the store's cache."`
 }
@@ -242,7 +242,7 @@ func (c Config) Check() error {
 	fault(c.Limits.Up >= 0, "limits.up is %d, must be 0 or more", c.Limits.Up)
 	fault(c.Limits.Down >= 0, "limits.down is %d, must be 0 or more", c.Limits.Down)
 	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
-	fault(c.Limits.Connections >= 4, "limits.connections is %d, must be 4 or more", c.Limits.Connections)
+	fault(c.Limits.Connections >= 13, "limits.connections is %d, must be 13 or more", c.Limits.Connections)
 	fault(c.Limits.Memory >= 1<<16, "limits.memory is %d bytes, must be 65536 or more", c.Limits.Memory)
 	fault(c.Limits.Cache >= 1<<20, "limits.cache is %d bytes, must be 1048576 or more", c.Limits.Cache)
 	if c.HTTP.Listen != "" {

@@ -106,7 +106,7 @@ func TestEveryKey(t *testing.T) {
 func TestBadConfigs(t *testing.T) {
 	r := newRepo(t)
 	for text, want := range map[string]string{
-		"[limits]\nconnections = 3":            "limits.connections is 3",
+		"[limits]\nconnections = 12":           "limits.connections is 12, must be 13",
 		"[limits]\nshare = 2.0":                "limits.share",
 		"[limits]\nup = -1":                    "up",
 		"[limits]\nup = \"fast\"":              "up",
