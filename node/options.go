@@ -204,7 +204,8 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error { c.bootstrap = append(c.bootstrap, peers...); return nil }
 }
 
-// WithSummaryCache shares decoded, verified summaries with other nodes of the process. It changes no byte sent. Default: none.
+// WithSummaryCache shares decoded, verified summaries with other nodes of the process. The node looks for a key in each of them then,
+// for an index of its own would take more memory than they do. It changes no byte sent. Default: none.
 func WithSummaryCache(cache *cache.Cache) Option {
 	return func(c *config) error { c.cache = cache; return nil }
 }

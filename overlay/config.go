@@ -40,7 +40,7 @@ type Config struct {
 	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. Nil: there are no groups.
 	Group    func(Record) string
 	MaxGroup int
-	// Loop answers queries by asking every prefix, without an index: for simulations, where many overlays share the
+	// Loop answers queries by asking every prefix, without an index: for simulations and testnets, where many overlays share the
 	// prefixes and an index of each would take more memory than all of these. Nor are prefixes made compact then.
 	Loop bool
 
@@ -66,6 +66,10 @@ type Config struct {
 	// summary. A driver supplies a shared cache here.
 	EncodeDelta func(old, next *summary.Prefix, parts int) ([]byte, error)
 	ApplyDelta  func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
+
+	// Keep returns what is kept in place of a signed header or record that came: the same bytes, in memory of their own or shared with
+	// whoever keeps them, too. Nil: those that came, for a driver that does not cut them out of larger messages.
+	Keep func(signed []byte) []byte
 
 	Rand *rand.Rand // the only source of randomness; required
 
@@ -155,7 +159,7 @@ func (c *Config) directory() directory.Config {
 	return directory.Config{
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
 		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
-		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, NewPrefix: c.NewPrefix, Extend: c.Extend, ApplyDelta: c.ApplyDelta,
+		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, NewPrefix: c.NewPrefix, Extend: c.Extend, ApplyDelta: c.ApplyDelta, Keep: c.Keep,
 		Rand: c.Rand, Undefended: c.Undefended,
 	}
 }

@@ -199,7 +199,7 @@ func (o *Overlay) addContact(r Record, depth int) bool {
 		group = o.cfg.Group(r)
 	}
 	return o.scope.contacts.Add(coverage.Contact{
-		Peer: string(r.Peer), Record: r.Envelope, Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
+		Peer: string(r.Peer), Record: o.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
 	})
 }
 

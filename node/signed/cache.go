@@ -2,6 +2,7 @@ package signed
 
 import (
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	"github.com/venn-p2p/venn/node/wire"
@@ -13,16 +14,22 @@ import (
 type Cache struct {
 	mu       sync.Mutex
 	half     int
-	opened   int
-	now, old map[[sha256.Size]byte]any
+	count    int // of envelopes opened
+	now, old map[[sha256.Size]byte]opened
 }
 
-// NewCache returns a cache of at most so many envelopes (2 or more), about 500 bytes each.
+// opened is an envelope and what it held.
+type opened struct {
+	held     any
+	envelope []byte
+}
+
+// NewCache returns a cache of at most so many envelopes (2 or more), about 800 bytes each.
 func NewCache(entries int) *Cache {
-	return &Cache{half: max(1, entries/2), now: make(map[[sha256.Size]byte]any)}
+	return &Cache{half: max(1, entries/2), now: make(map[[sha256.Size]byte]opened)}
 }
 
-func (c *Cache) get(k [sha256.Size]byte) (any, bool) {
+func (c *Cache) get(k [sha256.Size]byte) (opened, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v, ok := c.now[k]
@@ -34,17 +41,17 @@ func (c *Cache) get(k [sha256.Size]byte) (any, bool) {
 	return v, ok
 }
 
-func (c *Cache) put(k [sha256.Size]byte, v any) {
+func (c *Cache) put(k [sha256.Size]byte, v opened) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.add(k, v)
-	c.opened++
+	c.count++
 }
 
 // add drops the older half when the newer is full.
-func (c *Cache) add(k [sha256.Size]byte, v any) {
+func (c *Cache) add(k [sha256.Size]byte, v opened) {
 	if len(c.now) >= c.half {
-		c.old, c.now = c.now, make(map[[sha256.Size]byte]any, c.half)
+		c.old, c.now = c.now, make(map[[sha256.Size]byte]opened, c.half)
 	}
 	c.now[k] = v
 }
@@ -56,13 +63,13 @@ func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, e
 	}
 	k := sha256.Sum256(envelope)
 	if v, ok := c.get(k); ok {
-		if v, ok := v.(T); ok {
-			return v, nil
+		if held, ok := v.held.(T); ok {
+			return held, nil
 		}
 	}
 	v, err := open(envelope)
 	if err == nil {
-		c.put(k, v)
+		c.put(k, opened{v, slices.Clone(envelope)})
 	}
 	return v, err
 }
@@ -79,9 +86,21 @@ func (c *Cache) Record(envelope []byte) (Record, error) {
 	return cached(c, wire.MaxRecord, envelope, OpenRecord)
 }
 
+// Keep returns a copy of an envelope to be kept: the one that the cache has if it was opened before, else one of its own. A slice of the
+// message that the envelope came in would keep all of that.
+func (c *Cache) Keep(envelope []byte) []byte {
+	if envelope == nil {
+		return nil
+	}
+	if v, ok := c.get(sha256.Sum256(envelope)); ok {
+		return v.envelope
+	}
+	return slices.Clone(envelope)
+}
+
 // Opened is how many envelopes were verified so far.
 func (c *Cache) Opened() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.opened
+	return c.count
 }

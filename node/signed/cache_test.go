@@ -1,6 +1,8 @@
 package signed
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestCache(t *testing.T) {
 	c := NewCache(4)
@@ -27,5 +29,26 @@ func TestCache(t *testing.T) {
 	_, _ = cached(c, 2, []byte("too long"), open)
 	if calls != 2 {
 		t.Error("an envelope over the limit is kept")
+	}
+}
+
+// TestKeep: an envelope is kept without the message that it came in, once for all who keep it.
+func TestKeep(t *testing.T) {
+	c := NewCache(4)
+	message := []byte("head envelope tail")
+	envelope := message[5:13]
+	alone := c.Keep(envelope)
+	if string(alone) != "envelope" || &alone[0] == &envelope[0] {
+		t.Errorf("%q is kept in its message", alone)
+	}
+	if _, err := cached(c, 10, envelope, func(b []byte) (string, error) { return string(b), nil }); err != nil {
+		t.Fatal(err)
+	}
+	one, other := c.Keep(envelope), c.Keep([]byte("envelope"))
+	if string(one) != "envelope" || &one[0] != &other[0] || &one[0] == &envelope[0] {
+		t.Errorf("%q and %q are kept apart, or in the message", one, other)
+	}
+	if c.Keep(nil) != nil {
+		t.Error("nothing became something")
 	}
 }

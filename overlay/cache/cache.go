@@ -38,6 +38,23 @@ func New(bytes int) *Cache {
 	}
 }
 
+// NewPrefix is summary.NewPrefix(h), without the work if another has made it.
+func (c *Cache) NewPrefix(h *summary.Header) (*summary.Prefix, error) {
+	if c == nil {
+		return summary.NewPrefix(h)
+	}
+	key := cacheKey{h.Chain, group.Of(h), 0}
+	if p := c.get(key); p != nil && equal(p.Header(), h) {
+		return p, nil
+	}
+	p, err := summary.NewPrefix(h)
+	if err != nil {
+		return nil, err
+	}
+	c.put(key, p)
+	return p, nil
+}
+
 // Extend is p.Extend(r), without the work if another has extended the same prefix to the same part.
 func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error) {
 	if c == nil {

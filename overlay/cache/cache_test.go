@@ -117,3 +117,29 @@ func ExampleCache() {
 	fmt.Println(first == second)
 	// Output: true
 }
+
+// TestNewPrefix: one prefix of no parts serves all who have the same header, and nobody who has another.
+func TestNewPrefix(t *testing.T) {
+	h := *build(someKeys(1, 5000), 1).Header()
+	c := New(1 << 20)
+	first, err := c.NewPrefix(&h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, other := h, h
+	other.N++
+	if p, err := c.NewPrefix(&same); err != nil || p != first {
+		t.Errorf("the same header has another prefix (%v)", err)
+	}
+	if p, err := c.NewPrefix(&other); err != nil || p.Header().N != other.N {
+		t.Errorf("another header, %v: %v", p, err)
+	}
+	other.Shape = summary.Shape{}
+	if _, err := c.NewPrefix(&other); err == nil {
+		t.Error("a header that is none has a prefix")
+	}
+	var none *Cache
+	if p, err := none.NewPrefix(&h); err != nil || p == first {
+		t.Errorf("without a cache: %v", err)
+	}
+}

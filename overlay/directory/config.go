@@ -28,6 +28,7 @@ type Config struct {
 	NewPrefix  func(*summary.Header) (*summary.Prefix, error)
 	Extend     func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ApplyDelta func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
+	Keep       func(signed []byte) []byte // what is kept in place of signed bytes that came; nil: they themselves
 
 	Rand       *rand.Rand
 	Undefended defence.Off // for tests

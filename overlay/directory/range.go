@@ -133,7 +133,7 @@ func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) b
 		return false
 	}
 	before := e.recordBytes()
-	e.peer, e.record = r.Peer, r
+	e.peer, e.record = r.Peer, event.Record{Peer: r.Peer, Envelope: d.Keep(r.Envelope)}
 	d.countRecords(e, before)
 	return true
 }

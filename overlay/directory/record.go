@@ -26,11 +26,19 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 	}
 	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r, false) {
 		before := e.recordBytes()
-		e.peer, e.record = p, r
+		e.peer, e.record = p, event.Record{Peer: p, Envelope: d.Keep(r.Envelope)}
 		d.countRecords(e, before)
 		e.recordSince, _ = e.Epoch()
 	}
 	return ""
+}
+
+// Keep returns what is kept in place of a signed header or record that came.
+func (d *Directory) Keep(signed []byte) []byte {
+	if d.cfg.Keep == nil {
+		return signed
+	}
+	return d.cfg.Keep(signed)
 }
 
 // SomeRecords returns the records of peers drawn at random: at most so many, and as far as their sizes fit a room.

@@ -187,9 +187,9 @@ func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in eve
 	if e.next == nil {
 		e.oldEnvelope = e.envelope
 	}
-	e.envelope = in.Envelope
+	e.envelope = d.Keep(in.Envelope)
 	if string(e.record.Envelope) != string(in.Record) {
-		e.record, e.recordSince = event.Record{Peer: e.peer, Envelope: in.Record}, h.Epoch
+		e.record, e.recordSince = event.Record{Peer: e.peer, Envelope: d.Keep(in.Record)}, h.Epoch
 	}
 	e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 	e.outdateShare(now)
