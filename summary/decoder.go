@@ -3,31 +3,36 @@ package summary
 import (
 	"fmt"
 	"slices"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // decoder extends tries by parts. It leaves those it was given as they are.
 type decoder struct {
 	plan  *Plan
 	tries []*trie
-	block int        // being extended; its trie is the decoder's own
-	open  [][]uint64 // nodes of ranges being extended, nil where the trie's set holds
-	steps []*step    // that brought them
-	spare []uint64   // memory for nodes
+	block int         // being extended; its trie is the decoder's own
+	open  [][]uint64  // nodes of ranges being extended, nil where the trie's set holds
+	steps []*step     // that brought them
+	spare [2][]uint64 // memory for nodes
+	flags [2][]uint64 // memory for flags
 }
 
 // decode extends the tries by parts from number first on.
 func (d *decoder) decode(first int, parts [][]byte) error {
 	d.tries = slices.Clone(d.tries)
 	d.block = -1
-	for i, b := range parts {
-		s := &d.plan.steps[d.plan.stepOf(first+i)]
+	for k := first; len(parts) > 0; {
+		s := &d.plan.steps[d.plan.stepOf(k)]
 		if s.block != d.block {
 			d.close()
 			d.begin(s.block)
 		}
-		if err := d.part(s, first+i, b); err != nil {
-			return fmt.Errorf("%w (part %d)", err, first+i)
+		some := parts[:min(2, s.first+s.parts-k, len(parts))] // of one step
+		if err := d.parts(s, k, some); err != nil {
+			return err
 		}
+		k, parts = k+len(some), parts[len(some):]
 	}
 	d.close()
 	return nil
@@ -57,44 +62,96 @@ func (d *decoder) close() {
 	d.open, d.steps = nil, nil
 }
 
-// part decodes part k, of step s.
-func (d *decoder) part(s *step, k int, b []byte) error {
+// opening is a part being decoded.
+type opening struct {
+	number     int
+	begin, end int // cells
+	src        []byte
+	nodes      []uint64
+}
+
+// parts decodes one part of step s or two, from number k on.
+func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 	t := d.tries[d.block]
-	start := int(t.start)
-	begin, end := d.plan.cells(s, k)
-	var nodes []uint64
-	var err error
-	switch {
-	case s.sample:
-		nodes, b, err = d.array(b, begin, end, s.to)
-	case s.from < start:
-		nodes, b, err = d.array(b, begin, end, start)
-	default:
-		nodes = d.nodes(s, begin, end)
+	var opened [2]opening
+	some := opened[:len(parts)]
+	for i := range some {
+		if err := d.start(&some[i], s, k+i, parts[i]); err != nil {
+			return fmt.Errorf("%w (part %d)", err, k+i)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	for level := max(s.from, start); level < s.to && !s.sample; level++ {
-		low, high := d.plan.limits(d.block, begin, end, level+1)
-		var children []uint64
-		if children, b, err = decodeDescent(d.spare, b, nodes, high); err != nil {
+	for level := max(s.from, int(t.start)); level < s.to && !s.sample; level++ {
+		if err := d.descend(some, level+1); err != nil {
 			return err
 		}
-		d.spare, nodes = nodes, children
-		if len(nodes) < low {
-			return fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level+1, low, high, ErrMalformed)
+	}
+	for i := range some {
+		o := &some[i]
+		if len(o.src) != 0 {
+			return fmt.Errorf("summary: %d bytes too many: %w (part %d)", len(o.src), ErrMalformed, o.number)
 		}
+		if s.sample {
+			t.sample = newSet(o.nodes, o.begin, o.end, s.to-int(t.start))
+			continue
+		}
+		r := s.lead + o.number - s.first
+		d.open[r], d.steps[r] = o.nodes, s
 	}
-	if len(b) != 0 {
-		return fmt.Errorf("summary: %d bytes too many: %w", len(b), ErrMalformed)
+	return nil
+}
+
+// start finds the nodes that part k of step s descends from.
+func (d *decoder) start(o *opening, s *step, k int, src []byte) (err error) {
+	o.number, o.src = k, src
+	o.begin, o.end = d.plan.cells(s, k)
+	start := int(d.tries[d.block].start)
+	switch {
+	case s.sample:
+		o.nodes, o.src, err = d.array(src, o.begin, o.end, s.to)
+	case s.from < start:
+		o.nodes, o.src, err = d.array(src, o.begin, o.end, start)
+	default:
+		o.nodes = d.nodes(s, o.begin, o.end)
 	}
-	if s.sample {
-		t.sample = newSet(nodes, begin, end, s.to-start)
-		return nil
+	return err
+}
+
+// descend takes one part or two of one step down to a level.
+func (d *decoder) descend(some []opening, level int) error {
+	var codes [2]descent
+	var used [2]int
+	var low [2]int
+	for i := range some {
+		o := &some[i]
+		fewest, most := d.plan.limits(d.block, o.begin, o.end, level)
+		low[i] = fewest
+		var err error
+		if codes[i], err = readDescent(d.flags[i], o.src, o.nodes, most); err != nil {
+			return fmt.Errorf("%w (part %d)", err, o.number)
+		}
+		d.flags[i] = codes[i].flags
 	}
-	r := s.lead + k - s.first
-	d.open[r], d.steps[r] = nodes, s
+	var err error
+	if len(some) == 2 {
+		used, err = bitcode.DecodeTwo(codes[0].array(), codes[1].array())
+	} else {
+		a := codes[0].array()
+		used[0], err = bitcode.DecodeBits(a.Words, a.Src, a.N, a.Ones)
+	}
+	if err != nil {
+		return fmt.Errorf("summary: flags: %w: %w (part %d or the next)", ErrMalformed, err, some[0].number)
+	}
+	for i := range some {
+		o := &some[i]
+		nodes, rest, err := codes[i].children(d.spare[i], used[i])
+		if err == nil && len(nodes) < low[i] {
+			err = fmt.Errorf("summary: %d nodes at level %d, at least %d: %w", len(nodes), level, low[i], ErrMalformed)
+		}
+		if err != nil {
+			return fmt.Errorf("%w (part %d)", err, o.number)
+		}
+		d.spare[i], o.nodes, o.src = o.nodes, nodes, rest
+	}
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // Errors of deltas, matched by [errors.Is].
@@ -240,9 +240,9 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 		}
 	}
 	dst = binary.AppendUvarint(dst, uint64(gone))
-	dst = coding.AppendBits(dst, removed, len(from), gone)
+	dst = bitcode.AppendBits(dst, removed, len(from), gone)
 	dst = binary.AppendUvarint(dst, uint64(len(added)))
-	return coding.AppendSparse(dst, added, in.size)
+	return bitcode.AppendSparse(dst, added, in.size)
 }
 
 // decodeChange is the inverse of appendChange. The result has at most the given number of nodes.
@@ -252,7 +252,7 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 		return nil, nil, err
 	}
 	removed := make([]uint64, (len(from)+63)/64)
-	used, err := coding.DecodeBits(removed, src, len(from), gone)
+	used, err := bitcode.DecodeBits(removed, src, len(from), gone)
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: nodes removed: %w: %w", ErrMalformed, err)
 	}
@@ -260,7 +260,7 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 	if err != nil {
 		return nil, nil, err
 	}
-	added, src, err := coding.DecodeSparse(src, count, in.size)
+	added, src, err := bitcode.DecodeSparse(src, count, in.size)
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: nodes added: %w: %w", ErrMalformed, err)
 	}

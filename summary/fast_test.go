@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // FuzzSortUniform sorts even and uneven numbers.
@@ -65,8 +67,16 @@ func FuzzDescent(f *testing.F) {
 				t.Fatalf("side %d is not %d", i, want)
 			}
 		}
-		back, rest, err := decodeDescent(nil, code, parents, 2*len(parents))
-		if err != nil || len(rest) != 0 || !slices.Equal(back, nodes) {
+		d, err := readDescent(nil, append(code, 0xff, 0xff), parents, 2*len(parents))
+		if err != nil {
+			t.Fatal(err)
+		}
+		used, err := bitcode.DecodeBits(d.flags, d.src, len(parents), d.both)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, rest, err := d.children(nil, used)
+		if err != nil || len(rest) != 2 || !slices.Equal(back, nodes) {
 			t.Fatalf("%v became %v, %v", nodes, back, err)
 		}
 	})

@@ -1,6 +1,6 @@
 package summary
 
-import "github.com/venn-p2p/venn/summary/coding"
+import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
 // forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. The zero value but for
 // n is ready.
@@ -42,7 +42,7 @@ func (f *forecast) occupied(level int) int {
 func (f *forecast) array(level int) int {
 	if f.arrays[level] == 0 {
 		ones := min(1<<level, f.occupied(level))
-		f.arrays[level] = countBytes(ones) + coding.PredictedBytes(1<<level, ones)
+		f.arrays[level] = countBytes(ones) + bitcode.PredictedBytes(1<<level, ones)
 	}
 	return f.arrays[level]
 }
@@ -58,5 +58,5 @@ func (f *forecast) level(from int) int {
 
 // descentBytes predicts the size of one level below so many nodes, of which so many have both children.
 func descentBytes(nodes, both int) int {
-	return countBytes(both) + coding.PredictedBytes(nodes, both) + (nodes-both+7)/8
+	return countBytes(both) + bitcode.PredictedBytes(nodes, both) + (nodes-both+7)/8
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // appendArray appends the nodes, which are those of the n places from base on: how many there are, and which.
@@ -17,7 +17,7 @@ func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 		words[at/64] |= 1 << (at % 64)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(nodes)))
-	return coding.AppendBits(dst, words, n, len(nodes))
+	return bitcode.AppendBits(dst, words, n, len(nodes))
 }
 
 // decodeArray is the inverse of appendArray. At most limit nodes.
@@ -27,7 +27,7 @@ func decodeArray(src []byte, base uint64, n, limit int) (nodes []uint64, rest []
 		return nil, nil, err
 	}
 	words := make([]uint64, (n+63)/64)
-	used, err := coding.DecodeBits(words, src, n, ones)
+	used, err := bitcode.DecodeBits(words, src, n, ones)
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: array: %w: %w", ErrMalformed, err)
 	}
@@ -48,7 +48,7 @@ func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	both := len(nodes) - count
 	single := count - both
 	dst = binary.AppendUvarint(dst, uint64(both))
-	dst = coding.AppendBits(dst, flags, count, both)
+	dst = bitcode.AppendBits(dst, flags, count, both)
 	size := len(dst) + (single+7)/8
 	for _, w := range sides[:(single+63)/64] {
 		dst = binary.LittleEndian.AppendUint64(dst, w)
@@ -76,42 +76,74 @@ func ascend(nodes, flags, sides []uint64) (count int) {
 	return count
 }
 
-// decodeDescent is the inverse of appendDescent: the children of parents, at most limit, in memory if that is enough.
-func decodeDescent(memory []uint64, src []byte, parents []uint64, limit int) (nodes []uint64, rest []byte, err error) {
-	both, src, err := decodeCount(src, min(len(parents), limit-len(parents)))
-	if err != nil {
-		return nil, nil, err
+// descent is the code of one level on its way into nodes. The bits are decoded in between, of two codes at a time.
+type descent struct {
+	parents []uint64
+	src     []byte // from the flags on
+	both    int    // parents with both children
+	flags   []uint64
+}
+
+// readDescent begins to read what appendDescent wrote, which has at most limit children. The flags are to be decoded into
+// memory if that is enough.
+func readDescent(memory []uint64, src []byte, parents []uint64, limit int) (d descent, err error) {
+	d.parents = parents
+	if d.both, d.src, err = decodeCount(src, min(len(parents), limit-len(parents))); err != nil {
+		return d, err
 	}
-	flags := make([]uint64, (len(parents)+63)/64)
-	used, err := coding.DecodeBits(flags, src, len(parents), both)
-	if err != nil {
-		return nil, nil, fmt.Errorf("summary: flags: %w: %w", ErrMalformed, err)
-	}
-	src = src[used:]
-	single := len(parents) - both
-	if len(src) < (single+7)/8 {
+	n := (len(parents) + 63) / 64
+	d.flags = slices.Grow(memory[:0], n)[:n]
+	return d, nil
+}
+
+func (d *descent) array() bitcode.Array {
+	return bitcode.Array{Words: d.flags, Src: d.src, N: len(d.parents), Ones: d.both}
+}
+
+// children returns the children, in memory if that is enough, when the flags are decoded and took some bytes.
+func (d *descent) children(memory []uint64, used int) (nodes []uint64, rest []byte, err error) {
+	src := d.src[used:]
+	single := len(d.parents) - d.both
+	size := (single + 7) / 8
+	if len(src) < size {
 		return nil, nil, fmt.Errorf("summary: %d bytes of sides, %d nodes need more: %w", len(src), single, ErrMalformed)
 	}
 	if single%8 != 0 && src[single/8]>>(single%8) != 0 {
 		return nil, nil, fmt.Errorf("summary: sides padded with ones: %w", ErrMalformed)
 	}
-	sides := append(make([]byte, 0, single/8+2), src[:(single+7)/8]...)
-	sides = append(sides, 0) // read when no node is left, and not used
-	nodes = slices.Grow(memory[:0], len(parents)+both+1)[:len(parents)+both+1]
-	descend(nodes, parents, flags, sides)
-	return nodes[:len(parents)+both], src[(single+7)/8:], nil
+	count := len(d.parents) + d.both
+	nodes = slices.Grow(memory[:0], count+1)[:count+1]
+	descend(nodes, d.parents, d.flags, src[:size])
+	return nodes[:count], src[size:], nil
 }
 
 // descend fills in the children of parents, and one more. Without a jump that depends on the nodes: half of the jumps
-// would be foreseen wrongly.
+// would be foreseen wrongly. Flags and sides of 32 parents are read at a time.
 func descend(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
-	for i, v := range parents {
-		two := int(flags[i/64] >> (i % 64) & 1)
-		side := int(sides[bit/8]>>(bit%8)) & 1 &^ two
-		children := nodes[at : at+2 : at+2]
-		children[0], children[1] = 2*v+uint64(side), 2*v+1
-		at += 1 + two
-		bit += 1 - two
+	for i := 0; i < len(parents); i += 32 {
+		two := flags[i/64] >> (i % 64)
+		side := sidesFrom(sides, bit)
+		some := parents[i:min(i+32, len(parents))]
+		first := at
+		for _, v := range some {
+			both := two & 1
+			two >>= 1
+			children := nodes[at : at+2 : at+2]
+			children[0], children[1] = 2*v+side&1&^both, 2*v+1
+			side >>= 1 &^ both
+			at += 1 + int(both)
+		}
+		bit += 2*len(some) - (at - first)
 	}
+}
+
+// sidesFrom is at least 32 bits of sides from a bit on, zeros beyond the end.
+func sidesFrom(sides []byte, bit int) uint64 {
+	if bit/8+8 <= len(sides) {
+		return binary.LittleEndian.Uint64(sides[bit/8:]) >> (bit % 8)
+	}
+	var last [8]byte
+	copy(last[:], sides[min(bit/8, len(sides)):])
+	return binary.LittleEndian.Uint64(last[:]) >> (bit % 8)
 }

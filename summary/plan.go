@@ -5,7 +5,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // How steps are made and cut.
@@ -171,7 +171,7 @@ func sampleCells(s Shape, start int) int {
 // sampleBytes predicts the size of a sample of the first cells.
 func sampleBytes(n int, l layout, level, cells int) int {
 	ones := scale(occupied(n, level), cells, 1<<l.start)
-	return countBytes(ones) + coding.PredictedBytes(cells<<(level-int(l.start)), ones)
+	return countBytes(ones) + bitcode.PredictedBytes(cells<<(level-int(l.start)), ones)
 }
 
 // stepBytes predicts the size of a step from one level to another for cells skip to end-1.
@@ -180,7 +180,7 @@ func stepBytes(n int, l layout, from, to, skip, end int) int {
 	bytes := 0
 	if from < int(l.start) {
 		ones := min(cells, scale(occupied(n, int(l.start)), cells, all))
-		bytes = countBytes(ones) + coding.PredictedBytes(cells, ones)
+		bytes = countBytes(ones) + bitcode.PredictedBytes(cells, ones)
 		from = int(l.start)
 	}
 	for ; from < to; from++ {

@@ -26,11 +26,12 @@ type layer struct {
 // layers says which packages of this module a package may import. Imports point upward only: what stands here as
 // allowed is defined in a line above. "x/..." is x and everything below it.
 var layers = []layer{
-	{"summary/coding", nil},
+	{"summary/internal/bitcode", nil},
+	{"summary/coding", []string{"summary/internal/bitcode"}},
 	{"summary/estimate", nil},
-	{"summary/counting", []string{"summary/coding"}},
+	{"summary/counting", []string{"summary/internal/bitcode"}},
 	{"summary/frequency", nil},
-	{"summary/bloom", []string{"summary/coding", "summary/estimate"}},
+	{"summary/bloom", []string{"summary/internal/bitcode", "summary/estimate"}},
 	{"summary", []string{"summary/..."}},
 	{"overlay/rank", []string{"summary/..."}},
 	{"overlay/index", []string{"summary/..."}},

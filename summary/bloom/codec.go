@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // maxTypes is the greatest number of filter types of a Codec.
@@ -144,7 +144,7 @@ func (c *Codec) typeOf(f *Filter) (int, error) {
 
 // bestForm follows from the length and the number of ones alone, so a receiver can check it.
 func (p Params) bestForm(ones int) int {
-	if coding.PredictedBytes(int(p.Bits()), ones) < plainBytes(p.Bits()) {
+	if bitcode.PredictedBytes(int(p.Bits()), ones) < plainBytes(p.Bits()) {
 		return formCoded
 	}
 	return formPlain
@@ -215,16 +215,16 @@ func (h header) decode() ([]uint64, error) {
 
 func appendCode(dst []byte, words []uint64, m uint64, ones int) []byte {
 	if m <= exactBits {
-		return coding.AppendExact(dst, words, int(m), ones)
+		return bitcode.AppendExact(dst, words, int(m), ones)
 	}
-	return coding.AppendBits(dst, words, int(m), ones)
+	return bitcode.AppendBits(dst, words, int(m), ones)
 }
 
 func decodeCode(words []uint64, src []byte, m uint64, ones int) (int, error) {
 	if m <= exactBits {
-		return coding.DecodeExact(words, src, int(m), ones)
+		return bitcode.DecodeExact(words, src, int(m), ones)
 	}
-	return coding.DecodeBits(words, src, int(m), ones)
+	return bitcode.DecodeBits(words, src, int(m), ones)
 }
 
 func plainBytes(m uint64) int { return int((m + 7) / 8) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // keysOf is a number of keys so great that whole bits and (1-1/m)^m against 1/e don't show in a vector's tolerance.
@@ -212,7 +212,7 @@ func TestCodecMatchesCoder(t *testing.T) { // the two lengths at which the code 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if most := coding.PredictedBytes(int(m), f.OnesCount())*101/100 + 16; len(b) > most {
+		if most := bitcode.PredictedBytes(int(m), f.OnesCount())*101/100 + 16; len(b) > most {
 			t.Errorf("%d bits: %d bytes, more than %d", m, len(b), most)
 		}
 		if g, err := codec.Decode(b, nil); err != nil || !g.Equal(f) {

@@ -1,31 +1,15 @@
 package coding
 
-import (
-	"fmt"
-	"math/bits"
-	"slices"
-)
+import "github.com/venn-p2p/venn/summary/internal/bitcode"
+
+// ErrMalformed is wrapped by every error about bytes or counts that AppendBits or AppendSparse would not have written.
+var ErrMalformed = bitcode.ErrMalformed
 
 // AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of
 // words[i/64]. Neither n nor ones is in the code. AppendBits panics if words is shorter than n bits or ones is not
 // their count.
 func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
-	words = words[:wordsFor(n)]
-	if got := count(words, n); got != ones {
-		panic(fmt.Sprintf("coding: %d bits set, not %d", got, ones))
-	}
-	switch c := choose(n, ones); c.method {
-	case empty:
-		return dst
-	case raw:
-		return appendRaw(dst, words, n)
-	case exact:
-		return appendExact(dst, words, n, ones)
-	case inGaps:
-		return appendGaps(dst, words, n, c)
-	default:
-		return appendBytes(dst, words, n, c)
-	}
+	return bitcode.AppendBits(dst, words, n, ones)
 }
 
 // DecodeBits decodes n bits with the given number of ones from the start of src into words and returns the bytes
@@ -33,56 +17,23 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 // AppendBits writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads
 // past src, and panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
-		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
-	}
-	words = words[:wordsFor(n)]
-	switch c := choose(n, ones); c.method {
-	case empty:
-		fill(words, n, ones > 0)
-		return 0, nil
-	case raw:
-		return decodeRaw(words, src, n, ones)
-	case exact:
-		return decodeExact(words, src, n, ones)
-	case inGaps:
-		return decodeGaps(words, src, n, c)
-	default:
-		return decodeBytes(words, src, n, ones, c)
-	}
+	return bitcode.DecodeBits(words, src, n, ones)
 }
 
-// wordsFor is the number of 64-bit words that hold n bits.
-func wordsFor(n int) int { return int((uint(n) + 63) / 64) }
+// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with: within a byte
+// up to 2^14 bits, within half a percent above. It is found in integers, so it is the same on every machine.
+// 0 <= ones <= n <= 2^40.
+func PredictedBytes(n, ones int) int { return bitcode.PredictedBytes(n, ones) }
 
-// count is the number of ones among the first n bits of words, which has wordsFor(n) words.
-func count(words []uint64, n int) int {
-	ones := 0
-	for _, w := range words {
-		ones += bits.OnesCount64(w)
-	}
-	if n%64 != 0 {
-		ones -= bits.OnesCount64(words[len(words)-1] >> (n % 64))
-	}
-	return ones
+// AppendSparse appends sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits for each of m.
+// Neither m nor size is in the code. It takes O(m) time and memory.
+func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
+	return bitcode.AppendSparse(dst, numbers, size)
 }
 
-// fill sets the first n bits of words to one value and clears the rest.
-func fill(words []uint64, n int, one bool) {
-	var w uint64
-	if one {
-		w = ^uint64(0)
-	}
-	for i := range words {
-		words[i] = w
-	}
-	if n%64 != 0 {
-		words[len(words)-1] &= 1<<(n%64) - 1
-	}
-}
-
-// room makes room for size more bytes after dst and returns dst and that room.
-func room(dst []byte, size int) (_, space []byte) {
-	dst = slices.Grow(dst, size)
-	return dst, dst[len(dst) : len(dst)+size]
+// DecodeSparse decodes count numbers below size from the start of src, and returns what follows them. An error wraps
+// [ErrMalformed]: src does not start with what AppendSparse writes. It checks the size of src before it allocates 8
+// bytes a number.
+func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
+	return bitcode.DecodeSparse(src, count, size)
 }

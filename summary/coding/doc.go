@@ -16,15 +16,8 @@
 //   - rANS of the gaps between the few, if they are less than a fifteenth;
 //   - rANS of bytes, else.
 //
-// [AppendExact] has the arithmetic coder at every length, for messages in which single bytes count.
-//
 // rANS takes 6 bytes for each lane beyond the entropy; codes from 8 KiB on have four lanes, shorter ones have one.
 // For 128 KiB of random bits the code is within 0.2 % of the entropy for few/n from 0.05 on, within 0.4 % from 0.001
 // on. Coding and decoding cost about 2 ns for a byte of the array in bytes, and 3 to 6 ns for each of the few in
 // gaps. Nothing is allocated but what dst grows by; decoding puts a table of 34 KB on the stack.
 package coding
-
-import "errors"
-
-// ErrMalformed is wrapped by every error about bytes or counts that AppendBits would not have written.
-var ErrMalformed = errors.New("malformed")

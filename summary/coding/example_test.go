@@ -39,3 +39,11 @@ func ExamplePredictedBytes() {
 	// Output:
 	// array: 200000 bytes, coded: 65958
 }
+
+// Four sorted numbers below a million, with their count kept elsewhere.
+func ExampleAppendSparse() {
+	code := coding.AppendSparse(nil, []uint64{17, 4711, 65536, 999_999}, 1_000_000)
+	numbers, rest, err := coding.DecodeSparse(code, 4, 1_000_000)
+	fmt.Println(len(code), "bytes:", numbers, len(rest), err)
+	// Output: 11 bytes: [17 4711 65536 999999] 0 <nil>
+}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/venn-p2p/venn/summary/coding"
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // The code of a counting Bloom filter's counters (Mitzenmacher, section V), with the coder of independent bits.
@@ -83,14 +83,14 @@ const exactBits = 1 << 19
 
 func appendCode(dst []byte, words []uint64, n, ones int) []byte {
 	if n <= exactBits {
-		return coding.AppendExact(dst, words, n, ones)
+		return bitcode.AppendExact(dst, words, n, ones)
 	}
-	return coding.AppendBits(dst, words, n, ones)
+	return bitcode.AppendBits(dst, words, n, ones)
 }
 
 func decodeCode(words []uint64, src []byte, n, ones int) (int, error) {
 	if n <= exactBits {
-		return coding.DecodeExact(words, src, n, ones)
+		return bitcode.DecodeExact(words, src, n, ones)
 	}
-	return coding.DecodeBits(words, src, n, ones)
+	return bitcode.DecodeBits(words, src, n, ones)
 }

@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import (
 	"encoding/binary"
@@ -128,7 +128,7 @@ func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 	var f frequencies
 	d, ok := newDecoder(src, c.lanes)
 	if !ok {
-		return 0, fmt.Errorf("coding: states of %d lanes: %w", c.lanes, ErrMalformed)
+		return 0, fmt.Errorf("bitcode: states of %d lanes: %w", c.lanes, ErrMalformed)
 	}
 	gapFrequencies(&f, c.p, c.low)
 	g := gapDecoder{decoder: d, more: uint64(f.n - 1), low: c.low, lanes: c.lanes, end: uint64(n)}
@@ -139,11 +139,11 @@ func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 			g.getFours(words, c.few)
 		}
 		if g.ones < c.few && !g.getOne(words) {
-			return 0, fmt.Errorf("coding: a bit after the last: %w", ErrMalformed)
+			return 0, fmt.Errorf("bitcode: a bit after the last: %w", ErrMalformed)
 		}
 	}
 	if !g.done(c.lanes) {
-		return 0, fmt.Errorf("coding: states do not end where they start: %w", ErrMalformed)
+		return 0, fmt.Errorf("bitcode: states do not end where they start: %w", ErrMalformed)
 	}
 	return g.pos, nil
 }

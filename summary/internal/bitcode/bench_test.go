@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import (
 	"fmt"
@@ -56,5 +56,18 @@ func BenchmarkDecodeBits(b *testing.B) {
 func BenchmarkPredictedBytes(b *testing.B) {
 	for b.Loop() {
 		PredictedBytes(1<<20, 1<<17)
+	}
+}
+
+// BenchmarkDecodeTwo decodes pairs of arrays that have the exact code. Its time is that of both.
+func BenchmarkDecodeTwo(b *testing.B) {
+	const n, ones = 16_000, 1600
+	words, more := randomBits(n, ones), randomBits(n, ones)
+	first := Array{words, AppendBits(nil, words, n, ones), n, ones}
+	second := Array{more, AppendBits(nil, more, n, ones), n, ones}
+	for b.Loop() {
+		if _, err := DecodeTwo(first, second); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

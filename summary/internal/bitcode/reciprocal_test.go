@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import (
 	"encoding/binary"
@@ -22,10 +22,10 @@ func appendRaw(dst []byte, words []uint64, n int) []byte {
 func decodeRaw(words []uint64, src []byte, n, ones int) (int, error) {
 	size := (n + 7) / 8
 	if len(src) < size {
-		return 0, fmt.Errorf("coding: %d bytes of %d: %w", len(src), size, ErrMalformed)
+		return 0, fmt.Errorf("bitcode: %d bytes of %d: %w", len(src), size, ErrMalformed)
 	}
 	if n%8 != 0 && src[size-1]>>(n%8) != 0 {
-		return 0, fmt.Errorf("coding: bits set after the last: %w", ErrMalformed)
+		return 0, fmt.Errorf("bitcode: bits set after the last: %w", ErrMalformed)
 	}
 	src = src[:size]
 	for i := range words {
@@ -38,7 +38,7 @@ func decodeRaw(words []uint64, src []byte, n, ones int) (int, error) {
 		src = src[8:]
 	}
 	if got := count(words, n); got != ones {
-		return 0, fmt.Errorf("coding: %d ones, expected %d: %w", got, ones, ErrMalformed)
+		return 0, fmt.Errorf("bitcode: %d ones, expected %d: %w", got, ones, ErrMalformed)
 	}
 	return size, nil
 }

@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import "fmt"
 
@@ -7,7 +7,7 @@ import "fmt"
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {
-		panic(fmt.Sprintf("coding: %d bits set, not %d", got, ones))
+		panic(fmt.Sprintf("bitcode: %d bits set, not %d", got, ones))
 	}
 	return appendExact(dst, words, n, ones)
 }
@@ -15,7 +15,7 @@ func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 // DecodeExact is DecodeBits for what AppendExact writes.
 func DecodeExact(words []uint64, src []byte, n, ones int) (consumed int, err error) {
 	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
-		return 0, fmt.Errorf("coding: %d ones in %d bits: %w", ones, n, ErrMalformed)
+		return 0, fmt.Errorf("bitcode: %d ones in %d bits: %w", ones, n, ErrMalformed)
 	}
 	return decodeExact(words[:wordsFor(n)], src, n, ones)
 }

@@ -1,8 +1,7 @@
-package coding
+package bitcode
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 )
 
@@ -18,10 +17,15 @@ type interval struct{ low, width uint64 }
 // ones returns the part of the interval that stands for a one, the lower one: width/total·one, the quotient rounded
 // down. 0 < one < total < 2^56. Up to exactMax it multiplies by a reciprocal, several times as fast as a division.
 func (v interval) ones(one, total int) uint64 {
-	b := uint64(total)
 	if total >= len(reciprocals) {
-		return v.width / b * uint64(one)
+		return v.width / uint64(total) * uint64(one)
 	}
+	return v.few(one, total)
+}
+
+// few is ones for a total of at most exactMax.
+func (v interval) few(one, total int) uint64 {
+	b := uint64(total)
 	q, _ := bits.Mul64(v.width, reciprocals[total]) // the quotient, or one less
 	_, right := bits.Sub64(v.width-q*b, b, 0)
 	return q*uint64(one) + uint64(one)&(right-1)
@@ -79,54 +83,4 @@ func (v *interval) raise(dst []byte, by uint64) []byte {
 		}
 	}
 	return dst
-}
-
-func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
-	fill(words, n, false)
-	v := interval{0, ^uint64(0)}
-	read := 0
-	next := func() uint64 { // beyond src the code value goes on with zeros; what was read beyond the code shows at the end
-		read++
-		if read <= len(src) {
-			return uint64(src[read-1])
-		}
-		return 0
-	}
-	var above uint64 // the code value less low
-	for range 8 {
-		above = above<<8 | next()
-	}
-	if above >= v.width {
-		return 0, fmt.Errorf("coding: outside the code: %w", ErrMalformed)
-	}
-	i := 0
-	for ; ones > 0 && ones < n-i && read < len(src)+8; i++ {
-		part := v.ones(ones, n-i)
-		if above < part {
-			words[i/64] |= 1 << (i % 64)
-			v.width = part
-			ones--
-		} else {
-			v.low += part
-			v.width -= part
-			above -= part
-		}
-		for v.width < 1<<56 {
-			above = above<<8 | next()
-			v.low, v.width = v.low<<8, v.width<<8
-		}
-	}
-	size, first := v.end()
-	consumed := read - 8 + size
-	if consumed > len(src) {
-		return 0, fmt.Errorf("coding: %d bytes, at least %d: %w", len(src), consumed, ErrMalformed)
-	}
-	for ; ones > 0; i++ {
-		words[i/64] |= 1 << (i % 64)
-		ones--
-	}
-	if above < first || above-first >= 1<<(64-8*size) {
-		return 0, fmt.Errorf("coding: not the shortest ending: %w", ErrMalformed)
-	}
-	return consumed, nil
 }

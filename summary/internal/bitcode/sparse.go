@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import (
 	"encoding/binary"
@@ -45,7 +45,7 @@ func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []
 	low := lowBits(count, size)
 	n := count + int(size>>low)
 	if len(src) < count*low/8 {
-		return nil, nil, fmt.Errorf("coding: %d bytes for %d numbers: %w", len(src), count, ErrMalformed)
+		return nil, nil, fmt.Errorf("bitcode: %d bytes for %d numbers: %w", len(src), count, ErrMalformed)
 	}
 	words := make([]uint64, n/64+1)
 	used, err := DecodeBits(words, src, n+1, count)
@@ -55,7 +55,7 @@ func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []
 	src = src[used:]
 	total := (count*low + 7) / 8
 	if len(src) < total || count*low%8 != 0 && src[total-1]>>(count*low%8) != 0 {
-		return nil, nil, fmt.Errorf("coding: low bits of %d numbers: %w", count, ErrMalformed)
+		return nil, nil, fmt.Errorf("bitcode: low bits of %d numbers: %w", count, ErrMalformed)
 	}
 	lows, mask := append(make([]byte, 0, total+8), src[:total]...), uint64(1)<<low-1
 	lows = append(lows, make([]byte, 8)...) // so that eight can be read anywhere
@@ -66,7 +66,7 @@ func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []
 			v := uint64(i*64+bits.TrailingZeros64(w)-len(numbers)) << low
 			v |= binary.LittleEndian.Uint64(lows[at/8:]) >> (at % 8) & mask
 			if v >= size || len(numbers) > 0 && v <= numbers[len(numbers)-1] {
-				return nil, nil, fmt.Errorf("coding: numbers out of order or range: %w", ErrMalformed)
+				return nil, nil, fmt.Errorf("bitcode: numbers out of order or range: %w", ErrMalformed)
 			}
 			numbers = append(numbers, v)
 		}

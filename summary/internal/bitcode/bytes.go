@@ -1,4 +1,4 @@
-package coding
+package bitcode
 
 import (
 	"encoding/binary"
@@ -90,7 +90,7 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 	var t table
 	d, ok := newDecoder(src, c.lanes)
 	if !ok {
-		return 0, fmt.Errorf("coding: states of %d lanes: %w", c.lanes, ErrMalformed)
+		return 0, fmt.Errorf("bitcode: states of %d lanes: %w", c.lanes, ErrMalformed)
 	}
 	byteFrequencies(&f, c.p>>48)
 	f.table(&t)
@@ -113,15 +113,15 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 			w |= d.get(0, &t) << j
 		}
 		if w>>rest != 0 {
-			return 0, fmt.Errorf("coding: bits set after the last: %w", ErrMalformed)
+			return 0, fmt.Errorf("bitcode: bits set after the last: %w", ErrMalformed)
 		}
 		words[whole] = (w ^ c.flip) & (1<<rest - 1)
 	}
 	if !d.done(c.lanes) {
-		return 0, fmt.Errorf("coding: states do not end where they start: %w", ErrMalformed)
+		return 0, fmt.Errorf("bitcode: states do not end where they start: %w", ErrMalformed)
 	}
 	if got := count(words, n); got != ones {
-		return 0, fmt.Errorf("coding: %d ones, expected %d: %w", got, ones, ErrMalformed)
+		return 0, fmt.Errorf("bitcode: %d ones, expected %d: %w", got, ones, ErrMalformed)
 	}
 	return d.pos, nil
 }

@@ -1,0 +1,88 @@
+package bitcode
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of
+// words[i/64]. Neither n nor ones is in the code. AppendBits panics if words is shorter than n bits or ones is not
+// their count.
+func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
+	words = words[:wordsFor(n)]
+	if got := count(words, n); got != ones {
+		panic(fmt.Sprintf("bitcode: %d bits set, not %d", got, ones))
+	}
+	switch c := choose(n, ones); c.method {
+	case empty:
+		return dst
+	case raw:
+		return appendRaw(dst, words, n)
+	case exact:
+		return appendExact(dst, words, n, ones)
+	case inGaps:
+		return appendGaps(dst, words, n, c)
+	default:
+		return appendBytes(dst, words, n, c)
+	}
+}
+
+// DecodeBits decodes n bits with the given number of ones from the start of src into words and returns the bytes
+// consumed. It clears the unused bits of the last word. An error wraps [ErrMalformed]: src does not start with what
+// AppendBits writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads
+// past src, and panics only if words is shorter than n bits.
+func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
+	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
+		return 0, fmt.Errorf("bitcode: %d ones in %d bits: %w", ones, n, ErrMalformed)
+	}
+	words = words[:wordsFor(n)]
+	switch c := choose(n, ones); c.method {
+	case empty:
+		fill(words, n, ones > 0)
+		return 0, nil
+	case raw:
+		return decodeRaw(words, src, n, ones)
+	case exact:
+		return decodeExact(words, src, n, ones)
+	case inGaps:
+		return decodeGaps(words, src, n, c)
+	default:
+		return decodeBytes(words, src, n, ones, c)
+	}
+}
+
+// wordsFor is the number of 64-bit words that hold n bits.
+func wordsFor(n int) int { return int((uint(n) + 63) / 64) }
+
+// count is the number of ones among the first n bits of words, which has wordsFor(n) words.
+func count(words []uint64, n int) int {
+	ones := 0
+	for _, w := range words {
+		ones += bits.OnesCount64(w)
+	}
+	if n%64 != 0 {
+		ones -= bits.OnesCount64(words[len(words)-1] >> (n % 64))
+	}
+	return ones
+}
+
+// fill sets the first n bits of words to one value and clears the rest.
+func fill(words []uint64, n int, one bool) {
+	var w uint64
+	if one {
+		w = ^uint64(0)
+	}
+	for i := range words {
+		words[i] = w
+	}
+	if n%64 != 0 {
+		words[len(words)-1] &= 1<<(n%64) - 1
+	}
+}
+
+// room makes room for size more bytes after dst and returns dst and that room.
+func room(dst []byte, size int) (_, space []byte) {
+	dst = slices.Grow(dst, size)
+	return dst, dst[len(dst) : len(dst)+size]
+}

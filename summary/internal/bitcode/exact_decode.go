@@ -1,0 +1,115 @@
+package bitcode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// The decoder keeps the width of the interval and how far the code value lies above low. Low itself shows only at the
+// end: it is the code value less that. Each step needs the one before, so the processor mostly waits; two arrays at a
+// time take little more than one.
+
+// exactDecoder is an exact code on its way into bits.
+type exactDecoder struct {
+	words    []uint64
+	src      []byte
+	n, ones  int // bits of the array; ones still to come
+	at       int // bits done
+	width    uint64
+	above    uint64 // the code value less low
+	read     int    // bytes of src in the code value; beyond src it goes on with zeros
+	finished bool   // the rest is all ones or all zeros, or src is used up
+}
+
+// window is eight bytes of src from a place on, zeros beyond its end.
+func window(src []byte, at int) uint64 {
+	if at+8 <= len(src) {
+		return binary.BigEndian.Uint64(src[at:])
+	}
+	return windowAtEnd(src, at)
+}
+
+func windowAtEnd(src []byte, at int) uint64 {
+	var last [8]byte
+	if at < len(src) {
+		copy(last[:], src[at:])
+	}
+	return binary.BigEndian.Uint64(last[:])
+}
+
+func startExact(words []uint64, src []byte, n, ones int) (d exactDecoder, err error) {
+	fill(words, n, false)
+	d = exactDecoder{words: words, src: src, n: n, ones: ones, width: ^uint64(0), above: window(src, 0), read: 8}
+	if d.above >= d.width {
+		return d, fmt.Errorf("bitcode: outside the code: %w", ErrMalformed)
+	}
+	d.finished = ones == 0 || ones == n || len(src) == 0
+	return d, nil
+}
+
+// run decodes until only equal bits are left.
+func (d *exactDecoder) run() {
+	for !d.finished {
+		d.step()
+	}
+}
+
+// step decodes the bits of a word, or what is left of one.
+func (d *exactDecoder) step() {
+	v, above, ones, left := interval{width: d.width}, d.above, d.ones, d.n-d.at
+	end := min(64-d.at%64, left)
+	word, bit := uint64(0), uint64(1)<<(d.at%64)
+	read, limit := d.read, len(d.src)+8
+	i := 0
+	for ; i < end && uint(ones)-1 < uint(left)-1 && read < limit; i++ {
+		part := v.ones(ones, left)
+		left--
+		if above < part {
+			word |= bit
+			v.width = part
+			ones--
+		} else {
+			v.width -= part
+			above -= part
+		}
+		bit <<= 1
+		if v.width < 1<<56 {
+			shift := bits.LeadingZeros64(v.width) &^ 7
+			above = above<<shift | window(d.src, read)>>(64-shift)
+			v.width <<= shift
+			read += shift / 8
+		}
+	}
+	d.words[d.at/64] |= word
+	d.at += i
+	d.width, d.above, d.ones, d.read = v.width, above, ones, read
+	d.finished = ones == 0 || ones == left || read >= limit
+}
+
+// end fills in the bits that are left and checks the ending. It returns the bytes consumed.
+func (d *exactDecoder) end() (int, error) {
+	v := interval{window(d.src, d.read-8) - d.above, d.width}
+	size, first := v.end()
+	consumed := d.read - 8 + size
+	if consumed > len(d.src) {
+		return 0, fmt.Errorf("bitcode: %d bytes, at least %d: %w", len(d.src), consumed, ErrMalformed)
+	}
+	for i := d.at; d.ones > 0; i++ {
+		d.words[i/64] |= 1 << (i % 64)
+		d.ones--
+	}
+	if d.above < first || d.above-first >= 1<<(64-8*size) {
+		return 0, fmt.Errorf("bitcode: not the shortest ending: %w", ErrMalformed)
+	}
+	return consumed, nil
+}
+
+func decodeExact(words []uint64, src []byte, n, ones int) (int, error) {
+	d, err := startExact(words, src, n, ones)
+	if err != nil {
+		return 0, err
+	}
+	d.run()
+	return d.end()
+}
