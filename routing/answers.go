@@ -104,6 +104,7 @@ func (r *Router) fail(q *flight, c *candidate) {
 	q.stats.Explain[c.reason].Result = Failed
 	if c.tries == 1 {
 		q.wrongName(c)
+		r.silentName(q, c)
 	}
 }
 

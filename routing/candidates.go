@@ -107,12 +107,16 @@ func (q *flight) rank() {
 func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 	records = records[:min(len(records), MaxNames(q.Mode))]
 	falseMatches := min(a.falseMatches, r.cfg.Useless) // as many as an answer may bring
+	q.voices[a.voice].names = len(records)
 	for _, rec := range records {
 		c := r.learn(q, rec)
 		if c == nil || c.namedBy >= 0 && !q.voices[c.namedBy].givenUp {
 			continue
 		}
 		c.namedBy = a.voice
+		if c.state == shunned || c.state == failed {
+			r.silentName(q, c)
+		}
 		if c.state == passed {
 			c.state = waiting // a better voice than the one that was given up
 		}
@@ -188,13 +192,30 @@ func (q *flight) wrongName(c *candidate) {
 	if v.misses < wrongNames || v.hits > 0 || v.givenUp {
 		return
 	}
-	v.givenUp = true
+	q.giveUp(c.namedBy)
+}
+
+// silentName counts against an informant that a candidate which it named does not answer. One that named nobody else has told
+// nothing: another is asked.
+func (r *Router) silentName(q *flight, c *candidate) {
+	if c.namedBy < 0 || r.cfg.Undefended.Has(defence.Silence) {
+		return
+	}
+	v := &q.voices[c.namedBy]
+	if v.silent++; v.silent == v.names && v.hits == 0 && !v.givenUp {
+		q.giveUp(c.namedBy)
+	}
+}
+
+// giveUp takes an informant for one that has failed.
+func (q *flight) giveUp(voice int) {
+	q.voices[voice].givenUp = true
 	for i := range q.asks {
-		if q.asks[i].voice == c.namedBy {
+		if q.asks[i].voice == voice {
 			q.asks[i].state = failed
 		}
 	}
-	q.dropNames(c.namedBy)
+	q.dropNames(voice)
 }
 
 // dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names

@@ -76,8 +76,9 @@ type candidate struct {
 
 // voice is one who names peers, and how its names fared.
 type voice struct {
-	hits, misses int
-	givenUp      bool // too many of its names were wrong
+	hits, misses  int
+	names, silent int  // in the answer of an informant: all, and those of them that do not answer
+	givenUp       bool // too many of its names were wrong
 }
 
 // ask is a question to an informant.

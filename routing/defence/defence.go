@@ -26,6 +26,8 @@ const (
 	Second
 	// Trust has what a peer confirmed, and what it claimed in vain, weigh on its further claims.
 	Trust
+	// Silence gives up an informant of whose names nobody answers.
+	Silence
 )
 
 // Has says whether a defence is switched off.

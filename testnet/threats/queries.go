@@ -21,6 +21,11 @@ var queryAttacks = []attack{
 		run:     switched(lyingChild, defence.Confirmed),
 	},
 	{
+		name: "an informant invents holders", where: Cores, measured: "holders found, of 1", target: atLeast(1),
+		defence: "an informant of whose names nobody answers is given up",
+		run:     switched(inventor, defence.Silence),
+	},
+	{
 		name: "the name of a search is spent by another", where: Cores, measured: "holders found, of 1", target: atLeast(1),
 		defence: "a search is known again by its sender",
 		run:     switched(poisoned, defence.Sender),
@@ -139,6 +144,23 @@ func lyingChild(off defence.Off) (float64, error) {
 		p.RunUntil(p.Now() + time.Millisecond)
 	}
 	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: []overlay.Record{{Peer: "nobody"}}, Final: true})
+	p.Run()
+	return float64(p.node("a").Done[0].Stats.Found), nil
+}
+
+// inventor is how many holders a query for all finds, of one, that asks an informant first which names peers that there are not.
+func inventor(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off, Incomplete: func() bool { return true }}, "a-inventor a-honest")
+	p.node("holder").Holds["k"] = true
+	p.node("honest").Knows["holder"] = 0.001
+	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
+	asked := false
+	p.Trace = func(s string) { asked = asked || strings.Contains(s, "a > AskCandidates q1 inventor") }
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	for !asked && p.Now() < time.Minute {
+		p.RunUntil(p.Now() + time.Millisecond)
+	}
+	p.Step("a", routing.CandidatesReceived{ID: 1, From: "inventor", Records: []overlay.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}})
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
