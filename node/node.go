@@ -308,6 +308,7 @@ func (n *Node) now() time.Duration { return time.Since(n.start) }
 func (n *Node) refuse(p peer.ID, reason string, err error) {
 	n.counters.Refuse(reason)
 	n.mesh.Blame(p)
+	n.offenders.Blame(p)
 	silent, loud := n.offenders.Loud(time.Now())
 	if !loud {
 		return

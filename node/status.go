@@ -39,8 +39,9 @@ type Status struct {
 
 	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
 
-	Refused map[string]uint64 // messages, by reason
-	Dropped map[string]uint64 // messages, by the queue that was full
+	Refused map[string]uint64  // messages, by reason
+	Blamed  map[peer.ID]uint64 // the same by the peers that caused them, 1024 of these at most
+	Dropped map[string]uint64  // messages, by the queue that was full
 }
 
 // Status returns what the node holds and has done. The errors: ErrClosed, that of ctx.
@@ -48,6 +49,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
 	s.Refused, s.Dropped = n.counters.Maps()
+	s.Blamed = n.offenders.Blamed()
 	return s, err
 }
 

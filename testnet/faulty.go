@@ -8,12 +8,15 @@ import (
 
 	"github.com/venn-p2p/venn/node/signed"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/record"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 )
@@ -21,6 +24,7 @@ import (
 const (
 	victims      = 5                      // peers that a faulty peer is linked with
 	misdeedEvery = 250 * time.Millisecond // of one faulty peer
+	ghosts       = 32                     // peers that there are not, of which it speaks
 )
 
 // faulty is a peer that misbehaves: none of the members, and not asked anything.
@@ -43,7 +47,12 @@ func (r *run) startFaulty() error {
 		}
 		f := faulty{host: h}
 		r.faulty = append(r.faulty, &f)
-		if f.peer, err = fault.Start(h, r.misdeeds(h, rng)); err != nil {
+		cfg, err := r.misdeeds(h, rng)
+		if err == nil {
+			cfg.Twin = i%4 == 3
+			f.peer, err = fault.Start(h, cfg)
+		}
+		if err != nil {
 			return fmt.Errorf("testnet: faulty peer %d: %w", i, err)
 		}
 	}
@@ -51,16 +60,29 @@ func (r *run) startFaulty() error {
 }
 
 // misdeeds is what a faulty peer has to go by.
-func (r *run) misdeeds(h host.Host, rng *rand.Rand) fault.Config {
+func (r *run) misdeeds(h host.Host, rng *rand.Rand) (fault.Config, error) {
 	key := h.Peerstore().PrivKey(h.ID())
 	c := fault.Config{
-		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID,
+		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
 		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
 		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key),
 		Every: misdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}
-	if e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}), key); err == nil {
-		c.Record, _ = e.Marshal()
+	own, err := sealed(key, h.Addrs())
+	if err != nil {
+		return c, err
+	}
+	c.Record = own.Envelope
+	for range ghosts {
+		key, err := identity(rng)
+		if err != nil {
+			return c, err
+		}
+		g, err := sealed(key, h.Addrs()) // where nobody of that name is
+		if err != nil {
+			return c, err
+		}
+		c.Ghosts = append(c.Ghosts, g)
 	}
 	chosen := rng.Perm(len(r.members))[:min(victims, len(r.members))]
 	for _, j := range chosen {
@@ -70,7 +92,21 @@ func (r *run) misdeeds(h host.Host, rng *rand.Rand) fault.Config {
 	for fp := range r.members[chosen[0]].keys.Fingerprints() {
 		c.Claims = append(c.Claims, fp)
 	}
-	return c
+	return c, nil
+}
+
+// sealed is a peer's signed record.
+func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (overlay.Record, error) {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return overlay.Record{}, err
+	}
+	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
+	if err != nil {
+		return overlay.Record{}, err
+	}
+	b, err := e.Marshal()
+	return overlay.Record{Peer: overlay.PeerID(id), Envelope: b}, err
 }
 
 func (f *faulty) close() {

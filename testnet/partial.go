@@ -33,6 +33,7 @@ type partial struct {
 	Epochs, Deltas        int
 	DeltaBytes, FullBytes uint64
 	Refused, Dropped      map[string]uint64
+	Wronged               uint64 // refusals by members of what other members sent
 	Memory                uint64 // bytes obtained from the system
 }
 
@@ -64,6 +65,11 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	r.mu.Unlock()
 	for i, m := range r.members {
 		p.addNode(m.class, all[i])
+		for id, n := range all[i].Blamed {
+			if _, honest := r.number[id]; honest {
+				p.Wronged += n
+			}
+		}
 		for id, n := range m.meter.sent() {
 			p.Protocols[string(id)] += n
 		}
@@ -132,6 +138,7 @@ func (p *partial) merge(o *partial) {
 	p.FullBytes += o.FullBytes
 	addTo(p.Refused, o.Refused)
 	addTo(p.Dropped, o.Dropped)
+	p.Wronged += o.Wronged
 	p.Memory += o.Memory
 }
 

@@ -57,6 +57,7 @@ type Report struct {
 
 	Faulty  int               `json:"faulty,omitempty"` // peers that misbehaved, beside the others; convergence is not known then
 	Refused map[string]uint64 `json:"refused"`          // messages of all nodes, by reason
+	Wronged uint64            `json:"wronged"`          // of these, what members sent that do not misbehave
 	Dropped map[string]uint64 `json:"dropped"`          // by the queue that was full; "connections" counts those closed for others
 
 	MemoryBytes    uint64 `json:"memory_bytes"` // obtained from the system
@@ -115,7 +116,7 @@ func (r *run) report(p *partial) *Report {
 		DirectBytes:   p.Direct,
 		LinkBudgetUse: p.BudgetUse, ProtocolBytes: p.Protocols, ConnectionsMax: p.Connections, Neighbours: p.Neighbours,
 		EpochsPublished: p.Epochs, Deltas: p.Deltas, DeltaBytes: p.DeltaBytes, FullBytes: p.FullBytes,
-		Faulty: len(r.faulty), Refused: p.Refused, Dropped: p.Dropped, MemoryBytes: p.Memory,
+		Faulty: len(r.faulty), Refused: p.Refused, Wronged: p.Wronged, Dropped: p.Dropped, MemoryBytes: p.Memory,
 	}
 	if r.churn != nil {
 		rep.Churn = r.churn.report()

@@ -115,7 +115,7 @@ func (r *Report) writeTraffic(b *strings.Builder) {
 		for _, n := range r.Refused {
 			refused += n
 		}
-		rows(b, [][2]string{{"faulty peers, messages refused", fmt.Sprintf("%d, %d", r.Faulty, refused)}})
+		rows(b, [][2]string{{"faulty peers, messages refused", fmt.Sprintf("%d, %d (%d of honest peers)", r.Faulty, refused, r.Wronged)}})
 	}
 }
 

@@ -14,28 +14,43 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// sign makes the summary of what the peer claims to hold.
-func (p *Peer) sign() error {
-	var err error
-	p.claim, err = summary.Build(p.cfg.Claims, summary.Header{
+// claim is a signed summary of what the peer does not hold.
+type claim struct {
+	stream   *summary.Prefix
+	envelope []byte
+}
+
+// sign makes the summary of what the peer claims to hold, and a second one under the same number if it has a twin.
+func (p *Peer) sign() (err error) {
+	if p.claim, err = p.signed(p.cfg.Claims); err == nil && p.cfg.Twin {
+		p.twin, err = p.signed(p.cfg.Claims[:len(p.cfg.Claims)-1])
+	}
+	return err
+}
+
+func (p *Peer) signed(claims []summary.Fingerprint) (c claim, err error) {
+	c.stream, err = summary.Build(claims, summary.Header{
 		Seed: p.cfg.Seed, Origin: string(p.h.ID()), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
 	})
 	if err != nil {
-		return fmt.Errorf("fault: %w", err)
+		return c, fmt.Errorf("fault: %w", err)
 	}
-	payload, err := p.claim.Header().AppendBinary(nil)
+	payload, err := c.stream.Header().AppendBinary(nil)
 	if err != nil {
-		return fmt.Errorf("fault: %w", err)
+		return c, fmt.Errorf("fault: %w", err)
 	}
-	if p.envelope, err = p.cfg.Sign(payload); err != nil {
-		return fmt.Errorf("fault: %w", err)
+	if c.envelope, err = p.cfg.Sign(payload); err != nil {
+		return c, fmt.Errorf("fault: %w", err)
 	}
-	return nil
+	return c, nil
 }
+
+// group names the claim, and its twin.
+func (p *Peer) group() group.ID { return group.Of(p.claim.stream.Header()) }
 
 // announceClaim says that the summary may be asked for.
 func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
-	p.announce(to, overlay.Item{Group: group.Of(p.claim.Header()), Have: uint16(p.claim.Parts())})
+	p.announce(to, overlay.Item{Group: p.group(), Have: uint16(p.claim.stream.Parts())})
 }
 
 // announceFuture says that newer epochs of the victims, and of origins that there are not, may be asked for.
@@ -52,7 +67,7 @@ func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 
 // unasked sends parts that nobody asked for.
 func (p *Peer) unasked(_ context.Context, to peer.ID) {
-	parts := p.parts(overlay.Item{Want: 1})
+	parts := p.claim.parts(overlay.Item{Want: 1}, p.cfg.Record)
 	group := group.New(p.cfg.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1})
 	p.publish(to, group[:], nil, wire.AppendParts(nil, parts))
 }
@@ -62,22 +77,26 @@ func (p *Peer) announce(to peer.ID, items ...overlay.Item) {
 }
 
 // parts is what a holder of the summary would answer.
-func (p *Peer) parts(it overlay.Item) wire.Parts {
-	run, err := p.claim.Run(int(it.Have), min(int(it.Want), p.claim.Parts()))
+func (c claim) parts(it overlay.Item, record []byte) wire.Parts {
+	run, err := c.stream.Run(int(it.Have), min(int(it.Want), c.stream.Parts()))
 	if err != nil {
 		return wire.Parts{Run: summary.Run{Parts: [][]byte{{0}}}}
 	}
 	a := wire.Parts{Run: run}
 	if it.Have == 0 {
-		a.Envelope, a.Record = p.envelope, p.cfg.Record
+		a.Envelope, a.Record = c.envelope, record
 	}
 	return a
 }
 
-// answer is what is sent to who asks: with a wrong signature, with parts that are not those signed for, or as it should be.
+// answer is what is sent to who asks: with a wrong signature, with parts that are not those signed for, of the twin, or as it
+// should be.
 func (p *Peer) answer(it overlay.Item) wire.Parts {
-	a := p.parts(it)
-	p.bad++
+	c := p.claim
+	if p.bad++; p.cfg.Twin && p.bad%2 == 0 {
+		c = p.twin
+	}
+	a := c.parts(it, p.cfg.Record)
 	switch {
 	case p.bad%3 == 1 && len(a.Envelope) > 0:
 		a.Envelope = bytes.Clone(a.Envelope)

@@ -1,8 +1,9 @@
 // Package fault is peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
 //
 // A [Peer] is linked with some victims and, every so often, does one of its misdeeds to one of them: garbage or lengths far over the
-// limits on streams and in RPCs (garbage.go), summaries with wrong signatures or parts, epochs that there are not, and a claim to
-// hold what it has not (claims.go). What it does follows from its source of randomness; when and whether it arrives does not.
+// limits on streams and in RPCs (garbage.go), summaries with wrong signatures or parts, epochs that there are not, a claim to
+// hold what it has not, perhaps with a second one under the same number (claims.go), and peers that there are not: in hellos, and
+// as holders of whatever is looked for (ghosts.go). What it does follows from its source of randomness; when and whether it arrives does not.
 package fault
 
 import (
@@ -23,16 +24,19 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Config is what a faulty peer has to go by. All fields are required.
+// Config is what a faulty peer has to go by. All fields are required, but for Twin.
 type Config struct {
 	Topic   string                                            // of the network's summaries
 	Gossip  pubsub.Option                                     // has pubsub speak the network's protocols
 	Hello   protocol.ID                                       // under which a link begins
 	Have    protocol.ID                                       // under which it is asked for keys: it holds none
+	Query   protocol.ID                                       // under which it is asked who holds a key
 	Streams []protocol.ID                                     // that take garbage
 	Victims []peer.AddrInfo                                   // whom it is linked with
 	Seed    summary.SeedTag                                   // of the network
-	Claims  []summary.Fingerprint                             // keys that it claims to hold
+	Claims  []summary.Fingerprint                             // keys that it claims to hold: one at least
+	Twin    bool                                              // it signs two summaries under one number
+	Ghosts  []overlay.Record                                  // of peers that there are not
 	Sign    func(payload []byte) (envelope []byte, err error) // signs headers as the host
 	Record  []byte                                            // the host's signed addresses
 	Every   time.Duration                                     // between two misdeeds
@@ -47,8 +51,8 @@ type Peer struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	claim    *summary.Prefix // of Claims
-	envelope []byte          // its header
+	claim claim // of Claims
+	twin  claim // of one less
 
 	mu  sync.Mutex
 	bad int // of the answers so far: each is spoiled in another way
@@ -64,6 +68,7 @@ func Start(h host.Host, cfg Config) (*Peer, error) {
 	}
 	h.SetStreamHandler(cfg.Hello, func(s network.Stream) { _ = s.Close() })
 	h.SetStreamHandler(cfg.Have, p.lack)
+	h.SetStreamHandler(cfg.Query, p.invent)
 	if err := p.subscribe(ctx); err != nil {
 		cancel()
 		return nil, err
@@ -76,13 +81,14 @@ func Start(h host.Host, cfg Config) (*Peer, error) {
 func (p *Peer) Close() {
 	p.h.RemoveStreamHandler(p.cfg.Hello)
 	p.h.RemoveStreamHandler(p.cfg.Have)
+	p.h.RemoveStreamHandler(p.cfg.Query)
 	p.cancel()
 	p.wg.Wait()
 }
 
 // misbehave links up with the victims, and then does one misdeed after the other.
 func (p *Peer) misbehave(ctx context.Context) {
-	misdeeds := []func(context.Context, peer.ID){p.garbageStream, p.claimLength, p.garbageRPC, p.longRPC, p.unasked, p.announceClaim, p.announceFuture}
+	misdeeds := []func(context.Context, peer.ID){p.garbageStream, p.claimLength, p.garbageRPC, p.longRPC, p.unasked, p.announceClaim, p.announceFuture, p.introduce}
 	ticker := time.NewTicker(p.cfg.Every)
 	defer ticker.Stop()
 	for i := 0; ; i++ {
@@ -108,11 +114,7 @@ func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	if err := p.h.Connect(ctx, victim); err != nil {
 		return err
 	}
-	hello := overlay.Hello{
-		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: 1,
-		Records: []overlay.Record{{Peer: overlay.PeerID(p.h.ID()), Envelope: p.cfg.Record}},
-	}
-	return p.send(ctx, victim.ID, p.cfg.Hello, frame(wire.AppendHello(nil, hello)))
+	return p.greet(ctx, victim.ID, 1, overlay.Record{Peer: overlay.PeerID(p.h.ID()), Envelope: p.cfg.Record})
 }
 
 // send opens a stream, writes, and waits for the other end to close it.

@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/wire"
-	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // subscribe joins the topic.
@@ -51,7 +50,7 @@ func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, it := range items {
-		if it.Want > it.Have && it.Group == group.Of(p.claim.Header()) {
+		if it.Want > it.Have && it.Group == p.group() {
 			msg := wire.AppendParts(nil, p.answer(it))
 			go p.publish(from, it.Group[:], nil, msg) // ends with pubsub at the latest
 		}

@@ -21,7 +21,7 @@ var queryAttacks = []attack{
 		run:     switched(lyingChild, defence.Confirmed),
 	},
 	{
-		name: "an informant invents holders", where: Cores, measured: "holders found, of 1", target: atLeast(1),
+		name: "an informant invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
 		defence: "an informant of whose names nobody answers is given up",
 		run:     switched(inventor, defence.Silence),
 	},
@@ -148,11 +148,13 @@ func lyingChild(off defence.Off) (float64, error) {
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
-// inventor is how many holders a query for all finds, of one, that asks an informant first which names peers that there are not.
+// inventor is how many holders a query for all finds, of two, that asks an informant first which names peers that there are not.
+// Only another one knows of the second.
 func inventor(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off, Incomplete: func() bool { return true }}, "a-inventor a-honest")
-	p.node("holder").Holds["k"] = true
-	p.node("honest").Knows["holder"] = 0.001
+	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
+	p.node("a").Knows["known"] = 0.001
+	p.node("honest").Knows["known"], p.node("honest").Knows["holder"] = 0.001, 0.001
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
 	asked := false
 	p.Trace = func(s string) { asked = asked || strings.Contains(s, "a > AskCandidates q1 inventor") }

@@ -3,6 +3,7 @@
 package offenders
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 type Table struct {
 	mu     sync.Mutex
 	peers  map[peer.ID]score
+	blamed map[peer.ID]uint64 // refusals, whatever they were
 	logged time.Time
 	silent int // offences since
 }
@@ -71,6 +73,32 @@ func (t *Table) Bad(p peer.ID, now time.Time) bool {
 	defer t.mu.Unlock()
 	s, ok := t.peers[p]
 	return ok && s.now(now) > most
+}
+
+// Blame counts a refusal that a peer caused. When too many peers are remembered, the one with the fewest gives way.
+func (t *Table) Blame(p peer.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.blamed == nil {
+		t.blamed = make(map[peer.ID]uint64)
+	}
+	if _, known := t.blamed[p]; !known && len(t.blamed) >= maxPeers {
+		var least peer.ID
+		for q, n := range t.blamed {
+			if least == "" || n < t.blamed[least] || n == t.blamed[least] && q < least {
+				least = q
+			}
+		}
+		delete(t.blamed, least)
+	}
+	t.blamed[p]++
+}
+
+// Blamed returns the refusals by who caused them, of those peers that are remembered.
+func (t *Table) Blamed() map[peer.ID]uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.blamed)
 }
 
 // Loud says whether an offence is to be logged now, and how many were not since the last one that was.

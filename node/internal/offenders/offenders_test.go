@@ -45,3 +45,17 @@ func TestLoud(t *testing.T) {
 		t.Errorf("%d lines in 20 s", lines)
 	}
 }
+
+// TestBlamed: whoever is refused most is remembered, however many others are.
+func TestBlamed(t *testing.T) {
+	var table Table
+	for range 3 {
+		table.Blame("a")
+	}
+	for i := range 3 * maxPeers {
+		table.Blame(peer.ID(fmt.Sprint(i)))
+	}
+	if got := table.Blamed(); len(got) > maxPeers || got["a"] != 3 {
+		t.Errorf("%d peers are remembered, a with %d refusals", len(got), got["a"])
+	}
+}

@@ -1,0 +1,42 @@
+package fault
+
+import (
+	"context"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+)
+
+const ghostsInHello = 16
+
+// greet says hello with some records: a fast line, well informed, a neighbour already.
+func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...overlay.Record) error {
+	hello := overlay.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
+	return p.send(ctx, to, p.cfg.Hello, frame(wire.AppendHello(nil, hello)))
+}
+
+// some are peers that there are not.
+func (p *Peer) some(n int) []overlay.Record {
+	n = min(n, len(p.cfg.Ghosts))
+	first := p.cfg.Rand.IntN(len(p.cfg.Ghosts) - n + 1)
+	return p.cfg.Ghosts[first : first+n]
+}
+
+// introduce says hello again, in a new session, with records of peers that there are not.
+func (p *Peer) introduce(ctx context.Context, to peer.ID) {
+	_ = p.greet(ctx, to, p.cfg.Rand.Uint64()|1, p.some(ghostsInHello)...)
+}
+
+// invent answers that peers hold the key that there are not.
+func (p *Peer) invent(s network.Stream) {
+	defer s.Close()
+	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := wire.ReadFrame(s, wire.MaxQuery, nil); err != nil {
+		return
+	}
+	_, _ = s.Write(frame(wire.AppendAnswer(nil, wire.Answer{Records: p.cfg.Ghosts[:min(4, len(p.cfg.Ghosts))], Messages: 1, Final: true})))
+}
