@@ -220,10 +220,6 @@ type stagedStrategy struct {
 }
 
 func newStagedStrategy(t *stage, s strategy.Strategy) (cast, error) {
-	params, err := t.plan.Params()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
-	}
 	topology := sim.Topology{Kind: sim.Kind(t.plan.Links.Kind), Degree: t.plan.Links.Degree}
 	if s.Connects {
 		topology.Degree = linksToStart
@@ -232,10 +228,11 @@ func newStagedStrategy(t *stage, s strategy.Strategy) (cast, error) {
 	links := topology.Edges(t.plan.Data.Peers(), cfg.random(wiring))
 	links = slices.DeleteFunc(links, func(l [2]strategy.ID) bool { return !t.gate.online(l[0]) || !t.gate.online(l[1]) })
 	d := &stagedStrategy{stage: t}
+	var err error
 	d.network, err = drive.New(drive.Config{
 		Strategy: s, Links: links, Holds: func(p strategy.ID, k strategy.Key) bool { return t.holds(p, k.Number) }, Away: func(p strategy.ID) bool { return !t.gate.online(p) },
 		World: strategy.World{
-			Peers: t.plan.Data.Peers(), Seed: t.plan.Seed, Params: params, Latency: t.plan.Latency, Online: t.gate.online,
+			Peers: t.plan.Data.Peers(), Seed: t.plan.Seed, Params: t.plan.Params(), Latency: t.plan.Latency, Online: t.gate.online,
 			Rates: func(p strategy.ID) (up, down uint64) { l := t.plan.Line(p); return uint64(l.Up), uint64(l.Down) },
 			Collection: func(p strategy.ID) []summary.Fingerprint {
 				var fps []summary.Fingerprint

@@ -28,7 +28,8 @@ key side by side, in virtual time, with the wire's sizes.
 
    venn experiment run routing --peers 500          strategies side by side
    venn experiment run routing --strategy venn,planetp --sweep upkeep=1000,4000,16000 --out made
-   venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512
+   venn experiment run routing --strategy venn --fix upkeep=500 --sweep budget=128,256,512 --sweep loss=0,0.1
+   venn experiment run routing --strategy qrp --trials 1 --trace made && venn experiment trace made/*.trace | jq -c .
    venn experiment run scale --peers 10000 --json   cost per peer as the network grows
    venn experiment run scale --record run.ndjson    record a run of 1,000 peers, for venn view run.ndjson
    venn experiment run neighbours --sweep slots=4,8,16
@@ -44,7 +45,8 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run routing --out made --part 0/4    a quarter of the runs, beside 1/4, 2/4 and 3/4 elsewhere
    venn experiment run routing --out made               what they found, and what is missing
 
-What --sweep varies:
+Figures are means over the trials, five if nothing else is said, ± the half of their 95 %% interval. Two sweeps make a grid.
+What --sweep varies, and of strategies which heed it: to sweep what one of them ignores is an error.
 %s
 A run on a network follows from its seed: the same seed gives the same trace_hash. With --out, tables (CSV), figures (SVG)
 and report.html, which holds all of them, are written to a folder; what is interrupted goes on from there when the same
@@ -67,6 +69,7 @@ func experimentCommand() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			command.Scenario(),
+			command.Trace(),
 			{
 				Name:         "list",
 				Usage:        "list the experiments",

@@ -22,7 +22,7 @@ func isCollection(name string) bool {
 // runCollection runs an experiment on collections, of the Debian data unless other is named.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	for _, flag := range []string{"keys", "strategy", "fix", "queries", "all", "topology", "split", "record"} {
+	for _, flag := range []string{"keys", "strategy", "fix", "queries", "all", "topology", "split", "record", "trace", "warmup", "patience"} {
 		if c.IsSet(flag) {
 			return usageError{fmt.Errorf("experiment run %s: flag -%s is for experiments on networks", name, flag)}
 		}
@@ -30,16 +30,18 @@ func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if c.IsSet("peers") && c.Int("peers") < 3 {
 		return usageError{fmt.Errorf("flag -peers: %d, want 3 or more", c.Int("peers"))}
 	}
-	if c.IsSet("sweep") && c.String("sweep") == "" {
-		return usageError{errors.New("flag -sweep: has no points")}
+	sweeps := sweepsOf(c)
+	if c.IsSet("sweep") && len(sweeps) != 1 {
+		return usageError{fmt.Errorf("experiment run %s: flag -sweep: %d sweeps, want one", name, len(sweeps))}
 	}
+	sweep := strings.Join(sweeps, "")
 	work, out, err := workOf(c)
 	if err != nil {
 		return err
 	}
 	show := newProgress(stderr, 0)
 	options := experiment.CollectionOptions{
-		Peers: c.Int("peers"), Sweep: c.String("sweep"), Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Work: work,
+		Peers: c.Int("peers"), Sweep: sweep, Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Work: work,
 		Data: c.String("data"), Version: buildVersion().Version,
 		Progress: func(s experiment.CollectionStatus) {
 			if s.Begun != "" {

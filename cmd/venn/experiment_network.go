@@ -26,15 +26,30 @@ func networkFlags() []cli.Flag {
 		&cli.IntFlag{Name: "keys", Usage: "routing, scale: `NUMBER` of keys of every peer, for made-up collections", Value: 200},
 		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
 		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + " (default: all but kademlia-classic; scale: venn)", HideDefault: true},
-		&cli.StringFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; see venn experiment --help"},
+		&cli.StringSliceFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; again for a grid (routing, scale); see venn experiment --help"},
 		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
 		&cli.DurationFlag{Name: "asking", Usage: "routing, scale: `TIME` over which the queries are spread", Value: time.Minute},
+		&cli.DurationFlag{Name: "warmup", Usage: "routing, scale: `TIME` before the first query", Value: time.Minute},
+		&cli.DurationFlag{Name: "patience", Usage: "routing, scale: `TIME` that a query may take", Value: 30 * time.Second},
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
 		&cli.BoolFlag{Name: "split", Usage: "routing, scale: go on when the topology falls apart"},
+		&cli.StringFlag{Name: "trace", Usage: "routing, scale: write the trace of every run to folder `DIR`, for venn experiment trace"},
 		&cli.StringFlag{Name: "record", Usage: "routing, scale: record one run of venn in `FILE`, for venn view", TakesFile: true},
 	}
+}
+
+// sweepsOf are the sweeps that are asked for: a comma separates values as well as sweeps.
+func sweepsOf(c *cli.Command) (sweeps []string) {
+	for _, item := range c.StringSlice("sweep") {
+		if last := len(sweeps) - 1; last >= 0 && !strings.Contains(item, "=") {
+			sweeps[last] += "," + item
+			continue
+		}
+		sweeps = append(sweeps, item)
+	}
+	return sweeps
 }
 
 // sweepHelp lists what can be varied.
@@ -50,6 +65,15 @@ func sweepHelp() string {
 				who = ""
 			}
 			fmt.Fprintf(t, "   %s\t%s\t%s\n", who, v.Name, v.Unit)
+		}
+	}
+	for _, s := range strategies.Named() {
+		for i, p := range s.Parameters {
+			name := s.Name
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(t, "   %s\t%s\tif not set: %s\n", name, p.Name, p.Default)
 		}
 	}
 	t.Flush()
@@ -105,8 +129,8 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
-		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweep: c.String("sweep"), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
-		Queries: c.Int("queries"), Asking: c.Duration("asking"), All: c.Bool("all"), Seed: c.Uint64("seed"), Split: c.Bool("split"),
+		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweeps: sweepsOf(c), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
+		Queries: c.Int("queries"), Warmup: c.Duration("warmup"), Asking: c.Duration("asking"), Patience: c.Duration("patience"), Traces: c.String("trace"), All: c.Bool("all"), Seed: c.Uint64("seed"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}
 	if kind := c.String("topology"); kind != string(sim.Random) {
@@ -117,8 +141,13 @@ func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 			return o, fmt.Errorf("flag -%s: want 1 or more", name)
 		}
 	}
-	if c.IsSet("sweep") && o.Sweep == "" {
+	if c.IsSet("sweep") && len(o.Sweeps) == 0 {
 		return o, errors.New("flag -sweep: has no points")
+	}
+	for name, d := range map[string]time.Duration{"warmup": o.Warmup, "patience": o.Patience} {
+		if c.IsSet(name) && d <= 0 {
+			return o, fmt.Errorf("flag -%s: want more than 0", name)
+		}
 	}
 	if c.IsSet("strategy") {
 		var err error
@@ -129,7 +158,7 @@ func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	return o, nil
 }
 
-// writeNetwork writes a row for every run.
+// writeNetwork writes a line for every strategy at every point.
 func writeNetwork(w io.Writer, r experiment.NetworkResult, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -137,11 +166,9 @@ func writeNetwork(w io.Writer, r experiment.NetworkResult, asJSON bool) error {
 		return e.Encode(r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "STRATEGY\tPEERS\tSWEEP\tRECALL\tMESSAGES\tWASTED\tUPKEEP/PEER\tTO CONNECT\tBYTES/QUERY\tHOPS\tP50 MS\tP99 MS\tTRACE\t")
-	for _, x := range r.Rows {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%.4f\t%.2f\t%.3f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t%.0f\t%.12s\t\n", x.Strategy, x.Peers, x.Point(), x.Recall,
-			x.MessagesPerQuery, x.WastedProbesPerQuery, x.UpkeepBytesPerPeer, x.ConnectBytesPerPeer, x.QueryBytes, x.Hops, x.LatencyP50, x.LatencyP99,
-			x.TraceHash)
+	head, lines := r.Table()
+	for _, line := range append([][]string{head}, lines...) {
+		fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -51,6 +51,9 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if err != nil {
 		return usageError{err}
 	}
+	if err := s.Heeded(chosen); err != nil {
+		return usageError{err}
+	}
 	plan, err := s.Plan(0)
 	if err != nil {
 		return usageError{err}

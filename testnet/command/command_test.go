@@ -3,13 +3,18 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/testnet/command"
+	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 )
 
 func run(t testing.TB, args ...string) (code int, stdout, stderr string) {
@@ -36,6 +41,38 @@ func TestUsage(t *testing.T) {
 		if code, _, stderr := run(t, args...); code != 2 || stderr == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, stderr)
 		}
+	}
+}
+
+// A trace is printed a line a record, and what is no trace is said to be none.
+func TestWriteTrace(t *testing.T) {
+	data, err := sim.NewClusters(sim.Clusters{Peers: 20, Keys: 10}, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace, out bytes.Buffer
+	s, err := sim.New(sim.Config{Strategy: flooding.Strategy, Data: data, Queries: 5, Asking: time.Second, Patience: time.Second, Trace: &trace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := trace.Len()
+	cut := bytes.NewReader(trace.Bytes()[:whole-1])
+	if err := command.WriteTrace(&out, &trace); err != nil || strings.Count(out.String(), "\n")*sim.RecordBytes != whole || r.Events == 0 {
+		t.Errorf("%d lines of %d bytes: %v", strings.Count(out.String(), "\n"), whole, err)
+	}
+	for _, want := range []string{`"does":"sends to"`, `"does":"finds"`, `"at_ms":`, `"query":5`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in the trace", want)
+		}
+	}
+	lines := strings.Count(out.String(), "\n")
+	out.Reset()
+	if err := command.WriteTrace(&out, cut); !errors.Is(err, sim.ErrTrace) || strings.Count(out.String(), "\n") != lines-1 {
+		t.Errorf("a trace without its last byte: %v", err)
 	}
 }
 

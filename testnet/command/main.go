@@ -139,6 +139,9 @@ func onHosts(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known
 		if err != nil {
 			return result, UsageError{err}
 		}
+		if err := s.Heeded(chosen); err != nil {
+			return result, UsageError{err}
+		}
 		plan, err := s.Plan(0)
 		if err != nil {
 			return result, err

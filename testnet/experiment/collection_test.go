@@ -173,7 +173,7 @@ func TestDataChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := NetworkOptions{Data: data, Peers: 4, Queries: 10, Strategies: []strategy.Strategy{oracle.Strategy}, Out: out}
+		o := NetworkOptions{Data: data, Peers: 4, Queries: 10, Trials: 1, Strategies: []strategy.Strategy{oracle.Strategy}, Out: out}
 		o.Progress = func(s NetworkStatus) { network = s.Run }
 		if _, err := RunNetwork(t.Context(), Routing, o); err != nil {
 			t.Fatal(err)

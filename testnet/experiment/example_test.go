@@ -56,7 +56,7 @@ func ExampleRunNetwork() {
 		return
 	}
 	r, err := experiment.RunNetwork(context.Background(), experiment.Routing, experiment.NetworkOptions{
-		Strategies: append(others, askAround), Peers: 100, Keys: 50, Queries: 500, Seed: 1,
+		Strategies: append(others, askAround), Peers: 100, Keys: 50, Queries: 500, Trials: 1, Seed: 1,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -10,10 +10,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -40,16 +42,19 @@ type NetworkOptions struct {
 	Keys       int                 // of every peer, for made-up collections; 0: 200
 	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
 	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
-	Sweep      string              // "name=value,value…", see Sweeps; "": none
+	Sweeps     []string            // "name=value,value…" each, see Sweeps: all combinations are run
 	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
-	Trials     int                 // of every point, each with the next seed; 0: 1
+	Trials     int                 // of every point, each with the next seed; 0: 5, or 1 with Look
 	Queries    int                 // of every run; 0: 2,000
 	Asking     time.Duration       // over which the queries are spread; 0: 60 s
+	Warmup     time.Duration       // before the first query; 0: 60 s
+	Patience   time.Duration       // of a query; 0: 30 s
 	All        bool                // queries want every holder; else one
 	Seed       uint64
 	Topology   sim.Topology
 	Split      bool                // go on when the topology falls apart; else that is an error
 	Out        string              // folder for rows, plots and report, made when missing; empty for none
+	Traces     string              // folder for the trace of every run that is not known from before, made when missing; empty for none
 	Version    string              // of the program, for the report
 	Progress   func(NetworkStatus) // called about every virtual second, never by two goroutines at once; may be nil
 	// Look is shown the run about every virtual second and at its end; its error ends the run. It wants one run, of
@@ -82,21 +87,29 @@ type NetworkRow struct {
 	LatencyP99           float64 `json:"latency_ms_p99"`
 	TraceHash            string  `json:"trace_hash"`
 
-	Sweep          string  `json:"sweep"` // what is varied; empty for nothing
-	Value          float64 `json:"value"` // and its value here, of a time in seconds
-	Trial          int     `json:"trial"`
-	Seed           uint64  `json:"seed"`
-	Keys           int     `json:"keys_per_peer"` // on average
-	Queries        int     `json:"queries"`
-	Online         float64 `json:"online"`             // peers that were there, on average
-	UpkeepP99      float64 `json:"upkeep_bytes_p99"`   // of the peer that 99 of 100 stay below
-	LoadP99        float64 `json:"load_p99_over_mean"` // messages that a peer sends for queries
-	LoadMax        float64 `json:"load_max_over_mean"`
-	VirtualSeconds float64 `json:"virtual_seconds"`
-	WallSeconds    float64 `json:"wall_seconds"`         // of the run; runs beside each other share the processors
-	StateBytes     float64 `json:"state_bytes_per_peer"` // in use at the end for this strategy; 0: not known, for runs were beside each other
-	Components     int     `json:"topology_components"`
+	At             []Coordinate    `json:"at"` // what is varied, in the order of the sweeps; empty for nothing
+	Trial          int             `json:"trial"`
+	Seed           uint64          `json:"seed"`
+	Keys           int             `json:"keys_per_peer"` // on average
+	Queries        int             `json:"queries"`
+	Online         float64         `json:"online"`             // peers that were there, on average
+	UpkeepP99      float64         `json:"upkeep_bytes_p99"`   // of the peer that 99 of 100 stay below
+	LoadP99        float64         `json:"load_p99_over_mean"` // messages that a peer sends for queries
+	LoadMax        float64         `json:"load_max_over_mean"`
+	VirtualSeconds float64         `json:"virtual_seconds"`
+	WallSeconds    float64         `json:"wall_seconds"`         // of the run; runs beside each other share the processors
+	StateBytes     float64         `json:"state_bytes_per_peer"` // in use at the end for this strategy; 0: not known, for runs were beside each other
+	Components     int             `json:"topology_components"`
+	Kinds          []scenario.Kind `json:"kinds"` // what all peers sent for upkeep, by kind of message
 }
+
+// Coordinate is the value of what is varied, of a time in seconds.
+type Coordinate struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+func (c Coordinate) label() string { return networkVariable(c.Name).label(c.Value) }
 
 // NetworkResult is what RunNetwork has found, and the files it wrote.
 type NetworkResult struct {
@@ -109,15 +122,16 @@ type NetworkResult struct {
 // ErrOptions is matched by the errors of options that make no sense, found before anything is run.
 var ErrOptions = errors.New("experiment: bad options")
 
-// Point is the row's value of the sweep, as in "churn=10m"; empty without a sweep.
-func (r NetworkRow) Point() string {
-	if r.Sweep == "" {
-		return ""
-	}
-	return r.Sweep + "=" + r.pointLabel()
-}
+// Point is where the row is on the sweeps, as in "churn=10m, loss=0.1"; empty without a sweep.
+func (r NetworkRow) Point() string { return pointOf(r.At) }
 
-func (r NetworkRow) pointLabel() string { return variable(networkSweeps, r.Sweep).label(r.Value) }
+func pointOf(at []Coordinate) string {
+	var out []string
+	for _, c := range at {
+		out = append(out, c.Name+"="+c.label())
+	}
+	return strings.Join(out, ", ")
+}
 
 // RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a large
 // one has all of them. With a folder, every run's row is kept there as soon as it is known, and a later call of the same
@@ -188,11 +202,12 @@ type setting struct {
 	Keys       int
 	Data       string
 	Contents   string // of the data
-	Sweep      string
-	Value      float64
+	At         []Coordinate
 	Trial      int
 	Queries    int
+	Warmup     time.Duration
 	Asking     time.Duration
+	Patience   time.Duration
 	All        bool
 	Topology   sim.Topology
 	Params     strategy.Params
@@ -208,8 +223,10 @@ func (p setting) id() string { return runID(p) }
 
 func (p setting) String() string {
 	s := fmt.Sprintf("%s, %d peers", p.Strategy, p.Peers)
-	if p.Sweep != "" && p.Sweep != sweepPeers.Name {
-		s += fmt.Sprintf(", %s %s", p.Sweep, variable(networkSweeps, p.Sweep).label(p.Value))
+	for _, c := range p.At {
+		if c.Name != sweepPeers.Name {
+			s += fmt.Sprintf(", %s %s", c.Name, c.label())
+		}
 	}
 	if p.Trial > 0 {
 		s += fmt.Sprintf(", trial %d", p.Trial+1)
@@ -223,9 +240,14 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 		o.Peers = map[string]int{Routing: 2000, Scale: 1000}[name]
 	}
 	setDefault(&o.Keys, 200)
-	setDefault(&o.Trials, 1)
+	if o.Look != nil {
+		setDefault(&o.Trials, 1)
+	}
+	setDefault(&o.Trials, 5)
 	setDefault(&o.Queries, 2000)
 	setDefault(&o.Asking, asking)
+	setDefault(&o.Warmup, warmup)
+	setDefault(&o.Patience, patience)
 	setDefault(&o.Data, clustered)
 	if o.Strategies == nil {
 		o.Strategies = strategies.All()
@@ -236,11 +258,11 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if err := errors.Join(o.check(name), o.Work.check()); err != nil {
 		return nil, err
 	}
-	values, err := o.values(name)
+	places, err := o.places(name)
 	if err != nil {
 		return nil, err
 	}
-	fixed, err := o.fixed(values[0])
+	fixed, err := o.fixed(places[0])
 	if err != nil {
 		return nil, err
 	}
@@ -251,19 +273,22 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 		}
 	}
 	var points []setting
-	for _, v := range values {
+	for _, place := range places {
 		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
 			for _, s := range o.Strategies {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Contents: inside, Trial: trial,
-					Queries: o.Queries, Asking: o.Asking, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Queries: o.Queries, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
 					p.scale()
 				}
-				p.Sweep, p.Value = v.Name, v.x
-				for _, v := range append(fixed, v) {
+				for _, v := range fixed {
 					p.set(v)
+				}
+				for _, v := range place {
+					p.set(v)
+					p.At = append(p.At, Coordinate{v.Name, v.x})
 				}
 				points = append(points, p)
 			}
@@ -290,35 +315,78 @@ func (o *NetworkOptions) lookable(points []setting) error {
 	return nil
 }
 
-// values are those of the sweep. Scale's own is over peers, three to a decade, up to the number given.
-func (o *NetworkOptions) values(name string) ([]value, error) {
-	if o.Sweep != "" || name != Scale {
-		return parseSweep(networkSweeps, o.Sweep)
+// places are all combinations of the values of the sweeps, the first sweep's changing last. Scale's own sweep is over peers, three to a
+// decade, up to the number given.
+func (o *NetworkOptions) places(name string) ([][]value, error) {
+	if len(o.Sweeps) == 0 && name == Scale {
+		return o.sizes(), nil
 	}
-	var values []value
+	places := [][]value{nil}
+	for _, sweep := range o.Sweeps {
+		values, err := parseSweep(variablesOf(o.Strategies), cmp.Or(sweep, "="))
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(places[0], func(v value) bool { return v.Name == values[0].Name }) {
+			return nil, fmt.Errorf("%w: %s is swept twice", ErrOptions, values[0].Name)
+		}
+		if err := o.heeded(values[0].Name); err != nil {
+			return nil, err
+		}
+		var more [][]value
+		for _, p := range places {
+			for _, v := range values {
+				more = append(more, append(slices.Clone(p), v))
+			}
+		}
+		places = more
+	}
+	return places, nil
+}
+
+func (o *NetworkOptions) sizes() (places [][]value) {
 	for exact := 1000.0; ; exact *= math.Cbrt(10) {
 		x := math.Round(exact/100) * 100
 		if x >= float64(o.Peers) {
 			break
 		}
-		values = append(values, value{sweepPeers, x})
+		places = append(places, []value{{sweepPeers, x}})
 	}
-	return append(values, value{sweepPeers, float64(o.Peers)}), nil
+	return append(places, []value{{sweepPeers, float64(o.Peers)}})
 }
 
-// fixed are the values of all runs; none is that of the sweep.
-func (o *NetworkOptions) fixed(swept value) ([]value, error) {
+// heeded refuses to sweep what a strategy ignores: its rows would all be the same.
+func (o *NetworkOptions) heeded(name string) error {
+	if ofNetworks(name) {
+		return nil
+	}
+	var heed, ignore []string
+	for _, s := range o.Strategies {
+		if s.Heeds(name) {
+			heed = append(heed, s.Name)
+		} else {
+			ignore = append(ignore, s.Name)
+		}
+	}
+	if len(ignore) > 0 {
+		return fmt.Errorf("%w: sweep over %s, which %s ignore: name strategies that do not, as %s", ErrOptions, name, strings.Join(ignore, ", "), strings.Join(heed, ", "))
+	}
+	return nil
+}
+
+// fixed are the values of all runs; none is that of a sweep. At least one strategy heeds each.
+func (o *NetworkOptions) fixed(swept []value) ([]value, error) {
 	var fixed []value
 	for _, f := range o.Fixed {
-		values, err := parseSweep(networkSweeps, f)
+		values, err := parseSweep(variablesOf(o.Strategies), f)
 		if err != nil {
 			return nil, err
 		}
 		if len(values) > 1 || values[0].Name == "" {
 			return nil, fmt.Errorf("%w: %q is not one value of one name", ErrOptions, f)
 		}
-		if v := values[0]; v.Name == swept.Name || slices.ContainsFunc(fixed, func(f value) bool { return f.Name == v.Name }) {
-			return nil, fmt.Errorf("%w: %s is given twice", ErrOptions, v.Name)
+		if name := values[0].Name; slices.ContainsFunc(append(slices.Clone(swept), fixed...), func(f value) bool { return f.Name == name }) {
+			return nil, fmt.Errorf("%w: %s is given twice", ErrOptions, name)
 		}
 		fixed = append(fixed, values[0])
 	}
@@ -332,20 +400,16 @@ func (p *setting) set(v value) {
 		p.Peers = int(v.x)
 	case "keys":
 		p.Keys = int(v.x)
-	case "upkeep":
-		p.Params.Upkeep = v.x
-	case "bits":
-		p.Params.BitsPerKey = v.x
-	case "budget":
-		p.Params.Budget = int(v.x)
-	case "origins":
-		p.Params.Origins = int(v.x)
 	case "churn":
 		p.Churn.Median = time.Duration(v.x * float64(time.Second))
 	case "loss":
 		p.Loss = v.x
 	case "degree":
 		p.Topology.Degree = int(v.x)
+	case "rewire":
+		p.Topology.Rewire = v.x
+	default:
+		p.Params.Set(v.Name, v.x)
 	}
 }
 
@@ -361,7 +425,7 @@ func (o *NetworkOptions) check(name string) error {
 	fault(o.Keys < 1, "%d keys, want 1 or more", o.Keys)
 	fault(o.Trials < 1, "%d trials, want 1 or more", o.Trials)
 	fault(o.Queries < 1, "%d queries, want 1 or more", o.Queries)
-	fault(o.Asking < 0, "queries over %v, below 0", o.Asking)
+	fault(o.Asking < 0 || o.Warmup < 0 || o.Patience < 0, "a warm-up of %v, queries over %v, a patience of %v: below 0", o.Warmup, o.Asking, o.Patience)
 	fault(len(o.Strategies) == 0, "no strategy")
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)
@@ -426,6 +490,11 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if n.atOnce == 1 {
 		before = live()
 	}
+	trace, err := o.trace(p)
+	if err != nil {
+		return NetworkRow{}, err
+	}
+	defer trace.drop()
 	var s *sim.Sim
 	var lookErr error
 	look := func(now, end time.Duration) bool {
@@ -436,7 +505,8 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	}
 	s, err = sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: warmup, Asking: p.Asking, Patience: patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
+		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
+		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
 			n.tell(i, now, end, time.Since(began))
 			return look(now, end) && ctx.Err() == nil
@@ -457,6 +527,9 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	}
 	if !look(r.Virtual, r.Virtual) {
 		return NetworkRow{}, lookErr
+	}
+	if err := trace.keep(); err != nil {
+		return NetworkRow{}, err
 	}
 	row := p.row(r, data, time.Since(began))
 	if n.atOnce == 1 {
@@ -490,15 +563,19 @@ const (
 
 func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return NetworkRow{
+	row := NetworkRow{
 		Strategy: p.Strategy, Peers: r.Peers, Recall: r.Recall, MessagesPerQuery: r.MessagesPerQuery,
 		WastedProbesPerQuery: r.WastedProbesPerQuery, UpkeepBytesPerPeer: r.UpkeepBytesPerPeer,
 		ConnectBytesPerPeer: r.ConnectBytes, QueryBytes: r.QueryBytes,
 		Hops: r.Hops, LatencyP50: ms(r.LatencyP50), LatencyP99: ms(r.LatencyP99), TraceHash: r.TraceHash,
-		Sweep: p.Sweep, Value: p.Value, Trial: p.Trial, Seed: p.Seed, Keys: d.Holdings() / d.Peers(), Queries: r.Queries,
+		At: p.At, Trial: p.Trial, Seed: p.Seed, Keys: d.Holdings() / d.Peers(), Queries: r.Queries,
 		Online: r.Online, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
 		VirtualSeconds: r.Virtual.Seconds(), WallSeconds: wall.Seconds(), Components: r.Components,
 	}
+	for _, k := range r.Detail.Upkeep {
+		row.Kinds = append(row.Kinds, scenario.Kind(k))
+	}
+	return row
 }
 
 // parallel calls do(0) to do(n-1) on all processors, a few at a time.

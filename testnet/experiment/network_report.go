@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
@@ -16,6 +17,7 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 	out := output{dir: o.Out}
 	out.found(found{name, o.Version, r.Rows, networkOutcomes(r.Rows)})
 	out.csv("rows.csv", networkRecords(r.Rows))
+	out.csv("kinds.csv", kindRecords(r.Rows))
 	var terms [][2]string
 	for _, s := range o.Strategies {
 		terms = append(terms, [2]string{s.Name, s.Source + ". " + s.Model})
@@ -24,6 +26,7 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), unfinished(len(r.Rows), runs)...), Terms: terms,
 		Sections: []section{
 			{Title: "Results", Table: networkTable(r.Rows), Drawings: networkDrawings(name, r.Rows)},
+			{Title: "What peers send for upkeep, by kind of message", Table: kindTable(r.Rows), Folded: true},
 			{Title: "Every run: what it follows from, and its trace", Table: tracesTable(r.Rows), Folded: true},
 		},
 	})
@@ -34,8 +37,10 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 func networkOutcomes(rows []NetworkRow) (out []Outcome) {
 	name := func(r NetworkRow) string {
 		of := fmt.Sprintf("%s, %d peers", r.Strategy, r.Peers)
-		if r.Sweep != "" && r.Sweep != sweepPeers.Name {
-			of += ", " + r.Point()
+		for _, c := range r.At {
+			if c.Name != sweepPeers.Name {
+				of += ", " + c.Name + "=" + c.label()
+			}
 		}
 		return of
 	}
@@ -76,7 +81,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"keys of every peer", strconv.Itoa(o.Keys)},
 		{"topology", string(topology.Kind)},
 		{"queries", fmt.Sprintf("%d of every run, for %s", o.Queries, want)},
-		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", warmup.Seconds(), o.Asking.Seconds(), patience.Seconds())},
+		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", o.Warmup.Seconds(), o.Asking.Seconds(), o.Patience.Seconds())},
 		{"trials", strconv.Itoa(o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"program", program()},
@@ -84,10 +89,13 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 	for _, f := range o.Fixed {
 		out = append(out, [2]string{"in all runs", f})
 	}
-	if r.Rows[0].Sweep != "" {
-		swept := variable(networkSweeps, r.Rows[0].Sweep)
-		out = slices.DeleteFunc(out, func(p [2]string) bool { return p[0] == swept.Name })
-		out = append(out, sweepParameter(o.Sweep, swept))
+	for i, c := range r.Rows[0].At {
+		asked := ""
+		if i < len(o.Sweeps) {
+			asked = o.Sweeps[i]
+		}
+		out = slices.DeleteFunc(out, func(p [2]string) bool { return p[0] == c.Name })
+		out = append(out, sweepParameter(asked, variable(variablesOf(o.Strategies), c.Name)))
 	}
 	if o.Data != clustered {
 		out[slices.IndexFunc(out, func(p [2]string) bool { return p[0] == "keys of every peer" })][1] = "as in the data"
@@ -95,35 +103,150 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 	return out
 }
 
-// networkTable is what one reads first: a line for every run, with few digits.
+// networkTable is what one reads first: a line for every strategy at every point, with few digits.
 func networkTable(rows []NetworkRow) table {
-	t := table{Head: []string{
-		"strategy", "recall", "messages a query", "wasted probes a query", "upkeep a peer, kB", "to connect, kB", "bytes a query", "hops",
-		"latency p50, ms", "latency p99, ms", "load p99 / mean",
-	}}
-	swept := rows[0].Sweep != ""
-	trials := slices.ContainsFunc(rows, func(r NetworkRow) bool { return r.Trial > 0 })
-	if trials {
-		t.Head = slices.Insert(t.Head, 1, "trial")
+	t := table{Head: []string{"strategy"}}
+	for _, c := range rows[0].At {
+		t.Head = append(t.Head, networkVariable(c.Name).axis)
 	}
-	if swept {
-		t.Head = slices.Insert(t.Head, 0, variable(networkSweeps, rows[0].Sweep).axis)
+	for _, m := range networkMeasures {
+		t.Head = append(t.Head, m.title)
 	}
-	for _, r := range rows {
-		cells := []string{
-			r.Strategy, fixed(r.Recall, 4), fixed(r.MessagesPerQuery, 2), fixed(r.WastedProbesPerQuery, 3), fixed(r.UpkeepBytesPerPeer/1000, 1),
-			fixed(r.ConnectBytesPerPeer/1000, 1),
-			fixed(r.QueryBytes, 0), fixed(r.Hops, 2), fixed(r.LatencyP50, 0), fixed(r.LatencyP99, 0), fixed(r.LoadP99, 1),
+	t.Head = append(t.Head, "trials")
+	for _, g := range cases(rows) {
+		cells := []string{g[0].Strategy}
+		for _, c := range g[0].At {
+			cells = append(cells, c.label())
 		}
-		if trials {
-			cells = slices.Insert(cells, 1, strconv.Itoa(r.Trial+1))
+		for _, m := range networkMeasures {
+			cells = append(cells, m.mean(g))
 		}
-		if swept {
-			cells = slices.Insert(cells, 0, r.pointLabel())
-		}
-		t.Rows = append(t.Rows, cells)
+		t.Rows = append(t.Rows, append(cells, strconv.Itoa(len(g))))
 	}
 	return t
+}
+
+// cases are the rows by strategy and point: those of one case are trials of it.
+func cases(rows []NetworkRow) (out [][]NetworkRow) {
+	where := func(r NetworkRow) string { return fmt.Sprint(r.Strategy, " ", r.Peers, " ", r.Point()) }
+	for _, name := range distinct(rows, where) {
+		var trials []NetworkRow
+		for _, r := range rows {
+			if where(r) == name {
+				trials = append(trials, r)
+			}
+		}
+		out = append(out, trials)
+	}
+	return out
+}
+
+// mean is the mean of trials, with the half of its interval if there are several.
+func (m networkMeasure) mean(trials []NetworkRow) string {
+	var values []float64
+	for _, r := range trials {
+		values = append(values, m.of(r))
+	}
+	mean := scenario.MeanOf(values)
+	if len(trials) == 1 {
+		return fixed(mean.Value, m.decimals)
+	}
+	return fixed(mean.Value, m.decimals) + " ±" + fixed(mean.Half, m.decimals)
+}
+
+// Table is the result for people: a head and a line for every strategy at every point, with means over the trials, ± the half of their
+// 95 % interval. A single trial has its trace.
+func (r NetworkResult) Table() (head []string, lines [][]string) {
+	one := !slices.ContainsFunc(r.Rows, func(x NetworkRow) bool { return x.Trial > 0 })
+	head = []string{"STRATEGY", "PEERS", "SWEEP"}
+	for _, m := range networkMeasures {
+		if m.head != "" {
+			head = append(head, m.head)
+		}
+	}
+	last := "TRIALS"
+	if one {
+		last = "TRACE"
+	}
+	head = append(head, last)
+	for _, g := range cases(r.Rows) {
+		line := []string{g[0].Strategy, strconv.Itoa(g[0].Peers), g[0].Point()}
+		for _, m := range networkMeasures {
+			if m.head != "" {
+				line = append(line, m.mean(g))
+			}
+		}
+		end := strconv.Itoa(len(g))
+		if one {
+			end = fmt.Sprintf("%.12s", g[0].TraceHash)
+		}
+		lines = append(lines, append(line, end))
+	}
+	return head, lines
+}
+
+// kindTable is what peers send for upkeep by kind of message: the mean over the trials.
+func kindTable(rows []NetworkRow) table {
+	t := table{Head: []string{"case", "kind of message", "messages a peer", "kB a peer", "share"}}
+	for _, g := range cases(rows) {
+		all := 0.0
+		for _, r := range g {
+			all += r.UpkeepBytesPerPeer
+		}
+		type kind struct{ messages, bytes float64 }
+		sums, names := map[string]kind{}, []string{}
+		for _, r := range g {
+			for _, k := range r.Kinds {
+				if _, known := sums[k.Name]; !known {
+					names = append(names, k.Name)
+				}
+				s := sums[k.Name]
+				sums[k.Name] = kind{s.messages + float64(k.Messages)/float64(r.Peers), s.bytes + float64(k.Bytes)/float64(r.Peers)}
+			}
+		}
+		of := g[0].Strategy
+		if p := g[0].Point(); p != "" {
+			of += ", " + p
+		}
+		for _, n := range names {
+			s, trials := sums[n], float64(len(g))
+			t.Rows = append(t.Rows, []string{of, n, fixed(s.messages/trials, 1), fixed(s.bytes/trials/1000, 2), fixed(s.bytes/max(1, all), 3)})
+		}
+	}
+	return t
+}
+
+// kindRecords are the kinds of every run.
+func kindRecords(rows []NetworkRow) [][]string {
+	records := [][]string{append(append([]string{"strategy", "peers"}, swept(rows)...), "trial", "seed", "kind", "messages", "bytes")}
+	for _, r := range rows {
+		for _, k := range r.Kinds {
+			record := append([]string{r.Strategy, strconv.Itoa(r.Peers)}, r.coordinates()...)
+			records = append(records, append(record, strconv.Itoa(r.Trial), strconv.FormatUint(r.Seed, 10), k.Name,
+				strconv.FormatInt(k.Messages, 10), strconv.FormatInt(k.Bytes, 10)))
+		}
+	}
+	return records
+}
+
+// swept are the names of what is varied, and is not a column of its own.
+func swept(rows []NetworkRow) (names []string) {
+	for _, c := range rows[0].At {
+		if c.Name != sweepPeers.Name {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// coordinates are the values of those.
+func (r NetworkRow) coordinates() (out []string) {
+	for _, c := range r.At {
+		if c.Name != sweepPeers.Name {
+			out = append(out, number(c.Value))
+		}
+	}
+	return out
 }
 
 func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
@@ -133,8 +256,8 @@ func tracesTable(rows []NetworkRow) table {
 	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "state a peer, kB", "trace"}}
 	for _, r := range rows {
 		run := r.Strategy
-		if r.Sweep != "" {
-			run += ", " + r.Point()
+		if p := r.Point(); p != "" {
+			run += ", " + p
 		}
 		t.Rows = append(t.Rows, []string{
 			run, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Peers), fixed(r.Online, 1), strconv.Itoa(r.Keys), strconv.Itoa(r.Queries),
@@ -152,14 +275,15 @@ func stateLabel(r NetworkRow) string {
 	return fixed(r.StateBytes/1000, 1)
 }
 
-// networkRecords are the rows as a table: the fields of NetworkRow under their names in JSON, in their order.
+// networkRecords are the rows as a table: the fields of NetworkRow under their names in JSON, and a column for each sweep.
 func networkRecords(rows []NetworkRow) [][]string {
-	records := [][]string{{
-		"strategy", "peers", "sweep", "value", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
+	names := []string{
+		"strategy", "peers", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
 		"upkeep_bytes_per_peer", "connect_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
 		"state_bytes_per_peer", "topology_components",
-	}}
+	}
+	records := [][]string{slices.Insert(slices.Clone(names), 2, swept(rows)...)}
 	for _, r := range rows {
 		fields := map[string]json.RawMessage{}
 		b, err := json.Marshal(r)
@@ -169,11 +293,11 @@ func networkRecords(rows []NetworkRow) [][]string {
 		if err != nil {
 			panic(err) // numbers and strings
 		}
-		record := make([]string, len(records[0]))
-		for i, name := range records[0] {
+		record := make([]string, len(names))
+		for i, name := range names {
 			record[i] = plain(fields[name])
 		}
-		records = append(records, record)
+		records = append(records, slices.Insert(record, 2, r.coordinates()...))
 	}
 	return records
 }
@@ -190,28 +314,30 @@ func plain(raw json.RawMessage) string {
 // networkMeasure is a quantity that is drawn.
 type networkMeasure struct {
 	name, title string
+	head        string // in the table for a terminal; "": it is not in it
 	log         bool
 	decimals    int
 	of          func(NetworkRow) float64
 }
 
 var networkMeasures = []networkMeasure{
-	{"recall", "recall", false, 4, func(r NetworkRow) float64 { return r.Recall }},
-	{"messages", "messages per query", true, 2, func(r NetworkRow) float64 { return r.MessagesPerQuery }},
-	{"wasted", "wasted probes per query", true, 3, func(r NetworkRow) float64 { return r.WastedProbesPerQuery }},
-	{"upkeep", "upkeep per peer, kB", true, 1, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer / 1000 }},
-	{"bytes", "bytes per query", true, 0, func(r NetworkRow) float64 { return r.QueryBytes }},
-	{"hops", "hops to the first holder", false, 2, func(r NetworkRow) float64 { return r.Hops }},
-	{"latency-p50", "latency, median, ms", true, 0, func(r NetworkRow) float64 { return r.LatencyP50 }},
-	{"latency-p99", "latency, 99th percentile, ms", true, 0, func(r NetworkRow) float64 { return r.LatencyP99 }},
-	{"load", "load: 99th percentile of peers / mean", false, 1, func(r NetworkRow) float64 { return r.LoadP99 }},
+	{"recall", "recall", "RECALL", false, 4, func(r NetworkRow) float64 { return r.Recall }},
+	{"messages", "messages per query", "MESSAGES", true, 2, func(r NetworkRow) float64 { return r.MessagesPerQuery }},
+	{"wasted", "wasted probes per query", "WASTED", true, 3, func(r NetworkRow) float64 { return r.WastedProbesPerQuery }},
+	{"upkeep", "upkeep per peer, kB", "UPKEEP/PEER KB", true, 1, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer / 1000 }},
+	{"connect", "to connect, kB of upkeep", "TO CONNECT KB", true, 1, func(r NetworkRow) float64 { return r.ConnectBytesPerPeer / 1000 }},
+	{"bytes", "bytes per query", "BYTES/QUERY", true, 0, func(r NetworkRow) float64 { return r.QueryBytes }},
+	{"hops", "hops to the first holder", "HOPS", false, 2, func(r NetworkRow) float64 { return r.Hops }},
+	{"latency-p50", "latency, median, ms", "P50 MS", true, 0, func(r NetworkRow) float64 { return r.LatencyP50 }},
+	{"latency-p99", "latency, 99th percentile, ms", "P99 MS", true, 0, func(r NetworkRow) float64 { return r.LatencyP99 }},
+	{"load", "load: 99th percentile of peers / mean", "", false, 1, func(r NetworkRow) float64 { return r.LoadP99 }},
 }
 
 // networkDrawings are a chart of each quantity: over the sweep with a line for each strategy, or else with a dot for each.
 func networkDrawings(name string, rows []NetworkRow) []drawing {
 	var out []drawing
 	for _, m := range networkMeasures {
-		if rows[0].Sweep == "" {
+		if len(rows[0].At) == 0 {
 			out = append(out, m.chart(name, rows))
 		} else if f := m.figure(name, rows); f.drawable() {
 			out = append(out, f)
@@ -242,28 +368,27 @@ func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
 	return d
 }
 
+// figure is drawn over the first sweep, with a line for each strategy and value of the others.
 func (m networkMeasure) figure(name string, rows []NetworkRow) figure {
-	swept := variable(networkSweeps, rows[0].Sweep)
 	f := figure{name: name + "-" + m.name, y: m.title, logY: m.log, marks: true, share: m.name == "recall"}
-	place := f.layOut(swept, values(rows))
-	for _, s := range strategiesOf(rows) {
-		l := line{Name: s}
+	var xs []float64
+	for _, r := range rows {
+		xs = append(xs, r.At[0].Value)
+	}
+	place := f.layOut(networkVariable(rows[0].At[0].Name), xs)
+	of := func(r NetworkRow) string {
+		return strings.Join(append([]string{r.Strategy}, strings.Fields(pointOf(r.At[1:]))...), " ")
+	}
+	for _, name := range distinct(rows, of) {
+		l := line{Name: name}
 		for _, r := range rows {
-			if r.Strategy == s {
-				l.add(place(r.Value), m.of(r))
+			if of(r) == name {
+				l.add(place(r.At[0].Value), m.of(r))
 			}
 		}
 		f.lines = append(f.lines, l.mean())
 	}
 	return f
-}
-
-func values(rows []NetworkRow) []float64 {
-	var xs []float64
-	for _, r := range rows {
-		xs = append(xs, r.Value)
-	}
-	return xs
 }
 
 // drawable says whether there is anything to draw: on a logarithmic axis there is no place for 0.

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -24,7 +25,7 @@ import (
 func small(t *testing.T) NetworkOptions {
 	t.Helper()
 	return NetworkOptions{
-		Peers: 40, Keys: 30, Queries: 100, Seed: 4, Strategies: []strategy.Strategy{flooding.Strategy, oracle.Strategy}, Out: t.TempDir(),
+		Peers: 40, Keys: 30, Queries: 100, Trials: 1, Seed: 4, Strategies: []strategy.Strategy{flooding.Strategy, oracle.Strategy}, Out: t.TempDir(),
 	}
 }
 
@@ -38,7 +39,7 @@ func forgetWall(rows []NetworkRow) []NetworkRow {
 
 func TestNetworkRows(t *testing.T) {
 	o := small(t)
-	o.Sweep, o.Trials = "loss=0,0.1", 2
+	o.Sweeps, o.Trials = []string{"loss=0,0.1"}, 2
 	r, err := RunNetwork(t.Context(), Routing, o)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestNetworkRows(t *testing.T) {
 		t.Fatalf("%d rows, want one for each strategy, value and trial", len(r.Rows))
 	}
 	for _, row := range r.Rows {
-		if row.Recall < 0.99 || len(row.TraceHash) != 64 || row.Queries != 100 || row.Peers != 40 || row.Sweep != "loss" {
+		if row.Recall < 0.99 || len(row.TraceHash) != 64 || row.Queries != 100 || row.Peers != 40 || row.Point() != "loss="+row.At[0].label() {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -111,17 +112,17 @@ func TestNetworkRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*NetworkOptions){
 		"zero peers":        func(o *NetworkOptions) { o.Peers = -1 },
 		"one peer":          func(o *NetworkOptions) { o.Peers = 1 },
-		"empty sweep":       func(o *NetworkOptions) { o.Sweep = "bits=" },
-		"unknown sweep":     func(o *NetworkOptions) { o.Sweep = "luck=1" },
-		"sweep of what":     func(o *NetworkOptions) { o.Sweep = "peers=many" },
-		"sweep too far":     func(o *NetworkOptions) { o.Sweep = "loss=0.1,0.9" },
-		"no value":          func(o *NetworkOptions) { o.Sweep = "budget" },
-		"a point twice":     func(o *NetworkOptions) { o.Sweep = "churn=60s,1m" },
+		"empty sweep":       func(o *NetworkOptions) { o.Sweeps = []string{"bits="} },
+		"unknown sweep":     func(o *NetworkOptions) { o.Sweeps = []string{"luck=1"} },
+		"sweep of what":     func(o *NetworkOptions) { o.Sweeps = []string{"peers=many"} },
+		"sweep too far":     func(o *NetworkOptions) { o.Sweeps = []string{"loss=0.1,0.9"} },
+		"no value":          func(o *NetworkOptions) { o.Sweeps = []string{"budget"} },
+		"a point twice":     func(o *NetworkOptions) { o.Sweeps = []string{"churn=60s,1m"} },
 		"fixed at two":      func(o *NetworkOptions) { o.Fixed = []string{"loss=0,0.1"} },
 		"fixed at none":     func(o *NetworkOptions) { o.Fixed = []string{""} },
-		"fixed and swept":   func(o *NetworkOptions) { o.Fixed, o.Sweep = []string{"loss=0.1"}, "loss=0,0.2" },
-		"half a peer":       func(o *NetworkOptions) { o.Sweep = "size=40.5" },
-		"sweep falls apart": func(o *NetworkOptions) { o.Sweep = "degree=8,1" },
+		"fixed and swept":   func(o *NetworkOptions) { o.Fixed, o.Sweeps = []string{"loss=0.1"}, []string{"loss=0,0.2"} },
+		"half a peer":       func(o *NetworkOptions) { o.Sweeps = []string{"size=40.5"} },
+		"sweep falls apart": func(o *NetworkOptions) { o.Sweeps = []string{"degree=8,1"} },
 		"twice":             func(o *NetworkOptions) { o.Strategies = append(o.Strategies, oracle.Strategy) },
 		"no strategy":       func(o *NetworkOptions) { o.Strategies = []strategy.Strategy{} },
 		"topology":          func(o *NetworkOptions) { o.Topology.Kind = "ring" },
@@ -146,7 +147,7 @@ func TestNetworkRefuses(t *testing.T) {
 	}
 	o = small(t)
 	o.Fixed = []string{"peers=20", "keys=10"}
-	if r, err := RunNetwork(t.Context(), Routing, o); err != nil || r.Rows[0].Peers != 20 || r.Rows[0].Keys != 10 || r.Rows[0].Sweep != "" {
+	if r, err := RunNetwork(t.Context(), Routing, o); err != nil || r.Rows[0].Peers != 20 || r.Rows[0].Keys != 10 || r.Rows[0].Point() != "" {
 		t.Errorf("%+v, %v", r.Rows, err)
 	}
 	o = small(t)
@@ -164,7 +165,7 @@ func TestNetworkSweeps(t *testing.T) {
 		"churn=0,90s,2m": {"churn=none", "churn=1m30s", "churn=2m"},
 	} {
 		o := small(t)
-		o.Strategies, o.Sweep = []strategy.Strategy{flooding.Strategy}, sweep
+		o.Strategies, o.Sweeps = []strategy.Strategy{flooding.Strategy}, []string{sweep}
 		r, err := RunNetwork(t.Context(), Routing, o)
 		if err != nil {
 			t.Fatalf("%s: %v", sweep, err)
@@ -177,7 +178,7 @@ func TestNetworkSweeps(t *testing.T) {
 			t.Errorf("%s: rows of %v, want %v", sweep, got, want)
 		}
 		first, last := r.Rows[0], r.Rows[len(r.Rows)-1]
-		switch first.Sweep {
+		switch first.At[0].Name {
 		case "peers":
 			if first.Peers != 30 || last.Peers != 40 {
 				t.Errorf("%d and %d peers", first.Peers, last.Peers)
@@ -200,7 +201,7 @@ func TestRunsAtOnce(t *testing.T) {
 		t.Errorf("%d runs of 100,000 peers at once", n)
 	}
 	o := small(t)
-	o.Out, o.Strategies, o.Sweep = "", []strategy.Strategy{venn.Strategy, planetp.Strategy}, "peers=20,30"
+	o.Out, o.Strategies, o.Sweeps = "", []strategy.Strategy{venn.Strategy, planetp.Strategy}, []string{"peers=20,30"}
 	together, err := RunNetwork(t.Context(), Routing, o)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +214,7 @@ func TestRunsAtOnce(t *testing.T) {
 }
 
 func TestScale(t *testing.T) {
-	o := NetworkOptions{Peers: 60, Keys: 20, Queries: 50, Sweep: "peers=30,60"}
+	o := NetworkOptions{Peers: 60, Keys: 20, Queries: 50, Trials: 1, Sweeps: []string{"peers=30,60"}}
 	r, err := RunNetwork(t.Context(), Scale, o)
 	if err != nil || len(r.Rows) != 2 || r.Rows[1].Peers != 60 || r.Rows[1].Strategy != "venn" || r.Rows[1].Recall < 0.99 {
 		t.Errorf("%+v, %v", r.Rows, err)
@@ -226,10 +227,10 @@ func TestScalePoints(t *testing.T) {
 		60: {60}, 1000: {1000}, 1001: {1000, 1001}, 2160: {1000, 2160}, 2200: {1000, 2200}, 2201: {1000, 2200, 2201},
 		10_000: {1000, 2200, 4600, 10_000},
 	} {
-		values, err := (&NetworkOptions{Peers: peers}).values(Scale)
+		places, err := (&NetworkOptions{Peers: peers}).places(Scale)
 		var got []float64
-		for _, v := range values {
-			got = append(got, v.x)
+		for _, p := range places {
+			got = append(got, p[0].x)
 		}
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%d peers: %v, %v, want %v", peers, got, err, want)
@@ -241,7 +242,7 @@ func TestDebianDealtAnew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("deals 59,083 holdings")
 	}
-	o := NetworkOptions{Peers: 200, Data: "debian", Queries: 100, Strategies: []strategy.Strategy{oracle.Strategy}, Topology: sim.Topology{}}
+	o := NetworkOptions{Peers: 200, Data: "debian", Queries: 100, Trials: 1, Strategies: []strategy.Strategy{oracle.Strategy}, Topology: sim.Topology{}}
 	r, err := RunNetwork(t.Context(), Routing, o)
 	if err != nil || r.Rows[0].Recall != 1 || r.Rows[0].Keys < 200 {
 		t.Errorf("%+v, %v", r.Rows, err)
@@ -255,7 +256,7 @@ func TestPanicLeavesOtherRuns(t *testing.T) {
 	}}
 	o := small(t)
 	o.Strategies = []strategy.Strategy{broken, oracle.Strategy}
-	o.Sweep = "loss=0,0.1"
+	o.Sweeps = []string{"loss=0,0.1"}
 	r, err := RunNetwork(t.Context(), Routing, o)
 	if !errors.Is(err, sim.ErrPanic) || len(r.Rows) != 2 || r.Rows[0].Strategy != "oracle" {
 		t.Fatalf("%d rows, %v", len(r.Rows), err)
@@ -298,3 +299,79 @@ func TestStateIsOfTheStrategy(t *testing.T) {
 type hoarder struct{ memory []byte }
 
 func (*hoarder) Step(time.Duration, strategy.Input) {}
+
+// A grid has all combinations of its sweeps, a column for each, and a line of a plot for each value of the second.
+func TestGrid(t *testing.T) {
+	o := small(t)
+	o.Strategies, o.Trials, o.Sweeps = []strategy.Strategy{flooding.Strategy}, 2, []string{"loss=0,0.1", "budget=10,1000"}
+	r, err := RunNetwork(t.Context(), Routing, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, lines := r.Table()
+	var got []string
+	for _, l := range lines {
+		if len(l) != len(head) || l[len(l)-1] != "2" || !strings.Contains(l[3], "±") {
+			t.Errorf("%v: %v", head, l)
+		}
+		got = append(got, l[2])
+	}
+	want := []string{"loss=0, budget=10", "loss=0, budget=1000", "loss=0.1, budget=10", "loss=0.1, budget=1000"}
+	if !slices.Equal(got, want) || len(r.Rows) != 8 {
+		t.Errorf("%d rows, lines %v", len(r.Rows), got)
+	}
+	for file, has := range map[string]string{
+		"rows.csv": "strategy,peers,loss,budget,trial,", "kinds.csv": "strategy,peers,loss,budget,trial,seed,kind,messages,bytes",
+		"report.html": "flooding budget=1000",
+	} {
+		if b, err := os.ReadFile(filepath.Join(o.Out, file)); err != nil || !strings.Contains(string(b), has) {
+			t.Errorf("%s lacks %q: %v", file, has, err)
+		}
+	}
+}
+
+// A sweep is of what all strategies heed; what is fixed, one of them has to.
+func TestIgnoredParameters(t *testing.T) {
+	mine := oracle.Strategy
+	mine.Name, mine.Parameters = "mine", []strategy.Parameter{{Name: "luck", Unit: "clovers", Default: "none", High: 7, Whole: true}}
+	for name, test := range map[string]struct {
+		set  func(*NetworkOptions)
+		want string // of the error; "": there is none
+	}{
+		"all heed it":       {func(o *NetworkOptions) { o.Strategies, o.Sweeps = o.Strategies[:1], []string{"budget=10"} }, ""},
+		"one ignores it":    {func(o *NetworkOptions) { o.Sweeps = []string{"budget=10"} }, "which oracle ignore: name strategies that do not, as flooding"},
+		"nobody has it":     {func(o *NetworkOptions) { o.Sweeps = []string{"luck=1"} }, `"luck"`},
+		"fixed, one heeds":  {func(o *NetworkOptions) { o.Fixed = []string{"budget=10"} }, ""},
+		"fixed, none heeds": {func(o *NetworkOptions) { o.Fixed = []string{"bits=10"} }, `"bits"`},
+		"one's own":         {func(o *NetworkOptions) { o.Strategies, o.Sweeps = []strategy.Strategy{mine}, []string{"luck=1,7"} }, ""},
+		"out of range":      {func(o *NetworkOptions) { o.Strategies, o.Sweeps = []strategy.Strategy{mine}, []string{"luck=8"} }, "not from 0 to 7"},
+		"swept twice":       {func(o *NetworkOptions) { o.Sweeps = []string{"loss=0", "loss=0.1"} }, "twice"},
+	} {
+		o := small(t)
+		test.set(&o)
+		_, err := RunNetwork(t.Context(), Routing, o)
+		if (err == nil) != (test.want == "") || err != nil && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+// A folder of traces has one for each run, which has the row's hash.
+func TestTraces(t *testing.T) {
+	o := small(t)
+	o.Traces, o.Trials, o.Sweeps = t.TempDir(), 2, []string{"loss=0,0.1"}
+	r, err := RunNetwork(t.Context(), Routing, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(o.Traces, "*"))
+	if err != nil || len(files) != len(r.Rows) {
+		t.Fatalf("%d traces of %d runs: %v, %v", len(files), len(r.Rows), files, err)
+	}
+	for _, row := range r.Rows {
+		b, err := os.ReadFile(filepath.Join(o.Traces, fmt.Sprintf("routing,%s,%s,seed=%d.trace", row.Strategy, row.Point(), row.Seed)))
+		if hash := fmt.Sprintf("%x", sha256.Sum256(b)); err != nil || hash != row.TraceHash {
+			t.Errorf("%s, %s: hash %s, want %s: %v", row.Strategy, row.Point(), hash, row.TraceHash, err)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 func sweepOfEight(t *testing.T) NetworkOptions {
 	t.Helper()
 	o := small(t)
-	o.Sweep, o.Trials = "loss=0,0.1", 2
+	o.Sweeps, o.Trials = []string{"loss=0,0.1"}, 2
 	return o
 }
 

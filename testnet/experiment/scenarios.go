@@ -118,6 +118,9 @@ func (o *ScenarioOptions) runs() (runs []scenarioRun, ids []string, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: scenario %s: %w", ErrOptions, s.Name, err)
 		}
+		if err := s.Heeded(chosen); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", ErrOptions, err)
+		}
 		inside := ""
 		if d := s.Collections.Data; d != scenario.Clusters {
 			if d != debian {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/strategies"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // Variable is what a sweep can vary.
@@ -29,13 +31,10 @@ var (
 	networkSweeps = []Variable{
 		sweepPeers,
 		{Name: "keys", Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
-		{Name: "upkeep", Unit: "bytes a second that a peer may send for upkeep", axis: "upkeep allowed, bytes a second", high: most},
-		{Name: "bits", Unit: "bits for every key in summaries and filters", axis: "bits a key", high: most},
-		{Name: "budget", Unit: "messages of a query", axis: "budget of a query, messages", whole: true, low: 1, high: most},
-		{Name: "origins", Unit: "peers whose summaries one keeps", axis: "origins kept", whole: true, low: 1, high: most},
 		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
 		{Name: "loss", Unit: "share of messages lost, 0 to 0.5", axis: "share of messages lost", high: 0.5},
 		{Name: "degree", Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
+		{Name: "rewire", Unit: "share of links that go anywhere in a small world, 0 to 1", axis: "share of links rewired", high: 1},
 	}
 	collectionPeers = Variable{Name: "peers", Unit: "peers that the data is dealt to", axis: "peers", whole: true, low: 3, high: 10_000}
 	neighbourSweeps = []Variable{collectionPeers, {Name: "slots", Unit: "neighbours of a peer", axis: "neighbours of a peer", whole: true, low: 1, high: 1000}}
@@ -47,11 +46,36 @@ var (
 	}
 )
 
-// Sweeps are what a sweep of an experiment can vary; none for those that repeat a paper.
+// Sweeps are what a sweep of an experiment can vary, with the strategies that the program comes with; none for those that repeat a paper.
 func Sweeps(experiment string) []Variable {
+	of := variablesOf(strategies.Named())
 	return map[string][]Variable{
-		Routing: networkSweeps, Scale: networkSweeps, Neighbours: neighbourSweeps, Overlaps: overlapSweeps, Budget: budgetSweeps,
+		Routing: of, Scale: of, Neighbours: neighbourSweeps, Overlaps: overlapSweeps, Budget: budgetSweeps,
 	}[experiment]
+}
+
+// variablesOf are what experiments on networks can vary: the network, and what one of the strategies declares.
+func variablesOf(all []strategy.Strategy) []Variable {
+	out := slices.Clone(networkSweeps)
+	for _, s := range all {
+		for _, p := range s.Parameters {
+			if !slices.ContainsFunc(out, func(v Variable) bool { return v.Name == p.Name }) {
+				out = append(out, Variable{Name: p.Name, Unit: p.Unit, axis: p.Unit, whole: p.Whole, low: p.Low, high: p.High})
+			}
+		}
+	}
+	return out
+}
+
+// ofNetworks says whether a name is of the network, and not of a strategy.
+func ofNetworks(name string) bool { return variable(networkSweeps, name).Name != "" }
+
+// networkVariable is the one of a name, if only the name is known.
+func networkVariable(name string) Variable {
+	if v := variable(Sweeps(Routing), name); v.Name != "" {
+		return v
+	}
+	return Variable{Name: name, axis: name}
 }
 
 // size is another name for peers.

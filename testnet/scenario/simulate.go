@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,12 +22,8 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, each func(int, 
 	if err != nil {
 		return nil, err
 	}
-	params, err := p.Params()
-	if err != nil {
-		return nil, err
-	}
 	run, err := sim.New(sim.Config{
-		Strategy: played, Params: params, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: each,
+		Strategy: played, Params: p.Params(), Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: each,
 		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree},
 		Lines:    link.Mix{{Rate: 1, Weight: 1}},
 		Rates: func(id strategy.ID) (up, down uint64) {
@@ -96,22 +93,30 @@ func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 }
 
 // Params are the parameters of strategies that the scenario sets.
-func (s *Scenario) Params() (strategy.Params, error) {
+func (s *Scenario) Params() strategy.Params {
 	p := strategy.Params{Undefended: s.Undefended}
+	for name, x := range s.Parameters {
+		p.Set(name, x)
+	}
+	return p
+}
+
+// Heeded returns an error when the scenario sets a parameter that none of the strategies declares, or to a value out of its range.
+func (s *Scenario) Heeded(of []strategy.Strategy) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		x := s.Parameters[name]
-		switch name {
-		case "upkeep":
-			p.Upkeep = x
-		case "bits":
-			p.BitsPerKey = x
-		case "budget":
-			p.Budget = int(x)
-		case "origins":
-			p.Origins = int(x)
-		default:
-			return p, s.source.fault("parameters."+name, "is none of %s", strings.Join([]string{"upkeep", "bits", "budget", "origins"}, ", "))
+		var known []string
+		for _, by := range of {
+			for _, p := range by.Parameters {
+				known = append(known, p.Name)
+				if p.Name == name && (x < p.Low || x > p.High || p.Whole && x != math.Trunc(x)) {
+					return s.source.fault("parameters."+name, "%v is not from %v to %v, as %s wants it", x, p.Low, p.High, by.Name)
+				}
+			}
+		}
+		if slices.Sort(known); !slices.Contains(known, name) {
+			return s.source.fault("parameters."+name, "is none of %s: the strategies heed no others", strings.Join(slices.Compact(known), ", "))
 		}
 	}
-	return p, nil
+	return nil
 }

@@ -16,6 +16,9 @@ type Strategy struct {
 	Source string // the paper or system that it follows
 	Model  string // what is modelled and what is left out, in a sentence or two
 
+	// Parameters are what the strategy heeds of World.Params: experiments vary no others.
+	Parameters []Parameter
+
 	// Open prepares a run: it is called once, before anything happens, and returns what makes the peers. It refuses
 	// parameters that make no sense.
 	Open func(World) (Factory, error)
@@ -62,15 +65,6 @@ type Query struct {
 	Key      Key
 	All      bool          // every holder is wanted; else one
 	Deadline time.Duration // what is found later doesn't count
-}
-
-// Params are the parameters that sweeps vary. Zero values mean each strategy's own defaults.
-type Params struct {
-	BitsPerKey float64 // size of summaries, filters or tables, in bits for every key held
-	Upkeep     float64 // bytes a second that a peer may send for upkeep
-	Budget     int     // messages of a query; kademlia, qrp and oracle go by their own rules
-	Undefended bool    // all defences are switched off, see overlay/defence: for experiments
-	Origins    int     // peers whose summaries one keeps, where everybody's would be too many
 }
 
 // World is what all peers of a run have in common. The functions are safe to call at any time and always give the same

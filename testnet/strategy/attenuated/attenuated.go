@@ -24,8 +24,9 @@ var Strategy = strategy.Strategy{
 		"lowest level, to none twice; where nothing matches, to one by chance, in place of OceanStore's deterministic location; 64 " +
 		"hops at most, or what the budget allows. Changes are sent entropy-coded, every 2 s and as Params.Upkeep allows; a " +
 		"neighbour's filters hold what comes back over the link itself.",
-	Static: true,
-	Open:   open,
+	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.BitsPerKey.By("640"), strategy.Budget.By("64 hops")},
+	Static:     true,
+	Open:       open,
 }
 
 const (

@@ -23,8 +23,9 @@ var Papapetrou = strategy.Strategy{
 		"as fit, of those that at least 3 blocks fit of (an eighth of the peers would match in vain with these); with each filter goes " +
 		"a record of 48 bytes, to reach its peer. Blocks are sent once, and what else changes in 8 bytes a peer. A query goes to the " +
 		"peers whose filters match, those of lower levels and longer filters first, then from there on likewise.",
-	Static: true,
-	Open:   openPapapetrou,
+	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.Budget.By("64 hops")},
+	Static:     true,
+	Open:       openPapapetrou,
 }
 
 const (

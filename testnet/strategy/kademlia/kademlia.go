@@ -23,17 +23,19 @@ var Strategy = strategy.Strategy{
 	Source: "Maymounkov, Mazières, Kademlia (IPTPS 2002), with the parameters of go-libp2p-kad-dht v0.42",
 	Model: model + " Keys are published in a sweep, region by region: lookups until all peers of a region of at least 20 are " +
 		"known, then each record to the 20 nearest.",
-	Connects: true,
-	Open:     func(w strategy.World) (strategy.Factory, error) { return open(w, true) },
+	Connects:   true,
+	Parameters: []strategy.Parameter{strategy.Upkeep},
+	Open:       func(w strategy.World) (strategy.Factory, error) { return open(w, true) },
 }
 
 // Classic is Kademlia with a lookup for every key that is published, as before the sweep.
 var Classic = strategy.Strategy{
-	Name:     "kademlia-classic",
-	Source:   Strategy.Source,
-	Model:    model + " Every key is published by a lookup of its own.",
-	Connects: true,
-	Open:     func(w strategy.World) (strategy.Factory, error) { return open(w, false) },
+	Name:       "kademlia-classic",
+	Source:     Strategy.Source,
+	Model:      model + " Every key is published by a lookup of its own.",
+	Connects:   true,
+	Parameters: []strategy.Parameter{strategy.Upkeep},
+	Open:       func(w strategy.World) (strategy.Factory, error) { return open(w, false) },
 }
 
 const model = "k = 20, 10 requests under way in a lookup, which ends when the 3 nearest have answered and then asks all of the " +

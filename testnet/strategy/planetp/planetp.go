@@ -27,8 +27,9 @@ var Strategy = strategy.Strategy{
 		"and only to who lacks them; anti-entropy compares hashes of directories first, which saves bytes. A peer that can't be " +
 		"reached is left out until it is heard of again. Params.Upkeep delays rounds and answers, half of Params.Budget is how " +
 		"many peers a query asks. Ranking by terms is left out: a key is one term.",
-	Static: true,
-	Open:   open,
+	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.BitsPerKey.By("filters of 50 KiB"), strategy.Budget},
+	Static:     true,
+	Open:       open,
 }
 
 const (

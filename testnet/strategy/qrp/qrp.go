@@ -25,9 +25,10 @@ var Strategy = strategy.Strategy{
 		"times the mean collection, with one hash function, sent entropy-coded, and what changed at most every 10 s. A dynamic query: " +
 		"the leaves and ultrapeers whose tables match, then one ultrapeer after another with one more hop, every 2.4 s until one " +
 		"holder is found, or all have been asked. Holders tell the asker directly. Params.Upkeep delays tables.",
-	Connects: true,
-	Static:   true,
-	Open:     open,
+	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.BitsPerKey.By("tables of 65,536 bits")},
+	Connects:   true,
+	Static:     true,
+	Open:       open,
 }
 
 const (

@@ -19,6 +19,7 @@ var Strategy = strategy.Strategy{
 	Model: "32 walkers; at every fourth step each checks with the asker whether to go on; a peer passes no walker of a query to a " +
 		"neighbour twice while there is another. At most 1024 steps a walker, 128 when all holders are wanted, or what the budget " +
 		"allows. A holder tells the asker directly. No upkeep but the links themselves.",
+	Parameters: []strategy.Parameter{strategy.Budget.By("32 walkers of 1,024 steps, of 128 for all holders")},
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer { return &peer{host: h, budget: w.Params.Budget} }, nil
 	},

@@ -25,8 +25,9 @@ var Strategy = strategy.Strategy{
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
 		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
 		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
-	Connects: true,
-	Open:     open,
+	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds")},
+	Connects:   true,
+	Open:       open,
 	Older: func(p strategy.Peer) strategy.Peer {
 		p.(*node).older = true
 		return p

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/venn-p2p/venn/testnet/sim"
+)
+
+// Trace is the command that reads traces.
+func Trace() *cli.Command {
+	return &cli.Command{
+		Name:  "trace",
+		Usage: "print the trace of a simulated run, a JSON object a line",
+		Description: "Traces are what `venn experiment run routing --trace DIR` writes: everything that every peer did, in order. Times are in\n" +
+			"milliseconds; a message has the time at which it arrives.",
+		ArgsUsage: "FILE",
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Len() != 1 {
+				return usage("trace wants one file, of those that --trace wrote")
+			}
+			f, err := os.Open(c.Args().First())
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if err := WriteTrace(c.Root().Writer, f); err != nil {
+				return fmt.Errorf("%s: %w", c.Args().First(), err)
+			}
+			return nil
+		},
+	}
+}
+
+// WriteTrace writes a trace as a JSON object a line. Errors of reading match [sim.ErrTrace]; the lines before are written.
+func WriteTrace(w io.Writer, trace io.Reader) error {
+	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
+	for r, err := range sim.Records(trace) {
+		if err == nil {
+			err = lines.Encode(struct {
+				At    float64 `json:"at_ms"`
+				Peer  int     `json:"peer"`
+				What  string  `json:"does"`
+				Other int     `json:"other"`
+				Bytes int     `json:"bytes,omitempty"`
+				Query int     `json:"query,omitempty"`
+			}{float64(r.At.Microseconds()) / 1000, int(r.Peer), r.What(), int(r.Other), int(r.Bytes), int(r.Query)})
+		}
+		if err != nil {
+			_ = out.Flush()
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,77 @@
+package experiment
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// traceFile takes the trace of a run. It has its name when it is whole; a run that breaks off leaves none.
+type traceFile struct {
+	path string
+	file *os.File // nil: no trace is wanted, or it is closed
+	*bufio.Writer
+}
+
+const partOfTrace = ".part"
+
+// trace opens the file for the trace of a run.
+func (o *NetworkOptions) trace(p setting) (t traceFile, err error) {
+	if o.Traces == "" {
+		return t, nil
+	}
+	if err := os.MkdirAll(o.Traces, 0o777); err != nil {
+		return t, fmt.Errorf("experiment: trace: %w", err)
+	}
+	t.path = filepath.Join(o.Traces, p.traceName())
+	if t.file, err = os.Create(t.path + partOfTrace); err != nil {
+		return t, fmt.Errorf("experiment: trace: %w", err)
+	}
+	t.Writer = bufio.NewWriterSize(t.file, 1<<16)
+	return t, nil
+}
+
+// writer is what the simulator writes to; nil: nothing.
+func (t *traceFile) writer() io.Writer {
+	if t.file == nil {
+		return nil
+	}
+	return t.Writer
+}
+
+// keep ends a trace that is whole.
+func (t *traceFile) keep() error {
+	if t.file == nil {
+		return nil
+	}
+	err := errors.Join(t.Flush(), t.file.Close())
+	t.file = nil
+	if err == nil {
+		err = os.Rename(t.path+partOfTrace, t.path)
+	}
+	if err != nil {
+		return fmt.Errorf("experiment: trace: %w", err)
+	}
+	return nil
+}
+
+// drop removes a trace that keep has not ended.
+func (t *traceFile) drop() {
+	if t.file != nil {
+		_ = t.file.Close()
+		_ = os.Remove(t.path + partOfTrace)
+	}
+}
+
+// traceName is a file's name for the trace of a run.
+func (p setting) traceName() string {
+	name := []string{p.Experiment, p.Strategy}
+	for _, c := range p.At {
+		name = append(name, c.Name+"="+c.label())
+	}
+	return strings.Join(append(name, fmt.Sprintf("seed=%d.trace", p.Seed)), ",")
+}

@@ -1,0 +1,63 @@
+package strategy
+
+import "slices"
+
+// Parameter is what a user may set of a strategy, for all of its peers. Strategies that heed the same thing give it the same name.
+type Parameter struct {
+	Name      string
+	Unit      string  // what its values are
+	Default   string  // what holds when nothing is set, in words
+	Low, High float64 // the range of its values
+	Whole     bool    // whole numbers only
+}
+
+// The parameters that several strategies heed. Each says what its own default is, see [Parameter.By].
+var (
+	Upkeep     = Parameter{Name: "upkeep", Unit: "bytes a second that a peer may send for upkeep", Default: "no bound", High: 1e12}
+	BitsPerKey = Parameter{Name: "bits", Unit: "bits for every key in summaries and filters", High: 1e12}
+	Budget     = Parameter{Name: "budget", Unit: "messages of a query", Default: "no bound", Low: 1, High: 1e12, Whole: true}
+	Origins    = Parameter{Name: "origins", Unit: "peers whose summaries one keeps", Low: 1, High: 1e12, Whole: true}
+)
+
+// By is the parameter with a default.
+func (p Parameter) By(fallback string) Parameter {
+	p.Default = fallback
+	return p
+}
+
+// Heeds says whether a strategy declares a parameter of a name.
+func (s Strategy) Heeds(name string) bool {
+	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
+}
+
+// Params are values of parameters. Zero values mean each strategy's own defaults.
+type Params struct {
+	BitsPerKey float64
+	Upkeep     float64
+	Budget     int
+	Origins    int
+	Own        map[string]float64 // of other parameters, by name
+	Undefended bool               // all defences are switched off, see overlay/defence: for experiments
+}
+
+// Set sets the parameter of a name.
+func (p *Params) Set(name string, x float64) {
+	switch name {
+	case BitsPerKey.Name:
+		p.BitsPerKey = x
+	case Upkeep.Name:
+		p.Upkeep = x
+	case Budget.Name:
+		p.Budget = int(x)
+	case Origins.Name:
+		p.Origins = int(x)
+	default:
+		own := map[string]float64{name: x}
+		for k, v := range p.Own {
+			if k != name {
+				own[k] = v
+			}
+		}
+		p.Own = own
+	}
+}
