@@ -103,7 +103,8 @@ func (n *Node) askCandidates(e routing.AskCandidates) {
 		return
 	}
 	q := wire.Query{Kind: routing.Candidates, Mode: e.Mode, Key: e.Key, Origin: overlay.PeerID(n.host.ID()), Within: candidatesTime}
-	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
+	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
+		all.Bytes += size
 		all.Records = append(all.Records, a.Records...)
 		all.Messages, all.Depth = a.Messages, a.Depth
 	})
@@ -130,8 +131,10 @@ func (n *Node) forward(e routing.Forward, within time.Duration) {
 		Kind: routing.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
 		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited,
 	}
-	err := n.query(peer.ID(e.To), q, func(a wire.Answer) {
-		n.in.Result(n.ctx, routing.ForwardReturned{ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final})
+	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
+		n.in.Result(n.ctx, routing.ForwardReturned{
+			ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final, Bytes: size,
+		})
 	})
 	if err != nil {
 		n.askFailed(e.ID, e.To, err)
@@ -146,8 +149,8 @@ func (n *Node) askFailed(id routing.QueryID, to overlay.PeerID, err error) {
 // maxAnswers bounds the messages of one answer.
 const maxAnswers = 256
 
-// query sends a query and reads answers until the final one.
-func (n *Node) query(p peer.ID, q wire.Query, take func(wire.Answer)) (err error) {
+// query sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the question at the first.
+func (n *Node) query(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) (err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()
 	s, err := n.streams.Open(ctx, p, QueryID)
@@ -155,9 +158,11 @@ func (n *Node) query(p peer.ID, q wire.Query, take func(wire.Answer)) (err error
 		return err
 	}
 	defer func() { s.End(err) }()
-	if err = s.Send(wire.AppendQuery(nil, q)); err != nil {
+	question := wire.AppendQuery(nil, q)
+	if err = s.Send(question); err != nil {
 		return err
 	}
+	sent := len(question)
 	until := time.Now().Add(q.Within)
 	for range maxAnswers {
 		b, err := s.Receive(wire.MaxAnswer, time.Until(until))
@@ -169,7 +174,8 @@ func (n *Node) query(p peer.ID, q wire.Query, take func(wire.Answer)) (err error
 			n.refuse(p, string(QueryID)+" answer", err)
 			return err
 		}
-		take(a)
+		take(a, sent+len(b))
+		sent = 0
 		if a.Final {
 			return nil
 		}

@@ -22,6 +22,7 @@ type confirmed struct {
 	asked []routing.Confirm
 	has   []bool
 	rtt   time.Duration
+	bytes int // of question and answer, for each key
 	err   error
 }
 
@@ -46,7 +47,7 @@ func (l *loop) ask(p peer.ID, batch []routing.Confirm) {
 		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
 		defer cancel()
 		has, rtt, err := l.n.have(ctx, batch[0].To, keys)
-		l.n.in.Result(l.n.ctx, confirmed{p, batch, has, rtt, err})
+		l.n.in.Result(l.n.ctx, confirmed{p, batch, has, rtt, haveBytes(keys), err})
 	})
 }
 
@@ -59,7 +60,7 @@ func (l *loop) confirmed(r confirmed) {
 			l.step(routing.ConfirmFailed{ID: c.ID, Peer: overlay.PeerID(r.peer)})
 			continue
 		}
-		l.step(routing.Confirmed{ID: c.ID, Peer: overlay.PeerID(r.peer), Has: r.has[i], RTT: r.rtt})
+		l.step(routing.Confirmed{ID: c.ID, Peer: overlay.PeerID(r.peer), Has: r.has[i], RTT: r.rtt, Bytes: r.bytes})
 	}
 	if r.err != nil {
 		l.n.log.Debug("confirm failed", "peer", r.peer, "err", r.err)
@@ -76,6 +77,12 @@ func (l *loop) confirmed(r confirmed) {
 	k := wire.HaveFits(keys)
 	l.asks[r.peer].next = next[k:]
 	l.ask(r.peer, next[:k])
+}
+
+// haveBytes is how many bytes a question for keys and its answer take for each key.
+func haveBytes(keys [][]byte) int {
+	both := len(wire.AppendHaveRequest(nil, keys)) + len(wire.AppendHaveAnswer(nil, make([]bool, len(keys))))
+	return (both + len(keys) - 1) / len(keys)
 }
 
 // haveAgain are the pauses before a confirmation that failed on a connection is tried again: the other end may just have

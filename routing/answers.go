@@ -32,6 +32,7 @@ func (r *Router) confirmed(in Confirmed) {
 	if in.Has {
 		c.state = answered
 	}
+	q.stats.Explain[c.reason].Bytes = in.Bytes
 	r.score(q, c, in.Has)
 	if in.Has {
 		q.found++
@@ -50,11 +51,10 @@ func (r *Router) waitFor(q *flight, c *candidate, n int) {
 
 // score lets the answer of a candidate count: for the query, for the peer's reputation, for the prior, and for who named it.
 func (r *Router) score(q *flight, c *candidate, has bool) {
-	reason := &q.stats.Explain[c.reason]
 	if has {
-		reason.Result = Holds
+		q.conclude(r.now, c.reason, Holds)
 		r.emit(Outcome{Peer: c.record.Peer, Hits: 1})
-	} else if reason.Result = Lacks; c.why != Linked {
+	} else if q.conclude(r.now, c.reason, Lacks); c.why != Linked {
 		q.stats.FalseProbes++
 		q.extra = min(q.extra+1, r.cfg.Parallel)
 		if c.matched && c.likely >= match.SureMiss {
@@ -101,7 +101,7 @@ func (r *Router) fail(q *flight, c *candidate) {
 	r.waitFor(q, c, -1)
 	r.failures.note(r.now, c.record.Peer, true)
 	c.state = failed
-	q.stats.Explain[c.reason].Result = Failed
+	q.conclude(r.now, c.reason, Failed)
 	if c.tries == 1 {
 		q.wrongName(c)
 		r.silentName(q, c)
@@ -121,8 +121,9 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		}
 		a.state = answered
 		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
+		q.conclude(r.now, a.reason, Answered)
 		reason := &q.stats.Explain[a.reason]
-		reason.Result, reason.Names = Answered, len(in.Records)
+		reason.Names, reason.Bytes = len(in.Records), in.Bytes
 		r.named(q, a, in.Records)
 		if a.contact == 0 {
 			q.answeredFor(placeOf(a.peer), in.Depth)
@@ -140,14 +141,14 @@ func (r *Router) askFailed(in AskFailed) {
 	}
 	if a := q.askOf(in.Peer); a != nil && a.state == asking {
 		a.state = failed
-		q.stats.Explain[a.reason].Result = Failed
+		q.conclude(r.now, a.reason, Failed)
 		r.contactFailed(a)
 		r.advance(q)
 		return
 	}
 	if c := q.childOf(in.Peer); c != nil && c.state == asking {
 		c.state = failed // what was set aside for it stays spent: nobody knows
-		q.stats.Explain[c.reason].Result = Failed
+		q.conclude(r.now, c.reason, Failed)
 		r.advance(q)
 	}
 }

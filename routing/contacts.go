@@ -64,7 +64,7 @@ func (r *Router) askContacts(q *flight) {
 		}
 		c := &q.cover.contacts[i]
 		p := overlay.PeerID(c.Peer)
-		reason := q.explain(Reason{Peer: p, Why: Contact})
+		reason := q.explain(r.now, Reason{Peer: p, Why: Contact})
 		q.asks = append(q.asks, ask{
 			peer: p, contact: i + 1, falseMatches: contactMatches, voice: q.newVoice(), state: asking, since: r.now, reason: reason,
 		})

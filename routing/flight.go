@@ -134,9 +134,17 @@ func (q *flight) newVoice() int {
 	return len(q.voices) - 1
 }
 
-func (q *flight) explain(r Reason) int {
+// explain notes a question, and returns the index of its reason.
+func (q *flight) explain(now time.Duration, r Reason) int {
+	r.At = now - q.started
 	q.stats.Explain = append(q.stats.Explain, r)
 	return len(q.stats.Explain) - 1
+}
+
+// conclude notes what a question brought.
+func (q *flight) conclude(now time.Duration, reason int, result Result) {
+	r := &q.stats.Explain[reason]
+	r.Result, r.Took = result, now-q.started-r.At
 }
 
 func (q *flight) askOf(p overlay.PeerID) *ask {

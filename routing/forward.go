@@ -88,7 +88,7 @@ func (r *Router) forward(q *flight) bool {
 
 func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.Duration, visited []uint32) {
 	q.spent += forwardCost + budget
-	reason := q.explain(Reason{Peer: p, Why: Forwarded})
+	reason := q.explain(r.now, Reason{Peer: p, Why: Forwarded})
 	q.children = append(q.children, child{
 		peer: p, reserved: budget, voice: q.newVoice(), state: asking, until: until, reason: reason,
 	})
@@ -113,8 +113,10 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 	c.reported = min(max(c.reported, in.Messages), c.reserved)
 	reason := &q.stats.Explain[c.reason]
 	reason.Names += len(in.Providers)
+	reason.Bytes += in.Bytes
 	if in.Final {
-		c.state, reason.Result = answered, Answered
+		c.state = answered
+		q.conclude(r.now, c.reason, Answered)
 		q.spent -= c.reserved - c.reported
 	}
 	if q.serves != nil {

@@ -20,10 +20,11 @@ type Cancel struct{ ID QueryID }
 
 // Confirmed is a peer's own word on whether it holds the key. RTT is the time that the question took.
 type Confirmed struct {
-	ID   QueryID
-	Peer overlay.PeerID
-	Has  bool
-	RTT  time.Duration
+	ID    QueryID
+	Peer  overlay.PeerID
+	Has   bool
+	RTT   time.Duration
+	Bytes int // of question and answer, for [Reason] alone
 }
 
 // ConfirmFailed says that a [Confirm] brought no answer.
@@ -39,6 +40,7 @@ type CandidatesReceived struct {
 	Records  []overlay.Record
 	Messages int
 	Depth    int // of the range around its place that it covers; 0: everybody
+	Bytes    int // of question and answer, for [Reason] alone
 }
 
 // AskFailed says that an [AskCandidates] or a [Forward] brought no (further) answer.
@@ -54,6 +56,7 @@ type ForwardReturned struct {
 	Providers []overlay.Record
 	Messages  int
 	Final     bool
+	Bytes     int // of this answer, that of the first with the question, for [Reason] alone
 }
 
 // Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin, Want,

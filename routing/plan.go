@@ -81,14 +81,14 @@ func (r *Router) expire(q *flight) {
 	for i := range q.asks {
 		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.cfg.AskTimeout {
 			a.state = failed
-			q.stats.Explain[a.reason].Result = Failed
+			q.conclude(r.now, a.reason, Failed)
 			r.contactFailed(a)
 		}
 	}
 	for i := range q.children {
 		if c := &q.children[i]; c.state == asking && r.now >= c.until {
 			c.state = failed
-			q.stats.Explain[c.reason].Result = Failed
+			q.conclude(r.now, c.reason, Failed)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (r *Router) consult(q *flight) {
 	if !ok || !q.afford(askCost) {
 		return
 	}
-	reason := q.explain(Reason{Peer: peer, Why: Informant})
+	reason := q.explain(r.now, Reason{Peer: peer, Why: Informant})
 	q.asks = append(q.asks, ask{
 		peer: peer, falseMatches: falseMatches, voice: q.newVoice(), state: asking, since: r.now, reason: reason,
 	})
@@ -244,7 +244,7 @@ func (r *Router) probe(q *flight) {
 		}
 		c.state, c.since = asking, r.now
 		c.tries++
-		c.reason = q.explain(Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
+		c.reason = q.explain(r.now, Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
 		r.waitFor(q, c, 1)
 		q.stats.Probes++
 		if q.probing == 1 {

@@ -125,14 +125,16 @@ func (r Result) String() string {
 	return name(int(r), "pending", "holds", "lacks", "failed", "answered")
 }
 
-// Reason explains one question: who was asked, why, the probability given to its having the key (0 for informants and
-// forwarding), what came back, and how many names an informant or a forwarded query brought.
+// Reason explains one question of a query.
 type Reason struct {
 	Peer        overlay.PeerID
 	Why         Why
-	Probability float64
+	Probability float64 // given to its having the key; 0 for informants, contacts and forwarding
 	Result      Result
-	Names       int
+	Names       int           // that an informant, a contact or a forwarded query brought
+	At          time.Duration // from the query's begin to the question
+	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
+	Bytes       int           // of question and answers, as the host counts them; 0: not known
 }
 
 func (r Reason) String() string {

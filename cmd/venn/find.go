@@ -152,9 +152,12 @@ func explain(w io.Writer, end httpapi.FindEnd) {
 		end.Key, end.End, end.Found, end.Message, end.Elapsed, share(end.Covered))
 	rows := make([][]string, len(end.Asked))
 	for i, a := range end.Asked {
-		rows[i] = []string{"  " + a.Peer, a.Why, strconv.FormatFloat(a.Probability, 'f', 3, 64), a.Result, strconv.Itoa(a.Names)}
+		rows[i] = []string{
+			"  " + a.Peer, a.Why, strconv.FormatFloat(a.Probability, 'f', 3, 64), a.Result, strconv.Itoa(a.Names),
+			fmt.Sprintf("%.1f ms", a.At), fmt.Sprintf("%.1f ms", a.Took), strconv.Itoa(a.Bytes),
+		}
 	}
 	if len(rows) > 0 {
-		_ = table(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES", rows)
+		_ = table(w, "  PEER ASKED|WHY|PROBABILITY|ANSWER|NAMES|ASKED AT|TOOK|BYTES", rows)
 	}
 }

@@ -48,6 +48,9 @@ type Asked struct {
 	Probability float64 `json:"probability"` // that it holds the key, as estimated before
 	Result      string  `json:"result"`
 	Names       int     `json:"names,omitempty"`
+	At          float64 `json:"at_ms"`           // from the query's begin to the question
+	Took        float64 `json:"took_ms"`         // from the question to its last answer; or until it was given up; 0: pending
+	Bytes       int     `json:"bytes,omitempty"` // of the messages of question and answers
 }
 
 // find answers with a line for each provider as it is found, this node included, and one for how the query went.
@@ -125,7 +128,10 @@ func findEnd(results *node.Results, key string) FindEnd {
 		end.End = err.Error()
 	}
 	for i, e := range s.Explain {
-		end.Asked[i] = Asked{peer.ID(e.Peer).String(), e.Why.String(), e.Probability, e.Result.String(), e.Names}
+		end.Asked[i] = Asked{
+			peer.ID(e.Peer).String(), e.Why.String(), e.Probability, e.Result.String(), e.Names,
+			milliseconds(e.At), milliseconds(e.Took), e.Bytes,
+		}
 	}
 	return end
 }

@@ -3,6 +3,9 @@ package view
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
 )
 
 // Version is the version of the format of recordings. A change that old readers would misread raises it.
@@ -131,11 +134,29 @@ type Query struct {
 // Step is one question of a query.
 type Step struct {
 	Peer        int     `json:"peer"`
-	Why         string  `json:"why"`         // matched, named, returned, informant, forwarded
-	Probability float64 `json:"probability"` // that it holds the key, as estimated before
-	Result      string  `json:"result"`      // holds, lacks, failed, answered, pending
-	Names       int     `json:"names,omitempty"`
+	Why         string  `json:"why"`             // matched, named, returned, informant, forwarded, linked, contact
+	Probability float64 `json:"probability"`     // that it holds the key, as estimated before
+	Result      string  `json:"result"`          // holds, lacks, failed, answered, pending
+	Names       int     `json:"names,omitempty"` // that the peer named
+	At          float64 `json:"at"`              // ms from the query's begin to the question
+	Took        float64 `json:"took,omitempty"`  // ms from the question to its last answer, or until it was given up; 0: pending
+	Bytes       int     `json:"bytes,omitempty"` // of question and answers; 0: not known
 }
+
+// steps are the questions of a query. Number gives the numbers of peers.
+func steps(explained []routing.Reason, number func(overlay.PeerID) int) []Step {
+	out := make([]Step, len(explained))
+	for i, r := range explained {
+		out[i] = Step{
+			Peer: number(r.Peer), Why: r.Why.String(), Probability: round(r.Probability, 4), Result: r.Result.String(), Names: r.Names,
+			At: millis(r.At), Took: millis(r.Took), Bytes: r.Bytes,
+		}
+	}
+	return out
+}
+
+// millis is a time in milliseconds, to a tenth.
+func millis(d time.Duration) float64 { return round(d.Seconds()*1000, 1) }
 
 // Phase is how far a run is.
 type Phase struct {

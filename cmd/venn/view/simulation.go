@@ -177,17 +177,15 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []Link {
 func simulatedQuery(n int, e venn.Ended) Query {
 	s := e.Done.Stats
 	q := Query{
-		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: round(s.Elapsed.Seconds()*1000, 1),
-		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{}, Steps: []Step{},
+		N: n, Key: httpapi.FormatKey(e.Query.Key.AppendBinary(nil)), All: e.Query.All, End: s.End.String(), Millis: millis(s.Elapsed),
+		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
+		Steps: steps(s.Explain, func(p overlay.PeerID) int { return int(venn.IDOf(p)) }),
 	}
 	if e.Done.Err != "" {
 		q.End = e.Done.Err
 	}
 	for _, p := range e.Found {
 		q.Found = append(q.Found, int(p))
-	}
-	for _, x := range s.Explain {
-		q.Steps = append(q.Steps, Step{int(venn.IDOf(x.Peer)), x.Why.String(), round(x.Probability, 4), x.Result.String(), x.Names})
 	}
 	return q
 }

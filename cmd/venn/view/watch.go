@@ -12,6 +12,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -317,17 +318,15 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neigh
 // Answered publishes a query that the peer of a number has asked.
 func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s routing.Stats, err error) Query {
 	q := Query{
-		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End.String(), Millis: round(s.Elapsed.Seconds()*1000, 1),
-		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{}, Steps: []Step{},
+		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End.String(), Millis: millis(s.Elapsed),
+		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
+		Steps: steps(s.Explain, func(p overlay.PeerID) int { return w.Number(peer.ID(p)) }),
 	}
 	if err != nil {
 		q.End = strings.Join(strings.Fields(err.Error()), " ")
 	}
 	for _, p := range found {
 		q.Found = append(q.Found, w.Number(p))
-	}
-	for _, r := range s.Explain {
-		q.Steps = append(q.Steps, Step{w.Number(peer.ID(r.Peer)), r.Why.String(), round(r.Probability, 4), r.Result.String(), r.Names})
 	}
 	w.feed.Publish(q)
 	return q

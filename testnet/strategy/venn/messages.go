@@ -145,7 +145,7 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 		has := v.host.Look(m.Query, strategy.ParseKey(b.key))
 		v.send(from, haveAnswer{b.query, has, b.sent}, haveAnswerBytes, m.Query)
 	case haveAnswer:
-		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent})
+		v.step(now, routing.Confirmed{ID: b.query, Peer: p, Has: b.has, RTT: now - b.sent, Bytes: haveAskBytes + haveAnswerBytes})
 	case auditAsk:
 		if !v.older {
 			v.audited(from, b)
@@ -155,7 +155,7 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	case ask:
 		v.serve(now, from, m.Query, b)
 	case names:
-		v.named(now, p, b)
+		v.named(now, p, b, m.Bytes)
 	}
 }
 
@@ -215,21 +215,24 @@ func (v *node) belongs(e core.Effect, request uint64, q strategy.QueryID) {
 }
 
 // named takes in an answer to a question of ours.
-func (v *node) named(now time.Duration, from overlay.PeerID, b names) {
+func (v *node) named(now time.Duration, from overlay.PeerID, b names, bytes int) {
 	asked, ok := v.pending[b.number]
 	if !ok {
 		return
 	}
-	if b.answer.Final {
+	bytes, asked.bytes = bytes+asked.bytes, 0
+	if v.pending[b.number] = asked; b.answer.Final {
 		delete(v.pending, b.number)
 	}
 	v.learned(asked.query, b)
 	if asked.kind == namesKind {
-		v.step(now, routing.CandidatesReceived{ID: asked.query, From: from, Records: b.answer.Records, Messages: b.answer.Messages, Depth: b.answer.Depth})
+		v.step(now, routing.CandidatesReceived{
+			ID: asked.query, From: from, Records: b.answer.Records, Messages: b.answer.Messages, Depth: b.answer.Depth, Bytes: bytes,
+		})
 		return
 	}
 	v.step(now, routing.ForwardReturned{
-		ID: asked.query, From: from, Providers: b.answer.Records, Messages: b.answer.Messages, Final: b.answer.Final,
+		ID: asked.query, From: from, Providers: b.answer.Records, Messages: b.answer.Messages, Final: b.answer.Final, Bytes: bytes,
 	})
 }
 
@@ -278,8 +281,9 @@ func (v *node) route(now time.Duration, e core.Effect) {
 }
 
 func (v *node) askNames(now time.Duration, id routing.QueryID, to strategy.ID, kind kind, a routing.Asked) {
-	n := v.ask(pending{query: id, to: to, kind: kind})
-	v.send(to, ask{n, id, a}, askBytes(a, now), v.queries[id].id)
+	bytes := askBytes(a, now)
+	n := v.ask(pending{query: id, to: to, kind: kind, bytes: bytes})
+	v.send(to, ask{n, id, a}, bytes, v.queries[id].id)
 }
 
 // hops is how many it is from here to each of the peers named in an answer: none to ourselves, one to a peer that was known here.

@@ -95,6 +95,7 @@ type pending struct {
 	group group.ID // of parts
 	to    strategy.ID
 	kind  kind
+	bytes int // of the question to name peers, until an answer has come
 }
 
 // served is a request of another.
