@@ -36,6 +36,7 @@ type Status struct {
 
 	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
 	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries
+	Announced                  uint64  // the part of BudgetReceived that is announcements
 
 	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
 
@@ -144,6 +145,7 @@ func (l *loop) status() Status {
 		Unrotated:    l.core.Overlay.Unrotated(),
 
 		LineOut: b.LineOut, LineIn: b.LineIn, BudgetSent: b.Sent, BudgetReceived: b.Received,
+		Announced: b.Announced,
 	}
 	if l.publisher.fault != nil {
 		s.Fault = l.publisher.fault.Error()

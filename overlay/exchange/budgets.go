@@ -20,12 +20,13 @@ type LinkBudget struct {
 type Budgets struct {
 	LineOut, LineIn float64 // bytes a second of the node's own line
 	Sent, Received  uint64  // bytes so far that counted: what came may be more than was asked for
+	Announced       uint64  // the part of Received that is announcements
 	Links           []LinkBudget
 }
 
 // Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
 func (x *Exchange) Budgets(now time.Duration) Budgets {
-	b := Budgets{LineOut: x.up.rate, LineIn: x.down.rate, Sent: x.sent, Received: x.came}
+	b := Budgets{LineOut: x.up.rate, LineIn: x.down.rate, Sent: x.sent, Received: x.came, Announced: x.news}
 	b.Links = make([]LinkBudget, len(x.order))
 	for i, l := range x.order {
 		out := l.out

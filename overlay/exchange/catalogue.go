@@ -46,12 +46,13 @@ func (x *Exchange) sendCatalogue(l *link, items []event.Item) {
 	}
 }
 
-// Came counts a message of a linked peer's against the line; it says whether there is such a link.
+// Came counts announcements of a linked peer against the line; it says whether there is such a link.
 func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
 	x.at(now)
 	_, ok := x.links[from]
 	if ok {
 		x.received(bytes)
+		x.news += uint64(bytes)
 	}
 	return ok
 }

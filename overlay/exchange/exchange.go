@@ -28,6 +28,7 @@ type Exchange struct {
 	up, down budget // the node's own line, all links together
 	sent     uint64 // bytes charged to up
 	came     uint64 // and to down, without what was only foreseen
+	news     uint64 // the part of came that is announcements
 	requests []request
 	turn     int // which link is served first, in turn
 	direct   int // direct fetches under way

@@ -7,7 +7,8 @@
 // # The recording
 //
 // A recording is NDJSON: one JSON object a line. The page receives the same lines. The first line is a Header, with the
-// version of the format. Every other line is an event with its kind in "type" and its time in "t": milliseconds since the
+// version of the format. A disk that is slower than the network may leave a recorder behind what the feed keeps: then the header
+// comes again, with lines of the present state after it, and readers drop what they have. Every other line is an event with its kind in "type" and its time in "t": milliseconds since the
 // header's "began". Peers are numbered from 0 in the order of their first peer lines; every other line names peers by these
 // numbers, and -1 stands for a peer without a number. Readers skip kinds and fields that they do not know.
 //

@@ -45,14 +45,16 @@ type Status struct {
 	Parts    int     `json:"parts"`    // of these summaries
 	Bytes    int     `json:"bytes"`    // of these parts
 	False    float64 `json:"false"`    // peers that a query would ask in vain if it asked all that match
-	Sent     uint64  `json:"sent"`     // bytes that counted against the budget for summaries
-	Received uint64  `json:"received"` // likewise
-	Pubsub   int     `json:"pubsub"`   // bytes of parts that came by the mesh
-	Direct   int     `json:"direct"`   // and by direct fetch
-	Delta    int     `json:"delta"`    // bytes of deltas
-	Epoch    uint32  `json:"epoch"`    // number of the own summary; 0: none yet
-	LineOut  float64 `json:"line_out"` // bytes a second that the line may send of summaries
-	LineIn   float64 `json:"line_in"`  // and receive
+	Sent     uint64  `json:"sent"`     // bytes that counted against the budget for summaries; from 0 again after a restart
+	Received uint64  `json:"received"` // likewise, as all sums below
+
+	Announced uint64  `json:"announced"` // the part of Received that is announcements
+	Pubsub    int     `json:"pubsub"`    // bytes of parts that came by the mesh
+	Direct    int     `json:"direct"`    // and by direct fetch
+	Delta     int     `json:"delta"`     // bytes of deltas
+	Epoch     uint32  `json:"epoch"`     // number of the own summary; 0: none yet
+	LineOut   float64 `json:"line_out"`  // bytes a second that the line may send of summaries on average: after a pause, more may go
+	LineIn    float64 `json:"line_in"`   // and receive
 }
 
 // Links are all links of a peer.
@@ -110,7 +112,7 @@ type Tail struct {
 	Removed  int    `json:"removed"`
 }
 
-// Learned says of which newer summaries a peer has got the first part, and which tails it knows. Each is an array: of, sequence,
+// Learned says which newer summaries a peer has got the first part of, and which tails it knows. Each is an array: of, sequence,
 // time in milliseconds, number of the tail. Number 0 is the summary.
 type Learned struct {
 	N       int        `json:"n"`

@@ -30,7 +30,7 @@ type Feed struct {
 	viewers int
 }
 
-// NewFeed makes a feed whose time begins now. It keeps so many bytes of events for viewers to come; beyond them, the history
+// NewFeed makes a feed whose time begins now. It keeps up to keep bytes of events for later viewers; beyond them, the history
 // gives way to the present state. 0: 64 MiB.
 func NewFeed(h Header, keep int) *Feed {
 	if keep == 0 {
@@ -137,7 +137,7 @@ func (f *Feed) count(n int) {
 	f.viewers += n
 }
 
-// place is how far a follower has read: lines, after so many folds.
+// place is how far a follower has read: the lines since the last of a number of folds.
 type place struct{ folds, lines int }
 
 // next returns the lines from a place on, and moves it.
@@ -272,7 +272,7 @@ func (s *state) events() (out []Event) {
 	return out
 }
 
-// round cuts a number to so many decimals. What is no number is 0.
+// round rounds a number to some decimals. What is no number is 0.
 func round(v float64, decimals int) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -34,7 +35,7 @@ type Config struct {
 	Hosts []string
 	// Ask asks a peer for a key. nil: the page has no box for that.
 	Ask func(ctx context.Context, peer int, key []byte, all bool) (Query, error)
-	// Change adds so many keys to a peer that others hold, and removes so many, and returns how many it did. nil: the page
+	// Change gives a peer add keys that others hold, takes remove from it, and returns how many it did. nil: the page
 	// cannot change anything.
 	Change func(ctx context.Context, peer, add, remove int) (added, removed int, err error)
 }
@@ -226,7 +227,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 func (s *server) change(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, s.Change != nil, func(ctx context.Context, a asked) (any, error) {
 		if min(a.Add, a.Remove) < 0 || max(a.Add, a.Remove) > heldChanges {
-			return nil, errors.New("a change adds or removes 0 to 1000 keys")
+			return nil, fmt.Errorf("a change adds or removes 0 to %d keys", heldChanges)
 		}
 		added, removed, err := s.Change(ctx, a.Peer, a.Add, a.Remove)
 		return map[string]int{"added": added, "removed": removed}, err

@@ -146,6 +146,7 @@ func (r *Simulation) look(s *sim.Sim, i int, now time.Duration) []Event {
 	b, learned := o.Budgets(now), p.Learned()
 	status.False = round(o.FalseMatches(), 2)
 	status.Sent, status.Received, status.LineOut, status.LineIn = b.Sent, b.Received, round(b.LineOut, 0), round(b.LineIn, 0)
+	status.Announced = b.Announced
 	status.Pubsub, status.Direct, status.Delta = learned.Pubsub, learned.Direct, learned.Delta
 	if own := o.Own(); own != nil {
 		status.Epoch = own.Header().Epoch.Sequence

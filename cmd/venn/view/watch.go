@@ -252,7 +252,7 @@ func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 	}
 	events := []Event{Status{
 		N: m.n, Keys: s.Keys, Links: s.Links, Origins: s.Origins, Parts: s.PartsHeld, Bytes: s.BytesHeld, False: round(s.FalseMatches, 2),
-		Sent: s.BudgetSent, Received: s.BudgetReceived, Pubsub: s.PubsubBytes, Direct: s.DirectBytes, Delta: s.DeltaBytes,
+		Sent: s.BudgetSent, Received: s.BudgetReceived, Announced: s.Announced, Pubsub: s.PubsubBytes, Direct: s.DirectBytes, Delta: s.DeltaBytes,
 		Epoch: s.Epoch.Sequence, LineOut: round(s.LineOut, 0), LineIn: round(s.LineIn, 0),
 	}, w.held(m.n, peers)}
 	if links {
