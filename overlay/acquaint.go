@@ -23,7 +23,18 @@ import (
 // acquaint asks somebody when it is time for it.
 func (o *Overlay) acquaint(now time.Duration) {
 	s := &o.scope
-	if s.depth == 0 || o.Own() == nil || now < s.nextAsk {
+	if now < s.nextAsk || o.Own() == nil {
+		return
+	}
+	if to, ok := o.seek(now); ok {
+		s.nextAsk = now + seekEvery
+		q := o.inquiry(to.Peer, nil, true)
+		q.Least = math.MaxUint16 // nobody alike: these are those near
+		o.ask(to, q)
+		return
+	}
+	if s.depth == 0 {
+		s.nextAsk = now + seekEvery
 		return
 	}
 	similar := o.similar()
@@ -34,11 +45,15 @@ func (o *Overlay) acquaint(now time.Duration) {
 		return
 	}
 	s.nextAsk = now + s.gossip.Asked()
-	s.asked = to.Peer
 	if o.exchange.IsLinked(to.Peer) {
 		s.links[to.Peer] = true
 	}
-	q := o.inquiry(to.Peer, similar, near)
+	o.ask(to, o.inquiry(to.Peer, similar, near))
+}
+
+// ask sends a peer an inquiry.
+func (o *Overlay) ask(to Record, q Inquiry) {
+	o.scope.asked[to.Peer] = true
 	o.effects.Emit(AskPeers{To: to, Inquiry: q})
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
@@ -54,8 +69,7 @@ func (o *Overlay) similar() []*directory.Entry {
 	slices.SortFunc(out, func(a, b *directory.Entry) int {
 		return cmp.Or(cmp.Compare(b.Share().Value, a.Share().Value), cmp.Compare(a.Index(), b.Index()))
 	})
-	most := int(math.Ceil(coverage.SimilarShare * 2 * float64(o.cfg.MaxOrigins)))
-	return out[:min(len(out), most, event.MaxKnown/2)]
+	return out[:min(len(out), maxAlike)]
 }
 
 // Alike is a peer and how much of our collection it holds, as estimated.
@@ -90,6 +104,9 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 			return r, true
 		}
 	default:
+		if linked := o.linkedAlike(similar); len(linked) > 0 {
+			return linked[s.gossip.Pick(len(linked), o.cfg.Rand)].Record(), true
+		}
 		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
 	}
 	if r, ok := o.unaskedLink(); ok {
@@ -101,6 +118,17 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 	}
 	c := all[o.cfg.Rand.IntN(len(all))]
 	return Record{Peer: PeerID(c.Peer), Envelope: c.Record}, true
+}
+
+// linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking them costs
+// no connection.
+func (o *Overlay) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
+	for _, e := range similar {
+		if 2*e.Share().Value >= similar[0].Share().Value && o.exchange.IsLinked(e.Peer()) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // unaskedLink draws a linked peer that was not asked since it was linked.
@@ -157,22 +185,40 @@ func nearest(p coverage.Place, all []located, n int) []located {
 	return all[:min(len(all), n)]
 }
 
-// bar is the overlap from which a peer is of interest: more than the least similar one kept has, once there is no room for more,
-// and not far less than the most similar one has, as long as rounds bring better ones.
+// bar is the overlap from which a peer is of interest: clearly more than the least similar one has that there is room for, and not
+// far less than the most similar one has, as long as rounds bring better ones.
 func (o *Overlay) bar(similar []*directory.Entry) float64 {
 	if len(similar) == 0 {
 		return 0
 	}
 	bar := o.scope.gossip.Bar(similar[0].Share().Value)
-	if sure := o.surelyKept(); len(similar) >= sure && (o.directory.Crowded() || o.starting(o.now)) {
-		bar = max(bar, clearlyMore*similar[sure-1].Share().Value)
+	left := o.similarRoom()
+	for _, e := range similar {
+		if o.exchange.IsLinked(e.Peer()) || o.ownRange().Contains(o.directory.Place(e)) {
+			continue
+		}
+		if left--; left == 0 {
+			return max(bar, clearlyMore*e.Share().Value)
+		}
+	}
+	if len(similar) == maxAlike {
+		bar = max(bar, clearlyMore*similar[maxAlike-1].Share().Value)
 	}
 	return bar
 }
 
-// surelyKept is how many of the similar have room for certain.
-func (o *Overlay) surelyKept() int {
-	return max(1, min(int(coverage.SimilarShare*float64(o.cfg.MaxOrigins)), event.MaxKnown/2))
+// similarRoom is for how many of the similar, beside those in the range and the linked, there is room for certain: their share, or
+// what the range and the useful leave over.
+func (o *Overlay) similarRoom() int {
+	most := float64(o.cfg.MaxOrigins)
+	inside := 0
+	for _, e := range o.directory.Others() {
+		if e != nil && o.ownRange().Contains(o.directory.Place(e)) && !o.exchange.IsLinked(e.Peer()) {
+			inside++
+		}
+	}
+	left := most*(1-coverage.UsefulShare) - float64(inside)
+	return max(1, min(int(max(coverage.SimilarShare*most, left)), maxAlike))
 }
 
 // inquiry is what a peer is asked.
@@ -238,6 +284,7 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 		known[k.Place] = k.Sequence
 	}
 	if q.Near {
+		o.scope.seeker.asks(in.From)
 		out.Peers = o.namesNear(coverage.Around(asker, q.Depth), asker, in.From, known)
 	}
 	out.Peers = append(out.Peers, o.namesOf(q, in.From, event.MaxNamed-len(out.Peers))...)
@@ -339,13 +386,14 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 // onPeersNamed takes in an answer to an inquiry.
 func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 	s := &o.scope
-	if in.From != s.asked || s.depth == 0 {
+	if !s.asked[in.From] {
 		return
 	}
-	s.asked = ""
-	s.contacts.Answered(string(in.From), in.Names.Depth)
+	delete(s.asked, in.From)
+	s.contacts.Answered(string(in.From), o.believed(now, in.Names.Depth))
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
 		if o.learnPeer(now, in.From, n) {
+			s.seeker.vain = 0
 			s.gossip.Learned()
 		}
 	}
@@ -354,6 +402,15 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 			s.gossip.Learned()
 		}
 	}
+}
+
+// believed is the depth that a contact counts as having when it is said to have one. While we look for our own, others do too:
+// theirs is taken to be the same.
+func (o *Overlay) believed(now time.Duration, said int) int {
+	if o.starting(now) {
+		return o.scope.depth
+	}
+	return said
 }
 
 // learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact. It says whether it is new.
@@ -371,7 +428,7 @@ func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) bool {
 	}
 	if !o.ownRange().Contains(exchange.PlaceOf(r.Peer)) {
 		_, had := o.scope.contacts.Get(string(r.Peer))
-		return o.addContact(r, n.Depth) && !had
+		return o.addContact(r, o.believed(now, n.Depth)) && !had
 	}
 	met := o.directory.Meet(now, from, r)
 	o.pass()
@@ -406,10 +463,10 @@ func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool
 
 // onPeersSilent notes that an inquiry was not answered.
 func (o *Overlay) onPeersSilent(in PeersSilent) {
-	if in.From != o.scope.asked {
+	if !o.scope.asked[in.From] {
 		return
 	}
-	o.scope.asked = ""
+	delete(o.scope.asked, in.From)
 	o.scope.contacts.Failed(string(in.From))
 	o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
 }
@@ -431,6 +488,8 @@ func (o *Overlay) onContactAnswered(in ContactAnswered) {
 const (
 	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its place.
 	clearlyMore = 1.25
+	// maxAlike is the most similar ones that are reckoned with.
+	maxAlike = event.MaxKnown * 3 / 4
 	// sampleBytes is how much of a summary an introduction carries, but for a first part that is larger.
 	sampleBytes = 1 << 10
 )

@@ -233,6 +233,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.nextTick = now + tickEvery
 		o.exchange.Refill(now)
 		o.chooseDepth(now)
+		o.forgetOutside(now)
 		o.keepToRoom()
 		if now >= o.nextChoice {
 			o.nextChoice = now + neighbourEvery
@@ -295,7 +296,7 @@ func (o *Overlay) nextWake() time.Duration {
 		return o.nextTick
 	}
 	at := min(o.nextChoice, o.exchange.Due())
-	if o.scope.depth > 0 {
+	if o.scope.depth > 0 || o.seeking(o.now) {
 		at = min(at, o.scope.nextAsk)
 	}
 	return max(o.nextTick, at)

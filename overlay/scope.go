@@ -17,19 +17,21 @@ import (
 // everybody, and there is nobody to ask.
 type scope struct {
 	place    coverage.Place
-	depth    int              // of the own range: what is outside is not wanted
-	vouched  int              // of the range for which we can vouch
-	size     float64          // origins in the whole network, by estimate
-	nearest  []coverage.Place // of all ever told of and not kept, those nearest; at most nearestMost
+	depth    int     // of the own range: what is outside is not wanted
+	vouched  int     // of the range for which we can vouch
+	size     float64 // origins in the whole network, by estimate
+	nearest  []noted // of all ever told of and not kept, those nearest; at most nearestMost
 	contacts *coverage.Contacts
 	changed  bool // places came or went since the size was estimated
+	outside  bool // there may be entries outside of the range of which nothing is held
 
 	gossip  coverage.Gossip
 	nextAsk time.Duration
 	begun   time.Duration
-	fitted  time.Duration            // when the depth last changed
-	links   map[PeerID]bool          // linked peers that were asked in a round of gossip
-	asked   PeerID                   // whose answer to an inquiry is awaited
+	fitted  time.Duration   // when the depth last changed
+	links   map[PeerID]bool // linked peers that were asked in a round of gossip
+	asked   map[PeerID]bool // whose answers to inquiries are awaited
+	seeker  seeker
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
 	served  int                      // inquiries answered in this second
 }
@@ -49,13 +51,13 @@ const (
 	maxServed = 16
 	// maxTold bounds the memory of who has our own summary.
 	maxTold = 256
-	// A peer with room for fewer than littleRoom origins takes only firstOrigins of it in the first two seconds, and twice as much
-	// every two seconds: it may learn that there are too many before it has fetched what it cannot keep. It begins again so whenever
-	// its range becomes another.
+	// A peer with room for fewer than littleRoom origins takes only firstOrigins of it until it knows its range: what it fetched
+	// before, it could not keep.
 	littleRoom   = 1024
-	firstOrigins = 1.0 / 16
-	// stillAfter is how long the depth stays before it stands still: links into the range wait for that.
-	stillAfter = 5 * time.Second
+	firstOrigins = 1.0 / 32
+	// stillAfter is how long the depth stays and nobody is asked for peers nearer to us before it stands still. Links into the range
+	// wait for that.
+	stillAfter = 3 * time.Second
 	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory bytes are
 	// assumed.
 	fewKnown      = 4
@@ -64,7 +66,10 @@ const (
 
 func newScope(self PeerID) scope {
 	place := exchange.PlaceOf(self)
-	return scope{place: place, vouched: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{}, links: map[PeerID]bool{}}
+	return scope{
+		place: place, vouched: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
+		links: map[PeerID]bool{}, asked: map[PeerID]bool{}, seeker: newSeeker(),
+	}
 }
 
 // ownRange is what this peer covers, or means to.
@@ -78,18 +83,29 @@ func (o *Overlay) withinRange() func(*directory.Entry) bool {
 	return func(e *directory.Entry) bool { return o.ownRange().Contains(o.directory.Place(e)) }
 }
 
-// notes remembers the place of an origin that was told of and not taken in, if it is among the nearest.
-func (s *scope) notes(p coverage.Place) {
+// noted is the place of an origin that is not kept.
+type noted struct {
+	place  coverage.Place
+	signed bool // something signed by it was held
+}
+
+// notes remembers the place of an origin that was told of and not taken in, or not kept, if it is among the nearest.
+func (s *scope) notes(p coverage.Place, signed bool) {
 	if p == s.place {
 		return
 	}
-	at, known := slices.BinarySearchFunc(s.nearest, p, func(a, b coverage.Place) int {
-		return cmp.Compare(s.place.Distance(a), s.place.Distance(b))
+	at, known := slices.BinarySearchFunc(s.nearest, p, func(a noted, b coverage.Place) int {
+		return cmp.Compare(s.place.Distance(a.place), s.place.Distance(b))
 	})
-	if known || at == nearestMost {
+	switch {
+	case known:
+		s.changed = s.changed || signed && !s.nearest[at].signed
+		s.nearest[at].signed = s.nearest[at].signed || signed
+		return
+	case at == nearestMost:
 		return
 	}
-	s.nearest = slices.Insert(s.nearest, at, p)
+	s.nearest = slices.Insert(s.nearest, at, noted{p, signed})
 	s.nearest = s.nearest[:min(len(s.nearest), nearestMost)]
 	s.changed = true
 }
@@ -104,15 +120,14 @@ func (o *Overlay) means() coverage.Means {
 	return coverage.Means{Memory: float64(o.cfg.Memory), Origin: memory, Most: float64(o.cfg.MaxOrigins)}
 }
 
-// slowStart says, when called for one new origin after another, whether no more are taken in yet.
+// slowStart says, when called for one new origin after another, whether no more are taken in until the range is known.
 func (o *Overlay) slowStart(now time.Duration) func() bool {
-	part := math.Ldexp(firstOrigins, int(min(now-max(o.scope.begun, o.scope.fitted), time.Minute)/(2*time.Second)))
-	if o.cfg.MaxOrigins >= littleRoom || part >= 1 {
+	if !o.starting(now) {
 		return func() bool { return false }
 	}
-	left := int(part*float64(o.cfg.MaxOrigins)) - o.exchange.Asking()
+	left := int(firstOrigins*float64(o.cfg.MaxOrigins)) - o.exchange.Asking()
 	for _, e := range o.directory.Others() {
-		if e != nil && e.Held() != nil && o.ownRange().Contains(o.directory.Place(e)) {
+		if e != nil && e.Held() != nil {
 			left--
 		}
 	}
@@ -121,25 +136,32 @@ func (o *Overlay) slowStart(now time.Duration) func() bool {
 
 // starting says whether the range of a peer with little room may soon be another.
 func (o *Overlay) starting(now time.Duration) bool {
-	return o.cfg.MaxOrigins < littleRoom && now-max(o.scope.begun, o.scope.fitted) < stillAfter
+	return o.cfg.MaxOrigins < littleRoom && now-max(o.scope.begun, o.scope.fitted, o.scope.seeker.at) < stillAfter
 }
 
 // ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places: those of which
-// no summary is held count for little more than those of which one is.
+// nothing signed is held count for little more than those of which something is.
 func (o *Overlay) ownEstimate() float64 {
-	held := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
-	told := slices.Clone(o.scope.nearest)
+	signed := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
+	var told []coverage.Place
+	for _, n := range o.scope.nearest {
+		if n.signed {
+			signed = append(signed, n.place)
+		} else {
+			told = append(told, n.place)
+		}
+	}
 	for _, e := range o.directory.Others() {
 		switch {
 		case e == nil || e.Covered():
-		case e.Held() != nil:
-			held = append(held, o.directory.Place(e))
+		case e.Held() != nil || e.Record().Envelope != nil: // a signed record costs a liar an identity, as a summary does
+			signed = append(signed, o.directory.Place(e))
 		case e.State() == directory.Pending || e.State() == directory.Named:
 			told = append(told, o.directory.Place(e))
 		}
 	}
-	sure := 1 + coverage.Origins(o.scope.place, held)
-	return min(1+coverage.Origins(o.scope.place, append(held, told...)), hearsay*sure)
+	sure := 1 + coverage.Origins(o.scope.place, signed)
+	return min(1+coverage.Origins(o.scope.place, append(signed, told...)), hearsay*sure)
 }
 
 // told is how many origins there are by the word of the links, as far as it is to be believed.
@@ -155,7 +177,7 @@ func (o *Overlay) told() float64 {
 func (o *Overlay) chooseDepth(now time.Duration) {
 	s := &o.scope
 	for _, p := range o.directory.Refused() {
-		s.notes(p)
+		s.notes(p, false)
 	}
 	if !s.changed {
 		return
@@ -168,7 +190,7 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 	s.depth, s.nextAsk, s.fitted = depth, now, now
 	for _, c := range s.contacts.All() {
-		s.notes(c.Place)
+		s.notes(c.Place, true)
 	}
 	s.contacts.SetDepth(depth)
 	for _, e := range o.directory.Others() {
@@ -176,11 +198,32 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 			o.keepContact(e)
 		}
 	}
+	s.outside = true
 	o.directory.SetRange(o.ownRange())
 	o.exchange.SetRange(o.ownRange())
 	for _, p := range o.exchange.Linked() {
 		o.hello(now, p, exchange.NoRecords)
 	}
+}
+
+// forgetOutside forgets, once the depth stands still, the peers outside of the range of which nothing is held: those of use are contacts.
+func (o *Overlay) forgetOutside(now time.Duration) {
+	s := &o.scope
+	if !s.outside || o.starting(now) {
+		return
+	}
+	s.outside = false
+	for _, e := range o.directory.Others() {
+		if e == nil || e.Held() != nil || o.exchange.IsLinked(e.Peer()) || o.topology.IsNeighbour(e.Peer()) {
+			continue
+		}
+		if p := o.directory.Place(e); !o.ownRange().Contains(p) {
+			o.keepContact(e)
+			s.notes(p, e.Record().Envelope != nil)
+			o.directory.Remove(e.Index())
+		}
+	}
+	o.pass()
 }
 
 // keepContact makes a contact of an entry's peer, if its range has place for one.
@@ -207,7 +250,7 @@ func (o *Overlay) addContact(r Record, depth int) bool {
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
 		if e.Held() != nil {
-			o.scope.notes(o.directory.Place(e))
+			o.scope.notes(o.directory.Place(e), true)
 		}
 		o.keepContact(e)
 	})

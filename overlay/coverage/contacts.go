@@ -15,6 +15,7 @@ type Contact struct {
 	Denials int    // it said "none here" of keys that somebody of its range is known to hold
 	Right   int    // it named somebody who proved to hold the key
 	Failed  int    // questions in a row without an answer
+	Spoke   bool   // it has said its depth itself
 }
 
 // Range is the range that a contact covers.
@@ -55,7 +56,8 @@ func NewContacts(self Place) *Contacts {
 	return &Contacts{self: self, buckets: map[Range][]Contact{}, known: map[string]Range{}}
 }
 
-// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten. O(n).
+// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten. What others
+// said of a contact's depth counts no longer: their depths change as ours does. O(n).
 func (t *Contacts) SetDepth(depth int) {
 	depth = min(max(depth, 0), MaxBits)
 	if depth == t.bits {
@@ -64,6 +66,9 @@ func (t *Contacts) SetDepth(depth int) {
 	all := t.All()
 	t.bits, t.buckets, t.known = depth, map[Range][]Contact{}, map[string]Range{}
 	for _, c := range all {
+		if !c.Spoke {
+			c.Depth = max(c.Depth, depth)
+		}
 		t.Add(c)
 	}
 }
@@ -195,7 +200,7 @@ func (t *Contacts) change(peer string, do func(*Contact) (drop bool)) {
 // Answered notes an answer of a contact, and the depth of the range that it says it covers.
 func (t *Contacts) Answered(peer string, depth int) {
 	t.change(peer, func(c *Contact) bool {
-		c.Failed, c.Depth = 0, min(max(depth, 0), MaxDepth)
+		c.Failed, c.Depth, c.Spoke = 0, min(max(depth, 0), MaxDepth), true
 		return false
 	})
 }

@@ -49,9 +49,9 @@ func (g *Gossip) Asked() time.Duration {
 	return wait
 }
 
-// Bar is the least overlap that is of interest, where the best peer known has this one: half of it, and ever less while rounds
-// bring nobody. So those who are not alike are not fetched as long as there may be some who are.
-func (g *Gossip) Bar(best float64) float64 { return math.Ldexp(best, -1-min(g.vain, 16)) }
+// Bar is the least overlap that is of interest, where the best peer known has this one: half of it, and a quarter after a round that
+// brought nobody. So those who are not alike are not fetched, whatever room there is.
+func (g *Gossip) Bar(best float64) float64 { return math.Ldexp(best, -1-min(g.vain, 1)) }
 
 // Learned notes that a round brought somebody new.
 func (g *Gossip) Learned() { g.vain = 0 }

@@ -74,7 +74,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 // found wanting, but stay because a swap needs intervals that separate.
 func (t *Topology) comparable(now time.Duration, known Known) bool {
 	running := now - t.started
-	return known.Origins > 0 && known.Published &&
+	return known.Origins > 0 && known.Published && !known.Starting &&
 		(now-known.LastLearned >= settledOrigins && running >= settledOrigins || running >= latestChoice)
 }
 
