@@ -21,8 +21,9 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "make a peer: a folder with its identity and its configuration",
-		Description: "The ports that it will listen on are free ones, chosen now and kept. So several peers run side by side:\n" +
-			"give each its own folder with --repo or VENN_PATH.",
+		Description: "In ~/.venn it is the one that listens to peers on port 4101; where another program has that, the daemon takes another\n" +
+			"port, the same each time, and says so. In other folders (--repo or VENN_PATH) the ports are free ones, chosen now and\n" +
+			"kept. So several peers run side by side.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "local", Usage: "for peers on this machine only: listen on loopback, no multicast DNS, no port mapping"},
 			jsonFlag("as a JSON object"),

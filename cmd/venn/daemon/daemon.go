@@ -78,6 +78,7 @@ type daemon struct {
 	store      *store.Store
 	removals   *repo.Removals
 	bootstrap  []peer.AddrInfo
+	listen     []string // addresses to listen on
 	host       host.Host
 	interfaces *interfaces.Watch // of the host's addresses
 	node       *node.Node

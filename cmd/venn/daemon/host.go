@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"syscall"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -13,8 +12,8 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/interfaces"
 )
@@ -22,16 +21,18 @@ import (
 // checkHost looks at what the host will need, before the store is opened: what is wrong there ends the daemon at once, however long
 // that takes.
 func (d *daemon) checkHost(context.Context) error {
-	if _, err := d.repo.Identity(); err != nil {
+	key, err := d.repo.Identity()
+	if err != nil {
 		return err
 	}
 	if _, err := d.privateNetwork(); err != nil {
 		return err
 	}
-	if err := portsFree(d.cfg.Addresses.Listen); err != nil {
-		return fmt.Errorf("addresses.listen: %w; choose others with `venn config set addresses.listen MULTIADDR,…%s`", err, d.repo.Option())
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return err
 	}
-	return nil
+	return d.choosePorts(id)
 }
 
 // openHost makes the libp2p host that the configuration describes.
@@ -53,7 +54,7 @@ func (d *daemon) openHost(context.Context) error {
 		return fmt.Errorf("connection manager: %w", err)
 	}
 	opts := []libp2p.Option{
-		libp2p.Identity(key), libp2p.ListenAddrStrings(d.cfg.Addresses.Listen...),
+		libp2p.Identity(key),
 		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections),
 		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
@@ -66,60 +67,22 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.host, err = libp2p.New(append(append(opts, more...), private...)...); err != nil {
+	opts = append(append(opts, more...), private...)
+	if d.host, err = libp2p.New(append(opts, libp2p.ListenAddrStrings(d.listen...))...); err != nil {
 		return err
+	}
+	if len(private) == 0 && onPort(d.listen, repo.DefaultPort) && sharesPort(d.host, d.listen) {
+		id := d.host.ID()
+		if err := errors.Join(d.host.Close(), d.leaveDefaultPort(id)); err != nil {
+			return err
+		}
+		if d.host, err = libp2p.New(append(opts, libp2p.ListenAddrStrings(d.listen...))...); err != nil {
+			return err
+		}
 	}
 	d.interfaces.Follow(d.host)
 	d.onClose(d.host.Close)
 	return nil
-}
-
-// portsFree says whose port is in use, or why none can be listened on. libp2p would not: it shares TCP ports with whoever else
-// shares them, and is content when it can listen on one of its addresses.
-func portsFree(listen []string) error {
-	var failed error
-	works := false
-	for _, text := range listen {
-		a, err := ma.NewMultiaddr(text)
-		if err != nil {
-			return err
-		}
-		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // what comes after TCP or UDP is not the system's
-			code := c.Protocol().Code
-			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
-		})
-		if len(a) == 0 { // a relay's
-			works = true
-			continue
-		}
-		switch err := tryListen(a); {
-		case err == nil:
-			works = true
-		case errors.Is(err, syscall.EADDRINUSE):
-			return fmt.Errorf("%s: %w", text, err)
-		default:
-			failed = fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	if works {
-		return nil
-	}
-	return failed
-}
-
-func tryListen(a ma.Multiaddr) error {
-	if _, err := a.ValueForProtocol(ma.P_UDP); err == nil {
-		l, err := manet.ListenPacket(a)
-		if err == nil {
-			err = l.Close()
-		}
-		return err
-	}
-	l, err := manet.Listen(a)
-	if err == nil {
-		err = l.Close()
-	}
-	return err
 }
 
 // reachability is how peers behind a NAT are reached, or this one is.

@@ -44,7 +44,7 @@ func (n Network) Previous() (until time.Time, ok bool) {
 
 // Addresses says where the daemon listens to peers.
 type Addresses struct {
-	Listen   []string `toml:"listen" doc:"Multiaddrs to listen on for peers."`
+	Listen   []string `toml:"listen" doc:"Multiaddrs to listen on for peers. Where all are on the default port, 4101, and another program has that, the peer takes another port, the same each time."`
 	Announce []string `toml:"announce" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
 
 	AnnounceAlso []string `toml:"announce_also" doc:"Multiaddrs to tell peers besides, as that of a port forwarded by hand."`
@@ -95,6 +95,12 @@ type Log struct {
 // ErrConfig is matched by all errors about the contents of a configuration.
 var ErrConfig = errors.New("configuration")
 
+// DefaultPort is where a user's one peer listens to others, by TCP and UDP, unless another program does so already.
+const DefaultPort = 4101
+
+// UseDefaultPort makes a configuration one on the default port.
+func (c *Config) UseDefaultPort() { c.Addresses.Listen = listenOn(DefaultPort) }
+
 func newConfig() (Config, error) {
 	port, err := freePort()
 	if err != nil {
@@ -107,10 +113,7 @@ func newConfig() (Config, error) {
 	return Config{
 		Network: Network{Name: "venn"},
 		Addresses: Addresses{
-			Listen: []string{
-				fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", port), fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", port),
-				fmt.Sprintf("/ip6/::/tcp/%d", port), fmt.Sprintf("/ip6/::/udp/%d/quic-v1", port),
-			},
+			Listen:   listenOn(port),
 			Announce: []string{}, AnnounceAlso: []string{},
 		},
 		Discovery: Discovery{Bootstrap: []string{}, MDNS: true},
@@ -120,6 +123,14 @@ func newConfig() (Config, error) {
 		HTTP:      HTTP{Listen: fmt.Sprintf("127.0.0.1:%d", httpPort), Names: []string{}},
 		Log:       Log{Level: "info", Format: "text"},
 	}, nil
+}
+
+// listenOn are the addresses of a port.
+func listenOn(port int) []string {
+	return []string{
+		fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", port), fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", port),
+		fmt.Sprintf("/ip6/::/tcp/%d", port), fmt.Sprintf("/ip6/::/udp/%d/quic-v1", port),
+	}
 }
 
 // Local makes a configuration one for peers on this machine only: it listens on loopback, and asks no network for anything.
@@ -199,10 +210,10 @@ func readConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// defaults are a new configuration's without its ports: a file without them leaves them to chance.
+// defaults are a new configuration's, on the default port and without one of HTTP.
 func defaults() (Config, error) {
 	c, err := newConfig()
-	c.Addresses.Listen = []string{"/ip4/0.0.0.0/tcp/0", "/ip4/0.0.0.0/udp/0/quic-v1"}
+	c.UseDefaultPort()
 	c.HTTP.Listen = ""
 	return c, err
 }

@@ -41,11 +41,27 @@ func Default() (string, error) {
 	if dir := os.Getenv("VENN_PATH"); dir != "" {
 		return dir, nil
 	}
-	home, err := os.UserHomeDir()
+	dir, err := atHome()
 	if err != nil {
 		return "", fmt.Errorf("no home folder (%w): name a folder with --repo or VENN_PATH", err)
 	}
-	return filepath.Join(home, ".venn"), nil
+	return dir, nil
+}
+
+// atHome is the folder of a user's one peer.
+func atHome() (string, error) {
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".venn"), err
+}
+
+// isDefault says whether a repository is in the folder of a user's one peer.
+func (r Repo) isDefault() bool {
+	home, err := atHome()
+	if err != nil {
+		return false
+	}
+	dir, err := filepath.Abs(r.Dir)
+	return err == nil && dir == filepath.Clean(home)
 }
 
 // Init makes a repository with a new identity, as InitAs does.
@@ -57,8 +73,9 @@ func Init(dir string, change ...func(*Config)) (Repo, error) {
 	return InitAs(dir, key, change...)
 }
 
-// InitAs makes a repository with an identity and a configuration of free ports, which change, if any, changes; a configuration that
-// is there already is kept. Nothing is left behind when it fails.
+// InitAs makes a repository with an identity and a configuration, which change, if any, changes; a configuration that is there
+// already is kept. Ports are free ones; in the default folder, peers are listened to on DefaultPort. Nothing is left behind when
+// it fails.
 func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (r Repo, err error) {
 	r = Repo{dir}
 	_, before := os.Lstat(dir)
@@ -81,6 +98,9 @@ func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (r Repo, er
 		cfg, err := newConfig()
 		if err != nil {
 			return r, err
+		}
+		if r.isDefault() {
+			cfg.UseDefaultPort()
 		}
 		for _, f := range change {
 			f(&cfg)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,4 +175,38 @@ func ExampleConfig_Set() {
 	// Output:
 	// <nil> 1000000
 	// configuration: limits.up: "fast" is no int64
+}
+
+// TestDefaultPort: the peer in the default folder listens on the default port, others on free ones; so does one whose file names none.
+func TestDefaultPort(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("VENN_PATH", "")
+	on := func(r Repo) bool {
+		c, err := r.FileConfig()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(c.Addresses.Listen, "/ip4/0.0.0.0/tcp/4101")
+	}
+	dir, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := Init(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Init(filepath.Join(t.TempDir(), ".venn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !on(one) || on(other) {
+		t.Errorf("on the default port: %v in %s, %v in %s", on(one), one.Dir, on(other), other.Dir)
+	}
+	if err := os.WriteFile(other.ConfigPath(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !on(other) {
+		t.Error("an empty file is not one on the default port")
+	}
 }

@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
+)
+
+// choosePorts says on which addresses to listen: those of the configuration. Where these are on the default port, and another
+// program has that, they are on a port of the peer's own.
+func (d *daemon) choosePorts(id peer.ID) error {
+	d.listen = d.cfg.Addresses.Listen
+	err := portsFree(d.listen)
+	if errors.Is(err, syscall.EADDRINUSE) && onPort(d.listen, repo.DefaultPort) {
+		return d.leaveDefaultPort(id)
+	}
+	if err != nil {
+		return fmt.Errorf("addresses.listen: %w; choose others with `venn config set addresses.listen MULTIADDR,…%s`", err, d.repo.Option())
+	}
+	return nil
+}
+
+// leaveDefaultPort takes a port that follows from the peer's id, so that it is the same each time, or one of the next few.
+func (d *daemon) leaveDefaultPort(id peer.ID) error {
+	var err error
+	for _, port := range ownPorts(id) {
+		listen := withPort(d.cfg.Addresses.Listen, port)
+		if err = portsFree(listen); err == nil {
+			d.listen = listen
+			d.log.Warn("the default port is taken: listening on another", "default", repo.DefaultPort, "port", port)
+			return nil
+		}
+	}
+	return fmt.Errorf("addresses.listen: the default port %d is taken, and so are the others tried: %w", repo.DefaultPort, err)
+}
+
+// ownPorts are the ports that a peer tries in place of the default one: eight, from an id's place in those for private use.
+func ownPorts(id peer.ID) (ports []int) {
+	const first, count = 49152, 1 << 14
+	h := sha256.Sum256([]byte(id))
+	for i := range 8 {
+		ports = append(ports, first+(int(binary.BigEndian.Uint16(h[:]))+i)%count)
+	}
+	return ports
+}
+
+// onPort says whether all addresses that have a port have this one.
+func onPort(listen []string, port int) bool {
+	return !slices.ContainsFunc(listen, func(a string) bool {
+		return !strings.Contains(a, "/p2p-circuit") && !strings.Contains(a+"/", fmt.Sprintf("/tcp/%d/", port)) && !strings.Contains(a+"/", fmt.Sprintf("/udp/%d/", port))
+	})
+}
+
+// withPort replaces the default port in addresses.
+func withPort(listen []string, port int) (out []string) {
+	for _, a := range listen {
+		for _, transport := range []string{"tcp", "udp"} {
+			from, to := fmt.Sprintf("/%s/%d", transport, repo.DefaultPort), fmt.Sprintf("/%s/%d", transport, port)
+			a = strings.TrimSuffix(strings.Replace(a+"/", from+"/", to+"/", 1), "/")
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// sharesPort says whether a host listens by TCP on a port whose UDP another program has: both began at one time, and libp2p shares
+// TCP ports.
+func sharesPort(h host.Host, listen []string) bool {
+	listens := func(a string) bool {
+		return slices.ContainsFunc(h.Network().ListenAddresses(), func(l ma.Multiaddr) bool { return l.String() == a })
+	}
+	for _, a := range listen {
+		port, quic := strings.CutSuffix(a, "/quic-v1")
+		if quic && !strings.HasSuffix(port, "/0") && !listens(a) && listens(strings.Replace(port, "/udp/", "/tcp/", 1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// portsFree says whose port is in use, or why none can be listened on. libp2p would not: it shares TCP ports with whoever else
+// shares them, and is content when it can listen on one of its addresses.
+func portsFree(listen []string) error {
+	var failed error
+	works := false
+	for _, text := range listen {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return err
+		}
+		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // what comes after TCP or UDP is not the system's
+			code := c.Protocol().Code
+			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
+		})
+		if len(a) == 0 { // a relay's
+			works = true
+			continue
+		}
+		switch err := tryListen(a); {
+		case err == nil:
+			works = true
+		case errors.Is(err, syscall.EADDRINUSE):
+			return fmt.Errorf("%s: %w", text, err)
+		default:
+			failed = fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	if works {
+		return nil
+	}
+	return failed
+}
+
+func tryListen(a ma.Multiaddr) error {
+	if _, err := a.ValueForProtocol(ma.P_UDP); err == nil {
+		l, err := manet.ListenPacket(a)
+		if err == nil {
+			err = l.Close()
+		}
+		return err
+	}
+	l, err := manet.Listen(a)
+	if err == nil {
+		err = l.Close()
+	}
+	return err
+}
