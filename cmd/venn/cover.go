@@ -21,7 +21,7 @@ func coverCommand() *cli.Command {
 		Description: keyHelp + "\n\nPeers are named in the order of what each adds to those before it, which have confirmed what they hold.\n" +
 			fmt.Sprintf("At most %d keys.", node.MaxCoverKeys),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "name so many peers at most"},
+			&cli.IntFlag{Name: "top", Value: httpapi.DefaultTop, Usage: "`NUMBER` of peers to name at most"},
 			jsonFlag("a JSON object a line for each peer: peer, addresses, keys; in the end: end, asked, covered"),
 		},
 		Action: cover,

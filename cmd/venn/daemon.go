@@ -142,6 +142,12 @@ func newLog(w io.Writer, cfg repo.Log, level *slog.LevelVar) *slog.Logger {
 	_ = level.UnmarshalText([]byte(cfg.Level)) // the configuration was checked
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
+		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+			if a.Value.Kind() == slog.KindDuration { // as in lines: with a unit
+				a.Value = slog.StringValue(a.Value.Duration().String())
+			}
+			return a
+		}
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

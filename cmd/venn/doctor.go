@@ -1,17 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
@@ -48,7 +50,7 @@ func doctorCommand() *cli.Command {
 				}
 			}
 			if ill > 0 {
-				return fmt.Errorf("%d things are not as they should be", ill)
+				return fmt.Errorf("%d of the checks found something to mend", ill)
 			}
 			return nil
 		},
@@ -82,9 +84,14 @@ func examine(ctx context.Context, cl *client) []finding {
 	out = append(out, finding{"daemon", true, "runs as " + s.ID + ", version " + s.Version, ""})
 	var id httpapi.ID
 	if err := cl.get(ctx, "/api/v1/id", nil, &id); err == nil {
-		out = append(out, reachable(id.Addresses))
+		out = append(out, ports(cfg.Addresses.Listen, id.Addresses))
 	}
-	out = append(out, links(s), ownSummary(s), losses(s))
+	out = append(out, reached(s.Reach), links(s))
+	var peers []httpapi.Peer
+	if err := cl.get(ctx, "/api/v1/peers", nil, &peers); err == nil {
+		out = append(out, versions(s.Version, peers))
+	}
+	out = append(out, ownSummary(s), losses(s))
 	if cfg.HTTP.Listen != "" && !strings.HasSuffix(cfg.HTTP.Listen, ":0") {
 		out = append(out, port(ctx, cfg.HTTP.Listen))
 	}
@@ -120,26 +127,77 @@ func disk(r repo.Repo) finding {
 	return finding{"disk", true, fmt.Sprintf("%d MiB are free below %s", free>>20, r.Dir), ""}
 }
 
-// reachable says whether any address is one that others can dial.
-func reachable(addresses []string) finding {
-	public, private := 0, 0
-	for _, text := range addresses {
-		a, err := multiaddr.NewMultiaddr(text)
-		switch {
-		case err != nil || manet.IsIPLoopback(a):
-		case manet.IsPublicAddr(a):
-			public++
-		default:
-			private++
+// ports says whether the daemon listens where it was to. wanted and used are multiaddrs.
+func ports(wanted, used []string) finding {
+	listened := make(map[string]bool)
+	for _, text := range used {
+		listened[portOf(text)] = true
+	}
+	var all, lost []string
+	for _, text := range wanted {
+		p := portOf(text)
+		if p == "" || strings.HasSuffix(p, "/0") || slices.Contains(all, p) {
+			continue
+		}
+		all = append(all, p)
+		if !listened[p] {
+			lost = append(lost, p)
 		}
 	}
 	switch {
-	case public > 0:
-		return finding{"addresses", true, fmt.Sprintf("%d are public", public), ""}
-	case private > 0:
-		return finding{"addresses", true, "peers of the local network can dial this one, others cannot", ""}
+	case len(lost) > 0:
+		return finding{"ports", false, "nothing listens on " + strings.Join(lost, ", "), "does another program have it? End that one, or change addresses.listen; then start the daemon again"}
+	case len(all) == 0:
+		return finding{"ports", true, "free ones are taken at every start", "others find the peer again sooner at a port that stays (addresses.listen)"}
 	}
-	return finding{"addresses", true, "only peers on this machine can dial this one", ""}
+	return finding{"ports", true, "listens on " + strings.Join(all, ", "), ""}
+}
+
+// portOf is the port of a multiaddr, as "tcp/4101"; empty where it has none.
+func portOf(text string) string {
+	a, err := multiaddr.NewMultiaddr(text)
+	if err != nil {
+		return ""
+	}
+	for _, c := range a {
+		if code := c.Protocol().Code; code == multiaddr.P_TCP || code == multiaddr.P_UDP {
+			return c.Protocol().Name + "/" + c.Value()
+		}
+	}
+	return ""
+}
+
+// reached says whether peers elsewhere can dial this one.
+func reached(r httpapi.Reach) finding {
+	found := map[string]string{
+		"public": "at an address of this machine", "mapped": "at a port that the router forwards", "relayed": "through a relay",
+		"local": "by peers of this network only", "unknown": "nobody knows yet whether by peers elsewhere", "not": "others tried in vain",
+	}[r.How]
+	return finding{"reached", r.How != "not", cmp.Or(found, r.How), r.Advice}
+}
+
+// versions says which programs the linked peers run. It is not fine when most of them run one other version of this program.
+func versions(own string, peers []httpapi.Peer) finding {
+	count, linked := make(map[string]int), 0
+	for _, p := range peers {
+		if p.Linked {
+			linked++
+			count[cmp.Or(p.Agent, "one that does not say")]++
+		}
+	}
+	if linked == 0 {
+		return finding{"versions", true, "nobody to compare with", ""}
+	}
+	agents := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	var said []string
+	for _, a := range agents[:min(len(agents), 3)] {
+		said = append(said, fmt.Sprintf("%d with %.40q", count[a], a))
+	}
+	f := finding{"versions", true, "linked peers: " + strings.Join(said, ", "), ""}
+	if most := agents[0]; strings.HasPrefix(most, "venn/") && most != "venn/"+own && 2*count[most] > linked {
+		f.Fine, f.Advice = false, fmt.Sprintf("most peers run another version than this one's %s: if theirs is newer, take it", own)
+	}
+	return f
 }
 
 func links(s httpapi.Status) finding {

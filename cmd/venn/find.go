@@ -27,9 +27,9 @@ func findCommand() *cli.Command {
 		Description: keyHelp,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "find every peer that holds it, not only one"},
-			&cli.IntFlag{Name: "count", Value: 1, Usage: "find so many peers"},
+			&cli.IntFlag{Name: "count", Value: 1, Usage: "`NUMBER` of peers to find"},
 			&cli.BoolFlag{Name: "explain", Usage: "say on standard error which peers were asked, why, and what they answered"},
-			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "ask for so many keys at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
+			&cli.IntFlag{Name: "jobs", Value: 1, Usage: "`NUMBER` of keys to ask for at a time, 64 at most; what is found first comes first", Validator: within(1, 64)},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Second, Usage: "give up on a key after so long"},
 			&cli.DurationFlag{Name: "wait", Usage: "if nobody has a key, wait so long until somebody does"},
 			jsonFlag("a JSON object a line for each peer: key, peer, addresses; in the end of each key: end, key, found, covered and what it took"),

@@ -119,7 +119,7 @@ func watchCommand() *cli.Command {
 	return &cli.Command{
 		Name: "watch", Usage: "print what happens to the peer as it happens, until Ctrl-C: first the peers that it is linked with",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "count", Usage: "end after so many `EVENTS`", HideDefault: true, Validator: within(0, 1<<31)},
+			&cli.IntFlag{Name: "count", Usage: "end after this number of `EVENTS`", HideDefault: true, Validator: within(0, 1<<31)},
 			jsonFlag("a JSON object a line: type, time, peer, epoch, parts, keys, bytes, number, added, removed"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {

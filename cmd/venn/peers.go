@@ -103,7 +103,7 @@ func similarCommand() *cli.Command {
 	return &cli.Command{
 		Name: "similar", Usage: "list the peers that hold the most of what the peer holds, as estimated",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "top", Value: httpapi.DefaultSimilar, Usage: "name so many peers at most"},
+			&cli.IntFlag{Name: "top", Value: httpapi.DefaultSimilar, Usage: "`NUMBER` of peers to name at most"},
 			jsonFlag("as a JSON array"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {

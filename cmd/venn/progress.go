@@ -140,11 +140,19 @@ func (p *progress) text(after time.Duration) string {
 		return text
 	}
 	if s.done > 0 {
-		text += fmt.Sprintf("  %.3g/s", float64(s.done)/after.Seconds())
+		text += fmt.Sprintf("  %s/s", threeDigits(float64(s.done)/after.Seconds()))
 	}
 	if gained := part - p.first; gained > 0 && part < 1 {
 		left := time.Duration(float64(after) * (1 - part) / gained)
 		text += fmt.Sprintf("  %v left", left.Round(time.Second))
 	}
 	return text
+}
+
+// threeDigits is x with three digits, or all of those before the point.
+func threeDigits(x float64) string {
+	if x >= 100 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -64,7 +65,9 @@ type testnetView struct {
 	ctx   context.Context // of the watch: it outlives the run's
 	stop  context.CancelFunc
 	done  sync.WaitGroup
-	file  *os.File // nil: nothing is recorded
+	file  *os.File  // nil: nothing is recorded
+	made  bool      // the file was not there before
+	begun sync.Once // the recording: what a run that is refused would have overwritten is left
 
 	mu      sync.Mutex
 	numbers map[int]int        // of the testnet's peers in the view
@@ -91,15 +94,16 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	}
 	v.watch = view.NewWatch(v.feed, false)
 	v.ctx, v.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if name := c.String("record"); name != "" {
-		if v.file, err = repo.Create(name); err != nil {
-			return nil, err
-		}
-		v.done.Go(func() { v.failed = view.Record(context.Background(), v.feed, v.file) })
-	}
 	if addr != "" {
 		cfg := view.Config{Source: v.feed, Ask: v.watch.Ask, Change: v.change}
-		if err := serveView(v.ctx, addr, cfg, c.Root().ErrWriter, &v.done); err != nil {
+		if err := serveView(v.ctx, "--view", addr, cfg, c.Root().ErrWriter, &v.done); err != nil {
+			return nil, errors.Join(err, v.end())
+		}
+	}
+	if name := c.String("record"); name != "" {
+		_, statErr := os.Stat(name)
+		v.made = errors.Is(statErr, fs.ErrNotExist)
+		if v.file, err = repo.Claim(name); err != nil {
 			return nil, errors.Join(err, v.end())
 		}
 	}
@@ -107,24 +111,41 @@ func newTestnetView(ctx context.Context, c *cli.Command) (*testnetView, error) {
 	return v, nil
 }
 
-// serveView serves until ctx ends, and says where.
-func serveView(ctx context.Context, addr string, cfg view.Config, w io.Writer, done *sync.WaitGroup) error {
+// record begins the recording.
+func (v *testnetView) record() {
+	if v.file == nil {
+		return
+	}
+	if err := repo.Empty(v.file); err != nil {
+		v.failed = err
+		return
+	}
+	v.done.Go(func() { v.failed = view.Record(context.Background(), v.feed, v.file) })
+}
+
+// serveView serves at the address that a flag gives until ctx ends, and says where.
+func serveView(ctx context.Context, flag, addr string, cfg view.Config, w io.Writer, done *sync.WaitGroup) error {
 	if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
 		cfg.Hosts = append(cfg.Hosts, strings.ToLower(host))
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("--view: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	s := &http.Server{Handler: view.Handler(cfg), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
 	done.Go(func() { _ = s.Serve(l) })
 	context.AfterFunc(ctx, func() { _ = s.Close() })
-	fmt.Fprintf(w, "look at http://%s\n", l.Addr())
+	at := l.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() {
+		at.IP = net.IPv4(127, 0, 0, 1)
+	}
+	fmt.Fprintf(w, "look at http://%s\n", at)
 	return nil
 }
 
-// Started watches a peer.
+// Started watches a peer. The first one begins the recording.
 func (v *testnetView) Started(r testnet.Running) {
+	v.begun.Do(v.record)
 	group, _, _ := strings.Cut(r.Name, "-")
 	if group == r.Name {
 		group = ""
@@ -176,9 +197,15 @@ func (v *testnetView) end() error {
 		v.stop()
 		v.feed.Close()
 		v.done.Wait()
-		if v.file != nil {
-			v.failed = errors.Join(v.failed, v.file.Close())
+		if v.file == nil {
+			return
 		}
+		v.failed = errors.Join(v.failed, v.file.Close())
+		v.begun.Do(func() {
+			if v.made {
+				v.failed = errors.Join(v.failed, os.Remove(v.file.Name()))
+			}
+		})
 	})
 	return v.failed
 }
@@ -200,7 +227,7 @@ func viewCommand() *cli.Command {
 				fmt.Fprintf(c.Root().ErrWriter, "venn: %s is cut in its last line, which is left out\n", c.Args().First())
 			}
 			var done sync.WaitGroup
-			if err := serveView(ctx, c.String("listen"), view.Config{Source: r}, c.Root().ErrWriter, &done); err != nil {
+			if err := serveView(ctx, "--listen", c.String("listen"), view.Config{Source: r}, c.Root().ErrWriter, &done); err != nil {
 				return err
 			}
 			<-ctx.Done()

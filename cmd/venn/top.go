@@ -26,7 +26,7 @@ func topCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "`TIME` between looks", Validator: within(100*time.Millisecond, time.Hour)},
 			&cli.BoolFlag{Name: "once", Usage: "print it once, as text"},
-			jsonFlag("once, as a JSON object: time, status, peers, metrics"),
+			jsonFlag("once, as a JSON object: time, status, peers, neighbours, metrics"),
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if err := noArguments(c); err != nil {
@@ -48,14 +48,14 @@ func topCommand() *cli.Command {
 					return ended(ctx, err)
 				}
 				if once {
-					return show(c, now, func(w io.Writer) error { return writeTop(w, now, before, 1000) })
+					return show(c, now, func(w io.Writer) error { return writeTop(w, now, before, wide, 1000) })
 				}
 				width, height, err := term.GetSize(int(out.Fd()))
 				if err != nil {
 					width, height = 80, 24
 				}
 				var b bytes.Buffer
-				_ = writeTop(&b, now, before, height-9) // into memory
+				_ = writeTop(&b, now, before, width, height-10) // into memory
 				fmt.Fprint(out, "\x1b[H\x1b[2J", clip(b.String(), width))
 				before = now
 				select {
@@ -119,7 +119,7 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	return m, err
 }
 
-// sums adds up metrics over their labels, but for the direction, which stays with the name.
+// sums adds up metrics over their labels, but for the direction, which stays with the name. Of budgets it takes those of the line.
 func sums(r io.Reader) (map[string]float64, error) {
 	out := make(map[string]float64)
 	in := bufio.NewScanner(r)
@@ -131,6 +131,9 @@ func sums(r io.Reader) (map[string]float64, error) {
 		}
 		name, value := in.Text()[:i], in.Text()[i+1:]
 		name, labels, _ := strings.Cut(name, "{")
+		if strings.Contains(labels, `of="links"`) {
+			continue
+		}
 		for _, d := range []string{"sent", "received"} {
 			if strings.Contains(labels, `direction="`+d+`"`) {
 				name += " " + d
@@ -143,8 +146,12 @@ func sums(r io.Reader) (map[string]float64, error) {
 	return out, in.Err()
 }
 
-// writeTop writes a moment, with what changed a second since the one before, and so many peers.
-func writeTop(w io.Writer, now, before moment, peers int) error {
+// wide is how many characters the table of peers takes with whole ids.
+const wide = 130
+
+// writeTop writes a moment, with what changed a second since the one before, and that many peers at most. A narrow terminal gets the
+// ends of their ids.
+func writeTop(w io.Writer, now, before moment, width, peers int) error {
 	s := now.Status
 	rate := func(name string) string {
 		if before.At.IsZero() {
@@ -155,15 +162,22 @@ func writeTop(w io.Writer, now, before moment, peers int) error {
 	fmt.Fprintf(w, "%s  %d keys  %s\n\n", s.ID, s.Keys, now.At.Format("15:04:05"))
 	fmt.Fprintf(w, "linked peers  %-6d connections  %-6d summaries held  %d, %d bytes\n", s.Peers, s.Connections, s.Summaries, s.SummaryBytes)
 	fmt.Fprintf(w, "queries a second  %-8s messages a second  %-8s expected false matches  %.3g\n", rate("venn_queries_total"), rate("venn_query_messages_total"), s.FalseMatches)
-	fmt.Fprintf(w, "summaries, bytes a second: sent  %-10s received  %-10s (so far %.0f, %.0f)\n\n", rate("venn_budget_used_bytes_total sent"), rate("venn_budget_used_bytes_total received"),
-		now.Metrics["venn_budget_used_bytes_total sent"], now.Metrics["venn_budget_used_bytes_total received"])
+	for _, way := range []string{"sent", "received"} {
+		used, may := "venn_budget_used_bytes_total "+way, now.Metrics["venn_budget_bytes_per_second "+way]
+		fmt.Fprintf(w, "summaries %-9s %-10s bytes a second, of %.0f that the line may; %.0f so far\n", way, rate(used), may, now.Metrics[used])
+	}
+	fmt.Fprintln(w)
 	list := slices.Clone(now.Peers)
 	slices.SortStableFunc(list, func(a, b httpapi.Peer) int {
 		return cmp.Or(-compareBool(a.Linked, b.Linked), -compareBool(a.Connected, b.Connected), cmp.Compare(b.Bytes, a.Bytes))
 	})
 	rows := make([][]string, 0, max(0, min(len(list), peers)))
 	for _, p := range list[:max(0, min(len(list), peers))] {
-		rows = append(rows, []string{p.ID, peerState(p), cmp.Or(now.Kinds[p.ID], "-"), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)})
+		id := p.ID
+		if width < wide {
+			id = "…" + id[max(0, len(id)-8):]
+		}
+		rows = append(rows, []string{id, peerState(p), cmp.Or(now.Kinds[p.ID], "-"), roundTrip(p), strconv.Itoa(p.Keys), strconv.Itoa(p.Bytes), fmt.Sprintf("%.2g", p.Rate)})
 	}
 	return table(w, "PEER|STATE|CHOSEN BY|ROUND TRIP|KEYS|SUMMARY BYTES|FALSE POSITIVES", rows)
 }

@@ -95,6 +95,7 @@ type Peer struct {
 	Addresses []string `json:"addresses"`           // of its connections; without one, those that its record certifies
 	Known     []string `json:"known_by"`            // inbound or outbound, for connections that it or this node made; hello; summary
 	Chosen    string   `json:"chosen_by,omitempty"` // why it is a neighbour: overlap, near, random, inbound, …
+	Agent     string   `json:"agent,omitempty"`     // the program that it says it is, with its version
 }
 
 func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
@@ -117,6 +118,9 @@ func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
 			Rate: p.Rate, Chosen: chosen[p.ID],
 		}
 		out[i].Addresses, out[i].Known = a.known(r.Context(), p)
+		if agent, err := a.Node.Host().Peerstore().Get(p.ID, "AgentVersion"); err == nil {
+			out[i].Agent, _ = agent.(string)
+		}
 	}
 	return writeJSON(w, out)
 }

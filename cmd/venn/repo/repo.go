@@ -225,15 +225,33 @@ func lock(name string) (unlock func(), err error) {
 
 // Create opens a file to be written from its beginning, as os.Create does, unless another process writes it: then the error says so.
 func Create(name string) (*os.File, error) {
+	f, err := Claim(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := Empty(f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Empty drops what is in a file. One that is not regular, as a pipe, stays as it is.
+func Empty(f *os.File) error {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return f.Truncate(0)
+}
+
+// Claim is Create that leaves what is in the file, until Empty.
+func Claim(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	if err = tryLock(f); errors.Is(err, errHeld) {
 		err = fmt.Errorf("%s: another process writes it", name)
-	}
-	if info, statErr := f.Stat(); err == nil && statErr == nil && info.Mode().IsRegular() {
-		err = f.Truncate(0)
 	}
 	if err != nil {
 		_ = f.Close()

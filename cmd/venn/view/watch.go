@@ -332,13 +332,14 @@ func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s routing
 	return q
 }
 
-// Ask asks the node of a number for a key, and publishes how that went.
+// Ask asks the node of a number for a key, and publishes how that went: whoever looks may ask, so that it is as if the node held
+// no private keys.
 func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, error) {
 	for _, m := range w.watched() {
 		if m.n != n {
 			continue
 		}
-		results, err := m.node.Query(ctx, key, node.QueryOptions{All: all})
+		results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Others: true})
 		if err != nil {
 			return Query{}, err
 		}
@@ -347,7 +348,7 @@ func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, er
 			found = append(found, p.ID)
 		}
 		s, err := results.Stats()
-		if m.node.Has(key) {
+		if m.node.Advertises(key) {
 			found = append([]peer.ID{m.node.ID()}, found...)
 		}
 		return w.Answered(n, key, all, found, s, err), nil

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/venn-p2p/venn/node/httpapi"
+)
+
+func TestDoctorPorts(t *testing.T) {
+	wanted := []string{"/ip4/0.0.0.0/tcp/4101", "/ip4/0.0.0.0/udp/4101/quic-v1", "/ip6/::/tcp/4101"}
+	used := []string{"/ip4/10.0.0.1/tcp/4101", "/ip4/10.0.0.1/udp/4101/quic-v1"}
+	if f := ports(wanted, used); !f.Fine || f.Found != "listens on tcp/4101, udp/4101" {
+		t.Errorf("%+v", f)
+	}
+	if f := ports(wanted, used[1:]); f.Fine || f.Found != "nothing listens on tcp/4101" || f.Advice == "" {
+		t.Errorf("a port is lost: %+v", f)
+	}
+	if f := ports([]string{"/ip4/0.0.0.0/tcp/0", "no multiaddr"}, nil); !f.Fine || f.Advice == "" {
+		t.Errorf("any port: %+v", f)
+	}
+}
+
+func TestDoctorVersions(t *testing.T) {
+	linked := func(agents ...string) (all []httpapi.Peer) {
+		for _, a := range agents {
+			all = append(all, httpapi.Peer{Linked: true, Agent: a})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		peers []httpapi.Peer
+		fine  bool
+		found string
+	}{
+		{nil, true, "nobody"},
+		{[]httpapi.Peer{{Agent: "venn/v9"}}, true, "nobody"}, // known, not linked
+		{linked("venn/v1", "venn/v1", "venn/v2"), true, `2 with "venn/v1", 1 with "venn/v2"`},
+		{linked("venn/v2", "venn/v1", "venn/v2"), false, `2 with "venn/v2", 1 with "venn/v1"`},
+		{linked("kubo/v1", "kubo/v1", ""), true, `2 with "kubo/v1", 1 with "one that does not say"`},
+		{linked("venn/\x1b[2J" + strings.Repeat("x", 99)), false, `\x1b[2Jxxx`},
+	} {
+		if f := versions("v1", c.peers); f.Fine != c.fine || !strings.Contains(f.Found, c.found) || len(f.Found) > 100 || !f.Fine == (f.Advice == "") {
+			t.Errorf("%+v: %+v", c.peers, f)
+		}
+	}
+}
+
+func TestDoctorReached(t *testing.T) {
+	if f := reached(httpapi.Reach{How: "not", Advice: "forward a port"}); f.Fine || f.Advice != "forward a port" {
+		t.Errorf("%+v", f)
+	}
+	if f := reached(httpapi.Reach{How: "local", Advice: "name a relay"}); !f.Fine || f.Advice != "name a relay" {
+		t.Errorf("%+v", f)
+	}
+}
