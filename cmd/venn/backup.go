@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/daemon"
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/node/store"
 )
 
@@ -64,42 +66,55 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := fetchBackup(ctx, c, r, f); err != nil {
+	bar := newProgress(c.Root().ErrWriter, quietTime)
+	defer bar.end()
+	var total atomic.Int64
+	checked, fetched := io.Pipe()
+	go func() {
+		fetched.CloseWithError(fetchBackup(ctx, c, r, io.MultiWriter(f, fetched), func(keys int) { total.Store(int64(keys)) }))
+	}()
+	keys, err = store.CheckBackup(checked, func(keys int) {
+		bar.update(stage{what: "keys", done: keys, total: max(keys, int(total.Load()))})
+	})
+	if fetchErr := drain(checked); fetchErr != nil {
+		err = fetchErr
+	}
+	if err != nil {
 		return 0, err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return 0, err
-	}
-	if keys, err = store.CheckBackup(f); err != nil {
-		return 0, err
-	}
+	bar.end()
 	if err := errors.Join(f.Sync(), os.Rename(f.Name(), name)); err != nil {
 		return 0, err
 	}
 	return keys, repo.SyncFolder(filepath.Dir(name))
 }
 
-// fetchBackup has the daemon write a backup, or reads the store itself when none runs.
-func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer) error {
-	body, err := clientOf(r).do(ctx, http.MethodGet, "/api/v1/backup", nil, nil)
+// drain waits for the end of what is written to a pipe. The error is that of the writer.
+func drain(r *io.PipeReader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+// fetchBackup has the daemon write a backup, or reads the store itself when none runs. Before, it calls about with the number of keys.
+func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer, about func(keys int)) error {
+	cl := clientOf(r)
+	var s httpapi.Status
+	if err := cl.get(ctx, "/api/v1/status", nil, &s); err == nil {
+		about(s.Keys)
+	}
+	body, err := cl.do(ctx, http.MethodGet, "/api/v1/backup", nil, nil)
 	if errors.Is(err, errNoDaemon) {
 		cfg, err := r.Config()
 		if err != nil {
 			return err
 		}
-		return daemon.Backup(ctx, r, w, logTo(c, cfg))
+		return daemon.Backup(ctx, r, w, about, logTo(c, cfg))
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	bar := newProgress(c.Root().ErrWriter, quietTime)
-	defer bar.end()
-	written := 0
-	_, err = io.Copy(w, telling{body, func(n int) {
-		written += n
-		bar.update(stage{what: "backup, kB", done: written / 1000})
-	}})
+	_, err = io.Copy(w, body)
 	return err
 }
 
@@ -131,7 +146,13 @@ func restoreCommand() *cli.Command {
 				return err
 			}
 			defer func() { _ = f.Close() }()
-			keys, err := daemon.Restore(ctx, r, f, logTo(c, cfg))
+			info, err := f.Stat()
+			if err != nil {
+				return err
+			}
+			bar := newProgress(c.Root().ErrWriter, quietTime)
+			keys, err := daemon.Restore(ctx, r, &watched{ReadSeeker: f, progress: bar, what: "checking, kB", total: int(info.Size())}, logTo(c, cfg))
+			bar.end()
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -141,4 +162,24 @@ func restoreCommand() *cli.Command {
 			})
 		},
 	}
+}
+
+// watched is a file whose reading is shown. It is read twice: to be checked, and to be taken in.
+type watched struct {
+	io.ReadSeeker
+	progress    *progress
+	what        string
+	done, total int // bytes
+}
+
+func (f *watched) Read(p []byte) (int, error) {
+	n, err := f.ReadSeeker.Read(p)
+	f.done += n
+	f.progress.update(stage{what: f.what, done: f.done / 1000, total: f.total / 1000})
+	return n, err
+}
+
+func (f *watched) Seek(offset int64, whence int) (int64, error) {
+	f.what, f.done = "restoring, kB", 0
+	return f.ReadSeeker.Seek(offset, whence)
 }

@@ -90,12 +90,15 @@ func (b *backupWriter) item(kind byte, p []byte) {
 	b.items++
 }
 
-// CheckBackup reads a backup to its end and says how many keys are in it, private ones included. The error matches ErrBackup
-// unless it is that of r.
-func CheckBackup(r io.Reader) (keys int, err error) {
+// CheckBackup reads a backup to its end and says how many keys are in it, private ones included; progress, if it is not nil, is called
+// now and then with how many there are so far. The error matches ErrBackup unless it is that of r.
+func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	_, err = readBackup(r, func(kind byte, _ []byte) error {
-		if kind == itemKey || kind == itemPrivateKey {
-			keys++
+		if kind != itemKey && kind != itemPrivateKey {
+			return nil
+		}
+		if keys++; progress != nil && keys%itemsOnce == 0 {
+			progress(keys)
 		}
 		return nil
 	})

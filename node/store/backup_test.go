@@ -32,7 +32,7 @@ func backedUp(t testing.TB) (*Store, []byte) {
 // TestBackup restores a store that went on after its backup: it has what it had then, and a later generation.
 func TestBackup(t *testing.T) {
 	s, b := backedUp(t)
-	if n, err := CheckBackup(bytes.NewReader(b)); n != 4 || err != nil {
+	if n, err := CheckBackup(bytes.NewReader(b), nil); n != 4 || err != nil {
 		t.Fatalf("%d keys, %v", n, err)
 	}
 	add(t, s, "later")
@@ -66,16 +66,16 @@ func TestBackup(t *testing.T) {
 func TestBadBackups(t *testing.T) {
 	_, b := backedUp(t)
 	for i := range b {
-		if _, err := CheckBackup(bytes.NewReader(b[:i])); !errors.Is(err, ErrBackup) {
+		if _, err := CheckBackup(bytes.NewReader(b[:i]), nil); !errors.Is(err, ErrBackup) {
 			t.Fatalf("the first %d of %d bytes: %v", i, len(b), err)
 		}
 		changed := bytes.Clone(b)
 		changed[i] ^= 1
-		if _, err := CheckBackup(bytes.NewReader(changed)); !errors.Is(err, ErrBackup) {
+		if _, err := CheckBackup(bytes.NewReader(changed), nil); !errors.Is(err, ErrBackup) {
 			t.Fatalf("byte %d changed: %v", i, err)
 		}
 	}
-	if _, err := CheckBackup(bytes.NewReader(append(b, 0))); !errors.Is(err, ErrBackup) {
+	if _, err := CheckBackup(bytes.NewReader(append(b, 0)), nil); !errors.Is(err, ErrBackup) {
 		t.Errorf("a byte more: %v", err)
 	}
 }
@@ -86,7 +86,7 @@ func FuzzCheckBackup(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte(backupMagic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := CheckBackup(bytes.NewReader(b)); err != nil && !errors.Is(err, ErrBackup) {
+		if _, err := CheckBackup(bytes.NewReader(b), nil); err != nil && !errors.Is(err, ErrBackup) {
 			t.Error(err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/venn-p2p/venn/node/keystore"
@@ -14,13 +15,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// progressEvery is after how many keys a caller of WithProgress is told of more.
+// progressEvery is how many keys lie between two calls of what WithProgress was given.
 const progressEvery = 100_000
 
 // chunk is the size of the pieces in which a filter is saved, in bytes.
 const chunk = 1 << 20
 
-// saved says what was saved of the filter.
+// saved says what was saved of the filter. While a store is open, and after a crash, chunks is 0: keys is then how many there were
+// when it was opened.
 type saved struct {
 	tag    summary.SeedTag
 	keys   uint64
@@ -79,18 +81,20 @@ func (s *Store) openFilter(ctx context.Context) error {
 	if err != nil && !errors.Is(err, ds.ErrNotFound) {
 		return fmt.Errorf("store: %w", err)
 	}
-	if err == nil {
-		if err := s.ds.Delete(ctx, savedName); err != nil {
+	v, ok := decodeSaved(mark)
+	if ok && v.chunks > 0 {
+		open := saved{tag: v.tag, keys: v.keys}
+		if err := s.ds.Put(ctx, savedName, open.encode()); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
 		if err := s.sync(ctx, savedName); err != nil {
 			return err
 		}
-		if v, ok := decodeSaved(mark); ok && v.tag == s.tag && s.load(ctx, v) {
+		if v.tag == s.tag && s.load(ctx, v) {
 			return nil
 		}
 	}
-	return s.rebuild(ctx)
+	return s.rebuild(ctx, int(min(v.keys, math.MaxInt32)))
 }
 
 // load reads the saved filter and says whether it is whole.
@@ -112,12 +116,12 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 	return true
 }
 
-// rebuild makes the filter of the keys.
-func (s *Store) rebuild(ctx context.Context) error {
+// rebuild makes the filter of the keys, of which there are about as many as given; 0: nobody knows.
+func (s *Store) rebuild(ctx context.Context, about int) error {
 	s.mirror = new(keystore.Mirror)
 	tell := func(keys int) {
 		if s.progress != nil && keys%progressEvery == 0 {
-			s.progress(keys)
+			s.progress(keys, about)
 		}
 	}
 	if !s.made {

@@ -35,8 +35,8 @@ type Store struct {
 	closed   sync.Once
 	done     chan struct{} // the committer has ended
 	failed   atomic.Pointer[error]
-	progress func(keys int) // nil: nobody is told
-	made     bool           // by Open: there was none
+	progress func(keys, about int) // nil: nobody is to hear
+	made     bool                  // by Open: there was none
 	now      func() time.Time
 	room     func(bytes int) error // nil: there always is
 
@@ -61,9 +61,12 @@ type Option func(*Store)
 // nothing is on disk then, and the store goes on. Default: everything is written.
 func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.room = room } }
 
-// WithProgress has progress called when Open reads all keys, as it does after a crash and for another seed: at the beginning, with 0, and
-// after each hundred thousand keys. Default: nobody is told.
-func WithProgress(progress func(keys int)) Option { return func(s *Store) { s.progress = progress } }
+// WithProgress has progress called when Open reads all keys, as it does after a crash and for another seed: at the beginning, with 0 keys
+// read, and after each hundred thousand. about is how many keys there were when the store was last opened or closed, 0 if that is not
+// known. Default: nobody hears of it.
+func WithProgress(progress func(keys, about int)) Option {
+	return func(s *Store) { s.progress = progress }
+}
 
 // Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may be another
 // than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those of

@@ -473,15 +473,25 @@ func TestRestarts(t *testing.T) {
 // TestProgress: reading all keys after a crash is told of, a new store and one that was closed are not.
 func TestProgress(t *testing.T) {
 	d := memory()
-	for i, want := range []int{0, 1, 0} {
+	for i, want := range []int{0, 1, 0, 0, 1} {
 		told := 0
-		s, err := Open(t.Context(), d, seed, WithProgress(func(int) { told++ }))
+		s, err := Open(t.Context(), d, seed, WithProgress(func(_, about int) {
+			told++
+			if known := 2 * (i / 4); about != known {
+				t.Errorf("start %d: about %d keys, want %d", i, about, known)
+			}
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 {
+		switch i {
+		case 0:
 			add(t, s, "a") // and a crash
-		} else {
+		case 2:
+			add(t, s, "b")
+			closed(t, s)
+		case 3: // a crash
+		default:
 			closed(t, s)
 		}
 		if i == 0 && told != want || i > 0 && (told > 0) != (want > 0) {

@@ -13,8 +13,9 @@ import (
 	"github.com/venn-p2p/venn/node/store"
 )
 
-// Backup writes what the store of a repository holds, on which no daemon may run: package store says what that is.
-func Backup(ctx context.Context, r repo.Repo, w io.Writer, log *slog.Logger) (err error) {
+// Backup writes what the store of a repository holds, on which no daemon may run: package store says what that is. opened is called
+// with the number of keys before.
+func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int), log *slog.Logger) (err error) {
 	cfg, err := r.Config()
 	if err != nil {
 		return err
@@ -29,6 +30,7 @@ func Backup(ctx context.Context, r repo.Repo, w io.Writer, log *slog.Logger) (er
 	if err := d.openStore(ctx); err != nil {
 		return err
 	}
+	opened(d.store.Len() + d.store.Private().Len())
 	return d.store.Backup(ctx, w)
 }
 
@@ -46,7 +48,7 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 	if _, err := os.Lstat(r.Store()); !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("there is a store already: move %s away first", r.Store())
 	}
-	if keys, err = store.CheckBackup(backup); err != nil {
+	if keys, err = store.CheckBackup(backup, nil); err != nil {
 		return 0, err
 	}
 	if _, err := backup.Seek(0, io.SeekStart); err != nil {

@@ -117,7 +117,7 @@ func (d *daemon) openStore(ctx context.Context) error {
 		return err
 	}
 	d.onClose(func() error { return closePebble(db, closeTime, d.log) })
-	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room), store.WithProgress(d.reads)); err != nil {
+	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room), store.WithProgress(d.reads())); err != nil {
 		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
 	}
 	d.onClose(func() error { return d.closed(d.store) })
@@ -128,13 +128,30 @@ func (d *daemon) openStore(ctx context.Context) error {
 	return nil
 }
 
-// reads says that the store is reading all keys, and how far it is.
-func (d *daemon) reads(keys int) {
-	if keys == 0 {
-		d.log.Warn("reading all keys: the store was not closed well, or was restored, or has another seed")
-		return
+// readsEvery is the time between two lines of how far the store is.
+const readsEvery = 2 * time.Second
+
+// reads returns what says that the store is reading all keys, how far it is, and how long that takes yet.
+func (d *daemon) reads() func(keys, about int) {
+	var begun, said time.Time
+	return func(keys, about int) {
+		if keys == 0 {
+			begun = time.Now()
+			said = begun
+			d.log.Warn("reading all keys: the store was not closed well, or was restored, or has another seed", "about", about)
+			return
+		}
+		if time.Since(said) < readsEvery {
+			return
+		}
+		said = time.Now()
+		rate := float64(keys) / time.Since(begun).Seconds()
+		args := []any{"so_far", keys, "a_second", int(rate)}
+		if about > keys {
+			args = append(args, "left", time.Duration(float64(about-keys)/rate*float64(time.Second)).Round(time.Second))
+		}
+		d.log.Info("reading all keys", args...)
 	}
-	d.log.Info("reading all keys", "so_far", keys)
 }
 
 // closed closes a store. All keys are on disk by then; what finds no room there is only to make the next start a fast one.
