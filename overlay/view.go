@@ -45,7 +45,7 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
-// false-positive rates of all peers known, 1 for those that no part is held of.
+// false-positive rates of all peers known, 1 for those that no part is held of though they are said to have published.
 func (o *Overlay) FalseMatches() float64 { return o.directory.FalseMatches() }
 
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the

@@ -143,6 +143,7 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 	} else {
 		d.unname(e)
 		e.state, e.by, e.tried = Pending, from, now
+		d.sigma = unknownSigma
 	}
 	d.pending++
 	if l, linked := d.links[from]; linked {

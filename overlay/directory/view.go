@@ -51,12 +51,13 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 func (d *Directory) Ignored() int { return d.ignored }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
-// false-positive rates of all peers known, 1 for those that nothing is held of.
+// false-positive rates of all peers known, 1 for those that nothing is held of though they are said to have published. Peers known
+// by their record alone do not count: anybody can make such records.
 func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0
 		for _, e := range d.Others() {
-			if e != nil && !e.state.gone() && !e.Covered() {
+			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() {
 				d.sigma += e.Rate()
 			}
 		}

@@ -1,0 +1,106 @@
+package threats
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// hostileAttacks are all that one link can do at once.
+var hostileAttacks = []attack{
+	{
+		name: "one hostile link does all of this beside an honest one", where: Cores, measured: "time until 120 origins are learned whole, in that without it", target: atMost(2),
+		defence: "all those of a link", run: hostileLink,
+	},
+	{
+		name: "records of ghosts make a directory look poor", where: Cores, measured: "false matches that a query is said to bring", target: atMost(1),
+		defence: "peers known by a record alone do not count",
+		run:     switched(seemsPoor, defence.Ageing),
+	},
+}
+
+// hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside one that says nothing.
+func hostileLink(_ context.Context, defended bool) (float64, error) {
+	quiet, err := timeToLearn(false, 0)
+	if err != nil {
+		return 0, err
+	}
+	attacked, err := timeToLearn(true, unless(defended, ^defence.Off(0)))
+	return attacked.Seconds() / quiet.Seconds(), err
+}
+
+// timeToLearn is how long it takes to learn all origins whole from when an honest link offers them, ten minutes at most.
+func timeToLearn(attacked bool, off defence.Off) (time.Duration, error) {
+	const offered, most = 20 * time.Second, 10 * time.Minute
+	s, err := newScene(origins, 4000, overlay.Config{Undefended: off})
+	if err != nil {
+		return 0, err
+	}
+	for now := tick; now < most; now += tick {
+		if attacked && now%(2*time.Second) == 0 {
+			s.lie(now)
+		}
+		if now == offered {
+			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 2400})
+		}
+		s.step(now, overlay.Tick{})
+		if s.learned() {
+			return now - offered, nil
+		}
+	}
+	return most - offered, nil
+}
+
+// learned says whether all parts of all origins are held.
+func (s *scene) learned() bool {
+	for i := range s.origins {
+		if p, ok := s.o.Held(s.origins[i].ID); !ok || p.Parts() < s.origins[i].Parts() {
+			return false
+		}
+	}
+	return true
+}
+
+// lie has the liar do all that it can: a new session with records of ghosts, claims of all there is, and of newer epochs, parts
+// that nobody asked for, junk in the place of parts, and the first part again.
+func (s *scene) lie(now time.Duration) {
+	n := uint32(now / time.Second)
+	h := overlay.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
+	for i := range 16 {
+		p := overlay.PeerID(fmt.Sprint("ghost", n, ".", i))
+		h.Records = append(h.Records, overlay.Record{Peer: p, Envelope: overlaytest.Record(p)})
+	}
+	s.step(now, overlay.HelloReceived{Peer: liar, Hello: h})
+	s.step(now, overlay.CatalogueReceived{From: liar, Items: s.items(nil), Bytes: 2400})
+	s.step(now, overlay.CatalogueReceived{From: liar, Items: s.items(&summary.Epoch{Generation: 9, Sequence: n}), Bytes: 2400})
+	for i := range 10 {
+		x := &s.origins[(10*int(n)+i)%len(s.origins)]
+		first := x.Sent(liar, 0, 1)
+		s.step(now, first)
+		s.step(now, first)
+		junk := x.Sent(liar, 0, 1)
+		junk.Run.Parts = [][]byte{{1, 2, 3}}
+		s.step(now, junk)
+	}
+}
+
+// seemsPoor is how many false matches a directory expects that knows 20 origins well, and ghosts.
+func seemsPoor(off defence.Off) (float64, error) {
+	s, err := newScene(20, 1000, overlay.Config{Undefended: off})
+	if err != nil {
+		return 0, err
+	}
+	if err := ghosts(s); err != nil {
+		return 0, err
+	}
+	s.step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400})
+	for now := tick; now < time.Minute; now += tick {
+		s.step(now, overlay.Tick{})
+	}
+	return s.o.FalseMatches(), nil
+}
