@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +64,56 @@ func TestNarrowSummary(t *testing.T) {
 		t.Errorf("%d exported identifiers in summary and below, at most %d wanted", n, maxExported)
 	} else {
 		t.Logf("%d exported identifiers in summary and below", n)
+	}
+}
+
+// TestExamples holds every exported type of the summary library to an example of its own: ExampleT or ExampleT_something.
+func TestExamples(t *testing.T) {
+	root := filepath.Join("..", "..", "summary")
+	types, examples := map[string][]string{}, map[string]map[string]bool{} // by folder
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.Contains(path, "internal") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		folder, test := filepath.Dir(path), strings.HasSuffix(path, "_test.go")
+		if examples[folder] == nil {
+			examples[folder] = map[string]bool{}
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if name, ok := strings.CutPrefix(d.Name.Name, "Example"); ok && test {
+					name, _, _ = strings.Cut(name, "_")
+					examples[folder][name] = true
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.IsExported() && !test {
+						types[folder] = append(types[folder], spec.Name.Name)
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for folder, names := range types {
+		all += len(names)
+		for _, name := range names {
+			if !examples[folder][name] {
+				t.Errorf("%s: no Example%s", folder, name)
+			}
+		}
+	}
+	if all < 20 {
+		t.Errorf("only %d exported types found", all)
 	}
 }
 

@@ -73,3 +73,20 @@ func ExampleBloom() {
 	// 15 true
 	// true
 }
+
+// A form with 24-bit remainders for 10,000 members: less than one false positive in a million questions.
+func ExampleParams() {
+	p := counting.ParamsForRemainder(10_000, 24)
+	p.Seed = 42 // in earnest: random, and kept secret
+	f, err := counting.NewDLeft(p)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Subtables, p.Buckets, p.Cells, p.RemainderBits, p.CounterBits, f.SizeBytes())
+	p.Buckets = 1000 // not a power of two
+	_, err = counting.NewDLeft(p)
+	fmt.Println(errors.Is(err, counting.ErrParams))
+	// Output:
+	// 4 512 8 24 2 53248
+	// true
+}

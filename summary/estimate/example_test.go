@@ -1,6 +1,7 @@
 package estimate_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -48,4 +49,31 @@ func ExampleArray_Common() {
 	// Output:
 	// 1933 common, 1893 to 1973, <nil>
 	// true
+}
+
+// The ones of two filters and of their AND, when the sizes of both sets are known besides.
+func ExampleCounts() {
+	filter := estimate.Array{Bits: 8192, Hashes: 2}
+	counts := estimate.Counts{First: 5107, Second: 5107, Both: 3915}
+	known, err := filter.IntersectionKnown(counts, 4000, 4000, 0.9)
+	fmt.Printf("%.0f common, %.0f to %.0f, %v\n", known.Value, known.Low, known.High, err)
+	// Output: 2000 common, 1936 to 2064, <nil>
+}
+
+// An interval as JSON.
+func ExampleInterval() {
+	i, _ := estimate.Array{Bits: 1 << 20}.Cardinality(1000, 0.95)
+	b, err := json.Marshal(i)
+	var again estimate.Interval
+	fmt.Println(json.Unmarshal(b, &again), err, again == i, i.Low < 1000 && 1000 < i.High)
+	// Output: <nil> <nil> true true
+}
+
+// Sets of 4000 and 5000 elements that share 2000.
+func ExampleOverlap() {
+	o := estimate.Overlap{N1: 4000, N2: 5000, Intersection: estimate.Interval{Value: 2000, Low: 1900, High: 2100, Confidence: 0.95}}
+	o.Containment = o.Intersection.Value / o.N1
+	o.Jaccard = o.Intersection.Value / (o.N1 + o.N2 - o.Intersection.Value)
+	fmt.Printf("%.0f %% of the first, Jaccard %.2f\n", 100*o.Containment, o.Jaccard)
+	// Output: 50 % of the first, Jaccard 0.29
 }

@@ -75,3 +75,14 @@ func ExampleSketch_Merge() {
 	// true
 	// 0
 }
+
+// Estimates that are too high by more than a thousandth of all counts with probability 1 %.
+func ExampleParams() {
+	p, err := frequency.ParamsForError(0.001, 0.01)
+	fmt.Println(p.Width, p.Depth, p.Copies, err)
+	_, err = frequency.ParamsForError(0, 0.01)
+	fmt.Println(errors.Is(err, frequency.ErrParams))
+	// Output:
+	// 5437 7 1 <nil>
+	// true
+}

@@ -1,0 +1,25 @@
+package bloom_test
+
+import (
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+// What a filter of batches of 8 KiB costs at 20,000 keys, before it is made.
+func ExampleDynamicParams() {
+	p := bloom.DynamicParams{Batch: bloom.Params{Blocks: 7, BlockBits: 9362, Hashes: 1}, Threshold: 6800}
+	fmt.Printf("rate %.3f\n", p.FalsePositiveRate(20_000))
+	// Output: rate 0.027
+}
+
+// A key is hashed once for filters of any size under one seed.
+func ExampleHash() {
+	small, _ := bloom.NewForRate(100, 0.01)
+	large, _ := bloom.NewForRate(1_000_000, 0.001)
+	var h bloom.Hash = bloom.Seed{}.Hash([]byte("apple"))
+	small.AddHash(h)
+	large.AddHash(h)
+	fmt.Println(small.ContainsString("apple"), large.ContainsString("apple"))
+	// Output: true true
+}

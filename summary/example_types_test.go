@@ -1,0 +1,161 @@
+package summary_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// A chain value binds all parts after it: equal parts have equal chains, whatever the epoch.
+func ExampleDigest() {
+	a, b, c := build(collection(0, 10_000), 1), build(collection(0, 10_000), 2), build(collection(1, 10_000), 3)
+	var chain summary.Digest = a.Header().Chain
+	fmt.Println(chain == b.Header().Chain, chain == c.Header().Chain)
+	// Output: true false
+}
+
+func ExampleEpoch() {
+	old, lost := summary.Epoch{Generation: 1, Sequence: 9}, summary.Epoch{Generation: 2} // began again
+	fmt.Println(old, lost, lost.After(old))
+	// Output: 1.9 2.0 true
+}
+
+// A filter is what a prefix knows, without the bytes: it can be folded and united.
+func ExampleFilter() {
+	f := build(collection(0, 10_000), 1).Filter()
+	coarse := f.Fold(16)
+	fmt.Printf("rate %.5f, folded to level 16 %.2f\n", f.FalsePositiveRate(), coarse.FalsePositiveRate())
+	// Output: rate 0.00030, folded to level 16 0.14
+}
+
+// Equal keys have equal fingerprints under one seed, and others under another.
+func ExampleFingerprint() {
+	a, b := summary.Seed{Network: "a"}.Hasher(), summary.Seed{Network: "b"}.Hasher()
+	var f summary.Fingerprint = a.Fingerprint([]byte("apple"))
+	fmt.Println(f == a.Fingerprint([]byte("apple")), f == b.Fingerprint([]byte("apple")), f < 1<<summary.FingerprintBits)
+	// Output: true false true
+}
+
+func ExampleHasher() {
+	hasher := summary.Seed{Network: "example"}.Hasher()
+	fmt.Printf("%012x\n", uint64(hasher.Fingerprint([]byte("apple"))))
+	// Output: 8616900ab890
+}
+
+// The origin signs the bytes of a header. Here a copy stands for the signature.
+func ExampleHeader() {
+	h := build(collection(0, 10_000), 1).Header()
+	payload, err := h.AppendBinary(nil)
+	if err != nil {
+		panic(err)
+	}
+	opened, err := summary.OpenHeader(payload, func(envelope []byte) ([]byte, string, error) { return envelope, "peer", nil })
+	fmt.Println(len(payload), "bytes,", opened.N, "keys of", opened.Origin, err)
+	_, err = summary.OpenHeader(payload, func(envelope []byte) ([]byte, string, error) { return envelope, "forger", nil })
+	fmt.Println(errors.Is(err, summary.ErrSigner))
+	// Output:
+	// 77 bytes, 10000 keys of peer <nil>
+	// true
+}
+
+// The nodes of block 0 at level 8 are the first eight bits of the keys' positions.
+func ExampleNodes() {
+	p := build(collection(0, 10_000), 1)
+	var n summary.Nodes
+	n.Reset(p, 0, 8, 0, 1<<32)
+	count := 0
+	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
+		count += len(nodes)
+	}
+	fmt.Println(count, "of 256")
+	// Output: 256 of 256
+}
+
+// How many parts a link of 4 KiB bears, before anything is built.
+func ExamplePlan() {
+	plan, err := summary.NewPlan(10_000, summary.Shape{})
+	if err != nil {
+		panic(err)
+	}
+	parts := plan.PartsWithin(4096)
+	fmt.Printf("%d of %d parts, %d bytes, rate %.2f\n", parts, plan.Parts(), plan.EncodedBytes(parts), plan.FalsePositiveRate(parts))
+	// Output: 3 of 14 parts, 2865 bytes, rate 0.41
+}
+
+// A longer prefix has fewer false positives. It never denies a key of the collection.
+func ExamplePrefix() {
+	p := build(collection(0, 10_000), 1)
+	for _, parts := range []int{1, 5, p.Parts()} {
+		q := p.Truncate(parts)
+		fmt.Printf("%5d bytes: rate %.4f, %v\n", q.EncodedBytes(), q.FalsePositiveRate(), q.Contains(collection(7, 1)[0]))
+	}
+	// Output:
+	// 1042 bytes: rate 0.9004, true
+	//  5377 bytes: rate 0.1279, true
+	// 16471 bytes: rate 0.0003, true
+}
+
+// The first part is a sample: the beginning of hash space, known deeply.
+func ExampleRegion() {
+	r, ok := build(collection(0, 10_000), 1).Sample()
+	fmt.Printf("%v: %.3f of hash space at level %d\n", ok, float64(r.End-r.Begin)/(1<<32), r.Level)
+	// Output: true: 0.101 of hash space at level 20
+}
+
+// A run is what a message carries.
+func ExampleRun() {
+	p := build(collection(0, 10_000), 1)
+	run, err := p.Run(1, 3)
+	if err != nil {
+		panic(err)
+	}
+	message := run.AppendBinary(nil)
+	got, err := summary.ParseRun(message)
+	fmt.Println(got.First, got.End(), got.EncodedBytes() == run.EncodedBytes(), err)
+	_, err = summary.ParseRun(message[1:])
+	fmt.Println(errors.Is(err, summary.ErrMalformed) || errors.Is(err, summary.ErrLimit))
+	// Output:
+	// 1 3 true <nil>
+	// true
+}
+
+// A network that rotates its seed has another hash function under the new number.
+func ExampleSeed() {
+	old, now := summary.Seed{Network: "example"}, summary.Seed{Network: "example", Number: 1}
+	key := []byte("apple")
+	fmt.Println(old.Hasher().Fingerprint(key) == now.Hasher().Fingerprint(key))
+	// Output: false
+}
+
+// A tag names a seed in headers, without the network's name.
+func ExampleSeedTag() {
+	var tag summary.SeedTag = summary.Seed{Network: "example", Number: 7}.Tag()
+	fmt.Printf("%x, number %d, %v\n", tag.Network, tag.Number, bytes.Contains(tag.Network[:], []byte("example")))
+	// Output: 1a48759f9003313f, number 7, false
+}
+
+// A publisher keeps a shape while the collection fits it, so that deltas stay small.
+func ExampleShape() {
+	s := summary.DefaultShape(10_000)
+	fmt.Println(s.Keys, s.SampleBytes, s.SampleLevel, s.Levels)
+	fmt.Println(s.Fits(12_000), s.Fits(20_000))
+	_, err := summary.Build(collection(0, 20_000), summary.Header{Origin: "peer", Lifetime: time.Hour, Shape: s})
+	fmt.Println(errors.Is(err, summary.ErrMalformed))
+	// Output:
+	// 10000 1024 20 [25]
+	// true false
+	// true
+}
+
+// The best summary of 100,000 keys in 64 KiB.
+func ExampleSizing() {
+	s, err := summary.SizeForBytes(100_000, 64<<10)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d parts of %d bytes, rate %.3f\n", s.Parts, s.Bytes, s.Rate)
+	// Output: 45 parts of 64742 bytes, rate 0.068
+}
