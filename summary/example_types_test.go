@@ -12,7 +12,7 @@ import (
 // A chain value binds all parts after it: equal parts have equal chains, whatever the epoch.
 func ExampleDigest() {
 	a, b, c := build(collection(0, 10_000), 1), build(collection(0, 10_000), 2), build(collection(1, 10_000), 3)
-	var chain summary.Digest = a.Header().Chain
+	chain := a.Header().Chain
 	fmt.Println(chain == b.Header().Chain, chain == c.Header().Chain)
 	// Output: true false
 }
@@ -34,7 +34,7 @@ func ExampleFilter() {
 // Equal keys have equal fingerprints under one seed, and others under another.
 func ExampleFingerprint() {
 	a, b := summary.Seed{Network: "a"}.Hasher(), summary.Seed{Network: "b"}.Hasher()
-	var f summary.Fingerprint = a.Fingerprint([]byte("apple"))
+	f := a.Fingerprint([]byte("apple"))
 	fmt.Println(f == a.Fingerprint([]byte("apple")), f == b.Fingerprint([]byte("apple")), f < 1<<summary.FingerprintBits)
 	// Output: true false true
 }
@@ -132,7 +132,7 @@ func ExampleSeed() {
 
 // A tag names a seed in headers, without the network's name.
 func ExampleSeedTag() {
-	var tag summary.SeedTag = summary.Seed{Network: "example", Number: 7}.Tag()
+	tag := summary.Seed{Network: "example", Number: 7}.Tag()
 	fmt.Printf("%x, number %d, %v\n", tag.Network, tag.Number, bytes.Contains(tag.Network[:], []byte("example")))
 	// Output: 1a48759f9003313f, number 7, false
 }
@@ -140,7 +140,7 @@ func ExampleSeedTag() {
 // A publisher keeps a shape while the collection fits it, so that deltas stay small.
 func ExampleShape() {
 	s := summary.DefaultShape(10_000)
-	fmt.Println(s.Keys, s.SampleBytes, s.SampleLevel, s.Levels)
+	fmt.Printf("%d %d %d %v\n", s.Keys, s.SampleBytes, s.SampleLevel, s.Levels)
 	fmt.Println(s.Fits(12_000), s.Fits(20_000))
 	_, err := summary.Build(collection(0, 20_000), summary.Header{Origin: "peer", Lifetime: time.Hour, Shape: s})
 	fmt.Println(errors.Is(err, summary.ErrMalformed))

@@ -161,6 +161,7 @@ const otherSizes = "\n" +
 	"  binary fuse filter   fixed sets, rate 1/256 or 1/65536 (FastFilter/xorfilter)\n" +
 	"  Bloom filter         sets that grow (summary/bloom, bits-and-blooms/bloom)\n" +
 	"  HyperLogLog          how many keys, also of a union (axiomhq/hyperloglog)\n" +
+	"  CPC sketch           the same in fewer bytes (apache/datasketches-go)\n" +
 	"  theta sketch         overlap of many sets (apache/datasketches-go)\n"
 
 func rateText(rate maybe) string {

@@ -17,7 +17,7 @@ func ExampleDynamicParams() {
 func ExampleHash() {
 	small, _ := bloom.NewForRate(100, 0.01)
 	large, _ := bloom.NewForRate(1_000_000, 0.001)
-	var h bloom.Hash = bloom.Seed{}.Hash([]byte("apple"))
+	h := bloom.Seed{}.Hash([]byte("apple"))
 	small.AddHash(h)
 	large.AddHash(h)
 	fmt.Println(small.ContainsString("apple"), large.ContainsString("apple"))

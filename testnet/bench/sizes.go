@@ -141,15 +141,18 @@ func gcsRate(set *gcs.Filter, key [gcs.KeySize]byte) float64 {
 
 // sketchSizesAt are structures that tell overlaps, in sketchKiB.
 func sketchSizesAt() []Sized {
-	var ours, theta, hll float64
+	var ours, theta, hll, fromCPC float64
 	for trial := range uint64(sketchRepeat) {
 		e := sketchTrial(trial, []int{sketchKiB}, true)[1] // a tenth in common
-		ours, theta, hll = ours+e.ours/sketchRepeat, theta+e.theta/sketchRepeat, hll+e.hll/sketchRepeat
+		ours, theta = ours+e.ours/sketchRepeat, theta+e.theta/sketchRepeat
+		hll, fromCPC = hll+e.hll/sketchRepeat, fromCPC+e.cpc/sketchRepeat
 	}
+	_, cpcBytes := cpcOverlap(randomFingerprints(rand.New(rand.NewPCG(1, 1)), sketchKeys), nil, sketchKiB<<10)
 	return []Sized{
 		{"venn/summary, a stream cut short", sketchKiB << 10, 0, ours, "overlap with one other; the stream goes on from it"},
 		{"apache/datasketches-go theta", sketchKiB << 10, 0, theta, "overlap and difference of many sets, set algebra"},
 		{"axiomhq/hyperloglog", sketchKiB << 10, 0, hll, "the number of keys, unions; no overlaps"},
+		{"apache/datasketches-go CPC", cpcBytes, 0, fromCPC, "the number of keys in the fewest bytes, unions; no overlaps"},
 	}
 }
 

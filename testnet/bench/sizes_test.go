@@ -29,7 +29,8 @@ func TestSizes(t *testing.T) {
 	if rates["venn/summary, prefix of a stream"] > rates["bits-and-blooms/bloom"]/3 {
 		t.Errorf("rates %v", rates)
 	}
-	if errors["venn/summary, sample of a stream"] > errors["apache/datasketches-go theta"] {
+	ours, measured := errors["venn/summary, a stream cut short"]
+	if !measured || ours > errors["apache/datasketches-go theta"] {
 		t.Errorf("errors %v", errors)
 	}
 }

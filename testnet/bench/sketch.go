@@ -25,7 +25,7 @@ var sketchShares = []struct{ share, target float64 }{{0.01, 1 / 0.6}, {0.1, 1 / 
 var sketchSizes = []int{4, 16, 64}
 
 // sketchArea: how many keys two sets have in common, estimated from as many bytes of each: the first parts of a summary as nodes
-// publish it, a theta sketch, HyperLogLog, b-bit MinHash of the best b. Ours have never more bytes than theirs, the header
+// publish it, a theta sketch, HyperLogLog, CPC, b-bit MinHash of the best b. Ours have never more bytes than theirs, the header
 // counted and signatures for nobody. All know the sizes of the sets. Errors are relative to the truth, in the mean. The coverage is
 // how often, in 1,000 trials, the interval of 95 % confidence holds the truth: "ours" is how many points off 95 %, "theirs"
 // the three that are allowed.
@@ -43,6 +43,7 @@ func sketchArea(b *bench) {
 			e, off := sumUp(all, i*len(sketchShares)+j)
 			b.amount(name("apache/datasketches-go theta"), "error", s.target, e.ours, e.theta)
 			b.amount(name("axiomhq/hyperloglog"), "error", 0, e.ours, e.hll)
+			b.amount(name("apache/datasketches-go CPC"), "error", 0, e.ours, e.cpc)
 			b.amount(name(fmt.Sprintf("%d-bit MinHash", bestWidth(s.share))), "error", 0, e.ours, e.minHash)
 			b.amount(name("coverage, points off"), "points", 1, off, 3)
 		}
@@ -71,8 +72,8 @@ func (b *bench) kibibyte() {
 
 // sketched is the errors of one trial.
 type sketched struct {
-	ours, theta, hll, minHash float64
-	held                      bool // by our interval
+	ours, theta, hll, cpc, minHash float64
+	held                           bool // by our interval
 }
 
 // sketchTrial estimates every overlap once, from sketches of so many KiB.
@@ -95,6 +96,8 @@ func sketchTrial(seed uint64, sizes []int, rivals bool) []sketched {
 			if rivals {
 				e.theta = relative(thetaOverlap(a, others[i], bytes), s.share)
 				e.hll = relative(hllOverlap(a, others[i], bytes), s.share)
+				fromCPC, _ := cpcOverlap(a, others[i], bytes)
+				e.cpc = relative(fromCPC, s.share)
 				e.minHash = relative(minHashOverlap(rng.Uint64(), a, others[i], bytes, bestWidth(s.share)), s.share)
 			}
 			out = append(out, e)
@@ -113,6 +116,7 @@ func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 			mean.ours += e.ours / rivalTrials
 			mean.theta += e.theta / rivalTrials
 			mean.hll += e.hll / rivalTrials
+			mean.cpc += e.cpc / rivalTrials
 			mean.minHash += e.minHash / rivalTrials
 		}
 	}

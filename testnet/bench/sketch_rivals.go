@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/apache/datasketches-go/cpc"
 	"github.com/apache/datasketches-go/theta"
 	"github.com/axiomhq/hyperloglog"
 
@@ -43,6 +44,30 @@ func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 		panic("HyperLogLog of fewer bytes")
 	}
 	return max(0, float64(len(a)+len(b))-float64(s.Estimate()))
+}
+
+// cpcOverlap is the sizes of both less the union's, as CPC sketches tell it: the largest ones of which neither takes more
+// than so many bytes, with the bytes of the larger.
+func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took int) {
+	for lgK := bits.Len(uint(bytes)); ; lgK-- {
+		union := must(cpc.NewCpcUnionSketchWithDefault(lgK))
+		took = 0
+		for _, set := range [][]summary.Fingerprint{a, b} {
+			s := must(cpc.NewCpcSketchWithDefault(lgK))
+			for _, f := range set {
+				if err := s.UpdateUint64(uint64(f)); err != nil {
+					panic(err)
+				}
+			}
+			took = max(took, len(must(s.ToCompactSlice())))
+			if err := union.Update(s); err != nil {
+				panic(err)
+			}
+		}
+		if took <= bytes {
+			return max(0, float64(len(a)+len(b))-must(union.GetResult()).GetEstimate()), took
+		}
+	}
 }
 
 // minHashBins is the bins of one permutation: so few that none stays empty.
