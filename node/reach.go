@@ -93,6 +93,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		if ok {
 			n.letGo(evict)
 			err := n.host.Connect(network.WithAllowLimitedConn(ctx, ServiceName), info)
+			if err != nil && n.opened(info.ID) {
+				err = nil // it is there, and only slow to say who it is
+			}
 			n.links.Dialed(info.ID, err == nil, time.Now())
 			if !n.reached(info.ID) { // it closed before it was entered
 				n.links.Closed(info.ID)
@@ -258,12 +261,16 @@ func (n *Node) identified(p peer.ID) {
 	if n.links.Passing(p) {
 		return
 	}
-	for _, c := range n.host.Network().ConnsToPeer(p) {
-		if c.Stat().Direction == network.DirOutbound {
-			n.in.LinkChanged(p, inbox.Begun)
-			return
-		}
+	if n.opened(p) {
+		n.in.LinkChanged(p, inbox.Begun)
 	}
+}
+
+// opened says whether there is a connection to a peer that this host opened.
+func (n *Node) opened(p peer.ID) bool {
+	return slices.ContainsFunc(n.host.Network().ConnsToPeer(p), func(c network.Conn) bool {
+		return c.Stat().Direction == network.DirOutbound
+	})
 }
 
 // notifiee tells the node of connections that end.

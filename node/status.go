@@ -151,10 +151,6 @@ func (l *loop) status() Status {
 		s.Fault = l.publisher.fault.Error()
 	}
 	s.Made, s.Taken = l.n.links.Counts()
-	for _, d := range l.core.Overlay.Directory() {
-		s.Origins++
-		s.PartsHeld += d.Parts
-		s.BytesHeld += d.Bytes
-	}
+	s.Origins, s.PartsHeld, s.BytesHeld = l.core.Overlay.Totals()
 	return s
 }

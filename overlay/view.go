@@ -154,6 +154,16 @@ func (o *Overlay) Directory() []Depth {
 	return out
 }
 
+// Totals returns of how many peers a part is held, and how many parts and bytes these are together.
+func (o *Overlay) Totals() (peers, parts, bytes int) {
+	for _, e := range o.directory.Others() {
+		if e != nil && e.Held() != nil && !e.Covered() {
+			peers, parts, bytes = peers+1, parts+e.Held().Parts(), bytes+e.Held().EncodedBytes()
+		}
+	}
+	return peers, parts, bytes
+}
+
 // LinkBudget is what a link carries for summaries.
 type LinkBudget = exchange.LinkBudget
 

@@ -3,6 +3,7 @@ package summary
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Run is consecutive parts of a stream and the chain value that follows them. A message carries a run. The chain value at
@@ -28,6 +29,7 @@ func (r Run) EncodedBytes() int {
 // AppendBinary appends the canonical form of r: First, the number of parts, for each part its size and bytes, Next.
 // Numbers are varints.
 func (r Run) AppendBinary(b []byte) []byte {
+	b = slices.Grow(b, 2*binary.MaxVarintLen32+r.EncodedBytes()+3*len(r.Parts)+len(r.Next))
 	b = binary.AppendUvarint(b, uint64(r.First))
 	b = binary.AppendUvarint(b, uint64(len(r.Parts)))
 	for _, p := range r.Parts {

@@ -49,5 +49,16 @@ func (b *budget) allowsWhole(n int) bool {
 
 func (b *budget) take(n int) { b.tokens -= float64(n) }
 
+// gathered is the part of a burst that a line which is used up gathers before the next plan. A plan looks at all that is wanted: on a
+// slow line it would come five times a second otherwise, mostly to find that nothing fits. It is below what spare asks for.
+const gathered = 1.0 / 3
+
+// gather is how long it takes until n bytes may go, and some more.
+func (b *budget) gather(n int) time.Duration {
+	whole := Burst(b.rate)
+	want := max(min(float64(n), whole-reserve), float64(gathered*whole)-reserve) + reserve - b.tokens
+	return time.Duration(want / b.rate * float64(time.Second))
+}
+
 // spare says whether the line has not been used up of late.
 func (b *budget) spare() bool { return b.tokens >= Burst(b.rate)/2 }

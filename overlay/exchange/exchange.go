@@ -33,8 +33,10 @@ type Exchange struct {
 	turn     int // which link is served first, in turn
 	direct   int // direct fetches under way
 	ownTurn  time.Duration
-	asked    []int // the entries that links were asked about in the last round
-	doubted  bool  // there are links without credit
+	asked    []int         // the entries that links were asked about in the last round
+	offers   []offer       // memory of a round
+	gathers  time.Duration // there is no plan before then: the own line is used up
+	doubted  bool          // there are links without credit
 	lookout  lookout
 
 	copies  copies     // of our own parts
@@ -207,4 +209,6 @@ func (x *Exchange) Waiting() bool {
 }
 
 // Due returns when there is something to ask for or an ask times out, if nothing happens until then.
-func (x *Exchange) Due() time.Duration { return min(x.due.At(duePlan), x.due.At(dueAsks)) }
+func (x *Exchange) Due() time.Duration {
+	return min(max(x.due.At(duePlan), x.gathers), x.due.At(dueAsks))
+}

@@ -68,10 +68,10 @@ const (
 // planAsks chooses what to ask of which link, best value per byte first, until the own line's budget is spent.
 func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.PeerID][]event.Item {
 	x.asked = x.asked[:0]
-	if !x.due.Take(duePlan, now) {
+	if now < x.gathers || !x.due.Take(duePlan, now) {
 		return nil
 	}
-	var offers []offer
+	offers := x.offers[:0]
 	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
 	x.due.By(duePlan, now+settledQuiet)
 	x.rouse(now)
@@ -83,12 +83,15 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 			x.hush(e, e.UnwantedUntil())
 		} else if of, ok := x.bestOffer(now, e, short); ok {
 			offers = append(offers, of)
-			x.due.By(duePlan, now)
 		} else {
 			x.hush(e, now+quietFor(e))
 		}
 	}
 	x.due.By(duePlan, x.nextRouse())
+	if x.offers = offers; len(offers) > 0 {
+		x.due.By(duePlan, now)
+	}
+	defer clear(offers)
 	slices.SortFunc(offers, func(a, b offer) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
@@ -98,6 +101,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 	}
 	for _, of := range offers[:min(len(offers), maxOffers)] {
 		if !x.down.allowsWhole(of.bytes) {
+			x.gathers = now + x.down.gather(of.bytes)
 			break
 		}
 		x.take(now, of, asks)

@@ -119,7 +119,7 @@ func planned(w *world) (asks []string) {
 		x.endAsk(k.e)
 		k.e.quiet = k.quiet
 	}
-	x.down, x.lookout = down, lookout
+	x.down, x.lookout, x.gathers = down, lookout, 0
 	return asks
 }
 
