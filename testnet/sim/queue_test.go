@@ -1,0 +1,161 @@
+package sim
+
+import (
+	"cmp"
+	"container/heap"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// plainQueue is the slow twin of the queue and of group: one heap for all events, by window, peer, time and order of planning.
+type plainQueue struct {
+	width  time.Duration
+	now    int64
+	seq    uint64
+	events []plainEvent
+}
+
+type plainEvent struct {
+	window int64
+	event
+}
+
+func (q *plainQueue) Len() int { return len(q.events) }
+func (q *plainQueue) Less(i, j int) bool {
+	a, b := &q.events[i], &q.events[j]
+	return cmp.Or(cmp.Compare(a.window, b.window), cmp.Compare(a.to, b.to), cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) < 0
+}
+func (q *plainQueue) Swap(i, j int) { q.events[i], q.events[j] = q.events[j], q.events[i] }
+
+// Push is for package heap.
+func (q *plainQueue) Push(x any) { q.events = append(q.events, x.(plainEvent)) }
+
+// Pop is for package heap.
+func (q *plainQueue) Pop() any {
+	last := q.events[len(q.events)-1]
+	q.events = q.events[:len(q.events)-1]
+	return last
+}
+
+func (q *plainQueue) push(e event) {
+	e.seq = q.seq
+	q.seq++
+	heap.Push(q, plainEvent{max(int64(e.at/q.width), q.now+1), e})
+}
+
+// next are the events of the next window, in the order in which peers deal with them.
+func (q *plainQueue) next() (events []event) {
+	for q.now++; len(q.events) > 0 && q.events[0].window == q.now; {
+		events = append(events, heap.Pop(q).(plainEvent).event)
+	}
+	return events
+}
+
+// dealing has a simulator's queue and groups deal with events.
+type dealing struct {
+	*queue
+	sim Sim
+}
+
+func newDealing(peers int, width time.Duration) *dealing {
+	return &dealing{newQueue(width), Sim{nodes: make([]node, peers), counts: make([]int32, peers)}}
+}
+
+// next calls do with the events of the next window, in the order in which peers deal with them.
+func (d *dealing) next(do func(*event)) {
+	_, events := d.queue.next()
+	for i := range d.sim.group(events) {
+		for k := range d.sim.groups[i].events {
+			do(&d.sim.groups[i].events[k])
+		}
+	}
+	d.recycle(events)
+}
+
+// Events come as the plain heap has them: near and far ones, many at one instant, and some that are late.
+func TestQueueAgainstHeap(t *testing.T) {
+	const width, peers = 10 * time.Millisecond, 20
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		fast, plain := newDealing(peers, width), &plainQueue{width: width}
+		left := 3000
+		push := func() {
+			if left--; left < 0 {
+				return
+			}
+			at := time.Duration(fast.now)*width + time.Duration(rng.IntN(12)-2)*width/2
+			if rng.IntN(20) == 0 {
+				at += time.Duration(rng.IntN(3*ringWindows)) * width
+			}
+			e := event{at: at, to: strategy.ID(rng.IntN(peers))}
+			fast.push(e)
+			plain.push(e)
+		}
+		for range 100 {
+			push()
+		}
+		for dealt := 0; dealt < 3000; {
+			want := plain.next()
+			n := 0
+			fast.next(func(e *event) {
+				if n >= len(want) || e.at != want[n].at || e.seq != want[n].seq || e.to != want[n].to {
+					t.Fatalf("seed %d, window %d, event %d: %+v", seed, fast.now, n, *e)
+				}
+				n++
+			})
+			if n != len(want) {
+				t.Fatalf("seed %d, window %d: %d events, want %d", seed, fast.now, n, len(want))
+			}
+			dealt += n
+			for range n + rng.IntN(2) {
+				push()
+			}
+			if dealt > 0 && len(plain.events) == 0 {
+				for range 50 {
+					push()
+				}
+			}
+		}
+	}
+}
+
+// What it takes to keep events in order, beside the plain heap: 100,000 wait, and each leads to another 10 to 100 ms later.
+func BenchmarkQueue(b *testing.B) {
+	const width, peers, waiting, windows = 10 * time.Millisecond, 1000, 100_000, 30
+	var fast, plain time.Duration
+	events := 0
+	for b.Loop() {
+		at := func(rng *rand.Rand, now int64) event {
+			latency := 10*time.Millisecond + time.Duration(rng.IntN(int(90*time.Millisecond)))
+			return event{at: time.Duration(now)*width + latency, to: strategy.ID(rng.IntN(peers))}
+		}
+		rng, d := rand.New(rand.NewPCG(1, 1)), newDealing(peers, width)
+		began := time.Now()
+		for range waiting {
+			d.push(at(rng, 0))
+		}
+		for range windows {
+			d.next(func(*event) {
+				d.push(at(rng, d.now))
+				events++
+			})
+		}
+		fast += time.Since(began)
+		rng, p := rand.New(rand.NewPCG(1, 1)), &plainQueue{width: width}
+		began = time.Now()
+		for range waiting {
+			p.push(at(rng, 0))
+		}
+		for range windows {
+			for range p.next() {
+				p.push(at(rng, p.now))
+			}
+		}
+		plain += time.Since(began)
+	}
+	b.ReportMetric(float64(fast.Nanoseconds())/float64(events), "ns/event")
+	b.ReportMetric(plain.Seconds()/fast.Seconds(), "×plain-heap")
+}
