@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // collectionRows are the means over the trials, in the order of the runs and of what each found.
@@ -166,7 +166,7 @@ func collectionOutcomes(rows []CollectionRow) (out []Outcome) {
 }
 
 // mean is the value with its interval.
-func (r CollectionRow) mean() scenario.Mean { return scenario.MeanWith(r.Value, r.Error, r.Trials) }
+func (r CollectionRow) mean() statistics.Mean { return statistics.MeanWith(r.Value, r.Error, r.Trials) }
 
 func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]string {
 	peers := "as many as the data has"

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // write writes the rows as a table, the plots, and the report that holds all of them. Of so many runs some may be missing.
@@ -52,7 +52,7 @@ func networkOutcomes(rows []NetworkRow) (out []Outcome) {
 					values = append(values, m.of(r))
 				}
 			}
-			out = append(out, outcome(of, m.title, scenario.MeanOf(values)))
+			out = append(out, outcome(of, m.title, statistics.MeanOf(values)))
 		}
 	}
 	return out
@@ -147,7 +147,7 @@ func (m networkMeasure) mean(trials []NetworkRow) string {
 	for _, r := range trials {
 		values = append(values, m.of(r))
 	}
-	mean := scenario.MeanOf(values)
+	mean := statistics.MeanOf(values)
 	if len(trials) == 1 {
 		return fixed(mean.Value, m.decimals)
 	}
@@ -362,7 +362,7 @@ func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
 				values = append(values, m.of(r))
 			}
 		}
-		mean := scenario.MeanOf(values)
+		mean := statistics.MeanOf(values)
 		d.dots = append(d.dots, dot{name: s, value: mean.Value, half: mean.Half, label: m.label(mean.Value), colour: i})
 	}
 	return d
@@ -424,7 +424,7 @@ func (l line) mean() line {
 		values[p.X] = append(values[p.X], p.Y)
 	}
 	for i, p := range out.Points {
-		m := scenario.MeanOf(values[p.X])
+		m := statistics.MeanOf(values[p.X])
 		out.Points[i].Y, out.Points[i].Half = m.Value, m.Half
 	}
 	out.sort()

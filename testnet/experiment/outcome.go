@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // rowsFile is what every experiment writes to its folder, and Compare reads.
@@ -23,12 +23,12 @@ type Outcome struct {
 	Trials   int     `json:"trials"`
 }
 
-func outcome(of, quantity string, m scenario.Mean) Outcome {
+func outcome(of, quantity string, m statistics.Mean) Outcome {
 	return Outcome{of, quantity, m.Value, m.Half, m.N}
 }
 
-func (o Outcome) mean() scenario.Mean {
-	return scenario.Mean{Value: o.Value, Half: o.Half, N: o.Trials}
+func (o Outcome) mean() statistics.Mean {
+	return statistics.Mean{Value: o.Value, Half: o.Half, N: o.Trials}
 }
 
 // found is the content of rows.json.
@@ -89,7 +89,7 @@ func Compare(a, b string) (Comparison, error) {
 			c.OnlyA++
 			continue
 		}
-		d := scenario.Difference(x.mean(), after[i].mean())
+		d := statistics.Difference(x.mean(), after[i].mean())
 		c.Differences = append(c.Differences, Difference{x.Case, x.Quantity, x, after[i], d.Value, d.Half})
 	}
 	c.OnlyB = len(after) - len(c.Differences)

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // Measured is what one run of something real, such as a testnet, has shown. Runs of one case are trials of it.
@@ -107,7 +107,7 @@ func measuredOutcomes(runs []Measured) (out []Outcome) {
 		}
 	}
 	for _, k := range keys {
-		out = append(out, outcome(k.of, k.quantity, scenario.MeanOf(values[k])))
+		out = append(out, outcome(k.of, k.quantity, statistics.MeanOf(values[k])))
 	}
 	return out
 }

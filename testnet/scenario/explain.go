@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -177,4 +179,21 @@ func (s *Scenario) answered(strategy, figure string) bool {
 		return there
 	}
 	return slices.Contains([]string{"recall", "messages", "upkeep"}, figure) || strings.HasPrefix(figure, recallOf(""))
+}
+
+// down and up are a bound of an interval to four digits, rounded outwards.
+func down(x float64) string { return rounded(x, math.Floor) }
+
+func up(x float64) string { return rounded(x, math.Ceil) }
+
+func rounded(x float64, round func(float64) float64) string {
+	if x == 0 {
+		return "0.0"
+	}
+	unit := math.Pow10(3 - int(math.Floor(math.Log10(math.Abs(x)))))
+	s := strconv.FormatFloat(round(x*unit)/unit, 'g', 6, 64)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
 }

@@ -1,10 +1,11 @@
 package scenario
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // Status is how far several runs are.
@@ -16,14 +17,14 @@ type Status struct {
 
 // Row is one figure of a strategy in a scenario: the mean of the trials, and what the scenario's file says that it is.
 type Row struct {
-	Scenario string      `json:"scenario"`
-	Strategy string      `json:"strategy"`
-	Engine   string      `json:"engine"`
-	Figure   string      `json:"figure"`
-	Unit     string      `json:"unit,omitempty"`
-	Mean     Mean        `json:"mean"`
-	Answer   *[2]float64 `json:"answer,omitempty"` // the interval
-	Holds    bool        `json:"holds"`            // the mean lies in it, or there is none
+	Scenario string          `json:"scenario"`
+	Strategy string          `json:"strategy"`
+	Engine   string          `json:"engine"`
+	Figure   string          `json:"figure"`
+	Unit     string          `json:"unit,omitempty"`
+	Mean     statistics.Mean `json:"mean"`
+	Answer   *[2]float64     `json:"answer,omitempty"` // the interval
+	Holds    bool            `json:"holds"`            // the mean lies in it, or there is none
 }
 
 // Rows sums up runs: by scenario, strategy, engine and figure, in the order of the first runs.
@@ -52,7 +53,7 @@ func (s *Scenario) rows(strategy, engine string, runs []*Run) (out []Row) {
 		return nil
 	}
 	for _, f := range s.Figures() {
-		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: MeanOf(values[f.Name]), Holds: true}
+		row := Row{Scenario: s.Name, Strategy: strategy, Engine: engine, Figure: f.Name, Unit: f.Unit, Mean: statistics.MeanOf(values[f.Name]), Holds: true}
 		if want, said := s.Answers[strategy][f.Name]; said && engine == Simulated {
 			row.Answer, row.Holds = &want, row.Mean.Value >= want[0] && row.Mean.Value <= want[1]
 		}
@@ -85,37 +86,10 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// String is the mean with the half width of its interval, to as many decimals as that has meaning.
-func (m Mean) String() string {
-	if m.N == 0 {
-		return "–"
-	}
-	decimals := 4 - int(math.Ceil(math.Log10(max(math.Abs(m.Value), 1))))
-	if m.Value == math.Trunc(m.Value) && m.Half == 0 {
-		decimals = 0
-	}
-	value := strconv.FormatFloat(m.Value, 'f', max(0, decimals), 64)
-	if m.N < 2 {
-		return value
-	}
-	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))
-}
-
-// MarshalJSON leaves out what is not a number.
-func (m Mean) MarshalJSON() ([]byte, error) {
-	part := func(name string, x float64) string {
-		if s := digits(x); s != "" {
-			return fmt.Sprintf(`%q:%s,`, name, s)
-		}
-		return ""
-	}
-	return []byte("{" + part("value", m.Value) + part("half_95", m.Half) + part("least", m.Least) + part("most", m.Most) + fmt.Sprintf(`"trials":%d}`, m.N)), nil
-}
-
 // RecallAt is the recall of the queries that began in some seconds of the run.
 type RecallAt struct {
-	At   float64 // the middle
-	Mean Mean    // over the trials
+	At   float64         // the middle
+	Mean statistics.Mean // over the trials
 }
 
 // RecallOverTime is the recall by when queries began, in steps of 5 s or more, so that each has queries enough.
@@ -134,7 +108,7 @@ func RecallOverTime(runs []*Run) []RecallAt {
 			in := slices.DeleteFunc(slices.Clone(r.Queries), func(q Query) bool { return q.At < from || q.At >= from+step })
 			values = append(values, Recall(in))
 		}
-		if m := MeanOf(values); m.N > 0 {
+		if m := statistics.MeanOf(values); m.N > 0 {
 			out = append(out, RecallAt{from + step/2, m})
 		}
 	}

@@ -3,7 +3,6 @@ package scenario_test
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -285,24 +284,6 @@ func values(t testing.TB, text string, by strategy.Strategy) map[string]float64 
 	t.Helper()
 	s := parse(t, text)
 	return s.Values(simulate(t, s, by))
-}
-
-// Intervals are Student's: 1, 2, 3 have a mean of 2 ± 2.484.
-func TestMeanOf(t *testing.T) {
-	m := scenario.MeanOf([]float64{1, 2, 3, math.NaN()})
-	if m.Value != 2 || math.Abs(m.Half-4.303/math.Sqrt(3)) > 1e-9 || m.N != 3 || m.Least != 1 || m.Most != 3 {
-		t.Errorf("%+v", m)
-	}
-	if m := scenario.MeanOf([]float64{5}); m.Half != 0 || m.String() != "5" {
-		t.Errorf("%+v, %s", m, m)
-	}
-	many := make([]float64, 31)
-	for i := range many {
-		many[i] = float64(i % 2)
-	}
-	if m := scenario.MeanOf(many); math.Abs(m.Half-2.0423*math.Sqrt(m.Value*(1-m.Value)*31/30/31)) > 1e-4 {
-		t.Errorf("%+v", m)
-	}
 }
 
 // The tables have one schema as CSV and as NDJSON.

@@ -1,9 +1,11 @@
-package scenario
+// Package statistics is what several trials of one thing show together: means with 95 % confidence intervals by Student's t distribution,
+// and differences of two with Welch's.
+package statistics
 
 import (
+	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Mean is the mean of what several trials have shown, with the half width of its 95 % confidence interval by Student's t
@@ -92,19 +94,37 @@ func (m Mean) Next() (low, high float64) {
 	return m.Value - m.Half*math.Sqrt2, m.Value + m.Half*math.Sqrt2
 }
 
-// down and up are a bound of an interval to four digits, rounded outwards.
-func down(x float64) string { return rounded(x, math.Floor) }
-
-func up(x float64) string { return rounded(x, math.Ceil) }
-
-func rounded(x float64, round func(float64) float64) string {
-	if x == 0 {
-		return "0.0"
+// String is the mean with the half width of its interval, to as many decimals as that has meaning.
+func (m Mean) String() string {
+	if m.N == 0 {
+		return "–"
 	}
-	unit := math.Pow10(3 - int(math.Floor(math.Log10(math.Abs(x)))))
-	s := strconv.FormatFloat(round(x*unit)/unit, 'g', 6, 64)
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
+	decimals := 4 - int(math.Ceil(math.Log10(max(math.Abs(m.Value), 1))))
+	if m.Value == math.Trunc(m.Value) && m.Half == 0 {
+		decimals = 0
 	}
-	return s
+	value := strconv.FormatFloat(m.Value, 'f', max(0, decimals), 64)
+	if m.N < 2 {
+		return value
+	}
+	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))
+}
+
+// MarshalJSON leaves out what is not a number.
+func (m Mean) MarshalJSON() ([]byte, error) {
+	part := func(name string, x float64) string {
+		if s := digits(x); s != "" {
+			return fmt.Sprintf(`%q:%s,`, name, s)
+		}
+		return ""
+	}
+	return []byte("{" + part("value", m.Value) + part("half_95", m.Half) + part("least", m.Least) + part("most", m.Most) + fmt.Sprintf(`"trials":%d}`, m.N)), nil
+}
+
+// digits are six, and nothing for what is not a number.
+func digits(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
 }
