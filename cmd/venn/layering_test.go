@@ -89,6 +89,7 @@ var layers = []layer{
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
 	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/strategy"}},
 	{"testnet/statistics", nil},
+	{"testnet/experiment/report", []string{"testnet/statistics"}},
 	{"testnet/scenario", []string{"summary/...", "testnet/statistics", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
 	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy"}},

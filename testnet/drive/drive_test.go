@@ -49,15 +49,15 @@ func (c *counter) sent(id protocol.ID) (messages int, bytes int) {
 	return int(c.messages[id]), int(c.bytes[id])
 }
 
-// bed is a network on hosts of its own.
-type bed struct {
+// testNetwork is a network on hosts of its own.
+type testNetwork struct {
 	*drive.Network
 	hosts []host.Host
 	meter *counter // of all hosts
 }
 
 // lay runs a strategy on n peers, of which the last two hold key 1.
-func lay(t *testing.T, n int, s strategy.Strategy, links ...[2]strategy.ID) *bed {
+func newTestNetwork(t *testing.T, n int, s strategy.Strategy, links ...[2]strategy.ID) *testNetwork {
 	t.Helper()
 	holds := func(p strategy.ID, k strategy.Key) bool { return k.Number == 1 && int(p) >= n-2 }
 	net, err := drive.New(drive.Config{
@@ -72,7 +72,7 @@ func lay(t *testing.T, n int, s strategy.Strategy, links ...[2]strategy.ID) *bed
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bed{Network: net, meter: &counter{bytes: map[protocol.ID]int64{}, messages: map[protocol.ID]int64{}}}
+	b := &testNetwork{Network: net, meter: &counter{bytes: map[protocol.ID]int64{}, messages: map[protocol.ID]int64{}}}
 	t.Cleanup(b.end)
 	for range n {
 		h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.BandwidthReporter(b.meter),
@@ -93,7 +93,7 @@ func lay(t *testing.T, n int, s strategy.Strategy, links ...[2]strategy.ID) *bed
 	return b
 }
 
-func (b *bed) end() {
+func (b *testNetwork) end() {
 	b.Close()
 	for _, h := range b.hosts {
 		_ = h.Close()
@@ -101,14 +101,14 @@ func (b *bed) end() {
 }
 
 // settle waits for rest, in the time that a busy machine takes.
-func (b *bed) settle(t *testing.T) {
+func (b *testNetwork) settle(t *testing.T) {
 	t.Helper()
 	if err := b.Settle(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (b *bed) find(t *testing.T, all bool) drive.Answer {
+func (b *testNetwork) find(t *testing.T, all bool) drive.Answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -183,7 +183,7 @@ var star = [][2]strategy.ID{{0, 1}, {2, 0}, {0, 3}}
 
 // A query finds what there is, ends when nothing of it is under way, and is on the wire as long as its messages say.
 func TestFind(t *testing.T) {
-	b := lay(t, 4, script(asking), star...)
+	b := newTestNetwork(t, 4, script(asking), star...)
 	b.settle(t)
 	first := b.find(t, true) // opens streams, which takes some bytes more
 	if slices.Sort(first.Holders); !slices.Equal(first.Holders, []strategy.ID{2, 3}) || first.Found <= 0 || first.Over != 0 {
@@ -209,7 +209,7 @@ func TestFind(t *testing.T) {
 func TestSizes(t *testing.T) {
 	sizes := []int{0, 1, strategy.Overhead, 50, 1 << 10, 1 << 20, 44, 3 << 20, 45}
 	var l log
-	b := lay(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
+	b := newTestNetwork(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
 		l.add(h.Self(), in)
 		if _, ok := in.(strategy.LinkOpened); ok && h.Self() == 0 {
 			for _, n := range sizes {
@@ -240,7 +240,7 @@ func TestSizes(t *testing.T) {
 // What a machine wants of its links happens, and both ends hear of it.
 func TestLinks(t *testing.T) {
 	var l log
-	b := lay(t, 3, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
+	b := newTestNetwork(t, 3, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
 		l.add(h.Self(), in)
 		switch in := in.(type) {
 		case strategy.LinkOpened:
@@ -277,7 +277,7 @@ func TestLinks(t *testing.T) {
 func TestGone(t *testing.T) {
 	var l log
 	lost, failed := make(chan struct{}), make(chan strategy.Failed, 2)
-	b := lay(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
+	b := newTestNetwork(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
 		l.add(h.Self(), in)
 		if h.Self() != 0 {
 			return
@@ -305,7 +305,7 @@ func TestGone(t *testing.T) {
 func TestWake(t *testing.T) {
 	var l log
 	var times []time.Duration
-	b := lay(t, 1, script(func(h strategy.Host, now time.Duration, in strategy.Input) {
+	b := newTestNetwork(t, 1, script(func(h strategy.Host, now time.Duration, in strategy.Input) {
 		l.add(h.Self(), in)
 		switch in.(type) {
 		case strategy.Joined:
@@ -334,7 +334,7 @@ func TestWake(t *testing.T) {
 
 // Who is waited for and says so is believed; who wants to be woken for ever is not waited for.
 func TestOver(t *testing.T) {
-	b := lay(t, 2, script(func(h strategy.Host, now time.Duration, in strategy.Input) {
+	b := newTestNetwork(t, 2, script(func(h strategy.Host, now time.Duration, in strategy.Input) {
 		switch in := in.(type) {
 		case strategy.Woken, strategy.Joined:
 			h.Wake(now + 10*time.Millisecond)
@@ -360,7 +360,7 @@ func TestOver(t *testing.T) {
 // A strategy that never stops sending ends the run, with an error that says so.
 func TestOverflow(t *testing.T) {
 	for to := range strategy.ID(2) {
-		b := lay(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
+		b := newTestNetwork(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
 			if s, ok := in.(strategy.Started); ok {
 				for range 1 << 16 {
 					h.Send(to, strategy.Message{Bytes: 1 << 10, Query: s.Query.ID})
@@ -375,7 +375,7 @@ func TestOverflow(t *testing.T) {
 
 // A run that is closed while it is busy ends, and says so to who waits.
 func TestClose(t *testing.T) {
-	b := lay(t, 4, script(func(h strategy.Host, _ time.Duration, in strategy.Input) { // a message goes round for ever
+	b := newTestNetwork(t, 4, script(func(h strategy.Host, _ time.Duration, in strategy.Input) { // a message goes round for ever
 		switch in := in.(type) {
 		case strategy.Started:
 			h.Send(1, strategy.Message{Bytes: 1 << 20, Query: in.Query.ID})
@@ -405,7 +405,7 @@ func TestClose(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	var found sync.Once
 	known := make(chan struct{})
-	b := lay(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
+	b := newTestNetwork(t, 2, script(func(h strategy.Host, _ time.Duration, in strategy.Input) {
 		switch in := in.(type) {
 		case strategy.Started:
 			h.Found(in.Query.ID, 1, 1)

@@ -36,7 +36,7 @@ func TestPipeLeft(t *testing.T) {
 	}
 }
 
-// A lane waits for its pipe to be taken no longer than the run goes on.
+// A outbox waits for its pipe to be taken no longer than the run goes on.
 func TestPipeLeftAtEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n := &Network{ctx: ctx}

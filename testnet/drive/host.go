@@ -114,22 +114,22 @@ func (m *member) frame(to strategy.ID, k kind) {
 
 func (m *member) push(to strategy.ID, id protocol.ID, f *frame) {
 	m.net.enter(f.message.Query)
-	if !m.lane(to, id).push(f) {
+	if !m.outbox(to, id).push(f) {
 		m.net.cancel(ErrOverflow)
 	}
 }
 
-// lane is the one to a peer for a protocol.
-func (m *member) lane(to strategy.ID, id protocol.ID) *lane {
+// outbox is the one to a peer for a protocol.
+func (m *member) outbox(to strategy.ID, id protocol.ID) *outbox {
 	w := way{to, id}
-	if m.lanes[w] == nil {
-		m.lanes[w] = newLane(m, w)
+	if m.outboxes[w] == nil {
+		m.outboxes[w] = newOutbox(m, w)
 	}
-	return m.lanes[w]
+	return m.outboxes[w]
 }
 
 // keep has the streams to a peer stay open, or not any longer.
 func (m *member) keep(p strategy.ID, open bool) {
-	m.lane(p, UpkeepID).keep.Store(open)
-	m.lane(p, QueryID).keep.Store(open)
+	m.outbox(p, UpkeepID).keep.Store(open)
+	m.outbox(p, QueryID).keep.Store(open)
 }

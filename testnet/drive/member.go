@@ -32,18 +32,18 @@ type member struct {
 	now     time.Duration
 	effects []effect // of the step under way
 
-	links   []strategy.ID // ascending
-	dialing []strategy.ID // links asked for
-	early   []strategy.LinkOpened
-	least   int // links that are replaced when they are lost
-	lanes   map[way]*lane
+	links    []strategy.ID // ascending
+	dialing  []strategy.ID // links asked for
+	early    []strategy.LinkOpened
+	least    int // links that are replaced when they are lost
+	outboxes map[way]*outbox
 
 	away   bool          // it has left, or has not come yet
 	wakeAt time.Duration // negative: never
 	timer  *time.Timer
 }
 
-// way is where a lane leads.
+// way is where an outbox leads.
 type way struct {
 	to strategy.ID
 	id protocol.ID
@@ -84,7 +84,7 @@ func newMember(n *Network, id strategy.ID, h host.Host) *member {
 	return &member{
 		net: n, id: id, host: h, address: peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()},
 		inbox: make(chan event, inboxSize), own: make(chan event, inboxSize),
-		away: n.cfg.Away(id), rng: n.random(id, 0), chance: n.random(id, 1), lanes: map[way]*lane{}, wakeAt: never,
+		away: n.cfg.Away(id), rng: n.random(id, 0), chance: n.random(id, 1), outboxes: map[way]*outbox{}, wakeAt: never,
 	}
 }
 

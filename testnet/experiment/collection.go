@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
@@ -158,7 +159,7 @@ func RunCollection(ctx context.Context, name string, o CollectionOptions) (Colle
 	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
 		missing := slices.DeleteFunc(slices.Clone(found), func(f *[]measure) bool { return f != nil })
-		result.Files, writeErr = o.write(name, result.Rows, unfinished(len(found)-len(missing), len(found)))
+		result.Files, writeErr = o.write(name, result.Rows, report.Unfinished(len(found)-len(missing), len(found)))
 		err = errors.Join(err, writeErr)
 	}
 	return result, err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
@@ -74,7 +75,7 @@ func collectionColumns(rows []CollectionRow) []column {
 	return slices.DeleteFunc(columns, func(c column) bool { return !c.show })
 }
 
-func collectionTable(rows []CollectionRow) (t table) {
+func collectionTable(rows []CollectionRow) (t report.Table) {
 	if len(rows) == 0 {
 		return t
 	}
@@ -136,22 +137,22 @@ func (r CollectionRow) cell(decimals int) string {
 
 // write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of them.
 func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
-	out := output{dir: o.Out}
+	out := report.Folder{Dir: o.Out}
 	records := [][]string{{"sweep", "at", "peers", "case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
 	for _, r := range rows {
 		records = append(records, []string{
-			r.Sweep, number(r.At), strconv.Itoa(r.Peers), r.Case, r.By, strconv.Itoa(r.Bytes), r.Quantity, number(r.Value), number(r.Error),
+			r.Sweep, report.Number(r.At), strconv.Itoa(r.Peers), r.Case, r.By, strconv.Itoa(r.Bytes), r.Quantity, report.Number(r.Value), report.Number(r.Error),
 			strconv.Itoa(r.Trials),
 		})
 	}
-	out.found(found{name, o.Version, rows, collectionOutcomes(rows)})
-	out.csv("rows.csv", records)
-	out.report(report{
+	found{name, o.Version, rows, collectionOutcomes(rows)}.write(&out)
+	out.CSV("rows.csv", records)
+	out.Report(report.Page{
 		Name: name, Title: titleOf(Collections(), name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
-		Sections: []section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
+		Sections: []report.Section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
 		Terms:    collectionTerms[name],
 	})
-	return out.files, out.err
+	return out.Files, out.Err
 }
 
 func collectionOutcomes(rows []CollectionRow) (out []Outcome) {
@@ -211,8 +212,8 @@ var collectionTerms = map[string][][2]string{
 }
 
 // collectionDrawings are a figure of each quantity over the sweep with a line for each case, or a chart with a dot for each.
-func collectionDrawings(name string, rows []CollectionRow) []drawing {
-	var out []drawing
+func collectionDrawings(name string, rows []CollectionRow) []report.Drawing {
+	var out []report.Drawing
 	for _, q := range distinct(rows, func(r CollectionRow) string { return r.Quantity }) {
 		of := slices.DeleteFunc(slices.Clone(rows), func(r CollectionRow) bool { return r.Quantity != q })
 		file := name + "-" + strings.ReplaceAll(strings.Split(q, ",")[0], " ", "-")
@@ -236,34 +237,35 @@ func (r CollectionRow) title() string {
 // isShare says whether 1 is the most, and reached.
 func isShare(quantity string) bool { return quantity == "recall" || quantity == "pairs connected" }
 
-func collectionChart(file, quantity string, rows []CollectionRow) dotChart {
-	d := dotChart{name: file, title: quantity, share: isShare(quantity)}
+func collectionChart(file, quantity string, rows []CollectionRow) report.DotChart {
+	d := report.DotChart{Name: file, Title: quantity, Share: isShare(quantity)}
 	cases := distinct(rows, func(r CollectionRow) string { return r.Case })
 	for _, r := range rows {
-		d.dots = append(d.dots, dot{
-			name: r.title(), value: r.Value, half: r.mean().Half, label: fixed(r.Value, decimals(rows, quantity)), colour: slices.Index(cases, r.Case),
+		d.Dots = append(d.Dots, report.Dot{
+			Name: r.title(), Value: r.Value, Half: r.mean().Half, Label: fixed(r.Value, decimals(rows, quantity)), Colour: slices.Index(cases, r.Case),
 		})
 	}
 	return d
 }
 
-func collectionFigure(file, quantity string, rows []CollectionRow) figure {
-	f := figure{name: file, y: quantity, marks: true, share: isShare(quantity)}
+func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure {
+	f := report.Figure{Name: file, Y: quantity, Marks: true, Share: isShare(quantity)}
 	var values []float64
 	for _, r := range rows {
 		values = append(values, r.At)
 	}
-	place := f.layOut(variable(Sweeps(rows[0].Experiment), rows[0].Sweep), values)
+	swept := variable(Sweeps(rows[0].Experiment), rows[0].Sweep)
+	place := f.LayOut(swept.axis, swept.time, swept.label, values)
 	for _, r := range rows {
-		i := slices.IndexFunc(f.lines, func(l line) bool { return l.Name == r.title() })
+		i := slices.IndexFunc(f.Lines, func(l report.Line) bool { return l.Name == r.title() })
 		if i < 0 {
-			i = len(f.lines)
-			f.lines = append(f.lines, line{Name: r.title()})
+			i = len(f.Lines)
+			f.Lines = append(f.Lines, report.Line{Name: r.title()})
 		}
-		f.lines[i].Points = append(f.lines[i].Points, point{place(r.At), r.Value, r.mean().Half})
+		f.Lines[i].Points = append(f.Lines[i].Points, report.Point{X: place(r.At), Y: r.Value, Half: r.mean().Half})
 	}
-	for _, l := range f.lines {
-		l.sort()
+	for _, l := range f.Lines {
+		l.Sort()
 	}
 	return f
 }

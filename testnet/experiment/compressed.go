@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/papers"
 )
 
@@ -84,17 +85,17 @@ func (s *session) sizes(m, k int) {
 	}
 }
 
-func compressedFigures(*session) []figure {
-	var figures []figure
+func compressedFigures(*session) []report.Figure {
+	var figures []report.Figure
 	for i, z := range []float64{8, 16} {
 		most := []float64{10, 20}[i]
-		figures = append(figures, figure{
-			name:  fmt.Sprintf("compressed-figure%d", i+1),
-			title: fmt.Sprintf("Mitzenmacher 2002, figure %d: %v bits an element", i+1, z),
-			x:     "hash functions k", y: "false-positive probability", from: 0, to: []float64{0.1, 0.002}[i],
-			lines: []line{
-				curveOf("standard, m/n = z/n", 0.5, most, 200, func(k float64) float64 { return papers.AsymptoticRate(z, k) }),
-				curveOf("compressed to z/n", 0.5, most, 200, func(k float64) float64 { return papers.AsymptoticRate(longest(z, k), k) }),
+		figures = append(figures, report.Figure{
+			Name:  fmt.Sprintf("compressed-figure%d", i+1),
+			Title: fmt.Sprintf("Mitzenmacher 2002, figure %d: %v bits an element", i+1, z),
+			X:     "hash functions k", Y: "false-positive probability", From: 0, To: []float64{0.1, 0.002}[i],
+			Lines: []report.Line{
+				report.CurveOf("standard, m/n = z/n", 0.5, most, 200, func(k float64) float64 { return papers.AsymptoticRate(z, k) }),
+				report.CurveOf("compressed to z/n", 0.5, most, 200, func(k float64) float64 { return papers.AsymptoticRate(longest(z, k), k) }),
 			},
 		})
 	}

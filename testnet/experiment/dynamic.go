@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/papers"
 )
 
@@ -92,18 +93,18 @@ func (s *session) growDynamic(target float64) {
 	}
 }
 
-func dynamicFigures(*session) []figure {
-	var figures []figure
+func dynamicFigures(*session) []report.Figure {
+	var figures []report.Figure
 	for i, rate := range []float64{0.1, 0.05, 0.01, 0.005} {
 		f, d := dynamicFor(rate)
-		figures = append(figures, figure{
-			name:  fmt.Sprintf("dynamic-figure4%c", 'a'+i),
-			title: fmt.Sprintf("Papapetrou et al. 2010, figure 4%c: initial probability %v", 'a'+i, rate),
-			x:     "elements", y: "false-positive probability",
-			lines: []line{
-				curveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.FalsePositiveRate(int(n)) }),
-				curveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.FalsePositiveRate(int(n)) }),
-				curveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return papers.DynamicRateBound(d, int(n)) }),
+		figures = append(figures, report.Figure{
+			Name:  fmt.Sprintf("dynamic-figure4%c", 'a'+i),
+			Title: fmt.Sprintf("Papapetrou et al. 2010, figure 4%c: initial probability %v", 'a'+i, rate),
+			X:     "elements", Y: "false-positive probability",
+			Lines: []report.Line{
+				report.CurveOf("standard", 1000, 500_000, 499, func(n float64) float64 { return f.FalsePositiveRate(int(n)) }),
+				report.CurveOf("D-BBF", 1000, 500_000, 499, func(n float64) float64 { return d.FalsePositiveRate(int(n)) }),
+				report.CurveOf("D-BBF, upper bound", 1000, 500_000, 499, func(n float64) float64 { return papers.DynamicRateBound(d, int(n)) }),
 			},
 		})
 	}

@@ -27,6 +27,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 )
 
 // ErrUnknown is matched when a name is neither All nor that of an experiment that repeats a paper.
@@ -108,7 +110,7 @@ var experiments = []experiment{
 type experiment struct {
 	Info
 	tasks   func(*session) []task
-	figures func(*session) []figure // after the tasks; may be nil
+	figures func(*session) []report.Figure // after the tasks; may be nil
 }
 
 type task struct {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/papers"
 )
 
@@ -88,7 +89,7 @@ func (s *session) compareSchemes(c, n int) {
 		x := s.schemeRate(h, n, m, k, 200, 5*int(math.Ceil(10/p)))
 		points := s.curve(fmt.Sprintf("%s, c=%d", h.name, c))
 		points.Dots = true
-		points.add(float64(n), x.mean)
+		points.Add(float64(n), x.mean)
 		if c <= 8 && n >= 5000 {
 			s.note(Row{
 				Paper: s.Paper, Table: "Figure 1", Row: fmt.Sprintf("c=%d, n=%d, %s", c, n, h.name),
@@ -163,7 +164,7 @@ func (s *session) distribution(h hashScheme) {
 	points := s.curve("Q, " + h.name)
 	points.Dots = true
 	for q, count := range counts {
-		points.add(float64(q), count*10_000/float64(len(qs)))
+		points.Add(float64(q), count*10_000/float64(len(qs)))
 	}
 	x := sampleOf(qs)
 	mean := float64(questions) * p
@@ -179,40 +180,40 @@ func (s *session) distribution(h hashScheme) {
 	})
 }
 
-func hashingFigures(s *session) []figure {
-	var figures []figure
+func hashingFigures(s *session) []report.Figure {
+	var figures []report.Figure
 	for _, c := range hashingRatios {
 		_, p := hashesFor(c)
-		f := figure{
-			name:  fmt.Sprintf("hashing-figure1-c%d", c),
-			title: fmt.Sprintf("Kirsch and Mitzenmacher 2008, figure 1: c = %d", c),
-			x:     "elements n", y: "false-positive probability", logX: true,
-			lines: []line{{Name: "p", Points: []point{{X: 100, Y: p}, {X: 10_000, Y: p}}}},
+		f := report.Figure{
+			Name:  fmt.Sprintf("hashing-figure1-c%d", c),
+			Title: fmt.Sprintf("Kirsch and Mitzenmacher 2008, figure 1: c = %d", c),
+			X:     "elements n", Y: "false-positive probability", LogX: true,
+			Lines: []report.Line{{Name: "p", Points: []report.Point{{X: 100, Y: p}, {X: 10_000, Y: p}}}},
 		}
 		for _, h := range hashSchemes {
-			f.lines = append(f.lines, s.named(fmt.Sprintf("%s, c=%d", h.name, c), h.name))
+			f.Lines = append(f.Lines, s.named(fmt.Sprintf("%s, c=%d", h.name, c), h.name))
 		}
 		figures = append(figures, f)
 	}
 	_, p := hashesFor(distributionRatio)
 	questions := math.Ceil(10 / p)
-	f := figure{
-		name:  "hashing-figure2",
-		title: "Kirsch and Mitzenmacher 2008, figure 2: Q for n = 5000, c = 8",
-		x:     "false positives Q of a trial", y: "trials of 10,000",
-		lines: []line{curveOf("f, normal density", 0, 30, 300, func(q float64) float64 {
+	f := report.Figure{
+		Name:  "hashing-figure2",
+		Title: "Kirsch and Mitzenmacher 2008, figure 2: Q for n = 5000, c = 8",
+		X:     "false positives Q of a trial", Y: "trials of 10,000",
+		Lines: []report.Line{report.CurveOf("f, normal density", 0, 30, 300, func(q float64) float64 {
 			mean, variance := questions*p, questions*p*(1-p)
 			return 10_000 * math.Exp(-(q-mean)*(q-mean)/(2*variance)) / math.Sqrt(2*math.Pi*variance)
 		})},
 	}
 	for _, h := range hashSchemes {
-		f.lines = append(f.lines, s.named("Q, "+h.name, h.name))
+		f.Lines = append(f.Lines, s.named("Q, "+h.name, h.name))
 	}
 	return append(figures, f)
 }
 
 // named is a copy of a curve with another name, for a legend.
-func (s *session) named(curve, name string) line {
+func (s *session) named(curve, name string) report.Line {
 	l := *s.curve(curve)
 	l.Name = name
 	return l

@@ -2,35 +2,35 @@ package experiment
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // write writes the rows as a table, the plots, and the report that holds all of them. Of so many runs some may be missing.
 func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string, error) {
-	out := output{dir: o.Out}
-	out.found(found{name, o.Version, r.Rows, networkOutcomes(r.Rows)})
-	out.csv("rows.csv", networkRecords(r.Rows))
-	out.csv("kinds.csv", kindRecords(r.Rows))
+	out := report.Folder{Dir: o.Out}
+	found{name, o.Version, r.Rows, networkOutcomes(r.Rows)}.write(&out)
+	out.CSV("rows.csv", networkRecords(r.Rows))
+	out.CSV("kinds.csv", kindRecords(r.Rows))
 	var terms [][2]string
 	for _, s := range o.Strategies {
 		terms = append(terms, [2]string{s.Name, s.Source + ". " + s.Model})
 	}
-	out.report(report{
-		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), unfinished(len(r.Rows), runs)...), Terms: terms,
-		Sections: []section{
+	out.Report(report.Page{
+		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), report.Unfinished(len(r.Rows), runs)...), Terms: terms,
+		Sections: []report.Section{
 			{Title: "Results", Table: networkTable(r.Rows), Drawings: networkDrawings(name, r.Rows)},
 			{Title: "What peers send for upkeep, by kind of message", Table: kindTable(r.Rows), Folded: true},
 			{Title: "Every run: what it follows from, and its trace", Table: tracesTable(r.Rows), Folded: true},
 		},
 	})
-	return out.files, out.err
+	return out.Files, out.Err
 }
 
 // networkOutcomes are the quantities that are drawn, of every strategy at every point.
@@ -104,8 +104,8 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 }
 
 // networkTable is what one reads first: a line for every strategy at every point, with few digits.
-func networkTable(rows []NetworkRow) table {
-	t := table{Head: []string{"strategy"}}
+func networkTable(rows []NetworkRow) report.Table {
+	t := report.Table{Head: []string{"strategy"}}
 	for _, c := range rows[0].At {
 		t.Head = append(t.Head, networkVariable(c.Name).axis)
 	}
@@ -186,8 +186,8 @@ func (r NetworkResult) Table() (head []string, lines [][]string) {
 }
 
 // kindTable is what peers send for upkeep by kind of message: the mean over the trials.
-func kindTable(rows []NetworkRow) table {
-	t := table{Head: []string{"case", "kind of message", "messages a peer", "kB a peer", "share"}}
+func kindTable(rows []NetworkRow) report.Table {
+	t := report.Table{Head: []string{"case", "kind of message", "messages a peer", "kB a peer", "share"}}
 	for _, g := range cases(rows) {
 		all := 0.0
 		for _, r := range g {
@@ -243,7 +243,7 @@ func swept(rows []NetworkRow) (names []string) {
 func (r NetworkRow) coordinates() (out []string) {
 	for _, c := range r.At {
 		if c.Name != sweepPeers.Name {
-			out = append(out, number(c.Value))
+			out = append(out, report.Number(c.Value))
 		}
 	}
 	return out
@@ -252,8 +252,8 @@ func (r NetworkRow) coordinates() (out []string) {
 func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
 
 // tracesTable is what repeats a run, and shows that it was the same.
-func tracesTable(rows []NetworkRow) table {
-	t := table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "state a peer, kB", "trace"}}
+func tracesTable(rows []NetworkRow) report.Table {
+	t := report.Table{Head: []string{"run", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "state a peer, kB", "trace"}}
 	for _, r := range rows {
 		run := r.Strategy
 		if p := r.Point(); p != "" {
@@ -334,12 +334,12 @@ var networkMeasures = []networkMeasure{
 }
 
 // networkDrawings are a chart of each quantity: over the sweep with a line for each strategy, or else with a dot for each.
-func networkDrawings(name string, rows []NetworkRow) []drawing {
-	var out []drawing
+func networkDrawings(name string, rows []NetworkRow) []report.Drawing {
+	var out []report.Drawing
 	for _, m := range networkMeasures {
 		if len(rows[0].At) == 0 {
 			out = append(out, m.chart(name, rows))
-		} else if f := m.figure(name, rows); f.drawable() {
+		} else if f := m.figure(name, rows); f.Drawable() {
 			out = append(out, f)
 		}
 	}
@@ -353,8 +353,8 @@ func (m networkMeasure) label(x float64) string {
 	return fixed(x, m.decimals)
 }
 
-func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
-	d := dotChart{name: name + "-" + m.name, title: m.title, log: m.log, share: m.name == "recall"}
+func (m networkMeasure) chart(name string, rows []NetworkRow) report.DotChart {
+	d := report.DotChart{Name: name + "-" + m.name, Title: m.title, Log: m.log, Share: m.name == "recall"}
 	for i, s := range strategiesOf(rows) {
 		var values []float64
 		for _, r := range rows {
@@ -363,39 +363,33 @@ func (m networkMeasure) chart(name string, rows []NetworkRow) dotChart {
 			}
 		}
 		mean := statistics.MeanOf(values)
-		d.dots = append(d.dots, dot{name: s, value: mean.Value, half: mean.Half, label: m.label(mean.Value), colour: i})
+		d.Dots = append(d.Dots, report.Dot{Name: s, Value: mean.Value, Half: mean.Half, Label: m.label(mean.Value), Colour: i})
 	}
 	return d
 }
 
 // figure is drawn over the first sweep, with a line for each strategy and value of the others.
-func (m networkMeasure) figure(name string, rows []NetworkRow) figure {
-	f := figure{name: name + "-" + m.name, y: m.title, logY: m.log, marks: true, share: m.name == "recall"}
+func (m networkMeasure) figure(name string, rows []NetworkRow) report.Figure {
+	f := report.Figure{Name: name + "-" + m.name, Y: m.title, LogY: m.log, Marks: true, Share: m.name == "recall"}
 	var xs []float64
 	for _, r := range rows {
 		xs = append(xs, r.At[0].Value)
 	}
-	place := f.layOut(networkVariable(rows[0].At[0].Name), xs)
+	swept := networkVariable(rows[0].At[0].Name)
+	place := f.LayOut(swept.axis, swept.time, swept.label, xs)
 	of := func(r NetworkRow) string {
 		return strings.Join(append([]string{r.Strategy}, strings.Fields(pointOf(r.At[1:]))...), " ")
 	}
 	for _, name := range distinct(rows, of) {
-		l := line{Name: name}
+		l := report.Line{Name: name}
 		for _, r := range rows {
 			if of(r) == name {
-				l.add(place(r.At[0].Value), m.of(r))
+				l.Add(place(r.At[0].Value), m.of(r))
 			}
 		}
-		f.lines = append(f.lines, l.mean())
+		f.Lines = append(f.Lines, l.Mean())
 	}
 	return f
-}
-
-// drawable says whether there is anything to draw: on a logarithmic axis there is no place for 0.
-func (f figure) drawable() bool {
-	return slices.ContainsFunc(f.lines, func(l line) bool {
-		return slices.ContainsFunc(l.Points, func(p point) bool { return !f.logY || p.Y > 0 })
-	})
 }
 
 func strategiesOf(rows []NetworkRow) []string {
@@ -411,27 +405,4 @@ func distinct[R any](rows []R, name func(R) string) []string {
 		}
 	}
 	return names
-}
-
-// mean is the line with one point for each x: the mean of those there are, with its interval.
-func (l line) mean() line {
-	out := line{Name: l.Name, Dots: l.Dots}
-	values := map[float64][]float64{}
-	for _, p := range l.Points {
-		if values[p.X] == nil {
-			out.add(p.X, 0)
-		}
-		values[p.X] = append(values[p.X], p.Y)
-	}
-	for i, p := range out.Points {
-		m := statistics.MeanOf(values[p.X])
-		out.Points[i].Y, out.Points[i].Half = m.Value, m.Half
-	}
-	out.sort()
-	return out
-}
-
-// sort puts the line's points in the order in which they are joined.
-func (l line) sort() {
-	slices.SortFunc(l.Points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
@@ -39,14 +40,8 @@ type found struct {
 	Outcomes   []Outcome `json:"outcomes"`
 }
 
-// found writes rows.json.
-func (o *output) found(f found) {
-	b, err := json.MarshalIndent(f, "", " ")
-	if err != nil && o.err == nil {
-		o.err = fmt.Errorf("experiment: %s: %w", rowsFile, err)
-	}
-	o.write(rowsFile, append(b, '\n'))
-}
+// write writes rows.json.
+func (f found) write(o *report.Folder) { o.JSON(rowsFile, f) }
 
 // Difference is how one outcome differs between two folders.
 type Difference struct {

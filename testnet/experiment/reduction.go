@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/summary/bloom"
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 )
 
 // The setting of section 3.3: filters of 8192 Kbit for 100,000 elements, reduced to less.
@@ -70,30 +71,30 @@ func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Fil
 			rates = append(rates, r[kbit])
 		}
 		x := sampleOf(rates)
-		points.add(float64(kbit), x.mean)
+		points.Add(float64(kbit), x.mean)
 		if kbit == 1024 {
 			s.measured(row, x)
 		}
 	}
 }
 
-func reductionFigures(s *session) []figure {
-	rates := func(name string, of func(blocks int) float64) line {
-		l := line{Name: name}
+func reductionFigures(s *session) []report.Figure {
+	rates := func(name string, of func(blocks int) float64) report.Line {
+		l := report.Line{Name: name}
 		for b := 1; b <= reductionMost; b++ {
-			l.add(float64(b*reductionBlock>>10), of(b))
+			l.Add(float64(b*reductionBlock>>10), of(b))
 		}
 		return l
 	}
-	folded := line{Name: "standard, folded"}
+	folded := report.Line{Name: "standard, folded"}
 	for b := 1; b <= reductionMost; b *= 2 {
-		folded.add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
+		folded.Add(float64(b*reductionBlock>>10), standard(b*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
 	}
-	return []figure{{
-		name:  "reduction-figure1",
-		title: fmt.Sprintf("Papapetrou et al. 2010, figure 1: %d elements", reductionKeys),
-		x:     "length, Kbit", y: "false-positive probability", logX: true,
-		lines: []line{
+	return []report.Figure{{
+		Name:  "reduction-figure1",
+		Title: fmt.Sprintf("Papapetrou et al. 2010, figure 1: %d elements", reductionKeys),
+		X:     "length, Kbit", Y: "false-positive probability", LogX: true,
+		Lines: []report.Line{
 			rates("standard, optimal for each length", func(b int) float64 {
 				return must(bloom.ParamsForBits(reductionKeys, uint64(b)*reductionBlock)).FalsePositiveRate(reductionKeys)
 			}),

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
@@ -50,23 +51,23 @@ func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 		}
 		lines.Write(append(b, '\n'))
 	}
-	out := output{dir: dir}
-	out.write(name+".runs.jsonl", lines.Bytes())
+	out := report.Folder{Dir: dir}
+	out.Write(name+".runs.jsonl", lines.Bytes())
 	outcomes := measuredOutcomes(runs)
-	out.found(found{name, version, runs, outcomes})
+	found{name, version, runs, outcomes}.write(&out)
 	records := [][]string{{"case", "quantity", "value", "half_95", "trials"}}
-	shown := table{Head: []string{"case", "quantity", "value", "trials"}}
+	shown := report.Table{Head: []string{"case", "quantity", "value", "trials"}}
 	for _, o := range outcomes {
-		records = append(records, []string{o.Case, o.Quantity, number(o.Value), number(o.Half), strconv.Itoa(o.Trials)})
+		records = append(records, []string{o.Case, o.Quantity, report.Number(o.Value), report.Number(o.Half), strconv.Itoa(o.Trials)})
 		shown.Rows = append(shown.Rows, []string{o.Case, o.Quantity, o.mean().String(), strconv.Itoa(o.Trials)})
 	}
-	out.csv("rows.csv", records)
-	out.report(report{
+	out.CSV("rows.csv", records)
+	out.Report(report.Page{
 		Name: name, Title: title, Version: version, Parameters: [][2]string{{"runs", strconv.Itoa(len(runs))}},
-		Sections: []section{{Title: "Results", Table: shown, Drawings: measuredDrawings(name, outcomes)}},
+		Sections: []report.Section{{Title: "Results", Table: shown, Drawings: measuredDrawings(name, outcomes)}},
 		Terms:    [][2]string{{"±", "the half width of the 95 % interval of the mean over the trials, by Student's t distribution"}},
 	})
-	return out.files, out.err
+	return out.Files, out.Err
 }
 
 func readRuns(path string) (runs []Measured, err error) {
@@ -113,13 +114,13 @@ func measuredOutcomes(runs []Measured) (out []Outcome) {
 }
 
 // measuredDrawings are a chart of each quantity with a dot for each case.
-func measuredDrawings(name string, outcomes []Outcome) (out []drawing) {
+func measuredDrawings(name string, outcomes []Outcome) (out []report.Drawing) {
 	cases := distinct(outcomes, func(o Outcome) string { return o.Case })
 	for i, q := range distinct(outcomes, func(o Outcome) string { return o.Quantity }) {
-		d := dotChart{name: fmt.Sprintf("%s-%d", name, i+1), title: q}
+		d := report.DotChart{Name: fmt.Sprintf("%s-%d", name, i+1), Title: q}
 		for _, o := range outcomes {
 			if o.Quantity == q {
-				d.dots = append(d.dots, dot{name: o.Case, value: o.Value, half: o.Half, label: o.mean().String(), colour: slices.Index(cases, o.Case)})
+				d.Dots = append(d.Dots, report.Dot{Name: o.Case, Value: o.Value, Half: o.Half, Label: o.mean().String(), Colour: slices.Index(cases, o.Case)})
 			}
 		}
 		out = append(out, d)

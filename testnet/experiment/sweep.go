@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -146,7 +147,7 @@ func (v Variable) parse(item string) (float64, error) {
 	case err != nil || math.IsNaN(x):
 		return 0, fmt.Errorf("%w: sweep over %s: %q is no value", ErrOptions, v.Name, item)
 	case x < v.low || x > v.high:
-		return 0, fmt.Errorf("%w: sweep over %s: %q is not from %s to %s", ErrOptions, v.Name, item, number(v.low), number(v.high))
+		return 0, fmt.Errorf("%w: sweep over %s: %q is not from %s to %s", ErrOptions, v.Name, item, report.Number(v.low), report.Number(v.high))
 	case v.whole && x != math.Trunc(x):
 		return 0, fmt.Errorf("%w: sweep over %s: %q is no whole number", ErrOptions, v.Name, item)
 	}
@@ -169,7 +170,7 @@ func (v Variable) label(x float64) string {
 		}
 		return s
 	}
-	return number(x)
+	return report.Number(x)
 }
 
 // sweepParameter tells of a sweep in a report.
@@ -178,25 +179,4 @@ func sweepParameter(asked string, v Variable) [2]string {
 		asked = v.Name
 	}
 	return [2]string{"sweep", asked + " (" + v.Unit + ")"}
-}
-
-// layOut makes the figure's horizontal axis one of a sweep, and returns where a value stands on it. Times, of which 0 is
-// none at all, have places of their own: none first, then from the longest to the shortest.
-func (f *figure) layOut(swept Variable, values []float64) func(float64) float64 {
-	values = slices.Clone(values)
-	slices.Sort(values)
-	values = slices.Compact(values)
-	f.x = swept.axis
-	if !swept.time {
-		f.logX = values[0] > 0 && values[len(values)-1] >= 10*values[0]
-		return func(x float64) float64 { return x }
-	}
-	slices.Reverse(values)
-	if last := len(values) - 1; values[last] == 0 {
-		values = slices.Insert(values[:last], 0, 0)
-	}
-	for _, x := range values {
-		f.places = append(f.places, swept.label(x))
-	}
-	return func(x float64) float64 { return float64(slices.Index(values, x)) }
 }

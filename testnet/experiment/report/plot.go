@@ -1,4 +1,4 @@
-package experiment
+package report
 
 import (
 	"bytes"
@@ -25,59 +25,59 @@ const (
 	plotMargin  = 6 // points
 )
 
-// drawing is what becomes an SVG file.
-type drawing interface {
+// Drawing is what becomes an SVG file.
+type Drawing interface {
 	file() string // its name, without a suffix
 	svg(w io.Writer) error
 }
 
-func (f figure) file() string { return f.name }
+func (f Figure) file() string { return f.Name }
 
 // svg draws the figure.
-func (f figure) svg(w io.Writer) error {
-	p := newPlot(f.title)
-	p.X.Label.Text, p.Y.Label.Text = f.x, f.y
-	if f.logY && f.zeros() {
+func (f Figure) svg(w io.Writer) error {
+	p := newPlot(f.Title)
+	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
+	if f.LogY && f.zeros() {
 		p.Y.Label.Text += " (zeros not drawn)"
 	}
 	p.Add(lightGrid())
 	legend := plot.NewLegend()
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(4), vg.Points(28)
 	dress(&legend.TextStyle)
-	for i, l := range f.lines {
+	for i, l := range f.Lines {
 		if err := f.addLine(p, &legend, i, l); err != nil {
 			return err
 		}
 	}
-	scaleAxis(&p.X, f.logX)
-	scaleAxis(&p.Y, f.logY)
-	if f.share {
+	scaleAxis(&p.X, f.LogX)
+	scaleAxis(&p.Y, f.LogY)
+	if f.Share {
 		endAtOne(&p.Y)
 	}
 	if f.places != nil {
 		p.NominalX(f.places...)
 		p.X.Min, p.X.Max = -0.1, float64(len(f.places))-0.9
 	}
-	if f.from != f.to {
-		p.Y.Min, p.Y.Max = f.from, f.to
+	if f.From != f.To {
+		p.Y.Min, p.Y.Max = f.From, f.To
 	}
 	return writePlot(w, p, plotWidth, plotHeight, legendWidth, func(beside draw.Canvas) { legend.Draw(beside) })
 }
 
-func (f figure) zeros() bool {
-	return slices.ContainsFunc(f.lines, func(l line) bool {
-		return slices.ContainsFunc(l.Points, func(at point) bool { return at.Y <= 0 })
+func (f Figure) zeros() bool {
+	return slices.ContainsFunc(f.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.Points, func(at Point) bool { return at.Y <= 0 })
 	})
 }
 
 // addLine draws a line or dots. On a logarithmic axis there is no place for 0.
-func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error {
+func (f Figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l Line) error {
 	var xys plotter.XYs
 	var bars intervals
 	for _, at := range l.Points {
-		if (!f.logX || at.X > 0) && (!f.logY || at.Y > 0) {
+		if (!f.LogX || at.X > 0) && (!f.LogY || at.Y > 0) {
 			xys = append(xys, plotter.XY{X: at.X, Y: at.Y})
-			if at.Half > 0 && (!f.logY || at.Half < at.Y) {
+			if at.Half > 0 && (!f.LogY || at.Half < at.Y) {
 				bars = append(bars, at)
 			}
 		}
@@ -103,7 +103,7 @@ func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error 
 	case l.Dots:
 		p.Add(marks)
 		legend.Add(l.Name, marks)
-	case f.marks:
+	case f.Marks:
 		p.Add(drawn, marks)
 		legend.Add(l.Name, drawn, marks)
 	default:
@@ -114,7 +114,7 @@ func (f figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l line) error 
 }
 
 // intervals are points with an interval of Y each, as package plotter wants them.
-type intervals []point
+type intervals []Point
 
 // Len is how many there are.
 func (b intervals) Len() int { return len(b) }

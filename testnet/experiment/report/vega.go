@@ -1,4 +1,4 @@
-package experiment
+package report
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 )
 
 // vega is the figure as a Vega-Lite specification that holds its points, so that a reader can restyle it.
-func (f figure) vega() ([]byte, error) {
+func (f Figure) vega() ([]byte, error) {
 	type value struct {
 		Line string  `json:"line"`
 		X    any     `json:"x"`
@@ -15,7 +15,7 @@ func (f figure) vega() ([]byte, error) {
 		High float64 `json:"high"`
 	}
 	var values []value
-	for _, l := range f.lines {
+	for _, l := range f.Lines {
 		for _, p := range l.Points {
 			var x any = p.X
 			if i := int(p.X); f.places != nil && i < len(f.places) {
@@ -27,16 +27,16 @@ func (f figure) vega() ([]byte, error) {
 		}
 	}
 	kind := map[bool]string{true: "ordinal", false: "quantitative"}[f.places != nil]
-	x := map[string]any{"field": "x", "type": kind, "title": f.x}
+	x := map[string]any{"field": "x", "type": kind, "title": f.X}
 	if f.places != nil {
 		x["sort"] = f.places
 	} else {
-		x["scale"] = scaleOf(f.logX)
+		x["scale"] = scaleOf(f.LogX)
 	}
-	y := map[string]any{"field": "y", "type": "quantitative", "title": f.y, "scale": scaleOf(f.logY)}
+	y := map[string]any{"field": "y", "type": "quantitative", "title": f.Y, "scale": scaleOf(f.LogY)}
 	colour := map[string]any{"field": "line", "type": "nominal", "title": nil}
 	layers := []any{map[string]any{
-		"mark": map[string]any{"type": "line", "point": f.marks}, "encoding": map[string]any{"x": x, "y": y, "color": colour},
+		"mark": map[string]any{"type": "line", "point": f.Marks}, "encoding": map[string]any{"x": x, "y": y, "color": colour},
 	}}
 	if f.intervals() {
 		layers = append(layers, map[string]any{
@@ -44,7 +44,7 @@ func (f figure) vega() ([]byte, error) {
 		})
 	}
 	return json.MarshalIndent(map[string]any{
-		"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": f.title, "width": 500, "height": 320,
+		"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": f.Title, "width": 500, "height": 320,
 		"data": map[string]any{"values": values}, "layer": layers,
 	}, "", " ")
 }

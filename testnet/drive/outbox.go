@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	laneFrames   = 1 << 14 // that wait
+	outboxFrames = 1 << 14 // that wait
 	idleFor      = 10 * time.Second
 	dialTimeout  = 30 * time.Second
 	headTimeout  = time.Minute     // from a stream's opening to its first bytes
@@ -25,9 +25,9 @@ var (
 	errStranger = errors.New("drive: a stream that belongs to no pipe")
 )
 
-// lane sends a member's frames of one protocol to another. It has a goroutine and a stream while there is something to be sent
+// outbox sends a member's frames of one protocol to another. It has a goroutine and a stream while there is something to be sent
 // or the members have a link, and for a while after.
-type lane struct {
+type outbox struct {
 	from *member
 	way  way
 	keep atomic.Bool   // the stream stays open
@@ -38,53 +38,53 @@ type lane struct {
 	running bool
 }
 
-func newLane(from *member, w way) *lane {
-	return &lane{from: from, way: w, more: make(chan struct{}, 1)}
+func newOutbox(from *member, w way) *outbox {
+	return &outbox{from: from, way: w, more: make(chan struct{}, 1)}
 }
 
 // push puts a frame behind the others; false: there is no room.
-func (l *lane) push(f *frame) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) >= laneFrames {
+func (o *outbox) push(f *frame) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) >= outboxFrames {
 		return false
 	}
-	l.queue = append(l.queue, f)
-	if !l.running {
-		l.running = l.from.net.spawn(l.run)
+	o.queue = append(o.queue, f)
+	if !o.running {
+		o.running = o.from.net.spawn(o.run)
 	}
 	select {
-	case l.more <- struct{}{}:
+	case o.more <- struct{}{}:
 	default:
 	}
 	return true
 }
 
 // run sends what there is. When it can't, all that waits has failed.
-func (l *lane) run() {
-	if err := l.carry(); err == nil {
+func (o *outbox) run() {
+	if err := o.carry(); err == nil {
 		return
 	}
-	l.mu.Lock()
-	queue := l.queue
-	l.queue, l.running = nil, false
-	l.mu.Unlock()
+	o.mu.Lock()
+	queue := o.queue
+	o.queue, o.running = nil, false
+	o.mu.Unlock()
 	for _, f := range queue {
-		f.fail(l.from.net)
+		f.fail(o.from.net)
 	}
 }
 
-// carry writes frames to a stream until there have been none for a while. Without an error, the lane may run anew by then.
-func (l *lane) carry() error {
-	n := l.from.net
-	s, err := l.dial()
+// carry writes frames to a stream until there have been none for a while. Without an error, the outbox may run anew by then.
+func (o *outbox) carry() error {
+	n := o.from.net
+	s, err := o.dial()
 	if err != nil {
 		return err
 	}
 	defer n.resetAtEnd(s)()
-	number, p := n.pipes.add(l.from.id, l.way.to)
+	number, p := n.pipes.add(o.from.id, o.way.to)
 	for head := true; ; head = false {
-		f := l.next()
+		f := o.next()
 		if f == nil {
 			_ = s.Close() // an error is none of the frames that wait now: those are the next run's
 			n.pipes.leave(n, number, p)
@@ -106,30 +106,30 @@ func (l *lane) carry() error {
 }
 
 // dial opens the stream, and a connection if there is none.
-func (l *lane) dial() (network.Stream, error) {
-	ctx, cancel := context.WithTimeout(l.from.net.ctx, dialTimeout)
+func (o *outbox) dial() (network.Stream, error) {
+	ctx, cancel := context.WithTimeout(o.from.net.ctx, dialTimeout)
 	defer cancel()
-	to := l.from.net.peers[l.way.to].address
-	if err := l.from.host.Connect(ctx, to); err != nil {
+	to := o.from.net.peers[o.way.to].address
+	if err := o.from.host.Connect(ctx, to); err != nil {
 		return nil, err
 	}
-	return l.from.host.NewStream(ctx, to.ID, l.way.id)
+	return o.from.host.NewStream(ctx, to.ID, o.way.id)
 }
 
-// next waits for a frame. nil: there hasn't been one for a while and the lane no longer runs, or the run is over.
-func (l *lane) next() *frame {
+// next waits for a frame. nil: there hasn't been one for a while and the outbox no longer runs, or the run is over.
+func (o *outbox) next() *frame {
 	idle := time.NewTimer(idleFor)
 	defer idle.Stop()
 	for {
-		if f := l.pop(); f != nil {
+		if f := o.pop(); f != nil {
 			return f
 		}
 		select {
-		case <-l.more:
-		case <-l.from.net.ctx.Done():
+		case <-o.more:
+		case <-o.from.net.ctx.Done():
 			return nil
 		case <-idle.C:
-			if l.rest() {
+			if o.rest() {
 				return nil
 			}
 			idle.Reset(idleFor)
@@ -137,26 +137,26 @@ func (l *lane) next() *frame {
 	}
 }
 
-func (l *lane) pop() *frame {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) == 0 {
+func (o *outbox) pop() *frame {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
 		return nil
 	}
-	f := l.queue[0]
-	l.queue[0] = nil
-	l.queue = l.queue[1:]
+	f := o.queue[0]
+	o.queue[0] = nil
+	o.queue = o.queue[1:]
 	return f
 }
 
-// rest ends the lane's run if nothing waits and there is no link.
-func (l *lane) rest() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) > 0 || l.keep.Load() {
+// rest ends the outbox's run if nothing waits and there is no link.
+func (o *outbox) rest() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) > 0 || o.keep.Load() {
 		return false
 	}
-	l.running = false
+	o.running = false
 	return true
 }
 

@@ -1,4 +1,4 @@
-package experiment
+package report
 
 import (
 	"io"
@@ -11,20 +11,21 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// dotChart shows a number for each of some things, one below the other, the number beside its dot. On a logarithmic axis a 0
+// DotChart shows a number for each of some things, one below the other, the number beside its dot. On a logarithmic axis a 0
 // stands at the left edge.
-type dotChart struct {
-	name, title string
-	log         bool
-	share       bool // of which the most is 1
-	dots        []dot
+type DotChart struct {
+	Name, Title string
+	Log         bool
+	Share       bool // of which the most is 1
+	Dots        []Dot
 }
 
-type dot struct {
-	name, label string
-	value       float64
-	half        float64 // of an interval around the value; 0: none is known
-	colour      int
+// Dot is a number of a chart, with its name and what stands beside it.
+type Dot struct {
+	Name, Label string
+	Value       float64
+	Half        float64 // of an interval around the value; 0: none is known
+	Colour      int
 }
 
 const (
@@ -32,20 +33,20 @@ const (
 	dotHeight = 0.27 * vg.Inch // of each
 )
 
-func (d dotChart) file() string { return d.name }
+func (d DotChart) file() string { return d.Name }
 
 // svg draws the chart.
-func (d dotChart) svg(w io.Writer) error {
+func (d DotChart) svg(w io.Writer) error {
 	p := newPlot("")
-	p.X.Label.Text = d.title
-	n := len(d.dots)
+	p.X.Label.Text = d.Title
+	n := len(d.Dots)
 	names := make([]string, n)
 	at := make(plotter.XYs, n)
 	low, high := d.span()
-	for i, x := range d.dots {
+	for i, x := range d.Dots {
 		y := n - 1 - i
-		names[y] = x.name
-		at[i] = plotter.XY{X: max(x.value, low), Y: float64(y)}
+		names[y] = x.Name
+		at[i] = plotter.XY{X: max(x.Value, low), Y: float64(y)}
 	}
 	marks, err := plotter.NewScatter(at)
 	if err != nil {
@@ -53,7 +54,7 @@ func (d dotChart) svg(w io.Writer) error {
 	}
 	marks.Shape, marks.Radius = draw.CircleGlyph{}, vg.Points(3.5)
 	marks.GlyphStyleFunc = func(i int) draw.GlyphStyle {
-		return draw.GlyphStyle{Color: colour(d.dots[i].colour), Shape: marks.Shape, Radius: marks.Radius}
+		return draw.GlyphStyle{Color: colour(d.Dots[i].Colour), Shape: marks.Shape, Radius: marks.Radius}
 	}
 	labels, err := d.labels(at)
 	if err != nil {
@@ -68,24 +69,24 @@ func (d dotChart) svg(w io.Writer) error {
 	p.NominalY(names...)
 	p.X.Min, p.X.Max = low, high
 	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
-	scaleAxis(&p.X, d.log)
-	if d.share {
+	scaleAxis(&p.X, d.Log)
+	if d.Share {
 		endAtOne(&p.X)
 	}
 	return writePlot(w, p, dotWidth, dotHeight*vg.Length(n)+0.7*vg.Inch, 0, nil)
 }
 
 // addIntervals draws the intervals of the dots that have one, each in the colour of its dot.
-func (d dotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
-	for i, x := range d.dots {
-		if x.half <= 0 || d.log && x.half >= x.value {
+func (d DotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
+	for i, x := range d.Dots {
+		if x.Half <= 0 || d.Log && x.Half >= x.Value {
 			continue
 		}
-		bars, err := plotter.NewXErrorBars(across{at[i], x.half})
+		bars, err := plotter.NewXErrorBars(across{at[i], x.Half})
 		if err != nil {
 			return err
 		}
-		bars.Color = colour(x.colour)
+		bars.Color = colour(x.Colour)
 		p.Add(bars)
 	}
 	return nil
@@ -106,10 +107,10 @@ func (a across) XY(int) (x, y float64) { return a.at.X, a.at.Y }
 // XError is how far the interval reaches to both sides.
 func (a across) XError(int) (left, right float64) { return a.half, a.half }
 
-func (d dotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
+func (d DotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 	labels := make([]string, len(at))
-	for i, x := range d.dots {
-		labels[i] = x.label
+	for i, x := range d.Dots {
+		labels[i] = x.Label
 	}
 	l, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: labels})
 	if err != nil {
@@ -124,19 +125,19 @@ func (d dotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 }
 
 // span is where the numbers lie. A logarithmic axis begins below the least that is not 0 when there are zeros, too.
-func (d dotChart) span() (low, high float64) {
+func (d DotChart) span() (low, high float64) {
 	zero := false
 	low, high = math.Inf(1), math.Inf(-1)
-	for _, x := range d.dots {
-		if d.log && x.value <= 0 {
+	for _, x := range d.Dots {
+		if d.Log && x.Value <= 0 {
 			zero = true
 			continue
 		}
-		left := x.value - x.half
-		if d.log && left <= 0 {
-			left = x.value
+		left := x.Value - x.Half
+		if d.Log && left <= 0 {
+			left = x.Value
 		}
-		low, high = min(low, left), max(high, x.value+x.half)
+		low, high = min(low, left), max(high, x.Value+x.Half)
 	}
 	switch {
 	case math.IsInf(low, 1):

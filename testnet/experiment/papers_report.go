@@ -5,16 +5,18 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 )
 
 // write writes the rows and figures of all sessions, and the report that holds all of them.
 func (r *run) write() ([]string, error) {
-	out := output{dir: r.options.Out}
+	out := report.Folder{Dir: r.options.Out}
 	trials := "each number's own"
 	if r.options.Trials > 0 {
 		trials = strconv.Itoa(r.options.Trials)
 	}
-	page := report{Version: r.options.Version, Title: "Numbers and figures of the papers, and ours", Name: All, Parameters: [][2]string{
+	page := report.Page{Version: r.options.Version, Title: "Numbers and figures of the papers, and ours", Name: All, Parameters: [][2]string{
 		{"trials", trials},
 		{"seed", strconv.FormatUint(r.options.Seed, 10)},
 		{"program", program()},
@@ -23,7 +25,7 @@ func (r *run) write() ([]string, error) {
 	for _, s := range r.sessions {
 		ended, tasks = ended+s.ended, tasks+len(s.todo)
 	}
-	page.Parameters = append(page.Parameters, unfinished(ended, tasks)...)
+	page.Parameters = append(page.Parameters, report.Unfinished(ended, tasks)...)
 	if len(r.sessions) == 1 {
 		page.Name, page.Title = r.sessions[0].Name, r.sessions[0].Paper
 	}
@@ -31,11 +33,11 @@ func (r *run) write() ([]string, error) {
 		if len(s.rows) == 0 {
 			continue
 		}
-		out.csv(s.Name+".csv", rowRecords(s.rows))
-		part := section{Title: fmt.Sprintf("%s: %s, %s", s.Name, s.Paper, s.Title), Table: rowTable(s.rows)}
+		out.CSV(s.Name+".csv", rowRecords(s.rows))
+		part := report.Section{Title: fmt.Sprintf("%s: %s, %s", s.Name, s.Paper, s.Title), Table: rowTable(s.rows)}
 		if s.figures != nil && s.whole() {
 			for _, f := range s.figures(s) {
-				out.csv(f.name+".csv", f.records())
+				out.CSV(f.Name+".csv", f.Records())
 				part.Drawings = append(part.Drawings, f)
 			}
 		}
@@ -49,15 +51,15 @@ func (r *run) write() ([]string, error) {
 	for _, row := range rows {
 		outcomes = append(outcomes, Outcome{Case: strings.Join([]string{row.Paper, row.Table, row.Row}, ", "), Quantity: row.Quantity, Value: row.Measured, Trials: 1})
 	}
-	out.found(found{page.Name, page.Version, rows, outcomes})
-	out.csv("rows.csv", rowRecords(rows))
-	out.report(page)
-	return out.files, out.err
+	found{page.Name, page.Version, rows, outcomes}.write(&out)
+	out.CSV("rows.csv", rowRecords(rows))
+	out.Report(page)
+	return out.Files, out.Err
 }
 
 // rowTable is what one reads first: few digits, and the reason where a paper is wrong.
-func rowTable(rows []Row) table {
-	t := table{Head: []string{"table", "row", "quantity", "printed", "ours", "tolerance", "verdict"}}
+func rowTable(rows []Row) report.Table {
+	t := report.Table{Head: []string{"table", "row", "quantity", "printed", "ours", "tolerance", "verdict"}}
 	for _, r := range rows {
 		verdict := string(r.Verdict)
 		if r.Reason != "" {
@@ -74,4 +76,14 @@ func short(x float64) string {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+func rowRecords(rows []Row) [][]string {
+	records := [][]string{{"paper", "table", "row", "quantity", "printed", "measured", "tolerance", "verdict", "reason"}}
+	for _, r := range rows {
+		records = append(records, []string{
+			r.Paper, r.Table, r.Row, r.Quantity, report.Number(r.Printed), report.Number(r.Measured), report.Number(r.Tolerance), string(r.Verdict), r.Reason,
+		})
+	}
+	return records
 }

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+
+	"github.com/venn-p2p/venn/testnet/experiment/report"
 )
 
 // run is all sessions of a call of Run.
@@ -31,22 +33,22 @@ type session struct {
 	todo    []task
 	first   int // number of its first task among those of all sessions
 	rows    []Row
-	curves  map[string]*line // of the figures, by name
-	current float64          // cost of the task that runs
-	ended   int              // tasks
+	curves  map[string]*report.Line // of the figures, by name
+	current float64                 // cost of the task that runs
+	ended   int                     // tasks
 }
 
 // taskFound is what a task has found.
 type taskFound struct {
 	Rows   []Row
-	Curves map[string]*line
+	Curves map[string]*report.Line
 }
 
 func newRun(ctx context.Context, o Options, chosen []experiment) *run {
 	r := &run{ctx: ctx, options: o}
 	first := 0
 	for _, e := range chosen {
-		s := &session{run: r, experiment: e, curves: map[string]*line{}, first: first}
+		s := &session{run: r, experiment: e, curves: map[string]*report.Line{}, first: first}
 		s.todo = e.tasks(s)
 		first += len(s.todo)
 		for _, t := range s.todo {
@@ -107,7 +109,7 @@ func (s *session) whole() bool { return s.ended == len(s.todo) }
 // try does a task and returns what it adds.
 func (s *session) try(t task) taskFound {
 	rows, curves := s.rows, s.curves
-	s.rows, s.curves = nil, map[string]*line{}
+	s.rows, s.curves = nil, map[string]*report.Line{}
 	t.do()
 	found := taskFound{s.rows, s.curves}
 	s.rows, s.curves = rows, curves
@@ -237,4 +239,12 @@ const normalKurtosis = 3
 func fourErrors(freedom float64) float64 {
 	const z = 4.0
 	return z + (z*z*z+z)/(4*freedom) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*freedom*freedom)
+}
+
+// curve returns the session's line of that name, for tasks to add points to.
+func (s *session) curve(name string) *report.Line {
+	if s.curves[name] == nil {
+		s.curves[name] = &report.Line{Name: name}
+	}
+	return s.curves[name]
 }

@@ -1,4 +1,4 @@
-package experiment
+package report
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 // A specification holds every point, its axes as the figure has them, and intervals where there are any.
 func TestVega(t *testing.T) {
-	f := figure{name: "f", x: "peers", y: "bytes", logY: true, lines: []line{{Name: "a", Points: []point{{X: 1, Y: 2}, {X: 2, Y: 4, Half: 1}}}}}
+	f := Figure{Name: "f", X: "peers", Y: "bytes", LogY: true, Lines: []Line{{Name: "a", Points: []Point{{X: 1, Y: 2}, {X: 2, Y: 4, Half: 1}}}}}
 	type spec struct {
 		Data  struct{ Values []map[string]any }
 		Layer []struct {
@@ -17,7 +17,7 @@ func TestVega(t *testing.T) {
 			}
 		}
 	}
-	read := func(f figure) (s spec) {
+	read := func(f Figure) (s spec) {
 		b, err := f.vega()
 		if err == nil {
 			err = json.Unmarshal(b, &s)
@@ -34,7 +34,7 @@ func TestVega(t *testing.T) {
 	if e := s.Layer[0].Encoding; e["x"].Title != "peers" || e["x"].Scale["type"] != "linear" || e["y"].Scale["type"] != "log" {
 		t.Errorf("%+v", e)
 	}
-	f.lines[0].Points, f.places = f.lines[0].Points[:1], []string{"none", "10m"}
+	f.Lines[0].Points, f.places = f.Lines[0].Points[:1], []string{"none", "10m"}
 	if s := read(f); s.Data.Values[0]["x"] != "10m" || len(s.Layer) != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -1,0 +1,152 @@
+// Package report draws what experiments have found, as SVG and as Vega-Lite, and writes it with tables to a folder, with one page that
+// holds everything.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+//go:embed report.html.tmpl
+var reportText string
+
+var reportTemplate = template.Must(template.New("report").Parse(reportText))
+
+// Page is what an experiment leaves to be read: one page that holds everything.
+type Page struct {
+	Name, Title, Version string
+	Parameters           [][2]string
+	Sections             []Section
+	Terms                [][2]string // what names in the tables mean; may be empty
+}
+
+// Section is a part of a page: a table, and drawings.
+type Section struct {
+	Title    string
+	Table    Table
+	Drawings []Drawing
+	Plots    []template.HTML // the drawings, drawn
+	Folded   bool            // shown when asked for
+}
+
+// Table has a head and rows as long as it.
+type Table struct {
+	Head []string
+	Rows [][]string
+}
+
+// Unfinished is what a report says of an experiment that was interrupted.
+func Unfinished(done, of int) [][2]string {
+	if done == of {
+		return nil
+	}
+	return [][2]string{{"interrupted", fmt.Sprintf("after %d of %d runs", done, of)}}
+}
+
+// Cell of a table: numbers stand on the right.
+type Cell struct {
+	Text   string
+	Number bool
+}
+
+var numeric = regexp.MustCompile(`^[-+]?[0-9.]+(e[-+]?[0-9]+)?( ±.*)?$`)
+
+// Cells are the rows; a column of which all that is not empty are numbers is one of numbers. The head is the first row.
+func (t Table) Cells() [][]Cell {
+	out := [][]Cell{make([]Cell, len(t.Head))}
+	for range t.Rows {
+		out = append(out, make([]Cell, len(t.Head)))
+	}
+	for col, head := range t.Head {
+		number := true
+		for _, r := range t.Rows {
+			number = number && (r[col] == "" || numeric.MatchString(r[col]))
+		}
+		out[0][col] = Cell{head, number}
+		for i, r := range t.Rows {
+			out[i+1][col] = Cell{r[col], number}
+		}
+	}
+	return out
+}
+
+// Folder takes files into a folder, up to the first error.
+type Folder struct {
+	Dir   string
+	Files []string
+	Err   error
+}
+
+// Write writes a file.
+func (o *Folder) Write(name string, b []byte) {
+	if o.Err != nil {
+		return
+	}
+	path := filepath.Join(o.Dir, name)
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		o.Err = fmt.Errorf("experiment: %w", err)
+		return
+	}
+	o.Files = append(o.Files, path)
+}
+
+// CSV writes a table.
+func (o *Folder) CSV(name string, records [][]string) {
+	var b bytes.Buffer
+	if err := writeCSV(&b, records); err != nil && o.Err == nil {
+		o.Err = fmt.Errorf("experiment: %s: %w", name, err)
+	}
+	o.Write(name, b.Bytes())
+}
+
+// JSON writes a value, indented.
+func (o *Folder) JSON(name string, v any) {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil && o.Err == nil {
+		o.Err = fmt.Errorf("experiment: %s: %w", name, err)
+	}
+	o.Write(name, append(b, '\n'))
+}
+
+// Report writes the drawings and the page that holds them.
+func (o *Folder) Report(r Page) {
+	r.Title = strings.ToUpper(r.Title[:1]) + r.Title[1:]
+	for i := range r.Sections {
+		s := &r.Sections[i]
+		for _, d := range s.Drawings {
+			var svg bytes.Buffer
+			if err := d.svg(&svg); err != nil && o.Err == nil {
+				o.Err = fmt.Errorf("experiment: %s: %w", d.file(), err)
+			}
+			o.Write(d.file()+".svg", svg.Bytes())
+			if f, ok := d.(Figure); ok {
+				spec, err := f.vega()
+				if err != nil && o.Err == nil {
+					o.Err = fmt.Errorf("experiment: %s: %w", d.file(), err)
+				}
+				o.Write(d.file()+".vl.json", spec)
+			}
+			s.Plots = append(s.Plots, inline(svg.Bytes()))
+		}
+	}
+	var b bytes.Buffer
+	if err := reportTemplate.Execute(&b, r); err != nil && o.Err == nil {
+		o.Err = fmt.Errorf("experiment: report.html: %w", err)
+	}
+	o.Write("report.html", b.Bytes())
+}
+
+// inline is an SVG file without what must not stand within a page.
+func inline(svg []byte) template.HTML {
+	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
+		svg = svg[i:]
+	}
+	return template.HTML(svg)
+}
