@@ -55,7 +55,7 @@ func kuboNodes(apis []string, pins bool) source {
 	}
 }
 
-// fileTrees are folders; unread is told of files that cannot be read.
+// fileTrees are folders; unread gets the errors of files that cannot be read.
 func fileTrees(folders []*tree, unread func(error)) source {
 	roots := make([]string, len(folders))
 	for i, d := range folders {

@@ -173,7 +173,7 @@ func importKeys(ctx context.Context, c *cli.Command) error {
 	return changeKeys(ctx, c, cl, io.MultiReader(in...), size, "add")
 }
 
-// A request has so many keys and bytes at most: enough to make up for the wait for the disk.
+// The most keys and bytes of a request: enough to make up for the wait for the disk.
 const (
 	requestKeys  = 1 << 14
 	requestBytes = 8 << 20

@@ -116,7 +116,7 @@ var bans = []struct {
 	{[]string{"testnet/judge"}, []string{"github.com/..."}, true, "the judge's sums rest on the standard library alone"},
 }
 
-// cores are the packages that are told the time, randomness and identity, and return effects.
+// cores are the packages that take time, randomness and identity as values, and return effects.
 var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy/...", "testnet/sim"}
 
 // judged may import testnet/judge; commands see only reports.

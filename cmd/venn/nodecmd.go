@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// errNone says that nobody has what was looked for. Whoever returns it alone has told of what.
+// errNone says that nobody has what was looked for. Whoever returns it alone has said what.
 var errNone = errors.New("nobody has it")
 
 // notFoundError says that the daemon does not know of what it was asked about. It matches errNone.

@@ -210,7 +210,7 @@ func printOverlap(w io.Writer, o httpapi.Overlap, two bool) error {
 		first, second = "the first", "the second"
 	}
 	if o.Saturated {
-		_, err := fmt.Fprintf(w, "nothing can be told: the summary held is full\n")
+		_, err := fmt.Fprintf(w, "nothing is known: the summary held is full\n")
 		return err
 	}
 	_, err := fmt.Fprintf(w, `keys %-15s %.0f

@@ -24,7 +24,7 @@ part it is a smaller, coarser summary, as valid as the whole.
    venn summary overlap mine.venn theirs.venn       how many keys both have
    venn summary delta old.venn new.venn -o change.venn
    venn summary apply old.venn change.venn -o new.venn
-   venn summary sizes --keys 100000                 what so many bytes buy
+   venn summary sizes --keys 100000                 what a budget buys
 
 FILE is "-" for stdin or stdout, where summaries and deltas go without -o. Keys are lines of any bytes; blank lines are
 skipped. A file that is no summary, is corrupt, or of another seed or signer than the command needs ends it with exit
@@ -68,7 +68,7 @@ func seedFlags() []cli.Flag {
 	}
 }
 
-// arguments are what the command was given besides flags: as many as names, of which those in brackets may be missing.
+// arguments are what the command was given besides flags: as many as names; those in brackets may be missing.
 func arguments(c *cli.Command, names ...string) ([]string, error) {
 	args := c.Args().Slice()
 	least := 0
@@ -99,7 +99,7 @@ func cutCommand() *cli.Command {
 		Usage:     "keep the first parts of a summary",
 		ArgsUsage: "FILE",
 		Description: "What is left is as valid as the whole, only coarser. --bytes counts everything: the file that is written has\n" +
-			"never more than so many.",
+			"never more than that.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "bytes", Usage: "as many parts as fit in `BYTES`, header included", HideDefault: true, Validator: within(1, math.MaxInt)},
 			&cli.IntFlag{Name: "parts", Usage: "the first `PARTS`", HideDefault: true, Validator: within(1, summary.MaxParts)},

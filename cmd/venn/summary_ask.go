@@ -100,7 +100,7 @@ func overlapOfFilesCommand() *cli.Command {
 		ArgsUsage: "A B",
 		Description: "The two may differ in depth and shape, but not in seed. The estimate comes with the interval that holds the\n" +
 			"truth with the given confidence. jaccard is the share of the union that both have, containment the share of A\n" +
-			"that B has. When nothing can be told there is no value, only bounds.",
+			"that B has. When nothing is known there is no value, only bounds.",
 		Flags: []cli.Flag{
 			&cli.FloatFlag{Name: "confidence", Usage: "of the interval, a `SHARE` above 0 and below 1", Value: 0.95, Validator: goodRate},
 		},

@@ -30,7 +30,7 @@ const buildHelp = `Reads keys, one a line, from a file or stdin, and writes thei
 identity give the same bytes on every machine.
 
 By default it is one block of 12 to 13 bits a key, with a false-positive rate of 1/2048 to 1/4096. --rate and --budget
-choose the shape that needs the fewest bytes for a rate, or gives the lowest rate in so many bytes, the header included.
+choose the shape that needs the fewest bytes for a rate, or gives the lowest rate in a number of bytes, the header included.
 --shape says at which level each block ends: one at L is a filter of 2^L bits with one hash function, coded near its
 entropy.
 
@@ -197,7 +197,7 @@ func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSumma
 	}
 }
 
-// forBudget is the summary of least false-positive rate in a file of at most so many bytes.
+// forBudget is the summary of least false-positive rate in a file of at most that size in bytes.
 func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummary, error) {
 	best, err := b.sizeFor(len(fps), bytes)
 	if err != nil {
@@ -206,7 +206,7 @@ func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummar
 	return b.within(fps, best.Shape, bytes)
 }
 
-// within is what fits of the summary in a shape in a file of at most so many bytes.
+// within is what fits of the summary in a shape in a file of at most that size in bytes.
 func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) (*openedSummary, error) {
 	f, err := b.build(fps, s)
 	if err != nil {
@@ -219,7 +219,7 @@ func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) 
 	return f.cut(parts), nil
 }
 
-// sizeFor is the best shape for a file of at most so many bytes, the header and what frames the parts included.
+// sizeFor is the best shape for a file of at most that size in bytes, the header and what frames the parts included.
 func (b *builder) sizeFor(n, bytes int) (summary.Sizing, error) {
 	head, err := b.headBytes(n)
 	if err != nil {

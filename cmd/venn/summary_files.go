@@ -103,7 +103,7 @@ func (f *openedSummary) cut(parts int) *openedSummary {
 	return &openedSummary{files.Summary{Envelope: f.file.Envelope, Run: r}, p}
 }
 
-// partsWithin is how many parts fit in a file of so many bytes, at least one.
+// partsWithin is how many parts fit in a file of that size in bytes, at least one.
 func (f *openedSummary) partsWithin(bytes int) (int, error) {
 	sizes := f.file.Sizes()
 	parts := sort.SearchInts(sizes, bytes+1) - 1
@@ -196,7 +196,7 @@ func (m maybe) MarshalJSON() ([]byte, error) {
 
 func (m maybe) String() string { return m.digits(3) }
 
-// digits is m with so many digits after the point.
+// digits is m with n digits after the point.
 func (m maybe) digits(n int) string {
 	if m.missing() {
 		return "-"
@@ -204,7 +204,7 @@ func (m maybe) digits(n int) string {
 	return strconv.FormatFloat(float64(m), 'f', n, 64)
 }
 
-// perKey is the bits a key of so many bytes for n keys.
+// perKey is the bits a key of a number of bytes for n keys.
 func perKey(bytes, n int) maybe { return maybe(8 * float64(bytes) / float64(n)) }
 
 func writeJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

@@ -109,7 +109,7 @@ func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	return f, signature, err
 }
 
-// inspect measures a file of so many bytes after each of its parts.
+// inspect measures a file of that size in bytes after each of its parts.
 func inspect(f *openedSummary, bytes int) (*inspected, error) {
 	h := f.prefix.Header()
 	r := &inspected{

@@ -21,7 +21,7 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-const sizesHelp = `For budgets of so many bits a key, in all, header and signature included: the best shape of a summary, how much of it fits,
+const sizesHelp = `For each budget in bits a key, in all, header and signature included: the best shape of a summary, how much of it fits,
 and its predicted false-positive rate. Beside it, at as many bytes and without any header: a plain Bloom filter
 with the best number of hash functions, and a block-partitioned filter (Papapetrou et al. 2010) cut to whole blocks, each
 of one hash function and half full. A dash: the budget is too small.`
@@ -29,7 +29,7 @@ of one hash function and half full. A dash: the budget is too small.`
 func sizesCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "sizes",
-		Usage:       "show what false-positive rate so many bytes buy",
+		Usage:       "show what false-positive rate a budget of bytes buys",
 		Description: sizesHelp,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "keys", Usage: "for a collection of `N` keys", Required: true, Validator: within(1, summary.MaxKeys)},
@@ -86,7 +86,7 @@ func runSizes(_ context.Context, c *cli.Command) error {
 	return printSizes(w, rows)
 }
 
-// sizesFor is what budgets of so many bits a key buy for n keys.
+// sizesFor is what budgets in bits a key buy for n keys.
 func sizesFor(n int, bits []float64) ([]size, error) {
 	key, err := developmentKey()
 	if err != nil {
@@ -112,7 +112,7 @@ func sizesFor(n int, bits []float64) ([]size, error) {
 	return rows, nil
 }
 
-// size is what a budget of bytes buys for n keys, where a file has so many bytes before its parts.
+// size is what a budget of bytes buys for n keys, where a file has a head of that size in bytes before its parts.
 func (b *builder) size(n, budget, head int) (size, error) {
 	none := maybe(math.NaN())
 	s := size{Budget: budget, Rate: none, BitsPerKey: none, Plain: none, Partitioned: none}

@@ -70,7 +70,7 @@ func testnetCommand() *cli.Command {
 		Description: testnetHelp,
 		ArgsUsage:   " ",
 		Flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "peers", Usage: "number of `PEERS`; more than the data has deals it anew (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
+			&cli.IntFlag{Name: "peers", Usage: "number of `PEERS`; with more than the data has, it is dealt again (default: as many as the data has)", HideDefault: true, Validator: within(2, workload.MaxPeers)},
 			&cli.StringFlag{Name: "data", Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
 			&cli.Int64Flag{Name: "chunk", Usage: "one key for every `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[int64](1, 1<<50)},
 			&cli.IntFlag{Name: "queries", Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},

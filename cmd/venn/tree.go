@@ -36,7 +36,7 @@ type tree struct {
 	hashed int                // in the last look
 	failed []error            // files that could not be read in the last look, and why
 	total  atomic.Int64       // files below the folder; 0: not known yet
-	show   func(seen, of int) // is told of progress; of 0: not known
+	show   func(seen, of int) // shows progress; of 0: not known
 }
 
 func openTree(r repo.Repo, root string) (*tree, error) {

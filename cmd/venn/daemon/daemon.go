@@ -304,7 +304,7 @@ func (d *daemon) serve(ctx context.Context) error {
 // tell tells the service manager of a state. A daemon does without being heard.
 func (d *daemon) tell(state string) {
 	if err := notify(state); err != nil {
-		d.log.Warn("the service manager was not told", "state", state, "err", err)
+		d.log.Warn("the service manager does not hear of it", "state", state, "err", err)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// The states that a service manager is told of.
+// The states that a service manager hears of.
 const (
 	stateReady    = "READY=1"
 	stateStopping = "STOPPING=1"

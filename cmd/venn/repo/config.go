@@ -30,7 +30,7 @@ type Config struct {
 // Network says which network the daemon belongs to.
 type Network struct {
 	Name string `toml:"name" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
-	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. Keys are hashed anew when it changes."`
+	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. All keys are hashed again when it changes."`
 
 	PreviousSeed  uint32 `toml:"previous_seed" doc:"Number that the network had before seed, while its peers change one by one: until previous_until this peer finds, and is found by, those that still have it."`
 	PreviousUntil string `toml:"previous_until" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`

@@ -20,7 +20,7 @@ const importsFolder = "imports"
 var ErrFollowed = errors.New("a command follows it already")
 
 // Import keeps on disk which keys an import added to the peer's, so that it removes no others, not even after a restart. The
-// file has a change a line: + or -, and the key. It is written anew once more than half of its lines are of no use any more.
+// file has a change a line: + or -, and the key. It is written again once more than half of its lines are of no use.
 type Import struct {
 	name   string
 	file   *os.File
@@ -52,7 +52,7 @@ func (r Repo) OpenImport(source string) (*Import, map[string]bool, error) {
 	return i, keys, nil
 }
 
-// load reads the file, and writes it anew with what has not been taken back.
+// load reads the file, and writes it again with what has not been taken back.
 func (i *Import) load() (map[string]bool, error) {
 	b, err := os.ReadFile(i.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +110,7 @@ func (i *Import) write(sign byte, keys []string) error {
 	return nil
 }
 
-// shorten writes the file anew. After an error the next write tries again.
+// shorten writes the file again. After an error the next write tries again.
 func (i *Import) shorten() error {
 	_ = i.file.Close() // nothing may be written to a file that has been replaced
 	_, err := i.load()
