@@ -34,7 +34,7 @@ func keysCommand() *cli.Command {
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
 					&cli.BoolFlag{Name: "private", Usage: "keep them out of the summary: only peers linked with this one find them"},
-					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given, where those that have not changed since the last time are not read again; or from kubo: what the IPFS nodes at the URLs given hold"},
+					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given (symbolic links are not followed), where those that have not changed since the last time are not read again; or from kubo: what the IPFS nodes at the URLs given hold"},
 					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: only what is pinned, and what belongs to it"},
 					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C. New keys are added; of those that --follow added, the ones that two looks in a row miss are removed"},
 					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: the time between two looks"},
