@@ -57,11 +57,14 @@ func (t *touched) waiting() (n int, many bool) {
 
 const (
 	// tailEvery is how long after a tail the next one comes at the soonest.
-	tailEvery = 200 * time.Millisecond
-	// newsShare is the part of the line's budget that tails, or epochs, may take: about tailBytes a tail and receiver; epochBytes an
-	// epoch and receiver, and changeBytes each change in it.
-	newsShare   = 1.0 / 4
-	tailBytes   = 160
+	tailEvery = 100 * time.Millisecond
+	// newsShare is the part of the line's budget that the node's own tails, or epochs, may take: about tailBytes a tail and receiver;
+	// epochBytes an epoch and receiver, and changeBytes each change in it.
+	newsShare = 1.0 / 4
+	// allTails and allEpochs are the parts of the line's budget that those of all origins may take, if all change as fast as the node.
+	allTails    = 1.0
+	allEpochs   = 1.0 / 2
+	tailBytes   = 130
 	epochBytes  = 400
 	changeBytes = 2
 )
@@ -113,7 +116,7 @@ func (l *loop) press(changes int) {
 		return
 	}
 	s := &l.publisher.schedule
-	s.Space(max(l.n.cfg.spacing.Seconds(), l.burden(epochBytes+changeBytes*float64(changes))))
+	s.Space(max(l.n.cfg.spacing.Seconds(), l.burden(epochBytes+changeBytes*float64(changes), allEpochs)))
 	s.Pressing(l.n.now(), changes)
 }
 
@@ -128,14 +131,14 @@ func (l *loop) wakeTail(after time.Duration) {
 
 // tailPause is how long to wait after a tail.
 func (l *loop) tailPause() time.Duration {
-	return max(tailEvery, time.Duration(l.burden(tailBytes)*float64(time.Second)))
+	return max(tailEvery, time.Duration(l.burden(tailBytes, allTails)*float64(time.Second)))
 }
 
-// burden is how many seconds a part of the node's line is busy with so many bytes for each link, or for half of all origins that
-// it knows, if these are more: what it makes all others carry, it has to carry of them.
-func (l *loop) burden(bytes float64) float64 {
+// burden is how many seconds newsShare of the node's line is busy with so many bytes for each link; or, if that is more, the given
+// share with so many bytes of each origin that it knows: what it makes all others carry, it has to carry of them.
+func (l *loop) burden(bytes, share float64) float64 {
 	b := l.core.Overlay.Budgets(l.n.now())
-	return bytes * float64(max(len(b.Links), l.core.Overlay.Origins()/2)) / (newsShare * b.LineOut)
+	return bytes * max(float64(len(b.Links))/newsShare, float64(l.core.Overlay.Origins())/share) / b.LineOut
 }
 
 var errTailSigner = errors.New("node: no public key of the tail's origin")

@@ -180,6 +180,9 @@ func (o *Overlay) LineOut() float64 { return o.exchange.LineOut() }
 // was larger than a burst.
 func (o *Overlay) Room(now time.Duration, p PeerID) int { return o.exchange.Room(now, p) }
 
+// Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
+func (o *Overlay) Rates(p PeerID) (out, in float64) { return o.exchange.Rates(p) }
+
 // Burst is how many bytes a line of so many bytes a second may send at once after a pause: one second's worth, and at
 // least 16 KiB so that a slow line can carry a message at all.
 func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecond) }

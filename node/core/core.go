@@ -54,7 +54,7 @@ func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 	}
 	m := &Machine{Overlay: ov}
 	if t.Verify != nil {
-		t.Self, t.Seed, t.Header, t.Room, t.Pulse = o.Self, o.Seed, m.header, m.room, m.pulse
+		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
 		m.Tails = tails.New(t)
 	}
 	if m.Routing, err = routing.New(r, view{ov, m}); err != nil {

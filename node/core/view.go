@@ -66,8 +66,8 @@ func (m *Machine) room(p overlay.PeerID) int { return m.Overlay.Room(m.now, p) }
 const (
 	// pulseShare is the part of the line's budget that pulses may take, of pulseBytes each.
 	pulseShare = 1.0 / 50
-	pulseBytes = 80
-	leastPulse = time.Second
+	pulseBytes = 60
+	leastPulse = 2 * time.Second
 	mostPulse  = 10 * time.Second
 )
 

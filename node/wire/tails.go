@@ -18,10 +18,15 @@ const (
 // TailsGroup is the group id of the partial messages that carry tails.
 const TailsGroup = "t"
 
-// AppendTails appends at most MaxTailItems items to b: 20 to 26 bytes each, and 3 more than a tail has for each tail.
+// AppendTails appends at most MaxTailItems items to b: 20 to 26 bytes each, 12 less in short, and 3 more than a tail has for each
+// tail.
 func AppendTails(b []byte, items []tails.Item) []byte {
 	for _, it := range items {
-		item := appendBytes(nil, 1, it.Group[:])
+		group := it.Group[:]
+		if it.Short {
+			group = group[:tails.ShortGroup]
+		}
+		item := appendBytes(nil, 1, group)
 		item = appendUint(item, 2, uint64(it.Number))
 		for _, t := range it.Tails {
 			item = appendBytes(item, 3, t)
@@ -30,6 +35,8 @@ func AppendTails(b []byte, items []tails.Item) []byte {
 		item = appendBool(item, 5, it.Direct)
 		item = appendBool(item, 6, it.Hides)
 		item = appendBool(item, 7, it.Left)
+		item = appendBool(item, 8, it.Fed)
+		item = appendBool(item, 9, it.Wants)
 		b = protowire.AppendBytes(protowire.AppendTag(b, 1, protowire.BytesType), item)
 	}
 	return b
@@ -64,7 +71,12 @@ func parseTailItem(b []byte) (it tails.Item, err error) {
 	for d.next() {
 		switch d.num {
 		case 1:
-			copy(it.Group[:], d.bytes(groupBytes, groupBytes))
+			group := d.bytes(tails.ShortGroup, groupBytes)
+			it.Short = len(group) == tails.ShortGroup
+			if !it.Short && len(group) != groupBytes {
+				d.malformed("a group of %d bytes", len(group))
+			}
+			copy(it.Group[:], group)
 		case 2:
 			it.Number = uint32(d.uint(math.MaxUint32))
 		case 3:
@@ -77,6 +89,10 @@ func parseTailItem(b []byte) (it tails.Item, err error) {
 			it.Hides = d.bool()
 		case 7:
 			it.Left = d.bool()
+		case 8:
+			it.Fed = d.bool()
+		case 9:
+			it.Wants = d.bool()
 		}
 	}
 	d.required(1)

@@ -64,6 +64,11 @@ var kinds = []kind{
 	}, parser(ParseNames), encoder(AppendNames)},
 	{"hello-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
 	{"tails-left", MaxTails, []tails.Item{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
+	{"tails-short", MaxTails, []tails.Item{
+		{Group: group.ID{1, 2, 3, 4}, Short: true, Number: 300, Wants: true},
+		{Group: group.ID{5}, Short: true, Fed: true},
+		{Group: group.ID{6}, Short: true, Tails: [][]byte{{1, 2}}},
+	}, parser(ParseTails), encoder(AppendTails)},
 	{"tails", MaxTails, []tails.Item{
 		{Group: group.ID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
 		{Group: group.ID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},

@@ -26,6 +26,8 @@ const (
 	Audits
 	// Replay refuses epochs up to the latest one that was held.
 	Replay
+	// Disbelief of a link that has not brought the tails that it said to hold keeps it from feeding, for a while.
+	Disbelief
 )
 
 // Has says whether a defence is switched off.

@@ -39,16 +39,26 @@ func (x *Exchange) Budgets(now time.Duration) Budgets {
 // LineOut is how many bytes a second of summaries the node's own line bears outwards.
 func (x *Exchange) LineOut() float64 { return x.up.rate }
 
-// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step. It is below 0 after a message
-// that was larger than a burst.
+// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step: what its link and the node's own
+// line have left. It is below 0 after a message that was larger than a burst.
 func (x *Exchange) Room(now time.Duration, p event.PeerID) int {
 	l, ok := x.links[p]
 	if !ok {
 		return 0
 	}
-	out := l.out
+	out, up := l.out, x.up
 	out.refill(now)
-	return int(out.tokens)
+	up.refill(now)
+	return int(min(out.tokens, up.tokens))
+}
+
+// Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
+func (x *Exchange) Rates(p event.PeerID) (out, in float64) {
+	l, ok := x.links[p]
+	if !ok {
+		return 0, 0
+	}
+	return l.out.rate, l.inRate
 }
 
 // Links is how many peers there is an open connection to.

@@ -4,11 +4,15 @@
 // An origin's state of an epoch has a number: 0 is the epoch's summary, and each signed Tail leads to a later one. The
 // machine makes the node's own tails, takes in those of others, and says who has added or removed a key since its summary.
 //
-// How they travel. An origin sends each tail to the peers that it is linked with. A peer that learns a tail from somebody else
-// tells its own links the number that it has reached, in some 20 bytes; who is behind says where it is, and gets what it
-// lacks. A number says what the sender holds, so that it asks for later tails as well as it offers earlier ones, and lost messages
-// are made up for. Tails cover ranges of powers of eight, like the nodes of a Fenwick tree: who asks rarely gets few large
-// ones in place of many small.
+// How they travel. An origin sends each tail to the peers that it is linked with. Every other peer has one of its links feed it:
+// that link sends it each tail of the origin as it comes. So each tail reaches each peer once, along a tree for each origin, as
+// in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). Who is not fed yet hears of numbers from its links, in
+// some 13 bytes, and asks the best of those that hold more. Every two seconds a peer tells one link, in turn, which origins have
+// advanced: a branch that is dead, late or a circle shows by such rumours. A feeder is given up for one that tells of more
+// when it is later than feeders have been of late, by the estimator of TCP's retransmission timer.
+//
+// A number says what the sender holds, so lost messages are made up for. Tails cover ranges of powers of eight, like the nodes
+// of a Fenwick tree: who asks rarely gets few large ones in place of many small.
 //
 // What the driver owes, and the guarantees on effects, are those of package overlay. Besides:
 //

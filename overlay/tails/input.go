@@ -8,12 +8,16 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Item is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks.
+// Item is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks. Without tails
+// it also says from whom the sender gets those of the origin: Direct, Fed, Wants, or neither.
 type Item struct {
 	Group  group.ID
+	Short  bool     // Group is only what [Abbreviate] leaves of it
 	Number uint32   // the state that the sender holds
 	Gap    bool     // the sender cannot use tails that start later than state 0
-	Direct bool     // the sender is linked with the origin: it hears of its tails without others
+	Direct bool     // the sender is linked with the origin
+	Fed    bool     // another peer feeds the sender
+	Wants  bool     // the receiver is to feed the sender: to send it each tail after state Number
 	Left   bool     // in an item of the sender's own: it is leaving. In another's: the sender cannot reach the origin
 	Hides  bool     // in an item of the sender's own: it holds keys that no summary shows
 	Tails  [][]byte // signed, in order

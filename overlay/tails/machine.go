@@ -1,7 +1,6 @@
 package tails
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -24,13 +24,16 @@ type Config struct {
 	Header func(overlay.PeerID) *summary.Header
 	// Room is how many bytes may go to a linked peer now. Required.
 	Room func(overlay.PeerID) int
+	// Rate is how many bytes a second a link carries to a peer and from it; nil: all links are alike, and fast.
+	Rate func(overlay.PeerID) (out, in float64)
 	// Pulse is how often a link is told where the node's own tails are when nothing changes. Required.
 	Pulse func() time.Duration
 
 	// Hides says whether the node holds keys that no summary shows: then others ask it rather than go by what they know of it.
 	Hides func() bool
 
-	MaxChanges int // that are kept of all others together; 0: 200,000
+	MaxChanges int         // that are kept of all others together; 0: 200,000
+	Undefended defence.Off // defences that are switched off: for tests and experiments only
 }
 
 const (
@@ -46,9 +49,12 @@ const (
 	// heldFor is how long tails of an epoch that is not known yet are kept, maxHeld how many of them.
 	heldFor = 3 * time.Second
 	maxHeld = 64
+	// maxTold is how many items, with tails or without, are kept for as long.
+	maxTold = 256
 
-	messageBytes = 48 // around items
-	itemBytes    = 24
+	messageBytes = 40 // around items
+	itemBytes    = 13 // around tails, or without
+	tailBytes    = 3  // around each tail
 )
 
 // Machine is the machine. Make one with [New]. Not safe for concurrent use.
@@ -57,20 +63,27 @@ type Machine struct {
 	now     time.Duration
 	effects []Effect
 
-	own     origin
-	leaving bool   // the node is about to close
-	spent   bool   // tails of the present epoch bear no more
-	recent  []step // changes of the node's own, each since the state before, for tails that cover several
-	origins map[uint64]*origin
-	held    int // changes of others
-	holders map[summary.Fingerprint][]overlay.PeerID
-	links   map[overlay.PeerID]*link
-	order   []overlay.PeerID // of links, sorted
-	early   []early
-	pulse   time.Duration // see Config.Pulse
-	tidyAt  time.Duration // origins are looked through
-	next    time.Duration // tick
-	woken   time.Duration
+	own      origin
+	leaving  bool   // the node is about to close
+	spent    bool   // tails of the present epoch bear no more
+	recent   []step // changes of the node's own, each since the state before, for tails that cover several
+	origins  map[uint64]*origin
+	prefixes map[prefix][]uint64 // tags of origins, in order
+	held     int                 // changes of others
+	holders  map[summary.Fingerprint][]overlay.PeerID
+	links    map[overlay.PeerID]*link
+	order    []overlay.PeerID // of links, sorted
+	early    []early
+	pulse    time.Duration      // see Config.Pulse
+	tidyAt   time.Duration      // origins are looked through
+	lagging  map[uint64]*origin // links have told of a later state than we hold
+	bare     map[uint64]bool    // origins whose feeder is gone, without another
+	late     lateness
+	rumoured time.Duration // some link was last told what has advanced
+	turn     int           // of links, for that
+	self     uint64        // the node's own tag
+	next     time.Duration // tick
+	woken    time.Duration
 
 	refused int // tails
 }
@@ -78,49 +91,12 @@ type Machine struct {
 // step is what changed between two states of the node's own.
 type step struct{ added, removed []summary.Fingerprint }
 
-// early is a tail that came before the epoch that it belongs to.
+// early is an item that came before the epoch that it speaks of.
 type early struct {
 	from  overlay.PeerID
-	group group.ID
-	tails [][]byte
+	item  Item
 	until time.Duration
 }
-
-// link is what is known of what a linked peer holds.
-type link struct {
-	hides   bool
-	heard   time.Duration // when it last said where its own tails are
-	pulsed  time.Duration // when it was last told of our own tails
-	muted   time.Duration // nothing is taken from it before then
-	doubts  int           // peers doubted on its word since doubted
-	doubted time.Duration
-	known   map[uint64]position
-	due     map[uint64]duty
-}
-
-// position is the state of an origin that a peer has reached.
-type position struct {
-	epoch  summary.Epoch
-	number uint32
-	told   time.Duration // when it was last told ours
-	direct bool          // it is linked with the origin, and needs no word from us
-	knows  bool          // that we are
-}
-
-// duty is what a link is to be sent of an origin, and not before when.
-type duty struct {
-	how due
-	at  time.Duration
-}
-
-type due uint8
-
-const (
-	tell due = iota // the number
-	gap             // the number, and that tails from state 0 are needed
-	push            // tails, too
-	gone            // that the origin cannot be reached
-)
 
 // New returns a machine that knows nobody. It panics when something required is missing.
 func New(cfg Config) *Machine {
@@ -133,11 +109,18 @@ func New(cfg Config) *Machine {
 	if cfg.MaxChanges == 0 {
 		cfg.MaxChanges = 200_000
 	}
+	if cfg.Rate == nil {
+		cfg.Rate = func(overlay.PeerID) (out, in float64) { return fastRate, fastRate }
+	}
 	return &Machine{
-		cfg: cfg, own: origin{peer: cfg.Self}, origins: map[uint64]*origin{}, holders: map[summary.Fingerprint][]overlay.PeerID{},
-		links: map[overlay.PeerID]*link{}, woken: -1,
+		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self}, origins: map[uint64]*origin{},
+		prefixes: map[prefix][]uint64{}, holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
+		lagging: map[uint64]*origin{}, bare: map[uint64]bool{}, woken: -1,
 	}
 }
+
+// fastRate is that of links of which nothing is known, in bytes a second.
+const fastRate = 1 << 20
 
 // Step takes an input at a time, which never goes back, and returns what to do, in order. The slice is valid until the next Step.
 func (m *Machine) Step(now time.Duration, in Input) []Effect {
@@ -174,7 +157,10 @@ func (m *Machine) opened(in LinkOpened) {
 		return
 	}
 	m.back(in.Peer)
-	l := &link{known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse()}
+	l := &link{
+		tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
+		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
+	}
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
 	m.order = slices.Insert(m.order, at, in.Peer)
@@ -183,57 +169,69 @@ func (m *Machine) opened(in LinkOpened) {
 			l.owe(tag, tell, 0)
 		}
 	}
-}
-
-// owe notes what a link is to be sent of an origin: the more, and the sooner, of this and what it was owed before.
-func (l *link) owe(tag uint64, how due, at time.Duration) {
-	if d, before := l.due[tag]; before {
-		how, at = max(how, d.how), min(at, d.at)
+	if o := m.origins[l.tag]; o != nil {
+		m.unfeed(o) // it sends us its tails itself
+		delete(m.bare, l.tag)
 	}
-	l.due[tag] = duty{how, at}
 }
 
 func (m *Machine) closed(p overlay.PeerID) {
-	if m.links[p] == nil {
+	l := m.links[p]
+	if l == nil {
 		return
 	}
 	delete(m.links, p)
-	tag := group.Tag(m.cfg.Seed, string(p))
-	for _, l := range m.links { // they no longer may leave it to the peer to tell us
-		if pos := l.known[tag]; pos.knows {
-			pos.knows = false
-			l.know(tag, pos)
-			l.owe(tag, tell, 0)
-		}
-	}
 	at, _ := slices.BinarySearch(m.order, p)
 	m.order = slices.Delete(m.order, at, at+1)
+	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
+		o := m.origins[tag]
+		o.feeder = ""
+		m.uncover(o)
+	}
+	if o := m.origins[l.tag]; o != nil {
+		m.uncover(o)
+		m.admit(o)
+	}
 }
 
 // learned takes in that there may be a newer epoch of an origin.
 func (m *Machine) learned(p overlay.PeerID) {
 	h := m.cfg.Header(p)
 	if h == nil || h.Seed != m.cfg.Seed || p == m.cfg.Self {
-		m.forget(group.Tag(m.cfg.Seed, string(p)))
+		m.forget(m.tagOf(p))
 		return
 	}
 	tag := group.Of(h).OriginTag()
-	o := m.origins[tag]
+	o, feeder := m.origins[tag], overlay.PeerID("")
 	if o != nil && o.header.Epoch == h.Epoch {
 		return
 	}
-	m.forget(tag)
-	m.origins[tag] = &origin{peer: p, header: h, tokens: tailBurst, filled: m.now}
-	m.retry(group.Of(h))
-	// Those who hold the epoch may hold tails of it: told where we are, they send what we lack.
-	for _, l := range m.links {
-		if pos := l.known[tag]; pos.epoch == h.Epoch && pos.number > m.origins[tag].number() {
-			l.owe(tag, tell, 0)
+	if o != nil {
+		feeder = o.feeder
+	}
+	bare := m.bare[tag]
+	m.drop(tag)
+	o = &origin{peer: p, tag: tag, header: h, tokens: tailBurst, filled: m.now}
+	m.origins[tag] = o
+	pre := prefixOf(tag)
+	at, _ := slices.BinarySearch(m.prefixes[pre], tag)
+	m.prefixes[pre] = slices.Insert(m.prefixes[pre], at, tag)
+	switch l := m.links[p]; {
+	case l != nil: // it sends what we lack
+		l.owe(tag, ask, 0)
+	case feeder != "":
+		m.feed(o, feeder)
+	default:
+		if bare {
+			m.bare[tag] = true
+		}
+		for _, l := range m.links {
+			if pos := l.known[tag]; pos.epoch == h.Epoch && pos.number > 0 {
+				l.owe(tag, ask, 0)
+			}
 		}
 	}
-	if l := m.links[p]; l != nil {
-		l.owe(tag, tell, 0)
-	}
+	m.retry(o)
 }
 
 // tidy drops the origins of which no summary is held any more, now and then.
@@ -242,15 +240,28 @@ func (m *Machine) tidy() {
 		return
 	}
 	m.tidyAt = m.now + tidyEvery
-	for tag, o := range m.origins {
-		if m.cfg.Header(o.peer) == nil {
+	for _, tag := range slices.Sorted(maps.Keys(m.origins)) {
+		if m.cfg.Header(m.origins[tag].peer) == nil {
 			m.forget(tag)
 		}
 	}
 }
 
-// forget drops an origin and its tails.
+// forget drops an origin and its tails, and has its feeder stop.
 func (m *Machine) forget(tag uint64) {
+	o := m.origins[tag]
+	if o == nil {
+		return
+	}
+	if m.links[o.feeder] != nil {
+		it := Item{Group: Abbreviate(group.Of(o.header)), Short: true, Number: o.number(), Fed: true}
+		m.emit(Send{o.feeder, []Item{it}, messageBytes + itemBytes})
+	}
+	m.drop(tag)
+}
+
+// drop takes an origin out of all that is noted of it.
+func (m *Machine) drop(tag uint64) {
 	o := m.origins[tag]
 	if o == nil {
 		return
@@ -258,22 +269,44 @@ func (m *Machine) forget(tag uint64) {
 	m.held -= o.held
 	m.show(o, nil)
 	delete(m.origins, tag)
+	delete(m.lagging, tag)
+	delete(m.bare, tag)
+	pre := prefixOf(tag)
+	if m.prefixes[pre] = slices.DeleteFunc(m.prefixes[pre], func(t uint64) bool { return t == tag }); len(m.prefixes[pre]) == 0 {
+		delete(m.prefixes, pre)
+	}
 	for _, l := range m.links {
 		delete(l.due, tag)
+		delete(l.rumours, tag)
+		delete(l.feeds, tag)
+		delete(l.remind, tag)
 	}
 }
 
-// retry takes in tails that came before their epoch.
-func (m *Machine) retry(g group.ID) {
+// keep holds an item of an epoch that is not known yet for a moment.
+func (m *Machine) keep(from overlay.PeerID, it Item) {
+	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
+	most := maxTold
+	if len(it.Tails) > 0 {
+		most = maxHeld
+	}
+	if it.Number > 0 && len(it.Tails) <= MaxItemTails && len(m.early) < most {
+		m.early = append(m.early, early{from, it, m.now + heldFor})
+	}
+}
+
+// retry takes in the items that came before their epoch.
+func (m *Machine) retry(o *origin) {
 	waiting := m.early
 	m.early = nil
 	for _, e := range waiting {
+		l := m.links[e.from]
 		switch {
-		case m.now >= e.until:
-		case e.group != g:
+		case m.now >= e.until || l == nil:
+		case !e.item.names(o.header):
 			m.early = append(m.early, e)
 		default:
-			m.take(e.from, m.origins[g.OriginTag()], e.tails)
+			m.about(e.from, l, o, e.item, true)
 		}
 	}
 }
@@ -284,255 +317,136 @@ func (m *Machine) received(in Received) {
 	if l == nil {
 		return
 	}
-	if m.now < l.muted {
-		return
-	}
 	for _, it := range in.Items[:min(len(in.Items), MaxItems)] {
+		if m.now < l.muted {
+			return
+		}
 		m.item(in.From, l, it)
 	}
 }
 
 func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
-	tag, epoch := it.Group.OriginTag(), it.Group.Epoch()
-	o := m.origins[tag]
-	if tag == m.ownTag() {
-		o = &m.own
-	}
-	pos := l.known[tag]
-	pos.epoch, pos.number, pos.direct = epoch, it.Number, it.Direct
-	l.know(tag, pos)
-	if tag == group.Tag(m.cfg.Seed, string(from)) {
+	if it.about(l.tag) {
 		l.hides, l.heard = it.Hides, m.now
-		if o != nil {
+		if o := m.origins[l.tag]; o != nil {
 			o.left = it.Left
 		}
-	} else if it.Left && o != nil && o != &m.own {
+	} else if o := m.origins[it.Group.OriginTag()]; it.Left && o != nil {
 		m.hear(l, o)
 	}
-	switch {
-	case o == nil || o.header == nil || epoch.After(o.header.Epoch):
-		m.keep(from, it)
-		return
-	case epoch != o.header.Epoch:
-		return // the peer will hear of the newer epoch
+	fit := m.fitting(&it)
+	for _, o := range fit {
+		m.about(from, l, o, it, len(fit) == 1)
 	}
-	applied := o == &m.own || it.Number <= o.number() || m.take(from, o, it.Tails)
-	switch {
-	case it.Gap:
-		pos.number = 0
+	if len(fit) == 0 {
+		m.unknown(from, l, it)
+	}
+}
+
+// unknown takes in an item of an epoch that is not known, or no longer.
+func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
+	switch tag := it.Group.OriginTag(); {
+	case !it.Short:
+		pos := l.known[tag]
+		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
-		l.owe(tag, push, 0)
-	case it.Number < o.number() && (!it.Direct || o == &m.own):
-		l.owe(tag, push, 0)
-	case it.Number > o.number() && o != &m.own && !applied:
-		l.owe(tag, gap, 0)
-	case it.Number > o.number() && o != &m.own, o.peer != from && !pos.knows && m.links[o.peer] != nil:
-		l.owe(tag, tell, 0)
+		if o := m.origins[tag]; o != nil && o.header.Epoch.After(it.Group.Epoch()) {
+			return // the peer will hear of the newer epoch
+		}
+	case it.about(l.tag):
+		pos := l.known[l.tag]
+		pos.epoch = summary.Epoch{}
+		l.know(l.tag, pos)
 	}
+	m.keep(from, it)
 }
 
-// maxKnown bounds what is noted of a link: beyond it only origins known here are.
-const maxKnown = 1 << 14
-
-func (l *link) know(tag uint64, p position) {
-	if _, had := l.known[tag]; had || len(l.known) < maxKnown {
-		l.known[tag] = p
+// about takes in an item of an origin that is known. sure says that it can be of no other.
+func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure bool) {
+	pos := l.known[o.tag]
+	pos.epoch, pos.number = o.header.Epoch, it.Number
+	if it.Gap {
+		pos.number = 0
 	}
-}
-
-// keep holds a tail of an epoch that is not known yet for a moment.
-func (m *Machine) keep(from overlay.PeerID, it Item) {
-	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
-	if len(it.Tails) > 0 && len(it.Tails) <= MaxItemTails && len(m.early) < maxHeld {
-		m.early = append(m.early, early{from, it.Group, it.Tails, m.now + heldFor})
+	if len(it.Tails) == 0 {
+		pos.direct, pos.fed, pos.wants = it.Direct, it.Fed, it.Wants
 	}
-}
-
-// take takes in tails of an origin. It is false when one of them starts at a state that is not known here.
-func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte) bool {
+	l.know(o.tag, pos)
+	if o == &m.own {
+		if it.Gap || it.Number < o.number() {
+			l.owe(o.tag, push, m.now)
+		}
+		return
+	}
 	before := o.number()
-	for _, b := range signed[:min(len(signed), MaxItemTails)] {
-		t, err := OpenTail(b, o.header, m.cfg.Verify)
-		if err != nil {
-			m.refuse(from, FaultTail)
-			if l := m.links[from]; l != nil {
-				l.muted = m.now + muteFor
-			}
-			break
+	applied := it.Number <= before || m.take(from, o, it.Tails, sure)
+	switch needs := !it.Direct && !it.Fed && !it.Wants && len(it.Tails) == 0; {
+	case it.Number > o.number() && !applied: // something is missing between
+		l.owe(o.tag, gap, m.now)
+	case it.Number > o.number():
+		if from == o.peer || from == o.feeder { // what it has sent was lost or is on the way, or it does not know that it feeds us
+			l.owe(o.tag, ask, m.now)
 		}
-		if t.Number() <= o.number() {
-			continue
+		m.ahead(o, from, it.Number)
+	case it.Wants:
+		if o.feeder == from {
+			m.uncover(o)
 		}
-		if !o.allow(m.now) {
-			m.refuse(from, FaultRate)
-			break
+		if it.Gap || it.Number < o.number() {
+			l.owe(o.tag, push, m.now)
 		}
-		if ok, fits := m.install(o, t); !fits {
-			m.refuse(from, FaultLong)
-			break
-		} else if !ok {
-			return false
-		}
+	case from == o.peer:
+	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
+		l.owe(o.tag, ask, m.now)
+	case needs && it.Number < o.number(), m.covered(o) && from != o.feeder && !pos.knows:
+		l.owe(o.tag, tell, m.now)
 	}
-	if o.number() > before {
-		m.advanced(o, tell)
-	}
-	return true
-}
-
-func (m *Machine) refuse(from overlay.PeerID, f overlay.Fault) {
-	m.refused++
-	m.emit(Report{from, f})
-}
-
-// install puts a verified tail in its place. ok is false when it does not start at a state in force, fits when there is no room.
-func (m *Machine) install(o *origin, t *Tail) (ok, fits bool) {
-	n, ok := o.before(t.From())
-	if !ok {
-		return false, true
-	}
-	held := t.Len()
-	for _, t := range o.chain[:n] {
-		held += t.Len()
-	}
-	if n >= maxSegments || held > maxChain || m.held-o.held+held > m.cfg.MaxChanges {
-		return false, false
-	}
-	m.held += held - o.held
-	continues := t.From() == o.number() && o.state != nil
-	o.extend(t)
-	if continues {
-		m.showMore(o, t)
-	} else {
-		m.show(o, fold(o.chain))
-	}
-	return true, true
-}
-
-// showMore changes what an origin's tails say by one that continues them.
-func (m *Machine) showMore(o *origin, t *Tail) {
-	for f := range t.Added() {
-		if !o.state[f] {
-			o.state[f] = true
-			m.hold(f, o.peer)
-		}
-	}
-	for f := range t.Removed() {
-		if o.state[f] {
-			m.letGo(f, o.peer)
-		}
-		o.state[f] = false
-	}
-}
-
-func (m *Machine) hold(f summary.Fingerprint, p overlay.PeerID) {
-	at, _ := slices.BinarySearch(m.holders[f], p)
-	m.holders[f] = slices.Insert(m.holders[f], at, p)
-}
-
-func (m *Machine) letGo(f summary.Fingerprint, p overlay.PeerID) {
-	rest := slices.DeleteFunc(m.holders[f], func(q overlay.PeerID) bool { return q == p })
-	if m.holders[f] = rest; len(rest) == 0 {
-		delete(m.holders, f)
-	}
-}
-
-// show changes what an origin's tails say.
-func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
-	for f, added := range o.state {
-		if added && !state[f] {
-			m.letGo(f, o.peer)
-		}
-	}
-	for f, added := range state {
-		if added && !o.state[f] {
-			m.hold(f, o.peer)
-		}
-	}
-	o.state = state
 }
 
 // advanced says that an origin's tails lead to a newer state, and notes that links may lack it.
-func (m *Machine) advanced(o *origin, how due) {
+func (m *Machine) advanced(o *origin) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.header.Epoch, o.number(), added, removed})
-	tag := group.Of(o.header).OriginTag()
-	at := m.now
-	for p, l := range m.links {
-		pos := l.known[tag]
-		if pos.direct && o != &m.own || pos.epoch == o.header.Epoch && pos.number >= o.number() {
-			continue
+	m.caughtUp(o)
+	o.came = m.now
+	if l := m.links[o.feeder]; l != nil {
+		l.remind[o.tag] = true
+	}
+	for _, p := range m.order {
+		l := m.links[p]
+		pos := l.known[o.tag]
+		switch {
+		case pos.epoch == o.header.Epoch && pos.number >= o.number():
+		case o == &m.own:
+			l.owe(o.tag, push, m.now)
+		case p == o.peer || p == o.feeder || pos.direct:
+		case pos.wants:
+			l.owe(o.tag, push, m.now+m.relay(p))
+		case pos.fed:
+			l.rumours[o.tag] = true
+		default:
+			l.owe(o.tag, tell, m.now+m.waitFor(o, p))
 		}
-		if how == tell {
-			at = m.now + waitFor(tag, o.number(), p)
-		}
-		l.owe(tag, how, at)
 	}
 }
 
 // waitFor is how long the peers of an origin wait before they tell a link of a tail, each another time: it may hear of it
-// from others meanwhile, and tell so.
-func waitFor(tag uint64, number uint32, p overlay.PeerID) time.Duration {
+// from others meanwhile, and tell so. Those with slow lines wait longer.
+func (m *Machine) waitFor(o *origin, p overlay.PeerID) time.Duration {
 	h := fnv.New32a()
-	_, _ = h.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(p), tag), number))
-	return tellAfter + time.Duration(h.Sum32()%16)*tellAfter/16
+	_, _ = h.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(p), o.tag), o.number()))
+	return tellAfter + time.Duration(h.Sum32()%16)*tellAfter/16 + m.fill(p)
 }
 
-// Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next Step.
-func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holders[f] }
-
-// Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
-func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
-	if len(m.origins) == 0 {
-		return false
-	}
-	o := m.origins[group.Tag(m.cfg.Seed, string(p))]
-	if o == nil || o.peer != p {
-		return false
-	}
-	added, said := o.state[f]
-	return o.left || said && !added
-}
-
-// Fresh says how old the knowledge of what a linked peer holds is: it has said what it holds so long ago, and nothing is
-// missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
-func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration, ok bool) {
-	l := m.links[p]
-	if l == nil || l.hides {
-		return 0, false
-	}
-	tag := group.Tag(m.cfg.Seed, string(p))
-	o := m.origins[tag]
-	pos, said := l.known[tag]
-	if o == nil || o.peer != p || !said || pos.epoch != o.header.Epoch || pos.number > o.number() {
-		return 0, false
-	}
-	return now - l.heard, true
-}
-
-// State is the number of a peer's state that is known, and how many fingerprints were added and removed since its summary.
-func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
-	o := m.origins[group.Tag(m.cfg.Seed, string(p))]
-	if p == m.cfg.Self {
-		o = &m.own
-	}
-	if o == nil {
-		return 0, 0, 0
-	}
-	added, removed = o.changes()
-	return o.number(), added, removed
-}
-
-// Refused is how many tails were refused so far.
-func (m *Machine) Refused() int { return m.refused }
-
-func (m *Machine) ownTag() uint64 { return group.Tag(m.cfg.Seed, string(m.cfg.Self)) }
+func (m *Machine) ownTag() uint64 { return m.self }
 
 // tick sends what is due, every tickEvery at most.
 func (m *Machine) tick() {
 	if m.now >= m.next {
 		m.next, m.pulse = m.now+tickEvery, m.cfg.Pulse()
 		m.tidy()
+		m.hurry()
+		m.rumour()
 		for _, p := range m.order {
 			m.serve(p, m.links[p])
 		}
@@ -546,117 +460,19 @@ func (m *Machine) tick() {
 
 // wakeAt is when there will be something to do.
 func (m *Machine) wakeAt() (at time.Duration, due bool) {
+	gossip := len(m.bare) > 0
 	for _, l := range m.links {
 		t := l.pulsed + m.pulse
-		if len(l.due) > 0 {
+		if len(l.due) > 0 || len(m.lagging) > 0 {
 			t = m.next
 		}
 		if !due || t < at {
 			at, due = t, true
 		}
+		gossip = gossip || len(l.rumours)+len(l.remind) > 0
+	}
+	if gossip && due {
+		at = min(at, m.rumoured+rumourEvery)
 	}
 	return max(at, m.next), due
-}
-
-// serve sends a link what is due to it, as far as there is room.
-func (m *Machine) serve(p overlay.PeerID, l *link) {
-	if m.own.header != nil && m.now >= l.pulsed+m.pulse {
-		l.owe(m.ownTag(), tell, 0)
-	}
-	if len(l.due) == 0 {
-		return
-	}
-	room := min(m.cfg.Room(p), maxMessage) - messageBytes
-	var items []Item
-	bytes := messageBytes
-	for _, tag := range m.turns(l) {
-		it, size, ok := m.itemFor(l, tag)
-		if !ok {
-			continue
-		}
-		if len(items) >= MaxItems {
-			break
-		}
-		if size > room {
-			continue // a smaller one may fit
-		}
-		room -= size
-		bytes += size
-		items = append(items, it)
-		delete(l.due, tag)
-		m.sent(l, tag, it)
-	}
-	if len(items) > 0 {
-		m.emit(Send{p, items, bytes})
-	}
-}
-
-// turns are the origins of which something is due to a link: our own first.
-func (m *Machine) turns(l *link) []uint64 {
-	own := m.ownTag()
-	first := func(tag uint64) int {
-		if tag == own {
-			return 0
-		}
-		return 1
-	}
-	return slices.SortedFunc(maps.Keys(l.due), func(a, b uint64) int {
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(a, b))
-	})
-}
-
-// itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet.
-func (m *Machine) itemFor(l *link, tag uint64) (it Item, bytes int, ok bool) {
-	o := m.origins[tag]
-	if tag == m.ownTag() {
-		o = &m.own
-	}
-	if o == nil || o.header == nil {
-		delete(l.due, tag)
-		return Item{}, 0, false
-	}
-	pos := l.known[tag]
-	how := l.due[tag].how
-	same := pos.epoch == o.header.Epoch
-	it = Item{Group: group.Of(o.header), Number: o.number(), Gap: how == gap, Direct: m.links[o.peer] != nil}
-	it.Left = o == &m.own && m.leaving || o != &m.own && how == gone && !it.Direct
-	it.Hides = o == &m.own && m.cfg.Hides()
-	if m.now < l.due[tag].at {
-		return Item{}, 0, false
-	}
-	if how < push && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0 {
-		return Item{}, 0, false
-	}
-	if how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == it.Direct {
-		delete(l.due, tag) // it has told us the same
-		return Item{}, 0, false
-	}
-	bytes = itemBytes
-	if how == push {
-		from := uint32(0)
-		if same {
-			from = pos.number
-		}
-		for _, t := range o.since(from) {
-			it.Tails = append(it.Tails, t)
-			bytes += len(t) + 3
-		}
-	}
-	return it, bytes, true
-}
-
-// sent notes what a link was sent.
-func (m *Machine) sent(l *link, tag uint64, it Item) {
-	pos := l.known[tag]
-	if pos.epoch != it.Group.Epoch() {
-		pos = position{epoch: it.Group.Epoch(), direct: pos.direct}
-	}
-	if len(it.Tails) > 0 {
-		pos.number = max(pos.number, it.Number)
-	}
-	pos.told, pos.knows = m.now, it.Direct
-	l.know(tag, pos)
-	if tag == m.ownTag() {
-		l.pulsed = m.now
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/summary"
@@ -28,7 +29,11 @@ type net struct {
 	flying  []flight
 	lose    func(from, to overlay.PeerID) bool
 	trace   strings.Builder
+	quiet   bool // no trace
+	lines   map[overlay.PeerID]*line
 	reports map[overlay.Fault]int
+
+	undefended defence.Off
 }
 
 type flight struct {
@@ -49,6 +54,7 @@ type peer struct {
 	wake    time.Duration
 	sent    int // bytes
 	hides   bool
+	was     map[overlay.PeerID]uint32
 
 	advanced map[overlay.PeerID]tails.Advanced // the last of each origin
 }
@@ -70,22 +76,27 @@ func verify(origin string, message, sig []byte) error {
 func newNet(t testing.TB, names string) *net {
 	n := &net{t: t, delay: 10 * time.Millisecond, peers: map[overlay.PeerID]*peer{}, reports: map[overlay.Fault]int{}}
 	for name := range strings.FieldsSeq(names) {
-		p := &peer{
-			net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
-			keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
-		}
-		p.machine = tails.New(tails.Config{
-			Self: p.id, Verify: verify, Room: func(overlay.PeerID) int { return p.room },
-			Sign:   func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
-			Header: func(q overlay.PeerID) *summary.Header { return p.epochs[q] },
-			Hides:  func() bool { return p.hides },
-			Pulse:  func() time.Duration { return time.Second },
-		})
-		n.peers[p.id] = p
-		n.names = append(n.names, p.id)
-		p.publish(1)
+		n.add(name)
 	}
 	return n
+}
+
+func (n *net) add(name string) {
+	p := &peer{
+		net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
+		keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
+	}
+	p.machine = tails.New(tails.Config{
+		Self: p.id, Verify: verify, Room: func(q overlay.PeerID) int { return n.roomOf(p, q) },
+		Undefended: n.undefended, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
+		Header: func(q overlay.PeerID) *summary.Header { return p.epochs[q] },
+		Rate:   func(q overlay.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },
+		Hides:  func() bool { return p.hides },
+		Pulse:  func() time.Duration { return time.Second },
+	})
+	n.peers[p.id] = p
+	n.names = append(n.names, p.id)
+	p.publish(1)
 }
 
 // publish makes a new epoch of a peer's, of what it holds.
@@ -109,6 +120,13 @@ func (n *net) link(a, b overlay.PeerID) {
 	n.peers[b].step(tails.LinkOpened{Peer: a})
 }
 
+func (n *net) unlink(a, b overlay.PeerID) {
+	delete(n.peers[a].links, b)
+	delete(n.peers[b].links, a)
+	n.peers[a].step(tails.LinkClosed{Peer: b})
+	n.peers[b].step(tails.LinkClosed{Peer: a})
+}
+
 func (n *net) all(f func(a, b *peer)) {
 	for _, a := range n.names {
 		for _, b := range n.names {
@@ -120,12 +138,20 @@ func (n *net) all(f func(a, b *peer)) {
 }
 
 func (p *peer) step(in tails.Input) {
-	fmt.Fprintf(&p.trace, "%v %s %T\n", p.now, p.id, in)
+	if !p.quiet {
+		fmt.Fprintf(&p.trace, "%v %s %T\n", p.now, p.id, in)
+	}
 	for _, e := range slices.Clone(p.machine.Step(p.now, in)) {
-		fmt.Fprintf(&p.trace, "  %T %v\n", e, e)
+		if !p.quiet {
+			fmt.Fprintf(&p.trace, "  %T %v\n", e, e)
+		}
 		switch e := e.(type) {
 		case tails.Send:
 			p.sent += e.Bytes
+			if p.lines != nil {
+				p.carry(e)
+				continue
+			}
 			if p.lose == nil || !p.lose(p.id, e.To) {
 				p.flying = append(p.flying, flight{p.now + p.delay, p.id, e.To, e.Items})
 			}
@@ -134,10 +160,18 @@ func (p *peer) step(in tails.Input) {
 				p.t.Errorf("%s says of %s: %v after %v", p.id, e.Origin, e, last)
 			}
 			p.advanced[e.Origin] = e
+			if p.lines != nil {
+				p.lines[p.id].reached(p, e)
+			}
 		case tails.Report:
 			p.reports[e.Fault]++
 		case tails.Wake:
 			p.wake = e.At
+		}
+	}
+	if p.lines == nil {
+		if err := p.machine.Check(); err != nil {
+			p.t.Fatal(p.id, err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ const (
 // origin is what is known of one peer's tails, all of one epoch.
 type origin struct {
 	peer   overlay.PeerID
+	tag    uint64
 	header *summary.Header
 	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
 	held   int     // fingerprints in chain
@@ -28,6 +29,13 @@ type origin struct {
 	told   time.Duration // when links were last told that we could not
 	tokens float64       // tails that may come now
 	filled time.Duration
+
+	feeder overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
+	behind uint32         // a state that rival says to hold, beyond ours; 0: nobody does
+	rival  overlay.PeerID
+	lags   time.Duration // since when, by what links have told
+	came   time.Duration // when its tails last led to a later state
+	asked  time.Duration // when the feeder was last given time to bring it
 }
 
 // number is the state that the chain leads to.

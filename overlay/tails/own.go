@@ -10,7 +10,7 @@ func (m *Machine) published(h *summary.Header) {
 	if h.Seed != m.cfg.Seed {
 		return
 	}
-	m.own = origin{peer: m.cfg.Self, header: h}
+	m.own = origin{peer: m.cfg.Self, tag: m.self, header: h}
 	m.recent, m.spent = nil, false
 	for _, l := range m.links {
 		l.owe(m.ownTag(), tell, 0)
@@ -34,7 +34,8 @@ func (m *Machine) changed(in Changed) {
 	for n := covers(number); n > 0; n /= base {
 		if t, ok := m.tail(number, n); ok && m.own.extend(t) {
 			m.own.state = fold(m.own.chain)
-			m.advanced(&m.own, push)
+			m.advanced(&m.own)
+			m.next = m.now // news of our own go at once
 			return
 		}
 	}

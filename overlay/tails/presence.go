@@ -28,7 +28,7 @@ func (m *Machine) leave() {
 
 // unreachable tells all links that a peer cannot be reached.
 func (m *Machine) unreachable(p overlay.PeerID) {
-	o := m.origins[group.Tag(m.cfg.Seed, string(p))]
+	o := m.origins[m.tagOf(p)]
 	if o == nil || o.peer != p || m.links[p] != nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (m *Machine) pass(o *origin) {
 	o.told = max(m.now, 1)
 	o.doubt = o.told
 	for _, l := range m.links {
-		l.owe(group.Of(o.header).OriginTag(), gone, 0)
+		l.owe(o.tag, gone, 0)
 	}
 	m.emit(Doubt{o.peer})
 }
@@ -65,7 +65,7 @@ func (m *Machine) hear(l *link, o *origin) {
 
 // back takes in that a peer is linked again.
 func (m *Machine) back(p overlay.PeerID) {
-	if o := m.origins[group.Tag(m.cfg.Seed, string(p))]; o != nil {
+	if o := m.origins[m.tagOf(p)]; o != nil {
 		o.left, o.doubt, o.told = false, 0, 0
 	}
 }

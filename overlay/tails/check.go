@@ -1,0 +1,50 @@
+package tails
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Check says what is wrong with the machine's state, for tests.
+func (m *Machine) Check() error {
+	held := 0
+	for tag, o := range m.origins {
+		held += o.held
+		l := m.links[o.feeder]
+		switch {
+		case o.tag != tag || !slices.Contains(m.prefixes[prefixOf(tag)], tag):
+			return fmt.Errorf("tails: origin %x not found by its tag", tag)
+		case o.feeder != "" && (l == nil || !l.feeds[tag]):
+			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
+		case o.feeder != "" && m.links[o.peer] != nil:
+			return fmt.Errorf("tails: %s feeds %x, which is linked", o.feeder, tag)
+		case m.bare[tag] && m.covered(o):
+			return fmt.Errorf("tails: %x is covered, and noted as bare", tag)
+		case (o.behind > 0) != (m.lagging[tag] == o):
+			return fmt.Errorf("tails: %x is behind %d, and not noted so", tag, o.behind)
+		case o.behind > 0 && o.behind <= o.number():
+			return fmt.Errorf("tails: %x is at %d, and behind %d", tag, o.number(), o.behind)
+		}
+	}
+	if held != m.held || held > m.cfg.MaxChanges {
+		return fmt.Errorf("tails: %d changes held, counted %d of %d", held, m.held, m.cfg.MaxChanges)
+	}
+	for p, l := range m.links {
+		for tag := range l.feeds {
+			if o := m.origins[tag]; o == nil || o.feeder != p {
+				return fmt.Errorf("tails: %s is noted to feed %x, and does not", p, tag)
+			}
+		}
+		if !slices.Contains(m.order, p) || len(m.order) != len(m.links) {
+			return fmt.Errorf("tails: %s is not in order", p)
+		}
+	}
+	for pre, tags := range m.prefixes {
+		for _, tag := range tags {
+			if prefixOf(tag) != pre || m.origins[tag] == nil || !slices.IsSorted(tags) {
+				return fmt.Errorf("tails: tags %x under %x", tags, pre)
+			}
+		}
+	}
+	return nil
+}

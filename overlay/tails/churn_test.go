@@ -1,0 +1,145 @@
+package tails_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/tails"
+)
+
+// TestTornTrees has links come and go, messages get lost and epochs come, while all peers change: once that ends, all know all,
+// however the trees were torn. A ring keeps the peers in one piece.
+func TestTornTrees(t *testing.T) {
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		n := newNet(t, "a b c d e f g h i j k l m n")
+		n.quiet = true
+		n.all(func(p, q *peer) { p.learn(q) })
+		size := len(n.names)
+		for i := range n.names {
+			n.link(n.names[i], n.names[(i+1)%size])
+		}
+		lossy := true
+		n.lose = func(overlay.PeerID, overlay.PeerID) bool { return lossy && rng.IntN(20) == 0 }
+		serial := 0
+		for range 400 {
+			p := n.peers[n.names[rng.IntN(size)]]
+			q := n.peers[n.names[rng.IntN(size)]]
+			i, j := indexOf(n, p.id), indexOf(n, q.id)
+			near := (i+1)%size == j || (j+1)%size == i
+			switch k := rng.IntN(20); {
+			case k < 2 && p != q && !near && !p.links[q.id]:
+				n.link(p.id, q.id)
+			case k < 4 && p != q && !near && p.links[q.id]:
+				n.unlink(p.id, q.id)
+			case k == 4:
+				p.publish(p.header.Epoch.Sequence + 1)
+				for _, id := range n.names { // others learn of it one after another
+					if id != p.id {
+						n.run(n.now + time.Duration(rng.IntN(20))*time.Millisecond)
+						n.peers[id].learn(p)
+					}
+				}
+			default:
+				p.change(fps(serial, 1+rng.IntN(3)), nil)
+				serial += 3
+			}
+			n.run(n.now + time.Duration(rng.IntN(100))*time.Millisecond)
+		}
+		lossy = false
+		for _, id := range n.names { // what was lost last shows when more comes
+			n.peers[id].change(fps(serial, 1), nil)
+			serial++
+		}
+		n.run(n.now + 60*time.Second)
+		n.all(func(p, q *peer) {
+			a, _, _ := p.machine.State(q.id)
+			b, _, _ := q.machine.State(q.id)
+			if a != b {
+				t.Errorf("seed %d: %s knows state %d of %s, which is at %d", seed, p.id, a, q.id, b)
+			}
+		})
+		if len(n.reports) > 0 {
+			t.Errorf("seed %d: refused: %v", seed, n.reports)
+		}
+	}
+}
+
+func indexOf(n *net, p overlay.PeerID) int {
+	for i, id := range n.names {
+		if id == p {
+			return i
+		}
+	}
+	return -1
+}
+
+// TestDeadFeeder lets a feeder fall silent, its links staying up: another feeds in its place before long.
+func TestDeadFeeder(t *testing.T) {
+	n := newNet(t, "a b c d")
+	n.all(func(p, q *peer) { p.learn(q) })
+	for _, pair := range []string{"ab", "ac", "bd", "cd"} {
+		n.link(overlay.PeerID(pair[:1]), overlay.PeerID(pair[1:]))
+	}
+	n.run(time.Second)
+	a, d := n.peers["a"], n.peers["d"]
+	change := func(serial int) {
+		a.change(fps(serial, 1), nil)
+		n.run(n.now + time.Second)
+	}
+	for i := range 5 {
+		change(i)
+	}
+	var feeder overlay.PeerID
+	n.lose = func(from, to overlay.PeerID) bool { return to == "d" && from == feeder }
+	for _, feeder = range []overlay.PeerID{"b", "c"} {
+		for i := range 10 {
+			change(100 + 10*i)
+		}
+		want, _, _ := a.machine.State("a")
+		if got, _, _ := d.machine.State("a"); got < want-1 {
+			t.Errorf("%s silent: d is at state %d of %d", feeder, got, want)
+		}
+	}
+}
+
+// TestLyingFeeder: a link that tells of states that do not exist is asked, and soon no longer believed; the other feeds on.
+func TestLyingFeeder(t *testing.T) {
+	behind := func(off defence.Off) (seconds int) {
+		n := newNet(t, "")
+		n.undefended = off
+		for _, name := range []string{"0liar", "a", "b", "d"} {
+			n.add(name)
+		}
+		n.all(func(p, q *peer) { p.learn(q) })
+		n.link("a", "b")
+		n.link("b", "d")
+		n.link("0liar", "d")
+		n.run(time.Second)
+		a, d := n.peers["a"], n.peers["d"]
+		for i := range 60 {
+			a.change(fps(i, 1), nil)
+			d.step(tails.Received{From: "0liar", Items: []tails.Item{{Group: group.Of(a.header), Number: 1000 + uint32(i), Fed: true}}})
+			n.run(n.now + time.Second)
+			want, _, _ := a.machine.State("a")
+			if got, _, _ := d.machine.State("a"); i >= 30 && got < want {
+				seconds++
+			}
+		}
+		return seconds
+	}
+	if s := behind(0); s > 0 {
+		t.Errorf("behind in %d of 30 seconds", s)
+	}
+	if s := behind(defence.Disbelief); s == 0 {
+		t.Error("without the defence the lie does no harm")
+	}
+}

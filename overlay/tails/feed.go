@@ -1,0 +1,183 @@
+package tails
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+)
+
+// A peer that is not linked with an origin has one of its links feed it: that link sends it each tail of the origin as it comes. So
+// each tail reaches each peer once, along a tree that nobody knows as a whole. That a branch is dead, or a circle, shows
+// by rumours: what a link has told, and the feeder has not brought in time, is reason to have that link feed instead.
+
+const (
+	// relayAfter is how long a tail of another waits for more that go to the same link.
+	relayAfter = 200 * time.Millisecond
+	// relayShare is the part of a link's rate that may go to the messages around tails.
+	relayShare = 0.01
+	// A feeder may be late by leastPatience, or by what others have been of late, at most mostPatience.
+	leastPatience = time.Second
+	mostPatience  = 8 * time.Second
+	// disbelief is how long a link that has not brought what it said to hold is not asked for the same origin.
+	disbelief = time.Minute
+)
+
+// lateness is how long it has taken from a rumour to the tails: mean and mean deviation, as for the retransmission timer of TCP.
+type lateness struct{ mean, deviation time.Duration }
+
+func (t *lateness) sample(d time.Duration) {
+	if t.mean == 0 {
+		t.mean, t.deviation = d, d/2
+		return
+	}
+	t.deviation += ((d - t.mean).Abs() - t.deviation) / 4
+	t.mean += (d - t.mean) / 8
+}
+
+func (t *lateness) patience() time.Duration {
+	return min(max(t.mean+4*t.deviation, leastPatience), mostPatience)
+}
+
+// covered says whether an origin's tails come without being asked for.
+func (m *Machine) covered(o *origin) bool { return m.links[o.peer] != nil || o.feeder != "" }
+
+// feed has a link feed us an origin's tails, in place of any other.
+func (m *Machine) feed(o *origin, p overlay.PeerID) {
+	if old := m.links[o.feeder]; old != nil && o.feeder != p {
+		delete(old.feeds, o.tag)
+		delete(old.remind, o.tag)
+		old.owe(o.tag, ask, m.now)
+	}
+	delete(m.bare, o.tag)
+	o.feeder = p
+	l := m.links[p]
+	l.feeds[o.tag], l.remind[o.tag] = true, true
+	l.owe(o.tag, ask, m.now)
+}
+
+// unfeed lets go of an origin's feeder, if any.
+func (m *Machine) unfeed(o *origin) {
+	if l := m.links[o.feeder]; l != nil {
+		delete(l.feeds, o.tag)
+		delete(l.remind, o.tag)
+		l.owe(o.tag, ask, m.now)
+	}
+	o.feeder = ""
+}
+
+// uncover takes in that the tails of an origin come no longer. Another link is to feed them; if none is known to hold
+// them, all that think that we need no word are told otherwise.
+func (m *Machine) uncover(o *origin) {
+	m.unfeed(o)
+	if p, ok := m.feederFor(o); ok {
+		m.feed(o, p)
+		return
+	}
+	m.bare[o.tag] = true
+	m.admit(o)
+}
+
+// admit tells all links that think that we need no word of an origin, or need it less, how it is now.
+func (m *Machine) admit(o *origin) {
+	for _, l := range m.links {
+		if pos := l.known[o.tag]; pos.knows {
+			l.owe(o.tag, ask, m.now)
+		}
+	}
+}
+
+// feederFor is the link that is best to feed an origin's tails: of those that hold as many as we the one with the highest rate for
+// each origin that it feeds us, this one included. Those that we feed ourselves cannot.
+func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
+	most := 0.0
+	for _, p := range m.order {
+		l := m.links[p]
+		pos := l.known[o.tag]
+		if pos.epoch != o.header.Epoch || pos.wants || m.now < pos.doubted || pos.number == 0 || pos.number < o.number() {
+			continue
+		}
+		_, in := m.cfg.Rate(p)
+		if r := in / float64(len(l.feeds)+1); !ok || r > most {
+			best, most, ok = p, r, true
+		}
+	}
+	return best, ok
+}
+
+// ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that itself.
+func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
+	if m.links[o.peer] != nil || m.now < m.links[p].known[o.tag].doubted {
+		return
+	}
+	if o.behind == 0 {
+		o.lags, o.asked = m.now, m.now
+		m.lagging[o.tag] = o
+	}
+	if number > o.behind || m.links[o.rival] == nil {
+		o.behind, o.rival = number, p
+	}
+	if m.covered(o) {
+		return
+	}
+	if best, ok := m.feederFor(o); ok {
+		p = best
+	}
+	m.feed(o, p)
+}
+
+// caughtUp notes how long it took until the tails came that links had told of.
+func (m *Machine) caughtUp(o *origin) {
+	if o.behind == 0 || o.number() < o.behind {
+		return
+	}
+	m.late.sample(m.now - o.lags)
+	m.forgive(o)
+}
+
+func (m *Machine) forgive(o *origin) {
+	o.behind, o.rival = 0, ""
+	delete(m.lagging, o.tag)
+}
+
+// hurry looks for feeders that are too late. Who tells of more is to feed instead; if it does not bring it either, it is not
+// believed for a while.
+func (m *Machine) hurry() {
+	if len(m.lagging) == 0 {
+		return
+	}
+	for _, tag := range slices.Sorted(maps.Keys(m.lagging)) {
+		o := m.lagging[tag]
+		if m.now < o.asked+m.late.patience() {
+			continue
+		}
+		o.asked = m.now
+		switch rival := m.links[o.rival]; {
+		case rival == nil || m.links[o.peer] != nil:
+			m.forgive(o)
+		case o.feeder != o.rival:
+			m.feed(o, o.rival)
+		default:
+			pos := rival.known[tag]
+			if !m.cfg.Undefended.Has(defence.Disbelief) {
+				pos.doubted = m.now + disbelief
+				rival.know(tag, pos)
+			}
+			m.forgive(o)
+			m.uncover(o)
+		}
+	}
+}
+
+// relay is how long a tail waits for others that go to the same link.
+func (m *Machine) relay(p overlay.PeerID) time.Duration {
+	return max(relayAfter, m.fill(p))
+}
+
+// fill is how long a link takes to earn a message's overhead.
+func (m *Machine) fill(p overlay.PeerID) time.Duration {
+	out, _ := m.cfg.Rate(p)
+	return min(time.Duration(messageBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)
+}

@@ -1,0 +1,75 @@
+package tails
+
+import (
+	"encoding/binary"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// ShortGroup is how many bytes an abbreviated group has.
+const ShortGroup = 4
+
+// Abbreviate leaves of a group three bytes of the origin's tag and one of the epoch, and zeros. Between peers that both know an
+// epoch that is enough: where it fits two groups, an item is taken to speak of both, and a tail belongs to the one whose
+// signature it has.
+func Abbreviate(g group.ID) (short group.ID) {
+	copy(short[:3], g[:3])
+	short[3] = g[11] + g[15]
+	return short
+}
+
+// prefix is what a tag leaves in an abbreviated group.
+type prefix [3]byte
+
+func prefixOf(tag uint64) (p prefix) {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], tag)
+	copy(p[:], b[:])
+	return p
+}
+
+// names says whether an item's group is that of h.
+func (it *Item) names(h *summary.Header) bool {
+	g := group.Of(h)
+	if it.Short {
+		g = Abbreviate(g)
+	}
+	return g == it.Group
+}
+
+// about says whether an item is of the origin with a tag, of whichever epoch.
+func (it *Item) about(tag uint64) bool {
+	if it.Short {
+		return prefix(it.Group[:3]) == prefixOf(tag)
+	}
+	return it.Group.OriginTag() == tag
+}
+
+// fitting are the origins that an item speaks of, of the epoch that is known: nearly always one or none.
+func (m *Machine) fitting(it *Item) (out []*origin) {
+	if m.own.header != nil && it.names(m.own.header) {
+		out = append(out, &m.own)
+	}
+	if !it.Short {
+		if o := m.origins[it.Group.OriginTag()]; o != nil && it.names(o.header) {
+			out = append(out, o)
+		}
+		return out
+	}
+	for _, tag := range m.prefixes[prefix(it.Group[:3])] {
+		if o := m.origins[tag]; it.names(o.header) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// tagOf is the tag of a peer.
+func (m *Machine) tagOf(p overlay.PeerID) uint64 {
+	if l := m.links[p]; l != nil {
+		return l.tag
+	}
+	return group.Tag(m.cfg.Seed, string(p))
+}

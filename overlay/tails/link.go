@@ -1,0 +1,209 @@
+package tails
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// link is what is known of what a linked peer holds.
+type link struct {
+	tag     uint64        // of the peer's own tails
+	hides   bool          // it holds keys that no summary shows
+	heard   time.Duration // when it last said where its own tails are
+	pulsed  time.Duration // when it was last told of our own tails
+	muted   time.Duration // nothing is taken from it before then
+	doubts  int           // peers doubted on its word since doubted
+	doubted time.Duration
+	known   map[uint64]position
+	due     map[uint64]duty
+	rumours map[uint64]bool // origins that have advanced since it was last told, and that it hears of from others
+	feeds   map[uint64]bool // origins of which it feeds us
+	remind  map[uint64]bool // those of which it is to be reminded some time after their latest tail
+}
+
+// position is the state of an origin that a peer has reached.
+type position struct {
+	epoch  summary.Epoch
+	number uint32
+	told   time.Duration // when it was last told ours
+	direct bool          // it is linked with the origin
+	fed    bool          // another feeds it
+	wants  bool          // we feed it
+	knows  bool          // that we need no word from it
+
+	doubted time.Duration // until then it is not believed to hold more than we
+}
+
+// duty is what a link is to be sent of an origin, and not before when.
+type duty struct {
+	how due
+	at  time.Duration
+}
+
+type due uint8
+
+const (
+	tell due = iota // the number
+	ask             // the number, even if it has been told of it
+	gap             // the number, and that tails from state 0 are needed
+	push            // tails, too
+	gone            // that the origin cannot be reached
+)
+
+// owe notes what a link is to be sent of an origin: the more, and the sooner, of this and what it was owed before.
+func (l *link) owe(tag uint64, how due, at time.Duration) {
+	if d, before := l.due[tag]; before {
+		how, at = max(how, d.how), min(at, d.at)
+	}
+	l.due[tag] = duty{how, at}
+}
+
+// maxKnown bounds what is noted of a link: beyond it only origins known here are.
+const maxKnown = 1 << 14
+
+func (l *link) know(tag uint64, p position) {
+	if _, had := l.known[tag]; had || len(l.known) < maxKnown {
+		l.known[tag] = p
+	}
+}
+
+// serve sends a link what is due to it, as far as there is room.
+func (m *Machine) serve(p overlay.PeerID, l *link) {
+	if m.own.header != nil && m.now >= l.pulsed+m.pulse {
+		l.owe(m.ownTag(), tell, 0)
+	}
+	if !m.ripe(l) {
+		return
+	}
+	room := min(m.cfg.Room(p), maxMessage) - messageBytes
+	var items []Item
+	bytes := messageBytes
+	for _, tag := range m.turns(l) {
+		it, size, ok := m.itemFor(p, l, tag)
+		if !ok {
+			continue
+		}
+		if len(items) >= MaxItems {
+			break
+		}
+		if size > room {
+			continue // a smaller one may fit
+		}
+		room -= size
+		bytes += size
+		items = append(items, it)
+		delete(l.due, tag)
+		m.sent(l, tag, it)
+	}
+	if len(items) > 0 {
+		m.emit(Send{p, items, bytes})
+	}
+}
+
+// ripe says whether anything that is due to a link is due now.
+func (m *Machine) ripe(l *link) bool {
+	for _, d := range l.due {
+		if m.now >= d.at {
+			return true
+		}
+	}
+	return false
+}
+
+// turns are the origins of which something is due to a link: our own first, then those that have waited longest.
+func (m *Machine) turns(l *link) []uint64 {
+	own := m.ownTag()
+	first := func(tag uint64) int {
+		if tag == own {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(maps.Keys(l.due), func(a, b uint64) int {
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(l.due[a].at, l.due[b].at), cmp.Compare(a, b))
+	})
+}
+
+// itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait for others
+// goes with the first message.
+func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes int, ok bool) {
+	o := m.origins[tag]
+	if tag == m.ownTag() {
+		o = &m.own
+	}
+	if o == nil || o.header == nil {
+		delete(l.due, tag)
+		return Item{}, 0, false
+	}
+	pos, d := l.known[tag], l.due[tag]
+	same := pos.epoch == o.header.Epoch
+	it = m.position(p, o)
+	it.Gap = d.how == gap
+	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
+	if it.Left {
+		it.Group, it.Short = group.Of(o.header), false
+	}
+	switch {
+	case d.how != push && m.now < d.at:
+		return Item{}, 0, false
+	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
+		return Item{}, 0, false
+	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
+		delete(l.due, tag) // it has told us the same
+		return Item{}, 0, false
+	}
+	bytes = itemBytes
+	if d.how == push {
+		from := uint32(0)
+		if same {
+			from = pos.number
+		}
+		for _, t := range o.since(from) {
+			it.Tails = append(it.Tails, t)
+			bytes += len(t) + tailBytes
+		}
+	}
+	if len(it.Tails) > 0 {
+		it.Direct, it.Fed, it.Wants = false, false, false
+	}
+	return it, bytes, true
+}
+
+// position says to a link where we are, and from whom we get the origin's tails.
+func (m *Machine) position(p overlay.PeerID, o *origin) Item {
+	it := Item{Group: Abbreviate(group.Of(o.header)), Short: true, Number: o.number()}
+	if o == &m.own {
+		it.Hides = m.cfg.Hides()
+		return it
+	}
+	it.Direct = m.links[o.peer] != nil
+	it.Wants = !it.Direct && o.feeder == p
+	it.Fed = !it.Direct && o.feeder != "" && !it.Wants
+	return it
+}
+
+// sent notes what a link was sent.
+func (m *Machine) sent(l *link, tag uint64, it Item) {
+	o := m.origins[tag]
+	if tag == m.ownTag() {
+		o, l.pulsed = &m.own, m.now
+	}
+	pos := l.known[tag]
+	if pos.epoch != o.header.Epoch {
+		pos = position{epoch: o.header.Epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted}
+	}
+	pos.told = m.now
+	if len(it.Tails) > 0 {
+		pos.number = max(pos.number, it.Number)
+	} else {
+		pos.knows = it.Direct || it.Fed
+	}
+	l.know(tag, pos)
+	delete(l.rumours, tag)
+}

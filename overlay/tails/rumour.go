@@ -1,0 +1,44 @@
+package tails
+
+import (
+	"time"
+)
+
+const (
+	// rumourEvery is how often some link is told, in turn, of all that has advanced.
+	rumourEvery = 2 * time.Second
+	// remindAfter is how long after the latest tail of an origin its feeder is reminded, once.
+	remindAfter = 10 * time.Second
+	// rumourRoom is the room that a link must have for what it may not need.
+	rumourRoom = 8 << 10
+)
+
+// rumour tells a link, another each time, which states we have reached of the origins that have advanced since it was last
+// told. Words may have been lost: it repeats that nobody feeds us an origin any more, and, once, that the link feeds us one of
+// which nothing has come for a while. Lines without spare room are left out.
+func (m *Machine) rumour() {
+	if m.now < m.rumoured+rumourEvery || len(m.order) == 0 {
+		return
+	}
+	m.rumoured = m.now
+	for range m.order {
+		m.turn++
+		p := m.order[m.turn%len(m.order)]
+		if l := m.links[p]; len(l.rumours)+len(m.bare)+len(l.remind) > 0 && m.cfg.Room(p) >= rumourRoom {
+			for tag := range l.rumours {
+				l.owe(tag, tell, m.now)
+			}
+			for tag := range m.bare {
+				l.owe(tag, ask, m.now)
+			}
+			for tag := range l.remind {
+				if m.now >= m.origins[tag].came+remindAfter {
+					l.owe(tag, ask, m.now)
+					delete(l.remind, tag)
+				}
+			}
+			clear(l.rumours)
+			return
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package tails
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// take takes in tails of an origin. It is false when one of them starts at a state that is not known here. A tail that the origin
+// has not signed is a fault only if it is sure that it should be the origin's.
+func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure bool) bool {
+	before := o.number()
+	for _, b := range signed[:min(len(signed), MaxItemTails)] {
+		t, err := OpenTail(b, o.header, m.cfg.Verify)
+		if err != nil {
+			if sure {
+				m.refuse(from, FaultTail)
+				m.mute(from)
+			}
+			break
+		}
+		if t.Number() <= o.number() {
+			continue
+		}
+		if !o.allow(m.now) {
+			m.refuse(from, FaultRate)
+			break
+		}
+		if ok, fits := m.install(o, t); !fits {
+			m.refuse(from, FaultLong)
+			break
+		} else if !ok {
+			return false
+		}
+	}
+	if o.number() > before {
+		m.advanced(o)
+	}
+	return true
+}
+
+// mute has nothing taken from a link for a while.
+func (m *Machine) mute(p overlay.PeerID) {
+	if l := m.links[p]; l != nil {
+		l.muted = m.now + muteFor
+	}
+}
+
+func (m *Machine) refuse(from overlay.PeerID, f overlay.Fault) {
+	m.refused++
+	m.emit(Report{from, f})
+}
+
+// install puts a verified tail in its place. ok is false when it does not start at a state in force, fits when there is no room.
+func (m *Machine) install(o *origin, t *Tail) (ok, fits bool) {
+	n, ok := o.before(t.From())
+	if !ok {
+		return false, true
+	}
+	held := t.Len()
+	for _, t := range o.chain[:n] {
+		held += t.Len()
+	}
+	if n >= maxSegments || held > maxChain || m.held-o.held+held > m.cfg.MaxChanges {
+		return false, false
+	}
+	m.held += held - o.held
+	continues := t.From() == o.number() && o.state != nil
+	o.extend(t)
+	if continues {
+		m.showMore(o, t)
+	} else {
+		m.show(o, fold(o.chain))
+	}
+	return true, true
+}
+
+// showMore changes what an origin's tails say by one that continues them.
+func (m *Machine) showMore(o *origin, t *Tail) {
+	for f := range t.Added() {
+		if !o.state[f] {
+			o.state[f] = true
+			m.hold(f, o.peer)
+		}
+	}
+	for f := range t.Removed() {
+		if o.state[f] {
+			m.letGo(f, o.peer)
+		}
+		o.state[f] = false
+	}
+}
+
+func (m *Machine) hold(f summary.Fingerprint, p overlay.PeerID) {
+	at, _ := slices.BinarySearch(m.holders[f], p)
+	m.holders[f] = slices.Insert(m.holders[f], at, p)
+}
+
+func (m *Machine) letGo(f summary.Fingerprint, p overlay.PeerID) {
+	rest := slices.DeleteFunc(m.holders[f], func(q overlay.PeerID) bool { return q == p })
+	if m.holders[f] = rest; len(rest) == 0 {
+		delete(m.holders, f)
+	}
+}
+
+// show changes what an origin's tails say.
+func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
+	for f, added := range o.state {
+		if added && !state[f] {
+			m.letGo(f, o.peer)
+		}
+	}
+	for f, added := range state {
+		if added && !o.state[f] {
+			m.hold(f, o.peer)
+		}
+	}
+	o.state = state
+}

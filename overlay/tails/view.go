@@ -1,0 +1,56 @@
+package tails
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next Step.
+func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holders[f] }
+
+// Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
+func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
+	if len(m.origins) == 0 {
+		return false
+	}
+	o := m.origins[m.tagOf(p)]
+	if o == nil || o.peer != p {
+		return false
+	}
+	added, said := o.state[f]
+	return o.left || said && !added
+}
+
+// Fresh says how old the knowledge of what a linked peer holds is: it has said what it holds so long ago, and nothing is
+// missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
+func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration, ok bool) {
+	l := m.links[p]
+	if l == nil || l.hides {
+		return 0, false
+	}
+	tag := m.tagOf(p)
+	o := m.origins[tag]
+	pos, said := l.known[tag]
+	if o == nil || o.peer != p || !said || pos.epoch != o.header.Epoch || pos.number > o.number() {
+		return 0, false
+	}
+	return now - l.heard, true
+}
+
+// State is the number of a peer's state that is known, and how many fingerprints were added and removed since its summary.
+func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
+	o := m.origins[m.tagOf(p)]
+	if p == m.cfg.Self {
+		o = &m.own
+	}
+	if o == nil {
+		return 0, 0, 0
+	}
+	added, removed = o.changes()
+	return o.number(), added, removed
+}
+
+// Refused is how many tails were refused so far.
+func (m *Machine) Refused() int { return m.refused }
