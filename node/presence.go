@@ -63,20 +63,21 @@ func (l *loop) lost(p peer.ID) {
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()
-		err := l.n.reach(ctx, r, true)
-		for range lostLooks { // a host that closes may take one more connection, and end it
-			if err != nil {
-				break
-			}
-			select {
-			case <-time.After(lostTime / (lostLooks + 1)):
-				err = l.n.reach(ctx, r, true)
-			case <-ctx.Done():
+		for looks := 0; ; looks++ { // a host that closes may take one more connection, and end it
+			err := l.n.reach(ctx, r, true)
+			switch {
+			case err == nil && looks == lostLooks:
+				return
+			case errors.Is(err, syscall.ECONNREFUSED) || err != nil && ctx.Err() != nil:
+				if l.n.ctx.Err() == nil {
+					l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
+				}
 				return
 			}
-		}
-		if errors.Is(err, syscall.ECONNREFUSED) || ctx.Err() != nil && l.n.ctx.Err() == nil {
-			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
+			select {
+			case <-time.After(lostTime / (lostLooks + 2)):
+			case <-ctx.Done():
+			}
 		}
 	})
 }
