@@ -140,9 +140,10 @@ func (s *server) compressed(name string, raw []byte) []byte {
 	return s.files[name]
 }
 
-// can says what the page may do.
+// can says what the page may do, and whether it shows a recording.
 func (s *server) can(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]bool{"ask": s.Ask != nil, "change": s.Change != nil})
+	_, recorded := s.Source.(*Recording)
+	answer(w, map[string]bool{"ask": s.Ask != nil, "change": s.Change != nil, "recorded": recorded})
 }
 
 // events sends the source's lines as server-sent events, each an array of lines, and an event "end" where there are no more.

@@ -15,6 +15,14 @@ export function end() {
   process.exit(failed ? 1 : 0);
 }
 
+/**
+ * near checks a figure against the one that is wanted. Machines are shared: it fails only beyond three times of that.
+ * @param {string} claim @param {number} seen @param {number} wanted @param {string} unit
+ */
+export function near(claim, seen, wanted, unit) {
+  check(`${claim}: ${seen.toFixed(seen < 100 ? 1 : 0)} ${unit}, wanted at most ${wanted}`, seen <= 3 * wanted, "more than three times that");
+}
+
 /** open opens a page of a browser and collects its errors. */
 export async function open(browser, url, options = {}, init = null) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });

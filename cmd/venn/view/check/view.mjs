@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { browser, pages } from "./browser.mjs";
 import { check, comes, end, open } from "./checks.mjs";
+import { painted } from "./graph.mjs";
 import { simulate, start } from "./program.mjs";
 
 const [venn, folder] = process.argv.slice(2);
@@ -40,6 +41,7 @@ const s = await state(page);
 await page.evaluate(() => window.venn.go("queries"));
 await page.locator("tbody tr").first().click();
 await comes("a query has a path", page, () => document.querySelector("#path svg circle")?.getBoundingClientRect().width > 0);
+await comes("every step has its time and bytes", page, () => /[\d.]+ \+ [\d.]+ ms\s+\d+ B/.test(document.querySelector("#path .when")?.innerText));
 await comes("probes a query are the report's", page, () => Math.abs(Number(document.querySelectorAll(".figures .v")[2]?.innerText) - window.venn.model.report.probes_per_query) < 0.006);
 await page.getByRole("button", { name: "Any key" }).click();
 await page.locator("#ask").click();
@@ -113,12 +115,20 @@ await comes("a simulated network's matrix has a row for every peer", thousands.p
 console.log(`1,000 simulated peers: ${Date.now() - clock} ms until the matrix is drawn`);
 check("its queries are there", (await state(thousands.page)).queries === 200);
 await thousands.page.screenshot({ path: `${folder}/simulated-matrix.png` });
-await thousands.page.evaluate(() => { window.venn.go("graph"); window.venn.select(window.venn.model.queries[0].n); });
-await comes("its graph is drawn and settles", thousands.page, () => document.querySelector("#stage[data-settled=true] canvas"), null, 60_000);
+await thousands.page.evaluate(() => window.venn.go("graph"));
+await comes("its graph is drawn and settles", thousands.page, () => document.querySelector("#stage[data-settled=true] canvas"), null, 120_000);
+const drawn = await painted(thousands.page);
+check("its links are seen between the discs", drawn.links > 5 && drawn.discs < 10 && drawn.selected === 0, JSON.stringify(drawn));
 await thousands.page.screenshot({ path: `${folder}/simulated-graph.png` });
+await thousands.page.evaluate(() => window.venn.select(window.venn.model.links.findIndex((l) => l?.length > 5)));
+const lit = await painted(thousands.page);
+check("a selected peer's links are drawn above the others", lit.selected > 0.2, JSON.stringify(lit));
+await thousands.page.screenshot({ path: `${folder}/simulated-selected.png` });
 await thousands.page.evaluate(() => { window.venn.select(null); window.venn.go("queries"); });
 await thousands.page.locator("tbody tr").first().click();
 await comes("a simulated query has a path", thousands.page, () => document.querySelector("#path svg circle")?.getBoundingClientRect().width > 0);
+check("its steps have times and bytes", await thousands.page.evaluate(() => window.venn.model.queries.every((q) =>
+  q.steps.every((s) => s.result === "pending" || (s.took > 0 && s.at + s.took < q.ms + 0.2 && (s.bytes > 0 || s.result === "failed"))))));
 await thousands.page.screenshot({ path: `${folder}/simulated-queries.png` });
 check("no error on the console, a simulated network", thousands.errors.length === 0, thousands.errors.join("; "));
 await thousands.page.close();

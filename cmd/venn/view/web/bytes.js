@@ -1,115 +1,182 @@
-// Where do the bytes go? The use of the lines' budgets over time, by class, and what the bytes are; links by what they carried.
+// Where do the bytes go? The use of the lines' budgets over time, what the bytes are, and the use of single links.
 
 import { bytes, colours, csv, h, kindColour, percent, Table } from "./dom.js";
-import { buttons } from "./export.js";
+import { buttons, svg } from "./export.js";
 import { Plot } from "./plot.js";
+import { Grid, mean } from "./series.js";
 
 const grain = 2000; // ms between points, at least
+const most = 240; // points
+const busiest = 6; // links of a peer that have a line in the chart
+
+/** what is received, with the sum in a status */
+const ways = /** @type {[string, string, (s: any) => number][]} */ ([
+  ["by mesh", "#3b82c4", (s) => s.pubsub], ["directly", "#e08a3c", (s) => s.direct], ["deltas", "#4aa564", (s) => s.delta],
+  ["announcements", "#8a6fc2", (s) => s.announced ?? 0],
+]);
+const rest = /** @type {[string, string, (s: any) => number]} */ (
+  ["repeats", "#8d97a3", (s) => Math.max(0, ways.reduce((left, [, , f]) => left - f(s), s.received))]);
 
 export class BytesPage {
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
     this.app = app;
+    /** @type {{from: number, to: number}|null} the link that was clicked */ this.link = null;
     this.use = new Plot("Use of the budgets for summaries, by line", percent);
     this.ways = new Plot("Bytes received a second", (v) => `${bytes(v)}/s`);
-    this.of = h("select", { onchange: () => this.draw() });
+    this.over = new Plot("Use of links' budgets", percent);
+    const redraw = () => this.draw();
+    this.way = h("select", { onchange: redraw }, ...["received", "sent"].map((v) => h("option", { value: v }, v)));
+    this.of = h("select", { onchange: redraw });
     this.links = new Table([
-      { title: "Peer", text: true, value: (l) => app.model.name(l.from) }, { title: "Linked with", text: true, value: (l) => app.model.name(l.to) },
-      { title: "Why", text: true, value: (l) => l.kind, show: (l) => h("span", {}, h("span", { class: "dot", style: `background:${kindColour(l.kind)}` }), l.kind) },
-      { title: "Sent", value: (l) => l.sent, show: (l) => bytes(l.sent) }, { title: "Received", value: (l) => l.received, show: (l) => bytes(l.received) },
-    ], { sort: 3, down: true, limit: 200, pick: (l) => app.select(l.from) });
+      { title: "Peer", text: true, value: (l) => app.model.name(l.from) },
+      { title: "Linked with", text: true, value: (l) => app.model.name(l.to) },
+      { title: "Why", text: true, value: (l) => l.kind,
+        show: (l) => h("span", {}, h("span", { class: "dot", style: `background:${kindColour(l.kind)}` }), l.kind) },
+      { title: "Sent", value: (l) => l.sent, show: (l) => bytes(l.sent) },
+      { title: "Received", value: (l) => l.received, show: (l) => bytes(l.received) },
+    ], { sort: 3, down: true, limit: 200, key: (l) => `${l.from} ${l.to}`, pick: (l) => { this.link = l; app.select(l.from); } });
+    const sum = (/** @type {string} */ title, /** @type {string} */ id, /** @type {string} */ hint) =>
+      ({ title, value: (/** @type {any} */ c) => c[id], show: (/** @type {any} */ c) => bytes(c[id]), hint });
     this.totals = new Table([
       { title: "Line", text: true, value: (c) => c.name || "–" }, { title: "Peers", value: (c) => c.peers },
-      { title: "Received", value: (c) => c.received, show: (c) => bytes(c.received), hint: "a peer, of summaries, with announcements" },
-      { title: "By mesh", value: (c) => c.pubsub, show: (c) => bytes(c.pubsub), hint: "parts that came by pubsub" }, { title: "Directly", value: (c) => c.direct, show: (c) => bytes(c.direct) },
-      { title: "Deltas", value: (c) => c.delta, show: (c) => bytes(c.delta) }, { title: "Other", value: (c) => c.other, show: (c) => bytes(c.other), hint: "announcements, control messages, and what was known already" },
-      { title: "Sent", value: (c) => c.sent, show: (c) => bytes(c.sent) },
+      { title: "Used in", value: (c) => c.in, show: (c) => percent(c.in), hint: "of what the line may receive, since it was first seen" },
+      { title: "out", value: (c) => c.out, show: (c) => percent(c.out), hint: "of what the line may send, since it was first seen" },
+      sum("Received", "received", "a peer, of summaries, with announcements"),
+      sum("By mesh", "by mesh", "parts that came by pubsub"), sum("Directly", "directly", "parts that were fetched"),
+      sum("Deltas", "deltas", "in place of parts"), sum("Announced", "announcements", "who holds what"),
+      sum("Repeats", "repeats", "what was known already, and what headers add"), sum("Sent", "sent", "of all that counts"),
     ]);
     this.linksTitle = h("h2", {}, "Links");
+    this.overTitle = h("small", {});
+    const card = (/** @type {any[]} */ ...inside) => h("div", { class: "card" }, ...inside);
     at.append(
-      h("p", { class: "lead" }, "Summaries may use a share of every line, no more. The first chart says how much of that the peers of a line receive, the second what it is: ",
-        "parts of summaries by the mesh or fetched directly, deltas in place of parts, and the rest, which is announcements, control messages and repeats."),
-      h("div", { class: "bar" }, h("label", {}, "Second chart of ", this.of), buttons("venn-bytes", { svg: () => this.both(), csv: () => csv([...this.use.rows(), [], ...this.ways.rows()]) })),
-      h("div", { class: "columns" }, h("div", { class: "card" }, h("h2", {}, "Use of the budget received ", h("small", {}, "mean over peers of a line")), this.use.element),
-        h("div", { class: "card" }, h("h2", {}, "What is received ", h("small", {}, "bytes a second and peer")), this.ways.element)),
-      h("div", { class: "columns" }, h("div", { class: "card" }, h("h2", {}, "So far, a peer"), this.totals.element), h("div", { class: "card" }, this.linksTitle, this.links.element)));
+      h("p", { class: "lead" },
+        "Summaries may use a share of every line, on average: after a pause a line may carry a second's worth at once, and 16 kB at least, ",
+        "so a point of the first chart may lie above 100 %. The table has the average so far. ",
+        "The figure in the head is another one: the busiest link in its busiest five seconds, what it may carry at once included."),
+      h("div", { class: "bar" }, h("label", {}, "First chart: ", this.way), h("label", {}, "Second chart: ", this.of),
+        buttons("venn-bytes", {
+          svg: () => stack([this.use, this.ways, this.over].map((p) => p.svg())),
+          csv: () => csv([this.use, this.ways, this.over].flatMap((p) => [...p.rows(), []])),
+        })),
+      h("div", { class: "columns" },
+        card(h("h2", {}, "Use of the budget ", h("small", {}, "mean over peers of a line")), this.use.element),
+        card(h("h2", {}, "What is received ", h("small", {}, "bytes a second and peer")), this.ways.element)),
+      card(h("h2", {}, "So far, a peer"), this.totals.element),
+      h("div", { class: "columns" },
+        card(h("h2", {}, "Links over time ", this.overTitle), this.over.element), card(this.linksTitle, this.links.element)));
   }
 
-  close() { this.use.close(); this.ways.close(); }
-
-  /** both charts in one picture */
-  both() {
-    const a = this.use.svg(), b = this.ways.svg();
-    const inner = (/** @type {string} */ s) => s.replace(/^<svg[^>]*>/, "").replace(/<\/svg>$/, "");
-    return a.replace('height="300" viewBox="0 0 760 300"', 'height="600" viewBox="0 0 760 600"').replace("</svg>", "") + `<g transform="translate(0 300)">${inner(b).replace('height="100%"', 'height="300"')}</g></svg>`;
-  }
+  close() { for (const p of [this.use, this.ways, this.over]) p.close(); }
 
   draw() {
     const m = this.app.model, classes = m.classes, selected = this.app.selected;
-    const options = ["", ...classes, ...(selected !== null && m.peers[selected]?.self ? [`#${selected}`] : [])];
-    const text = options.join("|");
-    if (this.optionText !== text) {
-      this.optionText = text;
-      const value = this.of.value;
-      this.of.replaceChildren(...options.map((o) => h("option", { value: o }, o === "" ? "all peers" : o[0] === "#" ? m.name(Number(o.slice(1))) : o)));
-      this.of.value = options.includes(value) ? value : options.at(-1)?.[0] === "#" ? options.at(-1) : "";
-    }
-    const step = Math.max(grain, Math.ceil(m.now / 240 / 1000) * 1000), points = Math.max(1, Math.floor(m.now / step));
-    const x = Array.from({ length: points }, (_, i) => ((i + 1) * step) / 1000);
-    const colour = colours(classes);
+    if (this.link?.from !== selected) this.link = null;
+    this.options(classes, selected);
+    const begun = m.history.reduce((t, all) => Math.min(t, all[0].t), m.now);
+    const grid = new Grid(begun, m.now, grain, most), x = grid.seconds;
     const of = (/** @type {string} */ c) => m.watched.filter((p) => (p.class || "") === c).map((p) => p.n);
+    const colour = colours(classes), sent = this.way.value === "sent";
     this.use.set(x, classes.map((c) => {
-      const received = this.rates(of(c), step, points, (s) => s.received), line = this.mean(of(c), step, points, (s) => s.line_in);
-      return { label: c || "all", stroke: colour.get(c) ?? "", values: received.map((v, i) => (v === null || !line[i] ? null : v / line[i])) };
+      const carried = this.rates(grid, of(c), sent ? (s) => s.sent : (s) => s.received);
+      const may = mean(of(c).map((n) => grid.values(m.history[n] ?? [], (s) => (sent ? s.line_out : s.line_in))), grid.points);
+      return { label: c || "all", stroke: colour.get(c) ?? "", values: carried.map((v, i) => (v === null || !may[i] ? null : v / may[i])) };
     }));
-    const chosen = this.of.value, who = chosen[0] === "#" ? [Number(chosen.slice(1))] : chosen ? of(chosen) : m.watched.map((p) => p.n);
-    const pubsub = this.rates(who, step, points, (s) => s.pubsub), direct = this.rates(who, step, points, (s) => s.direct), delta = this.rates(who, step, points, (s) => s.delta);
-    const all = this.rates(who, step, points, (s) => s.received);
-    this.ways.set(x, [
-      { label: "by mesh", stroke: "#3b82c4", values: pubsub }, { label: "directly", stroke: "#e08a3c", values: direct }, { label: "deltas", stroke: "#4aa564", values: delta },
-      { label: "other", stroke: "#8d97a3", values: all.map((v, i) => (v === null ? null : Math.max(0, v - (pubsub[i] ?? 0) - (direct[i] ?? 0) - (delta[i] ?? 0)))) },
-    ]);
-    this.totals.set([...classes.map((name) => ({ name, of: of(name) })), { name: "all", of: m.watched.map((p) => p.n) }].map(({ name, of }) => {
-      const mean = (/** @type {(s: any) => number} */ f) => of.reduce((s, n) => s + (m.status[n] ? f(m.status[n]) : 0), 0) / Math.max(1, of.length);
-      const row = { name, peers: of.length, received: mean((s) => s.received), sent: mean((s) => s.sent), pubsub: mean((s) => s.pubsub), direct: mean((s) => s.direct), delta: mean((s) => s.delta), other: 0 };
-      row.other = Math.max(0, row.received - row.pubsub - row.direct - row.delta);
-      return row;
-    }));
-    this.linksTitle.textContent = selected !== null && m.links[selected] ? `Links of ${m.name(selected)}` : "Links, those that carried most first";
-    this.links.set(m.links.flatMap((all, from) => (selected !== null && m.links[selected] && from !== selected ? [] : (all ?? []).map((l) => ({ from, ...l })))));
+    const chosen = this.of.value;
+    const who = chosen[0] === "#" ? [Number(chosen.slice(1))] : chosen ? of(chosen) : m.watched.map((p) => p.n);
+    const parts = ways.map(([label, stroke, f]) => ({ label, stroke, values: this.rates(grid, who, f) }));
+    const all = this.rates(grid, who, (s) => s.received);
+    const left = all.map((v, i) => (v === null ? null : Math.max(0, parts.reduce((r, p) => r - (p.values[i] ?? 0), v))));
+    this.ways.set(x, [...parts, { label: rest[0], stroke: rest[1], values: left }]);
+    const everybody = { name: "all", of: m.watched.map((p) => p.n) };
+    this.totals.set([...classes.map((name) => ({ name, of: of(name) })), everybody].map((c) => this.total(c.name, c.of)));
+    const one = selected !== null && m.links[selected] ? selected : null;
+    this.linksTitle.textContent = one !== null ? `Links of ${m.name(one)}` : "Links, those that carried most first";
+    const rows = m.links.flatMap((ls, from) => (one !== null && from !== one ? [] : (ls ?? []).map((l) => ({ from, ...l }))));
+    this.links.set(rows, this.link && `${this.link.from} ${this.link.to}`);
+    this.overTime(grid, x, one, rows);
+  }
+
+  /** options are those whom the second chart can show. @param {string[]} classes @param {number|null} selected */
+  options(classes, selected) {
+    const m = this.app.model, one = selected !== null && m.peers[selected]?.self ? `#${selected}` : null;
+    const options = ["", ...classes, ...(one ? [one] : [])], text = options.join("|");
+    if (this.optionText === text) return;
+    this.optionText = text;
+    const value = this.of.value, name = (/** @type {string} */ o) => (o === "" ? "all peers" : o === one ? m.name(selected ?? 0) : o);
+    this.of.replaceChildren(...options.map((o) => h("option", { value: o }, name(o))));
+    this.of.value = options.includes(value) ? value : one ?? "";
+  }
+
+  /** rates are the means of a figure's growth a second and peer @param {Grid} grid @param {number[]} who @param {(s: any) => number} f */
+  rates(grid, who, f) { return mean(who.map((n) => grid.rates(this.app.model.history[n] ?? [], f)), grid.points); }
+
+  /** total is what peers have received and sent on average. @param {string} name @param {number[]} who */
+  total(name, who) {
+    const m = this.app.model, row = /** @type {Record<string, any>} */ ({ name, peers: who.length });
+    const average = (/** @type {(s: any) => number} */ f) =>
+      who.reduce((sum, n) => sum + (m.status[n] ? f(m.status[n]) : 0), 0) / Math.max(1, who.length);
+    for (const [label, , f] of [...ways, rest]) row[label] = average(f);
+    row.received = average((s) => s.received);
+    row.sent = average((s) => s.sent);
+    const used = (/** @type {(s: any) => number} */ f, /** @type {(s: any) => number} */ line) => {
+      let carried = 0, may = 0;
+      for (const n of who) {
+        const all = m.history[n] ?? [];
+        for (let i = 1; i < all.length; i++) {
+          carried += f(all[i]) < f(all[i - 1]) ? f(all[i]) : f(all[i]) - f(all[i - 1]);
+          may += (line(all[i]) * (all[i].t - all[i - 1].t)) / 1000;
+        }
+      }
+      return may ? carried / may : 0;
+    };
+    row.in = used((s) => s.received, (s) => s.line_in);
+    row.out = used((s) => s.sent, (s) => s.line_out);
+    return row;
   }
 
   /**
-   * at is a figure of a peer at the end of each step, on the straight line between the statuses before and after.
-   * @param {number} n @param {number} step @param {number} points @param {(s: any) => number} f @returns {(number|null)[]}
+   * overTime draws the use of the link that was clicked, in both directions, or of the busiest links, of the selected peer or of all.
+   * @param {Grid} grid @param {number[]} x @param {number|null} one @param {{from: number, to: number, sent: number, received: number}[]} rows
    */
-  at(n, step, points, f) {
-    const out = new Array(points).fill(null), all = this.app.model.history[n] ?? [];
-    let i = 0;
-    for (let k = 0; k < points; k++) {
-      const t = (k + 1) * step;
-      while (i < all.length && all[i].t <= t) i++;
-      if (i === 0) continue;
-      const a = all[i - 1], b = all[i];
-      out[k] = b ? f(a) + ((f(b) - f(a)) * (t - a.t)) / (b.t - a.t) : f(a);
+  overTime(grid, x, one, rows) {
+    const m = this.app.model;
+    if (this.link) {
+      const { from, to } = this.link;
+      this.overTitle.textContent = `between ${m.name(from)} and ${m.name(to)}, of what the slower end's budget carries`;
+      this.over.set(x, [
+        { label: `to ${m.name(to)}`, stroke: "#e08a3c", values: this.linkUse(grid, from, to, true) },
+        { label: `from ${m.name(to)}`, stroke: "#3b82c4", values: this.linkUse(grid, from, to, false) },
+      ]);
+      return;
     }
-    return out;
+    const links = rows.filter((l) => l.from < l.to || one !== null).sort((a, b) => b.sent + b.received - a.sent - a.received).slice(0, busiest);
+    const colour = [...colours(links.map((_, i) => String(i))).values()];
+    this.overTitle.textContent = `the busiest${one === null ? "" : ` of ${m.name(one)}`}, each in its busier direction; click one for both`;
+    this.over.set(x, links.map(({ from, to }, k) => {
+      const out = this.linkUse(grid, from, to, true), back = this.linkUse(grid, from, to, false);
+      const values = out.map((v, i) => (v === null ? null : Math.max(v, back[i] ?? 0)));
+      return { label: one === null ? `${m.name(from)} – ${m.name(to)}` : m.name(to), stroke: colour[k], values };
+    }));
   }
 
-  /** mean of a figure over peers @param {number[]} who @param {number} step @param {number} points @param {(s: any) => number} f */
-  mean(who, step, points, f) {
-    const sum = new Array(points).fill(0), n = new Array(points).fill(0);
-    for (const p of who) this.at(p, step, points, f).forEach((v, i) => { if (v !== null) { sum[i] += v; n[i]++; } });
-    return sum.map((s, i) => (n[i] ? s / n[i] : null));
+  /**
+   * linkUse is the use of a link's budget, the lesser of both ends', over time. The bytes are those of all of venn's protocols.
+   * @param {Grid} grid @param {number} from @param {number} to @param {boolean} out to the other end, or from it
+   */
+  linkUse(grid, from, to, out) {
+    const m = this.app.model, here = m.status[from], there = m.status[to];
+    const may = out ? Math.min(here?.line_out ?? Infinity, there?.line_in ?? Infinity) :
+      Math.min(here?.line_in ?? Infinity, there?.line_out ?? Infinity);
+    const history = m.linkHistory[from].flatMap((e) => e.links.filter((l) => l[0] === to).map((l) => ({ t: e.t, v: out ? l[4] : l[5] })));
+    return grid.rates(history, (s) => s.v).map((v) => (v === null ? null : v / may));
   }
+}
 
-  /** rates are the means of a figure's growth a second and peer @param {number[]} who @param {number} step @param {number} points @param {(s: any) => number} f */
-  rates(who, step, points, f) {
-    const sum = new Array(points).fill(0), n = new Array(points).fill(0);
-    for (const p of who) {
-      let before = 0;
-      this.at(p, step, points, f).forEach((v, i) => { if (v !== null) { sum[i] += (v - before) / (step / 1000); n[i]++; before = v; } });
-    }
-    return sum.map((s, i) => (n[i] ? s / n[i] : null));
-  }
+/** stack puts charts below each other. @param {string[]} charts */
+function stack(charts) {
+  const inner = charts.map((c, i) => `<g transform="translate(0 ${300 * i})">${c.replace(/^<svg[^>]*>/, "").replace(/<\/svg>$/, "")
+    .replace('height="100%"', 'height="300"')}</g>`);
+  return svg(760, 300 * charts.length, inner.join(""));
 }

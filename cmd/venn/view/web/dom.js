@@ -35,7 +35,7 @@ export const count = (n) => Math.round(n || 0).toLocaleString("en-US");
 /** percent writes a share. @param {number} x */
 export const percent = (x) => `${(100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0)} %`;
 
-/** rate writes a false-positive rate of which the bits are known. @param {number} bits */
+/** rate writes a false-positive rate that is given in bits. @param {number} bits */
 export const rate = (bits) => { const r = 2 ** -bits; return r >= 0.01 ? r.toFixed(2) : r.toExponential(0); };
 
 /** seconds writes milliseconds as seconds. @param {number} ms */
@@ -145,7 +145,7 @@ export function mix(a, b, x) {
 /** kinds are the kinds of links with their colours, the most telling first. */
 export const kinds = new Map([
   ["overlap", "#e0702c"], ["complementary", "#b58a2b"], ["near", "#3aa65c"], ["random", "#3b82c4"],
-  ["range", "#8a6fc2"], ["contact", "#d36fb0"], ["inbound", "#8d97a3"], ["link", "#b4bcc5"],
+  ["range", "#8a6fc2"], ["inbound", "#8d97a3"], ["link", "#b4bcc5"],
 ]);
 /** kindColour is the colour of a kind of link. @param {string} k */
 export const kindColour = (k) => kinds.get(k) ?? "#8d97a3";

@@ -3,18 +3,23 @@
 import { colours, count, css, h, hint, kindColour, kinds, mix, percent, Table } from "./dom.js";
 import { buttons, escape, svg } from "./export.js";
 import { levels } from "./model.js";
+import { Spotlight } from "./spotlight.js";
 
 const whole = 1000; // peers that are shown all at once
 const around = 150; // that are shown around one
 const named = 12; // groups whose colour is listed
 const strongest = 4; // ties that are shown of each group
 const order = [...kinds.keys()];
+const covered = 0.05; // the share of the stage that all discs cover together
+const largest = 8; // pixels of a disc's radius, on average
 
 /** @type {Promise<any>|undefined} */ let loaded;
 
 /** libraries loads what draws graphs, once, and only where there is WebGL: without it they fail as they load. */
 function libraries() {
-  const load = (/** @type {string} */ src) => new Promise((done, fail) => document.head.append(h("script", { src, onload: done, onerror: fail })));
+  const load = (/** @type {string} */ src) => new Promise((done, fail) => {
+    document.head.append(h("script", { src, onload: done, onerror: fail }));
+  });
   return (loaded ??= Promise.all(["vendor/graphology.umd.min.js", "vendor/sigma.min.js"].map(load)));
 }
 
@@ -22,7 +27,7 @@ export class GraphPage {
   /** @param {import("./main.js").App} app @param {HTMLElement} at */
   constructor(app, at) {
     this.app = app;
-    this.hidden = new Set(["link"]);
+    this.hidden = new Set(); // kinds of links that are not shown
     this.colour = "group";
     this.hovered = null;
     this.built = "";
@@ -32,11 +37,14 @@ export class GraphPage {
     this.kindBar = h("span", { class: "bar", style: "margin:0" });
     this.scope = h("span", { class: "key" });
     this.colourBy = h("select", { onchange: (/** @type {any} */ e) => { this.colour = e.target.value; this.dress(); } },
-      h("option", { value: "group" }, "role or group"), h("option", { value: "class" }, "line"), h("option", { value: "knows" }, "what it knows"));
+      ...[["group", "role or group"], ["class", "line"], ["knows", "what it knows"]].map(([value, text]) => h("option", { value }, text)));
     at.append(
-      h("p", { class: "lead" }, "Each dot is a peer, the larger the more keys it holds. A line is a link, the thicker the more the two have in common; its colour says why one of them chose the other. ",
+      h("p", { class: "lead" },
+        "Each dot is a peer, the larger the more keys it holds. A line is a link, the thicker the more the two have in common; ",
+        "its colour says why one of them chose the other. ",
         "Rest the mouse on a peer for its figures; click for its page. Drag to move, scroll to zoom."),
-      h("div", { class: "bar" }, h("label", {}, "Colour by ", this.colourBy), this.kindBar, h("button", { onclick: () => this.arrange(1) }, "Lay out again"), this.scope,
+      h("div", { class: "bar" }, h("label", {}, "Colour by ", this.colourBy), this.kindBar,
+        h("button", { onclick: () => this.arrange(1) }, "Lay out again"), this.scope,
         buttons("venn-graph", { svg: () => this.svg(), csv: () => this.table().csv() })),
       this.stage,
       h("div", { class: "bar", style: "margin-top:8px" }, this.legend));
@@ -60,7 +68,8 @@ export class GraphPage {
 
   asTable() {
     this.list = this.table();
-    this.stage.replaceChildren(h("p", { class: "note" }, "This browser has no WebGL, so the links are shown as a table."), this.list.element);
+    const note = h("p", { class: "note" }, "This browser has no WebGL, so the links are shown as a table.");
+    this.stage.replaceChildren(note, this.list.element);
     this.list.element.style.maxHeight = "none";
     this.stage.style.overflow = "auto";
   }
@@ -69,8 +78,10 @@ export class GraphPage {
   table() {
     const m = this.app.model;
     const t = new Table([
-      { title: "Peer", text: true, value: (l) => m.name(l.from) }, { title: "Linked with", text: true, value: (l) => m.name(l.to) },
-      { title: "Why", text: true, value: (l) => l.kind }, { title: "Share of its keys", value: (l) => l.share, show: (l) => (l.share < 0 ? "–" : percent(l.share)) },
+      { title: "Peer", text: true, value: (l) => m.name(l.from) },
+      { title: "Linked with", text: true, value: (l) => m.name(l.to) },
+      { title: "Why", text: true, value: (l) => l.kind },
+      { title: "Share of its keys", value: (l) => l.share, show: (l) => (l.share < 0 ? "–" : percent(l.share)) },
       { title: "RTT, ms", value: (l) => l.rtt },
     ], { sort: 3, down: true, key: (l) => l.from, pick: (l) => this.app.select(l.from) });
     t.set(m.links.flatMap((all, from) => (all ?? []).map((l) => ({ from, ...l }))), this.app.selected);
@@ -84,7 +95,10 @@ export class GraphPage {
       return;
     }
     if (!this.ready) return;
-    if (!m.peers.length) { if (!this.sigma) this.stage.replaceChildren(h("p", { class: "empty" }, "No peer has started yet.")); return; }
+    if (!m.peers.length) {
+      if (!this.sigma) this.stage.replaceChildren(h("p", { class: "empty" }, "No peer has started yet."));
+      return;
+    }
     const scope = this.scopeOf();
     const key = `${m.topology} ${scope.key}`;
     if (this.built !== key) { this.built = key; this.build(scope); } else this.dress();
@@ -108,7 +122,8 @@ export class GraphPage {
   scopeText(scope, shown) {
     if (scope.kind === "all") return "";
     if (scope.kind === "around") return `${count(shown)} peers around ${this.app.model.name(scope.of)}`;
-    return scope.of === null ? "Groups and their strongest ties: select a peer to see those around it" : `Groups: ${this.app.model.name(scope.of)} has no links now`;
+    return scope.of === null ? "Groups and their strongest ties: select a peer to see those around it" :
+      `Groups: ${this.app.model.name(scope.of)} has no links now`;
   }
 
   /**
@@ -133,20 +148,8 @@ export class GraphPage {
 
   /** content is the nodes and edges of a scope. @param {any} scope */
   content(scope) {
+    if (scope.kind === "groups") return this.grouped();
     const m = this.app.model;
-    if (scope.kind === "groups") {
-      const groups = m.groups, at = new Map(groups.map((g, i) => [g, i]));
-      const nodes = groups.map((g, i) => ({ id: `g${i}`, label: g || "others", group: g, peers: 0, keys: 0 }));
-      for (const p of m.peers) { const x = nodes[at.get(m.group(p)) ?? 0]; x.peers++; x.keys += m.status[p.n]?.keys ?? 0; }
-      const sums = new Map();
-      for (const e of this.edges()) {
-        const a = at.get(m.group(m.peers[e.a])) ?? 0, b = at.get(m.group(m.peers[e.b])) ?? 0;
-        if (a !== b) { const k = `${Math.min(a, b)} ${Math.max(a, b)}`; sums.set(k, (sums.get(k) ?? 0) + 1); }
-      }
-      const most = Math.max(1, ...sums.values());
-      return { nodes: nodes.map((x) => ({ ...x, label: `${x.label} (${count(x.peers)})`, size: 6 + 2 * Math.sqrt(x.peers) / Math.sqrt(m.peers.length / 100) })),
-        edges: strongTies(sums).map(({ a, b, links }) => ({ a: `g${a}`, b: `g${b}`, kind: "link", share: links / most })) };
-    }
     let edges = this.edges();
     let keep = m.peers.map((p) => p.n);
     if (scope.kind === "around") {
@@ -156,12 +159,32 @@ export class GraphPage {
       keep = [...near];
       edges = edges.filter((e) => near.has(e.a) && near.has(e.b));
     }
-    const most = Math.max(1, ...keep.map((n) => m.status[n]?.keys ?? 0));
-    return { nodes: keep.map((n) => ({ id: String(n), n, label: m.name(n), group: m.group(m.peers[n]), size: 3 + 7 * Math.sqrt((m.status[n]?.keys ?? 0) / most) })),
+    return { nodes: keep.map((n) => ({ id: String(n), n, label: m.name(n), group: m.group(m.peers[n]), size: 1 })),
       edges: edges.map((e) => ({ ...e, a: String(e.a), b: String(e.b) })) };
   }
 
-  /** build makes the graph anew, with the positions that peers had. @param {any} scope */
+  /** grouped is the groups, the larger the more peers they have, and their strongest ties. */
+  grouped() {
+    const m = this.app.model, groups = m.groups, at = new Map(groups.map((g, i) => [g, i]));
+    const of = (/** @type {number} */ n) => at.get(m.group(m.peers[n])) ?? 0;
+    const peers = groups.map(() => 0);
+    for (const p of m.peers) peers[of(p.n)]++;
+    const sums = new Map();
+    for (const e of this.edges()) {
+      const a = of(e.a), b = of(e.b), key = `${Math.min(a, b)} ${Math.max(a, b)}`;
+      if (a !== b) sums.set(key, (sums.get(key) ?? 0) + 1);
+    }
+    const most = Math.max(1, ...sums.values());
+    return {
+      nodes: groups.map((g, i) => ({
+        id: `g${i}`, label: `${g || "others"} (${count(peers[i])})`, group: g,
+        size: 6 + (20 * Math.sqrt(peers[i])) / Math.sqrt(m.peers.length),
+      })),
+      edges: strongTies(sums).map(({ a, b, links }) => ({ a: `g${a}`, b: `g${b}`, kind: "link", share: links / most })),
+    };
+  }
+
+  /** build makes the graph, with the positions that peers had. @param {any} scope */
   build(scope) {
     const { Graph } = /** @type {any} */ (window).graphology;
     const content = this.content(scope);
@@ -170,7 +193,7 @@ export class GraphPage {
     const graph = new Graph({ type: "undirected" });
     const spread = 40 * Math.sqrt(content.nodes.length);
     let fresh = 0;
-    content.nodes.forEach((x, i) => {
+    content.nodes.forEach((/** @type {any} */ x, i) => {
       let at = this.positions.get(x.id);
       if (!at) {
         fresh++;
@@ -179,10 +202,15 @@ export class GraphPage {
       }
       graph.addNode(x.id, { ...at, size: x.size, label: x.label, group: x.group, n: x.n });
     });
-    for (const e of content.edges) if (graph.hasNode(e.a) && graph.hasNode(e.b)) graph.addEdge(e.a, e.b, { kind: e.kind, share: e.share });
+    for (const e of content.edges) {
+      if (graph.hasNode(e.a) && graph.hasNode(e.b)) graph.addEdge(e.a, e.b, { kind: e.kind, share: e.share, zIndex: -order.indexOf(e.kind) });
+    }
     let changed = Math.abs(graph.size - (old?.size ?? 0));
-    old?.forEachEdge((/** @type {string} */ _e, /** @type {any} */ _x, /** @type {string} */ a, /** @type {string} */ b) => { if (!graph.hasNode(a) || !graph.hasNode(b) || !graph.hasEdge(a, b)) changed++; });
+    old?.forEachEdge((/** @type {string} */ _e, /** @type {any} */ _x, /** @type {string} */ a, /** @type {string} */ b) => {
+      if (!graph.hasNode(a) || !graph.hasNode(b) || !graph.hasEdge(a, b)) changed++;
+    });
     this.graph = graph;
+    if (this.hovered !== null && !graph.hasNode(this.hovered)) this.hovered = null;
     this.scope.textContent = this.scopeText(scope, graph.order);
     if (!this.sigma) this.start(graph);
     else this.sigma.setGraph(graph);
@@ -197,14 +225,24 @@ export class GraphPage {
     this.stage.replaceChildren();
     const Sigma = /** @type {any} */ (window).Sigma;
     this.sigma = new Sigma(graph, this.stage, {
-      allowInvalidContainer: true, labelRenderedSizeThreshold: 7, labelDensity: 0.6, labelSize: 12, labelColor: { color: css("--ink") }, zIndex: true,
-      minEdgeThickness: 0.6, hideEdgesOnMove: false, hideLabelsOnMove: true, defaultDrawNodeHover: drawHover,
-      nodeReducer: (/** @type {string} */ id, /** @type {any} */ d) => this.nodeLook(id, d), edgeReducer: (/** @type {string} */ id, /** @type {any} */ d) => this.edgeLook(id, d),
+      allowInvalidContainer: true, labelRenderedSizeThreshold: 7, labelDensity: 0.6, labelSize: 12, labelColor: { color: css("--ink") },
+      zIndex: true, minEdgeThickness: 0.9, hideEdgesOnMove: false, hideLabelsOnMove: true, defaultDrawNodeHover: () => {},
     });
+    this.spotlight = new Spotlight(this.sigma, () => this.centre);
     this.sigma.on("enterNode", ({ node, event }) => { this.hover(node); hint(this.figures(node), event.original); });
     this.sigma.on("leaveNode", () => { this.hover(null); hint(""); });
-    this.sigma.on("clickNode", ({ node }) => { const n = graphNumber(this.graph, node); if (n !== undefined) this.app.select(n); });
+    this.sigma.on("clickNode", ({ node }) => {
+      const n = graphNumber(this.graph, node);
+      if (n !== undefined) this.app.select(n);
+    });
     this.sigma.on("clickStage", () => this.app.select(null));
+    this.sigma.on("resize", () => this.resized());
+  }
+
+  /** resized gives discs the size that suits the stage, once sigma has taken that in. */
+  resized() {
+    clearTimeout(this.resizing);
+    this.resizing = setTimeout(() => { if (!this.closed) this.dress(); }, 100);
   }
 
   /** figures are those of a node, for a hint. @param {string} id */
@@ -212,14 +250,14 @@ export class GraphPage {
     const m = this.app.model, n = graphNumber(this.graph, id);
     if (n === undefined) return this.graph.getNodeAttribute(id, "label");
     const s = m.status[n], p = m.peers[n];
-    return [p.name, [p.group, p.class].filter(Boolean).join(" · "), s && `${count(s.keys)} keys, ${s.links} links`, s && `knows of ${s.origins}, asks ${s.false.toFixed(1)} in vain`].filter(Boolean).join("\n");
+    return [p.name, [p.group, p.class].filter(Boolean).join(" · "), s && `${count(s.keys)} keys, ${s.links} links`,
+      s && `knows of ${s.origins}, asks ${s.false.toFixed(1)} in vain`].filter(Boolean).join("\n");
   }
 
   /** @param {string|null} id */
   hover(id) {
     this.hovered = id;
-    this.near = id === null ? null : new Set(this.graph.neighbors(id));
-    this.sigma.refresh({ skipIndexation: true });
+    this.spotlight.draw();
   }
 
   /** the node that all attention goes to, if there is one */
@@ -229,49 +267,41 @@ export class GraphPage {
     return s !== null && this.graph.hasNode(s) ? s : null;
   }
 
-  /** @param {string} id @param {any} d */
-  nodeLook(id, d) {
-    const c = this.centre;
-    const near = c === null || id === c || this.nearOf(c).has(id);
-    return { ...d, color: near ? d.color : css("--line"), label: near ? d.label : "", zIndex: near ? 1 : 0, forceLabel: id === c, highlighted: id === c };
-  }
-
-  /** @param {string} c */
-  nearOf(c) {
-    if (this.nearFor !== c || this.nearGraph !== this.graph) { this.nearFor = c; this.nearGraph = this.graph; this.nearSet = new Set(this.graph.neighbors(c)); }
-    return this.nearSet;
-  }
-
-  /** @param {string} id @param {any} d */
-  edgeLook(id, d) {
-    const c = this.centre;
-    if (this.hidden.has(d.kind) && this.scopeShown.kind !== "groups") return { ...d, hidden: true };
-    if (c === null) return d;
-    return this.graph.hasExtremity(id, c) ? { ...d, color: d.full, zIndex: 1, size: d.size + 0.6 } : { ...d, hidden: true };
+  /**
+   * sizes gives radii in pixels: a disc's area is proportional to the peer's keys, and all together cover a share of the stage.
+   * @returns {(n: number) => number}
+   */
+  sizes() {
+    const m = this.app.model, { width, height } = this.sigma.getDimensions();
+    const keys = this.graph.mapNodes((/** @type {string} */ _id, /** @type {any} */ a) => m.status[a.n]?.keys ?? 0);
+    const mean = keys.reduce((/** @type {number} */ x, /** @type {number} */ y) => x + y, 0) / Math.max(1, keys.length);
+    const base = Math.min(largest, Math.sqrt((covered * width * height) / Math.PI / Math.max(1, this.graph.order)));
+    return (n) => base * Math.min(2.2, Math.max(0.6, Math.sqrt((m.status[n]?.keys ?? 0) / Math.max(1, mean))));
   }
 
   /** dress gives nodes and edges their colours and sizes. */
   dress() {
     const m = this.app.model, graph = this.graph;
     if (!graph || !this.sigma) return;
-    const by = (/** @type {any} */ a) => (a.n === undefined ? a.group : this.colour === "class" ? m.peers[a.n].class || "" : a.group);
+    const by = (/** @type {any} */ a) => (a.n !== undefined && this.colour === "class" ? m.peers[a.n].class || "" : a.group);
     const names = this.colour === "class" ? m.classes : m.groups;
     const colour = colours(names);
-    const most = Math.max(1, ...m.status.map((s) => s?.keys ?? 0));
+    const size = this.sizes();
     graph.updateEachNodeAttributes((/** @type {string} */ _id, /** @type {any} */ a) => {
-      if (a.n !== undefined) a.size = (graph.order > 400 ? 2 : 3) + (graph.order > 400 ? 4 : 7) * Math.sqrt((m.status[a.n]?.keys ?? 0) / most);
+      if (a.n !== undefined) a.size = size(a.n);
       a.color = this.colour === "knows" && a.n !== undefined ? knowledge(m, a.n) : colour.get(by(a)) ?? "#8d97a3";
       return a;
     }, { attributes: ["size", "color"] });
-    const used = new Map();
-    const strength = graph.size > 4000 ? 0.22 : graph.size > 1200 ? 0.4 : 0.6, ground = css("--panel");
+    const used = new Map(), all = this.scopeShown.kind === "groups";
+    const strength = graph.size > 4000 ? 0.5 : 0.6, ground = css("--panel");
     graph.updateEachEdgeAttributes((/** @type {string} */ _id, /** @type {any} */ a) => {
       used.set(a.kind, (used.get(a.kind) ?? 0) + 1);
       a.full = kindColour(a.kind);
       a.color = mix(a.full, ground, strength);
-      a.size = 0.5 + 3 * Math.max(0, a.share) ** 2;
+      a.size = (graph.size > 4000 ? 0.3 : 0.5) + 3 * Math.max(0, a.share) ** 2;
+      a.hidden = !all && this.hidden.has(a.kind);
       return a;
-    }, { attributes: ["size", "color"] });
+    }, { attributes: ["size", "color", "hidden"] });
     this.sigma.refresh();
     this.legends(used, this.colour === "knows" ? null : colour);
   }
@@ -281,8 +311,13 @@ export class GraphPage {
     const text = JSON.stringify([[...used].sort(), [...this.hidden], colour && [...colour]]);
     if (text === this.legendText) return;
     this.legendText = text;
+    const toggle = (/** @type {string} */ k) => {
+      this.hidden.has(k) ? this.hidden.delete(k) : this.hidden.add(k);
+      this.legendText = "";
+      this.dress();
+    };
     this.kindBar.replaceChildren(...order.filter((k) => used.has(k)).map((k) => h("label", { class: "key" },
-      h("input", { type: "checkbox", checked: !this.hidden.has(k), onchange: () => { this.hidden.has(k) ? this.hidden.delete(k) : this.hidden.add(k); this.legendText = ""; this.dress(); } }),
+      h("input", { type: "checkbox", checked: !this.hidden.has(k), onchange: () => toggle(k) }),
       h("i", { class: "dash", style: `background:${kindColour(k)}` }), `${k} ${count(used.get(k) ?? 0)}`)));
     if (!colour) this.legend.replaceChildren(h("span", { class: "key" }, "the stronger the blue, the more of the others it knows"));
     else {
@@ -299,12 +334,15 @@ export class GraphPage {
     const ids = this.graph.nodes(), index = new Map(ids.map((/** @type {string} */ id, /** @type {number} */ i) => [id, i]));
     this.laid = ids;
     this.round = (this.round ?? 0) + 1;
-    const pull = { overlap: 0.16, complementary: 0.1, near: 0.03, range: 0.05, contact: 0.02, random: 0.01, inbound: 0.02, link: 0.005 };
+    const pull = /** @type {Record<string, number>} */ ({
+      overlap: 0.4, complementary: 0.2, near: 0.02, range: 0.002, random: 0.004, inbound: 0.01, link: 0.001,
+    });
+    const { width, height } = this.sigma.getDimensions();
     this.worker.postMessage({
-      id: this.round, alpha,
-      nodes: ids.map((/** @type {string} */ id) => ({ x: this.graph.getNodeAttribute(id, "x"), y: this.graph.getNodeAttribute(id, "y"), r: this.graph.getNodeAttribute(id, "size") })),
+      id: this.round, alpha, aspect: width / height,
+      nodes: this.graph.mapNodes((/** @type {string} */ _id, /** @type {any} */ a) => ({ x: a.x, y: a.y })),
       links: this.graph.mapEdges((/** @type {string} */ _e, /** @type {any} */ a, /** @type {string} */ s, /** @type {string} */ t) => ({
-        source: index.get(s), target: index.get(t), pull: (/** @type {any} */ (pull)[a.kind] ?? 0.02) * (0.4 + Math.max(0, a.share)),
+        source: index.get(s), target: index.get(t), pull: (pull[a.kind] ?? 0.02) * (0.4 + Math.max(0, a.share)),
       })),
     });
   }
@@ -323,19 +361,23 @@ export class GraphPage {
   /** svg is the graph as it is seen. */
   svg() {
     if (!this.sigma) return svg(400, 60, `<text x="16" y="34" fill="${css("--ink")}">no graph: this browser has no WebGL</text>`);
-    const { width, height } = this.sigma.getDimensions();
+    const { width, height } = this.sigma.getDimensions(), c = this.centre, n1 = (/** @type {number} */ v) => v.toFixed(1);
+    const near = new Set(c === null ? [] : [c, ...this.graph.neighbors(c)]);
     const at = (/** @type {string} */ id) => this.sigma.framedGraphToViewport(this.sigma.getNodeDisplayData(id));
     let body = "";
     this.graph.forEachEdge((/** @type {string} */ id, /** @type {any} */ d, /** @type {string} */ s, /** @type {string} */ t) => {
-      const look = this.edgeLook(id, d);
-      if (look.hidden) return;
+      if (d.hidden || (c !== null && !this.graph.hasExtremity(id, c))) return;
       const a = at(s), b = at(t);
-      body += `<line x1="${a.x.toFixed(1)}" y1="${a.y.toFixed(1)}" x2="${b.x.toFixed(1)}" y2="${b.y.toFixed(1)}" stroke="${d.full}" stroke-opacity="${this.centre ? 0.9 : 0.45}" stroke-width="${look.size.toFixed(2)}"/>`;
+      body += `<line x1="${n1(a.x)}" y1="${n1(a.y)}" x2="${n1(b.x)}" y2="${n1(b.y)}" stroke="${d.full}" ` +
+        `stroke-opacity="${c ? 0.9 : 0.45}" stroke-width="${d.size.toFixed(2)}"/>`;
     });
     this.graph.forEachNode((/** @type {string} */ id, /** @type {any} */ d) => {
-      const a = at(id), look = this.nodeLook(id, d);
-      body += `<circle cx="${a.x.toFixed(1)}" cy="${a.y.toFixed(1)}" r="${d.size.toFixed(1)}" fill="${look.color}"><title>${escape(d.label)}</title></circle>`;
-      if (look.label && (d.size >= 7 || this.graph.order <= 60 || look.forceLabel)) body += `<text x="${(a.x + d.size + 3).toFixed(1)}" y="${(a.y + 4).toFixed(1)}" fill="${css("--ink")}">${escape(d.label)}</text>`;
+      const a = at(id), faded = c !== null && !near.has(id);
+      body += `<circle cx="${n1(a.x)}" cy="${n1(a.y)}" r="${n1(d.size)}" fill="${faded ? css("--line") : d.color}">` +
+        `<title>${escape(d.label)}</title></circle>`;
+      if (!faded && (near.size || d.size >= 7 || this.graph.order <= 60)) {
+        body += `<text x="${n1(a.x + d.size + 3)}" y="${n1(a.y + 4)}" fill="${css("--ink")}">${escape(d.label)}</text>`;
+      }
     });
     return svg(width, height, body);
   }
@@ -347,7 +389,8 @@ export class GraphPage {
  */
 function strongTies(links) {
   /** @type {Map<string, number>} */ const ties = new Map();
-  return [...links].sort(([, x], [, y]) => y - x).map(([key, n]) => ({ a: key.split(" ")[0], b: key.split(" ")[1], links: n })).filter(({ a, b }) => {
+  const all = [...links].sort(([, x], [, y]) => y - x).map(([key, n]) => ({ a: key.split(" ")[0], b: key.split(" ")[1], links: n }));
+  return all.filter(({ a, b }) => {
     const [x, y] = [ties.get(a) ?? 0, ties.get(b) ?? 0];
     if (x >= strongest && y >= strongest) return false;
     ties.set(a, x + 1).set(b, y + 1);
@@ -364,22 +407,4 @@ function knowledge(m, n) {
   for (const v of m.rows[n]?.levels ?? []) sum += Math.min(1, v / (1 + 8 * levels));
   const x = sum / Math.max(1, m.peers.length - 1);
   return `rgb(${Math.round(214 - 180 * x)}, ${Math.round(222 - 120 * x)}, ${Math.round(230 - 50 * x)})`;
-}
-
-/** drawHover draws the label of a node that is hovered or selected. @param {CanvasRenderingContext2D} c @param {any} d @param {any} settings */
-function drawHover(c, d, settings) {
-  c.beginPath();
-  c.arc(d.x, d.y, d.size + 3, 0, 2 * Math.PI);
-  c.strokeStyle = css("--ink");
-  c.lineWidth = 2;
-  c.stroke();
-  if (!d.label) return;
-  c.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-  const w = c.measureText(d.label).width;
-  c.fillStyle = css("--panel");
-  c.globalAlpha = 0.88;
-  c.fillRect(d.x + d.size + 4, d.y - 9, w + 8, 18);
-  c.globalAlpha = 1;
-  c.fillStyle = css("--ink");
-  c.fillText(d.label, d.x + d.size + 8, d.y + 4);
 }

@@ -7,13 +7,14 @@ let round = 0;
 
 onmessage = ({ data }) => {
   const mine = ++round;
-  const nodes = data.nodes; // {x, y, r}, by index
+  const nodes = data.nodes; // {x, y}, by index
   const size = Math.sqrt(nodes.length);
+  const aspect = Math.min(1.5, Math.max(0.7, data.aspect)); // of the stage, that the graph is to fill
   const simulation = d3.forceSimulation(nodes).stop()
-    .force("push", d3.forceManyBody().strength(-60).theta(1).distanceMax(60 * size))
+    .force("push", d3.forceManyBody().strength(-130).theta(1).distanceMax(14 * size))
     .force("pull", d3.forceLink(data.links).distance(36).strength((l) => l.pull))
-    .force("x", d3.forceX().strength(0.06)).force("y", d3.forceY().strength(0.06))
-    .force("apart", nodes.length <= 1500 ? d3.forceCollide((n) => n.r + 2) : null)
+    .force("x", d3.forceX().strength(0.05 / aspect)).force("y", d3.forceY().strength(0.05 * aspect))
+    .force("apart", nodes.length <= 1500 ? d3.forceCollide(12) : null)
     .alpha(data.alpha).alphaDecay(0.025).velocityDecay(0.45);
   const step = () => {
     if (mine !== round) return;

@@ -13,7 +13,7 @@ const $ = (/** @type {string} */ id) => /** @type {any} */ (document.getElementB
 /** app is what pages share. */
 const app = {
   model: new Model(),
-  can: { ask: false, change: false },
+  can: { ask: false, change: false, recorded: false },
   /** @type {number|null} the selected peer */ selected: null,
   /** select makes a peer the selected one, on all pages. @param {number|null} n */
   select(n) {
@@ -24,6 +24,8 @@ const app = {
   },
   /** go shows another page. @param {string} id */
   go(id) { show(id); },
+  /** page is the page that is shown. */
+  get page() { return page; },
   /** dark says whether the page is dark. */
   dark: () => document.documentElement.dataset.theme === "dark",
 };
@@ -118,7 +120,7 @@ function head() {
   } else if (m.phase) {
     parts.push(" · ", m.phase.phase, " ", h("b", {}, count(m.phase.done)), ` of ${count(m.phase.total)}`);
   }
-  if (m.over) parts.push(" · recorded");
+  if (m.over) parts.push(app.can.recorded ? " · recorded" : " · ended");
   $("run").replaceChildren(...parts);
   const known = $("names").children.length;
   if (known !== m.peers.length) $("names").replaceChildren(...m.peers.slice(0, 3000).map((p) => h("option", { value: p.name })));
@@ -138,7 +140,7 @@ const linkTable = new Table([
   { title: "Link", text: true, value: (l) => app.model.name(l.to) },
   { title: "Why", text: true, value: (l) => l.kind },
   { title: "Share", value: (l) => l.share, show: (l) => (l.share < 0 ? "–" : percent(l.share)), hint: "of this peer's keys that the other holds, as estimated" },
-  { title: "RTT", value: (l) => l.rtt, show: (l) => (l.rtt ? `${l.rtt.toFixed(1)} ms` : "–") },
+  { title: "ms", value: (l) => l.rtt, show: (l) => (l.rtt ? l.rtt.toFixed(1) : "–"), hint: "round trip, in milliseconds" },
 ], { sort: 2, down: true, pick: (l) => app.select(l.to) });
 
 function drawer() {
@@ -215,7 +217,7 @@ $("theme").addEventListener("click", () => { const t = app.dark() ? "light" : "d
 /** @type {any} */ (window).venn = app; // for tests, and for those who are curious
 const [first, of] = location.hash.slice(1).split("/");
 if (of) app.selected = Number(of);
-fetch("can").then((r) => r.json()).then((can) => { app.can = can; page?.draw(); }).catch(() => {});
+fetch("can").then((r) => r.json()).then((can) => { app.can = can; app.model.version++; }).catch(() => {});
 listen();
 show(first);
 requestAnimationFrame(tick);

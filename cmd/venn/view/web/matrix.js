@@ -29,7 +29,7 @@ export class MatrixPage {
       { title: "Line", text: true, value: (c) => c.name || "–" }, { title: "Peers", value: (c) => c.peers },
       { title: "Know of", value: (c) => c.origins, show: (c) => c.origins.toFixed(1) }, { title: "Known by", value: (c) => c.known, show: (c) => c.known.toFixed(1) },
       { title: "Hold", value: (c) => c.bytes, show: (c) => bytes(c.bytes) }, { title: "In vain", value: (c) => c.false, show: (c) => c.false.toFixed(2) },
-      { title: "Not heard of", value: (c) => c.missing, show: (c) => count(c.missing), hint: "pairs of peers of which the first, of this line, holds nothing of the second" },
+      { title: "Not heard of", value: (c) => c.missing, show: (c) => count(c.missing), hint: "pairs of peers: the first is of this line and holds nothing of the second" },
     ]);
     this.shown = h("span", { class: "key" });
     at.append(

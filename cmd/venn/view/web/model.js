@@ -3,12 +3,13 @@
 /**
  * @typedef {{n: number, name: string, id: string, group?: string, class?: string, rate?: number, self?: boolean}} Peer
  * @typedef {{n: number, t: number, keys: number, links: number, origins: number, parts: number, bytes: number, false: number,
- *   sent: number, received: number, pubsub: number, direct: number, delta: number, epoch: number, line_out: number, line_in: number}} Status
+ *   sent: number, received: number, announced: number, pubsub: number, direct: number, delta: number, epoch: number, line_out: number, line_in: number}} Status
  * @typedef {{to: number, kind: string, share: number, rtt: number, sent: number, received: number}} Link
  * @typedef {{t: number, n: number, key: string, all: boolean, found: number[], end: string, ms: number, probes: number, false: number,
- *   messages: number, steps: {peer: number, why: string, probability: number, result: string, names?: number}[]}} Query
+ *   messages: number, steps: {peer: number, why: string, probability: number, result: string, names?: number, at?: number, took?: number,
+ *   bytes?: number}[]}} Query
  * @typedef {{n: number, sequence: number, number: number, t: number, keys: number, bytes: number, added: number, removed: number,
- *   reached: Map<number, number>}} Update what a peer told others of its collection: a summary (number 0), or a tail of it
+ *   reached: Map<number, number>}} Update what a peer has published of its collection: a summary (number 0), or a tail of it
  */
 
 /** levels is how many steps a bit of false-positive rate has in a cell of the matrix. */
@@ -35,6 +36,7 @@ export class Model {
     /** @type {Status[]} */ this.status = [];
     /** @type {Status[][]} */ this.history = [];
     /** @type {Link[][]} */ this.links = [];
+    /** @type {{t: number, links: any[][]}[][]} */ this.linkHistory = []; // the lines of links, as they came
     /** @type {Row[]} */ this.rows = []; // what each peer holds of others
     /** @type {number[]} */ this.known = []; // how many hold something of each peer
     /** @type {Query[]} */ this.queries = [];
@@ -48,7 +50,7 @@ export class Model {
   /** end is the time of the last event, in ms. */
   get end() { return this.log.length ? this.log[this.log.length - 1].t : 0; }
 
-  /** add takes events in. A header begins anew. @param {any[]} events */
+  /** add takes events in. A header replaces all before it. @param {any[]} events */
   add(events) {
     for (const e of events) {
       if (e.venn_view) {
@@ -94,6 +96,7 @@ export class Model {
         const old = this.links[e.n];
         if (!old || old.length !== l.length || l.some((/** @type {Link} */ x, /** @type {number} */ i) => x.to !== old[i].to || x.kind !== old[i].kind)) this.topology++;
         this.links[e.n] = l;
+        (this.linkHistory[e.n] ??= []).push(e);
         break;
       }
       case "held":
@@ -178,7 +181,7 @@ export class Row {
   /**
    * change takes cells in: of, parts, bytes, bits.
    * @param {[number, number, number, number][]} cells
-   * @param {(of: number, by: number) => void} count is told whose summary is held now, or no longer
+   * @param {(of: number, by: number) => void} count takes whose summary is held now, or no longer
    */
   change(cells, count) {
     const now = new Map();
