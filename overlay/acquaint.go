@@ -217,7 +217,7 @@ func (o *Overlay) similarRoom() int {
 			inside++
 		}
 	}
-	left := most*(1-coverage.UsefulShare) - float64(inside)
+	left := float64(most*(1-coverage.UsefulShare)) - float64(inside)
 	return max(1, min(int(max(coverage.SimilarShare*most, left)), maxAlike))
 }
 
