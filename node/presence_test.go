@@ -40,8 +40,8 @@ func TestGoodbye(t *testing.T) {
 
 // TestNobody looks for what nobody has: that costs nothing once all is known of all, and who waits hears of it when it is added.
 func TestNobody(t *testing.T) {
-	nodes := meshOf(t, 4, 100)
-	a, b := nodes[0], nodes[3]
+	nodes := meshOf(t, 10, 100)
+	a, b := nodes[0], nodes[9]
 	key := []byte("nobody's")
 	eventually(t, "a knows what all hold", func() bool {
 		r, err := a.Query(t.Context(), key, QueryOptions{})
