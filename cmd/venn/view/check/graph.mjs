@@ -18,14 +18,18 @@ export const painted = (page) => page.evaluate(() => {
 });
 
 /**
- * panning drags the graph for some seconds. It gives the milliseconds that the main thread is busy for each frame that is drawn,
- * the frames a second, and the links that are shown.
+ * panning drags the graph for some seconds. It gives the milliseconds that the main thread computes for each frame that is drawn,
+ * the frames a second, and the links that are shown. In software, it waits for the renderer
+ * whenever sigma asks which peer is below the mouse.
  * @param {any} page whose graph is shown @param {number} [seconds]
  */
 export async function panning(page, seconds = 4) {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("Performance.enable");
-  const busy = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
+  const meter = async (timeDomain) => {
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send("Performance.enable", { timeDomain });
+    return async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
+  };
+  const busy = await meter("threadTicks");
   const links = await page.evaluate(() => {
     const { sigma, graph } = window.venn.page;
     window.drawn = 0;

@@ -28,7 +28,7 @@ await page.waitForSelector("#stage[data-settled=true]", { timeout: 120_000 });
 const shown = await painted(page);
 check("links are drawn", shown.links + shown.selected > 1, JSON.stringify(shown));
 const { frame, rate, links } = await panning(page);
-near(`panning ${peers > 1000 ? "around one peer" : "all peers"}, ${links} links: the main thread is busy for each frame`, frame, 20, "ms");
+near(`panning ${peers > 1000 ? "around one peer" : "all peers"}, ${links} links: the main thread computes for each frame`, frame, 20, "ms");
 console.log(`${rate.toFixed(0)} frames a second; the renderer is ${await page.evaluate(() => {
   const gl = document.createElement("canvas").getContext("webgl2"), info = gl.getExtension("WEBGL_debug_renderer_info");
   return gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER);

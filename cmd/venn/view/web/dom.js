@@ -24,7 +24,8 @@ export function bytes(n) {
   if (!(n >= 1000)) return `${Math.round(n || 0)} B`;
   for (const unit of ["kB", "MB", "GB"]) {
     n /= 1000;
-    if (n < 999.5 || unit === "GB") return `${n < 9.95 ? n.toFixed(2) : n < 99.5 ? n.toFixed(1) : Math.round(n)} ${unit}`;
+    if (n < 999.5 || unit === "GB")
+      return `${n < 9.95 ? n.toFixed(2) : n < 99.5 ? n.toFixed(1) : Math.round(n)} ${unit}`;
   }
   return "";
 }
@@ -36,13 +37,17 @@ export const count = (n) => Math.round(n || 0).toLocaleString("en-US");
 export const percent = (x) => `${(100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0)} %`;
 
 /** rate writes a false-positive rate that is given in bits. @param {number} bits */
-export const rate = (bits) => { const r = 2 ** -bits; return r >= 0.01 ? r.toFixed(2) : r.toExponential(0); };
+export const rate = (bits) => {
+  const r = 2 ** -bits;
+  return r >= 0.01 ? r.toFixed(2) : r.toExponential(0);
+};
 
 /** seconds writes milliseconds as seconds. @param {number} ms */
 export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
 /** speed writes bit/s. @param {number} bps */
-export const speed = (bps) => (bps >= 1e9 ? `${bps / 1e9} Gbit/s` : bps >= 1e6 ? `${bps / 1e6} Mbit/s` : `${Math.round(bps / 1e3)} kbit/s`);
+export const speed = (bps) =>
+  bps >= 1e9 ? `${bps / 1e9} Gbit/s` : bps >= 1e6 ? `${bps / 1e6} Mbit/s` : `${Math.round(bps / 1e3)} kbit/s`;
 
 /**
  * @typedef {{title: string, text?: boolean, value: (row: any) => any, show?: (row: any) => any, hint?: string}} Column
@@ -64,10 +69,30 @@ export class Table {
     this.rows = [];
     this.on = null;
     this.body = h("tbody");
-    this.heads = columns.map((c, i) => h("th", { class: c.text ? "text" : null, title: c.hint },
-      h("button", { onclick: () => { this.down = this.sort === i ? !this.down : !c.text; this.sort = i; this.draw(); } }, c.title)));
+    this.heads = columns.map((c, i) =>
+      h(
+        "th",
+        { class: c.text ? "text" : null, title: c.hint },
+        h(
+          "button",
+          {
+            onclick: () => {
+              this.down = this.sort === i ? !this.down : !c.text;
+              this.sort = i;
+              this.draw();
+            },
+          },
+          c.title,
+        ),
+      ),
+    );
     this.more = h("p", { class: "lead", hidden: true });
-    this.element = h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ...this.heads)), this.body), this.more);
+    this.element = h(
+      "div",
+      { class: "scroll" },
+      h("table", {}, h("thead", {}, h("tr", {}, ...this.heads)), this.body),
+      this.more,
+    );
   }
 
   /** @param {any[]} rows @param {any} [on] key of the selected row */
@@ -86,14 +111,27 @@ export class Table {
 
   draw() {
     const limit = this.options.limit ?? 500;
-    this.heads.forEach((e, i) => (i === this.sort ? e.setAttribute("aria-sort", this.down ? "descending" : "ascending") : e.removeAttribute("aria-sort")));
+    this.heads.forEach((e, i) =>
+      i === this.sort
+        ? e.setAttribute("aria-sort", this.down ? "descending" : "ascending")
+        : e.removeAttribute("aria-sort"),
+    );
     const rows = this.sorted();
-    this.body.replaceChildren(...rows.slice(0, limit).map((row) => {
-      const key = this.options.key?.(row);
-      const pick = this.options.pick;
-      return h("tr", { class: key !== undefined && key === this.on ? "on" : null, "data-row": pick ? true : null, onclick: pick ? () => pick(row) : null },
-        ...this.columns.map((c) => h("td", { class: c.text ? "text cut" : null }, (c.show ?? c.value)(row))));
-    }));
+    this.body.replaceChildren(
+      ...rows.slice(0, limit).map((row) => {
+        const key = this.options.key?.(row);
+        const pick = this.options.pick;
+        return h(
+          "tr",
+          {
+            class: key !== undefined && key === this.on ? "on" : null,
+            "data-row": pick ? true : null,
+            onclick: pick ? () => pick(row) : null,
+          },
+          ...this.columns.map((c) => h("td", { class: c.text ? "text cut" : null }, (c.show ?? c.value)(row))),
+        );
+      }),
+    );
     this.more.hidden = rows.length <= limit;
     this.more.textContent = rows.length > limit ? `${count(rows.length - limit)} more` : "";
   }
@@ -106,7 +144,10 @@ export class Table {
 
 /** csv writes rows as RFC 4180 has them. @param {any[][]} rows */
 export function csv(rows) {
-  const field = (/** @type {any} */ v) => { const s = String(v ?? ""); return /[",\n]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s; };
+  const field = (/** @type {any} */ v) => {
+    const s = String(v ?? "");
+    return /[",\n]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s;
+  };
   return rows.map((r) => r.map(field).join(",") + "\r\n").join("");
 }
 
@@ -125,27 +166,66 @@ export function hint(text, at) {
 /** css is a colour of the page. @param {string} name */
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-const palette = ["#3b82c4", "#e08a3c", "#4aa564", "#c8566b", "#8a6fc2", "#b58a2b", "#3aa6a6", "#d36fb0", "#7f8fa3", "#94a83a", "#c4703b", "#5a6fd0"];
+const palette = [
+  "#3b82c4",
+  "#e08a3c",
+  "#4aa564",
+  "#c8566b",
+  "#8a6fc2",
+  "#b58a2b",
+  "#3aa6a6",
+  "#d36fb0",
+  "#7f8fa3",
+  "#94a83a",
+  "#c4703b",
+  "#5a6fd0",
+];
 /** colours gives each of some names a colour. @param {string[]} names @returns {Map<string, string>} */
-export const colours = (names) => new Map(names.map((n, i) => [n, names.length <= palette.length ? palette[i] : wheel(i, names.length)]));
+export const colours = (names) =>
+  new Map(names.map((n, i) => [n, names.length <= palette.length ? palette[i] : wheel(i, names.length)]));
 
 /** wheel is one of many colours, neighbours unlike each other. @param {number} i @param {number} n */
 function wheel(i, n) {
-  const hue = (360 * ((i * 7) % n)) / n, [s, l] = [[62, 50], [45, 38], [70, 62]][i % 3];
-  const c = (/** @type {number} */ k) => { const a = (s / 100) * Math.min(l / 100, 1 - l / 100), x = (k + hue / 30) % 12; return Math.round(255 * (l / 100 - a * Math.max(-1, Math.min(x - 3, 9 - x, 1)))); };
+  const hue = (360 * ((i * 7) % n)) / n,
+    [s, l] = [
+      [62, 50],
+      [45, 38],
+      [70, 62],
+    ][i % 3];
+  const c = (/** @type {number} */ k) => {
+    const a = (s / 100) * Math.min(l / 100, 1 - l / 100),
+      x = (k + hue / 30) % 12;
+    return Math.round(255 * (l / 100 - a * Math.max(-1, Math.min(x - 3, 9 - x, 1))));
+  };
   return `#${[c(0), c(8), c(4)].map((v) => v.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** mix is a colour between two, both written #rrggbb. @param {string} a @param {string} b @param {number} x share of a */
+/**
+ * mix is a colour between two, both written #rrggbb.
+ * @param {string} a
+ * @param {string} b
+ * @param {number} x share of a
+ */
 export function mix(a, b, x) {
   if (b.length === 4) b = `#${[...b.slice(1)].map((d) => d + d).join("")}`;
-  return `#${[1, 3, 5].map((i) => Math.round(x * parseInt(a.slice(i, i + 2), 16) + (1 - x) * parseInt(b.slice(i, i + 2), 16)).toString(16).padStart(2, "0")).join("")}`;
+  return `#${[1, 3, 5]
+    .map((i) =>
+      Math.round(x * parseInt(a.slice(i, i + 2), 16) + (1 - x) * parseInt(b.slice(i, i + 2), 16))
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
 }
 
 /** kinds are the kinds of links with their colours, the most telling first. */
 export const kinds = new Map([
-  ["overlap", "#e0702c"], ["complementary", "#b58a2b"], ["near", "#3aa65c"], ["random", "#3b82c4"],
-  ["range", "#8a6fc2"], ["inbound", "#8d97a3"], ["link", "#b4bcc5"],
+  ["overlap", "#e0702c"],
+  ["complementary", "#b58a2b"],
+  ["near", "#3aa65c"],
+  ["random", "#3b82c4"],
+  ["range", "#8a6fc2"],
+  ["inbound", "#8d97a3"],
+  ["link", "#b4bcc5"],
 ]);
 /** kindColour is the colour of a kind of link. @param {string} k */
 export const kindColour = (k) => kinds.get(k) ?? "#8d97a3";

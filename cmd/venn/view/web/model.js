@@ -2,14 +2,17 @@
 
 /**
  * @typedef {{n: number, name: string, id: string, group?: string, class?: string, rate?: number, self?: boolean}} Peer
- * @typedef {{n: number, t: number, keys: number, links: number, origins: number, parts: number, bytes: number, false: number,
- *   sent: number, received: number, announced: number, pubsub: number, direct: number, delta: number, epoch: number, line_out: number, line_in: number}} Status
+ * @typedef {{n: number, t: number, keys: number, links: number, origins: number, parts: number, bytes: number,
+ *   false: number, sent: number, received: number, announced: number, pubsub: number, direct: number, delta: number,
+ *   epoch: number, line_out: number, line_in: number}} Status
  * @typedef {{to: number, kind: string, share: number, rtt: number, sent: number, received: number}} Link
- * @typedef {{t: number, n: number, key: string, all: boolean, found: number[], end: string, ms: number, probes: number, false: number,
- *   messages: number, steps: {peer: number, why: string, probability: number, result: string, names?: number, at?: number, took?: number,
- *   bytes?: number}[]}} Query
- * @typedef {{n: number, sequence: number, number: number, t: number, keys: number, bytes: number, added: number, removed: number,
- *   reached: Map<number, number>}} Update what a peer has published of its collection: a summary (number 0), or a tail of it
+ * @typedef {{peer: number, why: string, probability: number, result: string, names?: number, at?: number,
+ *   took?: number, bytes?: number}} Step
+ * @typedef {{t: number, n: number, key: string, all: boolean, found: number[], end: string, ms: number,
+ *   probes: number, false: number, messages: number, steps: Step[]}} Query
+ * @typedef {{n: number, sequence: number, number: number, t: number, keys: number, bytes: number, added: number,
+ *   removed: number, reached: Map<number, number>}} Update what a peer has published of its collection: a summary
+ *   (number 0), or a tail of it
  */
 
 /** levels is how many steps a bit of false-positive rate has in a cell of the matrix. */
@@ -48,7 +51,9 @@ export class Model {
   }
 
   /** end is the time of the last event, in ms. */
-  get end() { return this.log.length ? this.log[this.log.length - 1].t : 0; }
+  get end() {
+    return this.log.length ? this.log[this.log.length - 1].t : 0;
+  }
 
   /** add takes events in. A header replaces all before it. @param {any[]} events */
   add(events) {
@@ -92,9 +97,21 @@ export class Model {
         (this.history[e.n] ??= []).push(e);
         break;
       case "links": {
-        const l = e.links.map((/** @type {any[]} */ [to, kind, share, rtt, sent, received]) => ({ to, kind, share, rtt, sent, received }));
+        const l = e.links.map((/** @type {any[]} */ [to, kind, share, rtt, sent, received]) => ({
+          to,
+          kind,
+          share,
+          rtt,
+          sent,
+          received,
+        }));
         const old = this.links[e.n];
-        if (!old || old.length !== l.length || l.some((/** @type {Link} */ x, /** @type {number} */ i) => x.to !== old[i].to || x.kind !== old[i].kind)) this.topology++;
+        if (
+          !old ||
+          old.length !== l.length ||
+          l.some((/** @type {Link} */ x, /** @type {number} */ i) => x.to !== old[i].to || x.kind !== old[i].kind)
+        )
+          this.topology++;
         this.links[e.n] = l;
         (this.linkHistory[e.n] ??= []).push(e);
         break;
@@ -109,7 +126,8 @@ export class Model {
       case "learned":
         for (const [of, sequence, t, number = 0] of e.learned) {
           for (const x of this.updates.get(of) ?? []) {
-            if ((x.sequence < sequence || (x.sequence === sequence && x.number <= number)) && !x.reached.has(e.n)) x.reached.set(e.n, t);
+            if ((x.sequence < sequence || (x.sequence === sequence && x.number <= number)) && !x.reached.has(e.n))
+              x.reached.set(e.n, t);
           }
         }
         break;
@@ -134,23 +152,36 @@ export class Model {
   /** @param {any} e */
   applyHeld(e) {
     const row = (this.rows[e.n] ??= new Row());
-    row.change(e.held, (of, by) => { this.known[of] = (this.known[of] ?? 0) + by; });
+    row.change(e.held, (of, by) => {
+      this.known[of] = (this.known[of] ?? 0) + by;
+    });
   }
 
-  /** at is the level of what a peer holds of another: 0: nothing, else 1 + bits × levels. @param {number} n @param {number} of */
-  at(n, of) { return this.rows[n]?.level(of) ?? 0; }
+  /**
+   * at is the level of what a peer holds of another: 0: nothing, else 1 + bits × levels.
+   * @param {number} n
+   * @param {number} of
+   */
+  at(n, of) {
+    return this.rows[n]?.level(of) ?? 0;
+  }
 
   /** watched are the peers that have a status. */
-  get watched() { return this.peers.filter((p) => p.self); }
+  get watched() {
+    return this.peers.filter((p) => p.self);
+  }
 
   /** groups are the names of the groups, or of the lines' classes where there are no groups. */
   get groups() {
-    const by = (/** @type {(p: Peer) => string|undefined} */ f) => [...new Set(this.peers.map((p) => f(p) || ""))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    const by = (/** @type {(p: Peer) => string|undefined} */ f) =>
+      [...new Set(this.peers.map((p) => f(p) || ""))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     return by((p) => p.group).length > 1 ? by((p) => p.group) : by((p) => p.class);
   }
 
   /** group is the group of a peer, as in groups. @param {Peer} p */
-  group(p) { return this.grouped() ? p.group || "" : p.class || ""; }
+  group(p) {
+    return this.grouped() ? p.group || "" : p.class || "";
+  }
 
   grouped() {
     if (this.groupedFor !== this.topology) {
@@ -167,10 +198,14 @@ export class Model {
   }
 
   /** name is what a peer is called. @param {number} n */
-  name(n) { return this.peers[n]?.name ?? "a stranger"; }
+  name(n) {
+    return this.peers[n]?.name ?? "a stranger";
+  }
 }
 
-/** Row is what one peer holds of others, in the order of their numbers: most rows of a large network are nearly empty. */
+/**
+ * Row is what one peer holds of others, in the order of their numbers: most rows of a large network are nearly empty.
+ */
 export class Row {
   constructor() {
     this.of = new Uint32Array(0);
@@ -196,12 +231,15 @@ export class Row {
     this.of = order;
     this.levels = new Uint8Array(order.length);
     this.bytes = new Uint32Array(order.length);
-    order.forEach((of, i) => { [this.levels[i], this.bytes[i]] = now.get(of); });
+    order.forEach((of, i) => {
+      [this.levels[i], this.bytes[i]] = now.get(of);
+    });
   }
 
   /** find is the place of a peer; -1: nothing of it is held. @param {number} of */
   find(of) {
-    let low = 0, high = this.of.length;
+    let low = 0,
+      high = this.of.length;
     while (low < high) {
       const mid = (low + high) >> 1;
       if (this.of[mid] < of) low = mid + 1;
@@ -211,5 +249,8 @@ export class Row {
   }
 
   /** @param {number} of */
-  level(of) { const i = this.find(of); return i < 0 ? 0 : this.levels[i]; }
+  level(of) {
+    const i = this.find(of);
+    return i < 0 ? 0 : this.levels[i];
+  }
 }

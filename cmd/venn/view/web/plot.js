@@ -17,31 +17,82 @@ export class Plot {
     this.watcher.observe(this.element);
   }
 
-  /** @param {number[]} x seconds @param {{label: string, stroke: string, values: (number|null)[], dash?: number[]}[]} series */
+  /**
+   * @param {number[]} x seconds
+   * @param {{label: string, stroke: string, values: (number|null)[], dash?: number[]}[]} series
+   */
   set(x, series) {
     this.x = x;
     this.series = series;
     const look = JSON.stringify([series.map((s) => [s.label, s.stroke]), document.documentElement.dataset.theme]);
     const data = [x, ...series.map((s) => s.values)];
-    if (this.u && this.look === look) { this.u.setData(data); return; }
+    if (this.u && this.look === look) {
+      this.u.setData(data);
+      return;
+    }
     this.look = look;
     this.u?.destroy();
-    const axis = { stroke: css("--soft"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), width: 1 }, font: "11px system-ui, DejaVu Sans, sans-serif" };
+    const axis = {
+      stroke: css("--soft"),
+      grid: { stroke: css("--line"), width: 1 },
+      ticks: { stroke: css("--line"), width: 1 },
+      font: "11px system-ui, DejaVu Sans, sans-serif",
+    };
     const uPlot = /** @type {any} */ (window).uPlot;
-    this.u = new uPlot({
-      width: Math.max(200, this.element.clientWidth), height: this.height,
-      scales: { x: { time: false }, y: { range: (/** @type {any} */ _u, /** @type {number} */ _min, /** @type {number} */ max) => [0, (max || 1) * 1.06] } },
-      axes: [{ ...axis, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map((t) => `${t} s`) }, { ...axis, size: 66, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map(this.show) }],
-      series: [{ label: "at", value: (/** @type {any} */ _u, /** @type {number} */ v) => (v === null || v === undefined ? "–" : `${v.toFixed(1)} s`) },
-        ...series.map((s) => ({ label: s.label, stroke: s.stroke, width: 2, dash: s.dash, points: { show: false }, value: (/** @type {any} */ _u, /** @type {number} */ v) => (v === null || v === undefined ? "–" : this.show(v)) }))],
-      cursor: { drag: { x: false, y: false } },
-    }, data, this.element);
+    this.u = new uPlot(
+      {
+        width: Math.max(200, this.element.clientWidth),
+        height: this.height,
+        scales: {
+          x: { time: false },
+          y: {
+            range: (/** @type {any} */ _u, /** @type {number} */ _min, /** @type {number} */ max) => [
+              0,
+              (max || 1) * 1.06,
+            ],
+          },
+        },
+        axes: [
+          { ...axis, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map((t) => `${t} s`) },
+          { ...axis, size: 66, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map(this.show) },
+        ],
+        series: [
+          {
+            label: "at",
+            value: (/** @type {any} */ _u, /** @type {number} */ v) =>
+              v === null || v === undefined ? "–" : `${v.toFixed(1)} s`,
+          },
+          ...series.map((s) => ({
+            label: s.label,
+            stroke: s.stroke,
+            width: 2,
+            dash: s.dash,
+            points: { show: false },
+            value: (/** @type {any} */ _u, /** @type {number} */ v) =>
+              v === null || v === undefined ? "–" : this.show(v),
+          })),
+        ],
+        cursor: { drag: { x: false, y: false } },
+      },
+      data,
+      this.element,
+    );
   }
 
-  close() { this.watcher.disconnect(); this.u?.destroy(); }
+  close() {
+    this.watcher.disconnect();
+    this.u?.destroy();
+  }
 
-  svg() { return chart(this.title, this.x, this.series, this.show); }
+  svg() {
+    return chart(this.title, this.x, this.series, this.show);
+  }
 
   /** rows are the chart's values, for CSV. */
-  rows() { return [["seconds", ...this.series.map((s) => s.label)], ...this.x.map((t, i) => [t, ...this.series.map((s) => s.values[i] ?? "")])]; }
+  rows() {
+    return [
+      ["seconds", ...this.series.map((s) => s.label)],
+      ...this.x.map((t, i) => [t, ...this.series.map((s) => s.values[i] ?? "")]),
+    ];
+  }
 }

@@ -4,7 +4,12 @@
 
 /** Grid is a row of times, equally far apart, that values are given for: at the end of each step. */
 export class Grid {
-  /** @param {number} from ms @param {number} to ms @param {number} grain ms between points, at least @param {number} most points */
+  /**
+   * @param {number} from ms
+   * @param {number} to ms
+   * @param {number} grain ms between points, at least
+   * @param {number} most points
+   */
   constructor(from, to, grain, most) {
     this.from = from;
     this.step = Math.max(grain, Math.ceil((to - from) / most / 1000) * 1000);
@@ -12,17 +17,21 @@ export class Grid {
   }
 
   /** seconds are the times of the points. */
-  get seconds() { return Array.from({ length: this.points }, (_, k) => (this.from + (k + 1) * this.step) / 1000); }
+  get seconds() {
+    return Array.from({ length: this.points }, (_, k) => (this.from + (k + 1) * this.step) / 1000);
+  }
 
   /**
-   * rates are how fast a counter grew in each step, a second; null where that is not known. What it showed first only begins the sum,
+   * rates are how fast a counter grew in each step, a second; null where that is not known. What it showed first only
+   * begins the sum,
    * and a value below the one before says that it began from 0 again.
    * @template {At} T @param {T[]} history @param {(s: T) => number} f @returns {(number|null)[]}
    */
   rates(history, f) {
     let sum = 0;
     const grown = history.map((s, i) => {
-      const v = f(s), before = i ? f(history[i - 1]) : v;
+      const v = f(s),
+        before = i ? f(history[i - 1]) : v;
       sum += v < before ? v : v - before;
       return { t: s.t, v: sum };
     });
@@ -40,13 +49,18 @@ export class Grid {
       const t = this.from + (k + 1) * this.step;
       while (i < history.length && history[i].t <= t) i++;
       if (i === 0) return null;
-      const a = history[i - 1], b = history[i];
+      const a = history[i - 1],
+        b = history[i];
       return b ? f(a) + ((f(b) - f(a)) * (t - a.t)) / (b.t - a.t) : f(a);
     });
   }
 }
 
-/** mean is the mean of rows of values, point by point, of those that are known. @param {(number|null)[][]} rows @param {number} points */
+/**
+ * mean is the mean of rows of values, point by point, of those that are known.
+ * @param {(number|null)[][]} rows
+ * @param {number} points
+ */
 export function mean(rows, points) {
   return Array.from({ length: points }, (_, k) => {
     const known = rows.map((r) => r[k]).filter((v) => v !== null);

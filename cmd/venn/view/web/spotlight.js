@@ -15,12 +15,15 @@ export class Spotlight {
   }
 
   draw() {
-    const layers = this.sigma.getCanvases(), { width, height } = this.sigma.getDimensions();
-    const c = layers.spotlight.getContext("2d"), centre = this.centre();
+    const layers = this.sigma.getCanvases(),
+      { width, height } = this.sigma.getDimensions();
+    const c = layers.spotlight.getContext("2d"),
+      centre = this.centre();
     c.clearRect(0, 0, width, height);
     for (const [id, opacity] of Object.entries(faded)) layers[id].style.opacity = centre === null ? "1" : opacity;
     if (centre === null) return;
-    const links = this.links(centre), at = this.place(centre);
+    const links = this.links(centre),
+      at = this.place(centre);
     for (const l of links) {
       c.beginPath();
       c.moveTo(at.x, at.y);
@@ -42,23 +45,50 @@ export class Spotlight {
   /** place is where a node is on the screen, and how it looks. @param {string} id */
   place(id) {
     const d = this.sigma.getNodeDisplayData(id);
-    return { ...this.sigma.framedGraphToViewport(d), size: Math.max(2.5, this.sigma.scaleSize(d.size)), color: d.color, label: d.label };
+    return {
+      ...this.sigma.framedGraphToViewport(d),
+      size: Math.max(2.5, this.sigma.scaleSize(d.size)),
+      color: d.color,
+      label: d.label,
+    };
   }
 
-  /** links are the ends of a node's links that are shown, those with the strongest link first. @param {string} centre */
+  /**
+   * links are the ends of a node's links that are shown, those with the strongest link first.
+   * @param {string} centre
+   */
   links(centre) {
     const graph = this.sigma.getGraph();
-    return graph.mapEdges(centre, (/** @type {string} */ _e, /** @type {any} */ a, /** @type {string} */ s, /** @type {string} */ t) => (
-      { ...this.place(s === centre ? t : s), edge: a.full, width: a.size + 0.8, share: a.share, hidden: a.hidden }))
-      .filter((/** @type {any} */ l) => !l.hidden).sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
+    return graph
+      .mapEdges(
+        centre,
+        (/** @type {string} */ _e, /** @type {any} */ a, /** @type {string} */ s, /** @type {string} */ t) => ({
+          ...this.place(s === centre ? t : s),
+          edge: a.full,
+          width: a.size + 0.8,
+          share: a.share,
+          hidden: a.hidden,
+        }),
+      )
+      .filter((/** @type {any} */ l) => !l.hidden)
+      .sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
   }
 
-  /** labels writes the names that have room, that of the centre first. @param {CanvasRenderingContext2D} c @param {any} at @param {any[]} links */
+  /**
+   * labels writes the names that have room, that of the centre first.
+   * @param {CanvasRenderingContext2D} c
+   * @param {any} at
+   * @param {any[]} links
+   */
   labels(c, at, links) {
-    const ground = css("--panel"), ink = css("--ink"), taken = /** @type {{x: number, y: number, w: number}[]} */ ([]);
+    const ground = css("--panel"),
+      ink = css("--ink"),
+      taken = /** @type {{x: number, y: number, w: number}[]} */ ([]);
     [at, ...links].forEach((n, i) => {
       c.font = `${i ? 400 : 600} 12px system-ui, DejaVu Sans, sans-serif`;
-      const x = n.x + n.size + 4, y = n.y, w = c.measureText(n.label).width + 6;
+      const x = n.x + n.size + 4,
+        y = n.y,
+        w = c.measureText(n.label).width + 6;
       if (taken.some((b) => Math.abs(b.y - y) < 16 && x < b.x + b.w && b.x < x + w)) return;
       taken.push({ x, y, w });
       c.fillStyle = ground;
