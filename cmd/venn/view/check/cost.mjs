@@ -1,6 +1,6 @@
 // Measures what a view costs: node cost.mjs VENN [ROUNDS [ARGS of testnet…]]. In turns it runs a testnet without a view, and one with
 // 10 viewers that read all. It prints time, recall and budget of both, and what 20 viewers take once the report is there: twice what
-// 10 more than 10 take. From a last run with a browser it prints how long after the start of the first peer the graph is visible.
+// 10 more than 10 take. With 0 ROUNDS it leaves that out. From a last run with a browser it prints how long after the start of the first peer the graph is visible.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -54,11 +54,13 @@ for (let i = 0; i < Number(rounds); i++) {
   }));
 }
 const mean = (all, of) => all.reduce((sum, r) => sum + of(r), 0) / all.length;
-for (const [name, all] of Object.entries(rows)) {
-  console.log(`${name.padEnd(8)} ${mean(all, (r) => r.wall_seconds).toFixed(1)} s, recall ${mean(all, (r) => r.find_one.recall).toFixed(4)} one, ${mean(all, (r) => r.find_all.recall).toFixed(4)} all, most of a link's budget used ${mean(all, (r) => r.link_budget_use_max).toFixed(2)}`);
+if (Number(rounds) > 0) {
+  for (const [name, all] of Object.entries(rows)) {
+    console.log(`${name.padEnd(8)} ${mean(all, (r) => r.wall_seconds).toFixed(1)} s, recall ${mean(all, (r) => r.find_one.recall).toFixed(4)} one, ${mean(all, (r) => r.find_all.recall).toFixed(4)} all, most of a link's budget used ${mean(all, (r) => r.link_budget_use_max).toFixed(2)}`);
+  }
+  const longer = mean(rows.with, (r) => r.wall_seconds) / mean(rows.without, (r) => r.wall_seconds) - 1;
+  console.log(`with ${viewers / 2} viewers: ${(100 * longer).toFixed(1)} % longer; ${viewers} viewers take ${(100 * mean(shares, (x) => x)).toFixed(1)} % of a core`);
 }
-const longer = mean(rows.with, (r) => r.wall_seconds) / mean(rows.without, (r) => r.wall_seconds) - 1;
-console.log(`with ${viewers / 2} viewers: ${(100 * longer).toFixed(1)} % longer; ${viewers} viewers take ${(100 * mean(shares, (x) => x)).toFixed(1)} % of a core`);
 
 const b = await browser();
 let visible = 0;

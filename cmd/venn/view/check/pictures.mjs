@@ -9,7 +9,7 @@ const [venn, recording, folder] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const program = await start(venn, "view", recording);
 const b = await browser();
-for (const [name, width, height, shown] of [["wide", 1280, 800, 760], ["narrow", 390, 844, 390]]) {
+for (const [name, width, height, shown] of [["wide", 1280, 800, 690], ["narrow", 390, 844, 390]]) {
   for (const theme of ["light", "dark"]) {
     const page = await b.newPage({ viewport: { width, height } });
     await page.goto(`${program.url}/?theme=${theme}`);

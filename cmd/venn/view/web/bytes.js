@@ -99,7 +99,7 @@ export class BytesPage {
         { class: "lead" },
         "Summaries may use a share of every line, on average: after a pause a line may carry a second's worth" +
         " at once, and 16 kB at least, ",
-        "so a point of the first chart may lie above 100 %. The table has the average so far. ",
+        "so a point of the first chart, and a short run's average in the table, may lie above 100 %. ",
         "The figure in the head is another one: the busiest link in its busiest five seconds, what it may " +
         "carry at once included.",
       ),

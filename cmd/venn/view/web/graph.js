@@ -391,12 +391,13 @@ export class GraphPage {
       all = this.scopeShown.kind === "groups";
     const strength = graph.size > 4000 ? 0.5 : 0.6,
       ground = css("--panel");
+    const thick = Math.min(3, this.sigma.getDimensions().width / 300); // pixels of a link between equals
     graph.updateEachEdgeAttributes(
       (/** @type {string} */ _id, /** @type {any} */ a) => {
         used.set(a.kind, (used.get(a.kind) ?? 0) + 1);
         a.full = kindColour(a.kind);
         a.color = mix(a.full, ground, strength);
-        a.size = (graph.size > 4000 ? 0.3 : 0.5) + 3 * Math.max(0, a.share) ** 2;
+        a.size = (graph.size > 4000 ? 0.3 : 0.5) + thick * Math.max(0, a.share) ** 2;
         a.hidden = !all && this.hidden.has(a.kind);
         return a;
       },
