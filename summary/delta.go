@@ -16,9 +16,8 @@ var (
 )
 
 // EncodeDelta is what a holder of old, the first parts of one epoch, needs to get those of another epoch of the same
-// origin and shape: at most the given number of parts, and as many as both hold. ErrNoDelta when the shapes differ or the
-// parts themselves are no larger.
-// Takes time O(n) and about 24 bytes of memory a key.
+// origin and shape: at most the given number of parts, and as many as both hold. ErrNoDelta when the shapes differ or
+// the parts themselves are no larger. Takes time O(n) and about 24 bytes of memory a key.
 //
 // In each region of hash space, where all is known at one level, it says which of the old nodes are gone and which are
 // new: about log2(n/r) + 1.44 bits for each of r nodes removed and log2(m/a) + 1.44 for each of a added among m.

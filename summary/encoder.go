@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// Build makes the summary of a collection: all its parts, under a header that is to be signed. The header gives Seed, Origin, Epoch, Lifetime and Shape, where the zero
-// shape stands for DefaultShape. Build sets N and Chain, removes duplicates, and leaves fps as it is. A header out of its
-// ranges is ErrLimit or ErrMalformed. Fingerprints that are not spread as those of a keyed hash are ErrMalformed, for
-// decoders would refuse the stream. O(n) on average for sorting, O(n) for each level.
+// Build makes the summary of a collection: all its parts, under a header that is to be signed. The header gives Seed,
+// Origin, Epoch, Lifetime and Shape, where the zero shape stands for DefaultShape. Build sets N and Chain, removes
+// duplicates, and leaves fps as it is. A header out of its ranges is ErrLimit or ErrMalformed. Fingerprints that are
+// not spread as those of a keyed hash are ErrMalformed, for decoders would refuse the stream. O(n) on average for
+// sorting, O(n) for each level.
 func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	positions, err := sortedPositions(nil, fps, 0)
 	if err != nil {

@@ -2,8 +2,8 @@ package summary
 
 import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
-// forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. The zero value but for
-// n is ready.
+// forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. The zero value
+// but for n is ready.
 type forecast struct {
 	n      int
 	ones   [maxLevel + 1]int // of a block cut at a level, one too many; 0: not known yet
@@ -11,7 +11,8 @@ type forecast struct {
 	levels [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }
 
-// step predicts the size of a step from one level to another, of a block that starts at a level: what stepBytes says of all cells.
+// step predicts the size of a step from one level to another, of a block that starts at a level: what stepBytes says of
+// all cells.
 func (f *forecast) step(start, from, to int) int {
 	bytes := 0
 	if from < start {
@@ -23,7 +24,8 @@ func (f *forecast) step(start, from, to int) int {
 	return bytes
 }
 
-// next is where the step from a level ends, at least minStepBytes later unless the final level comes first, and its size.
+// next is where the step from a level ends, at least minStepBytes later unless the final level comes first, and its
+// size.
 func (f *forecast) next(start, from, final int) (to, bytes int) {
 	to = max(from+1, start)
 	for bytes = f.step(start, from, to); to < final && bytes < minStepBytes; to++ {
@@ -56,7 +58,7 @@ func (f *forecast) level(from int) int {
 	return f.levels[from]
 }
 
-// descentBytes predicts the size of one level below so many nodes, of which so many have both children.
+// descentBytes predicts the size of one level below some nodes, where both is the number of those with two children.
 func descentBytes(nodes, both int) int {
 	return countBytes(both) + bitcode.PredictedBytes(nodes, both) + (nodes-both+7)/8
 }

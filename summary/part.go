@@ -84,8 +84,8 @@ type descent struct {
 	flags   []uint64
 }
 
-// readDescent begins to read what appendDescent wrote, which has at most limit children. The flags are to be decoded into
-// memory if that is enough.
+// readDescent begins to read what appendDescent wrote, which has at most limit children. The flags are to be decoded
+// into memory if that is enough.
 func readDescent(memory []uint64, src []byte, parents []uint64, limit int) (d descent, err error) {
 	d.parents = parents
 	if d.both, d.src, err = decodeCount(src, min(len(parents), limit-len(parents))); err != nil {

@@ -21,8 +21,8 @@ const (
 	fullQuarters = 3        // quarters of hash space beyond which a sample takes all of it
 )
 
-// Plan lists the parts of a stream: what each brings of each block, and its predicted size. It follows from the number of
-// keys and the shape alone, in integer arithmetic.
+// Plan lists the parts of a stream: what each brings of each block, and its predicted size. It follows from the number
+// of keys and the shape alone, in integer arithmetic.
 type Plan struct {
 	n      int
 	shape  Shape

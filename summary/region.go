@@ -54,8 +54,8 @@ func (n *Nodes) Has(p *Prefix, block, level int, node uint64) bool {
 	return p.tries[block].has(node, level)
 }
 
-// CountIn walks to the end. It counts the nodes, and those whose bits are set in words: bit i%64 of word i/64 for node i.
-// O(nodes).
+// CountIn walks to the end. It counts the nodes, and those whose bits are set in words: bit i%64 of word i/64 for node
+// i. O(nodes).
 func (n *Nodes) CountIn(words []uint64) (nodes, both int) {
 	for w := &n.w; w.left > 0 || w.open(); {
 		if w.lower == 0 && w.whole {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Run is consecutive parts of a stream and the chain value that follows them. A message carries a run. The chain value at
-// First, from the header or from earlier parts, verifies it.
+// Run is consecutive parts of a stream and the chain value that follows them. A message carries a run. The chain value
+// at First, from the header or from earlier parts, verifies it.
 type Run struct {
 	First int      // number of the first part
 	Parts [][]byte // the parts First to First+len(Parts)-1

@@ -57,8 +57,8 @@ func DefaultShape(n int) Shape {
 	}
 }
 
-// Fits reports whether n keys are within a factor of √2 of those that s is laid out for. If not, the next epoch deserves
-// a new shape.
+// Fits reports whether n keys are within a factor of √2 of those that s is laid out for. If not, the next epoch
+// deserves a new shape.
 func (s Shape) Fits(n int) bool {
 	have, planned := int64(n)*int64(n), int64(s.Keys)*int64(s.Keys)
 	return have <= 2*planned && 2*have >= planned

@@ -15,8 +15,8 @@ import (
 //
 //	for every question, until no counter is left: uvarint the number of counters that say yes, and the code of who does
 
-// appendCounters appends the code of the counters to dst. Its expected size is the entropy of a Poisson variable of mean
-// kn/m for each, 1.7 bits at the best k.
+// appendCounters appends the code of the counters to dst. Its expected size is the entropy of a Poisson variable of
+// mean kn/m for each, 1.7 bits at the best k.
 func appendCounters(dst []byte, counters []uint8) []byte {
 	asked := len(counters)
 	for level := uint8(0); asked > 0; level++ {

@@ -2,10 +2,8 @@
 // bits alone: section 5 of Papapetrou, Siberski and Nejdl 2010 ("Cardinality estimation and dynamic length adaptation
 // for Bloom filters"), for standard filters, block-partitioned ones, and samples of either.
 //
-// Every estimate is an [Interval] at a stated confidence, of one of three [Kind]s. The default, [Normal], comes from
-// the variance of the estimate and covers what it claims (coverage.md holds a simulation). [Theorem] is what the
-// paper proves, which covers far more than it claims, and [Printed] is the rule that the paper's tables follow. A
-// full array is saturated: it gives a lower bound and no number.
+// Every estimate is an [Interval] at a stated confidence. It comes from the variance of the estimate and covers what it
+// claims; coverage.md holds a simulation. A full array is saturated: it gives a lower bound and no number.
 //
 // Everything is a value; nothing allocates; an estimate costs a few logarithms. The results are floating point and
 // may differ in the last digits between machines: they advise, nothing that must agree between peers may follow from

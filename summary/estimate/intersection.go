@@ -21,8 +21,8 @@ func (a Array) Union(c Counts, confidence float64) (Interval, error) {
 	return a.cardinality(float64(c.either()), confidence), nil
 }
 
-// Intersection estimates the number of elements in both sets (equation 6 of the paper). Nothing is below 0, and nothing above what
-// the smaller set may have. When the two filters together are full it is saturated, with Low 0.
+// Intersection estimates the number of elements in both sets (equation 6 of the paper). Nothing is below 0, and nothing
+// above what the smaller set may have. When the two filters together are full it is saturated, with Low 0.
 func (a Array) Intersection(c Counts, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err

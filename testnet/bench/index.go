@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// indexArea: who may hold a key, of many peers, beside a loop over as many Bloom filters of the same false-positive rate,
-// the key hashed once; what an update takes, beside filling such a filter anew; and memory.
+// indexArea: who may hold a key, of many peers, beside a loop over as many Bloom filters of the same false-positive
+// rate, the key hashed once; what an update takes, beside filling such a filter anew; and memory.
 func indexArea(b *bench) {
 	matching(b, 10_000, 5_000, 200)
 	matching(b, 100_000, 500, 0)

@@ -17,18 +17,18 @@ const (
 	confidence   = 0.95
 )
 
-// sketchShares are the parts of a set that the other has too, with how many times less than a theta sketch's our error is
-// to be.
+// sketchShares are the parts of a set that the other has too, with how many times less than a theta sketch's our error
+// is to be.
 var sketchShares = []struct{ share, target float64 }{{0.01, 1 / 0.6}, {0.1, 1 / 0.6}, {0.5, 1}}
 
 // sketchSizes are KiB of a sketch.
 var sketchSizes = []int{4, 16, 64}
 
-// sketchArea: how many keys two sets have in common, estimated from as many bytes of each: the first parts of a summary as nodes
-// publish it, a theta sketch, HyperLogLog, CPC, b-bit MinHash of the best b. Ours have never more bytes than theirs, the header
-// counted and signatures for nobody. All know the sizes of the sets. Errors are relative to the truth, in the mean. The coverage is
-// how often, in 1,000 trials, the interval of 95 % confidence holds the truth: "ours" is how many points off 95 %, "theirs"
-// the three that are allowed.
+// sketchArea: how many keys two sets have in common, estimated from as many bytes of each: the first parts of a summary
+// as nodes publish it, a theta sketch, HyperLogLog, CPC, b-bit MinHash of the best b. Ours have never more bytes than
+// theirs, the header counted and signatures for nobody. All know the sizes of the sets. Errors are relative to the
+// truth, in the mean. The coverage is how often, in 1,000 trials, the interval of 95 % confidence holds the truth:
+// "ours" is how many points off 95 %, "theirs" the three that are allowed.
 func sketchArea(b *bench) {
 	b.kibibyte()
 	all := b.trials("4, 16 and 64 KiB", sketchTrials, func(trial int) []sketched {
@@ -124,8 +124,8 @@ func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 	return mean, max(off, 100.0/sketchTrials) // the least that so many trials tell
 }
 
-// trials runs work n times on all processors. The results, in order, depend only on the trials' numbers. Nothing when it was
-// stopped.
+// trials runs work n times on all processors. The results, in order, depend only on the trials' numbers. Nothing when
+// it was stopped.
 func (b *bench) trials(name string, n int, work func(trial int) []sketched) [][]sketched {
 	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
 	out := make([][]sketched, n)

@@ -23,18 +23,23 @@ func (v interval) ones(one, total int) uint64 {
 	return v.few(one, total)
 }
 
-// few is ones for a total of at most exactMax.
+// few is ones for a total of at most exactMax, at least 2.
 func (v interval) few(one, total int) uint64 {
-	b := uint64(total)
-	q, _ := bits.Mul64(v.width, reciprocals[total]) // the quotient, or one less
-	_, right := bits.Sub64(v.width-q*b, b, 0)
-	return q*uint64(one) + uint64(one)&(right-1)
+	r := &reciprocals[total]
+	q, low := bits.Mul64(v.width, r.high)
+	high, _ := bits.Mul64(v.width, r.low)
+	_, carry := bits.Add64(low, high, 0)
+	return (q + carry) * uint64(one)
 }
 
-// reciprocals are (2^64-1)/b, rounded down.
-var reciprocals = func() (r [exactMax + 1]uint64) {
-	for b := uint64(1); b < uint64(len(r)); b++ {
-		r[b] = ^uint64(0) / b
+// reciprocal is 2^128/b, rounded up or one more: the top of a product with a number below 2^64 is the quotient, exactly.
+type reciprocal struct{ high, low uint64 }
+
+var reciprocals = func() (r [exactMax + 1]reciprocal) {
+	for b := uint64(2); b < uint64(len(r)); b++ {
+		high, rest := bits.Div64(1, 0, b)
+		low, _ := bits.Div64(rest, 0, b)
+		r[b] = reciprocal{high, low + 1}
 	}
 	return r
 }()

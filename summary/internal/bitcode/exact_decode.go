@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// The decoder keeps the width of the interval and how far the code value lies above low. Low itself shows only at the
-// end: it is the code value less that. Each step needs the one before, so the processor mostly waits; two arrays at a
-// time take little more than one.
+// The decoder keeps the width of the interval, and how far the code value lies above low. Low itself is needed at the
+// end only: there it is the code value less that distance. Each bit needs the one before, so the processor mostly
+// waits. DecodeTwo fills the wait with another array.
 
 // exactDecoder is an exact code on its way into bits.
 type exactDecoder struct {

@@ -2,7 +2,7 @@ package bitcode
 
 import "math/bits"
 
-// Array is an array of bits to be decoded: of N bits, of which Ones are set, from the start of Src into Words.
+// Array is an array of N bits to be decoded from the start of Src into Words. Ones is the number of bits set.
 type Array struct {
 	Words   []uint64
 	Src     []byte
