@@ -216,3 +216,37 @@ func TestAnyByteLarge(t *testing.T) {
 		d[at] ^= x
 	}
 }
+
+// TestOpenHeader: a header counts when its origin has signed it, and nobody else.
+func TestOpenHeader(t *testing.T) {
+	h := mustBuild(t, someKeys(1, 100), Shape{}).Header()
+	payload := mustAppend(t, h)
+	broken := errors.New("no signature")
+	for _, c := range []struct {
+		name     string
+		envelope int // bytes
+		payload  []byte
+		signer   string
+		verify   error
+		want     error
+	}{
+		{"as it should be", MaxEnvelope, payload, h.Origin, nil, nil},
+		{"signed by another", 500, payload, h.Origin + "x", nil, ErrSigner},
+		{"signed by nobody", 500, payload, h.Origin, broken, broken},
+		{"too long", MaxEnvelope + 1, payload, h.Origin, nil, ErrLimit},
+		{"something behind it", 500, append(slices.Clone(payload), 0), h.Origin, nil, ErrMalformed},
+		{"of another version", 500, append([]byte{Version + 1}, payload[1:]...), h.Origin, nil, ErrVersion},
+	} {
+		verified := false
+		got, err := OpenHeader(make([]byte, c.envelope), func([]byte) ([]byte, string, error) {
+			verified = true
+			return c.payload, c.signer, c.verify
+		})
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || err == nil && got.Chain != h.Chain {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+		if verified != (c.want != ErrLimit) {
+			t.Errorf("%s: the signature is looked at: %v", c.name, verified)
+		}
+	}
+}
