@@ -245,7 +245,7 @@ func TestOpenHeader(t *testing.T) {
 		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || err == nil && got.Chain != h.Chain {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
-		if verified != (c.want != ErrLimit) {
+		if verified != !errors.Is(c.want, ErrLimit) {
 			t.Errorf("%s: the signature is looked at: %v", c.name, verified)
 		}
 	}
