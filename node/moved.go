@@ -110,7 +110,7 @@ func (n *Node) endDead(removed []ma.Multiaddr) {
 
 // linkAgain dials a peer that was linked, at the addresses that the host knows of it.
 func (n *Node) linkAgain(p peer.ID) {
-	if n.reached(p) || n.barred(p) {
+	if n.barred(p) {
 		return
 	}
 	info := peer.AddrInfo{ID: p, Addrs: n.dialable(n.host.Peerstore().Addrs(p))}
@@ -157,7 +157,7 @@ func (s *probing) end(p peer.ID) {
 func (n *Node) replaced(p peer.ID, by network.Conn) {
 	var doubtful []network.Conn
 	for _, c := range n.host.Network().ConnsToPeer(p) {
-		if c != by && !c.Stat().Limited && len(doubtful) < maxProbes && elsewhere(c, by) {
+		if c != by && !relayed(c) && len(doubtful) < maxProbes && elsewhere(c, by) {
 			doubtful = append(doubtful, c)
 		}
 	}

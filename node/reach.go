@@ -216,7 +216,7 @@ func (n *Node) Begun() <-chan struct{} { return n.begun }
 func (n *Node) watch() error {
 	sub, err := n.host.EventBus().Subscribe([]any{
 		new(event.EvtPeerIdentificationCompleted), new(event.EvtPeerProtocolsUpdated),
-		new(event.EvtLocalAddressesUpdated),
+		new(event.EvtLocalAddressesUpdated), new(event.EvtLocalProtocolsUpdated),
 	})
 	if err != nil {
 		return fmt.Errorf("node: events: %w", err)
@@ -239,6 +239,8 @@ func (n *Node) watch() error {
 				switch ev := ev.(type) {
 				case event.EvtLocalAddressesUpdated:
 					n.readdressed(ev)
+				case event.EvtLocalProtocolsUpdated:
+					n.punches(ev)
 				case event.EvtPeerIdentificationCompleted:
 					if slices.Contains(ev.Protocols, HelloID) {
 						n.identified(ev.Peer)

@@ -3,6 +3,7 @@ package netns
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -139,6 +140,7 @@ func (l *lab) behind(name, router, address string, symmetric bool) {
 	l.in(router, rule)
 	l.in(router, "iptables -A FORWARD -i inet -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT")
 	l.in(router, "iptables -A FORWARD -i inet -j DROP")
+	l.in(router, "iptables -A INPUT -i inet -m conntrack --ctstate NEW -j DROP") // an answer would take the port from those behind
 }
 
 // peer is a daemon in a namespace.
@@ -211,6 +213,49 @@ func (p *peer) by(address, transport string) string {
 		}
 	}
 	p.l.t.Fatalf("%s does not listen at %s by %s:\n%s", p.space, address, transport, p.venn("id"))
+	return ""
+}
+
+// known is what a daemon says of another peer.
+type known struct {
+	ID              string
+	Parts           int // of its summary
+	Addresses       []string
+	direct, relayed []string // of Addresses
+}
+
+// knows is what the daemon says of another.
+func (p *peer) knows(other *peer) (k known) {
+	p.l.t.Helper()
+	id := other.id()
+	var peers []known
+	if err := json.Unmarshal([]byte(p.venn("peers", "--json")), &peers); err != nil {
+		p.l.t.Fatal(err)
+	}
+	for _, k = range peers {
+		if k.ID == id {
+			break
+		}
+	}
+	for _, a := range k.Addresses {
+		if strings.Contains(a, "/p2p-circuit") {
+			k.relayed = append(k.relayed, a)
+		} else {
+			k.direct = append(k.direct, a)
+		}
+	}
+	return k
+}
+
+// id is the daemon's peer id.
+func (p *peer) id() string {
+	p.l.t.Helper()
+	for line := range strings.Lines(p.venn("id")) {
+		if _, id, ok := strings.Cut(strings.TrimSpace(line), "/p2p/"); ok && !strings.Contains(line, "/p2p-circuit") {
+			return id
+		}
+	}
+	p.l.t.Fatalf("no id of %s:\n%s", p.space, p.venn("id"))
 	return ""
 }
 

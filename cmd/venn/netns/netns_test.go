@@ -87,6 +87,16 @@ func TestRelay(t *testing.T) {
 				t.Errorf("a find through the relay took %v", time.Since(began))
 			}
 			t.Logf("a find took %v", time.Since(began).Round(time.Millisecond))
+			if symmetric {
+				if k := b.knows(a); len(k.direct) > 0 || len(k.relayed) == 0 {
+					t.Errorf("through symmetric routers, b is connected with a at %q", k.Addresses)
+				}
+				return
+			}
+			took = l.eventually("b is connected with a directly", settle, func() bool { return len(b.knows(a).direct) > 0 })
+			t.Logf("connected at %q %v later", b.knows(a).direct, took.Round(time.Second))
+			l.eventually("b has a's summary", settle, func() bool { return b.knows(a).Parts > 0 })
+			know(l, a, b)
 		})
 	}
 }

@@ -1,0 +1,62 @@
+package node
+
+import (
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/node/internal/links"
+)
+
+// punchAfter is for the other ends to hear that the host takes part in hole punching: identify tells them.
+const punchAfter = time.Second
+
+// punches dials by relays again once the host takes part in hole punching, which it does when it knows an address of its own to
+// offer. The other end of a relayed connection tries once to make it a direct one, right when it begins: one that began before
+// would stay relayed for ever.
+func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {
+	if !slices.Contains(ev.Added, holepunch.Protocol) {
+		return
+	}
+	n.tasks.Run(func() {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-time.After(punchAfter):
+		}
+		for _, c := range n.host.Network().Conns() {
+			p := c.RemotePeer()
+			if relayed(c) && c.Stat().Direction == network.DirOutbound && n.links.Made(p) {
+				n.tasks.Run(func() { n.dialAgain(p) })
+			}
+		}
+	})
+}
+
+// dialAgain closes a connection that the node made, unless somebody else uses it, and makes the link again.
+func (n *Node) dialAgain(p peer.ID) {
+	n.in.LinkDropped(p)
+	links.Release(n.host, p)
+	conns, meshed := n.host.ConnManager(), "pubsub:"+Topic(n.cfg.seed.Network) // pubsub's protection of those in its mesh
+	protected := conns.IsProtected(p, meshed)
+	conns.Unprotect(p, meshed)
+	if !links.Foreign(n.host, p, own) {
+		n.closing.note(p, time.Now())
+		_ = n.host.Network().ClosePeer(p)
+		n.links.Closed(p)
+	} else if protected {
+		conns.Protect(p, meshed)
+	}
+	n.linkAgain(p)
+}
+
+// relayed says whether a connection goes by a relay.
+func relayed(c network.Conn) bool {
+	_, err := c.RemoteMultiaddr().ValueForProtocol(ma.P_CIRCUIT)
+	return err == nil
+}
