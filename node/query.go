@@ -31,7 +31,7 @@ type Results struct {
 	id    routing.QueryID
 	mu    sync.Mutex
 	found []peer.AddrInfo
-	stats routing.Stats
+	stats QueryStats
 	err   error
 	more  chan struct{} // closed, and replaced, when there is more
 	done  chan struct{}
@@ -93,8 +93,47 @@ func (r *Results) nth(i int) (peer.AddrInfo, bool) {
 	}
 }
 
+// QueryStats is what a query cost and brought.
+type QueryStats struct {
+	End         string        // why it ended: enough, exhausted, out of budget, out of time, cancelled, refused
+	Self        bool          // the node holds the key itself
+	Found       int           // holders, all others
+	Probes      int           // confirmations asked, repeats after a failure included
+	FalseProbes int           // confirmations answered with no, by peers that something spoke for
+	Messages    int           // requests and answers, those that forwarding caused elsewhere included
+	Elapsed     time.Duration // from the begin to the end
+	Covered     float64       // share of the network, by places, that was asked or is known here; 1: all of it
+	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it asked everybody.
+	AsOf    time.Duration
+	Explain []Question // in the order of asking
+}
+
+// Question is one question of a query to a peer.
+type Question struct {
+	Peer        peer.ID
+	Why         string        // why it was asked: matched, named, returned, informant, forwarded, linked, contact
+	Probability float64       // given to its having the key; 0 for informants, contacts and forwarding
+	Result      string        // what came back: pending, holds, lacks, failed, answered
+	Names       int           // that an informant, a contact or a forwarded query brought
+	At          time.Duration // from the query's begin to the question
+	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
+	Bytes       int           // of question and answers, as the host counts them; 0: not known
+}
+
+// queryStats is what routing says of a query.
+func queryStats(s routing.Stats) QueryStats {
+	out := QueryStats{
+		End: s.End.String(), Self: s.Self, Found: s.Found, Probes: s.Probes, FalseProbes: s.FalseProbes, Messages: s.Messages,
+		Elapsed: s.Elapsed, Covered: s.Covered, AsOf: s.AsOf,
+	}
+	for _, r := range s.Explain {
+		out.Explain = append(out.Explain, Question{peer.ID(r.Peer), r.Why.String(), r.Probability, r.Result.String(), r.Names, r.At, r.Took, r.Bytes})
+	}
+	return out
+}
+
 // Stats waits until the query is over and says what it took. The error says why it ended early, if it did.
-func (r *Results) Stats() (routing.Stats, error) {
+func (r *Results) Stats() (QueryStats, error) {
 	<-r.done
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +148,7 @@ func (r *Results) add(p peer.AddrInfo) {
 	r.more = make(chan struct{})
 }
 
-func (r *Results) finish(s routing.Stats, err error) {
+func (r *Results) finish(s QueryStats, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over {

@@ -37,7 +37,7 @@ func matched(t *testing.T, n, p *Node, key string) {
 		got = append(got, info.ID)
 	}
 	s, err := r.Stats()
-	if err != nil || !slices.Equal(got, []peer.ID{p.ID()}) || len(s.Explain) != 1 || s.Explain[0].Why != routing.Matched {
+	if err != nil || !slices.Equal(got, []peer.ID{p.ID()}) || len(s.Explain) != 1 || s.Explain[0].Why != routing.Matched.String() {
 		t.Errorf("%s of %v: found %v, %v, asked %v", key, p.ID(), got, err, s.Explain)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // Observer is told what happens in a run as it happens. Its methods are called from several goroutines at once and should
@@ -37,7 +36,7 @@ type Answered struct {
 	Key   []byte
 	All   bool
 	Found []peer.ID
-	Stats routing.Stats
+	Stats node.QueryStats
 	Err   error // nil: it ended by itself
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/routing"
 )
 
 // Network is the name under which the nodes of a testnet meet.
@@ -67,7 +66,7 @@ func (m *member) close() {
 }
 
 // find asks the node for one holder of the key or for all of them, and waits until the query is over.
-func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, stats routing.Stats, err error) {
+func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, stats node.QueryStats, err error) {
 	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: queryTimeout})
 	if err != nil {
 		return nil, stats, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
 )
@@ -121,17 +120,18 @@ func (a *api) waitBegun(ctx context.Context) {
 func findEnd(results *node.Results, key string) FindEnd {
 	s, err := results.Stats()
 	end := FindEnd{
-		Key: key, End: s.End.String(), Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
+		Key: key, End: s.End, Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
 		Elapsed: milliseconds(s.Elapsed), Covered: s.Covered, AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)),
 	}
 	if err != nil {
 		end.End = err.Error()
 	}
-	for i, e := range s.Explain {
-		end.Asked[i] = Asked{
-			peer.ID(e.Peer).String(), e.Why.String(), e.Probability, e.Result.String(), e.Names,
-			milliseconds(e.At), milliseconds(e.Took), e.Bytes,
-		}
+	for i, q := range s.Explain {
+		end.Asked[i] = asked(q)
 	}
 	return end
+}
+
+func asked(q node.Question) Asked {
+	return Asked{q.Peer.String(), q.Why, q.Probability, q.Result, q.Names, milliseconds(q.At), milliseconds(q.Took), q.Bytes}
 }

@@ -12,8 +12,6 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
-	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -316,11 +314,17 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neigh
 }
 
 // Answered publishes a query that the peer of a number has asked.
-func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s routing.Stats, err error) Query {
+func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s node.QueryStats, err error) Query {
 	q := Query{
-		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End.String(), Millis: millis(s.Elapsed),
+		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End, Millis: millis(s.Elapsed),
 		Probes: s.Probes, False: s.FalseProbes, Messages: s.Messages, Found: []int{},
-		Steps: steps(s.Explain, func(p overlay.PeerID) int { return w.Number(peer.ID(p)) }),
+		Steps: make([]Step, len(s.Explain)),
+	}
+	for i, a := range s.Explain {
+		q.Steps[i] = Step{
+			Peer: w.Number(a.Peer), Why: a.Why, Probability: round(a.Probability, 4), Result: a.Result, Names: a.Names,
+			At: millis(a.At), Took: millis(a.Took), Bytes: a.Bytes,
+		}
 	}
 	if err != nil {
 		q.End = strings.Join(strings.Fields(err.Error()), " ")
