@@ -1,0 +1,132 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+// version is a host on which a node of this version passes for one of another: what it sends on streams is rewritten, and some
+// protocols are not served.
+type version struct {
+	host.Host
+	unserved []protocol.ID
+	rewrite  func(protocol.ID, []byte) []byte
+}
+
+func (h version) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
+	if !slices.Contains(h.unserved, id) {
+		h.Host.SetStreamHandler(id, func(s network.Stream) { handle(h.wrap(s, id)) })
+	}
+}
+
+func (h version) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	s, err := h.Host.NewStream(ctx, p, ids...)
+	if err != nil {
+		return nil, err
+	}
+	return h.wrap(s, s.Protocol()), nil
+}
+
+// wrap rewrites the messages of the node's own streams, not pubsub's.
+func (h version) wrap(s network.Stream, id protocol.ID) network.Stream {
+	if !strings.HasPrefix(string(id), "/venn/") || strings.Contains(string(id), "meshsub") {
+		return s
+	}
+	return versionStream{s, func(b []byte) []byte { return h.rewrite(id, b) }}
+}
+
+// versionStream rewrites each message that is written: the node writes one in one call.
+type versionStream struct {
+	network.Stream
+	rewrite func([]byte) []byte
+}
+
+func (s versionStream) Write(b []byte) (int, error) {
+	msg, err := wire.ReadFrame(bytes.NewReader(b), len(b), nil)
+	if err != nil {
+		return 0, fmt.Errorf("no message is written in one call: %w", err)
+	}
+	if err := wire.WriteFrame(s.Stream, s.rewrite(msg)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// older says nothing of tails, names nobody when asked for peers, and takes no part in joins.
+func older(h host.Host) host.Host {
+	return version{h, []protocol.ID{PeersID, JoinID}, func(id protocol.ID, b []byte) []byte {
+		if id != HelloID {
+			return b
+		}
+		hello, err := wire.ParseHello(b)
+		if err != nil {
+			return b
+		}
+		hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false
+		return wire.AppendHello(nil, hello)
+	}}
+}
+
+// later has a field more in every message, number 1,000, and serves a protocol that this version does not know.
+func later(h host.Host) host.Host {
+	h.SetStreamHandler("/venn/hello/2.0.0", func(s network.Stream) { _ = s.Reset() })
+	return version{h, nil, func(_ protocol.ID, b []byte) []byte {
+		if len(b) == 0 {
+			return b
+		}
+		return append(slices.Clone(b), 0xc0, 0x3e, 0x01)
+	}}
+}
+
+// TestCrossingVersions: peers of the version before, of this and of the next find each other's keys, new ones too, and none refuses
+// what another says.
+func TestCrossingVersions(t *testing.T) {
+	nodes := map[string]*Node{"older": nodeOn(t, older(newHost(t))), "this": newNode(t), "later": nodeOn(t, later(newHost(t)))}
+	names := []string{"older", "this", "later"}
+	for i, name := range names {
+		add(t, nodes[name], []byte("of "+name))
+		for _, other := range names[:i] {
+			connect(t, nodes[name], nodes[other])
+		}
+	}
+	all := func(prefix string) {
+		for _, by := range names {
+			for _, of := range names {
+				if by == of {
+					continue
+				}
+				eventually(t, fmt.Sprintf("%s finds %s%s", by, prefix, of), func() bool {
+					return slices.Equal(find(t, nodes[by], []byte(prefix+of), QueryOptions{Timeout: 2 * time.Second}), []peer.ID{nodes[of].ID()})
+				})
+			}
+		}
+	}
+	for _, by := range names {
+		for _, of := range names {
+			eventually(t, by+" has the summary of "+of, func() bool { return by == of || knows(nodes[by], nodes[of]) })
+		}
+	}
+	all("of ")
+	for _, name := range names {
+		add(t, nodes[name], []byte("new of "+name))
+	}
+	all("new of ")
+	for name, n := range nodes {
+		s, err := n.Status(t.Context())
+		if err != nil || len(s.Refused) > 0 || s.Links != 2 {
+			t.Errorf("%s has %d links and refused %v, %v", name, s.Links, s.Refused, err)
+		}
+	}
+}
