@@ -99,8 +99,9 @@ type Evicted struct {
 	Made bool    // the connection was made by this node
 }
 
-// Dial asks for room for one more connection, to p. It returns who gives way, and whether there is room then: an idle link
-// taken, else the connection made that is worth least. If there is room, Dialed must be called when the dial has ended. What
+// Dial asks for room for one more connection, to p. It returns who gives way, and whether there is room then: the connection made
+// that is worth least, else an idle link taken. Were it the other way round, links taken in the place of such links would let the node
+// make more and more. If there is room, Dialed must be called when the dial has ended. What
 // peers do takes none of this room: links taken have a share of their own, and a link that is taken anyway, because this
 // node wants it, counts against that.
 func (t *Table) Dial(p peer.ID, passing bool, now time.Time) (evict Evicted, ok bool) {
@@ -108,13 +109,10 @@ func (t *Table) Dial(p peer.ID, passing bool, now time.Time) (evict Evicted, ok 
 	defer t.mu.Unlock()
 	made, taken := t.counts()
 	if room := t.most - min(taken, t.share); made >= room {
-		evict.Peer, ok = t.idleTaken(now)
-		if !ok || taken > t.share {
-			evict.Made = true
-			evict.Peer, ok = t.least(p, now)
-		}
-		if !ok {
-			return Evicted{}, false
+		if evict.Peer, evict.Made = t.least(p, now); !evict.Made {
+			if evict.Peer, ok = t.idleTaken(now); !ok || taken > t.share {
+				return Evicted{}, false
+			}
 		}
 		delete(t.peers, evict.Peer)
 	}

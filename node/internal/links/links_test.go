@@ -125,20 +125,37 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
-// TestIdleLinksGiveWay: a dial takes the place of a link that nobody uses before that of a connection the node made, and
-// closes nothing then.
+// TestIdleLinksGiveWay: a dial takes the place of a link that nobody uses, and closes nothing then, where no connection that the node
+// made may go.
 func TestIdleLinksGiveWay(t *testing.T) {
 	c := New(8)
 	c.Link("taken", false, at(0))
 	for i := range 7 {
 		made(t, c, peer.ID(fmt.Sprint(i)), at(0))
 	}
-	if evict, ok := c.Dial("x", true, at(10)); !ok || evict != (Evicted{Peer: "taken"}) {
+	if evict, ok := c.Dial("x", true, at(10)); !ok || !evict.Made {
 		t.Errorf("evicted %+v, %v", evict, ok)
 	}
 	c.Dialed("x", true, at(10))
-	if evict, ok := c.Dial("y", true, at(10)); !ok || !evict.Made {
+	for i := range 7 {
+		c.Use(peer.ID(fmt.Sprint(i)), false)
+	}
+	c.Use("x", false)
+	if evict, ok := c.Dial("y", true, at(10)); !ok || evict != (Evicted{Peer: "taken"}) {
 		t.Errorf("evicted %+v, %v", evict, ok)
+	}
+}
+
+// TestMadeStaysBounded: dials and links in turn, all idle soon, leave no more connections than the limit and the share.
+func TestMadeStaysBounded(t *testing.T) {
+	c := New(8)
+	for i := range 100 {
+		now := at(10 * i)
+		made(t, c, peer.ID(fmt.Sprint("made ", i)), now)
+		c.Link(peer.ID(fmt.Sprint("taken ", i)), false, now)
+	}
+	if made, taken := c.Counts(); made > 8 || taken > 4 {
+		t.Errorf("%d made, %d taken", made, taken)
 	}
 }
 
