@@ -71,6 +71,7 @@ type Node struct {
 	sample    keySample
 	joining   chan struct{} // one token for a join of another's that is served
 	dials     chan struct{} // one token for each connection that is being made
+	upkeep    chan struct{} // and one more for each of these that can wait
 	gauges    atomic.Pointer[Status]
 	changes   atomic.Int64 // of keys, since the loop last looked
 	newest    newest
@@ -116,6 +117,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		joining:  make(chan struct{}, 1),
 		pace:     pace.New(haveRate, haveBurst),
 		dials:    make(chan struct{}, cfg.dials),
+		upkeep:   make(chan struct{}, max(1, cfg.dials/4)),
 		begun:    make(chan struct{}),
 	}
 	if cfg.off.Has(defence.OwnSlots) {

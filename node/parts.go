@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -35,8 +36,10 @@ func (n *Node) fetch(e overlay.RequestParts) {
 func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
-	if err := n.reach(ctx, e.From, false); err != nil {
-		n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
+	if err := n.reachInTurn(ctx, e.From, false); err != nil {
+		if !errors.Is(err, errFull) { // which is no fault of the peer
+			n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})
+		}
 		return p, 0, err
 	}
 	n.in.LinkWanted(peer.ID(e.From.Peer))

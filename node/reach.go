@@ -53,6 +53,20 @@ func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error 
 	return err
 }
 
+// reachInTurn is reach for upkeep, which can wait: few of its dials are under way at a time, so that those of queries find room.
+func (n *Node) reachInTurn(ctx context.Context, r overlay.Record, passing bool) error {
+	if n.reached(peer.ID(r.Peer)) {
+		return nil
+	}
+	select {
+	case n.upkeep <- struct{}{}:
+		defer func() { <-n.upkeep }()
+	case <-ctx.Done():
+		return errFull
+	}
+	return n.reach(ctx, r, passing)
+}
+
 // reached says whether there is a connection to a peer, if only by a relay.
 func (n *Node) reached(p peer.ID) bool {
 	c := n.host.Network().Connectedness(p)
@@ -83,7 +97,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 	case n.dials <- struct{}{}:
 		defer func() { <-n.dials }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return errFull
 	}
 	for {
 		if n.reached(info.ID) {
@@ -127,7 +141,7 @@ func (n *Node) grafted(p peer.ID) {
 func (n *Node) connect(r overlay.Record) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
-	n.in.Result(n.ctx, dialed{peer.ID(r.Peer), n.reach(ctx, r, false)})
+	n.in.Result(n.ctx, dialed{peer.ID(r.Peer), n.reachInTurn(ctx, r, false)})
 }
 
 func (l *loop) dialed(d dialed) {
