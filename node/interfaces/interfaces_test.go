@@ -3,6 +3,7 @@ package interfaces
 import (
 	"net/netip"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 // machine is the addresses of a machine, on a clock.
 type machine struct {
+	mu  sync.Mutex // a host looks when it likes
 	ips []netip.Addr
 	now time.Time
 }
@@ -23,14 +25,32 @@ func newMachine(ips ...string) *machine {
 }
 
 func (m *machine) has(ips ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.ips = nil
 	for _, ip := range ips {
 		m.ips = append(m.ips, netip.MustParseAddr(ip))
 	}
 }
 
+func (m *machine) passes(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+}
+
 func (m *machine) watch() *Watch {
-	return newWatch(func() []netip.Addr { return m.ips }, func() time.Time { return m.now })
+	addresses := func() []netip.Addr {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.ips
+	}
+	clock := func() time.Time {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.now
+	}
+	return newWatch(addresses, clock)
 }
 
 func addrs(texts ...string) (out []ma.Multiaddr) {
@@ -57,18 +77,18 @@ func TestCorrect(t *testing.T) {
 	same(t, "no change", w.correct(host, listen), host)
 	m.has("127.0.0.1", "10.0.0.2")
 	same(t, "a second look within the second", w.correct(host, listen), host)
-	m.now = m.now.Add(lookEvery)
+	m.passes(lookEvery)
 	moved := []ma.Multiaddr{host[0], host[2], host[3], ma.StringCast("/ip4/10.0.0.2/tcp/4001")}
 	same(t, "moved", w.correct(host, listen), moved)
 	same(t, "the host knows", w.correct(moved, listen), moved)
 	same(t, "listeners not known", w.correct(host, nil), []ma.Multiaddr{host[0], host[2], host[3]})
 	m.has()
-	m.now = m.now.Add(lookEvery)
+	m.passes(lookEvery)
 	same(t, "a look that fails", w.correct(host, listen), moved)
 	m.has("127.0.0.1", "10.0.0.1")
-	m.now = m.now.Add(lookEvery)
+	m.passes(lookEvery)
 	same(t, "back again", w.correct(host, listen), host)
-	m.now = m.now.Add(remember + lookEvery)
+	m.passes(remember + lookEvery)
 	w.correct(host, listen)
 	if len(w.came)+len(w.went) > 0 {
 		t.Errorf("%d and %d addresses remembered", len(w.came), len(w.went))
@@ -90,7 +110,7 @@ func TestFactory(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.has("127.0.0.1", "10.11.12.13")
-	m.now = m.now.Add(lookEvery)
+	m.passes(lookEvery)
 	got := h.Addrs()
 	if !slices.ContainsFunc(got, announced.Equal) || !slices.ContainsFunc(got, func(a ma.Multiaddr) bool { return ipOf(a) == m.ips[1] }) {
 		t.Errorf("addresses %v", got)
