@@ -34,6 +34,7 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run scale --record run.ndjson    record a run of 1,000 peers, for venn view run.ndjson
    venn experiment run neighbours --sweep slots=4,8,16
    venn experiment run scenarios                    what networks go through: partitions, crowds, liars
+   venn experiment run mixed-lines                  one of them, by name or file
    venn experiment run my.toml --strategy venn,flooding --out made
    venn experiment run overlap --sweep bytes=256,1024,4096 --out made
    venn experiment run budget --peers 500

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,12 +17,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenarios"
 )
 
-// IsScenario says whether an argument names a scenario's file.
-func IsScenario(name string) bool { return strings.HasSuffix(name, ".toml") }
+// IsScenario says whether an argument names a scenario: a file of one, or one that the program comes with.
+func IsScenario(name string) bool { return isFile(name) || slices.Contains(scenarios.Names(), name) }
+
+func isFile(name string) bool { return strings.HasSuffix(name, ".toml") }
 
 // loadScenario reads a scenario that the program comes with, or a file.
 func loadScenario(name string) (*scenario.Scenario, error) {
-	if !IsScenario(name) {
+	if !isFile(name) {
 		s, err := scenarios.Load(name)
 		if err != nil {
 			return nil, UsageError{fmt.Errorf("%w, or name a file that ends in .toml", err)}
