@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/attenuated"
 	"github.com/venn-p2p/venn/testnet/strategy/planetp"
 )
 
@@ -47,22 +46,3 @@ func TestPlanetP(t *testing.T) {
 }
 
 func entropy(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
-
-// Attenuated filters of either kind: what lies within their reach is found at once, at far fewer messages than a walk by
-// chance takes.
-func TestAttenuated(t *testing.T) {
-	data := simtest.Clusters(t, 400, 60)
-	for _, s := range []strategy.Strategy{attenuated.Strategy, attenuated.Papapetrou} {
-		r := simtest.Run(t, sim.Config{
-			Strategy: s, Data: data, Queries: 1000, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second, Patience: 10 * time.Second,
-		})
-		t.Logf("%+v", r)
-		if r.Recall < 0.98 || r.Wrong != 0 || r.MessagesPerQuery > 10 {
-			t.Errorf("%s: recall %v, %d wrong, %v messages", s.Name, r.Recall, r.Wrong, r.MessagesPerQuery)
-		}
-		// Eight links, to each of which three levels of at most 640 bits a key go, with records and what changed on the way.
-		if most := 8 * 3 * 640 * 60 / 8.0 * 1.5; r.UpkeepBytesPerPeer-r.ConnectBytes > most {
-			t.Errorf("%s: %v bytes of upkeep, want at most %v", s.Name, r.UpkeepBytesPerPeer-r.ConnectBytes, most)
-		}
-	}
-}
