@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
-	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
 // Strategy gives every peer, for each of its links, an array of filters: of what is one hop away over it, two hops, three.
@@ -47,8 +46,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 		own := filters.Empty(params)
 		filters.Fill(own, w.Collection(h.Self()))
 		return &peer{
-			host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep}, params: params,
-			told: attenuation{own, filters.Empty(params), filters.Empty(params)}, heard: map[strategy.ID]attenuation{},
+			teller: newTeller(h, w, attenuation{own, filters.Empty(params), filters.Empty(params)}),
+			params: params,
 		}
 	}, nil
 }
@@ -69,60 +68,24 @@ func length(w strategy.World) (uint64, error) {
 type attenuation [depth]*bloom.Filter
 
 type peer struct {
-	host      strategy.Host
-	walk      walk
-	allowance upkeep.Allowance
-	params    bloom.Params
-	told      attenuation                 // what neighbours know of us
-	heard     map[strategy.ID]attenuation // by neighbour
-	due       bool                        // a wake is asked for
+	teller[attenuation]
+	params bloom.Params
 }
 
-func (a *peer) Step(now time.Duration, in strategy.Input) {
-	switch in := in.(type) {
-	case strategy.LinkOpened:
-		bytes := strategy.Overhead
-		for _, f := range a.told {
-			bytes += filters.Compressed(f)
-		}
-		a.send(in.Peer, bytes)
-	case strategy.LinkClosed:
-		delete(a.heard, in.Peer)
-		a.changed(now)
-	case strategy.Woken:
-		a.due = false
-		a.update(now)
-	case strategy.Received:
-		if b, ok := in.Message.Body.(attenuation); ok {
-			a.heard[in.From] = b
-			a.changed(now)
-			return
-		}
-	}
-	a.walk.step(now, in, a.next)
-}
+func (a *peer) Step(now time.Duration, in strategy.Input) { a.step(now, in, a) }
 
-func (a *peer) send(to strategy.ID, bytes int) {
-	a.allowance.Spend(bytes)
-	a.host.Send(to, strategy.Message{Body: a.told, Bytes: bytes})
-}
-
-// changed sees to it that neighbours will be told.
-func (a *peer) changed(now time.Duration) {
-	if !a.due {
-		a.due = true
-		a.host.Wake(now + max(every, a.allowance.Wait(now)))
-	}
-}
-
-// update makes the array anew from those of the neighbours, and tells them all if it differs.
-func (a *peer) update(now time.Duration) {
-	if !a.allowance.Ready(now) {
-		a.changed(now)
-		return
-	}
-	next := attenuation{a.told[0]}
+func (a *peer) opening() int {
 	bytes := strategy.Overhead
+	for _, f := range a.told {
+		bytes += filters.Compressed(f)
+	}
+	return bytes
+}
+
+// renew makes the array again from those of the neighbours.
+func (a *peer) renew() (bytes int, changed bool) {
+	next := attenuation{a.told[0]}
+	bytes = strategy.Overhead
 	for level := 1; level < depth; level++ {
 		f := filters.Empty(a.params)
 		for _, p := range a.host.Links() {
@@ -133,13 +96,11 @@ func (a *peer) update(now time.Duration) {
 		next[level] = f
 		bytes += filters.Changed(f, a.told[level])
 	}
-	if next[1].Equal(a.told[1]) && next[2].Equal(a.told[2]) {
-		return
+	changed = !next[1].Equal(a.told[1]) || !next[2].Equal(a.told[2])
+	if changed {
+		a.told = next
 	}
-	a.told = next
-	for _, p := range a.host.Links() {
-		a.send(p, bytes)
-	}
+	return bytes, changed
 }
 
 // next is the neighbour over which the key is nearest, as far as is known.

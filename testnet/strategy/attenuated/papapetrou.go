@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
-	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
 // Papapetrou is Attenuated without the merging: in the same space each level holds a filter for every peer, reduced
@@ -50,9 +49,7 @@ func openPapapetrou(w strategy.World) (strategy.Factory, error) {
 	r := &reducedRun{world: w, bits: bits, filters: make([]atomic.Pointer[bloom.Filter], w.Peers)}
 	return func(h strategy.Host) strategy.Peer {
 		r.filter(h.Self())
-		p := &reducedPeer{
-			run: r, host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep}, heard: map[strategy.ID]reducedLevels{},
-		}
+		p := &reducedPeer{teller: newTeller(h, w, reducedLevels{}), run: r}
 		p.told = p.make()
 		return p
 	}, nil
@@ -94,61 +91,19 @@ type reducedFilter struct {
 type reducedLevels [depth][]reducedFilter
 
 type reducedPeer struct {
-	run       *reducedRun
-	host      strategy.Host
-	walk      walk
-	allowance upkeep.Allowance
-	told      reducedLevels
-	heard     map[strategy.ID]reducedLevels
-	due       bool
+	teller[reducedLevels]
+	run *reducedRun
 }
 
-func (r *reducedPeer) Step(now time.Duration, in strategy.Input) {
-	switch in := in.(type) {
-	case strategy.LinkOpened:
-		r.send(in.Peer, r.bytes(reducedLevels{}, r.told))
-	case strategy.LinkClosed:
-		delete(r.heard, in.Peer)
-		r.changed(now)
-	case strategy.Woken:
-		r.due = false
-		r.update(now)
-	case strategy.Received:
-		if b, ok := in.Message.Body.(reducedLevels); ok {
-			r.heard[in.From] = b
-			r.changed(now)
-			return
-		}
-	}
-	r.walk.step(now, in, r.next)
-}
+func (r *reducedPeer) Step(now time.Duration, in strategy.Input) { r.step(now, in, r) }
 
-func (r *reducedPeer) send(to strategy.ID, bytes int) {
-	r.allowance.Spend(bytes)
-	r.host.Send(to, strategy.Message{Body: r.told, Bytes: bytes})
-}
+func (r *reducedPeer) opening() int { return r.bytes(reducedLevels{}, r.told) }
 
-func (r *reducedPeer) changed(now time.Duration) {
-	if !r.due {
-		r.due = true
-		r.host.Wake(now + max(every, r.allowance.Wait(now)))
-	}
-}
-
-func (r *reducedPeer) update(now time.Duration) {
-	if !r.allowance.Ready(now) {
-		r.changed(now)
-		return
-	}
+func (r *reducedPeer) renew() (bytes int, changed bool) {
 	old := r.told
 	r.told = r.make()
-	bytes := r.bytes(old, r.told)
-	if bytes == strategy.Overhead {
-		return
-	}
-	for _, p := range r.host.Links() {
-		r.send(p, bytes)
-	}
+	bytes = r.bytes(old, r.told)
+	return bytes, bytes > strategy.Overhead
 }
 
 // make puts the levels together from those of the neighbours: each peer once, where it is nearest.

@@ -1,0 +1,83 @@
+package attenuated
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
+)
+
+// teller tells neighbours what lies behind its peer, as a T, and holds what they tell.
+type teller[T any] struct {
+	host      strategy.Host
+	walk      walk
+	allowance upkeep.Allowance
+	told      T                 // what neighbours know of us
+	heard     map[strategy.ID]T // by neighbour
+	due       bool              // a wake is asked for
+}
+
+func newTeller[T any](h strategy.Host, w strategy.World, first T) teller[T] {
+	return teller[T]{
+		host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep},
+		told: first, heard: map[strategy.ID]T{},
+	}
+}
+
+// content is what the two kinds of filters differ in.
+type content interface {
+	// opening is the bytes of all that a new neighbour is told.
+	opening() int
+	// renew makes what is told again from what was heard. It returns whether that differs, and the bytes of the difference.
+	renew() (bytes int, changed bool)
+	// next is where a query goes.
+	next(*walker) []strategy.ID
+}
+
+func (t *teller[T]) step(now time.Duration, in strategy.Input, c content) {
+	switch in := in.(type) {
+	case strategy.LinkOpened:
+		t.send(in.Peer, c.opening())
+	case strategy.LinkClosed:
+		delete(t.heard, in.Peer)
+		t.changed(now)
+	case strategy.Woken:
+		t.due = false
+		t.update(now, c)
+	case strategy.Received:
+		if b, ok := in.Message.Body.(T); ok {
+			t.heard[in.From] = b
+			t.changed(now)
+			return
+		}
+	}
+	t.walk.step(now, in, c.next)
+}
+
+func (t *teller[T]) send(to strategy.ID, bytes int) {
+	t.allowance.Spend(bytes)
+	t.host.Send(to, strategy.Message{Body: t.told, Bytes: bytes})
+}
+
+// changed sees to it that neighbours will be told.
+func (t *teller[T]) changed(now time.Duration) {
+	if !t.due {
+		t.due = true
+		t.host.Wake(now + max(every, t.allowance.Wait(now)))
+	}
+}
+
+// update tells all neighbours what has changed, when the allowance permits.
+func (t *teller[T]) update(now time.Duration, c content) {
+	if !t.allowance.Ready(now) {
+		t.changed(now)
+		return
+	}
+	bytes, changed := c.renew()
+	if !changed {
+		return
+	}
+	for _, p := range t.host.Links() {
+		t.send(p, bytes)
+	}
+}
