@@ -313,7 +313,9 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	if got := ask(stranger); got[0] || !got[1] {
 		t.Errorf("a stranger is told %v", got)
 	}
-	if got := ask(newRaw(t, n)); !got[0] || !got[1] {
+	friend := newRaw(t, n)
+	eventually(t, "it is a link", func() bool { return n.links.Linked(friend.h.ID()) })
+	if got := ask(friend); !got[0] || !got[1] {
 		t.Errorf("a link is told %v", got)
 	}
 }
