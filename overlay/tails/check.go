@@ -3,6 +3,8 @@ package tails
 import (
 	"fmt"
 	"slices"
+
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // Check says what is wrong with the machine's state, for tests.
@@ -12,8 +14,10 @@ func (m *Machine) Check() error {
 		held += o.held
 		l := m.links[o.feeder]
 		switch {
-		case o.tag != tag || !slices.Contains(m.prefixes[prefixOf(tag)], tag):
-			return fmt.Errorf("tails: origin %x not found by its tag", tag)
+		case o.tag != tag || !slices.Contains(m.prefixes[prefixOf(tag)], tag) || m.peers[o.peer] != o || len(m.peers) != len(m.origins):
+			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
+		case o.group != group.Of(o.header):
+			return fmt.Errorf("tails: origin %x has the group %v of another epoch", tag, o.group)
 		case o.feeder != "" && (l == nil || !l.feeds[tag]):
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
 		case o.feeder != "" && m.links[o.peer] != nil:

@@ -5,7 +5,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // ShortGroup is how many bytes an abbreviated group has.
@@ -30,9 +29,8 @@ func prefixOf(tag uint64) (p prefix) {
 	return p
 }
 
-// names says whether an item's group is that of h.
-func (it *Item) names(h *summary.Header) bool {
-	g := group.Of(h)
+// names says whether an item's group is g.
+func (it *Item) names(g group.ID) bool {
 	if it.Short {
 		g = Abbreviate(g)
 	}
@@ -49,25 +47,28 @@ func (it *Item) about(tag uint64) bool {
 
 // fitting are the origins that an item speaks of, of the epoch that is known: nearly always one or none.
 func (m *Machine) fitting(it *Item) (out []*origin) {
-	if m.own.header != nil && it.names(m.own.header) {
+	if m.own.header != nil && it.names(m.own.group) {
 		out = append(out, &m.own)
 	}
 	if !it.Short {
-		if o := m.origins[it.Group.OriginTag()]; o != nil && it.names(o.header) {
+		if o := m.origins[it.Group.OriginTag()]; o != nil && it.names(o.group) {
 			out = append(out, o)
 		}
 		return out
 	}
 	for _, tag := range m.prefixes[prefix(it.Group[:3])] {
-		if o := m.origins[tag]; it.names(o.header) {
+		if o := m.origins[tag]; it.names(o.group) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// tagOf is the tag of a peer.
+// tagOf is the tag of a peer. It is a hash: what is known already is not hashed again.
 func (m *Machine) tagOf(p overlay.PeerID) uint64 {
+	if o := m.peers[p]; o != nil {
+		return o.tag
+	}
 	if l := m.links[p]; l != nil {
 		return l.tag
 	}

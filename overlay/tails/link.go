@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -147,7 +146,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
 	if it.Left {
-		it.Group, it.Short = group.Of(o.header), false
+		it.Group, it.Short = o.group, false
 	}
 	switch {
 	case d.how != push && m.now < d.at:
@@ -177,7 +176,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 
 // position says to a link where we are, and from whom we get the origin's tails.
 func (m *Machine) position(p overlay.PeerID, o *origin) Item {
-	it := Item{Group: Abbreviate(group.Of(o.header)), Short: true, Number: o.number()}
+	it := Item{Group: Abbreviate(o.group), Short: true, Number: o.number()}
 	if o == &m.own {
 		it.Hides = m.cfg.Hides()
 		return it

@@ -64,12 +64,13 @@ type Machine struct {
 	effects []Effect
 
 	own      origin
-	leaving  bool   // the node is about to close
-	spent    bool   // tails of the present epoch bear no more
-	recent   []step // changes of the node's own, each since the state before, for tails that cover several
-	origins  map[uint64]*origin
-	prefixes map[prefix][]uint64 // tags of origins, in order
-	held     int                 // changes of others
+	leaving  bool                       // the node is about to close
+	spent    bool                       // tails of the present epoch bear no more
+	recent   []step                     // changes of the node's own, each since the state before, for tails that cover several
+	origins  map[uint64]*origin         // by tag
+	peers    map[overlay.PeerID]*origin // the same
+	prefixes map[prefix][]uint64        // tags of origins, in order
+	held     int                        // changes of others
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
 	order    []overlay.PeerID // of links, sorted
@@ -113,7 +114,7 @@ func New(cfg Config) *Machine {
 		cfg.Rate = func(overlay.PeerID) (out, in float64) { return fastRate, fastRate }
 	}
 	return &Machine{
-		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self}, origins: map[uint64]*origin{},
+		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self}, origins: map[uint64]*origin{}, peers: map[overlay.PeerID]*origin{},
 		prefixes: map[prefix][]uint64{}, holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
 		lagging: map[uint64]*origin{}, bare: map[uint64]bool{}, woken: -1,
 	}
@@ -198,21 +199,23 @@ func (m *Machine) closed(p overlay.PeerID) {
 func (m *Machine) learned(p overlay.PeerID) {
 	h := m.cfg.Header(p)
 	if h == nil || h.Seed != m.cfg.Seed || p == m.cfg.Self {
-		m.forget(m.tagOf(p))
+		if o := m.peers[p]; o != nil {
+			m.forget(o.tag)
+		}
 		return
 	}
-	tag := group.Of(h).OriginTag()
-	o, feeder := m.origins[tag], overlay.PeerID("")
+	o, feeder := m.peers[p], overlay.PeerID("")
 	if o != nil && o.header.Epoch == h.Epoch {
 		return
 	}
 	if o != nil {
 		feeder = o.feeder
 	}
+	tag := m.tagOf(p)
 	bare := m.bare[tag]
 	m.drop(tag)
-	o = &origin{peer: p, tag: tag, header: h, tokens: tailBurst, filled: m.now}
-	m.origins[tag] = o
+	o = &origin{peer: p, tag: tag, header: h, group: group.New(tag, h.Epoch), tokens: tailBurst, filled: m.now}
+	m.origins[tag], m.peers[p] = o, o
 	pre := prefixOf(tag)
 	at, _ := slices.BinarySearch(m.prefixes[pre], tag)
 	m.prefixes[pre] = slices.Insert(m.prefixes[pre], at, tag)
@@ -254,7 +257,7 @@ func (m *Machine) forget(tag uint64) {
 		return
 	}
 	if m.links[o.feeder] != nil {
-		it := Item{Group: Abbreviate(group.Of(o.header)), Short: true, Number: o.number(), Fed: true}
+		it := Item{Group: Abbreviate(o.group), Short: true, Number: o.number(), Fed: true}
 		m.emit(Send{o.feeder, []Item{it}, messageBytes + itemBytes})
 	}
 	m.drop(tag)
@@ -269,6 +272,7 @@ func (m *Machine) drop(tag uint64) {
 	m.held -= o.held
 	m.show(o, nil)
 	delete(m.origins, tag)
+	delete(m.peers, o.peer)
 	delete(m.lagging, tag)
 	delete(m.bare, tag)
 	pre := prefixOf(tag)
@@ -303,7 +307,7 @@ func (m *Machine) retry(o *origin) {
 		l := m.links[e.from]
 		switch {
 		case m.now >= e.until || l == nil:
-		case !e.item.names(o.header):
+		case !e.item.names(o.group):
 			m.early = append(m.early, e)
 		default:
 			m.about(e.from, l, o, e.item, true)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -21,8 +22,9 @@ type origin struct {
 	peer   overlay.PeerID
 	tag    uint64
 	header *summary.Header
-	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
-	held   int     // fingerprints in chain
+	group  group.ID // of header
+	chain  []*Tail  // in force: the first starts at state 0, each other where the one before ends
+	held   int      // fingerprints in chain
 	state  map[summary.Fingerprint]bool
 	left   bool          // it has said that it leaves: it holds nothing
 	doubt  time.Duration // when somebody last could not reach it

@@ -1,6 +1,9 @@
 package tails
 
-import "github.com/venn-p2p/venn/summary"
+import (
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
 
 // MaxStep is the most changes that one [Changed] may bring: they fit into a tail.
 const MaxStep = 160
@@ -10,7 +13,7 @@ func (m *Machine) published(h *summary.Header) {
 	if h.Seed != m.cfg.Seed {
 		return
 	}
-	m.own = origin{peer: m.cfg.Self, tag: m.self, header: h}
+	m.own = origin{peer: m.cfg.Self, tag: m.self, header: h, group: group.New(m.self, h.Epoch)}
 	m.recent, m.spent = nil, false
 	for _, l := range m.links {
 		l.owe(m.ownTag(), tell, 0)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/group"
 )
 
 const (
@@ -21,15 +20,15 @@ func (m *Machine) leave() {
 		return
 	}
 	for _, p := range m.order {
-		it := Item{Group: group.Of(m.own.header), Number: m.own.number(), Left: true}
+		it := Item{Group: m.own.group, Number: m.own.number(), Left: true}
 		m.emit(Send{p, []Item{it}, messageBytes + itemBytes})
 	}
 }
 
 // unreachable tells all links that a peer cannot be reached.
 func (m *Machine) unreachable(p overlay.PeerID) {
-	o := m.origins[m.tagOf(p)]
-	if o == nil || o.peer != p || m.links[p] != nil {
+	o := m.peers[p]
+	if o == nil || m.links[p] != nil {
 		return
 	}
 	m.pass(o)
@@ -65,7 +64,7 @@ func (m *Machine) hear(l *link, o *origin) {
 
 // back takes in that a peer is linked again.
 func (m *Machine) back(p overlay.PeerID) {
-	if o := m.origins[m.tagOf(p)]; o != nil {
+	if o := m.peers[p]; o != nil {
 		o.left, o.doubt, o.told = false, 0, 0
 	}
 }

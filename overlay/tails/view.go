@@ -12,11 +12,8 @@ func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holde
 
 // Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
 func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
-	if len(m.origins) == 0 {
-		return false
-	}
-	o := m.origins[m.tagOf(p)]
-	if o == nil || o.peer != p {
+	o := m.peers[p]
+	if o == nil {
 		return false
 	}
 	added, said := o.state[f]
@@ -30,10 +27,9 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 	if l == nil || l.hides {
 		return 0, false
 	}
-	tag := m.tagOf(p)
-	o := m.origins[tag]
-	pos, said := l.known[tag]
-	if o == nil || o.peer != p || !said || pos.epoch != o.header.Epoch || pos.number > o.number() {
+	o := m.peers[p]
+	pos, said := l.known[l.tag]
+	if o == nil || !said || pos.epoch != o.header.Epoch || pos.number > o.number() {
 		return 0, false
 	}
 	return now - l.heard, true
@@ -41,7 +37,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 
 // State is the number of a peer's state that is known, and how many fingerprints were added and removed since its summary.
 func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
-	o := m.origins[m.tagOf(p)]
+	o := m.peers[p]
 	if p == m.cfg.Self {
 		o = &m.own
 	}
