@@ -81,7 +81,7 @@ func TestFlood(t *testing.T) {
 		for i, end := 0, time.Now().Add(lasts); time.Now().Before(end) || i < 20; i++ {
 			began := time.Now()
 			key := keysOf(fmt.Sprint("of ", i%holders, " "), keys)[i%keys]
-			r, err := n.Query(t.Context(), key, QueryOptions{})
+			r, err := n.Query(t.Context(), key, QueryOptions{Timeout: time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestFlood(t *testing.T) {
 			took = append(took, time.Since(began))
 			if i%20 == 0 {
 				other := newHost(t)
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				if err := n.Connect(ctx, peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}); err != nil {
 					t.Errorf("after %d finds nobody can be dialled: %v", i, err)
 				}
@@ -119,11 +119,9 @@ func TestFlood(t *testing.T) {
 	defer cancel()
 	opened, begun := flood(ctx, t, n, rate)
 	flooded := measure()
+	eventually(t, "a handshake has begun", func() bool { return begun.Load() > 0 })
 	cancel()
 	t.Logf("p99 of finds %v, and %v while %d connections were opened in %v, %d of them as far as noise", quiet, flooded, opened.Load(), lasts, begun.Load())
-	if opened.Load() == 0 || begun.Load() == 0 {
-		t.Error("no handshake has begun")
-	}
 	if long > 0 && flooded > 2*quiet {
 		t.Errorf("finds take %v beside the flood, %v without it", flooded, quiet)
 	}

@@ -100,14 +100,14 @@ func (w *sliceWriter) Write(b []byte) (int, error) { *w = append(*w, b...); retu
 
 // exchange opens a stream, sends bytes and returns all that comes back.
 func (r *raw) exchange(n *Node, id protocol.ID, b []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s, err := r.h.NewStream(ctx, n.ID(), id)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	_ = s.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = s.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := s.Write(b); err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func TestRelayed(t *testing.T) {
 	if got := seeker.Network().Connectedness(hidden.ID()); got != network.Limited {
 		t.Errorf("connectedness %v", got)
 	}
-	if got := find(t, b, []byte("k"), QueryOptions{Timeout: 5 * time.Second}); !slices.Equal(got, []peer.ID{hidden.ID()}) {
+	if got := find(t, b, []byte("k"), QueryOptions{Timeout: 30 * time.Second}); !slices.Equal(got, []peer.ID{hidden.ID()}) {
 		t.Errorf("found %v", got)
 	}
 }

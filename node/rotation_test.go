@@ -87,7 +87,7 @@ func TestRotation(t *testing.T) {
 	status(t, "b, both changed", b, 1, 0)
 
 	_, _, _, _ = a.Close(), b.Close(), a.host.Close(), b.host.Close()
-	goleak.VerifyNone(t, before)
+	noneLeft(t, before)
 }
 
 // status holds a node to knowing so many others, some of them under the previous seed alone, and to having refused nothing.
@@ -106,6 +106,7 @@ func TestRotationEnds(t *testing.T) {
 	n := newNode(t, WithNetwork("venn", 8), WithPreviousSeed(0, time.Now().Add(3*time.Second)))
 	add(t, n, keysOf("n", 100)...)
 	connect(t, n, old)
+	eventually(t, "they are linked", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
 	eventually(t, "the previous seed is gone", func() bool {
 		gone := false
 		if err := n.view(t.Context(), func(l *loop) { gone = l.previous == nil && l.core.Overlay.Unrotated() == 0 }); err != nil {

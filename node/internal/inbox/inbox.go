@@ -82,8 +82,12 @@ func New() *Inbox {
 	}
 }
 
-// Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which node ends.
+// Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which node ends. A
+// context that has ended before hands over nothing.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case b.Commands <- c:
 		return nil

@@ -1,6 +1,9 @@
 package inbox
 
 import (
+	"context"
+	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -116,5 +119,24 @@ func TestTakenPartialsAreForgotten(t *testing.T) {
 	}
 	if len(b.loads) != 0 || b.all != (load{}) {
 		t.Errorf("left: %v, %v", b.loads, b.all)
+	}
+}
+
+// TestEndedContext: a caller whose context has ended hands over nothing, even where the loop waits.
+func TestEndedContext(t *testing.T) {
+	b := New()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	go func() {
+		for range b.Commands {
+			t.Error("a command came")
+		}
+	}()
+	defer close(b.Commands)
+	for range 100 {
+		if err := b.Command(ended, t.Context(), "x"); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		runtime.Gosched() // to where the loop waits
 	}
 }
