@@ -24,6 +24,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case tails.Send:
 		l.n.mesh.SendTails(peer.ID(e.To), wire.AppendTails(nil, e.Items))
 	case tails.Advanced:
+		l.show(e.Origin)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
@@ -47,6 +48,7 @@ func (l *loop) carryOut(e core.Effect) {
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
 		l.learn(e)
+		l.show(e.Origin)
 		l.n.events.emit(EvtSummaryLearned{peer.ID(e.Origin), e.Epoch, e.Parts})
 	case routing.Confirm:
 		l.confirm(e)
@@ -65,6 +67,13 @@ func (l *loop) carryOut(e core.Effect) {
 		l.wake.Reset(e.At - l.n.now())
 	default:
 		panic(fmt.Sprintf("node: effect of type %T", e))
+	}
+}
+
+// show shows those who wait for keys that more is known of a peer.
+func (l *loop) show(p overlay.PeerID) {
+	for w := range l.watchers {
+		w.show(l, p)
 	}
 }
 

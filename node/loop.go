@@ -42,6 +42,7 @@ type loop struct {
 	publisher *publisher
 	previous  *publisher // under the previous seed; nil: there is none
 	tails     tailer
+	watchers  map[*watcher]bool
 	ticks     int
 }
 
@@ -58,6 +59,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		hellos:     make(map[peer.ID]*helloing),
 		asks:       make(map[peer.ID]*confirming),
 		learned:    make(map[overlay.Way]int),
+		watchers:   make(map[*watcher]bool),
 	}
 	l.publisher, l.previous = newPublishers(n)
 	return l

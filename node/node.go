@@ -258,9 +258,11 @@ func (n *Node) overlayConfig() overlay.Config {
 
 func (n *Node) tailsConfig() tails.Config {
 	return tails.Config{
-		Sign:   n.key.Sign,
-		Verify: n.verifyTail,
-		Hides:  func() bool { return n.cfg.private.Len() > 0 },
+		Sign: n.key.Sign,
+		Verify: func(origin string, message, signature []byte) error {
+			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
+		},
+		Hides: func() bool { return n.cfg.private.Len() > 0 },
 	}
 }
 

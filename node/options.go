@@ -210,7 +210,7 @@ func WithSummaryCache(cache *cache.Cache) Option {
 	return func(c *config) error { c.cache = cache; return nil }
 }
 
-// WithHeaderCache shares the verification of signed headers and records with other nodes of the process. Default: one of
+// WithHeaderCache shares the verification of signed headers, records and tails with other nodes of the process. Default: one of
 // the node's own.
 func WithHeaderCache(cache *signed.Cache) Option {
 	return func(c *config) error { c.headers = cache; return nil }

@@ -143,3 +143,27 @@ func TestWatchEnds(t *testing.T) {
 	}
 	t.Error("it waits for the next question although all is found")
 }
+
+// TestWatchHearsOfEpochs waits for a key that comes with so many others that a summary tells of them, not a tail.
+func TestWatchHearsOfEpochs(t *testing.T) {
+	nodes := meshOf(t, 2, 100)
+	a, b := nodes[0], nodes[1]
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	many := keysOf("many", 2000)
+	epochs := epochOf(t, b)
+	w := newWatcher(a, many[:1])
+	if err := a.view(ctx, w.begin); err != nil {
+		t.Fatal(err)
+	}
+	if w.budget == 0 {
+		t.Error("who knows everybody asks everybody")
+	}
+	add(t, b, many...)
+	if got := w.await(ctx, time.Minute); len(got) != 1 || string(got[0]) != string(many[0]) {
+		t.Errorf("told of %q", got)
+	}
+	if epochOf(t, b) == epochs {
+		t.Error("no new epoch: this shows nothing")
+	}
+}

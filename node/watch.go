@@ -4,50 +4,56 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
 )
 
 const (
-	// watchLook is how often what the node knows is looked at for keys that are waited for: that costs no message.
-	watchLook = 50 * time.Millisecond
 	// watchAsk is how long after a query that found nobody others are asked again; each time in vain doubles it.
 	watchAsk     = time.Second
 	mostWatchAsk = 16 * time.Second
+	// watchBudget is the messages of a query that asks only those of whom the node knows that they have a key.
+	watchBudget = 4
 )
 
 // Watch waits until somebody has the keys: it yields each key with a peer that has confirmed it, as soon as one is found, and ends when
 // all are found, when ctx ends, or when the node is closed. A key that the node holds itself is found at once, at the node.
-// While nobody has a key, linked peers tell of it within a second; others are asked after 1, 2, 4, … 16 s.
+// While nobody has a key, peers tell of it within a second; all others are asked after 1, 2, 4, … 16 s, and at once by a
+// node that does not know all peers of the network.
 func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer.AddrInfo] {
 	return func(yield func([]byte, peer.AddrInfo) bool) {
-		pause := watchAsk
-		due := slices.Clone(keys)
-		for waiting := due; n.alive(ctx) == nil; {
+		w := newWatcher(n, keys)
+		if n.view(ctx, w.begin) != nil {
+			return
+		}
+		defer func() { _ = n.view(n.ctx, w.end) }()
+		budget, pause := w.budget, watchAsk
+		for due := w.waiting(); n.alive(ctx) == nil; {
 			for _, key := range due {
-				p, ok := n.whoHas(ctx, key)
-				if !ok {
-					continue
-				}
-				waiting = slices.DeleteFunc(slices.Clone(waiting), func(k []byte) bool { return string(k) == string(key) })
-				if !yield(key, p) {
-					return
+				if p, ok := n.whoHas(ctx, key, budget); ok {
+					if w.found(key); !yield(key, p) {
+						return
+					}
 				}
 			}
-			if len(waiting) == 0 {
+			if len(w.waiting()) == 0 {
 				return
 			}
-			if due = n.awaitMatch(ctx, waiting, time.Now().Add(pause)); due == nil {
-				due, pause = waiting, min(2*pause, mostWatchAsk)
+			if due, budget = w.await(ctx, pause), watchBudget; due == nil {
+				due, budget, pause = w.waiting(), 0, min(2*pause, mostWatchAsk)
 			}
 		}
 	}
 }
 
 // whoHas is one peer that has a key.
-func (n *Node) whoHas(ctx context.Context, key []byte) (p peer.AddrInfo, ok bool) {
-	r, err := n.Query(ctx, key, QueryOptions{})
+func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrInfo, ok bool) {
+	r, err := n.Query(ctx, key, QueryOptions{Budget: budget})
 	if err != nil {
 		return peer.AddrInfo{}, false
 	}
@@ -60,26 +66,93 @@ func (n *Node) whoHas(ctx context.Context, key []byte) (p peer.AddrInfo, ok bool
 	return peer.AddrInfo{}, false
 }
 
-// awaitMatch waits until somebody's summary or tails match some of the keys, and returns these; nil when none does until then.
-func (n *Node) awaitMatch(ctx context.Context, keys [][]byte, until time.Time) (matched [][]byte) {
-	for time.Now().Before(until) {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-n.ctx.Done():
-			return nil
-		case <-time.After(watchLook):
+// watcher waits for keys. The loop shows it each peer of which something new is known.
+type watcher struct {
+	n      *Node
+	budget int // of the first query
+
+	mu    sync.Mutex
+	keys  []awaited
+	match chan struct{} // holds a value when a key is due
+}
+
+// awaited is a key that nobody was found to have yet.
+type awaited struct {
+	key     []byte
+	print   summary.Fingerprint
+	due     bool                    // somebody matches it
+	matched map[overlay.PeerID]bool // by their summaries: they are asked once, for such a match may be false
+}
+
+func newWatcher(n *Node, keys [][]byte) *watcher {
+	w := &watcher{n: n, match: make(chan struct{}, 1)}
+	for _, k := range keys {
+		w.keys = append(w.keys, awaited{key: slices.Clone(k), print: n.hasher.Fingerprint(k), matched: map[overlay.PeerID]bool{}})
+	}
+	return w
+}
+
+// begin has the loop show w what comes.
+func (w *watcher) begin(l *loop) {
+	l.watchers[w] = true
+	if !l.core.Overlay.Incomplete() && l.core.Overlay.Covers().Depth() == 0 {
+		w.budget = watchBudget
+	}
+}
+
+func (w *watcher) end(l *loop) { delete(l.watchers, w) }
+
+// show looks whether what is known of a peer matches any of the keys.
+func (w *watcher) show(l *loop, p overlay.PeerID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.keys {
+		a := &w.keys[i]
+		match, sure := l.core.Matches(p, a.print)
+		if !match || a.matched[p] && !sure {
+			continue
 		}
-		err := n.view(ctx, func(l *loop) {
-			for _, k := range keys {
-				if len(l.core.Tails.Added(n.hasher.Fingerprint(k))) > 0 {
-					matched = append(matched, k)
-				}
-			}
-		})
-		if err != nil || len(matched) > 0 {
-			return matched
+		a.due, a.matched[p] = true, true
+		select {
+		case w.match <- struct{}{}:
+		default:
 		}
 	}
-	return nil
+}
+
+// found notes that a key need not be waited for any more.
+func (w *watcher) found(key []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keys = slices.DeleteFunc(w.keys, func(a awaited) bool { return string(a.key) == string(key) })
+}
+
+// waiting are the keys that nobody was found to have.
+func (w *watcher) waiting() (keys [][]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.keys {
+		keys = append(keys, a.key)
+	}
+	return keys
+}
+
+// await waits until somebody matches some of the keys, and returns these; nil when nobody does in that time.
+func (w *watcher) await(ctx context.Context, within time.Duration) (keys [][]byte) {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	select {
+	case <-ctx.Done():
+	case <-w.n.ctx.Done():
+	case <-late.C:
+	case <-w.match:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for i := range w.keys {
+			if a := &w.keys[i]; a.due {
+				keys, a.due = append(keys, a.key), false
+			}
+		}
+	}
+	return keys
 }

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/node"
 )
 
 const (
 	// MaxAdds is the most keys a second that a peer may be asked to add.
 	MaxAdds = 1000
 
-	addedWithin = 10 * time.Second      // how long a finder looks for a key
-	lookAgain   = 50 * time.Millisecond // from a find in vain to the next
-	mostLookups = 4096                  // under way at one time; peers wait with their next keys until some are over
-	addedBytes  = 32                    // of a key
+	addedWithin = 10 * time.Second // how long a finder looks for a key
+	mostLookups = 4096             // under way at one time; peers wait with their next keys until some are over
+	addedBytes  = 32               // of a key
 )
 
 // Adds is what a run has shown of keys that peers added while queries ran.
@@ -27,7 +28,8 @@ type Adds struct {
 	Minutes float64              `json:"minutes"`         // until the last lookup was over
 	Added   int                  `json:"keys_added"`      // fewer where the machine could not keep up
 	Changed int                  `json:"keys_changed"`    // with those of churn
-	Within  float64              `json:"within_seconds"`  // a finder looks for a key as long
+	Within  float64              `json:"within_seconds"`  // a finder waits for a key as long
+	Asked   float64              `json:"messages_a_key"`  // confirmations and queries sent meanwhile by all, those of other queries included, for each key waited for
 	All     Freshness            `json:"all"`
 	Classes map[string]Freshness `json:"classes"` // of the finder's link, by name
 }
@@ -35,7 +37,7 @@ type Adds struct {
 // Freshness says how soon the peers of some links found keys that others had just added. A time that is null is longer than
 // Adds.Within.
 type Freshness struct {
-	Keys      int      `json:"keys"`          // looked for
+	Keys      int      `json:"keys"`          // waited for
 	Never     int      `json:"never_found"`   // in the time that there was
 	Wrong     int      `json:"wrong_holders"` // named meanwhile
 	Recall    *float64 `json:"recall"`
@@ -45,7 +47,7 @@ type Freshness struct {
 	BudgetUse float64  `json:"link_budget_use_max"`           // worst window meanwhile of any link to these peers
 }
 
-// adds has every peer add new keys while queries run, and others look for each at once.
+// adds has every peer add new keys while queries run, and others wait for each at once.
 type adds struct {
 	r       *run
 	length  time.Duration
@@ -54,6 +56,8 @@ type adds struct {
 	lookups errgroup.Group
 
 	began  time.Time
+	before uint64        // messages of queries that all had sent when it began
+	asked  uint64        // and meanwhile
 	ended  time.Duration // since began
 	mu     sync.Mutex
 	added  int
@@ -86,7 +90,7 @@ func (a *adds) start(ctx context.Context) (stop func()) {
 		a.byClass[m.class] = append(a.byClass[m.class], m)
 		m.meter.mark()
 	}
-	a.began = time.Now()
+	a.began, a.before = time.Now(), a.r.queryMessages()
 	var adders sync.WaitGroup
 	for i, m := range a.r.members {
 		adders.Go(func() { a.run(ctx, m, a.randoms[i]) })
@@ -111,7 +115,7 @@ func (a *adds) run(ctx context.Context, m *member, rng *rand.Rand) {
 	}
 }
 
-// add has a peer add a key, and one other peer of each class of link look for it.
+// add has a peer add a key, and one other peer of each class of link wait for it.
 func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
 	key := make([]byte, 0, addedBytes)
 	for len(key) < addedBytes {
@@ -144,23 +148,14 @@ func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
 	}
 }
 
-// look has a peer look for a key, at once and again until it finds the holder. A lookup that was cut off by the end of the run
-// does not count.
+// look has a peer wait for a key. A lookup that was cut off by the end of the run does not count.
 func (a *adds) look(run context.Context, finder, holder *member, key []byte, began time.Time) {
 	ctx, cancel := context.WithDeadline(run, began.Add(addedWithin))
 	defer cancel()
 	found, wrong := false, 0
-	for !found && ctx.Err() == nil {
-		named, _, _ := finder.find(ctx, key, false) // one that fails is one in vain
-		for _, p := range named {
-			if p == holder.host.ID() {
-				found = true
-			} else {
-				wrong++
-			}
-		}
-		if !found {
-			_ = sleep(ctx, lookAgain)
+	for _, p := range finder.node.Watch(ctx, key) {
+		if found = p.ID == holder.host.ID(); !found {
+			wrong++
 		}
 	}
 	took := time.Since(began)
@@ -178,8 +173,18 @@ func (a *adds) look(run context.Context, finder, holder *member, key []byte, beg
 	}
 }
 
+// queryMessages is how many messages of confirmations and queries all peers have sent.
+func (r *run) queryMessages() (sum uint64) {
+	for _, m := range r.members {
+		sent := m.meter.written()
+		sum += sent[node.HaveID] + sent[node.QueryID]
+	}
+	return sum
+}
+
 // count adds up what was sent to the peers of each class since start.
 func (a *adds) count() {
+	a.asked = a.r.queryMessages() - a.before
 	for _, m := range a.r.members {
 		for to, sent := range m.meter.marked() {
 			n, ok := a.r.number[to]
@@ -219,6 +224,7 @@ func (a *adds) report() *Adds {
 		all.merge(s)
 	}
 	out.All = all.report(changes * float64(peers))
+	out.Asked = float64(a.asked) / float64(max(1, out.All.Keys))
 	return out
 }
 

@@ -141,7 +141,8 @@ func (r *Report) writeAdds(b *strings.Builder) {
 	if a == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n  %d keys added, %g a second by each peer, in %.1f min; looked for during %.0f s:\n", a.Added, a.Rate, a.Minutes, a.Within)
+	fmt.Fprintf(b, "\n  %d keys added, %g a second by each peer, in %.1f min; waited for during %.0f s:\n",
+		a.Added, a.Rate, a.Minutes, a.Within)
 	fmt.Fprintf(b, "  %-14s%6s%7s%8s%9s%9s%14s%8s\n", "finder's link", "keys", "never", "recall", "p50 ms", "p99 ms", "B/change, to", "budget")
 	line := func(name string, f Freshness) {
 		fmt.Fprintf(b, "  %-14s%6d%7d%8s%9s%9s%14.1f%8.2f\n", name, f.Keys, f.Never, ratio(f.Recall), a.time(f, f.P50), a.time(f, f.P99), f.Bytes, f.BudgetUse)
@@ -150,6 +151,7 @@ func (r *Report) writeAdds(b *strings.Builder) {
 		line(name, a.Classes[name])
 	}
 	line("all", a.All)
+	rows(b, [][2]string{{"messages of all queries, a new key", fmt.Sprintf("%.1f", a.Asked)}})
 	if a.All.Wrong > 0 {
 		rows(b, [][2]string{{"wrong holders of new keys", fmt.Sprint(a.All.Wrong)}})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and routing.Outcome; or a Wake.
@@ -30,6 +31,7 @@ type Machine struct {
 	Tails   *tails.Machine // nil: tails are neither made nor understood
 	Routing *routing.Router
 
+	seed    summary.SeedTag
 	now     time.Duration
 	effects []Effect
 	wakes   [3]wake // overlay's, routing's, tails'
@@ -52,7 +54,7 @@ func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 	if r.Incomplete == nil {
 		r.Incomplete = ov.Incomplete
 	}
-	m := &Machine{Overlay: ov}
+	m := &Machine{Overlay: ov, seed: o.Seed}
 	if t.Verify != nil {
 		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
 		m.Tails = tails.New(t)

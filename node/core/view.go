@@ -43,6 +43,24 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 	return out
 }
 
+// usefulRate is the most false-positive rate of a summary whose match says much.
+const usefulRate = 0.01
+
+// Matches says whether what is known of a peer speaks for its having a key, whose fingerprint is of the present seed; and whether
+// that is sure but for lies, as a tail says so.
+func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) (match, sure bool) {
+	if m.Tails != nil {
+		if m.Tails.Removed(p, f) {
+			return false, false
+		}
+		if slices.Contains(m.Tails.Added(f), p) {
+			return true, true
+		}
+	}
+	held, ok := m.Overlay.Held(p)
+	return ok && held.Header().Seed == m.seed && held.FalsePositiveRate() <= usefulRate && held.Contains(f), false
+}
+
 // Fresh says how old the knowledge of what a linked peer holds is.
 func (v view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
 	if v.m.Tails == nil {

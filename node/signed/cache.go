@@ -2,6 +2,7 @@ package signed
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -9,13 +10,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache remembers what signed headers and peer records held, so that each is verified once. It is safe for concurrent
-// use; nodes of one process may share one. What does not verify is not kept.
+// Cache remembers what signed headers and peer records held, and which signatures of tails were good, so that each is verified once.
+// It is safe for concurrent use; nodes of one process may share one. What does not verify is not kept.
 type Cache struct {
-	mu       sync.Mutex
-	half     int
-	count    int // of envelopes opened
-	now, old map[[sha256.Size]byte]opened
+	mu          sync.Mutex
+	half        int
+	count       int // of envelopes opened
+	now, old    map[[sha256.Size]byte]opened
+	good, older map[[sha256.Size]byte]bool // signatures
 }
 
 // opened is an envelope and what it held.
@@ -26,7 +28,7 @@ type opened struct {
 
 // NewCache returns a cache of at most so many envelopes (2 or more), about 800 bytes each.
 func NewCache(entries int) *Cache {
-	return &Cache{half: max(1, entries/2), now: make(map[[sha256.Size]byte]opened)}
+	return &Cache{half: max(1, entries/2), now: make(map[[sha256.Size]byte]opened), good: make(map[[sha256.Size]byte]bool)}
 }
 
 func (c *Cache) get(k [sha256.Size]byte) (opened, bool) {
@@ -84,6 +86,43 @@ func (c *Cache) Header(envelope []byte) (summary.Header, error) {
 // Record opens a signed PeerRecord.
 func (c *Cache) Record(envelope []byte) (Record, error) {
 	return cached(c, wire.MaxRecord, envelope, OpenRecord)
+}
+
+// Signature returns verify's answer for a signature, or nil if it was good before.
+func (c *Cache) Signature(origin string, message, signature []byte, verify func(origin string, message, signature []byte) error) error {
+	k := signatureKey(origin, message, signature)
+	if c.known(k) {
+		return nil
+	}
+	err := verify(origin, message, signature)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if len(c.good) >= signaturesEach*c.half {
+			c.older, c.good = c.good, make(map[[sha256.Size]byte]bool)
+		}
+		c.good[k] = true
+	}
+	return err
+}
+
+// signaturesEach is how many signatures are remembered for each envelope: they take some 40 bytes.
+const signaturesEach = 4
+
+func (c *Cache) known(k [sha256.Size]byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.good[k] || c.older[k]
+}
+
+func signatureKey(origin string, message, signature []byte) (k [sha256.Size]byte) {
+	h := sha256.New()
+	for _, b := range [][]byte{[]byte(origin), message, signature} {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b))))
+		_, _ = h.Write(b)
+	}
+	h.Sum(k[:0])
+	return k
 }
 
 // Keep returns a copy of an envelope to be kept: the one that the cache has if it was opened before, else one of its own. A slice of the

@@ -1,6 +1,8 @@
 package signed
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -50,5 +52,38 @@ func TestKeep(t *testing.T) {
 	}
 	if c.Keep(nil) != nil {
 		t.Error("nothing became something")
+	}
+}
+
+// TestSignature: a signature that was good is not verified again, a bad one is each time, and those kept are bounded.
+func TestSignature(t *testing.T) {
+	c := NewCache(4)
+	calls := 0
+	verify := func(origin string, message, signature []byte) error {
+		if calls++; string(signature) != origin+string(message) {
+			return errors.New("bad")
+		}
+		return nil
+	}
+	ask := func(origin, message, signature string) error {
+		return c.Signature(origin, []byte(message), []byte(signature), verify)
+	}
+	for range 3 {
+		if ask("a", "bc", "abc") != nil || ask("ab", "c", "abc") != nil {
+			t.Fatal("a good signature is refused")
+		}
+		if ask("b", "bc", "abc") == nil || ask("a", "bd", "abc") == nil || ask("a", "bc", "abd") == nil {
+			t.Fatal("a bad signature is taken")
+		}
+	}
+	if calls != 2+3*3 {
+		t.Errorf("%d verified, want the two good ones once and each bad one three times", calls)
+	}
+	for i := range 1000 {
+		m := fmt.Sprint(i)
+		_ = ask("a", m, "a"+m)
+	}
+	if n := len(c.good) + len(c.older); n > 2*signaturesEach*c.half {
+		t.Errorf("%d signatures kept", n)
 	}
 }
