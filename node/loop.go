@@ -152,8 +152,11 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
 	if gone && l.links[p] && (s.Link == inbox.EndedAndBegun || !l.n.reached(p)) {
+		missed := l.neighbours[p] || len(l.links) <= fewLinks
 		l.unlink(p)
-		l.lost(p)
+		if missed {
+			l.lost(p)
+		}
 	}
 	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
 		l.link(p, true, s.Wanted)

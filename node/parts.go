@@ -32,10 +32,13 @@ func (n *Node) fetch(e overlay.RequestParts) {
 	})
 }
 
-// fetchOnce asks on a link, which it makes if there is none: the budget is that of the link.
+// fetchOnce asks on a link, which it makes of a record if there is none: the budget is that of the link.
 func (n *Node) fetchOnce(e overlay.RequestParts) (p wire.Parts, size int, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()
+	if len(e.From.Envelope) == 0 && !n.reached(peer.ID(e.From.Peer)) {
+		return p, 0, errParted
+	}
 	if err := n.reachInTurn(ctx, e.From, false); err != nil {
 		if !errors.Is(err, errFull) { // which is no fault of the peer
 			n.in.Result(n.ctx, overlay.DialFailed{Peer: e.From.Peer})

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -23,7 +24,7 @@ func (n *Node) inquire(e overlay.AskPeers) {
 	names, err := n.inquireOnce(e)
 	if err != nil {
 		n.log.Debug("inquiry failed", "peer", peer.ID(e.To.Peer), "err", err)
-		n.in.Result(n.ctx, overlay.PeersSilent{From: e.To.Peer})
+		n.in.Result(n.ctx, overlay.PeersSilent{From: e.To.Peer, Later: errors.Is(err, errFull)})
 		return
 	}
 	n.in.Result(n.ctx, overlay.PeersNamed{From: e.To.Peer, Names: names})

@@ -19,6 +19,9 @@ const (
 	// take through pubsub.
 	goodbyeTime  = 200 * time.Millisecond
 	goodbyeFlush = 20 * time.Millisecond
+	// fewLinks is up to how many links each counts as a neighbour's does: with more, most end for want of room, and who leaves has
+	// neighbours enough to notice.
+	fewLinks = 8
 	// lostTime is how long a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
 	// lostLooks is how often it is looked again whether a new connection lasts.

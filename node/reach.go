@@ -27,6 +27,9 @@ const dialTime = 5 * time.Second
 // errDial says that a peer cannot be reached by its record.
 var errDial = errors.New("node: not reached")
 
+// errParted says that a link has ended before it was used.
+var errParted = errors.New("node: no link any more")
+
 var errFull = errors.New("node: too many links")
 
 // reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says that

@@ -39,7 +39,7 @@ func (o *Overlay) acquaint(now time.Duration) {
 	}
 	similar := o.similar()
 	near := len(o.exchange.Meeting()) < topology.RangeLinks
-	to, ok := o.whomToAsk(similar, near)
+	to, ok := o.whomToAsk(reachable(similar), near)
 	if !ok {
 		s.nextAsk = now + neighbourEvery
 		return
@@ -58,11 +58,12 @@ func (o *Overlay) ask(to Record, q Inquiry) {
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
-// similar are the entries with overlap that can be asked, the most similar first.
+// similar are the entries with overlap, the most similar first. Those that cannot be dialled just now are among them: else others
+// would name them again and again.
 func (o *Overlay) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range o.directory.Others() {
-		if e != nil && e.Held() != nil && e.Share().Value > 0 && e.Record().Envelope != nil && e.DialFails() == 0 && !e.Covered() && !e.Refuted() {
+		if e != nil && e.Held() != nil && e.Share().Value > 0 && !e.Covered() && !e.Refuted() {
 			out = append(out, e)
 		}
 	}
@@ -70,6 +71,16 @@ func (o *Overlay) similar() []*directory.Entry {
 		return cmp.Or(cmp.Compare(b.Share().Value, a.Share().Value), cmp.Compare(a.Index(), b.Index()))
 	})
 	return out[:min(len(out), maxAlike)]
+}
+
+// reachable are those of the entries that can be asked.
+func reachable(all []*directory.Entry) (out []*directory.Entry) {
+	for _, e := range all {
+		if e.Record().Envelope != nil && e.DialFails() == 0 {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // Alike is a peer and how much of our collection it holds, as estimated.
@@ -225,20 +236,8 @@ func (o *Overlay) similarRoom() int {
 func (o *Overlay) inquiry(to PeerID, similar []*directory.Entry, near bool) Inquiry {
 	s := &o.scope
 	q := Inquiry{Depth: s.depth, Near: near, Lacks: lacking(s.contacts.Lacks(), s.depth)}
-	for _, e := range similar {
-		ep, _ := e.Epoch()
-		q.Known = append(q.Known, KnownOrigin{Place: uint32(o.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
-	}
 	q.Least = uint16(math.MaxUint16 * min(1, o.bar(similar)))
-	if near {
-		for _, e := range o.directory.Others() {
-			if len(q.Known) < event.MaxKnown && e != nil && e.Record().Envelope != nil && o.ownRange().Contains(o.directory.Place(e)) {
-				q.Known = append(q.Known, KnownOrigin{Place: uint32(o.directory.Place(e) >> 32)})
-			}
-		}
-	}
-	slices.SortFunc(q.Known, func(a, b KnownOrigin) int { return cmp.Compare(a.Place, b.Place) })
-	q.Known = slices.CompactFunc(q.Known, func(a, b KnownOrigin) bool { return a.Place == b.Place })
+	q.Known = o.knownTo(similar, near)
 	own := o.directory.Own()
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !o.exchange.Knows(to) {
@@ -251,6 +250,29 @@ func (o *Overlay) inquiry(to PeerID, similar []*directory.Entry, near bool) Inqu
 		}
 	}
 	return q
+}
+
+// knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
+func (o *Overlay) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
+	var out []KnownOrigin
+	listed := map[*directory.Entry]bool{}
+	list := func(e *directory.Entry) {
+		if !listed[e] && len(out) < event.MaxKnown {
+			listed[e] = true
+			ep, _ := e.Epoch()
+			out = append(out, KnownOrigin{Place: uint32(o.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
+		}
+	}
+	for _, e := range similar {
+		list(e)
+	}
+	for _, e := range o.directory.Others() {
+		if near && e != nil && e.Record().Envelope != nil && o.ownRange().Contains(o.directory.Place(e)) {
+			list(e)
+		}
+	}
+	slices.SortFunc(out, func(a, b KnownOrigin) int { return cmp.Compare(a.Place, b.Place) })
+	return slices.CompactFunc(out, func(a, b KnownOrigin) bool { return a.Place == b.Place })
 }
 
 // lacking is a bitmap of ranges of a depth.
@@ -467,6 +489,9 @@ func (o *Overlay) onPeersSilent(in PeersSilent) {
 		return
 	}
 	delete(o.scope.asked, in.From)
+	if in.Later {
+		return
+	}
 	o.scope.contacts.Failed(string(in.From))
 	o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
 }

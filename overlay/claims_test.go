@@ -164,9 +164,8 @@ func TestAskLivesByGrowth(t *testing.T) {
 	}
 }
 
-// unasked is how many faults are reported of a link that brings what it is asked, late, while memory runs short.
-func unasked(t *testing.T, cfg Config) int {
-	cfg.Memory = 300_000
+// unasked is how many faults are reported of a link that brings what it is asked, late. It may close and open again meanwhile.
+func unasked(t *testing.T, cfg Config, closes bool) int {
 	s := newScene(t, 1200, 50, cfg)
 	var late []PartsReceived
 	step := func(now time.Duration, in Input) {
@@ -187,6 +186,12 @@ func unasked(t *testing.T, cfg Config) int {
 	for now := time.Second; now < 30*time.Second; now += 200 * time.Millisecond {
 		due := late
 		late = nil
+		if closes && len(due) > 0 {
+			step(now, LinkClosed{Peer: honest})
+			step(now, LinkOpened{Peer: honest})
+			step(now, Grafted{Peer: honest})
+			step(now, HelloReceived{Peer: honest, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
+		}
 		n := min(8, len(items))
 		step(now, CatalogueReceived{From: honest, Items: items[:n], Bytes: 20 * n})
 		items = items[n:]
@@ -198,12 +203,19 @@ func unasked(t *testing.T, cfg Config) int {
 	return s.faults[FaultUnasked]
 }
 
-// Nobody is blamed for bringing what was asked for, of origins that were forgotten meanwhile.
-func TestPartsOfForgottenOrigins(t *testing.T) {
-	if n := unasked(t, Config{}); n > 0 {
-		t.Errorf("%d reports of a link that brought what it was asked", n)
-	}
-	if n := unasked(t, Config{Undefended: defence.Released}); n == 0 {
-		t.Error("no origin was forgotten while its parts were on their way")
+// Nobody is blamed for bringing what was asked for before its origin was forgotten or the link closed.
+func TestPartsThatComeLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		memory int
+		closes bool
+	}{"forgotten": {300_000, false}, "closed": {0, true}, "both": {300_000, true}} {
+		t.Run(name, func(t *testing.T) {
+			if n := unasked(t, Config{Memory: c.memory}, c.closes); n > 0 {
+				t.Errorf("%d reports of a link that brought what it was asked", n)
+			}
+			if n := unasked(t, Config{Memory: c.memory, Undefended: defence.Released}, c.closes); n == 0 {
+				t.Error("without the defence none is reported either")
+			}
+		})
 	}
 }

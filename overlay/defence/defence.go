@@ -18,7 +18,7 @@ const (
 	Bans
 	// Groups gives a linked peer its place, however many others claim its group of addresses.
 	Groups
-	// Released lets parts come in peace that were asked for of an origin that was forgotten meanwhile.
+	// Released lets parts come in peace that were asked for before their origin was forgotten or the link closed.
 	Released
 	// Acceptance frees the slot of a neighbour that never says that it accepts.
 	Acceptance

@@ -35,7 +35,8 @@ type SendParts struct {
 }
 
 // RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
-// it is not linked. A delta from one of the Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
+// it is not linked. Where its record is not given, only a connection that there is will do. A delta from one of the Bases may
+// answer. It is answered by [PartsReceived] or [FetchFailed].
 type RequestParts struct {
 	From       Record
 	Group      group.ID

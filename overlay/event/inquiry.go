@@ -78,7 +78,10 @@ type PeersNamed struct {
 }
 
 // PeersSilent says that [AskPeers] brought no answer.
-type PeersSilent struct{ From PeerID }
+type PeersSilent struct {
+	From  PeerID
+	Later bool // there was no room for a connection: the peer is not to blame
+}
 
 // ContactAnswered tells how a contact answered a question about a key.
 type ContactAnswered struct {

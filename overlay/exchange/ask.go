@@ -22,16 +22,20 @@ type ask struct {
 // noAsk is that of every entry that nothing is asked about; never changed.
 var noAsk = &ask{}
 
-// fetch asks the origin itself for parts, on a stream of their own.
+// fetch asks a link that should hold them, or the origin itself, for parts, on a stream of their own.
 func (x *Exchange) fetch(now time.Duration, of offer) {
 	if x.direct >= x.maxDirect() {
 		return
 	}
 	e := of.e
-	e.ask = &ask{peer: e.Peer(), way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
+	from := e.Record()
+	if l := x.holder(e); l != nil {
+		from = event.Record{Peer: l.peer}
+	}
+	e.ask = &ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + directWait}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
-	x.out.Emit(event.RequestParts{From: e.Record(), Group: group.Of(e.Newest().Header()), First: of.from, End: of.end, Bases: of.bases})
+	x.out.Emit(event.RequestParts{From: from, Group: group.Of(e.Newest().Header()), First: of.from, End: of.end, Bases: of.bases})
 }
 
 // reserve sets the predicted bytes of an entry's ask aside.
@@ -83,10 +87,13 @@ func (x *Exchange) timeOut(now time.Duration) {
 			x.due.By(dueAsks, e.ask.deadline)
 			continue
 		}
+		l := x.links[e.ask.peer]
 		if e.ask.way == event.Direct {
 			e.fetchAt = now + refetchAfter
+			if e.ask.peer != e.Peer() { // it had claimed nothing
+				e.refusals, l = e.refusals+1, nil
+			}
 		}
-		l := x.links[e.ask.peer]
 		x.endAsk(e)
 		x.failed(now, l, e)
 	}

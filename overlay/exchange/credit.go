@@ -94,35 +94,3 @@ func (l *link) markBlames() {
 		l.trade(i).blamed = true
 	}
 }
-
-// releasedFor is how long parts may still come of an origin that was forgotten after they were asked for.
-const releasedFor = 30 * time.Second
-
-// maxReleased bounds the origins of which one link may still send parts after they were forgotten.
-const maxReleased = 4096
-
-// release notes that a link may still send parts of an origin that is forgotten.
-func (l *link) release(now time.Duration, tag uint64) {
-	if len(l.released) >= maxReleased {
-		return
-	}
-	if l.released == nil {
-		l.released = map[uint64]time.Duration{}
-	}
-	l.released[tag] = now + releasedFor
-}
-
-// isReleased says whether what came was asked for of an origin that was forgotten meanwhile: nobody is to blame for it.
-func (x *Exchange) isReleased(in event.PartsReceived) bool {
-	l := x.links[in.From]
-	return l != nil && x.now < l.released[in.Group.OriginTag()]
-}
-
-// expireReleased forgets what is released no longer.
-func (l *link) expireReleased(now time.Duration) {
-	for tag, until := range l.released {
-		if now >= until {
-			delete(l.released, tag)
-		}
-	}
-}

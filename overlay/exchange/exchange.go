@@ -44,6 +44,7 @@ type Exchange struct {
 	deltas  madeDeltas // of anybody's
 
 	memories map[event.PeerID]*memory // of links that have closed
+	owed     []owed                   // by them, the first to close first
 
 	due agenda.Agenda
 }
@@ -65,6 +66,7 @@ type origin struct {
 	ask        *ask          // the one outstanding ask; noAsk, never nil
 	step       step          // what to ask for next
 	fetchAt    time.Duration // no direct fetch before then
+	refusals   int           // in a row, by links that should hold it
 	quiet      time.Duration // nobody offered more when last looked; not looked again before then
 }
 
@@ -143,10 +145,11 @@ func (x *Exchange) forget(e *origin) {
 	x.origins[e.Index()] = nil
 	for _, l := range x.order {
 		if _, asked := l.asked[e.Index()]; asked && !x.cfg.Undefended.Has(defence.Released) {
-			l.release(x.now, e.Tag())
+			l.released.release(x.now, e.Tag())
 		}
 		l.forget(e.Index())
 	}
+	x.releaseOwed(e)
 	for _, m := range x.memories {
 		delete(m.blames, e.Index())
 	}
@@ -154,6 +157,7 @@ func (x *Exchange) forget(e *origin) {
 
 // renewed notes that there is a newer epoch of an origin: nobody has been told of it.
 func (x *Exchange) renewed(e *origin) {
+	e.refusals = 0
 	for _, l := range x.order {
 		l.trades.renewed(e.Index())
 	}

@@ -42,7 +42,7 @@ type link struct {
 	blames map[int]*blame
 	credit credit
 
-	released map[uint64]time.Duration // until when parts may come of origins that were forgotten, by tag
+	released released
 
 	said   event.Hello // what we last told it, without records
 	saidAt time.Duration
@@ -140,6 +140,7 @@ func (x *Exchange) Open(now time.Duration, p event.PeerID, mesh bool) bool {
 	l.untold.addAll(len(x.origins))
 	x.links[p] = l
 	x.recall(now, l)
+	x.resume(now, l)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Insert(x.order, at, l)
 	return true
@@ -153,6 +154,7 @@ func (x *Exchange) Close(now time.Duration, p event.PeerID) bool {
 	}
 	delete(x.links, p)
 	x.remember(now, l)
+	x.leave(now, l)
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
 	x.order = slices.Delete(x.order, at, at+1)
 	for i := range x.lookout.asked.after(-1) {
@@ -199,7 +201,7 @@ func (x *Exchange) Settle(now time.Duration, p event.PeerID) {
 	l := x.links[p]
 	l.forgive(now)
 	l.credit.refill(now)
-	l.expireReleased(now)
+	l.released.expire(now)
 	if l.heard {
 		l.pace.regain(now)
 		x.setRates(now, l)

@@ -171,15 +171,18 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 	return of, most
 }
 
-// mayFetch says whether an origin's own line may be asked directly: it is known, the mesh has brought nothing for long.
+// mayFetch says whether an origin may be asked for directly: it is known, the mesh has brought nothing for long.
 func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 	p := e.Newest()
 	if p != nil && x.within.Depth() > 0 && p.FalsePositiveRate() <= wellKnown && !x.IsLinked(e.Peer()) {
 		return false // a connection would cost more than it brings
 	}
-	return p != nil && p.Parts() < p.Plan().Parts() && e.Record().Envelope != nil && e.DialFails() == 0 &&
-		x.direct < x.maxDirect() && x.down.spare() && now-e.Grown() >= fetchAfter && now >= e.fetchAt
+	return p != nil && p.Parts() < p.Plan().Parts() && x.direct < x.maxDirect() && x.down.spare() &&
+		now-e.Grown() >= fetchAfter && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
 }
+
+// mayDial says whether an origin itself can be asked.
+func (x *Exchange) mayDial(e *origin) bool { return e.Record().Envelope != nil && e.DialFails() == 0 }
 
 // maxDirect is how many direct fetches may be under way: as many whole runs as the line carries in a second.
 func (x *Exchange) maxDirect() int { return max(1, int(x.down.rate)/maxRunBytes) }

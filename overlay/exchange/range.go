@@ -35,6 +35,24 @@ func (x *Exchange) tells(l *link) bool {
 	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
 }
 
+// maxRefusals is how many fetches from links that should hold an origin may fail before it is dialled itself.
+const maxRefusals = 2
+
+// holder returns the link of which an origin outside of our range is fetched: one that wants to hear of it, for links into other
+// ranges tell us nothing of their own accord. Of several it is the one nearest to the origin, for ranges are filled from the inside
+// out. It returns nil where the origin itself is to be asked.
+func (x *Exchange) holder(e *origin) (best *link) {
+	if x.within.Contains(e.place) || x.IsLinked(e.Peer()) || e.refusals >= maxRefusals {
+		return nil
+	}
+	for _, l := range x.order {
+		if l.heard && l.reach().Contains(e.place) && (best == nil || e.place.Distance(l.place) < e.place.Distance(best.place)) {
+			best = l
+		}
+	}
+	return best
+}
+
 // tellAgain has a link told again of what its peer wants: of what was outside of its range, and, if it had no room for what
 // it was told, of that too.
 func (x *Exchange) tellAgain(l *link, all bool) {

@@ -46,6 +46,9 @@ func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival
 		x.out.Emit(event.Report{Peer: in.From, Fault: fault})
 		return a, false
 	}
+	if a.e == nil { // forgotten while it was fetched
+		return a, false
+	}
 	return x.admit(a), true
 }
 
@@ -62,8 +65,12 @@ func (x *Exchange) admit(a Arrival) Arrival {
 	return a
 }
 
-// unasked says what is wrong with sending what came: "" if it was asked for.
+// unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has opened was,
+// however late it is.
 func (x *Exchange) unasked(a Arrival) event.Fault {
+	if a.in.Way == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
+		return ""
+	}
 	if a.e == nil {
 		return event.FaultUnasked
 	}
@@ -147,9 +154,12 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 	x.reserve(l, e, e.ask.bytes)
 }
 
-// FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not asked again for a while.
+// FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a while.
 func (x *Exchange) FetchFailed(now time.Duration, from event.PeerID, i int) {
 	e := x.origins[i]
+	if from != e.Peer() {
+		e.refusals++
+	}
 	if e.ask.peer == from && e.ask.way == event.Direct {
 		x.endAsk(e)
 	}

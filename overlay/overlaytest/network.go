@@ -318,7 +318,7 @@ func (n *Network) do(i int, e overlay.Effect) {
 		})
 	case overlay.RequestParts:
 		j, exists := n.index[e.From.Peer]
-		if !exists || n.Peers[j].Gone {
+		if !exists || n.Peers[j].Gone || len(e.From.Envelope) == 0 && !n.links[pair(i, j)] {
 			n.after(n.Latency, func() { n.step(i, overlay.FetchFailed{From: e.From.Peer, Group: e.Group}) })
 			return
 		}

@@ -149,11 +149,12 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
 	case strategy.LinkClosed:
+		missed := v.keeps[in.Peer] || len(v.host.Links()) <= fewLinks
 		delete(v.keeps, in.Peer)
 		delete(v.mesh, in.Peer)
 		delete(v.made, in.Peer)
 		v.step(now, overlay.LinkClosed{Peer: peerID(in.Peer)})
-		if !v.closing[in.Peer] {
+		if missed && !v.closing[in.Peer] {
 			v.lost(in.Peer)
 		}
 		delete(v.closing, in.Peer)
@@ -243,6 +244,7 @@ const (
 	sweepEvery = 5 * time.Second
 	linksMost  = 24               // above which links that nothing needs are closed
 	idleLife   = 30 * time.Second // of a link that nothing needs
+	fewLinks   = 8                // up to which the end of each is looked into; with more, those of neighbours
 )
 
 // pubsub sends what pubsub says of its own accord. It counts against the peer's budget.
@@ -369,10 +371,10 @@ func (v *node) send(to strategy.ID, body any, bytes int, q strategy.QueryID) {
 	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
 }
 
-// fetch asks a peer for parts, once there is a link.
+// fetch asks a peer for parts, once there is a link. Without a record no link is made: if it has just ended, the peer refuses.
 func (v *node) fetch(e overlay.RequestParts) {
 	to := idOf(e.From.Peer)
-	if v.linked(to) {
+	if v.linked(to) || len(e.From.Envelope) == 0 {
 		v.requestParts(e)
 		return
 	}

@@ -1,0 +1,100 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// acquainted is an overlay that covers half of the places and was told of origins that are like it.
+func acquainted(t *testing.T, origins int) *Overlay {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	fps := make([]summary.Fingerprint, 200)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	o := alone(t, rng, Config{})
+	own := sign(t, "self", fps)
+	o.Step(0, Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
+	var names Names
+	for i := range origins {
+		s := sign(t, PeerID(fmt.Sprint("id", i)), fps)
+		run, err := s.stream.Run(0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names.Similar = append(names.Similar, Introduction{Envelope: s.envelope, Record: s.record, Run: run})
+	}
+	o.ask(Record{Peer: "friend"}, Inquiry{})
+	o.Step(0, PeersNamed{From: "friend", Names: names})
+	if n := o.Origins(); n != origins {
+		t.Fatalf("%d of %d origins are known", n, origins)
+	}
+	return o
+}
+
+// TestKnownThoughNotReached: who cannot be dialled just now is not asked, but counts as known: else others would send its summary
+// with every answer.
+func TestKnownThoughNotReached(t *testing.T) {
+	const origins = 8
+	o := acquainted(t, origins)
+	for i := range origins / 2 {
+		o.Step(time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i))})
+	}
+	similar := o.similar()
+	if n := len(reachable(similar)); n != origins/2 {
+		t.Errorf("%d may be asked, want %d", n, origins/2)
+	}
+	for _, near := range []bool{false, true} {
+		q := o.inquiry("friend", similar, near)
+		if len(q.Known) != origins {
+			t.Errorf("%d are said to be known, want %d", len(q.Known), origins)
+		}
+		for _, k := range q.Known {
+			e := o.directory.Tagged(tagAt(o, k.Place))
+			if ep, _ := e.Epoch(); uint16(ep.Sequence) != k.Sequence {
+				t.Errorf("%q is said to be known up to %d, want %d", e.Peer(), k.Sequence, ep.Sequence)
+			}
+		}
+	}
+}
+
+// tagAt is the tag of the entry at a place of which the first bits are given.
+func tagAt(o *Overlay, place uint32) uint64 {
+	for _, e := range o.directory.Others() {
+		if e != nil && uint32(o.directory.Place(e)>>32) == place {
+			return e.Tag()
+		}
+	}
+	return 0
+}
+
+// TestAskedLater: a peer that was not asked for want of a connection stays a contact; one that does not answer is forgotten.
+func TestAskedLater(t *testing.T) {
+	o := acquainted(t, 1)
+	o.scope.contacts.SetDepth(1)
+	contact := PeerID("")
+	for i := 0; contact == ""; i++ {
+		p := PeerID(fmt.Sprint("contact", i))
+		if coverage.Around(o.scope.place, 1).Contains(coverage.Place(group.OriginTag(string(p)))) {
+			continue
+		}
+		contact = p
+		o.scope.contacts.Add(coverage.Contact{Peer: string(p), Record: []byte(p), Place: coverage.Place(group.OriginTag(string(p)))})
+	}
+	for _, later := range []bool{true, false} {
+		for range 5 {
+			o.ask(Record{Peer: contact}, Inquiry{})
+			o.onPeersSilent(PeersSilent{From: contact, Later: later})
+		}
+		if _, kept := o.scope.contacts.Get(string(contact)); kept != later {
+			t.Errorf("not asked yet: %v, kept: %v", later, kept)
+		}
+	}
+}

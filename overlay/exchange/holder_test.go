@@ -1,0 +1,72 @@
+package exchange
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// inRange returns a peer whose place begins with the bit.
+func inRange(bit uint64) event.PeerID {
+	for i := 0; ; i++ {
+		if p := event.PeerID(fmt.Sprint("link", i)); uint64(PlaceOf(p))>>63 == bit {
+			return p
+		}
+	}
+}
+
+// TestHolder: more of an origin outside of the own range is asked of the link whose range it is in, and of the origin itself only
+// after that has refused.
+func TestHolder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	const rate = 10_000_000
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{Self: "self", Up: rate, Down: rate, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	w.x.SetRange(coverage.Around(1<<63, 1)) // the entries of this test have place 0
+	near, far := inRange(0), inRange(1)
+	for _, p := range []event.PeerID{near, far} {
+		w.give(0, event.LinkOpened{Peer: p})
+		w.give(0, event.HelloReceived{Peer: p, Hello: event.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}})
+	}
+	fps := make([]summary.Fingerprint, 5000)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+	}
+	s := sign(t, "origin", fps)
+	g := group.Of(s.stream.Header())
+	sample, err := s.stream.Run(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := w.d.Invite(0, far, g.OriginTag())
+	w.pass()
+	w.d.Take(0, e, event.PartsReceived{From: far, Way: event.Direct, Group: g, Envelope: s.envelope, Record: s.record, Run: sample})
+	w.pass()
+	var asked []event.Record
+	for now := time.Duration(0); now < 2*time.Minute; now += 200 * time.Millisecond {
+		for _, out := range w.give(now, event.Tick{}) {
+			if r, ok := out.(event.RequestParts); ok {
+				asked = append(asked, r.From)
+				w.x.FetchFailed(now, r.From.Peer, e.Index())
+			}
+		}
+	}
+	if len(asked) <= maxRefusals {
+		t.Fatalf("asked %d times", len(asked))
+	}
+	for i, from := range asked {
+		want := event.Record{Peer: near}
+		if i >= maxRefusals {
+			want = e.Record()
+		}
+		if from.Peer != want.Peer || string(from.Envelope) != string(want.Envelope) {
+			t.Errorf("question %d goes to %q, want %q", i, from.Peer, want.Peer)
+		}
+	}
+}
