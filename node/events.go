@@ -43,7 +43,8 @@ type EvtSummaryPublished struct {
 // EvtLinkOpened says that the node and a peer have said hello.
 type EvtLinkOpened struct{ Peer peer.ID }
 
-// EvtLinkClosed says that the last connection to a linked peer is gone.
+// EvtLinkClosed says that a link has ended: with the last connection to the peer, or because it gave way to another. A peer that comes
+// back at once makes a new link, on its new connection.
 type EvtLinkClosed struct{ Peer peer.ID }
 
 // EvtNeighbourChosen says that a linked peer is a neighbour from now on: the node keeps the connection.

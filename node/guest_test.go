@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/wire"
 )
@@ -90,6 +91,13 @@ func TestSharedConnections(t *testing.T) {
 		stays bool
 	}{
 		{"unused", func(*testing.T, host.Host, *connmgr.BasicConnMgr, peer.ID) {}, false},
+		{"in the mesh", func(_ *testing.T, _ host.Host, cm *connmgr.BasicConnMgr, p peer.ID) {
+			cm.Protect(p, "pubsub:"+Topic("venn"))
+		}, false},
+		{"in the mesh, protected", func(_ *testing.T, _ host.Host, cm *connmgr.BasicConnMgr, p peer.ID) {
+			cm.Protect(p, "pubsub:"+Topic("venn"))
+			cm.Protect(p, "app")
+		}, true},
 		{"protected", func(_ *testing.T, _ host.Host, cm *connmgr.BasicConnMgr, p peer.ID) { cm.Protect(p, "app") }, true},
 		{"tagged", func(_ *testing.T, _ host.Host, cm *connmgr.BasicConnMgr, p peer.ID) { cm.TagPeer(p, "app", 1) }, true},
 		{"with a stream", func(t *testing.T, h host.Host, _ *connmgr.BasicConnMgr, p peer.ID) {
@@ -246,7 +254,6 @@ func TestTrimmed(t *testing.T) {
 	connect(t, n, m)
 	eventually(t, "they know each other", func() bool { return knows(n, m) && knows(m, n) })
 	closed := subscribe(t, n, new(EvtLinkClosed))
-	m.closing.note(n.ID(), time.Now()) // so that it does not dial back before the end is noticed here
 	_ = n.host.Network().ClosePeer(m.ID())
 	select {
 	case ev := <-closed:
@@ -258,6 +265,41 @@ func TestTrimmed(t *testing.T) {
 	}
 	connect(t, n, m)
 	eventually(t, "it is back", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
+	if got := find(t, n, []byte("m"), QueryOptions{}); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// onEnd is called with each connection of a host that ends.
+type onEnd struct{ do func(network.Conn) }
+
+func (*onEnd) Connected(network.Network, network.Conn)          {}
+func (*onEnd) Listen(network.Network, ma.Multiaddr)             {}
+func (*onEnd) ListenClose(network.Network, ma.Multiaddr)        {}
+func (e *onEnd) Disconnected(_ network.Network, c network.Conn) { e.do(c) }
+
+// TestBackAtOnce: a link whose connection is closed has ended, even if the other end dials back before the node hears of that. It
+// is made again on the new connection.
+func TestBackAtOnce(t *testing.T) {
+	n, m := newNode(t), newNode(t)
+	add(t, m, []byte("m"))
+	connect(t, m, n)
+	linked := func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 }
+	eventually(t, "they are linked", linked)
+	m.host.Network().Notify(&onEnd{func(network.Conn) { go func() { _ = m.host.Connect(t.Context(), info(n)) }() }})
+	for range 20 { // one of them is probably told before the node is, and holds up that it is
+		n.host.Network().Notify(&onEnd{func(network.Conn) {
+			for end := time.Now().Add(10 * time.Second); !n.reached(m.ID()) && t.Context().Err() == nil && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+		}})
+	}
+	closed := subscribe(t, n, new(EvtLinkClosed))
+	for range 5 {
+		_ = n.host.Network().ClosePeer(m.ID())
+		eventually(t, "the end of the link is announced", func() bool { return slices.Contains(waiting(closed), any(EvtLinkClosed{m.ID()})) })
+		eventually(t, "they are linked again", linked)
+	}
 	if got := find(t, n, []byte("m"), QueryOptions{}); len(got) != 1 {
 		t.Errorf("found %v", got)
 	}

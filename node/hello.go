@@ -9,7 +9,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/defence"
-	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
@@ -69,7 +68,7 @@ func (l *loop) rejected(p peer.ID) {
 	l.step(overlay.DialFailed{Peer: overlay.PeerID(p)})
 	if made {
 		l.n.links.Closed(p)
-		if !links.Foreign(l.n.host, p, own) {
+		if !l.n.foreign(p) {
 			l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
 		}
 	}

@@ -259,6 +259,7 @@ func (l *loop) partial(p *inbox.Partial) {
 func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:
+		l.n.in.Take(l.stateChanged) // an end of the link before came earlier
 		if l.link(r.from, false, false) {
 			l.greeted(r.from)
 			l.step(overlay.HelloReceived{Peer: overlay.PeerID(r.from), Hello: r.hello})

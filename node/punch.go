@@ -42,15 +42,10 @@ func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {
 func (n *Node) dialAgain(p peer.ID) {
 	n.in.LinkDropped(p)
 	links.Release(n.host, p)
-	conns, meshed := n.host.ConnManager(), "pubsub:"+Topic(n.cfg.seed.Network) // pubsub's protection of those in its mesh
-	protected := conns.IsProtected(p, meshed)
-	conns.Unprotect(p, meshed)
-	if !links.Foreign(n.host, p, own) {
+	if !n.foreign(p) {
 		n.closing.note(p, time.Now())
 		_ = n.host.Network().ClosePeer(p)
 		n.links.Closed(p)
-	} else if protected {
-		conns.Protect(p, meshed)
 	}
 	n.linkAgain(p)
 }

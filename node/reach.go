@@ -79,6 +79,11 @@ func (n *Node) reached(p peer.ID) bool {
 // own says whether a protocol is one of the node's.
 func own(protocol string) bool { return strings.HasPrefix(protocol, "/venn/") }
 
+// foreign says whether somebody besides the node and its pubsub uses the connections with a peer.
+func (n *Node) foreign(p peer.ID) bool {
+	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), own)
+}
+
 // letGo ends a link, or gives up a connection that this node made. It closes the connection unless somebody else uses it;
 // then it is the host's.
 func (n *Node) letGo(e links.Evicted) {
@@ -88,7 +93,7 @@ func (n *Node) letGo(e links.Evicted) {
 	n.counters.Drop("connections")
 	n.in.LinkDropped(e.Peer)
 	links.Release(n.host, e.Peer)
-	if e.Made && !links.Foreign(n.host, e.Peer, own) {
+	if e.Made && !n.foreign(e.Peer) {
 		n.closing.note(e.Peer, time.Now())
 		_ = n.host.Network().ClosePeer(e.Peer)
 	}
@@ -192,7 +197,7 @@ func (l *loop) closeStale(now time.Time) {
 		l.unlink(p)
 		if made {
 			l.n.links.Closed(p)
-			if !links.Foreign(l.n.host, p, own) {
+			if !l.n.foreign(p) {
 				l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
 			}
 		}
@@ -292,10 +297,19 @@ func (n *Node) opened(p peer.ID) bool {
 	})
 }
 
-// notifiee tells the node of connections that end.
+// notifiee tells the node of connections that begin and end.
 type notifiee struct{ n *Node }
 
-func (f *notifiee) Connected(network.Network, network.Conn) {}
+// Connected ends a link whose peer comes back after its last connection was closed and before the node heard of that: the new
+// connection begins without a link. No stream of the new connection is served before this returns.
+func (f *notifiee) Connected(net network.Network, c network.Conn) {
+	p := c.RemotePeer()
+	lasts := func(other network.Conn) bool { return other != c && !other.IsClosed() }
+	if f.n.links.Linked(p) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {
+		f.n.links.Closed(p)
+		f.n.in.LinkDropped(p)
+	}
+}
 
 func (f *notifiee) Disconnected(_ network.Network, c network.Conn) {
 	p := c.RemotePeer()

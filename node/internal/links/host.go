@@ -31,10 +31,11 @@ func Release(h host.Host, p peer.ID) {
 	h.ConnManager().UntagPeer(p, tag)
 }
 
-// Foreign says whether somebody besides the node uses the connections with p: by a protection, by a tag or by a stream of
-// another protocol. own says which protocols are the node's.
-func Foreign(h host.Host, p peer.ID, own func(protocol string) bool) bool {
-	if h.ConnManager().IsProtected(p, "") {
+// Foreign says whether somebody besides the node and its pubsub uses the connections with p: by a protection, by a tag or by a
+// stream of another protocol. topic is that of the node's pubsub, own says which protocols are the node's. The node's own
+// protection of p must have been taken back.
+func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) bool) bool {
+	if protected(h, p, topic) {
 		return true
 	}
 	if info := h.ConnManager().GetTagInfo(p); info != nil {
@@ -52,4 +53,15 @@ func Foreign(h host.Host, p peer.ID, own func(protocol string) bool) bool {
 		}
 	}
 	return false
+}
+
+// protected says whether anybody but the pubsub of a topic protects the connections with p. Pubsub protects those of its mesh.
+func protected(h host.Host, p peer.ID, topic string) bool {
+	mesh, cm := "pubsub:"+topic, h.ConnManager()
+	if !cm.IsProtected(p, mesh) {
+		return cm.IsProtected(p, "")
+	}
+	others := cm.Unprotect(p, mesh)
+	cm.Protect(p, mesh)
+	return others
 }
