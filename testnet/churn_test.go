@@ -10,6 +10,7 @@ func TestChurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	patient(t)
 	cfg := few(TCP)
 	cfg.Churn, cfg.Minutes, cfg.Warmup, cfg.Chunk = 0.05, 0.4, 2*time.Second, 1<<17
 	rep, err := Run(t.Context(), cfg)

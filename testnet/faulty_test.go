@@ -9,6 +9,8 @@ import (
 func TestFaultyPeers(t *testing.T) {
 	cfg := few(TCP)
 	cfg.Faulty, cfg.Queries, cfg.Warmup = 4, 50, 10*time.Second // a false claim costs an ask, which ends after 4 s
+	patient(t)
+	cfg.Observer = missed{t}
 	rep, err := Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -28,4 +30,15 @@ func TestFaultyPeers(t *testing.T) {
 		t.Errorf("%d goroutines left", *rep.GoroutinesLeft)
 	}
 	t.Logf("refused %v", rep.Refused)
+}
+
+// missed logs the queries that found nobody.
+type missed struct{ t *testing.T }
+
+func (missed) Started(Running) {}
+
+func (m missed) Answered(a Answered) {
+	if len(a.Found) == 0 {
+		m.t.Logf("peer %d found nobody, all %v: %+v, %v", a.Asker, a.All, a.Stats, a.Err)
+	}
 }

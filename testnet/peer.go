@@ -65,9 +65,12 @@ func (m *member) close() {
 	_ = m.host.Close()
 }
 
+// findTimeout is for one query of a node. Tests that ask for recall on a machine that may be busy give it longer.
+var findTimeout = queryTimeout
+
 // find asks the node for one holder of the key or for all of them, and waits until the query is over.
 func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, stats node.QueryStats, err error) {
-	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: queryTimeout})
+	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: findTimeout})
 	if err != nil {
 		return nil, stats, err
 	}

@@ -29,7 +29,7 @@ const (
 	queryTimeout = 10 * time.Second
 	parallel     = 16      // queries under way at one time, and nodes asked for their status
 	cacheBytes   = 1 << 28 // of decoded summaries, shared by all nodes
-	settleTime   = 3 * time.Second
+	settleTime   = 15 * time.Second
 )
 
 // Phase is what a run is at.

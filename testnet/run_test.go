@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -18,14 +19,37 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails when goroutines are left a minute after the last test.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for end := time.Now().Add(time.Minute); code == 0; {
+		err := goleak.Find()
+		if err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
 
 func few(transport Transport) Config {
 	return Config{Peers: 6, Chunk: 1 << 20, Queries: 20, Transport: transport, Warmup: 3 * time.Second, Seed: 1}
 }
 
+// patient gives queries the time that they need on a busy machine, until the test ends.
+func patient(t *testing.T) {
+	t.Helper()
+	before := findTimeout
+	findTimeout = time.Minute
+	t.Cleanup(func() { findTimeout = before })
+}
+
 // A network of a few peers, whatever carries it, finds nearly everything and leaves nothing behind.
 func TestRun(t *testing.T) {
+	patient(t)
 	for _, transport := range Transports {
 		t.Run(string(transport), func(t *testing.T) {
 			var phases []Phase
@@ -64,6 +88,7 @@ func TestRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
+	patient(t)
 	cfg := few(TCP)
 	cfg.Warmup = 30 * time.Second
 	cfg.Peers, cfg.Connections, cfg.Origins, cfg.Memory = 24, MinConnections, 6, 1<<20

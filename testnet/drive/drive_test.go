@@ -3,6 +3,8 @@ package drive_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +26,21 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails when goroutines are left a minute after the last test.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for end := time.Now().Add(time.Minute); code == 0; {
+		err := goleak.Find()
+		if err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
 
 // counter is a metrics.Reporter that counts what is sent by protocol.
 type counter struct {

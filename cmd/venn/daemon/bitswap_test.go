@@ -143,7 +143,7 @@ func TestBitswap(t *testing.T) {
 	connect(t, a.host, hub.host)
 	connect(t, b.host, hub.host)
 	eventually(t, "a knows b", func() bool { _, err := a.node.SummaryOf(t.Context(), b.host.ID()); return err == nil })
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got, err := a.swap.GetBlock(ctx, block.Cid())
 	if err != nil {

@@ -60,8 +60,8 @@ func TestFallbackToDHT(t *testing.T) {
 	eventually(t, "host 0 knows host 1's summary", func() bool { _, err := nodes[0].SummaryOf(t.Context(), hosts[1].ID()); return err == nil })
 
 	router := routinghelpers.NewComposableSequential([]*routinghelpers.SequentialRouter{
-		{Router: contentOnly(nodes[0]), IgnoreError: true, Timeout: 5 * time.Second},
-		{Router: dhts[0], IgnoreError: true, Timeout: 30 * time.Second},
+		{Router: contentOnly(nodes[0]), IgnoreError: true, Timeout: time.Minute},
+		{Router: dhts[0], IgnoreError: true, Timeout: time.Minute},
 	})
 	for c, want := range map[cid.Cid]peer.ID{inVenn: hosts[1].ID(), inDHT: hosts[2].ID()} {
 		var got []peer.ID

@@ -77,7 +77,7 @@ func TestRestartAmongMany(t *testing.T) {
 			continue
 		}
 		for q := range restartAsked {
-			if finds(t, d.node, fmt.Sprintf("%d/%d", q%len(others), q)) {
+			if finds(t, d.node, fmt.Sprintf("%d/%d", q%len(others), q), 2*time.Second) {
 				found++
 			}
 		}
@@ -107,9 +107,9 @@ func neighbours(t *testing.T, n *node.Node) (out []peer.ID) {
 	return out
 }
 
-func finds(t *testing.T, n *node.Node, key string) bool {
+func finds(t *testing.T, n *node.Node, key string, within time.Duration) bool {
 	t.Helper()
-	results, err := n.Query(t.Context(), []byte(key), node.QueryOptions{Timeout: 2 * time.Second})
+	results, err := n.Query(t.Context(), []byte(key), node.QueryOptions{Timeout: within})
 	if err != nil {
 		t.Fatal(err)
 	}

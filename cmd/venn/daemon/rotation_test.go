@@ -38,7 +38,7 @@ func TestRotation(t *testing.T) {
 				return err == nil && held.Header().Seed.Number == seeds[i]
 			})
 			for k := range 20 {
-				if key := fmt.Sprintf("%d/%d", 1-i, k); !finds(t, d.node, key) {
+				if key := fmt.Sprintf("%d/%d", 1-i, k); !finds(t, d.node, key, time.Minute) {
 					t.Errorf("%s, daemon %d does not find %q", when, i, key)
 				}
 			}
@@ -73,7 +73,7 @@ func TestRotation(t *testing.T) {
 	}
 	end(0)
 	end(1)
-	goleak.VerifyNone(t, before)
+	noneLeft(t, before)
 }
 
 // configure changes a repository's configuration.

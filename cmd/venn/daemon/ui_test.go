@@ -13,7 +13,7 @@ import (
 func TestUI(t *testing.T) {
 	r := newRepo(t)
 	s, _, stop := start(t, r)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	ask := func(method, path, host string) *http.Response {
 		req, err := http.NewRequestWithContext(ctx, method, s.HTTP+path, strings.NewReader(`{"peer":0,"add":1}`))
