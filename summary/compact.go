@@ -67,6 +67,6 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 		tries:  p.truncateTries(parts),
 		bytes:  p.bytes - r.EncodedBytes(),
 	}
-	q.measureRate()
+	q.measureTries()
 	return q
 }

@@ -77,12 +77,16 @@ func (s *set) containsFrom(at, cell int, node uint64) bool {
 // cellStart is the bit in unary where a cell begins: after as many zeros as there are cells before.
 func (s *set) cellStart(cell int) int {
 	at := int(s.starts[cell/cellsPerStart])
-	zeros := cell % cellsPerStart
+	return s.skipCells(at, s.unary[at/64], cell%cellsPerStart)
+}
+
+// skipCells is the bit in unary after some zeros from a bit on, which is in the given word.
+func (s *set) skipCells(at int, word uint64, zeros int) int {
 	if zeros == 0 {
 		return at
 	}
 	i := at / 64
-	w := ^s.unary[i] >> (at % 64) << (at % 64)
+	w := ^word >> (at % 64) << (at % 64)
 	for c := bits.OnesCount64(w); c < zeros; c = bits.OnesCount64(w) {
 		zeros -= c
 		i++
@@ -91,18 +95,28 @@ func (s *set) cellStart(cell int) int {
 	return i*64 + selectBit(w, zeros-1) + 1
 }
 
-// selectBit is the place of the k-th one of w, counted from 0.
+// selectBit is the place of the k-th one of w, counted from 0. There is one. It has no branch that depends on w: the
+// sums of ones up to each byte say in which byte it is, and a table where in that.
 func selectBit(w uint64, k int) int {
-	at := 0
-	for half := 32; half > 0; half /= 2 {
-		if c := bits.OnesCount64(w & (1<<half - 1)); k >= c {
-			k -= c
-			w >>= half
-			at += half
+	const lows, highs = 0x0101010101010101, 0x8080808080808080
+	sums := w - w>>1&0x5555555555555555
+	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * lows
+	before := 8 * bits.OnesCount64(((uint64(k)*lows|highs)-sums)&highs)
+	rank := uint64(k) - sums<<8>>before&0xff
+	return before + int(bitInByte[rank%8][w>>before&0xff])
+}
+
+// bitInByte[k][b] is the place of the k-th one of b, counted from 0.
+var bitInByte = func() (table [8][256]uint8) {
+	for b := range 256 {
+		for rest, k := uint(b), 0; rest != 0; rest &= rest - 1 {
+			table[k][b] = uint8(bits.TrailingZeros(rest))
+			k++
 		}
 	}
-	return at
-}
+	return table
+}()
 
 // appendCells appends the nodes of cells begin to end-1 in order, lowered by some levels.
 func (s *set) appendCells(dst []uint64, begin, end, lower int) []uint64 {

@@ -14,6 +14,7 @@ type Prefix struct {
 	parts  [][]byte // nil: compact
 	chain  []Digest // h_0 to h_held; of a compact prefix h_1 and h_held
 	tries  []*trie  // of the blocks begun
+	lone   set      // the one set that block 0 is; zero if there are several, or there is less than all
 	bytes  int
 	rate   float64
 }
@@ -36,10 +37,15 @@ func NewPrefix(h *Header) (*Prefix, error) {
 // measure sets what is derived from the parts.
 func (p *Prefix) measure() {
 	p.held, p.bytes = len(p.parts), Run{Parts: p.parts}.EncodedBytes()
-	p.measureRate()
+	p.measureTries()
 }
 
-func (p *Prefix) measureRate() {
+func (p *Prefix) measureTries() {
+	if len(p.tries) > 0 {
+		if t := p.tries[0]; len(t.ranges) == 1 && t.ranges[0] != nil && t.ranges[0].begin == 0 {
+			p.lone = *t.ranges[0]
+		}
+	}
 	p.rate = 1
 	for _, t := range p.tries {
 		p.rate *= t.falsePositives()

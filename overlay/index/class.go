@@ -8,10 +8,10 @@ import (
 )
 
 // Rows is how many rows a query reads at most.
-const Rows = 6
+const Rows = 10
 
 const (
-	stripeBytes = 4 << 20 // of rows in a stripe, at most, unless it has only 64 columns
+	stripeBytes = 8 << 20 // of rows in a stripe, at most, unless it has only 64 columns
 	maxWords    = 64      // of a row in a stripe
 	manyStripes = 4       // so many of a class, another is made for the next peer at once
 	minRows     = 64

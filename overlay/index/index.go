@@ -18,7 +18,8 @@ type Index struct {
 	hits      []int32
 	acc, part [maxWords]uint64
 	prefixes  []*summary.Prefix
-	bytes     int // of stripes
+	loaded    uint64 // what [stripe.load] returned: nobody reads it
+	bytes     int    // of stripes
 	asked     int
 }
 
@@ -195,6 +196,9 @@ func (x *Index) match(f summary.Fingerprint) {
 			continue
 		}
 		r := g.class.reading(f)
+		for _, s := range g.stripes {
+			x.loaded += s.load(&r)
+		}
 		for _, s := range g.stripes {
 			x.hits = s.match(x.hits, &r, x.acc[:], x.part[:])
 		}

@@ -169,16 +169,16 @@ func TestCosts(t *testing.T) {
 		found += len(x.Candidates(nil, f))
 	}
 	vain := float64(x.Asked()-found) / float64(queries) / peers
-	if vain < 0.008 || vain > 0.03 {
-		t.Errorf("%.5f of the peers asked in vain, want about one in 64", vain)
+	if vain < 0.0005 || vain > 0.002 {
+		t.Errorf("%.5f of the peers asked in vain, want about one in 1,024", vain)
 	}
 	columns := 0
 	for _, s := range x.order[0].stripes {
 		columns += len(s.peers)
 	}
 	bits := 8 * float64(x.order[0].stripes[0].bytes()) / float64(len(x.order[0].stripes[0].peers)) / n
-	if len(x.order) != 1 || columns < peers || bits < 7.5 || bits > 10.5 {
-		t.Errorf("%d groups, %d columns, %.1f bits a key of a column; want 1, at least %d, 7.5 to 10.5", len(x.order), columns, bits, peers)
+	if len(x.order) != 1 || columns < peers || bits < 12.5 || bits > 17.5 {
+		t.Errorf("%d groups, %d columns, %.1f bits a key of a column; want 1, at least %d, 12.5 to 17.5", len(x.order), columns, bits, peers)
 	}
 	x.verify(t)
 }
