@@ -250,8 +250,8 @@ func (x *Index) Memory() int {
 	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
 }
 
-// entrySize is the bytes of an entry, with its place among the loose ones.
-const entrySize = 56 + 8
+// entrySize is the bytes of an entry, and of its place among the loose ones.
+const entrySize = 48 + 4
 
 // All calls found with the candidates of each key, for many keys in one call. The slice is valid until the next.
 func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {
