@@ -6,7 +6,7 @@
 //
 // How they travel. An origin sends each tail to the peers that it is linked with. Every other peer has one of its links feed it:
 // that link sends it each tail of the origin as it comes. So each tail reaches each peer once, along a tree for each origin, as
-// in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). Who is not fed yet hears of numbers from its links, in
+// in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). Who is not fed yet hears of a number from its links, once, in
 // some 13 bytes, and asks the best of those that hold more. Every two seconds a peer tells one link, in turn, which origins have
 // advanced: a branch that is dead, late or a circle shows by such rumours. A feeder is given up for one that tells of more
 // when it is later than feeders have been of late, by the estimator of TCP's retransmission timer.

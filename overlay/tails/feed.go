@@ -21,8 +21,11 @@ const (
 	// A feeder may be late by leastPatience, or by what others have been of late, at most mostPatience.
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
-	// disbelief is how long a link that has not brought what it said to hold is not asked for the same origin.
-	disbelief = time.Minute
+	// disbelief is how long a link that has not brought what it said to hold is not asked for the same origin: a message may have been
+	// lost, so that it is briefDisbelief for one that has
+	// brought what it said until now.
+	disbelief      = time.Minute
+	briefDisbelief = 2 * time.Second
 )
 
 // lateness is how long it has taken from a rumour to the tails: mean and mean deviation, as for the retransmission timer of TCP.
@@ -113,7 +116,7 @@ func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
 		return
 	}
 	if o.behind == 0 {
-		o.lags, o.asked = m.now, m.now
+		o.lags, o.asked, o.again = m.now, m.now, false
 		m.lagging[o.tag] = o
 	}
 	if number > o.behind || m.links[o.rival] == nil {
@@ -151,9 +154,10 @@ func (m *Machine) hurry() {
 	for _, tag := range slices.Sorted(maps.Keys(m.lagging)) {
 		o := m.lagging[tag]
 		if m.now < o.asked+m.late.patience() {
+			m.repeat(o)
 			continue
 		}
-		o.asked = m.now
+		o.asked, o.again = m.now, false
 		switch rival := m.links[o.rival]; {
 		case rival == nil || m.links[o.peer] != nil:
 			m.forgive(o)
@@ -162,12 +166,24 @@ func (m *Machine) hurry() {
 		default:
 			pos := rival.known[tag]
 			if !m.cfg.Undefended.Has(defence.Disbelief) {
-				pos.doubted = m.now + disbelief
+				pos.doubted = m.now + briefDisbelief
+				if pos.failed {
+					pos.doubted = m.now + disbelief
+				}
+				pos.failed = true
 				rival.know(tag, pos)
 			}
 			m.forgive(o)
 			m.uncover(o)
 		}
+	}
+}
+
+// repeat asks a feeder a second time when half of its time is over: the first word may have been lost.
+func (m *Machine) repeat(o *origin) {
+	if l := m.links[o.feeder]; l != nil && !o.again && m.now >= o.asked+m.late.patience()/2 {
+		o.again = true
+		l.owe(o.tag, ask, m.now)
 	}
 }
 

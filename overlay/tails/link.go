@@ -37,6 +37,7 @@ type position struct {
 	knows  bool          // that we need no word from it
 
 	doubted time.Duration // until then it is not believed to hold more than we
+	failed  bool          // it was not believed, and has not brought any tails since
 }
 
 // duty is what a link is to be sent of an origin, and not before when.
@@ -105,10 +106,10 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 	}
 }
 
-// ripe says whether anything that is due to a link is due now.
+// ripe says whether anything that is due to a link is due now. Mere numbers wait for a message that goes anyway.
 func (m *Machine) ripe(l *link) bool {
 	for _, d := range l.due {
-		if m.now >= d.at {
+		if d.how == tell && m.now >= d.at+rideAfter || d.how != tell && m.now >= d.at {
 			return true
 		}
 	}
@@ -195,7 +196,7 @@ func (m *Machine) sent(l *link, tag uint64, it Item) {
 	}
 	pos := l.known[tag]
 	if pos.epoch != o.header.Epoch {
-		pos = position{epoch: o.header.Epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted}
+		pos = position{epoch: o.header.Epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}
 	}
 	pos.told = m.now
 	if len(it.Tails) > 0 {

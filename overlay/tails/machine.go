@@ -40,6 +40,8 @@ const (
 	tickEvery = 100 * time.Millisecond
 	// tellAfter is how long, to twice as long, a link is not told of what others may tell it.
 	tellAfter = 100 * time.Millisecond
+	// rideAfter is how long a number then waits for a message that goes to the link anyway.
+	rideAfter = 400 * time.Millisecond
 	// tellEvery is how long a link is not told of the same origin again.
 	tellEvery = 300 * time.Millisecond
 	// tidyEvery is how often origins that the overlay has forgotten are forgotten here.
@@ -384,6 +386,10 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	}
 	before := o.number()
 	applied := it.Number <= before || m.take(from, o, it.Tails, sure)
+	if pos.failed && o.number() > before {
+		pos.failed = false
+		l.know(o.tag, pos)
+	}
 	switch needs := !it.Direct && !it.Fed && !it.Wants && len(it.Tails) == 0; {
 	case it.Number > o.number() && !applied: // something is missing between
 		l.owe(o.tag, gap, m.now)
@@ -402,8 +408,11 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	case from == o.peer:
 	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
 		l.owe(o.tag, ask, m.now)
-	case needs && it.Number < o.number(), m.covered(o) && from != o.feeder && !pos.knows:
-		l.owe(o.tag, tell, m.now)
+	case needs && it.Number < o.number():
+		l.owe(o.tag, tell, m.now-rideAfter)
+	case m.covered(o):
+		pos.knows = true // if we say nothing
+		l.know(o.tag, pos)
 	}
 }
 
@@ -426,7 +435,7 @@ func (m *Machine) advanced(o *origin) {
 		case p == o.peer || p == o.feeder || pos.direct:
 		case pos.wants:
 			l.owe(o.tag, push, m.now+m.relay(p))
-		case pos.fed:
+		case pos.fed, pos.epoch == o.header.Epoch && pos.told > 0: // who needs more than a rumour has said so since
 			l.rumours[o.tag] = true
 		default:
 			l.owe(o.tag, tell, m.now+m.waitFor(o, p))

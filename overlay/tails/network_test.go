@@ -177,6 +177,9 @@ func TestNetworkOfTails(t *testing.T) {
 			for kind := range pauses {
 				began := n.count(kind, len(pauses))
 				t.Logf("line %d, first %d s: %.0f bytes a state", kind, begins, began.each(began.bytes))
+				if began.each(began.bytes) > 140 {
+					t.Error("wanted: 140 bytes while feeders are found")
+				}
 			}
 		}
 		n.run(c.at)

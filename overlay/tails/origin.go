@@ -38,6 +38,7 @@ type origin struct {
 	lags   time.Duration // since when, by what links have told
 	came   time.Duration // when its tails last led to a later state
 	asked  time.Duration // when the feeder was last given time to bring it
+	again  bool          // it was asked again in that time
 }
 
 // number is the state that the chain leads to.
