@@ -28,8 +28,8 @@ func (o *Overlay) acquaint(now time.Duration) {
 	}
 	if to, ok := o.seek(now); ok {
 		s.nextAsk = now + seekEvery
-		q := o.inquiry(to.Peer, nil, true)
-		q.Least = math.MaxUint16 // nobody alike: these are those near
+		q := o.inquiry(to.Peer)
+		q.Near, q.Known, q.Least = true, o.nearest(), math.MaxUint16 // nobody alike: these are those near
 		o.ask(to, q)
 		return
 	}
@@ -48,7 +48,9 @@ func (o *Overlay) acquaint(now time.Duration) {
 	if o.exchange.IsLinked(to.Peer) {
 		s.links[to.Peer] = true
 	}
-	o.ask(to, o.inquiry(to.Peer, similar, near))
+	q := o.inquiry(to.Peer)
+	q.Near, q.Known, q.Least = near, o.knownTo(similar, near), uint16(math.MaxUint16*min(1, o.bar(similar)))
+	o.ask(to, q)
 }
 
 // ask sends a peer an inquiry.
@@ -156,9 +158,10 @@ func (o *Overlay) unaskedLink() (Record, bool) {
 	return all[o.cfg.Rand.IntN(len(all))], true
 }
 
-// nearby draws one of the few peers nearest to us that can be asked.
+// nearby draws one of the few peers nearest to us that can be asked, of those that were not asked in the search for our range.
 func (o *Overlay) nearby() (Record, bool) {
 	all := nearest(o.scope.place, o.askable(), topology.RangeLinks)
+	all = slices.DeleteFunc(all, func(l located) bool { _, sought := o.scope.seeker.last[l.Record.Peer]; return sought })
 	if len(all) == 0 {
 		return Record{}, false
 	}
@@ -187,13 +190,22 @@ func (o *Overlay) askable() []located {
 	return out
 }
 
-// nearest are the n of all that are nearest to a place, each peer once.
+// nearest are the n of all that are nearest to a place, each peer once. It is for small n.
 func nearest(p coverage.Place, all []located, n int) []located {
-	slices.SortFunc(all, func(a, b located) int {
-		return cmp.Or(cmp.Compare(p.Distance(a.place), p.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
-	})
-	all = slices.CompactFunc(all, func(a, b located) bool { return a.Record.Peer == b.Record.Peer })
-	return all[:min(len(all), n)]
+	out := make([]located, 0, n+1)
+	for _, l := range all {
+		if len(out) == n && p.Distance(l.place) > p.Distance(out[n-1].place) {
+			continue
+		}
+		at, has := slices.BinarySearchFunc(out, l, func(a, b located) int {
+			return cmp.Or(cmp.Compare(p.Distance(a.place), p.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
+		})
+		if !has {
+			out = slices.Insert(out, at, l)
+			out = out[:min(len(out), n)]
+		}
+	}
+	return out
 }
 
 // bar is the overlap from which a peer is of interest: clearly more than the least similar one has that there is room for, and not
@@ -232,12 +244,10 @@ func (o *Overlay) similarRoom() int {
 	return max(1, min(int(max(coverage.SimilarShare*most, left)), maxAlike))
 }
 
-// inquiry is what a peer is asked.
-func (o *Overlay) inquiry(to PeerID, similar []*directory.Entry, near bool) Inquiry {
+// inquiry is what every question to a peer says.
+func (o *Overlay) inquiry(to PeerID) Inquiry {
 	s := &o.scope
-	q := Inquiry{Depth: s.depth, Near: near, Lacks: lacking(s.contacts.Lacks(), s.depth)}
-	q.Least = uint16(math.MaxUint16 * min(1, o.bar(similar)))
-	q.Known = o.knownTo(similar, near)
+	q := Inquiry{Depth: s.depth, Lacks: lacking(s.contacts.Lacks(), s.depth)}
 	own := o.directory.Own()
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !o.exchange.Knows(to) {
@@ -250,6 +260,16 @@ func (o *Overlay) inquiry(to PeerID, similar []*directory.Entry, near bool) Inqu
 		}
 	}
 	return q
+}
+
+// nearest lists the few known peers that are nearest to us, by place.
+func (o *Overlay) nearest() []KnownOrigin {
+	var out []KnownOrigin
+	for _, l := range nearest(o.scope.place, o.askable(), nearKnown) {
+		out = append(out, KnownOrigin{Place: uint32(l.place >> 32)})
+	}
+	slices.SortFunc(out, func(a, b KnownOrigin) int { return cmp.Compare(a.Place, b.Place) })
+	return slices.CompactFunc(out, func(a, b KnownOrigin) bool { return a.Place == b.Place })
 }
 
 // knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
@@ -315,21 +335,36 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	o.exchange.Spend(in.From, exchange.NamesBytes(out))
 }
 
-// namesNear are the peers of an asker's range, nearest first, that it does not know.
+// namesNear are the peers of an asker's range, nearest first, that it does not know: if it says which are nearest to it, those
+// nearer than the last of these.
 func (o *Overlay) namesNear(own coverage.Range, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
 	all := o.askable()
 	if r := o.directory.Own().Record(); r.Envelope != nil {
 		all = append(all, located{Named{Record: r, Depth: o.scope.depth}, o.scope.place})
 	}
+	within := nearness(asker, known)
 	all = slices.DeleteFunc(all, func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
-		return knows || l.Record.Peer == from || !own.Contains(l.place)
+		return knows || l.Record.Peer == from || !own.Contains(l.place) || asker.Distance(l.place) > within
 	})
 	var out []Named
 	for _, l := range nearest(asker, all, event.MaxNamed/2) {
 		out = append(out, l.Named)
 	}
 	return out
+}
+
+// nearness is how near a peer must be to an asker to be of use to it: nearer than the farthest of the nearKnown that it knows.
+func nearness(asker coverage.Place, known map[uint32]uint16) uint64 {
+	if len(known) < nearKnown {
+		return math.MaxUint64
+	}
+	distances := make([]uint64, 0, len(known))
+	for p := range known {
+		distances = append(distances, asker.Distance(coverage.Place(p)<<32))
+	}
+	slices.Sort(distances)
+	return distances[nearKnown-1]
 }
 
 // namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere.
@@ -513,6 +548,9 @@ func (o *Overlay) onContactAnswered(in ContactAnswered) {
 const (
 	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its place.
 	clearlyMore = 1.25
+	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. By as many the size of the network is
+	// estimated.
+	nearKnown = 16
 	// maxAlike is the most similar ones that are reckoned with.
 	maxAlike = event.MaxKnown * 3 / 4
 	// sampleBytes is how much of a summary an introduction carries, but for a first part that is larger.

@@ -52,7 +52,8 @@ func TestKnownThoughNotReached(t *testing.T) {
 		t.Errorf("%d may be asked, want %d", n, origins/2)
 	}
 	for _, near := range []bool{false, true} {
-		q := o.inquiry("friend", similar, near)
+		q := o.inquiry("friend")
+		q.Near, q.Known = near, o.knownTo(similar, near)
 		if len(q.Known) != origins {
 			t.Errorf("%d are said to be known, want %d", len(q.Known), origins)
 		}

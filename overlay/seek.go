@@ -16,6 +16,7 @@ type seeker struct {
 	at   time.Duration            // when somebody was last asked
 	next time.Duration            // when somebody may be asked to whom there is no connection
 	vain int                      // questions in a row that brought nobody
+	over bool                     // the range stood still: from now on gossip brings who is there
 }
 
 const (
@@ -47,13 +48,14 @@ func (s *seeker) due(now time.Duration, p PeerID) (since time.Duration, ok bool)
 
 // seeking says whether a peer with little room still looks for those nearest to it.
 func (o *Overlay) seeking(now time.Duration) bool {
-	return o.cfg.MaxOrigins < littleRoom && now-o.scope.begun < seekFor
+	return o.cfg.MaxOrigins < littleRoom && now-o.scope.begun < seekFor && !o.scope.seeker.over
 }
 
 // seek chooses whom to ask for peers nearer to us. Those to whom there is a connection come first, who was not asked for longest
-// before all; then the nearest of the others.
+// before all; then, when the last question brought nobody, the nearest of the others.
 func (o *Overlay) seek(now time.Duration) (to Record, ok bool) {
 	s := &o.scope.seeker
+	s.over = s.over || s.at > 0 && o.scope.depth > 0 && !o.starting(now)
 	if !o.seeking(now) || len(s.last) >= seekMost {
 		return to, false
 	}
@@ -76,7 +78,7 @@ func (o *Overlay) seek(now time.Duration) (to Record, ok bool) {
 			strange = append(strange, l.Record)
 		}
 	}
-	if best > 0 && now >= s.next && len(strange) > 0 {
+	if best > 0 && now >= s.next && s.vain > 0 && len(strange) > 0 {
 		to, s.next = strange[0], now+seekNewEvery
 	}
 	if to.Peer == "" {

@@ -86,7 +86,7 @@ const (
 	pulseShare = 1.0 / 50
 	pulseBytes = 60
 	leastPulse = 2 * time.Second
-	mostPulse  = 10 * time.Second
+	mostPulse  = 30 * time.Second
 )
 
 // pulse is how often links are told where the node's own tails are. It is of most use where every peer known is linked: then who

@@ -71,11 +71,12 @@ func (x *Exchange) restarted(l *link) {
 	l.queue = l.queue[:0]
 }
 
-// Newcomer says whether a peer knows far fewer peers than the number given: it is told records of some.
+// Newcomer says whether a peer knows far fewer peers than the number given: it is told records of some. Who covers a part of the
+// network has looked for those near it, and knows as few as it wants.
 func (x *Exchange) Newcomer(p event.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
-	return l.hello.Origins < fewOrigins || 4*l.hello.Origins < origins
+	return l.hello.Depth == 0 && (l.hello.Origins < fewOrigins || 4*l.hello.Origins < origins)
 }
 
 // Greet fills in what a hello to a peer says of rates, counts it as said, and counts its bytes, records included.

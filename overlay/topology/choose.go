@@ -18,6 +18,7 @@ const (
 	latestChoice   = 20 * time.Second // and if new ones keep coming, after so long
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted by then is given up
 	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least so long
+	keepAmidGossip = time.Minute      // and so long where gossip finds the similar: it goes on finding slightly better ones
 	auditEvery     = 10 * time.Minute // of a neighbour by overlap
 	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
 	swapLazily     = time.Minute      // and when no estimate has changed since
@@ -139,6 +140,14 @@ func (t *Topology) rangedSlots(peers Peers) int {
 	return max(RangeLinks/2, RangeLinks-theirs)
 }
 
+// keepFor is how long a neighbour by overlap is kept at least.
+func (t *Topology) keepFor() time.Duration {
+	if t.within != nil {
+		return keepAmidGossip
+	}
+	return keepFor
+}
+
 // similarSlots is the number of neighbours chosen by overlap: half as many where gossip finds the similar.
 func (t *Topology) similarSlots() int {
 	if t.within != nil {
@@ -185,7 +194,7 @@ func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	if nb, is := t.neighbours[p]; is {
 		t.kinds[nb.kind]--
 		t.kinds[k]++
-		t.due.By(dueSwap, now+keepFor)
+		t.due.By(dueSwap, now+t.keepFor())
 		nb.kind, nb.since = k, now
 		return false
 	}
@@ -215,7 +224,7 @@ func (t *Topology) swapKind(now time.Duration, peers Peers, k Kind, by rank.Meas
 	var incumbents []rank.Candidate
 	for _, p := range t.linked {
 		nb, is := t.neighbours[p]
-		if !is || nb.kind != k || now-nb.since < keepFor {
+		if !is || nb.kind != k || now-nb.since < t.keepFor() {
 			continue
 		}
 		if e := peers.Lookup(p); e != nil && e.Judged() {

@@ -21,6 +21,7 @@ type node struct {
 	life   uint32        // number of its session, from 1
 	leaves time.Duration // when the session ends, as the plan has it
 
+	alone   bool          // at the start nobody is there of those whom the topology links it with
 	links   []strategy.ID // ascending
 	ends    []connection  // of the links
 	dialing []strategy.ID // links asked for
@@ -153,7 +154,7 @@ func (n *node) join() {
 	n.upFree, n.downFree = n.now, n.now
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
-	if n.now > 0 { // at the start the topology says whom with
+	if n.now > 0 || n.alone { // else the topology says whom with
 		n.sim.bootstrap(n)
 	}
 }

@@ -284,3 +284,24 @@ func TestConnectingCosts(t *testing.T) {
 		t.Errorf("%v bytes besides, want 300", sent)
 	}
 }
+
+// A peer that is there at the start while all to whom the topology links it are away is told of others that are there.
+func TestNobodyBeginsAlone(t *testing.T) {
+	const peers, there = 20, 6
+	linked := make([]bool, peers)
+	s := script(func(h strategy.Host, _ int, _ time.Duration, in strategy.Input) {
+		if _, is := in.(strategy.LinkOpened); is {
+			linked[h.Self()] = true
+		}
+	})
+	var moves []sim.Move
+	for p := range strategy.ID(peers - there) {
+		moves = append(moves, sim.Move{Peer: p})
+	}
+	play(t, sim.Config{Strategy: s, Data: simtest.Clusters(t, peers, 4), Script: sim.Script{Moves: moves}}, nil)
+	for p := peers - there; p < peers; p++ {
+		if !linked[p] {
+			t.Errorf("peer %d never had a link", p)
+		}
+	}
+}

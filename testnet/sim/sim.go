@@ -128,7 +128,8 @@ func (s *Sim) wire() {
 	s.parts = Components(len(s.nodes), s.edges)
 }
 
-// begin plans what happens at the start: everybody who is there joins, and the links of the topology open.
+// begin plans what happens at the start: everybody who is there joins, and the links of the topology open. Who has none of these,
+// for all to whom it has one are away, is told of others.
 func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
@@ -137,13 +138,20 @@ func (s *Sim) begin() {
 		}
 	}
 	const life = 1
+	met, away := make([]bool, len(s.nodes)), make([]bool, len(s.nodes))
 	stays := func(p strategy.ID) bool { return s.churn.online[p] && s.churn.leaves(p, 0) > s.cfg.Least }
 	for _, e := range s.edges {
 		if a, b := e[0], e[1]; stays(a) && stays(b) {
 			s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
 			s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
 			s.tally.connected(a, b, 0)
+			met[a], met[b] = true, true
+		} else {
+			away[a], away[b] = true, true
 		}
+	}
+	for i := range s.nodes {
+		s.nodes[i].alone = away[i] && !met[i]
 	}
 	s.edges = nil
 }
