@@ -99,7 +99,7 @@ func (n *Node) letGo(e links.Evicted) {
 	}
 }
 
-// dial connects when there is room for one more connection, for which it may let go of an idle one.
+// dial connects when there is room for one more connection. It may let go of an idle one once there is the new one.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error {
 	select {
 	case n.dials <- struct{}{}:
@@ -111,14 +111,12 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 		if n.reached(info.ID) {
 			return nil
 		}
-		evict, ok := n.links.Dial(info.ID, passing, time.Now())
-		if ok {
-			n.letGo(evict)
+		if n.links.Dial(info.ID, passing, time.Now()) {
 			err := n.host.Connect(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			if err != nil && n.opened(info.ID) {
 				err = nil // it is there, and only slow to say who it is
 			}
-			n.links.Dialed(info.ID, err == nil, time.Now())
+			n.letGo(n.links.Dialed(info.ID, err == nil, time.Now()))
 			if !n.reached(info.ID) { // it closed before it was entered
 				n.links.Closed(info.ID)
 			}

@@ -94,6 +94,10 @@ func (o *Overlay) take(now time.Duration, in Input) {
 		if o.directory.Outcome(in.Peer, in.Hits, in.Misses) {
 			o.topology.Refuted(now)
 		}
+		if e := o.directory.Lookup(in.Peer); e != nil && in.Misses > 0 {
+			o.topology.Missed(now, e)
+			o.act(now)
+		}
 	case Lost:
 		o.exchange.Lost(now, in.Peer)
 	case RoundTrip:

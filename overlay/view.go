@@ -55,7 +55,7 @@ func (o *Overlay) Memory() int { return o.directory.Memory() }
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
 // summary.
 func (o *Overlay) Incomplete() bool {
-	return o.directory.Incomplete() || o.scope.depth == 0 && o.exchange.MostOrigins() > o.directory.Origins()
+	return o.directory.Incomplete() || o.scope.depth == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
 }
 
 // Origins returns the number of peers that at least a part is held of.

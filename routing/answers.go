@@ -68,7 +68,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 		q.voices[c.namedBy].hits++
 	}
 	if !has {
-		q.wrongName(c)
+		r.wrongName(q, c)
 	}
 }
 
@@ -89,21 +89,29 @@ func (r *Router) provide(q *flight, rec overlay.Record) {
 func (r *Router) confirmFailed(in ConfirmFailed) {
 	q, c := r.candidateIn(in.ID, in.Peer)
 	if q == nil || c.state != asking {
-		r.failures.note(r.now, in.Peer, true)
+		if !in.Here {
+			r.noteFailure(in.Peer, true)
+		}
 		return
 	}
-	r.fail(q, c)
+	if in.Here {
+		r.waitFor(q, c, -1)
+		c.state = failed
+		q.conclude(r.now, c.reason, Failed)
+	} else {
+		r.fail(q, c)
+	}
 	r.advance(q)
 }
 
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *flight, c *candidate) {
 	r.waitFor(q, c, -1)
-	r.failures.note(r.now, c.record.Peer, true)
+	r.noteFailure(c.record.Peer, true)
 	c.state = failed
 	q.conclude(r.now, c.reason, Failed)
 	if c.tries == 1 {
-		q.wrongName(c)
+		r.wrongName(q, c)
 		r.silentName(q, c)
 	}
 }

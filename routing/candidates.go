@@ -48,7 +48,7 @@ func (r *Router) matched(q *flight) {
 	if len(q.candidates) > MaxCandidates/2 {
 		q.keepLikeliest(MaxCandidates / 2)
 	}
-	q.rank()
+	r.rank(q)
 }
 
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
@@ -85,13 +85,16 @@ func (q *flight) keepLikeliest(n int) {
 }
 
 // rank puts all that wait into the order of asking.
-func (q *flight) rank() {
+func (r *Router) rank(q *flight) {
 	entries := make([]match.Entry, 0, len(q.candidates))
 	for i, c := range q.candidates {
 		if c.state == waiting {
 			p := c.p
 			if c.standing != sound {
 				p *= discredit * discredit
+			}
+			if r.inDoubt(q, &c) {
+				p *= discredit
 			}
 			entries = append(entries, match.Entry{Index: i, Probability: p, Cost: c.cost, Tie: c.tie})
 		}
@@ -114,6 +117,9 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 			continue
 		}
 		c.namedBy = a.voice
+		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
+			c.state = shunned
+		}
 		if c.state == shunned || c.state == failed {
 			r.silentName(q, c)
 		}
@@ -129,12 +135,12 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 		c.why = Named
 		c.p = max(match.Listed(falseMatches, len(records), c.rate), c.likely) * c.trust
 	}
-	q.rank()
+	r.rank(q)
 }
 
 // returned takes in providers that a child says it found. They count when they confirm it themselves.
 func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
-	for _, rec := range q.fewNames(child, records) {
+	for _, rec := range records {
 		c := r.learn(q, rec)
 		if c == nil || c.namedBy >= 0 && !q.voices[c.namedBy].givenUp {
 			continue
@@ -142,11 +148,15 @@ func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
 		if c.namedBy = child.voice; c.state == answered {
 			q.voices[child.voice].hits++
 		}
+		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
+			c.state = shunned
+			r.silentName(q, c)
+		}
 		if c.state == waiting || c.state == passed {
 			c.state, c.why, c.p = waiting, Returned, max(c.p, confirmedElsewhere*c.trust)
 		}
 	}
-	q.rank()
+	r.rank(q)
 }
 
 // fewNames are as many of a child's names as are taken from it: what is wanted, and some that may prove wrong.
@@ -183,7 +193,7 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 
 // wrongName counts against who named a candidate that didn't hold the key or couldn't be reached. When the first few
 // names were all wrong, the others are given up.
-func (q *flight) wrongName(c *candidate) {
+func (r *Router) wrongName(q *flight, c *candidate) {
 	if c.namedBy < 0 {
 		return
 	}
@@ -192,7 +202,7 @@ func (q *flight) wrongName(c *candidate) {
 	if v.misses < wrongNames || v.hits > 0 || v.givenUp {
 		return
 	}
-	q.giveUp(c.namedBy)
+	r.giveUp(q, c.namedBy)
 }
 
 // silentName counts against an informant that a candidate which it named does not answer. One that named nobody else has told
@@ -203,25 +213,25 @@ func (r *Router) silentName(q *flight, c *candidate) {
 	}
 	v := &q.voices[c.namedBy]
 	if v.silent++; v.silent == v.names && v.hits == 0 && !v.givenUp {
-		q.giveUp(c.namedBy)
+		r.giveUp(q, c.namedBy)
 	}
 }
 
 // giveUp takes an informant for one that has failed.
-func (q *flight) giveUp(voice int) {
+func (r *Router) giveUp(q *flight, voice int) {
 	q.voices[voice].givenUp = true
 	for i := range q.asks {
 		if q.asks[i].voice == voice {
 			q.asks[i].state = failed
 		}
 	}
-	q.dropNames(voice)
+	r.dropNames(q, voice)
 }
 
 // dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names
 // that only this voice knew end here with All, which would ask them all; with Any they come last, for an informant may
 // have been deceived by others, and one of its names be right.
-func (q *flight) dropNames(voice int) {
+func (r *Router) dropNames(q *flight, voice int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
@@ -234,7 +244,7 @@ func (q *flight) dropNames(voice int) {
 			c.p *= discredit
 		}
 	}
-	q.rank()
+	r.rank(q)
 }
 
 // discredited says whether only a list that was given up spoke for a candidate.

@@ -66,7 +66,7 @@ func (r *Router) askContacts(q *flight) {
 		p := overlay.PeerID(c.Peer)
 		reason := q.explain(r.now, Reason{Peer: p, Why: Contact})
 		q.asks = append(q.asks, ask{
-			peer: p, contact: i + 1, falseMatches: contactMatches, voice: q.newVoice(), state: asking, since: r.now, reason: reason,
+			peer: p, contact: i + 1, falseMatches: contactMatches, voice: r.newVoice(q, p), state: asking, since: r.now, reason: reason,
 		})
 		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 	}

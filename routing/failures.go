@@ -15,6 +15,9 @@ const (
 	firstPause = time.Second
 	// It ends at lastPause: after a partition heals, peers are found again within seconds.
 	lastPause = 8 * time.Second
+	// A peer that is known by name alone rests nameRests times as long: the name may be invented, and another peer
+	// can say the same again and again.
+	nameRests = 32
 	// forgiven is how long after its last failure a peer counts as any other again: its summary has expired by then.
 	forgiven = time.Hour
 	// grace is how long a query waits for a peer that failed before when it has nothing else to wait for.
@@ -26,22 +29,33 @@ type failure struct {
 	last  time.Duration
 	pause time.Duration // from the last failure until it is asked again
 	sure  bool          // it had all the time that an answer may take; else others doubt it, or a query ended meanwhile
+	ours  bool          // it was asked by us
 }
 
 // failures are those of at most [maxFailures] peers. One answer clears a peer's record, and time does.
 type failures map[overlay.PeerID]failure
 
-// note takes in that a peer failed to answer. It is sure if the peer had all the time that an answer may take.
-func (fs *failures) note(now time.Duration, p overlay.PeerID, sure bool) {
+// noteFailure takes in that a peer failed to answer.
+func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
+	longest := lastPause
+	if r.cfg.Undefended.Has(defence.Again) {
+		longest = forgiven
+	}
+	r.failures.note(r.now, p, sure, true, longest)
+}
+
+// note takes in that a peer failed to answer, after which it rests so long at most. It is sure if the peer had all the time that an
+// answer may take.
+func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, longest time.Duration) {
 	if *fs == nil {
 		*fs = failures{}
 	}
-	f := failure{last: now, pause: firstPause, sure: sure}
+	f := failure{last: now, pause: firstPause, sure: sure, ours: ours}
 	if old, ok := fs.of(now, p); ok {
-		f.sure = sure || old.sure
+		f.sure, f.ours = sure || old.sure, ours || old.ours
 		f.pause = old.pause
 		if now >= old.last+old.pause {
-			f.pause = min(2*old.pause, lastPause)
+			f.pause = min(2*old.pause, longest)
 		}
 	}
 	(*fs)[p] = f
@@ -53,7 +67,7 @@ func (fs *failures) note(now time.Duration, p overlay.PeerID, sure bool) {
 // doubt takes in that others could not reach a peer.
 func (fs *failures) doubt(now time.Duration, p overlay.PeerID) {
 	if _, ok := fs.of(now, p); !ok {
-		fs.note(now, p, false)
+		fs.note(now, p, false, false, lastPause)
 	}
 }
 
@@ -77,6 +91,12 @@ func (fs failures) forget() {
 		}
 	}
 	delete(fs, oldest)
+}
+
+// rests says whether a peer that others name is not asked: it failed of late.
+func (r *Router) rests(p overlay.PeerID) bool {
+	f, ok := r.failures.of(r.now, p)
+	return ok && f.ours && r.now < f.last+nameRests*f.pause && !r.cfg.Undefended.Has(defence.Failures|defence.Names)
 }
 
 // Suspected says whether a peer has failed to answer, or others could not reach it, and has not answered since.

@@ -10,7 +10,7 @@ import (
 // TestDoubtsMakeRoom: what others doubt does not push out what failed to answer us.
 func TestDoubtsMakeRoom(t *testing.T) {
 	var fs failures
-	fs.note(0, "dead", true)
+	fs.note(0, "dead", true, true, lastPause)
 	for i := range 2 * maxFailures {
 		fs.doubt(1, overlay.PeerID(fmt.Sprint(i)))
 	}

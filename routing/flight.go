@@ -37,6 +37,7 @@ type flight struct {
 	patience time.Duration // before the next hedge
 	hedgeAt  time.Duration
 	spent    int  // messages, with what is set aside for children
+	vain     int  // messages of these that went to names in doubt
 	short    bool // the budget kept something from being asked
 	stats    Stats
 	wake     time.Duration // when to look again
@@ -79,6 +80,8 @@ type voice struct {
 	hits, misses  int
 	names, silent int  // in the answer of an informant: all, and those of them that do not answer
 	givenUp       bool // too many of its names were wrong
+	proved        bool // it has named holders in earlier queries
+	overdue       bool // a name of it has kept the query waiting
 }
 
 // ask is a question to an informant.
@@ -128,9 +131,9 @@ func (q *flight) excluded(self, p overlay.PeerID) bool {
 	return p == "" || p == self || p == q.origin || q.serves != nil && (p == q.serves.from || q.hadBefore(p))
 }
 
-// newVoice is the index of a new voice.
-func (q *flight) newVoice() int {
-	q.voices = append(q.voices, voice{})
+// newVoice is the index of a new voice, that of a peer.
+func (r *Router) newVoice(q *flight, p overlay.PeerID) int {
+	q.voices = append(q.voices, voice{proved: r.proved(p)})
 	return len(q.voices) - 1
 }
 

@@ -43,15 +43,20 @@ func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 			out = append(out, p)
 		}
 	}
-	salt := r.salt
-	if r.cfg.Undefended.Has(defence.Order) {
-		salt = 0
-	}
-	tie := func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }
+	tie := r.tieFor(q)
 	slices.SortFunc(out, func(a, b overlay.PeerID) int {
 		return cmp.Or(cmp.Compare(r.doubt(a), r.doubt(b)), cmp.Compare(tie(a), tie(b)), cmp.Compare(a, b))
 	})
 	return out
+}
+
+// tieFor decides between equals in an order of this node's own.
+func (r *Router) tieFor(q *flight) func(overlay.PeerID) uint64 {
+	salt := r.salt
+	if r.cfg.Undefended.Has(defence.Order) {
+		salt = 0
+	}
+	return func(p overlay.PeerID) uint64 { return match.Tie(uint64(q.Fingerprint)^salt, string(p)) }
 }
 
 // failedHere says whether a peer has failed to answer a question of this query.
@@ -90,7 +95,7 @@ func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.D
 	q.spent += forwardCost + budget
 	reason := q.explain(r.now, Reason{Peer: p, Why: Forwarded})
 	q.children = append(q.children, child{
-		peer: p, reserved: budget, voice: q.newVoice(), state: asking, until: until, reason: reason,
+		peer: p, reserved: budget, voice: r.newVoice(q, p), state: asking, until: until, reason: reason,
 	})
 	r.emit(Forward{
 		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
@@ -122,7 +127,7 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 	if q.serves != nil {
 		r.passOn(q, c, in.Providers)
 	} else {
-		r.returned(q, c, in.Providers)
+		r.returned(q, c, q.fewNames(c, in.Providers))
 	}
 	r.advance(q)
 }

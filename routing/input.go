@@ -27,10 +27,12 @@ type Confirmed struct {
 	Bytes int // of question and answer, for [Reason] alone
 }
 
-// ConfirmFailed says that a [Confirm] brought no answer.
+// ConfirmFailed says that a [Confirm] brought no answer. Here says that the question was not even sent, for want of room here:
+// that is not the peer's fault.
 type ConfirmFailed struct {
 	ID   QueryID
 	Peer overlay.PeerID
+	Here bool
 }
 
 // CandidatesReceived is an informant's answer, likeliest holders first. Messages is what the answer cost the informant.

@@ -12,8 +12,8 @@ const (
 	// sureRate is the false-positive rate up to which a poor directory's own matches are gone by: at the prior of one
 	// holder in twenty, such a match is as likely true as not.
 	sureRate = 0.05
-	// maxAsks is the most informants of a query, maxAnswers the most of them that answer.
-	maxAsks    = 4
+	// maxAsks is the most informants of a query, maxAnswers the most of them that answer and are not in doubt.
+	maxAsks    = 6
 	maxAnswers = 2
 	// clearlyBetter is how much less an informant's Σf must be than ours.
 	clearlyBetter = 0.5
@@ -102,8 +102,8 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == asking {
 			at = min(at, c.since+r.cfg.ConfirmTimeout)
-			if r.holdsUp(c) {
-				at = min(at, c.since+r.patience(c))
+			if r.holdsUp(q, c) {
+				at = min(at, c.since+r.patience(q, c))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (r *Router) nextLook(q *flight) time.Duration {
 
 // consult asks an informant when the plan says so.
 func (r *Router) consult(q *flight) {
-	if q.Mode == Any && (q.probing > 0 || q.next(r.bound(q)) >= 0) {
+	if q.Mode == Any && r.hopeful(q) {
 		return
 	}
 	peer, falseMatches, ok := r.informant(q)
@@ -131,7 +131,7 @@ func (r *Router) consult(q *flight) {
 	}
 	reason := q.explain(r.now, Reason{Peer: peer, Why: Informant})
 	q.asks = append(q.asks, ask{
-		peer: peer, falseMatches: falseMatches, voice: q.newVoice(), state: asking, since: r.now, reason: reason,
+		peer: peer, falseMatches: falseMatches, voice: r.newVoice(q, peer), state: asking, since: r.now, reason: reason,
 	})
 	r.emit(AskCandidates{ID: q.ID, To: peer, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 }
@@ -147,15 +147,14 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 		if a.state == asking {
 			return "", 0, false
 		}
-		if q.stats.Explain[a.reason].Result == Answered {
+		if q.stats.Explain[a.reason].Result == Answered && !q.voices[a.voice].givenUp && !q.voices[a.voice].doubtful() {
 			answers++
 		}
 	}
 	if answers >= maxAnswers {
 		return "", 0, false
 	}
-	best, f, ok := r.bestInformed()
-	if ok && f <= clearlyBetter*r.view.FalseMatches() && q.askOf(best) == nil && !q.excluded(r.cfg.Self, best) {
+	if best, f, ok := r.bestInformed(q); ok && f <= clearlyBetter*r.view.FalseMatches() {
 		return best, f, true
 	}
 	if len(q.asks) == 0 {
@@ -239,7 +238,14 @@ func (r *Router) probe(q *flight) {
 			return
 		}
 		c := &q.candidates[i]
-		if q.probing >= r.width(q, c) || !q.afford(confirmCost) {
+		if q.probing >= r.width(q, c) {
+			return
+		}
+		if r.inDoubt(q, c) {
+			if !r.affordName(q, c) {
+				continue
+			}
+		} else if !q.afford(confirmCost) {
 			return
 		}
 		c.state, c.since = asking, r.now
@@ -261,6 +267,7 @@ func (r *Router) hedge(q *flight) {
 	if q.Mode != Any || q.probing == 0 || r.now < q.hedgeAt {
 		return
 	}
+	r.waitsInVain(q)
 	q.extra = min(2*q.extra+1, r.cfg.Parallel)
 	q.patience = min(2*q.patience, maxPatience)
 	q.hedgeAt = r.now + q.patience
@@ -270,7 +277,7 @@ func (r *Router) hedge(q *flight) {
 func (r *Router) escalate(q *flight) bool {
 	if !q.retried {
 		q.retried = true
-		if q.retry() {
+		if r.retry(q) {
 			return true
 		}
 	}
@@ -291,13 +298,13 @@ func (r *Router) escalate(q *flight) bool {
 }
 
 // retry gives likely candidates that failed their second chance.
-func (q *flight) retry() bool {
+func (r *Router) retry(q *flight) bool {
 	again := false
 	for i := range q.candidates {
 		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !q.discredited(c) {
 			c.state, again = waiting, true
 		}
 	}
-	q.rank()
+	r.rank(q)
 	return again
 }

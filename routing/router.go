@@ -173,7 +173,7 @@ func (r *Router) end(q *flight, why End) {
 		}
 		r.waitFor(q, c, -1)
 		if again := c.standing >= suspect; again || r.now >= c.since+r.cfg.HedgeAfter {
-			r.failures.note(r.now, c.record.Peer, again)
+			r.noteFailure(c.record.Peer, again)
 		}
 	}
 	if q.serves != nil {

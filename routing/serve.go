@@ -147,14 +147,20 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 	s.queue = nil
 }
 
-// passOn sends on what a child says it found. The origin confirms it; here it doesn't count, for a child that invents
-// providers must not end the search by others.
+// passOn takes in what a child says it found. A holder that the directory would name, too, is sent on: the origin confirms it. Any
+// other is confirmed here first, so that a child that invents holders is found out by who asked it, and nobody else asks for them.
 func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
+	var unsure []overlay.Record
 	for _, rec := range q.fewNames(c, records) {
 		if q.excluded(r.cfg.Self, rec.Peer) {
 			continue
 		}
-		if i, ok := q.index[rec.Peer]; ok && q.candidates[i].state == waiting {
+		i, ok := q.index[rec.Peer]
+		if (!ok || !q.candidates[i].matched) && !r.cfg.Undefended.Has(defence.Vouching|defence.Confirmed) {
+			unsure = append(unsure, rec)
+			continue
+		}
+		if ok && q.candidates[i].state == waiting {
 			q.candidates[i].state = passed
 		}
 		if r.cfg.Undefended.Has(defence.Confirmed) {
@@ -162,6 +168,7 @@ func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 		}
 		r.pass(q, rec)
 	}
+	r.returned(q, c, unsure)
 }
 
 // finishServing sends the last answer.

@@ -36,7 +36,7 @@ func (r *Router) sweep(q *flight) bool {
 			c.why, c.state, c.p, c.cost = Linked, waiting, r.prior.Share(), match.Cost(0, true, r.load[p])
 		}
 	}
-	q.rank()
+	r.rank(q)
 	return true
 }
 
@@ -89,7 +89,7 @@ func (r *Router) heldUp(q *flight) bool {
 		return true
 	}
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking && r.holdsUp(c) {
+		if c := &q.candidates[i]; c.state == asking && r.holdsUp(q, c) {
 			return true
 		}
 	}
@@ -97,15 +97,15 @@ func (r *Router) heldUp(q *flight) bool {
 }
 
 // holdsUp says whether the answer of a candidate under way is to be waited for before the plan goes on.
-func (r *Router) holdsUp(c *candidate) bool { return r.now < c.since+r.patience(c) }
+func (r *Router) holdsUp(q *flight, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
 // patience is how long the plan waits for the answer of a candidate: a short while if it failed to answer of late, or if
 // nothing speaks for it.
-func (r *Router) patience(c *candidate) time.Duration {
+func (r *Router) patience(q *flight, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect:
 		return grace
-	case c.why == Linked:
+	case c.why == Linked, r.inDoubt(q, c):
 		return r.cfg.HedgeAfter
 	}
 	return r.cfg.ConfirmTimeout
@@ -117,7 +117,7 @@ func (r *Router) worthWaiting(q *flight) bool {
 		return true
 	}
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking && (c.standing < suspect || r.holdsUp(c)) {
+		if c := &q.candidates[i]; c.state == asking && (c.standing < suspect && !r.inDoubt(q, c) || r.holdsUp(q, c)) {
 			return true
 		}
 	}

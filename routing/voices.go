@@ -3,6 +3,7 @@ package routing
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -72,6 +73,12 @@ func (r *Router) doubt(p overlay.PeerID) int {
 	return 1
 }
 
+// proved says whether a peer has named holders of late, and few wrong peers.
+func (r *Router) proved(p overlay.PeerID) bool {
+	v := r.voices[p].faded(r.now)
+	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Voices)
+}
+
 // judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did well;
 // one whose names were given up, or who failed, or who named no holder though there was one, did badly.
 func (r *Router) judgeVoices(q *flight) {
@@ -80,6 +87,8 @@ func (r *Router) judgeVoices(q *flight) {
 		switch {
 		case v.hits > 0:
 			r.voices.note(r.now, a.peer, 1, 0)
+		case v.silent > 0 && v.silent == v.names: // it cost a dial each
+			r.voices.note(r.now, a.peer, 0, doubtFrom)
 		case v.givenUp, a.state == failed, a.state == answered && q.found > 0:
 			r.voices.note(r.now, a.peer, 0, 1)
 		}
@@ -95,26 +104,59 @@ func (r *Router) judgeVoices(q *flight) {
 	}
 }
 
-// bestInformed is the linked peer that expects the fewest false matches, among those that say they know of at least nine
-// tenths as many peers as the best. One that is in doubt is not believed; its claims count only when nobody else makes any.
-func (r *Router) bestInformed() (p overlay.PeerID, falseMatches float64, ok bool) {
-	all := r.view.Informants()
-	for doubt := range 2 {
-		most := 0
-		for _, v := range all {
-			if r.doubt(v.Peer) == doubt {
-				most = max(most, v.Origins)
-			}
-		}
-		for _, v := range all {
-			if r.doubt(v.Peer) != doubt || v.Origins < most-most/10 || ok && v.FalseMatches >= falseMatches {
-				continue
-			}
-			p, falseMatches, ok = v.Peer, v.FalseMatches, true
-		}
-		if ok {
-			return p, falseMatches, true
+// bestInformed is the linked peer that expects the fewest false matches, of those that a query may ask and that say they know of at
+// least nine tenths as many peers as others do. One that has named holders before comes first if it knows clearly more than we. One that
+// is in doubt is not believed; its claims count only when nobody else makes any.
+func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64, ok bool) {
+	var tiers [3][]overlay.Informant
+	for _, v := range r.view.Informants() {
+		if may := q.askOf(v.Peer) == nil && !q.excluded(r.cfg.Self, v.Peer); may || r.cfg.Undefended.Has(defence.Boasts) {
+			tier := r.tier(v)
+			tiers[tier] = append(tiers[tier], v)
 		}
 	}
-	return "", 0, false
+	tie := r.tieFor(q)
+	for _, all := range tiers {
+		most := r.mostOrigins(all)
+		for _, v := range all {
+			if v.Origins < most-most/10 {
+				continue
+			}
+			if !ok || v.FalseMatches < falseMatches || v.FalseMatches == falseMatches && tie(v.Peer) < tie(p) {
+				p, falseMatches, ok = v.Peer, v.FalseMatches, true
+			}
+		}
+		if ok {
+			break
+		}
+	}
+	return p, falseMatches, ok && q.askOf(p) == nil && !q.excluded(r.cfg.Self, p)
+}
+
+// tier is 0 for an informant that has named holders and knows clearly more than we, 1 for others, 2 for one in doubt.
+func (r *Router) tier(v overlay.Informant) int {
+	proved := r.proved(v.Peer) && v.FalseMatches <= clearlyBetter*r.view.FalseMatches() && !r.cfg.Undefended.Has(defence.Boasts)
+	if proved {
+		return 0
+	}
+	return 1 + r.doubt(v.Peer)
+}
+
+// boasters is the share of the linked peers, as one of so many, whose word on how many peers they know may be a boast.
+const boasters = 3
+
+// mostOrigins is how many peers those know who know the most, without the word of the third that says most.
+func (r *Router) mostOrigins(all []overlay.Informant) int {
+	if len(all) == 0 {
+		return 0
+	}
+	said := make([]int, len(all))
+	for i, v := range all {
+		said[i] = v.Origins
+	}
+	slices.Sort(said)
+	if r.cfg.Undefended.Has(defence.Boasts) {
+		return said[len(said)-1]
+	}
+	return said[len(said)-1-len(said)/boasters]
 }

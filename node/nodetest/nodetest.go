@@ -47,6 +47,27 @@ func FloodedRequests(unfair bool) (taken int) {
 	return taken
 }
 
+// DialsInVain returns how many of sixteen connections remain after as many dials to peers that there are not, with all of them under
+// way at once.
+func DialsInVain(hasty bool) (left int) {
+	const most = 16
+	t := links.New(most)
+	t.Hasty = hasty
+	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
+	for i := range most {
+		t.Dial(name("honest", i), true, time.Unix(0, 0))
+		t.Dialed(name("honest", i), true, time.Unix(0, 0))
+	}
+	for i := range most {
+		t.Dial(name("ghost", i), true, time.Unix(1, 0))
+	}
+	for i := range most {
+		t.Dialed(name("ghost", i), false, time.Unix(1, 0))
+	}
+	left, _ = t.Counts()
+	return left
+}
+
 // Newcomers returns how many of sixteen links in the mesh remain after as many newcomers have come every three seconds for a minute,
 // as links that others have opened.
 func Newcomers(unkept bool) (left int) {

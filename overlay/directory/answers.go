@@ -59,6 +59,7 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 		return
 	}
 	d.due.By(dueFade, now+fadeEvery)
+	d.sigma = unknownSigma
 	for _, e := range d.Others() {
 		if e != nil {
 			e.fade(now, fadeAgain)
@@ -73,8 +74,12 @@ func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
 	if e == nil {
 		return false
 	}
+	before := e.Refuted()
 	e.add(hits, misses)
-	return misses > 0 && e.Refuted()
+	if refuted = e.Refuted(); refuted != before {
+		d.sigma = unknownSigma
+	}
+	return misses > 0 && refuted
 }
 
 // RoundTrip notes a measured round trip to a peer.

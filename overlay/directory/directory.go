@@ -87,6 +87,7 @@ func New(cfg Config) *Directory {
 func (d *Directory) Open(p event.PeerID) {
 	l := &link{tag: group.Tag(d.cfg.Seed, string(p))}
 	d.links[p] = l
+	d.sigma = unknownSigma
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
 		e.unwanted = 0
 		d.change(Reopened, e)
@@ -98,6 +99,7 @@ func (d *Directory) Open(p event.PeerID) {
 func (d *Directory) Close(p event.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
+	d.sigma = unknownSigma
 	if e != nil && e.group != "" && d.groups[e.group] > d.cfg.MaxGroup {
 		d.Remove(e.index)
 	}
@@ -118,6 +120,7 @@ const (
 func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e != nil && e.state != Named {
+		d.second(e, from)
 		return e
 	}
 	l := d.links[from]
@@ -141,6 +144,7 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 	if e == nil {
 		e = d.create(now, from, tag, Pending)
 	} else {
+		d.second(e, from)
 		d.unname(e)
 		e.state, e.by, e.tried = Pending, from, now
 		d.sigma = unknownSigma
@@ -165,6 +169,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 // create makes an entry of which nothing is held.
 func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
 	e := &Entry{index: d.freeIndex(), tag: tag, state: s, by: from, tried: now}
+	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
 	d.byTag[tag] = e.index
 	d.pairUp(e)

@@ -64,6 +64,7 @@ type Entry struct {
 	limit    int           // parts to hold at most, once memory ran short; 0: no limit
 
 	by       event.PeerID  // which link first told of it, while it is pending
+	seconded bool          // another link has told of it since, or the peer itself
 	tried    time.Duration // when it was last asked for
 	group    string        // of addresses; see Config.Group
 	unwanted time.Duration // nothing is learned of it before then: its group is full

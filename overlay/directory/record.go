@@ -15,6 +15,7 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 	}
 	e := d.Lookup(r.Peer)
 	if e != nil && string(e.record.Envelope) == string(r.Envelope) {
+		d.second(e, from)
 		return ""
 	}
 	p, err := d.cfg.OpenRecord(r.Envelope)

@@ -52,12 +52,13 @@ func (d *Directory) Ignored() int { return d.ignored }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
 // false-positive rates of all peers known, 1 for those that nothing is held of though they are said to have published. Peers known
-// by their record alone do not count: anybody can make such records.
+// by their record alone do not count, nor those that may be invented, nor those that do not hold what they claim: no query for all
+// holders asks them.
 func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0
 		for _, e := range d.Others() {
-			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() {
+			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !d.Discounted(e) {
 				d.sigma += e.Rate()
 			}
 		}
@@ -65,10 +66,10 @@ func (d *Directory) FalseMatches() float64 {
 	return d.sigma
 }
 
-// Incomplete says whether there are peers, within reach, that nothing is held of.
+// Incomplete says whether there are peers, within reach, that nothing is held of. Those that may be invented do not count.
 func (d *Directory) Incomplete() bool {
 	for _, e := range d.Others() {
-		if e != nil && (e.state == Pending || e.state == Named) && e.dialFails == 0 && !e.Covered() {
+		if e != nil && (e.state == Pending || e.state == Named) && e.dialFails == 0 && !e.Covered() && !d.Invented(e) {
 			return true
 		}
 	}

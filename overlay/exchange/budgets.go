@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -90,13 +91,24 @@ func (x *Exchange) Offered(i int) bool {
 	return slices.ContainsFunc(x.order, func(l *link) bool { return l.known(i).have > 0 })
 }
 
-// MostOrigins returns the largest number of peers that a linked peer says it knows.
-func (x *Exchange) MostOrigins() int {
-	most := 0
-	for _, l := range x.order {
-		most = max(most, l.hello.Origins)
+// boasters is the share of the links, as one of so many, whose word on how many peers they know may be a boast.
+const boasters = 3
+
+// OriginsSaid returns the largest number of peers that linked peers say they know, without the word of the third that says most.
+func (x *Exchange) OriginsSaid() int {
+	if len(x.order) == 0 {
+		return 0
 	}
-	return most
+	said := make([]int, len(x.order))
+	for i, l := range x.order {
+		said[i] = l.hello.Origins
+	}
+	slices.Sort(said)
+	boasts := len(said) / boasters
+	if x.cfg.Undefended.Has(defence.Boasts) {
+		boasts = 0
+	}
+	return said[len(said)-1-boasts]
 }
 
 // Informant is a linked peer, and what it says of its directory.

@@ -307,6 +307,18 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 	}
 }
 
+// Missed notes that a peer did not hold what its summary was sure to claim. One that has not confirmed anything yet is audited
+// at once: else each query for what it claims in vain would find out a little.
+func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
+	if hits, _ := e.Answers(); hits > 0 || e.Refuted() || t.cfg.Undefended.Has(defence.Audits) {
+		return
+	}
+	if now >= t.audits[e.Index()] && e.SureMatches() {
+		t.audits[e.Index()] = now + auditEvery
+		t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
+	}
+}
+
 // dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted; not one that is
 // about to send something.
 func (t *Topology) dropExtra(idle func(event.PeerID) bool) {

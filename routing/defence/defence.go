@@ -28,6 +28,14 @@ const (
 	Trust
 	// Silence gives up an informant of whose names nobody answers.
 	Silence
+	// Names for which only a peer speaks that named somebody wrong before are asked last, and for a part of the budget.
+	Names
+	// Again asks a peer that failed to answer after a few seconds, however long it was gone.
+	Again
+	// Boasts of a few linked peers, that they know more than all others, do not keep the others from being asked.
+	Boasts
+	// Vouching has a peer pass on those holders alone that it has confirmed, or that it would name itself.
+	Vouching
 )
 
 // Has says whether a defence is switched off.

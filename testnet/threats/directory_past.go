@@ -2,6 +2,7 @@ package threats
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -29,6 +31,11 @@ var pastAttacks = []attack{
 		name: "half of the network boasts with its victim's own keys", where: Cores, measured: "slots that boasters have after five minutes, of the four for overlap",
 		target: atMost(0), defence: "neighbours by overlap are audited", slow: true,
 		run: switched(pretended, defence.Audits),
+	},
+	{
+		name: "a summary of keys that its origin does not hold", where: Cores, measured: "queries that ask it in vain before it is passed over", target: atMost(2),
+		defence: "who lacks what it was sure to hold is audited at once",
+		run:     switched(pretender, defence.Audits),
 	},
 }
 
@@ -111,6 +118,41 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 		}
 	}
 	return float64(believed) / float64(len(chosen)), nil
+}
+
+// pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted no more. It
+// holds none of the keys of an audit.
+func pretender(off defence.Off) (float64, error) {
+	s, err := newScene(1, 1000, overlay.Config{Undefended: off})
+	if err != nil {
+		return 0, err
+	}
+	own, err := overlaytest.NewOrigin("self", overlaytest.Fingerprints(1000, 0, 0), summary.Header{})
+	if err != nil {
+		return 0, err
+	}
+	s.step(0, overlay.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
+	s.step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 20})
+	now := time.Duration(0)
+	for ; now < time.Minute; now += tick {
+		s.step(now, overlay.Tick{})
+	}
+	claimant := s.origins[0].ID
+	for asked := 1; asked <= 100; asked++ {
+		for _, e := range s.o.Step(now, overlay.Outcome{Peer: claimant, Misses: 1}) {
+			if a, ok := e.(overlay.Audit); ok && a.Of.Peer == claimant {
+				s.step(now, overlay.Outcome{Peer: claimant, Misses: 20})
+			}
+		}
+		c := s.o.Candidates(nil, overlaytest.Fingerprints(1000, 0, 0)[0])
+		if len(c) != 1 {
+			return 0, fmt.Errorf("%d peers match", len(c))
+		}
+		if match.Trust(c[0].Hits, c[0].Misses) < match.MinTrust {
+			return float64(asked), nil
+		}
+	}
+	return 100, nil
 }
 
 // pretended is how many neighbours by overlap hold nothing of what they claim.

@@ -48,6 +48,11 @@ var exchangeAttacks = []attack{
 		run:     switched(unasked, defence.Released),
 	},
 	{
+		name: "a link that is lost and comes back looks guilty", where: Cores, measured: "reports of it", target: atMost(0),
+		defence: "parts asked for come in peace after the link was lost, too",
+		run:     switched(lostLink, defence.Released),
+	},
+	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
 		defence: "senders keep to what a receiver declares", run: narrow(256_000),
 	},
@@ -211,6 +216,22 @@ func unasked(off defence.Off) (float64, error) {
 			step(now, in)
 		}
 		step(now, overlay.Tick{})
+	}
+	return float64(s.faults[overlay.FaultUnasked]), nil
+}
+
+// lostLink is how many faults are reported of a link that is lost, comes back at once, and brings what it was asked for before.
+func lostLink(off defence.Off) (float64, error) {
+	s, err := newScene(20, 50, overlay.Config{Undefended: off})
+	if err != nil {
+		return 0, err
+	}
+	late := s.asked(s.o.Step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400}))
+	late = append(late, s.asked(s.o.Step(tick, overlay.Tick{}))...)
+	s.o.Step(tick, overlay.LinkClosed{Peer: honest})
+	link(s.o, tick, honest)
+	for _, in := range late {
+		s.step(2*tick, in)
 	}
 	return float64(s.faults[overlay.FaultUnasked]), nil
 }

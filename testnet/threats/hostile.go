@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -21,6 +22,16 @@ var hostileAttacks = []attack{
 		name: "records of ghosts make a directory look poor", where: Cores, measured: "false matches that a query is said to bring", target: atMost(1),
 		defence: "peers known by a record alone do not count",
 		run:     switched(seemsPoor, defence.Ageing),
+	},
+	{
+		name: "claims of origins that there are not make a directory look poor", where: Cores, measured: "false matches that a query is said to bring",
+		target: atMost(1), defence: "a second link must tell of an origin of which nothing has come",
+		run: switched(inventedOrigins, defence.Seconding),
+	},
+	{
+		name: "one link boasts of a million peers", where: Cores, measured: "1 if all searches for all holders are handed on", target: atMost(0),
+		defence: "the third of the links that says most is not heard",
+		run:     switched(boasts, defence.Boasts),
 	},
 }
 
@@ -87,6 +98,50 @@ func (s *scene) lie(now time.Duration) {
 		junk.Run.Parts = [][]byte{{1, 2, 3}}
 		s.step(now, junk)
 	}
+}
+
+// inventedOrigins is how many false matches a directory expects that knows 20 origins well, and has heard of others from a liar.
+func inventedOrigins(off defence.Off) (float64, error) {
+	s, err := amongFour(off)
+	if err != nil {
+		return 0, err
+	}
+	for now := tick; now < time.Minute; now += tick {
+		if now%time.Second == 0 {
+			e := summary.Epoch{Generation: 1, Sequence: 1}
+			claim := overlay.Item{Group: group.New(uint64(now), e), Have: 20}
+			s.step(now, overlay.CatalogueReceived{From: liar, Items: []overlay.Item{claim}, Bytes: 20})
+		}
+		s.step(now, overlay.Tick{})
+	}
+	return s.o.FalseMatches(), nil
+}
+
+// boasts says whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
+func boasts(off defence.Off) (float64, error) {
+	s, err := amongFour(off)
+	if err != nil {
+		return 0, err
+	}
+	for now := tick; now < time.Minute; now += tick {
+		s.step(now, overlay.Tick{})
+	}
+	s.step(time.Minute, overlay.HelloReceived{Peer: liar, Hello: overlay.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
+	return truth(s.o.Incomplete()), nil
+}
+
+// amongFour is a scene with 20 origins that the node knows, two more honest links and a liar.
+func amongFour(off defence.Off) (*scene, error) {
+	s, err := newScene(20, 1000, overlay.Config{Undefended: off})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range []overlay.PeerID{"honest 2", "honest 3"} {
+		link(s.o, 0, p)
+		s.step(0, overlay.CatalogueReceived{From: p, Items: s.items(nil), Bytes: 400})
+	}
+	s.step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400})
+	return s, nil
 }
 
 // seemsPoor is how many false matches a directory expects that knows 20 origins well, and ghosts.

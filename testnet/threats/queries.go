@@ -2,6 +2,7 @@ package threats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -24,6 +25,26 @@ var queryAttacks = []attack{
 		name: "an informant invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
 		defence: "an informant of whose names nobody answers is given up",
 		run:     switched(inventor, defence.Silence),
+	},
+	{
+		name: "an informant names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
+		defence: "names in doubt come last, hold nothing up, and another informant is asked meanwhile",
+		run:     switched(deadNames, defence.Names),
+	},
+	{
+		name: "the same again and again", where: Cores, measured: "dials in vain of 20 finds, one a second", target: atMost(8),
+		defence: "a peer known by name alone that failed rests for long",
+		run:     switched(namedAgain, defence.Names),
+	},
+	{
+		name: "three of ten informants boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
+		defence: "the third that says most is not heard: the best informed of the others is asked",
+		run:     switched(boasting, defence.Boasts),
+	},
+	{
+		name: "a child's child invents holders", where: Cores, measured: "of them, those that the searcher dials", target: atMost(0),
+		defence: "a peer passes on the holders that it has confirmed",
+		run:     switched(grandchild, defence.Vouching),
 	},
 	{
 		name: "the name of a search is spent by another", where: Cores, measured: "holders found, of 1", target: atLeast(1),
@@ -100,6 +121,8 @@ type place struct {
 	cfg  routing.Config // of all nodes
 	err  error
 	last routing.QueryID
+
+	later []routing.Input // for a, see findAsAsked
 }
 
 func newPlace(cfg routing.Config, links string) *place {
@@ -129,6 +152,23 @@ func (p *place) find(at overlay.PeerID, key string) routing.Stats {
 	p.last++
 	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
 	p.Run()
+	done := p.node(at).Done
+	return done[len(done)-1].Stats
+}
+
+// findAsAsked is find, in which p.later is given to the searcher as it comes up.
+func (p *place) findAsAsked(at overlay.PeerID, key string) routing.Stats {
+	p.last++
+	n := len(p.node(at).Done)
+	p.Start(at, routing.Query{ID: p.last, Key: []byte(key), Mode: routing.Any})
+	for end := p.Now() + time.Minute; len(p.node(at).Done) == n && p.Now() < end; {
+		p.RunUntil(p.Now() + time.Millisecond)
+		later := p.later
+		p.later = nil
+		for _, in := range later {
+			p.Step(at, in)
+		}
+	}
 	done := p.node(at).Done
 	return done[len(done)-1].Stats
 }
@@ -165,6 +205,110 @@ func inventor(off defence.Off) (float64, error) {
 	p.Step("a", routing.CandidatesReceived{ID: 1, From: "inventor", Records: []overlay.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}})
 	p.Run()
 	return float64(p.node("a").Done[0].Stats.Found), nil
+}
+
+// named is a place where a searcher of poor knowledge has an inventor and an honest peer to ask. What the inventor names comes when it
+// is asked.
+func named(off defence.Off, names ...overlay.PeerID) *place {
+	p := newPlace(routing.Config{Undefended: off}, "a-inventor a-honest")
+	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
+	for i := range 50 {
+		n := p.node(overlay.PeerID(fmt.Sprint("p", i)))
+		n.Holds[fmt.Sprint("key ", i)] = true
+		p.node("a").Knows[n.ID], p.node("honest").Knows[n.ID] = 1, 0.0001
+	}
+	var records []overlay.Record
+	for _, n := range names {
+		p.node(n).Mute = true
+		records = append(records, overlay.Record{Peer: n})
+	}
+	p.Trace = func(s string) {
+		var q uint64
+		if i := strings.Index(s, "a > AskCandidates q"); i >= 0 && strings.Contains(s, " inventor ") {
+			_, _ = fmt.Sscanf(s[i:], "a > AskCandidates q%d", &q)
+			p.later = append(p.later, routing.CandidatesReceived{ID: routing.QueryID(q), From: "inventor", Records: records})
+		}
+	}
+	return p
+}
+
+// dead names peers that do not answer.
+func dead(n int) (names []overlay.PeerID) {
+	for i := range n {
+		names = append(names, overlay.PeerID(fmt.Sprint("dead ", i)))
+	}
+	return names
+}
+
+func deadNames(off defence.Off) (float64, error) {
+	p := named(off, dead(routing.MaxNamesAny)...)
+	s := p.findAsAsked("a", "key 7")
+	if s.Found == 0 {
+		return 30_000, nil // as long as a query may take
+	}
+	return float64(s.Elapsed.Milliseconds()), nil
+}
+
+func namedAgain(off defence.Off) (float64, error) {
+	p := named(off|defence.Voices|defence.Silence, dead(4)...) // whoever names them is believed each time
+	vain := 0
+	for i := range 20 {
+		for _, r := range p.findAsAsked("a", fmt.Sprint("key ", i)).Explain {
+			if strings.HasPrefix(string(r.Peer), "dead") {
+				vain++
+			}
+		}
+		p.RunUntil(p.Now() + time.Second)
+	}
+	return float64(vain), nil
+}
+
+// boasting is how many messages a find costs where the only one of ten linked peers that is well informed does not boast.
+func boasting(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off | defence.Voices}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
+	for _, b := range []overlay.PeerID{"b1", "b2", "b3"} {
+		p.node(b).Boasts, p.node(b).Mute = true, true
+	}
+	for i := range 50 {
+		n := p.node(overlay.PeerID(fmt.Sprint("p", i)))
+		n.Holds[fmt.Sprint("key ", i)] = true
+		for _, x := range []overlay.PeerID{"a", "d1", "d2", "d3", "d4", "d5", "d6"} {
+			p.node(x).Knows[n.ID] = 1
+		}
+		p.node("honest").Knows[n.ID] = 0.0001
+	}
+	sum := 0
+	for i := range 30 {
+		sum += p.find("a", fmt.Sprint("key ", i)).Messages
+	}
+	return float64(sum) / 30, nil
+}
+
+func grandchild(off defence.Off) (float64, error) {
+	p := newPlace(routing.Config{Undefended: off}, "a-b b-liar")
+	p.node("liar").Mute = true
+	var ghosts []overlay.Record
+	for _, g := range dead(8) {
+		p.node(g).Mute = true
+		ghosts = append(ghosts, overlay.Record{Peer: g})
+	}
+	asked, vain := false, 0
+	p.Trace = func(s string) {
+		asked = asked || strings.Contains(s, "b > Forward s0 liar")
+		if strings.Contains(s, "a > Confirm") && strings.Contains(s, " dead ") {
+			vain++
+		}
+	}
+	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+	for !asked && p.Now() < time.Minute {
+		p.RunUntil(p.Now() + time.Millisecond)
+	}
+	if !asked {
+		return 0, errors.New("the liar is not asked")
+	}
+	p.Step("b", routing.ForwardReturned{ID: routing.MaxQueryID, From: "liar", Providers: ghosts, Messages: 16, Final: true})
+	p.Run()
+	return float64(vain), nil
 }
 
 func poisoned(off defence.Off) (float64, error) {
@@ -291,6 +435,9 @@ func greedy(cfg routing.Config) (float64, error) {
 	for i := range 600 {
 		n := p.node(overlay.PeerID(fmt.Sprintf("q%03d", i)))
 		p.node("b").Knows[n.ID] = 1
+		for _, l := range p.node("b").Links { // none of them knows more
+			p.node(l).Knows[n.ID] = 1
+		}
 	}
 	p.Step("b", search("k", 1<<40, 1_000_000, p.Now()+20*time.Second))
 	p.RunUntil(p.Now() + 20*time.Second)

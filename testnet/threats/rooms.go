@@ -17,6 +17,10 @@ var roomAttacks = []attack{
 		defence: "a peer has as much of the queue as is free for all", run: room(nodetest.FloodedRequests),
 	},
 	{
+		name: "dials to peers that there are not close others", where: Cores, measured: "connections that remain, of 16", target: atLeast(16),
+		defence: "a connection gives way once a dial has succeeded", run: room(nodetest.DialsInVain),
+	},
+	{
 		name: "newcomers take the places of links", where: Cores, measured: "links in the mesh that remain, of 16", target: atLeast(16),
 		defence: "links in the mesh give way to nobody", run: room(nodetest.Newcomers),
 	},

@@ -65,7 +65,7 @@ type attack struct {
 }
 
 // all are the attacks, a family a file.
-var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, valueAttacks, byteAttacks, diskAttacks, roomAttacks, hostAttacks, linkAttacks)
+var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks, roomAttacks, hostAttacks, linkAttacks)
 
 // Options of Run.
 type Options struct {

@@ -14,13 +14,22 @@ import (
 // is safe for concurrent use.
 type Table struct {
 	Unkept bool // for tests: newcomers may take the places of links in the mesh
+	Hasty  bool // for tests: a dial takes the place of a connection before it has succeeded
 
 	mu      sync.Mutex
 	most    int // connections made and links taken
 	share   int // links taken
 	peers   map[peer.ID]*conn
-	dialing map[peer.ID]bool // true: only to confirm
+	dialing map[peer.ID]*dial
 	peak    int
+}
+
+// dial is what there is of dials to one peer.
+type dial struct {
+	under   int     // way
+	passing bool    // only to confirm
+	evict   Evicted // who gives way when one succeeds
+	leaving *conn   // with whom; nil: nobody
 }
 
 // conn is a connection that the node made, or has a link on.
@@ -31,6 +40,7 @@ type conn struct {
 	needed  bool // of a neighbour
 	mesh    bool // in pubsub's mesh
 	fresh   bool // not used yet
+	notice  bool // it gives way as soon as a dial has succeeded
 	busy    int  // streams open on it
 	used    time.Time
 }
@@ -47,13 +57,13 @@ func New(most int) *Table { return NewShared(most, most/2) }
 
 // NewShared is New with another limit of links taken, for tests.
 func NewShared(most, share int) *Table {
-	return &Table{most: most, share: share, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]bool)}
+	return &Table{most: most, share: share, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
 // worth ranks connections: of less worth go first; those in use, just made or of a neighbour do not go at all.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
-	case c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
+	case c.notice || c.needed || c.busy > 0 || c.fresh && now.Sub(c.used) < freshLife:
 		return 0, false
 	case c.mesh:
 		return 2, true
@@ -69,9 +79,12 @@ func (c *conn) idle(now time.Time, life time.Duration) bool {
 	return mayGo && worth < 2 && now.Sub(c.used) > life
 }
 
-// counts are the connections made, those being made included, and the links taken.
+// counts are the connections made, those being made included, and the links taken. Those that give way do not count.
 func (t *Table) counts() (made, taken int) {
 	for _, c := range t.peers {
+		if c.notice {
+			continue
+		}
 		if c.made {
 			made++
 		} else {
@@ -99,25 +112,35 @@ type Evicted struct {
 	Made bool    // the connection was made by this node
 }
 
-// Dial asks for room for one more connection, to p. It returns who gives way, and whether there is room then: the connection made
-// that is worth least, else an idle link taken. Were it the other way round, links taken in the place of such links would let the node
-// make more and more. If there is room, Dialed must be called when the dial has ended. What
-// peers do takes none of this room: links taken have a share of their own, and a link that is taken anyway, because this
-// node wants it, counts against that.
-func (t *Table) Dial(p peer.ID, passing bool, now time.Time) (evict Evicted, ok bool) {
+// Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended. Room may be that
+// of a connection which gives way if the dial succeeds: the connection made that is worth least, else an idle link taken. Were it the
+// other way round, links taken in the place of such links would let the node make more and more. What peers do takes none of this
+// room: links taken have a share of their own, and a link that is taken anyway, because this node wants it, counts against that.
+func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if d := t.dialing[p]; d != nil {
+		d.under++
+		d.passing = d.passing && passing
+		return true
+	}
+	d := &dial{under: 1, passing: passing}
 	made, taken := t.counts()
 	if room := t.most - min(taken, t.share); made >= room {
-		if evict.Peer, evict.Made = t.least(p, now); !evict.Made {
-			if evict.Peer, ok = t.idleTaken(now); !ok || taken > t.share {
-				return Evicted{}, false
+		if d.evict.Peer, d.evict.Made = t.least(p, now); !d.evict.Made {
+			var ok bool
+			if d.evict.Peer, ok = t.idleTaken(now); !ok || taken > t.share {
+				return false
 			}
 		}
-		delete(t.peers, evict.Peer)
+		d.leaving = t.peers[d.evict.Peer]
+		d.leaving.notice = true
+		if t.Hasty {
+			delete(t.peers, d.evict.Peer)
+		}
 	}
-	t.dialing[p] = passing
-	return evict, true
+	t.dialing[p] = d
+	return true
 }
 
 // idleTaken returns the link taken that may give way to another, if any: of those idle, the one idle for longest.
@@ -138,22 +161,34 @@ func (t *Table) givesWay(c *conn, now time.Time) bool {
 	return c.idle(now, stayLife) || t.Unkept && c.mesh && now.Sub(c.used) > stayLife
 }
 
-// Dialed says that a dial has ended, and whether it made a connection.
-func (t *Table) Dialed(p peer.ID, made bool, now time.Time) {
+// Dialed says that a dial has ended, and whether it made a connection. It returns whose connection or link has given way to it: nobody's
+// if it failed, for an address costs a liar nothing.
+func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	passing := t.dialing[p]
-	delete(t.dialing, p)
-	if !made {
-		return
+	d := t.dialing[p]
+	if d.under--; d.under == 0 {
+		delete(t.dialing, p)
 	}
+	if !made {
+		if d.under == 0 && d.leaving != nil {
+			d.leaving.notice = false
+		}
+		return Evicted{}
+	}
+	if d.leaving != nil && t.peers[d.evict.Peer] == d.leaving {
+		delete(t.peers, d.evict.Peer)
+		evict = d.evict
+	}
+	d.leaving = nil
 	if c := t.peers[p]; c != nil {
 		c.made = true // a link came first
 	} else {
-		t.peers[p] = &conn{made: true, passing: passing, fresh: true, used: now}
+		t.peers[p] = &conn{made: true, passing: d.passing, fresh: true, used: now}
 	}
 	all, taken := t.counts()
 	t.peak = max(t.peak, all+taken)
+	return evict
 }
 
 // Passing says whether the connection to p was made, by us, only to confirm.
@@ -161,7 +196,8 @@ func (t *Table) Passing(p peer.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.peers[p]
-	return t.dialing[p] || c != nil && c.passing
+	d := t.dialing[p]
+	return d != nil && d.passing || c != nil && c.passing
 }
 
 // MayLink says whether Link would find room for p.

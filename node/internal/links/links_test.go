@@ -14,12 +14,16 @@ func at(second int) time.Time { return time.Unix(int64(second), 0) }
 // made adds a connection that the node made, and returns whose place it took.
 func made(t *testing.T, table *Table, p peer.ID, now time.Time) peer.ID {
 	t.Helper()
-	evict, ok := table.Dial(p, true, now)
-	if !ok {
+	return dialed(t, table, p, now).Peer
+}
+
+// dialed dials with success, and returns whose place the connection took.
+func dialed(t *testing.T, table *Table, p peer.ID, now time.Time) Evicted {
+	t.Helper()
+	if !table.Dial(p, true, now) {
 		t.Fatalf("no room for %s", p)
 	}
-	table.Dialed(p, true, now)
-	return evict.Peer
+	return table.Dialed(p, true, now)
 }
 
 func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
@@ -41,8 +45,8 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 		}
 		c.Use("x"+want, false)
 	}
-	if got, ok := c.Dial("last", true, at(100)); ok {
-		t.Errorf("room for one more in place of %q: all others are in use", got.Peer)
+	if c.Dial("last", true, at(100)) {
+		t.Error("room for one more: all others are in use")
 	}
 	done()
 	if got := made(t, c, "last", at(100)); got != "busy" {
@@ -60,10 +64,7 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 func TestPassingGoesSoon(t *testing.T) {
 	c := New(32)
 	for _, p := range []peer.ID{"idle", "busy", "link"} {
-		if _, ok := c.Dial(p, true, at(0)); !ok {
-			t.Fatalf("no room for %s", p)
-		}
-		c.Dialed(p, true, at(0))
+		made(t, c, p, at(0))
 	}
 	done := c.Use("busy", false)
 	c.Link("link", true, at(0))
@@ -133,16 +134,44 @@ func TestIdleLinksGiveWay(t *testing.T) {
 	for i := range 7 {
 		made(t, c, peer.ID(fmt.Sprint(i)), at(0))
 	}
-	if evict, ok := c.Dial("x", true, at(10)); !ok || !evict.Made {
-		t.Errorf("evicted %+v, %v", evict, ok)
+	if evict := dialed(t, c, "x", at(10)); !evict.Made {
+		t.Errorf("evicted %+v", evict)
 	}
-	c.Dialed("x", true, at(10))
 	for i := range 7 {
 		c.Use(peer.ID(fmt.Sprint(i)), false)
 	}
 	c.Use("x", false)
-	if evict, ok := c.Dial("y", true, at(10)); !ok || evict != (Evicted{Peer: "taken"}) {
-		t.Errorf("evicted %+v, %v", evict, ok)
+	if evict := dialed(t, c, "y", at(10)); evict != (Evicted{Peer: "taken"}) {
+		t.Errorf("evicted %+v", evict)
+	}
+}
+
+// TestFailedDialsEvictNobody: dials to peers that there are not close nothing, and one that succeeds has its place.
+func TestFailedDialsEvictNobody(t *testing.T) {
+	c := New(4)
+	for i, p := range []peer.ID{"a", "b", "c", "d"} {
+		made(t, c, p, at(i))
+	}
+	for i := range 100 {
+		ghost := peer.ID(fmt.Sprint("ghost ", i))
+		if !c.Dial(ghost, true, at(100)) || !c.Dial(ghost, true, at(100)) {
+			t.Fatal("no room")
+		}
+		for range 2 {
+			if evict := c.Dialed(ghost, false, at(100)); evict.Peer != "" {
+				t.Fatalf("%s gave way to nobody", evict.Peer)
+			}
+		}
+	}
+	if made, _ := c.Counts(); made != 4 {
+		t.Errorf("%d of 4 connections are left", made)
+	}
+	if !c.Dial("x", true, at(100)) || !c.Dial("x", true, at(100)) || !c.Dial("y", true, at(100)) {
+		t.Fatal("no room")
+	}
+	first, again, other := c.Dialed("x", true, at(100)), c.Dialed("x", true, at(100)), c.Dialed("y", true, at(100))
+	if first.Peer != "a" || again.Peer != "" || other.Peer != "b" {
+		t.Errorf("evicted %q, %q and %q; want a, nobody and b", first.Peer, again.Peer, other.Peer)
 	}
 }
 
@@ -185,14 +214,14 @@ func TestFreshConnectionsStay(t *testing.T) {
 	for _, p := range []peer.ID{"a", "b", "c", "d"} {
 		made(t, c, p, now)
 	}
-	if evict, ok := c.Dial("e", true, now.Add(freshLife-1)); ok {
-		t.Errorf("a fresh connection makes room: %q", evict.Peer)
+	if c.Dial("e", true, now.Add(freshLife-1)) {
+		t.Error("a fresh connection makes room")
 	}
 	c.Use("b", false)()
-	if evict, ok := c.Dial("e", true, now.Add(freshLife-1)); !ok || evict.Peer != "b" || !evict.Made {
-		t.Errorf("evicted %q, %v; want the one that has been used", evict.Peer, ok)
+	if evict := dialed(t, c, "e", now.Add(freshLife-1)); evict.Peer != "b" || !evict.Made {
+		t.Errorf("evicted %q; want the one that has been used", evict.Peer)
 	}
-	if evict, ok := c.Dial("f", true, now.Add(freshLife)); !ok || evict.Peer != "a" {
-		t.Errorf("evicted %q, %v; want one that nobody came to use", evict.Peer, ok)
+	if evict := dialed(t, c, "f", now.Add(freshLife)); evict.Peer != "a" {
+		t.Errorf("evicted %q; want one that nobody came to use", evict.Peer)
 	}
 }

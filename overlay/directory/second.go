@@ -1,0 +1,35 @@
+package directory
+
+import (
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/event"
+)
+
+// fewLinks is the number of links below which the word of one is enough: there may be no second that could know.
+const fewLinks = 4
+
+// second notes that a link tells of an entry. An origin costs a liar nothing to invent; for honest ones a second link soon
+// speaks, or the origin itself.
+func (d *Directory) second(e *Entry, from event.PeerID) {
+	if e.seconded || from == e.by && !d.isOf(from, e.tag) {
+		return
+	}
+	e.seconded = true
+	d.sigma = unknownSigma
+}
+
+// isOf says whether a tag is a linked peer's own.
+func (d *Directory) isOf(p event.PeerID, tag uint64) bool {
+	l := d.links[p]
+	return l != nil && d.isTag(tag, l)
+}
+
+// Discounted says whether queries do not go by an entry's claims any more.
+func (d *Directory) Discounted(e *Entry) bool {
+	return e.Refuted() && !d.cfg.Undefended.Has(defence.Audits)
+}
+
+// Invented says whether there may be no such origin: nothing has come of it, and only one link tells of it.
+func (d *Directory) Invented(e *Entry) bool {
+	return (e.state == Pending || e.state == Named) && !e.seconded && len(d.links) >= fewLinks && !d.cfg.Undefended.Has(defence.Seconding)
+}

@@ -1,0 +1,68 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/routing/defence"
+)
+
+// A name costs a liar nothing, and an address where nobody answers costs who dials it most. So a name for which nothing else
+// speaks is in doubt as soon as another from the same voice did not answer, or keeps the query waiting, unless that voice has
+// named a holder before. Names in doubt are asked last. They get a part of the budget, hold nothing up, and do not keep another
+// informant from being asked.
+
+// doubtShare is the part of the budget, as one of so many, that names in doubt may take.
+const doubtShare = 4
+
+// inDoubt says whether a candidate is a name in doubt.
+func (r *Router) inDoubt(q *flight, c *candidate) bool {
+	if c.matched || c.namedBy < 0 || c.why != Named && c.why != Returned || r.cfg.Undefended.Has(defence.Names) {
+		return false
+	}
+	v := &q.voices[c.namedBy]
+	return v.doubtful()
+}
+
+// doubtful says whether the names of a voice are in doubt.
+func (v *voice) doubtful() bool { return v.hits == 0 && !v.proved && (v.silent > 0 || v.overdue) }
+
+// waitsInVain notes the voices whose names keep an Any query waiting.
+func (r *Router) waitsInVain(q *flight) {
+	for i := range q.candidates {
+		c := &q.candidates[i]
+		if c.state == asking && c.namedBy >= 0 && !c.matched && r.now >= c.since+r.cfg.HedgeAfter {
+			q.voices[c.namedBy].overdue = true
+		}
+	}
+	r.rank(q)
+}
+
+// hopeful says whether somebody is asked, or can be, for whom more speaks than a name in doubt.
+func (r *Router) hopeful(q *flight) bool {
+	if i := q.next(r.bound(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
+		return true
+	}
+	if q.probing == 0 || !slices.ContainsFunc(q.voices, func(v voice) bool { return v.doubtful() }) {
+		return q.probing > 0
+	}
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.state == asking && !r.inDoubt(q, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// affordName takes the messages of a name in doubt off the budget and off their part of it; it passes over the name if that is used up.
+func (r *Router) affordName(q *flight, c *candidate) bool {
+	if doubtShare*(q.vain+confirmCost) > q.Budget {
+		c.state = passed
+		return false
+	}
+	if !q.afford(confirmCost) {
+		c.state = passed
+		return false
+	}
+	q.vain += confirmCost
+	return true
+}

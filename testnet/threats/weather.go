@@ -1,0 +1,117 @@
+package threats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/defence"
+)
+
+// weather is what networks do to peers, though nobody means harm.
+var weather = []attack{
+	{
+		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
+		target: atLeast(0.99), defence: "who does not answer rests for eight seconds at most",
+		run: switched(partition, defence.Again),
+	},
+	{
+		name: "peers come and go, each session 1.4 min in the median", where: Cores, measured: "ms that finds take, on average of 600",
+		target: atMost(400), defence: "failures are remembered",
+		run: switched(churn, defence.Failures),
+	},
+}
+
+// hundred is a searcher that knows a hundred peers. Each key has so many holders.
+func hundred(off defence.Off, keys, holders int) (p *place, peers []overlay.PeerID) {
+	p = newPlace(routing.Config{Undefended: off}, "")
+	for i := range 100 {
+		n := p.node(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		p.node("a").Knows[n.ID] = 0.001
+		peers = append(peers, n.ID)
+	}
+	rng := rand.New(rand.NewPCG(2, 2))
+	for k := range keys {
+		for _, i := range rng.Perm(len(peers))[:holders] {
+			p.node(peers[i]).Holds[fmt.Sprint("key ", k)] = true
+		}
+	}
+	return p, peers
+}
+
+// partition is which share of the keys is found in the fifteenth second after those who hold them are back. All were looked for every
+// ten seconds while they were cut off, and are every second then.
+func partition(off defence.Off) (float64, error) {
+	p, peers := hundred(off, 200, 1)
+	cut := func(mute bool) {
+		for _, x := range peers[:50] {
+			p.node(x).Mute = mute
+		}
+	}
+	round := func(length time.Duration) (found int) {
+		done := len(p.node("a").Done)
+		for k := range 200 {
+			p.last++
+			p.Start("a", routing.Query{ID: p.last, Key: fmt.Append(nil, "key ", k), Mode: routing.Any})
+		}
+		p.RunUntil(p.Now() + length)
+		for _, d := range p.node("a").Done[done:] {
+			found += min(1, d.Stats.Found)
+		}
+		return found
+	}
+	cut(true)
+	for range 60 {
+		round(10 * time.Second)
+	}
+	cut(false)
+	found := 0
+	for range 15 {
+		found = round(time.Second)
+	}
+	return float64(found) / 200, nil
+}
+
+// churn is how long finds take, one a second, of which a holder is there.
+func churn(off defence.Off) (float64, error) {
+	const (
+		median  = 84.0 // seconds that a peer stays, and is away
+		popular = 10   // keys, so that their holders are asked again and again
+	)
+	p, peers := hundred(off, popular, 6)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i, x := range peers {
+		p.node(x).Mute = i%2 == 0
+	}
+	var took []float64
+	missed := 0
+	for i := range 600 {
+		for _, x := range peers {
+			if rng.Float64() < 1-math.Exp2(-1/median) {
+				p.node(x).Mute = !p.node(x).Mute
+			}
+		}
+		key := fmt.Sprint("key ", i%popular)
+		alive := slices.ContainsFunc(peers, func(x overlay.PeerID) bool { return p.node(x).Holds[key] && !p.node(x).Mute })
+		s := p.find("a", key)
+		if alive && s.Found == 0 {
+			missed++
+		}
+		if alive {
+			took = append(took, float64(s.Elapsed.Milliseconds()))
+		}
+		p.RunUntil(p.Now() + time.Second)
+	}
+	if missed > len(took)/20 {
+		return 0, fmt.Errorf("%d of %d finds in vain", missed, len(took))
+	}
+	sum := 0.0
+	for _, ms := range took {
+		sum += ms
+	}
+	return sum / float64(len(took)), nil
+}
