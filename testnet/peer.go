@@ -57,12 +57,11 @@ func (m *member) start(c *Config, rate uint64, keys *collection, shared []node.O
 	return nil
 }
 
-// close closes the node and its host.
-func (m *member) close() {
+// closeNode closes the node, if there is one.
+func (m *member) closeNode() {
 	if m.node != nil {
 		_ = m.node.Close()
 	}
-	_ = m.host.Close()
 }
 
 // findTimeout is for one query of a node. Tests that ask for recall on a machine that may be busy give it longer.

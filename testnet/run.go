@@ -438,18 +438,23 @@ func (r *run) query(ctx context.Context, q workload.Query) {
 	r.churn.judge(&r.scores[m.class], answer, began)
 }
 
-// close ends all that was started.
+// close ends all that was started: all nodes, then all hosts. A node that runs makes up for each link that it loses.
 func (r *run) close() {
 	r.parts.close()
-	var group errgroup.Group
-	group.SetLimit(4 * runtime.GOMAXPROCS(0))
+	var nodes, hosts errgroup.Group
+	nodes.SetLimit(32 * runtime.GOMAXPROCS(0)) // a node mostly waits while its goodbye goes out
 	for _, m := range r.members {
-		group.Go(func() error { m.close(); return nil })
+		nodes.Go(func() error { m.closeNode(); return nil })
+	}
+	_ = nodes.Wait()
+	hosts.SetLimit(4 * runtime.GOMAXPROCS(0))
+	for _, m := range r.members {
+		hosts.Go(m.host.Close)
 	}
 	for _, f := range r.faulty {
-		group.Go(func() error { f.close(); return nil })
+		hosts.Go(func() error { f.close(); return nil })
 	}
-	_ = group.Wait()
+	_ = hosts.Wait()
 	if r.wires != nil {
 		r.wires.close()
 	}

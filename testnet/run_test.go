@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"go.uber.org/goleak"
 
 	"github.com/venn-p2p/venn/testnet/workload"
@@ -80,6 +81,38 @@ func TestRun(t *testing.T) {
 			checkJSON(t, rep)
 		})
 	}
+}
+
+// watchedHost says when it is closed.
+type watchedHost struct {
+	host.Host
+	closing func()
+}
+
+func (h watchedHost) Close() error {
+	h.closing()
+	return h.Host.Close()
+}
+
+// All nodes end before a host does: those that run would dial the peers that they lose, and others in their place.
+func TestNodesCloseFirst(t *testing.T) {
+	r, err := newRun(few(TCP))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range r.members {
+		m.host = watchedHost{m.host, func() {
+			for _, other := range r.members {
+				if other.node.Ready() {
+					t.Errorf("a host closes while node %d runs", other.number)
+				}
+			}
+		}}
+	}
+	r.close()
 }
 
 // Peers that keep summaries of a few others never know everybody, and find what they look for through others. Their ranges
