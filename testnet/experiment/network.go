@@ -209,6 +209,7 @@ type setting struct {
 	Asking     time.Duration
 	Patience   time.Duration
 	All        bool
+	Outside    float64
 	Topology   sim.Topology
 	Params     strategy.Params
 	Churn      sim.Churn
@@ -406,6 +407,12 @@ func (p *setting) set(v value) {
 		p.Loss = v.x
 	case "degree":
 		p.Topology.Degree = int(v.x)
+	case "outside":
+		p.Outside = v.x
+	case "killed":
+		p.Churn.Killed, p.Churn.KilledAt = v.x, p.Warmup/2
+	case "strong":
+		p.Params.Strong = v.x
 	case "rewire":
 		p.Topology.Rewire = v.x
 	default:
@@ -505,7 +512,7 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	}
 	s, err = sim.New(sim.Config{
 		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
+		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Rates: p.rates(), Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
 		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
 			n.tell(i, now, end, time.Since(began))

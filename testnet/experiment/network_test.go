@@ -163,6 +163,7 @@ func TestNetworkSweeps(t *testing.T) {
 		"size=30,40":     {"peers=30", "peers=40"},
 		"budget=1,1000":  {"budget=1", "budget=1000"},
 		"churn=0,90s,2m": {"churn=none", "churn=1m30s", "churn=2m"},
+		"killed=0,0.5":   {"killed=0", "killed=0.5"},
 	} {
 		o := small(t)
 		o.Strategies, o.Sweeps = []strategy.Strategy{flooding.Strategy}, []string{sweep}
@@ -187,10 +188,34 @@ func TestNetworkSweeps(t *testing.T) {
 			if first.MessagesPerQuery >= last.MessagesPerQuery {
 				t.Errorf("%v messages a query with a budget of 1, %v with 1000", first.MessagesPerQuery, last.MessagesPerQuery)
 			}
+		case "killed":
+			if first.Online != 40 || last.Online != 20 || last.Recall != 1 {
+				t.Errorf("%v peers online if nobody is killed, %v if half are, who find %v", first.Online, last.Online, last.Recall)
+			}
 		case "churn":
 			if first.Online != 40 || last.Online >= 40 {
 				t.Errorf("%v peers online without churn, %v with", first.Online, last.Online)
 			}
+		}
+	}
+}
+
+// What makes searches harder takes more messages: peers that deny, keys outside of one's interest, and fewer who know everybody.
+func TestHarderSearches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("six runs of 100 peers that know a few each")
+	}
+	for _, sweep := range []string{"deny=0,0.6", "outside=0.01,1", "strong=1,0.02"} {
+		r, err := RunNetwork(t.Context(), Scale, NetworkOptions{
+			Peers: 100, Keys: 20, Queries: 200, Trials: 1, Seed: 2, Sweeps: []string{sweep}, Fixed: []string{"origins=12"},
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", sweep, err)
+		}
+		easy, hard := r.Rows[0], r.Rows[1]
+		t.Logf("%s: recall %v and %v, messages %v and %v", sweep, easy.Recall, hard.Recall, easy.MessagesPerQuery, hard.MessagesPerQuery)
+		if hard.MessagesPerQuery <= easy.MessagesPerQuery || hard.Recall < 0.9 {
+			t.Errorf("%s: recall %v and %v, messages %v and %v", sweep, easy.Recall, hard.Recall, easy.MessagesPerQuery, hard.MessagesPerQuery)
 		}
 	}
 }

@@ -35,6 +35,9 @@ var (
 		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
 		{Name: "loss", Unit: "share of messages lost, 0 to 0.5", axis: "share of messages lost", high: 0.5},
 		{Name: "degree", Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
+		{Name: "outside", Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: 1e-9, high: 1},
+		{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", axis: "share of peers killed", high: 0.99},
+		{Name: "strong", Unit: "share of peers with a line of 100 Mbit/s and room for everybody; the others have 1 Mbit/s", axis: "share of strong peers", high: 1},
 		{Name: "rewire", Unit: "share of links that go anywhere in a small world, 0 to 1", axis: "share of links rewired", high: 1},
 	}
 	collectionPeers = Variable{Name: "peers", Unit: "peers that the data is dealt to", axis: "peers", whole: true, low: 3, high: 10_000}

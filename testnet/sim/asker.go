@@ -9,14 +9,12 @@ import (
 )
 
 // asker draws the queries: evenly spread over the time for them, each by a peer that is online, for a key that the peer
-// lacks and another that is online holds. Nine in ten are for what a peer of the same interest holds.
+// lacks and another that is online holds. All but Config.Outside of them are for what a peer of the same interest holds.
 type asker struct {
 	cfg   *Config
 	rng   *rand.Rand
 	asked int // queries planned so far, or given up
 }
-
-const sameInterest = 0.9
 
 func newAsker(cfg *Config) asker { return asker{cfg: cfg, rng: cfg.random(asking)} }
 
@@ -69,7 +67,7 @@ func (s *Sim) begins(q Ask) {
 func (a *asker) key(p strategy.ID) (key uint32, ok bool) {
 	d := a.cfg.Data
 	other := strategy.ID(a.rng.IntN(d.Peers()))
-	if like := d.Alike(p); len(like) > 1 && a.rng.Float64() < sameInterest {
+	if like := d.Alike(p); len(like) > 1 && a.rng.Float64() < 1-a.cfg.Outside {
 		other = pick(like, a.rng)
 	}
 	key = pick(d.Collection(other), a.rng)

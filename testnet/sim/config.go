@@ -34,7 +34,8 @@ type Config struct {
 	Asking   time.Duration // over which the queries are spread evenly; 0: 60 s
 	Patience time.Duration // of a query; 0: 30 s
 	Queries  int
-	All      bool // every holder is wanted; else one
+	All      bool    // every holder is wanted; else one
+	Outside  float64 // share of the queries that are for what any peer holds, not one of the same interest, in (0, 1]; 0: 0.1
 
 	Seed uint64
 
@@ -56,6 +57,9 @@ type Churn struct {
 	Median time.Duration // of a session; 0: nobody leaves
 	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
 	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
+
+	Killed   float64       // share of the peers that is killed at one time, and does not come back, in [0, 1)
+	KilledAt time.Duration // when
 }
 
 // ErrConfig is matched by every error about a Config.
@@ -65,6 +69,7 @@ func (c *Config) defaults() {
 	setDefault(&c.Least, 10*time.Millisecond)
 	setDefault(&c.Most, max(c.Least, 100*time.Millisecond))
 	setDefault(&c.GiveUp, 3*time.Second)
+	setDefault(&c.Outside, 0.1)
 	setDefault(&c.Asking, time.Minute)
 	setDefault(&c.Patience, 30*time.Second)
 	setDefault(&c.Churn.Shape, 0.5)
@@ -110,6 +115,9 @@ func (c *Config) check() error {
 		faults = append(faults, c.Script.check(c.Data.Peers(), c.Data.Keys())...)
 	}
 	fault(len(c.Script.Moves) > 0 && c.Churn.Median > 0, "moves besides churn")
+	fault(!(c.Outside >= 0 && c.Outside <= 1), "share %v of queries outside of an interest, not in (0, 1]", c.Outside)
+	fault(!(c.Churn.Killed >= 0 && c.Churn.Killed < 1) || c.Churn.KilledAt < 0, "share %v of peers killed at %v: not in [0, 1), or below 0", c.Churn.Killed, c.Churn.KilledAt)
+	fault(len(c.Script.Moves) > 0 && c.Churn.Killed > 0, "moves besides those who are killed")
 	fault(c.Queries < 0, "%d queries", c.Queries)
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
 	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)
@@ -128,7 +136,8 @@ func (c *Config) random(p purpose) *rand.Rand { return rand.New(rand.NewPCG(c.Se
 type purpose uint64
 
 const (
-	linking purpose = iota + 1
+	killing purpose = iota
+	linking
 	placing
 	churning
 	asking

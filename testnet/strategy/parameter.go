@@ -37,7 +37,13 @@ type Params struct {
 	Budget     int
 	Origins    int
 	Own        map[string]float64 // of other parameters, by name
+	Strong     float64            // share of the peers that know everybody, whatever Origins says: those that Drawn draws
 	Undefended bool               // all defences are switched off, see overlay/defence: for experiments
+}
+
+// Drawn says whether a peer is one of a share of all that a seed draws.
+func Drawn(share float64, seed uint64, id ID) bool {
+	return float64(Scramble(seed^Scramble(uint64(id)))>>11) < share*(1<<53)
 }
 
 // Set sets the parameter of a name.

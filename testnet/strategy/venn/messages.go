@@ -182,6 +182,11 @@ func (v *node) partsAnswered(now time.Duration, from overlay.PeerID, b partsAnsw
 // serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection too.
 func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b ask) {
 	in := b.asked
+	if v.denies {
+		no := routing.Answer{Final: true, Depth: v.machine.Overlay.Vouched()}
+		v.send(from, names{b.number, no, nil}, namesBytes(no), q)
+		return
+	}
 	v.served++
 	in.From, in.Request = peerID(from), v.served
 	v.serving[in.Request] = served{from: from, number: b.number, query: q}

@@ -25,7 +25,7 @@ var Strategy = strategy.Strategy{
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
 		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
 		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
-	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds")},
+	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds"), deny},
 	Connects:   true,
 	Open:       open,
 	Older: func(p strategy.Peer) strategy.Peer {
@@ -33,6 +33,9 @@ var Strategy = strategy.Strategy{
 		return p
 	},
 }
+
+// deny is how many peers lie.
+var deny = strategy.Parameter{Name: "deny", Unit: "share of peers that name nobody to those who ask them for holders", Default: "none", High: 1}
 
 // run is what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
 type run struct {
@@ -80,6 +83,7 @@ type node struct {
 	last     time.Duration // when the last one was published
 	notes    *notes
 	touched  touched
+	denies   bool // see deny
 	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
 }
 
@@ -122,6 +126,9 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 		Self: peerID(self), Seed: r.seed.Tag(), Up: up, Down: down,
 		OpenHeader: r.openHeader, OpenRecord: r.openRecord, NewPrefix: r.newPrefix, Extend: r.extend, ApplyDelta: r.applyDelta,
 		Sample: r.sample, Rand: v.host.Rand(), MaxOrigins: r.world.Params.Origins, Loop: true,
+	}
+	if strategy.Drawn(r.world.Params.Strong, r.world.Seed, self) {
+		o.MaxOrigins = 0
 	}
 	if r.world.Params.Undefended {
 		o.Undefended = ^defence.Off(0)
@@ -184,6 +191,7 @@ func (v *node) begin(now time.Duration) {
 	if err != nil {
 		panic(err) // the configuration is ours
 	}
+	v.denies = strategy.Drawn(v.run.world.Params.Own[deny.Name], ^v.run.world.Seed, v.host.Self())
 	v.machine, v.publish = m, now+settle
 }
 
