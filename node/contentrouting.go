@@ -18,7 +18,8 @@ var (
 var errNoCID = errors.New("node: undefined CID")
 
 // Provide says that the node holds what c names: the key is c's multihash, whatever its version and codec. Others learn of
-// it as with Add. broadcast has no meaning here, since no announcement is made of a single key.
+// it as with Add. broadcast has no meaning here, since no announcement is made of a single key. The errors are those of Add, and one
+// for a CID that is not defined.
 func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	if !c.Defined() {
 		return errNoCID
@@ -27,14 +28,14 @@ func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	return err
 }
 
-// ProvideMany is Provide for many multihashes at a time.
+// ProvideMany is Provide for many multihashes at a time. Its errors are those of Add.
 func (n *Node) ProvideMany(ctx context.Context, keys []mh.Multihash) error {
 	_, err := n.Add(ctx, bytesOf(keys)...)
 	return err
 }
 
 // StartProviding is ProvideMany without a context, in the form that providers for a DHT have. What is held needs no
-// announcing again, so force has no meaning here.
+// announcing again, so force has no meaning here. Its errors are those of Add.
 func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
 	return n.ProvideMany(n.ctx, keys)
 }

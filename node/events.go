@@ -19,7 +19,7 @@ import (
 type EvtSummaryLearned struct {
 	Origin peer.ID
 	Epoch  summary.Epoch
-	Parts  int
+	Parts  int // of the summary that are held now, from its first on; 1 or more
 }
 
 // EvtTailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node itself
@@ -37,7 +37,7 @@ type EvtSummaryPublished struct {
 	Epoch summary.Epoch
 	Keys  int // in the summary
 	Parts int
-	Bytes int // of all parts
+	Bytes int // of all parts, on the wire, without the signed header
 }
 
 // EvtLinkOpened says that the node and a peer have said hello.

@@ -41,7 +41,7 @@ const (
 // Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package join, over
 // streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only filters of them and the
 // keys that probably are in all; these bytes are outside the budget for summaries. The errors: ErrUnknown for a peer that is not
-// connected and not known by its summary, ErrNoIntersect, ErrNoList, ErrClosed, that of ctx.
+// connected and not known by its summary, ErrNoIntersect, ErrNoList, join.ErrNoSources without peers, ErrClosed, that of ctx.
 func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -31,15 +31,15 @@ type PeerStatus struct {
 	ID        peer.ID
 	Connected bool
 	Linked    bool          // hello was said
-	RTT       time.Duration // smoothed over hellos, confirmations and libp2p's pings; 0: not known
-	Keys      int           // that its summary is of
+	RTT       time.Duration // round trip, smoothed over hellos, confirmations and libp2p's pings; 0: not known
+	Keys      int           // that its summary is of; 0: none is held
 	Parts     int           // of its summary held; 0: none
-	Bytes     int           // of these parts
-	Rate      float64       // false-positive rate of what is held
+	Bytes     int           // of these parts, on the wire
+	Rate      float64       // false-positive rate of what is held, 0 to 1; 1: nothing is held
 }
 
-// Peers returns the peers that are connected or whose summary is held, in the order of their ids. The errors: ErrClosed, that of
-// ctx.
+// Peers returns the peers that are connected or whose summary is held, in the order of their ids. It takes time
+// linear in their number. The errors: ErrClosed, that of ctx.
 func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 	all := make(map[peer.ID]*PeerStatus)
 	of := func(p peer.ID) *PeerStatus {
@@ -73,7 +73,8 @@ func (n *Node) Peers(ctx context.Context) ([]PeerStatus, error) {
 	return out, err
 }
 
-// Connect connects to a peer and makes a link with it, over which queries that follow may go. The errors: ErrClosed, that of ctx, those of the host.
+// Connect connects to a peer and makes a link with it, over which queries that follow may go. It waits for the
+// handshake and not for hello: EvtLinkOpened tells of that. The errors: ErrClosed, that of ctx, those of the host.
 func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.alive(ctx); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -122,6 +123,11 @@ func TestOverlap(t *testing.T) {
 	got, err := a.Overlap(t.Context(), b.ID())
 	if err != nil || got.Intersection.Value < 1800 || got.Intersection.Value > 2200 || got.Intersection.Low > 2000 || got.Intersection.High < 2000 {
 		t.Errorf("overlap %+v, %v; 2000 keys are shared", got, err)
+	}
+	for most, want := range map[int]int{-1: 0, 0: 0, 1: 1, math.MaxInt: 1} {
+		if got, err := a.Similar(t.Context(), most); err != nil || len(got) > want {
+			t.Errorf("at most %d similar peers: %v, %v", most, got, err)
+		}
 	}
 }
 

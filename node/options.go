@@ -93,7 +93,7 @@ func WithNetwork(name string, number uint32) Option {
 }
 
 // WithBandwidth declares what this peer can send and receive, in bit/s. Default 0, 0: not declared, which counts as
-// overlay.UndeclaredRate.
+// overlay.UndeclaredRate, 10 Mbit/s.
 func WithBandwidth(up, down uint64) Option {
 	return func(c *config) error { c.up, c.down = up, down; return nil }
 }
@@ -166,7 +166,7 @@ func WithNeighbours(overlap, near, random int) Option {
 	}
 }
 
-// WithMemory limits the bytes of summaries kept of others. Default 64 MiB.
+// WithMemory limits the bytes of summaries kept of others, 1 or more. What is worth least goes first. Default 64 MiB.
 func WithMemory(bytes int) Option {
 	return func(c *config) error {
 		if bytes < 1 {
@@ -177,7 +177,7 @@ func WithMemory(bytes int) Option {
 	}
 }
 
-// WithOrigins limits the peers whose summaries are kept, linked ones not counted. Where a network has more, the node covers a range of
+// WithOrigins limits the peers whose summaries are kept, 1 or more, linked ones not counted. Where a network has more, the node covers a range of
 // them and asks contacts about the rest. Default 131,072; memory is mostly the tighter limit.
 func WithOrigins(n int) Option {
 	return func(c *config) error {
@@ -194,12 +194,13 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.log = l; return nil }
 }
 
-// WithRegisterer registers the node's metrics, namespace venn, until Close. Default: none.
+// WithRegisterer registers the node's metrics, namespace venn, until Close. A registry takes those of one node: New fails with a
+// second. Default: none.
 func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
-// WithBootstrap names peers to connect to at the start, and again whenever no other is left. Default: none.
+// WithBootstrap names peers to connect to at the start, and again every 5 s while there is no link. Options add up. Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error { c.bootstrap = append(c.bootstrap, peers...); return nil }
 }

@@ -53,7 +53,7 @@ func (n *Node) removePrivate(keys [][]byte) (int, error) {
 	return removed, nil
 }
 
-// Has says whether the node holds key, privately or not.
+// Has says whether the node holds key, privately or not. It asks the key store, which may read a disk.
 func (n *Node) Has(key []byte) bool { return n.has(key, true) }
 
 // Advertises says whether key is one of those that Len counts: what may be told to anybody.

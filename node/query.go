@@ -17,11 +17,11 @@ import (
 // QueryOptions say what a query is to find. The zero value: one holder.
 type QueryOptions struct {
 	All     bool          // every holder
-	Want    int           // how many holders are enough, if not All; 0: 1
+	Want    int           // how many holders are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
 	Fresh   time.Duration // how old knowledge of linked peers may be before they are asked; 0: 3 s, negative: they are always asked
-	Budget  int           // messages that may be spent, requests and answers; 0: what package routing says
-	Timeout time.Duration // 0: 10 s; at most what is left of the context
+	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640
+	Timeout time.Duration // 0 or less: 10 s; at most what is left of the context
 }
 
 const queryTime = 10 * time.Second
@@ -40,7 +40,7 @@ type Results struct {
 }
 
 // Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx ends.
-// The errors: ErrKey, ErrClosed, that of ctx.
+// Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, that of ctx.
 func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
@@ -65,7 +65,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	return r, nil
 }
 
-// Providers yields every holder found, waiting for the next, until the query is over.
+// Providers yields every holder found, each once, waiting for the next, until the query is over. Each call begins with the first.
 func (r *Results) Providers() iter.Seq[peer.AddrInfo] {
 	return func(yield func(peer.AddrInfo) bool) {
 		for i := 0; ; i++ {
@@ -102,7 +102,7 @@ type QueryStats struct {
 	FalseProbes int           // confirmations answered with no, by peers that something spoke for
 	Messages    int           // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration // from the begin to the end
-	Covered     float64       // share of the network, by places, that was asked or is known here; 1: all of it
+	Covered     float64       // share of the network, 0 to 1, by places, that was asked or is known here
 	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it asked everybody.
 	AsOf    time.Duration
 	Explain []Question // in the order of asking
@@ -112,7 +112,7 @@ type QueryStats struct {
 type Question struct {
 	Peer        peer.ID
 	Why         string        // why it was asked: matched, named, returned, informant, forwarded, linked, contact
-	Probability float64       // given to its having the key; 0 for informants, contacts and forwarding
+	Probability float64       // given to its having the key, 0 to 1; 0 for informants, contacts and forwarding
 	Result      string        // what came back: pending, holds, lacks, failed, answered
 	Names       int           // that an informant, a contact or a forwarded query brought
 	At          time.Duration // from the query's begin to the question
@@ -132,7 +132,8 @@ func queryStats(s routing.Stats) QueryStats {
 	return out
 }
 
-// Stats waits until the query is over and says what it took. The error says why it ended early, if it did.
+// Stats waits until the query is over and says what it took. The error says why it was refused, or is ErrClosed; that time or budget
+// ran out is no error, and QueryStats.End says so.
 func (r *Results) Stats() (QueryStats, error) {
 	<-r.done
 	r.mu.Lock()

@@ -35,7 +35,8 @@ type Share struct {
 // Shares looks for at most k peers that together hold as many of the keys as can be, and yields them in the order of what they add (see
 // package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is forwarded. An error is the last
 // thing that it yields: ErrKey, ErrMatches, ErrClosed, that of ctx. It costs two messages for each peer and batch of keys, and gives up
-// when four peers for each that is wanted hold nothing of what they claim.
+// when four peers for each that is wanted hold nothing of what they claim. Of k below 1 it yields nobody; there may be MaxCoverKeys
+// keys, each of 1 to wire.MaxKey bytes.
 func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
 	return func(yield func(Share, error) bool) {
 		if err := cmp.Or(checkCover(keys), ctx.Err()); err != nil {

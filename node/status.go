@@ -24,7 +24,7 @@ type Status struct {
 	Unrotated    int     // of these, those known only under the previous seed
 	PartsHeld    int     // of their summaries
 	BytesHeld    int     // of these parts, on the wire
-	FalseMatches float64 // expected of a query
+	FalseMatches float64 // expected of a query for a key that nobody holds: the sum of the false-positive rates of what is held
 	PubsubBytes  int     // of parts learned so far by pubsub, those replaced since included
 	DirectBytes  int     // and by direct fetch
 	Deltas       int     // newer epochs learned so far by deltas
@@ -45,7 +45,8 @@ type Status struct {
 	Dropped map[string]uint64  // messages, by the queue that was full
 }
 
-// Status returns what the node holds and has done. The errors: ErrClosed, that of ctx.
+// Status returns what the node holds and has done. It takes one turn of the loop, and time linear in the links. The errors:
+// ErrClosed, that of ctx.
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
@@ -58,10 +59,10 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 type Neighbour struct {
 	Peer  peer.ID
 	Kind  string            // why it is one: random, similar, near, inbound or complementary
-	Share estimate.Interval // of the node's collection that it holds, as estimated; zero when not known
+	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated; zero when not known
 }
 
-// Neighbours returns the neighbours, in the order of their ids. The errors: ErrClosed, that of ctx.
+// Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed, that of ctx.
 func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, nb := range l.core.Overlay.Neighbours() {
@@ -74,22 +75,24 @@ func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 // Similar is a peer that holds some of what the node holds.
 type Similar struct {
 	Peer  peer.ID
-	Share estimate.Interval // of the node's collection that it holds, as estimated
+	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated
 	Keys  int               // that it holds in all
 }
 
 // Similar returns the peers that hold the most of the node's collection, at most so many of those whose summaries it
-// knows, the most similar first. The errors: ErrClosed, that of ctx.
+// knows, the most similar first: none if most is 0 or less. It sorts the peers known in one turn of the loop. The errors:
+// ErrClosed, that of ctx.
 func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error) {
 	err = n.view(ctx, func(l *loop) {
-		for _, s := range l.core.Overlay.Similar(most) {
+		for _, s := range l.core.Overlay.Similar(max(0, most)) {
 			out = append(out, Similar{peer.ID(s.Peer), s.Share, s.Keys})
 		}
 	})
 	return out, err
 }
 
-// SummaryOf returns the prefix of a peer's summary that the node holds. The errors: ErrUnknown, ErrClosed, that of ctx.
+// SummaryOf returns the prefix of a peer's summary that the node holds; it must not be changed. It takes one turn of the loop and
+// copies nothing. The errors: ErrUnknown, ErrClosed, that of ctx.
 func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
 	ok := false
 	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(overlay.PeerID(p)) }); err != nil {
@@ -101,7 +104,8 @@ func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, 
 	return held, nil
 }
 
-// Overlap estimates what the node's keys and those of a peer have in common, at 95 % confidence. The errors: those of SummaryOf.
+// Overlap estimates how many keys the node and a peer have in common, at 95 % confidence. It goes through all keys of the node
+// in the caller's goroutine. The errors: those of SummaryOf and of the key store.
 func (n *Node) Overlap(ctx context.Context, p peer.ID) (estimate.Overlap, error) {
 	held, err := n.SummaryOf(ctx, p)
 	if err != nil {

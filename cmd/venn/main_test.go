@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"os"
 	"os/exec"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,9 +21,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status":   status,
-			"sleep":    sleep,
-			"truncate": truncate,
+			"status":    status,
+			"interrupt": interrupt,
+			"truncate":  truncate,
 		},
 	})
 }
@@ -43,12 +48,49 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// sleep SECONDS waits.
-func sleep(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: sleep SECONDS")
+// interrupt TEXT ARGS... runs venn with these arguments, interrupts it when it says TEXT on stderr, and waits for its end: with 0 or,
+// after !, with another exit code.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: interrupt TEXT ARGS...")
 	}
-	seconds, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	time.Sleep(time.Duration(seconds) * time.Second)
+	var stdout bytes.Buffer
+	stderr := &listener{text: args[0], said: make(chan struct{})}
+	cmd := exec.Command("venn", args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &stdout, stderr
+	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	select {
+	case <-stderr.said:
+		ts.Check(cmd.Process.Signal(os.Interrupt))
+		err = <-ended
+	case err = <-ended:
+	case <-time.After(3 * time.Minute):
+		_ = cmd.Process.Kill()
+		err = <-ended
+	}
+	_, _ = io.Copy(ts.Stdout(), &stdout)
+	_, _ = io.Copy(ts.Stderr(), &stderr.all)
+	if (err != nil) != neg {
+		ts.Fatalf("venn %q ended with %v", args[1:], err)
+	}
+}
+
+// listener keeps what is written, and closes said when that has the text.
+type listener struct {
+	all  bytes.Buffer
+	text string
+	said chan struct{}
+	once sync.Once
+}
+
+func (l *listener) Write(b []byte) (int, error) {
+	n, err := l.all.Write(b)
+	if strings.Contains(l.all.String(), l.text) {
+		l.once.Do(func() { close(l.said) })
+	}
+	return n, err
 }
