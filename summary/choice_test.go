@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"lukechampine.com/blake3"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // BenchmarkHash is what the choice of hashes rests on: of keys (keyed), and of parts.
@@ -56,8 +58,8 @@ func BenchmarkForm(b *testing.B) {
 		}
 		b.ReportMetric(float64(bytes)/n, "B/key")
 	}
-	s := newSet(nodes, 0, 1<<16, level-16)
-	b.Run("set", func(b *testing.B) { look(b, s.bytes(), s.contains) })
+	s := trie.NewSet(nodes, 0, 1<<16, level-16)
+	b.Run("set", func(b *testing.B) { look(b, s.SizeBytes(), func(v uint64) bool { return s.Has(v, 0) }) })
 	b.Run("sorted", func(b *testing.B) {
 		look(b, 4*n, func(v uint64) bool { _, ok := slices.BinarySearch(nodes, v); return ok })
 	})

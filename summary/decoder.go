@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // decoder extends tries by parts. It leaves those it was given as they are.
 type decoder struct {
 	plan  *Plan
-	tries []*trie
+	tries []*trie.Block
 	block int         // being extended; its trie is the decoder's own
 	open  [][]uint64  // nodes of ranges being extended, nil where the trie's set holds
 	steps []*step     // that brought them
@@ -42,9 +43,9 @@ func (d *decoder) decode(first int, parts [][]byte) error {
 func (d *decoder) begin(block int) {
 	l := d.plan.blocks[block]
 	if block < len(d.tries) {
-		d.tries[block] = d.tries[block].clone()
+		d.tries[block] = d.tries[block].Clone()
 	} else {
-		d.tries = append(d.tries, &trie{layout: l, ranges: make([]*set, l.ranges)})
+		d.tries = append(d.tries, &trie.Block{Start: l.start})
 	}
 	d.block = block
 	d.open, d.steps = make([][]uint64, l.ranges), make([]*step, l.ranges)
@@ -56,7 +57,7 @@ func (d *decoder) close() {
 		if s != nil {
 			begin, end := d.plan.cells(s, s.first+r-s.lead)
 			t := d.tries[d.block]
-			t.setRange(r, newSet(d.open[r], begin, end, s.to-int(t.start)))
+			t.Put(trie.NewSet(d.open[r], begin, end, s.to-int(t.Start)))
 		}
 	}
 	d.open, d.steps = nil, nil
@@ -80,7 +81,7 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 			return fmt.Errorf("%w (part %d)", err, k+i)
 		}
 	}
-	for level := max(s.from, int(t.start)); level < s.to && !s.sample; level++ {
+	for level := max(s.from, int(t.Start)); level < s.to && !s.sample; level++ {
 		if err := d.descend(some, level+1); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 			return fmt.Errorf("summary: %d bytes too many: %w (part %d)", len(o.src), ErrMalformed, o.number)
 		}
 		if s.sample {
-			t.sample = newSet(o.nodes, o.begin, o.end, s.to-int(t.start))
+			t.Put(trie.NewSet(o.nodes, o.begin, o.end, s.to-int(t.Start)))
 			continue
 		}
 		r := s.lead + o.number - s.first
@@ -104,7 +105,7 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 func (d *decoder) start(o *opening, s *step, k int, src []byte) (err error) {
 	o.number, o.src = k, src
 	o.begin, o.end = d.plan.cells(s, k)
-	start := int(d.tries[d.block].start)
+	start := int(d.tries[d.block].Start)
 	switch {
 	case s.sample:
 		o.nodes, o.src, err = d.array(src, o.begin, o.end, s.to)
@@ -169,13 +170,13 @@ func (d *decoder) array(b []byte, begin, end, level int) (nodes []uint64, rest [
 // nodes are those of a range at the level that step s starts from.
 func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 	t := d.tries[d.block]
-	r := t.rangeOf(begin)
+	r := d.plan.blocks[d.block].rangeOf(begin)
 	open := d.open[r]
 	if open == nil {
-		return t.appendNodes(nil, begin, end, s.from)
+		return t.AppendNodes(nil, begin, end, s.from)
 	}
-	if held := d.steps[r].skip; begin < held && t.sample != nil { // the sample is deepened together with the rest from here on
-		return append(t.appendNodes(nil, begin, min(held, end), s.from), open...)
+	if held := d.steps[r].skip; begin < held { // the sample is deepened together with the rest from here on
+		return append(t.AppendNodes(nil, begin, min(held, end), s.from), open...)
 	}
 	return open
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // Errors of deltas, matched by [errors.Is].
@@ -41,9 +42,9 @@ func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	b = append(b, next.chain[parts][:]...)
 	for block := range old.tries {
 		for _, r := range old.plan.knowledge(block, parts) {
-			from := old.tries[block].appendNodes(nil, r.begin, r.end, r.level)
-			to := next.tries[block].appendNodes(nil, r.begin, r.end, r.level)
-			b = appendChange(b, from, to, next.tries[block].nodeRange(r))
+			from := old.tries[block].AppendNodes(nil, r.Begin, r.End, r.Level)
+			to := next.tries[block].AppendNodes(nil, r.Begin, r.End, r.Level)
+			b = appendChange(b, from, to, r.Nodes(next.tries[block].Start))
 		}
 	}
 	if full := (Run{Parts: next.parts[:parts]}).EncodedBytes(); len(b) >= full {
@@ -138,8 +139,8 @@ type deltaDecoder struct {
 }
 
 // tries decodes all changes.
-func (d *deltaDecoder) tries(b []byte) ([]*trie, error) {
-	var tries []*trie
+func (d *deltaDecoder) tries(b []byte) ([]*trie.Block, error) {
+	var tries []*trie.Block
 	for block := range d.plan.blocks {
 		regions := d.plan.knowledge(block, d.parts)
 		if len(regions) == 0 {
@@ -148,9 +149,9 @@ func (d *deltaDecoder) tries(b []byte) ([]*trie, error) {
 		var changed regionNodes
 		changed.start = d.plan.blocks[block].start
 		for _, r := range regions {
-			from := d.old.tries[block].appendNodes(nil, r.begin, r.end, r.level)
-			_, most := d.plan.limits(block, r.begin, r.end, r.level)
-			nodes, rest, err := decodeChange(b, from, d.old.tries[block].nodeRange(r), most)
+			from := d.old.tries[block].AppendNodes(nil, r.Begin, r.End, r.Level)
+			_, most := d.plan.limits(block, r.Begin, r.End, r.Level)
+			nodes, rest, err := decodeChange(b, from, r.Nodes(d.old.tries[block].Start), most)
 			if err != nil {
 				return nil, fmt.Errorf("%w (delta, block %d)", err, block)
 			}
@@ -160,7 +161,7 @@ func (d *deltaDecoder) tries(b []byte) ([]*trie, error) {
 				return nil, err
 			}
 		}
-		tries = append(tries, assemble(d.plan, d.parts, block, changed.append))
+		tries = append(tries, assemble(d.plan, d.parts, block, packer(changed.start, changed.append)))
 	}
 	if len(b) != 0 {
 		return nil, fmt.Errorf("summary: delta: %d bytes too many: %w", len(b), ErrMalformed)
@@ -171,9 +172,9 @@ func (d *deltaDecoder) tries(b []byte) ([]*trie, error) {
 // checkFirst verifies the sample as soon as all of it is known, before the rest is built.
 func (d *deltaDecoder) checkFirst(block int, changed *regionNodes) error {
 	s := &d.plan.steps[0]
-	end := changed.regions[len(changed.regions)-1].end
+	end := changed.regions[len(changed.regions)-1].End
 	sample := d.plan.blocks[0].sample
-	if begin := changed.regions[len(changed.regions)-1].begin; block > 0 || !s.sample || end < sample || begin >= sample {
+	if begin := changed.regions[len(changed.regions)-1].Begin; block > 0 || !s.sample || end < sample || begin >= sample {
 		return nil
 	}
 	depth := s.to - int(changed.start)
@@ -187,40 +188,23 @@ func (d *deltaDecoder) checkFirst(block int, changed *regionNodes) error {
 // regionNodes is the nodes of regions in order.
 type regionNodes struct {
 	start   uint8
-	regions []region
+	regions []trie.Region
 	nodes   [][]uint64
 }
 
 // append appends the nodes of cells begin to end-1 at a level not below that of the regions there.
 func (n *regionNodes) append(dst []uint64, begin, end, level int) []uint64 {
 	for i, r := range n.regions {
-		depth := r.level - int(n.start)
-		from, _ := slices.BinarySearch(n.nodes[i], uint64(max(begin, r.begin))<<depth)
-		to, _ := slices.BinarySearch(n.nodes[i], uint64(max(min(end, r.end), 0))<<depth)
-		last := ^uint64(0)
-		for _, v := range n.nodes[i][from:max(from, to)] {
-			if v >>= r.level - level; v != last {
-				dst = append(dst, v)
-				last = v
-			}
-		}
+		depth := r.Level - int(n.start)
+		from, _ := slices.BinarySearch(n.nodes[i], uint64(max(begin, r.Begin))<<depth)
+		to, _ := slices.BinarySearch(n.nodes[i], uint64(max(min(end, r.End), 0))<<depth)
+		dst = trie.AppendLowered(dst, n.nodes[i][from:max(from, to)], r.Level-level)
 	}
 	return dst
 }
 
-// span is the nodes first to first+size-1 of a level.
-type span struct {
-	first, size uint64
-}
-
-// nodeRange is the nodes that a region may have.
-func (t *trie) nodeRange(r region) span {
-	depth := r.level - int(t.start)
-	return span{uint64(r.begin) << depth, uint64(r.end-r.begin) << depth}
-}
-
 // appendChange appends what makes from of to, both sorted: how many are removed, which, how many are added, and those.
-func appendChange(dst []byte, from, to []uint64, in span) []byte {
+func appendChange(dst []byte, from, to []uint64, in trie.Span) []byte {
 	removed := make([]uint64, (len(from)+63)/64)
 	gone := 0
 	var added []uint64
@@ -231,7 +215,7 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 			gone++
 			i++
 		case i == len(from) || to[j] < from[i]:
-			added = append(added, to[j]-in.first)
+			added = append(added, to[j]-in.Begin)
 			j++
 		default:
 			i++
@@ -241,11 +225,11 @@ func appendChange(dst []byte, from, to []uint64, in span) []byte {
 	dst = binary.AppendUvarint(dst, uint64(gone))
 	dst = bitcode.AppendBits(dst, removed, len(from), gone)
 	dst = binary.AppendUvarint(dst, uint64(len(added)))
-	return bitcode.AppendSparse(dst, added, in.size)
+	return bitcode.AppendSparse(dst, added, in.End-in.Begin)
 }
 
 // decodeChange is the inverse of appendChange. The result has at most the given number of nodes.
-func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, rest []byte, err error) {
+func decodeChange(src []byte, from []uint64, in trie.Span, most int) (to []uint64, rest []byte, err error) {
 	gone, src, err := decodeCount(src, len(from))
 	if err != nil {
 		return nil, nil, err
@@ -259,17 +243,17 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 	if err != nil {
 		return nil, nil, err
 	}
-	added, src, err := bitcode.DecodeSparse(src, count, in.size)
+	added, src, err := bitcode.DecodeSparse(src, count, in.End-in.Begin)
 	if err != nil {
 		return nil, nil, fmt.Errorf("summary: nodes added: %w: %w", ErrMalformed, err)
 	}
 	to = make([]uint64, 0, len(from)-gone+count)
 	for i, v := range from {
-		for len(added) > 0 && added[0]+in.first < v {
-			to, added = append(to, added[0]+in.first), added[1:]
+		for len(added) > 0 && added[0]+in.Begin < v {
+			to, added = append(to, added[0]+in.Begin), added[1:]
 		}
 		stays := removed[i/64]>>(i%64)&1 == 0
-		if len(added) > 0 && added[0]+in.first == v {
+		if len(added) > 0 && added[0]+in.Begin == v {
 			return nil, nil, fmt.Errorf("summary: node added that was there: %w", ErrMalformed)
 		}
 		if stays {
@@ -277,7 +261,7 @@ func decodeChange(src []byte, from []uint64, in span, most int) (to []uint64, re
 		}
 	}
 	for _, v := range added {
-		to = append(to, v+in.first)
+		to = append(to, v+in.Begin)
 	}
 	return to, src, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // Build makes the summary of a collection: all its parts, under a header that is to be signed. The header gives Seed,
@@ -26,7 +28,7 @@ func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	tries := []*trie{newTrie(plan, plan.parts, 0, positions)}
+	tries := []*trie.Block{newTrie(plan, plan.parts, 0, positions)}
 	for block := 1; block < len(plan.blocks); block++ {
 		if positions, err = sortedPositions(positions, fps, block); err != nil {
 			return nil, err
@@ -103,17 +105,11 @@ func sortBucket(xs []uint64) {
 }
 
 // newTrie returns the state of a block after the first parts, for keys at sorted positions. It builds no array.
-func newTrie(p *Plan, parts, block int, positions []uint64) *trie {
+func newTrie(p *Plan, parts, block int, positions []uint64) *trie.Block {
 	l := p.blocks[block]
-	return assemble(p, parts, block, func(dst []uint64, begin, end, level int) []uint64 {
-		first := len(dst)
-		for _, x := range positions[l.cut(positions, begin):l.cut(positions, end)] {
-			if v := x >> (64 - level); len(dst) == first || dst[len(dst)-1] != v {
-				dst = append(dst, v)
-			}
-		}
-		return dst
-	})
+	return assemble(p, parts, block, packer(l.start, func(dst []uint64, begin, end, level int) []uint64 {
+		return trie.AppendLowered(dst, positions[l.cut(positions, begin):l.cut(positions, end)], 64-level)
+	}))
 }
 
 // cut is the index of the first position in a cell or a later one.
@@ -127,7 +123,7 @@ func (l layout) cut(positions []uint64, cell int) int {
 
 // encodeParts is parts from to end-1 of tries that hold all before end, ErrMalformed if decoders would refuse one of
 // them.
-func encodeParts(p *Plan, tries []*trie, from, end int) ([][]byte, error) {
+func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) {
 	e := &encoder{plan: p, from: from, parts: make([][]byte, end)}
 	for block, t := range tries {
 		e.block(block, t)
@@ -150,18 +146,18 @@ type encoder struct {
 }
 
 // block encodes the steps of a block, every range that has a part to be encoded from its deepest level up.
-func (e *encoder) block(block int, t *trie) {
-	last := e.plan.last(block, len(e.parts))
+func (e *encoder) block(block int, t *trie.Block) {
+	last, sample := e.plan.last(block, len(e.parts)), e.plan.blocks[block].sample
 	if s := last.sample; s != nil && s.first >= e.from {
-		nodes := t.appendNodes(nil, 0, t.layout.sample, s.to)
-		e.check(s, 0, t.layout.sample, s.to, len(nodes))
-		e.parts[s.first] = appendArray(nil, nodes, 0, t.layout.sample<<(s.to-int(t.start)))
+		nodes := t.AppendNodes(nil, 0, sample, s.to)
+		e.check(s, 0, sample, s.to, len(nodes))
+		e.parts[s.first] = appendArray(nil, nodes, 0, sample<<(s.to-int(t.Start)))
 	}
 	var nodes []uint64
 	for r, s := range last.ranges {
 		if s != nil && s.first+r-s.lead >= e.from {
 			begin, end := e.plan.cells(s, s.first+r-s.lead)
-			nodes = t.appendNodes(nodes[:0], begin, end, s.to)
+			nodes = t.AppendNodes(nodes[:0], begin, end, s.to)
 			e.climb(block, r, nodes)
 		}
 	}

@@ -9,10 +9,10 @@ func (p *Prefix) Entropy() float64 {
 	bits := 0.0
 	for _, t := range p.tries {
 		nodes, places := map[int]float64{}, map[int]float64{}
-		t.each(func(s *set, begin, end int) {
-			nodes[s.depth] += float64(s.countCells(begin, end))
-			places[s.depth] += math.Ldexp(float64(end-begin), s.depth)
-		})
+		for _, p := range t.Pieces() {
+			nodes[p.Set.Depth] += float64(p.Count())
+			places[p.Set.Depth] += math.Ldexp(float64(p.End-p.Begin), p.Set.Depth)
+		}
 		for depth := range maxLevel + 1 { // in order, so that the sum is the same each time
 			bits += arrayEntropy(nodes[depth], places[depth])
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an
@@ -77,14 +78,11 @@ func unknownInterval(n1, n2, confidence float64) estimate.Interval {
 
 // cutting is a part of a block's hash space that two prefixes both know at least at some level.
 type cutting struct {
-	block  int
-	level  int
-	pieces []piece
-	bits   uint64 // of the pieces at that level
+	block int
+	level int
+	spans []trie.Span
+	bits  uint64 // of the spans at that level
 }
-
-// piece is the nodes begin to end-1 of a level.
-type piece struct{ begin, end uint64 }
 
 func (c *cutting) String() string {
 	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
@@ -94,17 +92,17 @@ func (c *cutting) String() string {
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
 	for block := range min(len(a.tries), len(b.tries)) {
-		regions := commonRegions(a.tries[block], b.tries[block])
+		regions, start := trie.Common(a.tries[block], b.tries[block])
 		var levels []int
 		for _, r := range regions {
-			levels = append(levels, r.level)
+			levels = append(levels, r.Level)
 		}
 		slices.Sort(levels)
 		for _, level := range slices.Compact(levels) {
 			c := cutting{block: block, level: level}
 			for _, r := range regions {
-				if r.level >= level {
-					c.add(r, max(a.tries[block].start, b.tries[block].start))
+				if r.Level >= level {
+					c.add(r, start)
 				}
 			}
 			if c.align(); c.bits > 0 {
@@ -115,55 +113,25 @@ func commonCuts(a, b *Prefix) []cutting {
 	return cuts
 }
 
-// add appends a region of cells, in units of a start level, to the pieces, in units of 2^-64 of hash space.
-func (c *cutting) add(r region, start uint8) {
-	begin, end := uint64(r.begin)<<(63-start), uint64(r.end)<<(63-start) // halves, so that the end of all fits
-	if n := len(c.pieces); n > 0 && c.pieces[n-1].end == begin {
-		c.pieces[n-1].end = end
+// add appends a region of cells, in units of a start level, to the spans, in units of 2^-64 of hash space.
+func (c *cutting) add(r trie.Region, start uint8) {
+	begin, end := uint64(r.Begin)<<(63-start), uint64(r.End)<<(63-start) // halves, so that the end of all fits
+	if n := len(c.spans); n > 0 && c.spans[n-1].End == begin {
+		c.spans[n-1].End = end
 		return
 	}
-	c.pieces = append(c.pieces, piece{begin, end})
+	c.spans = append(c.spans, trie.Span{Begin: begin, End: end})
 }
 
-// align turns the pieces into whole nodes of the level.
+// align turns the spans into whole nodes of the level.
 func (c *cutting) align() {
 	unit := 63 - c.level
-	for i, p := range c.pieces {
-		p = piece{(p.begin + 1<<unit - 1) >> unit, p.end >> unit}
-		p.end = max(p.begin, p.end)
-		c.pieces[i] = p
-		c.bits += p.end - p.begin
+	for i, s := range c.spans {
+		begin := (s.Begin + 1<<unit - 1) >> unit
+		end := max(begin, s.End>>unit)
+		c.spans[i] = trie.Span{Begin: begin, End: end}
+		c.bits += end - begin
 	}
-}
-
-// commonRegions is what two tries both know, in cells of the later start level, at the lower of their levels.
-func commonRegions(a, b *trie) []region {
-	start := max(a.start, b.start)
-	ra, rb := a.regions(start), b.regions(start)
-	var out []region
-	for len(ra) > 0 && len(rb) > 0 {
-		begin, end := max(ra[0].begin, rb[0].begin), min(ra[0].end, rb[0].end)
-		if begin < end {
-			out = append(out, region{begin, end, min(ra[0].level, rb[0].level)})
-		}
-		if ra[0].end <= end {
-			ra = ra[1:]
-		}
-		if rb[0].end <= end {
-			rb = rb[1:]
-		}
-	}
-	return out
-}
-
-// regions is what t knows, in cells of a level not above its start.
-func (t *trie) regions(start uint8) []region {
-	var out []region
-	finer := start - t.start
-	t.each(func(s *set, begin, end int) {
-		out = append(out, region{begin << finer, end << finer, s.level(t.start)})
-	})
-	return out
 }
 
 // bestCut is the cutting of least variance if the intersection has c keys.
@@ -189,24 +157,26 @@ func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (est
 }
 
 // count is the ones of two tries and of their AND, where c says.
-func (c *cutting) count(a, b *trie) (counts estimate.Counts) {
-	for _, p := range c.pieces {
-		x, y := a.walk(p, c.level), b.walk(p, c.level)
-		v, w := x.next(), y.next()
+func (c *cutting) count(a, b *trie.Block) (counts estimate.Counts) {
+	var x, y trie.Walker
+	for _, s := range c.spans {
+		x.Reset(a, s, c.level)
+		y.Reset(b, s, c.level)
+		v, w := x.Next(), y.Next()
 		for len(v) > 0 && len(w) > 0 {
 			i, j, both := matches(v, w)
 			counts.First, counts.Second, counts.Both = counts.First+i, counts.Second+j, counts.Both+both
 			if v = v[i:]; len(v) == 0 {
-				v = x.next()
+				v = x.Next()
 			}
 			if w = w[j:]; len(w) == 0 {
-				w = y.next()
+				w = y.Next()
 			}
 		}
-		for ; len(v) > 0; v = x.next() {
+		for ; len(v) > 0; v = x.Next() {
 			counts.First += len(v)
 		}
-		for ; len(w) > 0; w = y.next() {
+		for ; len(w) > 0; w = y.Next() {
 			counts.Second += len(w)
 		}
 	}
@@ -260,88 +230,4 @@ func bisect(low, high float64, beyond func(float64) bool) float64 {
 		}
 	}
 	return high
-}
-
-// walk goes through the nodes of a trie in a piece of a level, which is not below what the trie knows there.
-func (t *trie) walk(p piece, level int) *walker {
-	w := &walker{}
-	w.reset(t, p, level)
-	return w
-}
-
-func (w *walker) reset(t *trie, p piece, level int) {
-	w.t, w.piece, w.level, w.last = t, p, level, ^uint64(0)
-	w.sets, w.left = w.opened[:0], 0
-	t.each(func(s *set, begin, end int) { w.sets = append(w.sets, cellsOf{s, begin, end}) })
-	w.opened = w.sets
-}
-
-// walker walks through folded nodes in order.
-type walker struct {
-	t      *trie
-	piece  piece
-	level  int
-	sets   []cellsOf // not yet opened
-	opened []cellsOf // memory of sets
-	it     setIterator
-	left   int    // nodes of the open set
-	lower  int    // levels that its nodes are folded by
-	whole  bool   // all of its nodes lie in the piece
-	last   uint64 // node
-	buffer [chunk]uint64
-}
-
-// cellsOf is some cells of a set.
-type cellsOf struct {
-	set        *set
-	begin, end int
-}
-
-// next is the nodes that come next, none at the end.
-func (w *walker) next() []uint64 {
-	for w.left > 0 || w.open() {
-		nodes := w.buffer[:w.it.fill(w.buffer[:min(chunk, w.left)])]
-		w.left -= len(nodes)
-		if nodes = w.fold(nodes); len(nodes) > 0 {
-			return nodes
-		}
-	}
-	return nil
-}
-
-// open goes to the next set with nodes in the piece, false if there is none.
-func (w *walker) open() bool {
-	for len(w.sets) > 0 {
-		c := w.sets[0]
-		w.sets = w.sets[1:]
-		begin, end := c.begin, c.end
-		if up := w.level - int(w.t.start); up >= 0 {
-			begin, end = max(begin, int(w.piece.begin>>up)), min(end, int((w.piece.end+1<<up-1)>>up))
-		} else {
-			begin, end = max(begin, int(w.piece.begin<<-up)), min(end, int(w.piece.end<<-up))
-		}
-		if begin < end && c.set.countCells(begin, end) > 0 {
-			up := w.level - int(w.t.start)
-			w.whole = up >= 0 && uint64(begin)<<up >= w.piece.begin && uint64(end)<<up <= w.piece.end
-			w.it, w.left, w.lower = c.set.from(begin), c.set.countCells(begin, end), c.set.level(w.t.start)-w.level
-			return true
-		}
-	}
-	return false
-}
-
-// fold lowers nodes to the level and drops those outside the piece, in place.
-func (w *walker) fold(nodes []uint64) []uint64 {
-	if w.lower == 0 && nodes[0] >= w.piece.begin && nodes[len(nodes)-1] < w.piece.end {
-		w.last = nodes[len(nodes)-1]
-		return nodes
-	}
-	out := nodes[:0]
-	for _, v := range nodes {
-		if v >>= w.lower; v != w.last && v >= w.piece.begin && v < w.piece.end {
-			out = append(out, v)
-			w.last = v
-		}
-	}
-	return out
 }

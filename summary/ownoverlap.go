@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing
@@ -42,15 +43,15 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 		return nil
 	}
 	t := p.tries[0]
-	regions := t.regions(t.start)
+	regions := regionsOf(t)
 	tested, hits := make([]float64, len(regions)), make([]float64, len(regions))
 	for _, f := range own {
-		cell := int(position(f, 0) >> (64 - t.start))
-		r, exact := slices.BinarySearchFunc(regions, cell, func(r region, cell int) int { return r.begin - cell })
+		cell := int(position(f, 0) >> (64 - t.Start))
+		r, exact := slices.BinarySearchFunc(regions, cell, func(r trie.Region, cell int) int { return r.Begin - cell })
 		if !exact {
 			r--
 		}
-		if r >= 0 && cell < regions[r].end {
+		if r >= 0 && cell < regions[r].End {
 			tested[r]++
 			if p.Contains(f) {
 				hits[r]++
@@ -59,28 +60,37 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 	}
 	others := 1.0 // false positives of the other blocks
 	for _, t := range p.tries[1:] {
-		others *= t.falsePositives()
+		others *= t.FalsePositiveRate()
 	}
-	fills := t.fills()
-	for r := range fills {
-		fills[r] *= others
+	full := fills(t)
+	for r := range full {
+		full[r] *= others
 	}
-	return sumTests(regions, tested, hits, fills, float64(int(1)<<t.start))
+	return sumTests(regions, tested, hits, full, float64(int(1)<<t.Start))
+}
+
+// regionsOf is what t knows.
+func regionsOf(t *trie.Block) []trie.Region {
+	var out []trie.Region
+	for _, p := range t.Pieces() {
+		out = append(out, t.Region(p))
+	}
+	return out
 }
 
 // sumTests adds up the regions of each level or deeper, leaving out those that are full.
-func sumTests(regions []region, tested, hits, fills []float64, cells float64) []ownTest {
+func sumTests(regions []trie.Region, tested, hits, fills []float64, cells float64) []ownTest {
 	var levels []int
 	for _, r := range regions {
-		levels = append(levels, r.level)
+		levels = append(levels, r.Level)
 	}
 	slices.Sort(levels)
 	var tests []ownTest
 	for _, level := range slices.Compact(levels) {
 		var sum ownTest
 		for i, r := range regions {
-			if f := fills[i]; r.level >= level && f < 1 {
-				sum.share += float64(r.end-r.begin) / cells
+			if f := fills[i]; r.Level >= level && f < 1 {
+				sum.share += float64(r.End-r.Begin) / cells
 				sum.tested += tested[i]
 				sum.found += float64((hits[i] - float64(f*tested[i])) / (1 - f))
 				sum.noise += tested[i] * f / (1 - f)
@@ -93,12 +103,12 @@ func sumTests(regions []region, tested, hits, fills []float64, cells float64) []
 	return tests
 }
 
-// fills are the shares of ones in the regions of t.
-func (t *trie) fills() []float64 {
+// fills are the shares of ones in the pieces of t.
+func fills(t *trie.Block) []float64 {
 	var out []float64
-	t.each(func(s *set, begin, end int) {
-		out = append(out, float64(s.countCells(begin, end))/math.Ldexp(float64(end-begin), s.depth))
-	})
+	for _, p := range t.Pieces() {
+		out = append(out, float64(p.Count())/math.Ldexp(float64(p.End-p.Begin), p.Set.Depth))
+	}
 	return out
 }
 

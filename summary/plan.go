@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // How steps are made and cut.
@@ -273,30 +274,24 @@ func (p *Plan) FalsePositiveRate(parts int) float64 {
 }
 
 // expectedFill is the share of a block's hash space that hits a one, where some regions are known.
-func (p *Plan) expectedFill(block int, known []region) float64 {
+func (p *Plan) expectedFill(block int, known []trie.Region) float64 {
 	cells := float64(int(1) << p.blocks[block].start)
 	hit := 1.0
 	for _, r := range known {
-		fill := -math.Expm1(-math.Ldexp(float64(p.n), -r.level))
-		hit -= float64(float64(r.end-r.begin) / cells * (1 - fill))
+		fill := -math.Expm1(-math.Ldexp(float64(p.n), -r.Level))
+		hit -= float64(float64(r.End-r.Begin) / cells * (1 - fill))
 	}
 	return hit
 }
 
-// region is a range of cells of a block that is known at a level.
-type region struct {
-	begin, end int
-	level      int
-}
-
 // knowledge is what a prefix of the given number of parts knows of a block, in the order of hash space.
-func (p *Plan) knowledge(block, parts int) []region {
-	var known []region
+func (p *Plan) knowledge(block, parts int) []trie.Region {
+	var known []trie.Region
 	for i := range p.steps {
 		s := &p.steps[i]
 		if s.block == block && s.first < parts {
 			_, end := p.cells(s, min(parts, s.first+s.parts)-1)
-			known = refine(known, region{s.skip, end, s.to})
+			known = refine(known, trie.Region{Begin: s.skip, End: end, Level: s.to})
 		}
 	}
 	return known
@@ -338,14 +333,14 @@ func (p *Plan) last(block, parts int) lastSteps {
 }
 
 // refine replaces what regions, in order, say of the cells of r.
-func refine(regions []region, r region) []region {
-	var before, after []region
+func refine(regions []trie.Region, r trie.Region) []trie.Region {
+	var before, after []trie.Region
 	for _, o := range regions {
-		if o.begin < r.begin {
-			before = append(before, region{o.begin, min(o.end, r.begin), o.level})
+		if o.Begin < r.Begin {
+			before = append(before, trie.Region{Begin: o.Begin, End: min(o.End, r.Begin), Level: o.Level})
 		}
-		if o.end > r.end {
-			after = append(after, region{max(o.begin, r.end), o.end, o.level})
+		if o.End > r.End {
+			after = append(after, trie.Region{Begin: max(o.Begin, r.End), End: o.End, Level: o.Level})
 		}
 	}
 	return append(append(before, r), after...)

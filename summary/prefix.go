@@ -3,6 +3,8 @@ package summary
 import (
 	"fmt"
 	"slices"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
@@ -10,11 +12,11 @@ import (
 type Prefix struct {
 	header *Header
 	plan   *Plan
-	held   int      // parts
-	parts  [][]byte // nil: compact
-	chain  []Digest // h_0 to h_held; of a compact prefix h_1 and h_held
-	tries  []*trie  // of the blocks begun
-	lone   set      // the one set that block 0 is; zero if there are several, or there is less than all
+	held   int           // parts
+	parts  [][]byte      // nil: compact
+	chain  []Digest      // h_0 to h_held; of a compact prefix h_1 and h_held
+	tries  []*trie.Block // of the blocks begun
+	front  trie.Set      // that of all cells of block 0, zero if there is none: here it is near for Holders
 	bytes  int
 	rate   float64
 }
@@ -42,13 +44,13 @@ func (p *Prefix) measure() {
 
 func (p *Prefix) measureTries() {
 	if len(p.tries) > 0 {
-		if t := p.tries[0]; len(t.ranges) == 1 && t.ranges[0] != nil && t.ranges[0].begin == 0 {
-			p.lone = *t.ranges[0]
+		if s := p.tries[0].Whole(); s != nil {
+			p.front = *s
 		}
 	}
 	p.rate = 1
 	for _, t := range p.tries {
-		p.rate *= t.falsePositives()
+		p.rate *= t.FalsePositiveRate()
 	}
 }
 
@@ -71,7 +73,7 @@ func (p *Prefix) SizeBytes() int {
 		size += p.bytes
 	}
 	for _, t := range p.tries {
-		size += t.bytes()
+		size += t.SizeBytes()
 	}
 	return size
 }
@@ -193,13 +195,13 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 }
 
 // truncateTries is what the first parts say of each block.
-func (p *Prefix) truncateTries(parts int) []*trie {
-	var tries []*trie
+func (p *Prefix) truncateTries(parts int) []*trie.Block {
+	var tries []*trie.Block
 	for i, t := range p.tries {
 		if !p.plan.begun(i, parts) {
 			break
 		}
-		tries = append(tries, t.truncate(p.plan, i, p.held, parts))
+		tries = append(tries, truncate(t, p.plan, i, parts))
 	}
 	return tries
 }

@@ -1,5 +1,7 @@
 package summary
 
+import "github.com/venn-p2p/venn/summary/internal/trie"
+
 // Region is a part of a block's hash space that a prefix knows at one level. Begin and End-1 are its first and last
 // places, in units of 2^-32 of hash space.
 type Region struct {
@@ -18,10 +20,10 @@ func (p *Prefix) Known(block int) []Region {
 	}
 	t := p.tries[block]
 	var out []Region
-	t.each(func(s *set, begin, end int) {
+	for _, r := range regionsOf(t) {
 		// A block starts at no more than log2 of MaxKeys, so that cells are whole units.
-		out = append(out, Region{uint64(begin) << (32 - t.start), uint64(end) << (32 - t.start), s.level(t.start)})
-	})
+		out = append(out, Region{uint64(r.Begin) << (32 - t.Start), uint64(r.End) << (32 - t.Start), r.Level})
+	}
 	return out
 }
 
@@ -31,61 +33,38 @@ func (p *Prefix) Sample() (Region, bool) {
 	if len(p.tries) == 0 || !s.sample {
 		return Region{}, false
 	}
-	t := p.tries[0]
-	return Region{End: uint64(t.layout.sample) << (32 - t.start), Level: s.to}, true
+	l := p.plan.blocks[0]
+	return Region{End: uint64(l.sample) << (32 - l.start), Level: s.to}, true
 }
 
 // Nodes walks through the nodes of a block at a level, in order. Overlays index and compare nodes. The zero value has
 // none. Reset starts a walk, and allocates nothing when a Nodes is used again.
-type Nodes struct{ w walker }
+type Nodes struct{ w trie.Walker }
 
 // Reset goes to the first node of a block at a level, in hash space Begin to End-1 in the units of [Region]. The level
 // is at most that of the regions known there.
 func (n *Nodes) Reset(p *Prefix, block, level int, begin, end uint64) {
-	n.w.reset(p.tries[block], pieceOf(begin, end, level), level)
+	n.w.Reset(p.tries[block], spanOf(begin, end, level), level)
 }
 
 // Next returns the next nodes, some at a time; nil at the end. They are valid until the next call.
-func (n *Nodes) Next() []uint64 { return n.w.next() }
+func (n *Nodes) Next() []uint64 { return n.w.Next() }
 
 // Has reports whether a block, known there at least as deep as a level, has a node of that level, or one below it.
 // O(1).
 func (n *Nodes) Has(p *Prefix, block, level int, node uint64) bool {
-	return p.tries[block].has(node, level)
+	return p.tries[block].Has(node, level)
 }
 
 // CountIn walks to the end. It counts the nodes, and those whose bits are set in words: bit i%64 of word i/64 for node
 // i. O(nodes).
-func (n *Nodes) CountIn(words []uint64) (nodes, both int) {
-	for w := &n.w; w.left > 0 || w.open(); {
-		if w.lower == 0 && w.whole {
-			both += w.it.countIn(words, w.left)
-			nodes += w.left
-			w.left = 0
-			continue
-		}
-		list := w.buffer[:w.it.fill(w.buffer[:min(chunk, w.left)])]
-		w.left -= len(list)
-		list = w.fold(list)
-		nodes += len(list)
-		for _, v := range list {
-			both += int(words[v/64] >> (v % 64) & 1)
-		}
-	}
-	return nodes, both
-}
+func (n *Nodes) CountIn(words []uint64) (nodes, both int) { return n.w.CountIn(words) }
 
-// has reports whether t, known there at least as deep, has a node of a level, or one below it.
-func (t *trie) has(node uint64, level int) bool {
-	s := t.find(int(node >> (level - int(t.start))))
-	return s != nil && s.has(node, s.level(t.start)-level)
-}
-
-// pieceOf is the whole nodes of a level in begin to end-1 of hash space.
-func pieceOf(begin, end uint64, level int) piece {
+// spanOf is the whole nodes of a level in begin to end-1 of hash space.
+func spanOf(begin, end uint64, level int) trie.Span {
 	if level >= 32 {
-		return piece{begin << (level - 32), end << (level - 32)}
+		return trie.Span{Begin: begin << (level - 32), End: end << (level - 32)}
 	}
 	unit := 32 - level
-	return piece{(begin + 1<<unit - 1) >> unit, end >> unit}
+	return trie.Span{Begin: (begin + 1<<unit - 1) >> unit, End: end >> unit}
 }

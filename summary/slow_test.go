@@ -16,12 +16,12 @@ func slowContains(p *Plan, parts int, keys []Fingerprint, f Fingerprint) bool {
 		start := int(p.blocks[block].start)
 		x := position(f, block)
 		for _, r := range p.knowledge(block, parts) {
-			if cell := int(x >> (64 - start)); cell < r.begin || cell >= r.end {
+			if cell := int(x >> (64 - start)); cell < r.Begin || cell >= r.End {
 				continue
 			}
 			found := false
 			for _, k := range keys {
-				found = found || position(k, block)>>(64-r.level) == x>>(64-r.level)
+				found = found || position(k, block)>>(64-r.Level) == x>>(64-r.Level)
 			}
 			if !found {
 				return false

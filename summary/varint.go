@@ -1,15 +1,16 @@
 package summary
 
 import (
-	"encoding/binary"
 	"fmt"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // decodeUint reads a varint in the shortest form: ErrMalformed for another, ErrLimit above the limit.
 func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
-	v, used := binary.Uvarint(src)
+	v, used := bitcode.DecodeUvarint(src)
 	switch {
-	case used <= 0 || used > 1 && src[used-1] == 0:
+	case used == 0:
 		return 0, nil, ErrMalformed
 	case v > limit:
 		return 0, nil, ErrLimit

@@ -27,6 +27,7 @@ type layer struct {
 // allowed is defined in a line above. "x/..." is x and everything below it.
 var layers = []layer{
 	{"summary/internal/bitcode", nil},
+	{"summary/internal/trie", nil},
 	{"summary/coding", []string{"summary/internal/bitcode"}},
 	{"summary/estimate", nil},
 	{"summary/counting", []string{"summary/internal/bitcode"}},

@@ -170,8 +170,8 @@ func appendSum(dst []byte, words []uint64) []byte {
 }
 
 func (c *Codec) readHeader(data []byte) (h header, err error) {
-	head, n := binary.Uvarint(data)
-	if n <= 0 || n > 1 && data[n-1] == 0 || len(data) < n+sumBytes {
+	head, n := bitcode.DecodeUvarint(data)
+	if n == 0 || len(data) < n+sumBytes {
 		return h, fmt.Errorf("%w: no header in %d bytes", ErrMalformed, len(data))
 	}
 	t := int(head >> 2 & (maxTypes - 1))

@@ -50,8 +50,8 @@ func decodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 	words := make([]uint64, (len(counters)+63)/64)
 	asked := len(counters)
 	for level := uint8(0); asked > 0 && level < math.MaxUint8; level++ {
-		ones, n := binary.Uvarint(src[consumed:])
-		if n <= 0 || n > 1 && src[consumed+n-1] == 0 || ones > uint64(asked) {
+		ones, n := bitcode.DecodeUvarint(src[consumed:])
+		if n == 0 || ones > uint64(asked) {
 			return 0, fmt.Errorf("%w: %d of %d counters over %d", ErrMalformed, ones, asked, level)
 		}
 		consumed += n

@@ -1,4 +1,4 @@
-package summary
+package trie
 
 import (
 	"math/bits"

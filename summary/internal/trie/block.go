@@ -1,0 +1,196 @@
+package trie
+
+import "slices"
+
+// Block is what is known of a block: pieces of sets, in the order of hash space and apart. Nothing is known elsewhere.
+// Copies made by Clone share their sets.
+type Block struct {
+	Start  uint8 // level of the cells
+	pieces []Piece
+}
+
+// Piece is cells Begin to End-1 of a set.
+type Piece struct {
+	Set        *Set
+	Begin, End int
+}
+
+// Count is the number of nodes in p.
+func (p Piece) Count() int { return p.Set.countCells(p.Begin, p.End) }
+
+// Region is a range of cells of a block that is known at a level.
+type Region struct {
+	Begin, End int
+	Level      int
+}
+
+// Span is the nodes Begin to End-1 of a level.
+type Span struct{ Begin, End uint64 }
+
+// Nodes are the nodes that r may have, in a block that starts at a level.
+func (r Region) Nodes(start uint8) Span {
+	depth := r.Level - int(start)
+	return Span{uint64(r.Begin) << depth, uint64(r.End) << depth}
+}
+
+// Pieces are all that is known, in order. Not to be changed.
+func (b *Block) Pieces() []Piece { return b.pieces }
+
+// Region is where p lies, and its level.
+func (b *Block) Region(p Piece) Region { return Region{p.Begin, p.End, b.level(p.Set)} }
+
+// level is the level of the nodes of a set.
+func (b *Block) level(s *Set) int { return int(b.Start) + s.Depth }
+
+// Clone copies b, not its sets.
+func (b *Block) Clone() *Block { return &Block{b.Start, slices.Clone(b.pieces)} }
+
+// Put puts a set in place of what is known of its cells.
+func (b *Block) Put(s *Set) {
+	var out []Piece
+	placed := false
+	for _, p := range b.pieces {
+		if p.End <= s.Begin {
+			out = append(out, p)
+			continue
+		}
+		if p.Begin < s.Begin {
+			out = append(out, Piece{p.Set, p.Begin, s.Begin})
+		}
+		if !placed {
+			out, placed = append(out, Piece{s, s.Begin, s.End}), true
+		}
+		if p.End > s.End {
+			out = append(out, Piece{p.Set, max(p.Begin, s.End), p.End})
+		}
+	}
+	if !placed {
+		out = append(out, Piece{s, s.Begin, s.End})
+	}
+	b.pieces = out
+}
+
+// PutBeneath puts a set where nothing is known of its cells.
+func (b *Block) PutBeneath(s *Set) {
+	var out []Piece
+	at := s.Begin
+	for _, p := range b.pieces {
+		if end := min(p.Begin, s.End); at < end {
+			out = append(out, Piece{s, at, end})
+		}
+		out = append(out, p)
+		at = max(at, p.End)
+	}
+	if at < s.End {
+		out = append(out, Piece{s, at, s.End})
+	}
+	b.pieces = out
+}
+
+// Covers reports whether all of cells begin to end-1 is known.
+func (b *Block) Covers(begin, end int) bool {
+	for _, p := range b.pieces {
+		if p.Begin <= begin && begin < p.End {
+			begin = p.End
+		}
+	}
+	return begin >= end
+}
+
+// Shared is the set of b that has all of cells begin to end-1 at a level, and no others; nil if there is none.
+func (b *Block) Shared(begin, end, level int) *Set {
+	for _, p := range b.pieces {
+		if s := p.Set; s.Begin == begin && s.End == end && b.level(s) == level {
+			return s
+		}
+	}
+	return nil
+}
+
+// Whole is the set that has all cells; nil if there is none.
+func (b *Block) Whole() *Set {
+	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin == 0 {
+		return b.pieces[0].Set
+	}
+	return nil
+}
+
+// find is the set that knows a cell, nil if none does. Pieces are most often of one size, so that the first guess is
+// right, or one too high or low.
+func (b *Block) find(cell int) *Set {
+	last := len(b.pieces) - 1
+	if last < 0 {
+		return nil
+	}
+	i := int(uint64(cell) * uint64(last+1) >> b.Start)
+	for i > 0 && b.pieces[i].Begin > cell {
+		i--
+	}
+	for i < last && b.pieces[i].End <= cell {
+		i++
+	}
+	if p := &b.pieces[i]; p.Begin <= cell && cell < p.End {
+		return p.Set
+	}
+	return nil
+}
+
+// Contains reports whether the block may have a key at position x. O(1).
+func (b *Block) Contains(x uint64) bool {
+	s := b.find(int(x >> (64 - b.Start)))
+	return s == nil || s.Has(x>>(64-b.level(s)), 0)
+}
+
+// Has reports whether the block, known there at least as deep as a level not above its start, has a node of that level,
+// or one below it. O(1).
+func (b *Block) Has(node uint64, level int) bool {
+	s := b.find(int(node >> (level - int(b.Start))))
+	return s != nil && s.Has(node, b.level(s)-level)
+}
+
+// FalsePositiveRate is the share of hash space that the block cannot rule out. O(pieces).
+func (b *Block) FalsePositiveRate() float64 {
+	cells := float64(int(1) << b.Start)
+	unknown := cells
+	hit := 0.0
+	for _, p := range b.pieces {
+		unknown -= float64(p.End - p.Begin)
+		hit += float64(p.Count()) / float64(uint64(1)<<p.Set.Depth)
+	}
+	return (unknown + hit) / cells
+}
+
+// AppendNodes appends the nodes of cells begin to end-1 at a level. What is known there is at least as deep.
+func (b *Block) AppendNodes(dst []uint64, begin, end, level int) []uint64 {
+	dst = slices.Grow(dst, b.count(begin, end))
+	for _, p := range b.pieces {
+		if from, to := max(p.Begin, begin), min(p.End, end); from < to {
+			dst = p.Set.appendCells(dst, from, to, b.level(p.Set)-level)
+		}
+	}
+	return dst
+}
+
+// count is the number of nodes known in cells begin to end-1. A level above has at most as many.
+func (b *Block) count(begin, end int) int {
+	n := 0
+	for _, p := range b.pieces {
+		if from, to := max(p.Begin, begin), min(p.End, end); from < to {
+			n += p.Set.countCells(from, to)
+		}
+	}
+	return n
+}
+
+// SizeBytes is about what b and its sets take in memory. A set of several pieces counts once.
+func (b *Block) SizeBytes() int {
+	size := 64
+	for i, p := range b.pieces {
+		size += 24
+		cut := p.Begin > p.Set.Begin || p.End < p.Set.End
+		if !cut || !slices.ContainsFunc(b.pieces[:i], func(o Piece) bool { return o.Set == p.Set }) {
+			size += p.Set.SizeBytes()
+		}
+	}
+	return size
+}

@@ -1,0 +1,63 @@
+package trie
+
+import "math/bits"
+
+// Probe is a question to a block, asked step by step: whether it contains a position. A step loads what the next one
+// needs, and has no branch that depends on it: a wrong guess would make the processor forget the loads behind it. Who
+// asks many blocks takes one step with all of them before the next.
+type Probe struct {
+	set   *Set // nil: unknown
+	cell  int
+	level int
+	at    int    // a bit in unary: first where one of the cells before begins, then where this one does
+	word  uint64 // of unary, with that bit; then the low bits of the cell's first node
+}
+
+// Probe is a question to s, a set of all cells.
+func (s *Set) Probe(x uint64) Probe {
+	start := bits.TrailingZeros(uint(s.End))
+	return Probe{set: s, cell: int(x >> (64 - start)), level: start + s.Depth}
+}
+
+// Probe is a question to b.
+func (b *Block) Probe(x uint64) Probe {
+	cell := int(x >> (64 - b.Start))
+	s := b.find(cell)
+	if s == nil {
+		return Probe{}
+	}
+	return Probe{set: s, cell: cell - s.Begin, level: b.level(s)}
+}
+
+// LoadUnary is the first step: it loads the unary code a little before the cell.
+func (p *Probe) LoadUnary() {
+	if p.set != nil {
+		p.at = int(p.set.starts[p.cell/cellsPerStart])
+		p.word = p.set.unary[p.at/64]
+	}
+}
+
+// LoadLow is the second step: it finds where the cell begins, and loads the low bits of its first node.
+func (p *Probe) LoadLow() {
+	if p.set != nil {
+		p.at = p.set.skipCells(p.at, p.word, p.cell%cellsPerStart)
+		p.word = p.set.lowBits(p.at - p.cell)
+	}
+}
+
+// Contains is the last step: whether the block may have a key at the position of the question.
+func (p *Probe) Contains(x uint64) bool {
+	s := p.set
+	if s == nil {
+		return true
+	}
+	for at := p.at; s.unary[at/64]>>(at%64)&1 == 1; at++ {
+		if at > p.at {
+			p.word = s.lowBits(at - p.cell)
+		}
+		if p.word == x>>(64-p.level)&(1<<s.Depth-1) {
+			return true
+		}
+	}
+	return false
+}
