@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
@@ -78,7 +77,7 @@ func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, at n
 	switch w.transport {
 	case TCP:
 		options = append(options, libp2p.ListenAddrs(w.transport.address(at)), libp2p.Transport(w.tcp(class)),
-			libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport))
+			libp2p.Security(noise.ID, noise.New), muxer())
 	case QUIC:
 		options = append(options, libp2p.ListenAddrs(w.transport.address(at)), libp2p.Transport(libp2pquic.NewTransport))
 	case Sim:

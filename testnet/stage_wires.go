@@ -14,7 +14,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/transport"
-	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	manet "github.com/multiformats/go-multiaddr/net"
@@ -57,7 +56,7 @@ func (w *stagedWires) host(p strategy.ID, key crypto.PrivKey, m *meter, g *gate,
 		libp2p.Identity(key), libp2p.BandwidthReporter(m), libp2p.ConnectionGater(gater{g, p}),
 		libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.ConnectionManager(connmgr.NullConnMgr{}),
 		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
-		libp2p.ListenAddrs(TCP.address(at)), libp2p.Transport(overTCP), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+		libp2p.ListenAddrs(TCP.address(at)), libp2p.Transport(overTCP), libp2p.Security(noise.ID, noise.New), muxer(),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("testnet: host of peer %d: %w", p, err)
