@@ -13,7 +13,7 @@ import (
 // package coverage. Lines about origins outside of the range are not taken in.
 
 // SetRange says which places are wanted. At first all are.
-func (d *Directory) SetRange(r coverage.Range) { d.within = r }
+func (d *Directory) SetRange(r coverage.Range) { d.within, d.sigma = r, unknownSigma }
 
 // Range returns the places that are wanted.
 func (d *Directory) Range() coverage.Range { return d.within }

@@ -26,9 +26,20 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 		slices.Sort(d.found)
 	}
 	for _, i := range d.found {
-		d.candidates = append(d.candidates, d.entries[i])
+		if e := d.entries[i]; !d.vague(e) {
+			d.candidates = append(d.candidates, e)
+		}
 	}
 	return d.candidates
+}
+
+// vagueRate is the false-positive rate above which a summary says little about a key.
+const vagueRate = 0.5
+
+// vague says whether so little is held of an origin outside of the own range that it is no candidate: those of its range know it better,
+// and name it if it may have the key.
+func (d *Directory) vague(e *Entry) bool {
+	return d.within.Depth() > 0 && e.Rate() > vagueRate && !d.within.Contains(d.Place(e))
 }
 
 // loop finds the candidates for a key by asking every prefix; old is the key's fingerprint under the previous seed.
@@ -41,7 +52,7 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 		if e.old {
 			f = old
 		}
-		if e.cur.Contains(f) && !e.Covered() {
+		if e.cur.Contains(f) && !e.Covered() && !d.vague(e) {
 			d.candidates = append(d.candidates, e)
 		}
 	}
@@ -53,12 +64,12 @@ func (d *Directory) Ignored() int { return d.ignored }
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
 // false-positive rates of all peers known, 1 for those that nothing is held of though they are said to have published. Peers known
 // by their record alone do not count, nor those that may be invented, nor those that do not hold what they claim: no query for all
-// holders asks them.
+// holders asks them. Those of which too little is held to ask them do not count either.
 func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0
 		for _, e := range d.Others() {
-			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !d.Discounted(e) {
+			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !d.Discounted(e) && !d.vague(e) {
 				d.sigma += e.Rate()
 			}
 		}

@@ -1,0 +1,57 @@
+package directory
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestVague: an origin outside of the own range is a candidate once enough of its summary is held; one of the range is at once.
+func TestVague(t *testing.T) {
+	for _, loop := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(1, 11))
+		d := alone(rng, Config{Memory: 64 << 20, MaxOrigins: 1 << 10, Compared: 12, Loop: loop})
+		fps := make([]summary.Fingerprint, 5000)
+		for i := range fps {
+			fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
+		}
+		s := sign(t, "origin", fps)
+		g := group.Of(s.stream.Header())
+		e := d.Invite(0, "link", g.OriginTag())
+		give := func(first, end int) {
+			run, err := s.stream.Run(first, end)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := d.Take(0, e, event.PartsReceived{From: "link", Group: g, Envelope: s.envelope, Record: s.record, Run: run}); r.Learned == nil {
+				t.Fatalf("parts %d to %d: %+v", first, end, r)
+			}
+		}
+		give(0, 1)
+		if e.Rate() <= vagueRate {
+			t.Fatalf("the sample alone has a false-positive rate of %v", e.Rate())
+		}
+		inside := coverage.Around(d.Place(e), 1)
+		outside := coverage.Around(d.Place(e)^1<<63, 1)
+		look := func(within coverage.Range, wanted bool) {
+			t.Helper()
+			d.SetRange(within)
+			found := 0
+			for _, f := range fps {
+				found += len(d.Candidates(nil, f))
+			}
+			if want := map[bool]int{true: len(fps)}[wanted]; found != want || d.FalseMatches() > 0 != wanted {
+				t.Errorf("loop %v: a candidate for %d of its keys, want %d; %v false matches are expected", loop, found, want, d.FalseMatches())
+			}
+		}
+		look(coverage.Range{}, true)
+		look(inside, true)
+		look(outside, false)
+		give(1, s.stream.Parts())
+		look(outside, true)
+	}
+}
