@@ -16,12 +16,12 @@ var (
 	ErrBase    = errors.New("delta on another base")  // not on the prefix it was applied to
 )
 
-// EncodeDelta is what a holder of old, the first parts of one epoch, needs to get those of another epoch of the same
-// origin and shape: at most the given number of parts, and as many as both hold. ErrNoDelta when the shapes differ or
-// the parts themselves are no larger. Takes time O(n) and about 24 bytes of memory a key.
+// EncodeDelta returns what a holder of old, the first parts of one epoch, needs to get those of another epoch of the
+// same origin and shape. It covers at most the given number of parts, and as many as both hold. ErrNoDelta when the
+// shapes differ or the parts themselves are no larger. Takes time O(n) and about 24 bytes of memory a key.
 //
 // In each region of hash space, where all is known at one level, it says which of the old nodes are gone and which are
-// new: about log2(n/r) + 1.44 bits for each of r nodes removed and log2(m/a) + 1.44 for each of a added among m.
+// new. Each of r nodes removed takes about log2(n/r) + 1.44 bits, each of a added among m about log2(m/a) + 1.44.
 func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	parts = min(parts, old.Parts(), next.Parts())
 	if err := sameSeries(old.header, next.header); err != nil {
@@ -85,9 +85,9 @@ func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 }
 
 // ApplyDelta gives the parts of the epoch that h heads, as many as the delta says, from those of an earlier one. The
-// result is encoded and verified against the chain of h, so a delta needs no trust: it gives the origin's parts or
-// an error, and old stays as it is. The caller has verified the header's signature. ErrBase if the delta is on another
-// prefix than old or a longer one, ErrNoDelta if old and h are not of one series, ErrMalformed or ErrChain if it is not
+// result is encoded and verified against the chain of h, so a delta needs no trust. It gives the origin's parts or an
+// error, and old stays as it is. The caller has verified the header's signature. ErrBase if the delta is on another
+// prefix than old or a longer one. ErrNoDelta if old and h are not of one series. ErrMalformed or ErrChain if it is not
 // what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
 func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	base, parts, rest, err := parseDelta(delta)

@@ -1,34 +1,34 @@
 // Package summary turns a collection of keys into a small, signed stream of bytes. Every prefix of the stream is a
-// usable approximation of the collection: it answers "may this key be in it?" without false negatives, and two prefixes
+// usable approximation of the collection. It answers "may this key be in it?" without false negatives. Two prefixes
 // tell how much their collections overlap.
 //
 // # Construction
 //
 // Every key is hashed once, under the seed of the network, to a 48-bit [Fingerprint] f. Block i is a filter with one
-// hash function x_i, a 64-bit mix of f and i; cut at level l it is the set of the top l bits of the x_i(f), an array of
+// hash function x_i, a 64-bit mix of f and i. Cut at level l it is the set of the top l bits of the x_i(f), an array of
 // 2^l bits. Going up a level ORs neighbouring bits, so a block is a binary trie cut at some depth, and a [Shape] says
 // at which. Many blocks at level log2(n/ln 2) are the block-partitioned filter of Papapetrou, Siberski and Nejdl
-// (2010); one block at level log2(n)+8 is the compressed filter of Mitzenmacher (2002).
+// (2010). One block at level log2(n)+8 is the compressed filter of Mitzenmacher (2002).
 //
-// The stream sends part 0, a deep sample (the trie under the first few per cent of hash space), then block 0 level by
-// level, each level about one bit a key, then the next block. To go down one level each trie node says whether it has
-// both children (one entropy-coded flag), and if not, which (one raw bit). By the chain rule this costs no more than
-// coding the deepest level at once: n (log2 c + 1.44) bits for an array of c n bits, at a false-positive rate of about
-// 1/c.
+// The stream sends part 0, a deep sample: the trie under the first few per cent of hash space. Then it sends block 0
+// level by level, each level about one bit a key, then the next block. To go down one level each trie node says whether
+// it has both children (one entropy-coded flag), and if not, which (one raw bit). By the chain rule this costs no more
+// than coding the deepest level at once. An array of c n bits takes n (log2 c + 1.44) bits, at a false-positive rate of
+// about 1/c.
 //
-// Between epochs, [EncodeDelta] says what changed; [EstimateOverlap] compares two prefixes of any depth and shape;
+// Between epochs, [EncodeDelta] says what changed. [EstimateOverlap] compares two prefixes of any depth and shape.
 // [Filter] is what a prefix knows without its bytes, to be folded, sampled and united.
 //
-// The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order, and whoever
-// holds some can serve them or fewer. FORMAT.md specifies all bytes.
+// The parts are bound to the signed [Header] by a hash chain, so each is verified on arrival, in order. Whoever holds
+// some can serve them or fewer. FORMAT.md specifies all bytes.
 //
 // # Guarantees and costs
 //
 // A [Prefix] never denies a key of its collection. Its false-positive rate is known: [Prefix.FalsePositiveRate], and
-// beforehand [Plan.FalsePositiveRate]. The same fingerprints, header and shape give the same bytes on every machine; a
+// beforehand [Plan.FalsePositiveRate]. The same fingerprints, header and shape give the same bytes on every machine. A
 // decoder accepts no others, and checks sizes and densities against the header's n before it allocates. Building takes
-// O(n log n) for sorting and O(n) a level; a prefix takes about twice its wire size in memory, half of it the parts
-// kept to be served on.
+// O(n) on average for sorting and O(n) a level. A prefix takes about twice its wire size in memory, half of it the
+// parts kept to be served on.
 //
 // # Vocabulary
 //

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// Filter is what a prefix knows, free of its parts and chain: it can be reduced and united without the keys, but no
+// Filter is what a prefix knows, free of its parts and chain. It can be reduced and united without the keys, but no
 // longer be verified or sent. Immutable.
 type Filter struct {
 	seed   SeedTag

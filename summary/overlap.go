@@ -10,13 +10,14 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// EstimateOverlap estimates from two prefixes, of any depth and shape, how many keys their collections share, with an
-// interval of the given confidence (above 0, below 1). ErrSeed when they were made under different seeds.
+// EstimateOverlap estimates how many keys the collections of two prefixes share, with an interval of the given
+// confidence (above 0, below 1). The prefixes may be of any depth and shape. ErrSeed when they were made under
+// different seeds.
 //
 // Both are brought to a common level, in all of hash space or only where both are known deeper. The choice of least
 // predicted variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
 // ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers
-// say n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known, and what of the error of the rest goes with them
+// say n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the other error that goes with them
 // is taken out. O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
 	if a.header.Seed != b.header.Seed {

@@ -10,7 +10,7 @@ import (
 )
 
 // EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing
-// them: of n1 tested where the prefix has a false-positive rate f, hits says n12 = (hits - f n1)/(1-f). Better than
+// them. Of n1 tested where the prefix has a false-positive rate f, hits gives n12 = (hits - f n1)/(1-f). Better than
 // EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the
 // fingerprints are of the prefix's seed. O(n1).
 func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estimate.Overlap, error) {

@@ -105,8 +105,8 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 // Extend verifies a run against the chain, decodes its parts and returns the longer prefix. The run may start at or
 // before the first part missing: the parts already held are then verified to be the same. Without new parts it returns
 // p; a compact prefix leaves such a run unverified. It copies what it keeps of the run, and takes time O(n) for each
-// range of hash space that it extends. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan;
-// ErrChain: not the origin's parts; ErrMalformed: the origin signed for what no summary can be.
+// range of hash space that it extends. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan.
+// ErrChain: not the origin's parts. ErrMalformed: the origin signed for what no summary can be.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	if r.First < 0 || r.First > p.held || r.End() > p.plan.parts {
 		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, p.held, p.plan.parts, ErrLimit)

@@ -12,8 +12,8 @@ type Region struct {
 // Position is where f lies in the hash space of a block. Its top l bits are the node of f at level l.
 func Position(f Fingerprint, block int) uint64 { return position(f, block) }
 
-// Known returns the regions of a block that p knows, in the order of hash space; none of a block whose first part p has
-// not. Outside of them every key matches.
+// Known returns the regions of a block that p knows, in the order of hash space. It returns none of a block whose first
+// part p lacks. Outside of them every key matches.
 func (p *Prefix) Known(block int) []Region {
 	if block >= len(p.tries) {
 		return nil

@@ -24,12 +24,11 @@ type Shape struct {
 	// collection may grow by half, or shrink to half (a small one by a little more). Publishers keep the shape while
 	// [Shape.Fits], so that the parts of successive epochs line up and deltas are small.
 	Keys int
-	// SampleBytes is the target size of part 0, at most maxSampleBytes, which bounds how far a collection may grow. 0:
-	// no sample.
+	// SampleBytes is the target size of part 0, at most 60 KiB, so that a collection can grow. 0: no sample.
 	SampleBytes int
 	// SampleLevel is the level that the sample is cut at: from log2 of Keys to 8 below it; 0 without a sample.
 	SampleLevel uint8
-	// Levels has the final level of every block, in the order of the stream: 1 to maxLevel each, and at most 32 below
+	// Levels has the final level of every block, in the order of the stream. Each is from 1 to 48, and at most 32 below
 	// log2 of Keys. With a sample, the first is at least log2 of Keys.
 	Levels []uint8
 }
@@ -41,12 +40,13 @@ const (
 	defaultDepth       = 11 // levels of the block below log2 n
 )
 
-// DefaultShape is one block of 2^11 to 2^12 bits a key, so 12.4 to 13.4 bits a key on the wire and a false-positive
-// rate of 1/4096 to 1/2048: of 121 peers known in full, fewer than 0.06 match a key that nobody holds. The sample has 1
-// KiB and is cut six levels below log2 n, where another level would cost more keys than it saves in false matches.
+// DefaultShape is one block of 2^11 to 2^12 bits a key. It takes 12.4 to 13.4 bits a key on the wire, and has a
+// false-positive rate of 1/4096 to 1/2048. Of 121 peers known in full, fewer than 0.06 match a key that nobody holds.
+// The sample has 1 KiB and is cut six levels below log2 n, where another level would cost more keys than it saves in
+// false matches.
 //
-// One block is best from about three bits a key on: a bit a key spent on deepening it halves the rate, by a further
-// block that takes 1.39. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
+// One block is best from about three bits a key on. A bit a key spent on deepening it halves the rate; a further block
+// takes 1.39 bits for that. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
 func DefaultShape(n int) Shape {
 	log := ceilLog2(n)
 	return Shape{

@@ -11,8 +11,8 @@ const cached = 1 << 15
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys).
 //
 // For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that
-// are left, so that no load from the filter waits for another, nor any branch depends on one. Such filters live by the
-// number of accesses: few hash functions and more bits are faster there. No allocation.
+// are left. No load from the filter waits for another, and no branch depends on one. Such filters live by the number of
+// accesses: few hash functions and more bits are faster there. No allocation.
 func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if f.oneByOne() {

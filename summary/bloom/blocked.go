@@ -10,9 +10,9 @@ import (
 const lineBits = 512
 
 // Blocked is a cache-line-blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom
-// Filters", 2007): all bits of a key lie in one block of 512, so that a lookup misses the cache once at most. It is the
+// Filters", 2007). All bits of a key lie in one block of 512, so a lookup misses the cache once at most. It is the
 // filter to take where lookups must be fast and all is in memory. At a false-positive rate of 1 % it takes 12 % more
-// bits than Filter, at 0.1 % 16 % more; it cannot be cut or folded.
+// bits than Filter, at 0.1 % 16 % more. It cannot be cut or folded.
 //
 // Make one with NewBlocked or NewBlockedForRate. The zero value is only good for UnmarshalBinary. A Blocked may be read
 // by many goroutines at once, but not while one writes.
@@ -22,8 +22,8 @@ type Blocked struct {
 	seed   Seed
 }
 
-// NewBlocked returns an empty filter of at least the given number of bits, rounded up to whole blocks of 512, with 1 to
-// 64 hash functions. An error is matched by ErrParams.
+// NewBlocked returns an empty filter with 1 to 64 hash functions. It has at least the given number of bits, rounded up
+// to whole blocks of 512. An error is matched by ErrParams.
 func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
 	if err := checkSize(0, bits); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
 const speedBits = 1.1
 
 // NewBlockedForRate returns an empty filter whose false-positive rate is at most rate with n keys in it, under the zero
-// seed: the one with the fewest hash functions among those at most a tenth longer than the shortest. An error is
+// seed. Of those at most a tenth longer than the shortest, it is the one with the fewest hash functions. An error is
 // matched by ErrParams: a rate that is not between 0 and 1, or below what 64 hash functions reach.
 func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	if err := checkRate(n, rate); err != nil {
@@ -137,7 +137,7 @@ func (f *Blocked) AddHash(h Hash) {
 
 // ContainsHash is Contains for a key's hash under the filter's Seed, or Hash64.
 //
-// It has no branch that depends on the filter until a word of positions is used up: which probe fails cannot be
+// It has no branch that depends on the filter until a word of positions is used up. Which probe fails cannot be
 // foreseen, and a wrong guess waits for memory.
 func (f *Blocked) ContainsHash(h Hash) bool {
 	line, x, hit := f.line(h), h.A, uint64(1)

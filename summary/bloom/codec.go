@@ -14,7 +14,7 @@ const maxTypes = 16
 // Codec turns filters into short messages and back: compressed Bloom filters (Mitzenmacher 2002).
 //
 // Sender and receiver agree beforehand on the types of filter they use, at most 16 Params in the same order (section
-// III); a message says only which. It begins with
+// III). A message says only which. It begins with
 //
 //	uvarint  ones<<6 | type<<2 | form; ones, the number of bits set, is 0 in the plain form
 //	3 bytes  the lower ones of the CRC-32C of the filter's bits, of a delta's the differing bits, little endian
@@ -26,7 +26,7 @@ const maxTypes = 16
 //	2, delta  4 bytes CRC-32C of the base's bits, then the bits that differ from it, coded
 //
 // Of several messages for one filter only one is accepted. Up to 2^19 bits a code is within a byte of the entropy and
-// takes about 6 ns a bit either way; above it is within 0.2 % and twenty times faster. A Codec may be used by several
+// takes about 6 ns a bit either way. Above it is within 0.2 % and twenty times faster. A Codec may be used by several
 // goroutines at once.
 type Codec struct {
 	types []Params
@@ -57,9 +57,10 @@ func NewCodec(types ...Params) (*Codec, error) {
 	return &Codec{append([]Params(nil), types...)}, nil
 }
 
-// Append appends the message of f to dst. Without a base it is coded or plain. With a base, a filter of the same type
-// that the receiver has, it is the code of the bits in which the two differ (section IV): the shorter, the fewer keys
-// have changed. A filter of none of the codec's types, and a base of another type, are errors matched by ErrMismatch.
+// Append appends the message of f to dst. Without a base it is coded or plain. A base is a filter of the same type that
+// the receiver has. With one, the message is the code of the bits in which the two differ (section IV), the shorter,
+// the fewer keys have changed. A filter of none of the codec's types, and a base of another type, are errors matched by
+// ErrMismatch.
 func (c *Codec) Append(dst []byte, f, base *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {

@@ -31,9 +31,9 @@ type compressed struct {
 	rate   float64 // expected false-positive rate
 }
 
-// CompressedForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
-// that n keys compress to an expected size of at most the given bits (section II.B): [Params.CompressedBits], for large
-// n. It takes few hash functions and a long array: k <= ⌈m/n ln 2⌉.
+// CompressedForBits returns the standard filter of lowest false-positive rate among those of at most maxBits bits whose
+// expected compressed size with n keys is at most the given bits (section II.B). The size is [Params.CompressedBits],
+// for large n. It takes few hash functions and a long array: k <= ⌈m/n ln 2⌉.
 func CompressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Params{}, err
@@ -41,8 +41,8 @@ func CompressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	return leastRate(n, bits, maxBits)
 }
 
-// CompressedForRate returns the standard filter with the smallest expected compressed size among those of at most
-// maxBits bits that have a false-positive rate of at most rate with n keys (section II.B): z for a given f.
+// CompressedForRate returns the standard filter of least expected compressed size among those of at most maxBits bits
+// whose false-positive rate with n keys is at most rate (section II.B).
 func CompressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
 		return Params{}, err

@@ -1,5 +1,5 @@
-// Package bloom holds the Bloom filters of the papers venn is built on: standard and block-partitioned (Filter),
-// dynamic block-partitioned (Dynamic), compressed, and deltas of compressed ones (Codec).
+// Package bloom holds the Bloom filters of the papers venn is built on. They are standard and block-partitioned
+// (Filter), dynamic block-partitioned (Dynamic), compressed, and deltas of compressed ones (Codec).
 //
 // A Bloom filter represents a set of keys in m bits. It says "maybe" for every key in the set, and for another key with
 // a small probability, the false-positive rate f; otherwise "no". A standard filter with k hash functions holds n keys
@@ -8,10 +8,10 @@
 //	f = (1-(1-1/m)^(kn))^k, at best 0.6185^(m/n).
 //
 // A block-partitioned filter is a row of mu blocks, each a filter of its own of m_b bits and k_b hash functions. It
-// costs the same (with blocks of n/ln 2 bits and one hash function each), and dropping blocks from the end leaves the
-// filter that would have been built so. So it can be cut, before it is sent, to what a link or a purpose can bear.
+// costs the same, with blocks of n/ln 2 bits and one hash function each. Dropping blocks from the end leaves the filter
+// that would have been built so. So it can be cut, before it is sent, to what a link or a purpose can bear.
 //
-// What it costs: a key is hashed once, to 128 bits, by a keyed hash (Seed.Hash); Add and Contains then take two
+// What it costs: a key is hashed once, to 128 bits, by a keyed hash (Seed.Hash). Add and Contains then take two
 // multiplications and one access to memory for every hash function. Nothing but construction, decoding and merging into
 // something new allocates. No function blocks, and apart from Concurrent nothing is safe for use by several goroutines
 // while one of them writes.

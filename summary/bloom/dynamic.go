@@ -102,8 +102,8 @@ func (d *Dynamic) Truncate(blocks int) {
 	d.params.Batch.Blocks = min(blocks, d.params.Batch.Blocks)
 }
 
-// Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate, and reports
-// whether there are so few. If not it changes nothing.
+// Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate. It reports
+// whether that can be had. If not it changes nothing.
 func (d *Dynamic) Reduce(rate float64) bool {
 	blocks, reached := d.params.blocksFor(d.capacity(), rate)
 	if reached {

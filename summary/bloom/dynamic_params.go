@@ -48,8 +48,8 @@ func (p DynamicParams) blocksFor(n int, rate float64) (blocks int, reached bool)
 	return all, false
 }
 
-// DynamicForBits searches the configuration (section 4) whose batches of at most the given number of bits hold the most
-// keys at a false-positive rate of at most rate a batch, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash
+// DynamicForBits searches the configuration (section 4) whose batches hold the most keys. A batch has at most the given
+// number of bits, and a false-positive rate of at most rate, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash
 // function. Starting at one block it adds blocks for as long as that helps.
 //
 // With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.

@@ -24,8 +24,8 @@ func New(p Params) (*Filter, error) {
 	return newFilter(p, make([]uint64, wordsFor(p.Bits()))), nil
 }
 
-// NewForRate returns an empty standard filter, the shortest whose false-positive rate is at most rate (0 < rate < 1)
-// with n keys in it, under the zero Seed. An error is matched by ErrParams.
+// NewForRate returns an empty standard filter under the zero Seed: the shortest whose false-positive rate with n keys
+// is at most rate (0 < rate < 1). An error is matched by ErrParams.
 func NewForRate(n int, rate float64) (*Filter, error) {
 	p, err := ParamsForRate(n, rate)
 	if err != nil {
@@ -126,8 +126,8 @@ func (f *Filter) BlockOnesCount(block int) int {
 // FillRatio is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best.
 func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
-// FalsePositiveRate is the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a standard
-// filter (Papapetrou et al., section 2), the product of the blocks' rates in a partitioned one.
+// FalsePositiveRate is the false-positive rate of the filter as its bits are. It is (t/m)^k for t bits set in a
+// standard filter (Papapetrou et al., section 2), and the product of the blocks' rates in a partitioned one.
 func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for b := range f.params.Blocks {

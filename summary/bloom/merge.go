@@ -6,8 +6,8 @@ import (
 
 // Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is
 // left with the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error
-// matched by ErrMismatch that says in what, and f is unchanged; block lengths that differ by a power of two can be
-// brought together with Fold.
+// matched by ErrMismatch that says in what, and f is unchanged. Fold brings together block lengths that differ by a
+// power of two.
 func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -82,9 +82,9 @@ func mismatch(p, q Params) error {
 	}
 }
 
-// Truncate drops all but the first blocks, at least one, else it panics: the filter that would have been built with
-// that number of blocks (Papapetrou et al., section 3.2). It changes nothing if there are no more. O(1); memory is
-// kept, Clone gives it back.
+// Truncate drops all but the first blocks. The result is the filter that would have been built with that number of
+// blocks (Papapetrou et al., section 3.2). It panics if blocks is less than 1. It changes nothing if there are no more.
+// O(1); memory is kept, Clone gives it back.
 func (f *Filter) Truncate(blocks int) {
 	if blocks < 1 {
 		panic("bloom: Truncate to less than one block")

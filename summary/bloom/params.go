@@ -21,7 +21,7 @@ var (
 
 // Params describe a filter. Two filters with equal Params have the same bit for the same key.
 //
-// A standard filter (Mitzenmacher 2002, section II.A) has one block; a block-partitioned filter (Papapetrou et al.
+// A standard filter (Mitzenmacher 2002, section II.A) has one block. A block-partitioned filter (Papapetrou et al.
 // 2010, section 3.2) has mu blocks, each a filter of its own.
 type Params struct {
 	Blocks    int    // mu, the number of blocks: 1 or more
@@ -60,9 +60,9 @@ func (p Params) Check() error {
 	return errors.Join(faults...)
 }
 
-// FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0: (1-(1-1/m_b)^(k_b
-// n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2; for a standard filter that is
-// (1-(1-1/m)^(kn))^k.
+// FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0. It is
+// (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2. For a standard filter
+// that is (1-(1-1/m)^(kn))^k.
 func (p Params) FalsePositiveRate(n int) float64 {
 	return math.Pow(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 }
@@ -75,9 +75,9 @@ func fillExpected(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// ParamsForBits returns the parameters of a standard filter of the given number of bits with the number of hash
-// functions that makes the false-positive rate of n keys least: the better of the two integers beside m/n ln 2
-// (Mitzenmacher, section II.A).
+// ParamsForBits returns the parameters of a standard filter of the given number of bits whose false-positive rate with
+// n keys is least. The number of hash functions is the better of the two integers beside m/n ln 2 (Mitzenmacher,
+// section II.A).
 func ParamsForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
@@ -86,8 +86,8 @@ func ParamsForBits(n int, bits uint64) (Params, error) {
 	return Params{Blocks: 1, BlockBits: bits, Hashes: bestHashes(c)}, nil
 }
 
-// ParamsForRate returns the parameters of the shortest standard filter whose false-positive rate is at most rate
-// (0 < rate < 1) with n keys in it.
+// ParamsForRate returns the parameters of the shortest standard filter whose false-positive rate with n keys is at most
+// rate (0 < rate < 1).
 func ParamsForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
@@ -107,8 +107,8 @@ func ParamsForRate(n int, rate float64) (Params, error) {
 }
 
 // PartitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n
-// keys (Papapetrou et al., section 3.2): one hash function a block, and blocks of ⌈n/ln 2⌉ bits, which are half full
-// with n keys. A filter shorter than that is one block.
+// keys (Papapetrou et al., section 3.2). Blocks have one hash function and ⌈n/ln 2⌉ bits, half of them set with n keys.
+// A filter shorter than that is one block.
 func PartitionedForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
@@ -117,8 +117,8 @@ func PartitionedForBits(n int, bits uint64) (Params, error) {
 	return Params{Blocks: int(min(bits/m, maxHashes)), BlockBits: m, Hashes: 1}, nil
 }
 
-// PartitionedForRate returns the parameters of a block-partitioned filter, one hash function a block, that has a
-// false-positive rate of at most rate (0 < rate < 1) with n keys in it, and the least number of bits.
+// PartitionedForRate returns the parameters of the shortest block-partitioned filter with one hash function a block
+// whose false-positive rate with n keys is at most rate (0 < rate < 1).
 func PartitionedForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Seed keys the hash of a filter. Filters can be merged and compared only under one seed; whoever does not know it
+// Seed keys the hash of a filter. Filters can be merged and compared only under one seed. Whoever does not know it
 // cannot compute in advance which keys of the outside world collide. The zero Seed is valid, and known to everybody.
 type Seed struct{ K0, K1 uint64 }
 
@@ -14,12 +14,13 @@ type Seed struct{ K0, K1 uint64 }
 // A ^ B is SipHash-1-3 of the key.
 type Hash struct{ A, B uint64 }
 
-// Hash hashes data: SipHash-1-3 (Aumasson and Bernstein) up to its last step, which would add the two halves A and B of
-// the state into 64 bits; both are kept instead. The hash is pinned: it is part of every binary form of this package.
+// Hash hashes data with SipHash-1-3 (Aumasson and Bernstein) up to its last step. That would add the two halves A and B
+// of the state into 64 bits; both are kept instead. The hash is pinned: it is part of every binary form of this
+// package.
 //
 // SipHash-1-3, keyed, is what dictionaries of several languages use against crafted keys. For keys of 20 bytes it takes
-// about half of the time of SipHash-2-4 with a 128-bit result, and a tenth of the time of BLAKE3; the benchmarks of
-// this package show it. It does not allocate.
+// about half of the time of SipHash-2-4 with a 128-bit result, and a tenth of the time of BLAKE3, as the benchmarks of
+// this package show. It does not allocate.
 func (s Seed) Hash(data []byte) Hash {
 	v0 := s.K0 ^ 0x736f6d6570736575
 	v1 := s.K1 ^ 0x646f72616e646f6d

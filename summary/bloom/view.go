@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// View returns the filter whose binary form is data, all of it, without copying the bits: a filter in a mapped file is
+// View returns the filter whose binary form is data, all of it, without copying the bits. A filter in a mapped file is
 // ready at once, and lookups read what they need. The filter and data share memory, so neither may change while the
 // filter is in use. View checks the header and the length, in O(1); it does not read the checksum. An error is matched
 // by ErrMalformed. On big-endian machines, or where data does not begin at a multiple of eight, it copies.

@@ -27,7 +27,7 @@ func (t *DLeft) appendBinary(b []byte) ([]byte, error) {
 	return appendSum(append(b, t.bytes[:len(t.bytes)-padding]...), start), nil
 }
 
-// MarshalBinary isthe binary form.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (t *DLeft) MarshalBinary() ([]byte, error) {
 	return t.appendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
 }

@@ -42,7 +42,7 @@ func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 	return appendSum(b, start), nil
 }
 
-// MarshalBinary isthe binary form.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (c *Bloom) MarshalBinary() ([]byte, error) { return c.appendBinary(nil) }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. The counters must add up to k a member. It

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// IntersectionKnown estimates the number of elements that two sets of exactly n1 and n2 elements have in common.
-// Where the filters are off in their count of each set, which is known, they are likely off in the union by a known
-// share of that (control variates); so it is at least as good as [Array.Intersection], and much better for sets that
-// are nearly equal. The interval is normal.
+// IntersectionKnown estimates the number of elements that two sets of exactly n1 and n2 elements have in common. Where
+// the filters are off in their count of each set, which is known, they are likely off in the union by a known share of
+// that (control variates). So it is at least as good as [Array.Intersection], and much better for sets that are nearly
+// equal. The interval is normal.
 func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err

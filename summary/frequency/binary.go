@@ -34,7 +34,7 @@ func (s *Sketch) appendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
 
-// MarshalBinary isthe binary form.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
 	return s.appendBinary(make([]byte, 0, header+s.SizeBytes()+crc32.Size))
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Top finds the most frequent keys of a stream, heavy hitters: a Sketch, and the keys of the highest estimates seen. A
-// key that makes up more than 1/k of all counts is among them, unless as many others are overestimated beyond it: with
-// the sketch's eps well below 1/k that is unlikely. Each of the k keys takes about 48 bytes. Make one with NewTop.
+// key that makes up more than 1/k of all counts is among them, unless k others are overestimated beyond it. With the
+// sketch's eps well below 1/k that is unlikely. Each of the k keys takes about 48 bytes. Make one with NewTop.
 type Top struct {
 	sketch *Sketch
 	limit  int

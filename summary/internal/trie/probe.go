@@ -29,7 +29,7 @@ func (b *Block) Probe(x uint64) Probe {
 	return Probe{set: s, cell: cell - s.Begin, level: b.level(s)}
 }
 
-// LoadUnary is the first step: it loads the unary code a little before the cell.
+// LoadUnary is the first step. It loads the unary code a little before the cell.
 func (p *Probe) LoadUnary() {
 	if p.set != nil {
 		p.at = int(p.set.starts[p.cell/cellsPerStart])
@@ -37,7 +37,7 @@ func (p *Probe) LoadUnary() {
 	}
 }
 
-// LoadLow is the second step: it finds where the cell begins, and loads the low bits of its first node.
+// LoadLow is the second step. It finds where the cell begins, and loads the low bits of its first node.
 func (p *Probe) LoadLow() {
 	if p.set != nil {
 		p.at = p.set.skipCells(p.at, p.word, p.cell%cellsPerStart)
