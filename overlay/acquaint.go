@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -174,26 +175,32 @@ type located struct {
 	place coverage.Place
 }
 
-// askable are the peers that can be asked: those with a record in the directory, and the contacts.
-func (o *Overlay) askable() []located {
-	var out []located
-	for _, e := range o.directory.Others() {
-		if e != nil && e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 && !e.Covered() {
-			out = append(out, located{Named{Record: e.Record(), Depth: o.scope.depth}, o.directory.Place(e)})
+// askable yields the peers that can be asked: those with a record in the directory, and the contacts.
+func (o *Overlay) askable() iter.Seq[located] {
+	return func(yield func(located) bool) {
+		for _, e := range o.directory.Others() {
+			if e == nil || e.Record().Envelope == nil || e.Peer() == "" || e.DialFails() > 0 || e.Covered() {
+				continue
+			}
+			if !yield(located{Named{Record: e.Record(), Depth: o.scope.depth}, o.directory.Place(e)}) {
+				return
+			}
+		}
+		for c := range o.scope.contacts.Each() {
+			if c.Refuted() || c.Failed > 0 {
+				continue
+			}
+			if !yield(located{Named{Record: Record{Peer: PeerID(c.Peer), Envelope: c.Record}, Depth: c.Depth}, c.Place}) {
+				return
+			}
 		}
 	}
-	for _, c := range o.scope.contacts.All() {
-		if !c.Refuted() && c.Failed == 0 {
-			out = append(out, located{Named{Record: Record{Peer: PeerID(c.Peer), Envelope: c.Record}, Depth: c.Depth}, c.Place})
-		}
-	}
-	return out
 }
 
 // nearest are the n of all that are nearest to a place, each peer once. It is for small n.
-func nearest(p coverage.Place, all []located, n int) []located {
+func nearest(p coverage.Place, all iter.Seq[located], n int) []located {
 	out := make([]located, 0, n+1)
-	for _, l := range all {
+	for l := range all {
 		if len(out) == n && p.Distance(l.place) > p.Distance(out[n-1].place) {
 			continue
 		}
@@ -338,15 +345,22 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 // namesNear are the peers of an asker's range, nearest first, that it does not know: if it says which are nearest to it, those
 // nearer than the last of these.
 func (o *Overlay) namesNear(own coverage.Range, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
-	all := o.askable()
-	if r := o.directory.Own().Record(); r.Envelope != nil {
-		all = append(all, located{Named{Record: r, Depth: o.scope.depth}, o.scope.place})
-	}
 	within := nearness(asker, known)
-	all = slices.DeleteFunc(all, func(l located) bool {
+	news := func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
-		return knows || l.Record.Peer == from || !own.Contains(l.place) || asker.Distance(l.place) > within
-	})
+		return !knows && l.Record.Peer != from && own.Contains(l.place) && asker.Distance(l.place) <= within
+	}
+	all := func(yield func(located) bool) {
+		for l := range o.askable() {
+			if news(l) && !yield(l) {
+				return
+			}
+		}
+		self := located{Named{Record: o.directory.Own().Record(), Depth: o.scope.depth}, o.scope.place}
+		if self.Record.Envelope != nil && news(self) {
+			yield(self)
+		}
+	}
 	var out []Named
 	for _, l := range nearest(asker, all, event.MaxNamed/2) {
 		out = append(out, l.Named)
@@ -382,7 +396,7 @@ func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 	}
 	byRange := map[int]Named{}
 	var order []int
-	for _, l := range o.askable() {
+	for l := range o.askable() {
 		i, wanted := lacks(l.place)
 		_, has := byRange[i]
 		if !wanted || l.Record.Peer == from || has && o.cfg.Rand.IntN(2) == 0 {

@@ -22,7 +22,7 @@ func TestNearest(t *testing.T) {
 			all = append(all, located{Named{Record: Record{Peer: PeerID(fmt.Sprint(i))}}, place})
 		}
 		p, n := coverage.Place(rng.Uint64()), 1+rng.IntN(20)
-		got := nearest(p, slices.Clone(all), n)
+		got := nearest(p, slices.Values(all), n)
 		slices.SortFunc(all, func(a, b located) int { return cmp.Compare(p.Distance(a.place), p.Distance(b.place)) })
 		all = slices.CompactFunc(all, func(a, b located) bool { return a.place == b.place })
 		same := func(a, b located) bool { return a.Record.Peer == b.Record.Peer && a.place == b.place }

@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -78,11 +79,20 @@ func (t *Contacts) Len() int { return len(t.known) }
 
 // All returns the contacts, by bucket and best first.
 func (t *Contacts) All() []Contact {
-	var out []Contact
-	for r := range t.ranges() {
-		out = append(out, t.buckets[r]...)
+	return slices.AppendSeq(slices.Grow([]Contact(nil), len(t.known)), t.Each())
+}
+
+// Each yields the contacts, by bucket and best first. The table must not change meanwhile.
+func (t *Contacts) Each() iter.Seq[Contact] {
+	return func(yield func(Contact) bool) {
+		for r := range t.ranges() {
+			for _, c := range t.buckets[r] {
+				if !yield(c) {
+					return
+				}
+			}
+		}
 	}
-	return out
 }
 
 // ranges yields the ranges that have buckets, in order.

@@ -154,7 +154,7 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 		return result, err
 	}
 	defer known.close()
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent(points)))
 	all := networkRuns{options: &o, points: points, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points))}
 	all.data.keep = all.atOnce
 	for i, run := range runs {
@@ -191,8 +191,14 @@ func together(peers int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
-// gcPercent lets the heap grow by half between collections: a large network takes gigabytes that live.
-const gcPercent = 50
+// gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and others double.
+func gcPercent(points []setting) int {
+	const large = 20_000 // peers
+	if slices.ContainsFunc(points, func(p setting) bool { return p.Peers > large }) {
+		return 50
+	}
+	return 100
+}
 
 // setting is what one run is made of.
 type setting struct {
