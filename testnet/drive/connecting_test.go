@@ -74,10 +74,14 @@ func TestConnecting(t *testing.T) {
 	if err := hosts[0].Connect(t.Context(), peer.AddrInfo{ID: hosts[1].ID(), Addrs: []ma.Multiaddr{address}}); err != nil {
 		t.Fatal(err)
 	}
+	const off = 0.25
+	least := int64((1 - off) * sim.HandshakeBytes)
+	for end := time.Now().Add(time.Minute); min(sent.Load(), received.Load()) < least && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
 	for total := int64(-1); total != sent.Load()+received.Load(); time.Sleep(500 * time.Millisecond) { // the last of identify
 		total = sent.Load() + received.Load()
 	}
-	const off = 0.25
 	for way, n := range map[string]*atomic.Int64{"there": sent, "back": received} {
 		if got := float64(n.Load()); got < (1-off)*sim.HandshakeBytes || got > (1+off)*sim.HandshakeBytes {
 			t.Errorf("%v bytes %s, the simulator counts %d", got, way, sim.HandshakeBytes)
