@@ -1,0 +1,147 @@
+package node
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// killedVariable has the process of a test be a peer that waits to be killed.
+const killedVariable = "VENN_TEST_KILLED"
+
+// TestKilledPeer is the peer of TestKilled9.
+func TestKilledPeer(t *testing.T) {
+	if os.Getenv(killedVariable) == "" {
+		t.Skip("it is the other process of TestKilled9")
+	}
+	n := newNode(t, WithNeighbours(1, 1, 1), WithMaxConnections(5)) // few links: others hear of its death by words
+	add(t, n, keysOf("killed", 100)...)
+	fmt.Printf("%s/p2p/%s\n", n.host.Addrs()[0], n.host.ID())
+	<-t.Context().Done()
+}
+
+// killable starts a process with a peer, and returns how to reach it and to kill it.
+func killable(t *testing.T) (peer.AddrInfo, func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledPeer$", "-test.timeout=5m")
+	cmd.Env = append(os.Environ(), killedVariable+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	t.Cleanup(kill)
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	addr, err := ma.NewMultiaddr(lines.Text())
+	if err != nil {
+		t.Fatalf("%q: %v", lines.Text(), err)
+	}
+	info, err := peer.AddrInfoFromP2pAddr(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *info, kill
+}
+
+// TestKilled9 kills a peer's process with signal 9: how long others count on it, and what a find of its keys takes then, beside
+// one of a key that nobody ever had, or that one live peer has. VENN_KILLED=1 checks the times, too, on a quiet machine.
+func TestKilled9(t *testing.T) {
+	timed := os.Getenv("VENN_KILLED") != ""
+	killed, kill := killable(t)
+	nodes := meshOf(t, 8, 100)
+	both, alone, nobodys, others := keysOf("killed", 1)[0], keysOf("killed", 2)[1], []byte("nobody's"), []byte("another's")
+	add(t, nodes[7], both, others)
+	for _, n := range nodes[:2] {
+		if err := n.Connect(t.Context(), killed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	victim := overlay.PeerID(killed.ID)
+	look := func(n *Node, f func(*loop)) {
+		t.Helper()
+		if err := n.view(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range nodes {
+		eventually(t, "all know what is held", func() (all bool) {
+			look(n, func(l *loop) {
+				a, _ := l.core.Matches(victim, n.hasher.Fingerprint(both))
+				b, _ := l.core.Matches(overlay.PeerID(nodes[7].ID()), n.hasher.Fingerprint(others))
+				all = a && (b || n == nodes[7])
+			})
+			return all
+		})
+	}
+	linked := func(n *Node) (is bool) {
+		look(n, func(l *loop) { is = l.links[killed.ID] })
+		return is
+	}
+	eventually(t, "the first is linked", func() bool { return linked(nodes[0]) })
+	links := map[*Node]bool{}
+	for _, n := range nodes[:7] {
+		links[n] = linked(n)
+	}
+	dead := time.Now()
+	kill()
+	took := func(n *Node, key []byte) (time.Duration, []peer.ID) {
+		at := time.Now()
+		named := find(t, n, key, QueryOptions{Others: true})
+		return time.Since(at), named
+	}
+	// At once somebody asks for its keys: that is slow at most, never wrong.
+	first, named := took(nodes[2], both)
+	if !slices.Equal(named, []peer.ID{nodes[7].ID()}) {
+		t.Errorf("of two holders, one dead, %v is named", named)
+	}
+	var byLinked, byAll time.Duration
+	for _, n := range nodes[:7] {
+		eventually(t, "it is counted on no more", func() (out bool) {
+			look(n, func(l *loop) { out = l.core.Routing.Suspected(victim) })
+			return out
+		})
+		if byAll = max(byAll, time.Since(dead)); links[n] {
+			byLinked = max(byLinked, time.Since(dead))
+		}
+	}
+	slow := func(key []byte, want ...peer.ID) time.Duration { // nine of ten finds are faster
+		var all []time.Duration
+		for range 15 {
+			for _, n := range nodes[:7] {
+				d, named := took(n, key)
+				if !slices.Equal(named, want) {
+					t.Errorf("%v named for %s, want %v", named, key, want)
+				}
+				all = append(all, d)
+			}
+		}
+		slices.Sort(all)
+		return all[len(all)*9/10]
+	}
+	holder := nodes[7].ID()
+	more, moreAlone := slow(both, holder)-slow(others, holder), slow(alone)-slow(nobodys)
+	direct := 0
+	for _, is := range links {
+		if is {
+			direct++
+		}
+	}
+	t.Logf("%d of 7 linked; the first find %v; counted on by those linked %v, by all %v; finds then: with another holder %v more, with none %v more (9 of 10 are faster)",
+		direct, first, byLinked, byAll, more, moreAlone)
+	if timed && (byLinked > 3*time.Second || byAll > 10*time.Second || more > 50*time.Millisecond || moreAlone > 50*time.Millisecond) {
+		t.Error("want 3 s, 10 s, 50 ms more")
+	}
+}
