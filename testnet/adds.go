@@ -18,6 +18,7 @@ const (
 	MaxAdds = 1000
 
 	addedWithin = 10 * time.Second // how long a finder looks for a key
+	mostSought  = 24               // keys a second that others wait for, drawn from all that are added: each finder dials the holder
 	mostLookups = 4096             // under way at one time; peers wait with their next keys until some are over
 	addedBytes  = 32               // of a key
 )
@@ -115,7 +116,7 @@ func (a *adds) run(ctx context.Context, m *member, rng *rand.Rand) {
 	}
 }
 
-// add has a peer add a key, and one other peer of each class of link wait for it.
+// add has a peer add a key, and one other peer of each class of link wait for it, unless too many keys are waited for.
 func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
 	key := make([]byte, 0, addedBytes)
 	for len(key) < addedBytes {
@@ -136,6 +137,7 @@ func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
 		}
 		finders = append(finders, f)
 	}
+	look := rng.Float64()*a.r.cfg.Adds*float64(len(a.r.members)) < mostSought
 	if n, err := m.node.Add(ctx, key); n == 0 || err != nil {
 		return
 	}
@@ -143,6 +145,9 @@ func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
 	a.mu.Lock()
 	a.added++
 	a.mu.Unlock()
+	if !look {
+		return
+	}
 	for _, f := range finders {
 		a.lookups.Go(func() error { a.look(ctx, f, m, key, began); return nil })
 	}

@@ -15,7 +15,7 @@ import (
 
 const (
 	// relayAfter is how long a tail of another waits for more that go to the same link.
-	relayAfter = 200 * time.Millisecond
+	relayAfter = 400 * time.Millisecond
 	// relayShare is the part of a link's rate that may go to the messages around tails.
 	relayShare = 0.01
 	// A feeder may be late by leastPatience, or by what others have been of late, at most mostPatience.
