@@ -74,7 +74,19 @@ func older(h host.Host) host.Host {
 		if err != nil {
 			return b
 		}
-		hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false
+		hello.Tails, hello.ShortTails, hello.Depth, hello.Network, hello.Again = false, false, 0, 0, false
+		return wire.AppendHello(nil, hello)
+	}}
+}
+
+// before takes tails, but no groups in short in them.
+func before(h host.Host) host.Host {
+	return version{h, nil, func(id protocol.ID, b []byte) []byte {
+		hello, err := wire.ParseHello(b)
+		if id != HelloID || err != nil {
+			return b
+		}
+		hello.ShortTails = false
 		return wire.AppendHello(nil, hello)
 	}}
 }
@@ -93,8 +105,8 @@ func later(h host.Host) host.Host {
 // TestCrossingVersions: peers of the version before, of this and of the next find each other's keys, new ones too, and none refuses
 // what another says.
 func TestCrossingVersions(t *testing.T) {
-	nodes := map[string]*Node{"older": nodeOn(t, older(newHost(t))), "this": newNode(t), "later": nodeOn(t, later(newHost(t)))}
-	names := []string{"older", "this", "later"}
+	nodes := map[string]*Node{"older": nodeOn(t, older(newHost(t))), "before": nodeOn(t, before(newHost(t))), "this": newNode(t), "later": nodeOn(t, later(newHost(t)))}
+	names := []string{"older", "before", "this", "later"}
 	for i, name := range names {
 		add(t, nodes[name], []byte("of "+name))
 		for _, other := range names[:i] {
@@ -124,7 +136,7 @@ func TestCrossingVersions(t *testing.T) {
 	}
 	all("new of ")
 	for name, n := range nodes {
-		eventually(t, name+" has two links", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 2 })
+		eventually(t, name+" has three links", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 3 })
 		if got := refusals(t, n); len(got) > 0 {
 			t.Errorf("%s refused %v", name, got)
 		}

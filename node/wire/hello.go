@@ -26,7 +26,8 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendBool(b, 10, h.Tails)
 	b = appendUint(b, 11, uint64(h.Depth))
 	b = appendUint(b, 12, uint64(h.Network))
-	return appendBool(b, 13, h.Again)
+	b = appendBool(b, 13, h.Again)
+	return appendBool(b, 14, h.ShortTails)
 }
 
 // ParseHello reads a whole message.
@@ -61,6 +62,8 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Network = d.int(math.MaxInt32)
 		case 13:
 			h.Again = d.bool()
+		case 14:
+			h.ShortTails = d.bool()
 		}
 	}
 	if d.err != nil {

@@ -36,6 +36,7 @@ type Hello struct {
 	Neighbour    bool     // the sender counts the receiver among its neighbours
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails)
+	ShortTails   bool     // and groups in short in them
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
 	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say

@@ -19,6 +19,16 @@ func Abbreviate(g group.ID) (short group.ID) {
 	return short
 }
 
+// name gives an item a group, in short if the link takes that, and returns its size without tails.
+func (it *Item) name(g group.ID, l *link) (bytes int) {
+	if l.long {
+		it.Group, it.Short = g, false
+		return longItemBytes
+	}
+	it.Group, it.Short = Abbreviate(g), true
+	return itemBytes
+}
+
 // prefix is what a tag leaves in an abbreviated group.
 type prefix [3]byte
 

@@ -13,6 +13,7 @@ import (
 // link is what is known of what a linked peer holds.
 type link struct {
 	tag     uint64        // of the peer's own tails
+	long    bool          // it takes no groups in short
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
 	pulsed  time.Duration // when it was last told of our own tails
@@ -144,10 +145,11 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	pos, d := l.known[tag], l.due[tag]
 	same := pos.epoch == o.header.Epoch
 	it = m.position(p, o)
+	bytes = it.name(o.group, l)
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
 	if it.Left {
-		it.Group, it.Short = o.group, false
+		it.Group, it.Short, bytes = o.group, false, longItemBytes
 	}
 	switch {
 	case d.how != push && m.now < d.at:
@@ -158,7 +160,6 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 		delete(l.due, tag) // it has told us the same
 		return Item{}, 0, false
 	}
-	bytes = itemBytes
 	if d.how == push {
 		from := uint32(0)
 		if same {
@@ -177,7 +178,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 
 // position says to a link where we are, and from whom we get the origin's tails.
 func (m *Machine) position(p overlay.PeerID, o *origin) Item {
-	it := Item{Group: Abbreviate(o.group), Short: true, Number: o.number()}
+	it := Item{Number: o.number()}
 	if o == &m.own {
 		it.Hides = m.cfg.Hides()
 		return it

@@ -54,9 +54,10 @@ const (
 	// maxTold is how many items, with tails or without, are kept for as long.
 	maxTold = 256
 
-	messageBytes = 40 // around items
-	itemBytes    = 13 // around tails, or without
-	tailBytes    = 3  // around each tail
+	messageBytes  = 40             // around items
+	itemBytes     = 13             // around tails, or without
+	longItemBytes = itemBytes + 12 // with a whole group
+	tailBytes     = 3              // around each tail
 )
 
 // Machine is the machine. Make one with [New]. Not safe for concurrent use.
@@ -161,7 +162,7 @@ func (m *Machine) opened(in LinkOpened) {
 	}
 	m.back(in.Peer)
 	l := &link{
-		tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
+		long: in.Long, tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
 		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
 	}
 	m.links[in.Peer] = l
@@ -259,8 +260,8 @@ func (m *Machine) forget(tag uint64) {
 		return
 	}
 	if m.links[o.feeder] != nil {
-		it := Item{Group: Abbreviate(o.group), Short: true, Number: o.number(), Fed: true}
-		m.emit(Send{o.feeder, []Item{it}, messageBytes + itemBytes})
+		it := Item{Number: o.number(), Fed: true}
+		m.emit(Send{o.feeder, []Item{it}, messageBytes + it.name(o.group, m.links[o.feeder])})
 	}
 	m.drop(tag)
 }
@@ -408,6 +409,8 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	case from == o.peer:
 	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
 		l.owe(o.tag, ask, m.now)
+	case needs && it.Number < o.number() && l.long:
+		l.owe(o.tag, push, m.now)
 	case needs && it.Number < o.number():
 		l.owe(o.tag, tell, m.now-rideAfter)
 	case m.covered(o):

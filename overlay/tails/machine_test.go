@@ -28,6 +28,7 @@ type net struct {
 	names   []overlay.PeerID
 	flying  []flight
 	lose    func(from, to overlay.PeerID) bool
+	watch   func(from, to overlay.PeerID, it tails.Item)
 	trace   strings.Builder
 	quiet   bool // no trace
 	lines   map[overlay.PeerID]*line
@@ -148,6 +149,11 @@ func (p *peer) step(in tails.Input) {
 		switch e := e.(type) {
 		case tails.Send:
 			p.sent += e.Bytes
+			for _, it := range e.Items {
+				if p.watch != nil {
+					p.watch(p.id, e.To, it)
+				}
+			}
 			if p.lines != nil {
 				p.carry(e)
 				continue
@@ -618,5 +624,29 @@ func TestForgottenOrigins(t *testing.T) {
 	n.run(n.now + 2*time.Minute)
 	if num, added, _ := b.machine.State("a"); num != 0 || added != 0 || len(b.machine.Added(fps(0, 1)[0])) > 0 {
 		t.Errorf("b still has state %d, with %d keys", num, added)
+	}
+}
+
+// TestLongGroups links a peer that takes no groups in short with one that does: it gets none, and tails of others as well.
+func TestLongGroups(t *testing.T) {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	b, c := n.peers["b"], n.peers["c"]
+	b.step(tails.LinkOpened{Peer: "c", Long: true})
+	c.step(tails.LinkOpened{Peer: "b"})
+	b.links["c"], c.links["b"] = true, true
+	n.watch = func(from, to overlay.PeerID, it tails.Item) {
+		if from == "b" && to == "c" && it.Short {
+			t.Errorf("%v in short", it)
+		}
+	}
+	for i := range 20 {
+		n.peers["a"].change(fps(i, 1), nil)
+		n.run(n.now + 300*time.Millisecond)
+	}
+	n.run(n.now + 3*time.Second)
+	if got, _, _ := c.machine.State("a"); got != 20 {
+		t.Errorf("c is at state %d of 20", got)
 	}
 }

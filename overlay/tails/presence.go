@@ -21,7 +21,7 @@ func (m *Machine) leave() {
 	}
 	for _, p := range m.order {
 		it := Item{Group: m.own.group, Number: m.own.number(), Left: true}
-		m.emit(Send{p, []Item{it}, messageBytes + itemBytes})
+		m.emit(Send{p, []Item{it}, messageBytes + longItemBytes})
 	}
 }
 

@@ -10,7 +10,7 @@ const (
 	// remindAfter is how long after the latest tail of an origin its feeder is reminded, once.
 	remindAfter = 10 * time.Second
 	// rumourRoom is the room that a link must have for what it may not need.
-	rumourRoom = 8 << 10
+	rumourRoom = 1 << 10
 )
 
 // rumour tells a link, another each time, which states we have reached of the origins that have advanced since it was last
