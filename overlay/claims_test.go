@@ -219,3 +219,17 @@ func TestPartsThatComeLate(t *testing.T) {
 		})
 	}
 }
+
+// TestFetchedOfForgottenOrigin: nobody is blamed for what comes on a stream that this node has opened, of an origin that it has
+// forgotten meanwhile.
+func TestFetchedOfForgottenOrigin(t *testing.T) {
+	for off, want := range map[defence.Off]int{0: 0, defence.Released: 1} {
+		s := newScene(t, 1, 50, Config{Undefended: off})
+		in := s.run(honest, Item{Group: group.Of(s.origins[0].stream.Header()), Want: 1})
+		in.Way = Direct
+		s.step(time.Second, in)
+		if n := s.faults[FaultUnasked]; n != want {
+			t.Errorf("without defence %v: %d reports, want %d", off, n, want)
+		}
+	}
+}

@@ -36,8 +36,9 @@ func (a Arrival) Entry() *directory.Entry { return a.e.Entry }
 // Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is the
 // sender's fault if it was not. What was foreseen for it is given back.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
+	a.in = in
 	if of != nil {
-		a = Arrival{in: in, e: x.origins[of.Index()]}
+		a.e = x.origins[of.Index()]
 	}
 	if fault := x.unasked(a); fault != "" {
 		if fault == event.FaultUnasked && x.isReleased(in) {
