@@ -184,7 +184,7 @@ func (b *Block) count(begin, end int) int {
 
 // SizeBytes is about what b and its sets take in memory. A set of several pieces counts once.
 func (b *Block) SizeBytes() int {
-	size := 64
+	size := 32
 	for i, p := range b.pieces {
 		size += 24
 		cut := p.Begin > p.Set.Begin || p.End < p.Set.End
