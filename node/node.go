@@ -31,8 +31,10 @@ import (
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay"
+	cores "github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
+	routes "github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -251,6 +253,7 @@ func (n *Node) overlayConfig() overlay.Config {
 		EncodeDelta:  n.cfg.cache.EncodeDelta,
 		ApplyDelta:   n.cfg.cache.ApplyDelta,
 		Rand:         rand.New(rand.NewPCG(n.cfg.random, 1)),
+		Undefended:   n.undefended(),
 	}
 	if p := n.cfg.previous; p != nil {
 		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
@@ -258,9 +261,18 @@ func (n *Node) overlayConfig() overlay.Config {
 	return c
 }
 
+// undefended are the defences of the overlay that are switched off: none, or all.
+func (n *Node) undefended() cores.Off {
+	if n.cfg.off.Has(defence.Cores) {
+		return ^cores.Off(0)
+	}
+	return 0
+}
+
 func (n *Node) tailsConfig() tails.Config {
 	return tails.Config{
-		Sign: n.key.Sign,
+		Undefended: n.undefended(),
+		Sign:       n.key.Sign,
 		Verify: func(origin string, message, signature []byte) error {
 			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
 		},
@@ -269,11 +281,15 @@ func (n *Node) tailsConfig() tails.Config {
 }
 
 func (n *Node) routingConfig() routing.Config {
-	return routing.Config{
+	c := routing.Config{
 		Self: overlay.PeerID(n.host.ID()),
 		Has:  n.told,
 		Rand: rand.New(rand.NewPCG(n.cfg.random, 2)),
 	}
+	if n.cfg.off.Has(defence.Cores) {
+		c.Undefended = ^routes.Off(0)
+	}
+	return c
 }
 
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager. It

@@ -30,6 +30,8 @@ const (
 	StoreOutside
 	// JoinSize bounds what the other end of a join may claim to hold.
 	JoinSize
+	// Cores are all defences of the overlay and of routing, see their packages defence.
+	Cores
 )
 
 // Has says whether a defence is switched off.
