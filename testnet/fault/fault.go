@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,23 +25,33 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Config is what a faulty peer has to go by. All fields are required, but for Twin.
+// The kinds of misdeeds.
+const (
+	Garbage = "garbage" // bytes that are no messages, and lengths over all limits
+	Unasked = "unasked" // parts that nobody asked for
+	Claims  = "claims"  // a summary of what the peer has not, with wrong signatures and parts
+	Future  = "future"  // newer epochs of others
+	Ghosts  = "ghosts"  // peers that there are not
+)
+
+// Config is what a faulty peer has to go by. All fields are required, but for Misdeeds and Twin.
 type Config struct {
-	Topic   string                                            // of the network's summaries
-	Gossip  pubsub.Option                                     // has pubsub speak the network's protocols
-	Hello   protocol.ID                                       // under which a link begins
-	Have    protocol.ID                                       // under which it is asked for keys: it holds none
-	Query   protocol.ID                                       // under which it is asked who holds a key
-	Streams []protocol.ID                                     // that take garbage
-	Victims []peer.AddrInfo                                   // whom it is linked with
-	Seed    summary.SeedTag                                   // of the network
-	Claims  []summary.Fingerprint                             // keys that it claims to hold: one at least
-	Twin    bool                                              // it signs two summaries under one number
-	Ghosts  []overlay.Record                                  // of peers that there are not
-	Sign    func(payload []byte) (envelope []byte, err error) // signs headers as the host
-	Record  []byte                                            // the host's signed addresses
-	Every   time.Duration                                     // between two misdeeds
-	Rand    *rand.Rand
+	Topic    string                                            // of the network's summaries
+	Gossip   pubsub.Option                                     // has pubsub speak the network's protocols
+	Hello    protocol.ID                                       // under which a link begins
+	Have     protocol.ID                                       // under which it is asked for keys: it holds none
+	Query    protocol.ID                                       // under which it is asked who holds a key
+	Streams  []protocol.ID                                     // that take garbage
+	Victims  []peer.AddrInfo                                   // whom it is linked with
+	Seed     summary.SeedTag                                   // of the network
+	Claims   []summary.Fingerprint                             // keys that it claims to hold: one at least
+	Misdeeds []string                                          // kinds that it does; nil: all
+	Twin     bool                                              // it signs two summaries under one number
+	Ghosts   []overlay.Record                                  // of peers that there are not
+	Sign     func(payload []byte) (envelope []byte, err error) // signs headers as the host
+	Record   []byte                                            // the host's signed addresses
+	Every    time.Duration                                     // between two misdeeds
+	Rand     *rand.Rand
 }
 
 // Peer is a faulty peer. It is safe for concurrent use.
@@ -88,7 +99,7 @@ func (p *Peer) Close() {
 
 // misbehave links up with the victims, and then does one misdeed after the other.
 func (p *Peer) misbehave(ctx context.Context) {
-	misdeeds := []func(context.Context, peer.ID){p.garbageStream, p.claimLength, p.garbageRPC, p.longRPC, p.unasked, p.announceClaim, p.announceFuture, p.introduce}
+	misdeeds := p.misdeeds()
 	ticker := time.NewTicker(p.cfg.Every)
 	defer ticker.Stop()
 	for i := 0; ; i++ {
@@ -102,6 +113,22 @@ func (p *Peer) misbehave(ctx context.Context) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// misdeeds are those of the kinds chosen.
+func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
+	for _, m := range []struct {
+		kind string
+		do   func(context.Context, peer.ID)
+	}{
+		{Garbage, p.garbageStream}, {Garbage, p.claimLength}, {Garbage, p.garbageRPC}, {Garbage, p.longRPC},
+		{Unasked, p.unasked}, {Claims, p.announceClaim}, {Future, p.announceFuture}, {Ghosts, p.introduce},
+	} {
+		if p.cfg.Misdeeds == nil || slices.Contains(p.cfg.Misdeeds, m.kind) {
+			out = append(out, m.do)
+		}
+	}
+	return out
 }
 
 // link connects to a victim if it is not connected, and says hello: a fast line, well informed, a neighbour already.
