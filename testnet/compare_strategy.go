@@ -14,6 +14,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/drive"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // StrategySystem is any strategy of package strategy, or of one's own, with its default parameters: package drive runs it on the
@@ -54,13 +55,13 @@ type driven struct {
 }
 
 func newDriven(s strategy.Strategy, c *comparison) (*driven, error) {
-	links, err := c.edges(s.Connects)
+	edges, err := c.edges(&s)
 	if err != nil {
 		return nil, err
 	}
 	d := &driven{comparison: c}
 	d.network, err = drive.New(drive.Config{
-		Strategy: s, World: c.world(), Links: links,
+		Strategy: s, World: c.world(), Links: edges, Degree: linksEach,
 		Holds: func(p strategy.ID, k strategy.Key) bool { return c.truth.Has(int(p), k.Number) },
 	})
 	return d, err
@@ -103,19 +104,14 @@ func (c *comparison) world() strategy.World {
 	return w
 }
 
-// Links that a peer has on average, and those of a strategy that then chooses itself.
 const (
-	linksEach     = 8
-	linksToStart  = 4
+	linksEach     = 8   // that a peer has on average
 	mostDrawnOnce = 100 // topologies until one is in one piece
 )
 
 // edges draws a topology in one piece.
-func (c *comparison) edges(connects bool) ([][2]strategy.ID, error) {
-	t := sim.Topology{Kind: sim.Random, Degree: linksEach}
-	if connects {
-		t.Degree = linksToStart
-	}
+func (c *comparison) edges(s *strategy.Strategy) ([][2]strategy.ID, error) {
+	t := sim.Topology{Kind: sim.Random, Degree: links.Of(s, linksEach).Degree}
 	peers, rng := len(c.ring.Peers()), c.cfg.random(wiring)
 	for range mostDrawnOnce {
 		if edges := t.Edges(peers, rng); sim.Components(peers, edges) == 1 {

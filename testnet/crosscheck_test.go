@@ -50,7 +50,7 @@ func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	simulated, err := scenario.Simulate(context.Background(), p, by, nil, nil)
+	simulated, err := scenario.Simulate(context.Background(), p, by, scenario.SimulateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,38 +61,49 @@ func (r *run) startFaulty() error {
 
 // misdeeds is what a faulty peer has to go by.
 func (r *run) misdeeds(h host.Host, rng *rand.Rand) (fault.Config, error) {
-	key := h.Peerstore().PrivKey(h.ID())
-	c := fault.Config{
-		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
-		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
-		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key),
-		Every: misdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
-	}
-	own, err := sealed(key, h.Addrs())
+	c, err := misdeedsOf(h, rng)
 	if err != nil {
 		return c, err
 	}
-	c.Record = own.Envelope
-	for range ghosts {
-		key, err := identity(rng)
-		if err != nil {
-			return c, err
-		}
-		g, err := sealed(key, h.Addrs()) // where nobody of that name is
-		if err != nil {
-			return c, err
-		}
-		c.Ghosts = append(c.Ghosts, g)
+	if c.Ghosts, err = madeUp(h, ghosts, rng); err != nil {
+		return c, err
 	}
 	chosen := rng.Perm(len(r.members))[:min(victims, len(r.members))]
 	for _, j := range chosen {
-		m := r.members[j].host
-		c.Victims = append(c.Victims, peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()})
+		c.Victims = append(c.Victims, *host.InfoFromHost(r.members[j].host))
 	}
 	for fp := range r.members[chosen[0]].keys.Fingerprints() {
 		c.Claims = append(c.Claims, fp)
 	}
 	return c, nil
+}
+
+// misdeedsOf is what any faulty peer on a host has to go by, but for victims, claims and ghosts.
+func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
+	key := h.Peerstore().PrivKey(h.ID())
+	own, err := sealed(key, h.Addrs())
+	return fault.Config{
+		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
+		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
+		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope,
+		Every: misdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
+	}, err
+}
+
+// madeUp are records of peers that there are not: where they are said to be is h, which is none of them.
+func madeUp(h host.Host, n int, rng *rand.Rand) (out []overlay.Record, err error) {
+	for range n {
+		key, err := identity(rng)
+		if err != nil {
+			return nil, err
+		}
+		g, err := sealed(key, h.Addrs())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
 }
 
 // sealed is a peer's signed record.

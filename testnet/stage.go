@@ -43,8 +43,8 @@ type cast interface {
 // as in [StrategySystem]. When ctx ends, it returns what is known by then and ctx's error. Errors match [ErrConfig] where the
 // scenario has what cannot be staged.
 func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress func(Progress)) (*scenario.Run, error) {
-	if p.Loss > 0 {
-		return nil, fmt.Errorf("%w: scenario %s: lines of TCP lose nothing, its loss is for the simulator", ErrConfig, p.Name)
+	if p.Loss > 0 || p.Reordered > 0 || p.Duplicated > 0 {
+		return nil, fmt.Errorf("%w: scenario %s: lines of TCP lose nothing and keep the order, its loss, reordered and duplicated are for the simulator", ErrConfig, p.Name)
 	}
 	t := &stage{plan: p, held: sim.NewHeld(p.Data), gate: newGate(p), progress: progress, number: map[peer.ID]int{}, keys: make(map[string]uint32, len(p.Keys))}
 	for k, key := range p.Keys {

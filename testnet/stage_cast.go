@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -13,23 +14,27 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/defence"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/drive"
+	"github.com/venn-p2p/venn/testnet/fault"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 // systemOf is what plays: venn's nodes, or a strategy on package drive.
 func (t *stage) systemOf(s strategy.Strategy) (cast, error) {
-	played, err := t.plan.Strategy(s)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
-	}
-	if s.Name != venn.Strategy.Name {
+	if s.Name != venn.Strategy.Name && s.Name != venn.Undefended.Name {
+		played, err := t.plan.Strategy(s)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
 		return newStagedStrategy(t, played)
 	}
 	switch {
@@ -37,28 +42,40 @@ func (t *stage) systemOf(s strategy.Strategy) (cast, error) {
 		return nil, fmt.Errorf("%w: scenario %s: nodes have no clock but the machine's, so clocks are for the simulator", ErrConfig, t.plan.Name)
 	case slices.Contains(t.plan.Older, true):
 		return nil, fmt.Errorf("%w: scenario %s: there are no nodes of the version before, so those are for the simulator", ErrConfig, t.plan.Name)
-	case t.plan.Undefended:
-		return nil, fmt.Errorf("%w: scenario %s: nodes do not switch their defences off, the simulator does", ErrConfig, t.plan.Name)
-	case len(t.plan.Parameters) > 0:
-		return nil, fmt.Errorf("%w: scenario %s: nodes go by their own parameters, the scenario's are for the simulator", ErrConfig, t.plan.Name)
 	}
-	return &stagedNodes{stage: t, nodes: make([]*node.Node, t.plan.Data.Peers()), caches: []node.Option{
+	v := &stagedNodes{stage: t, nodes: make([]*node.Node, t.plan.Data.Peers()), faults: make([]*fault.Peer, t.plan.Data.Peers()), options: []node.Option{
 		node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(1 << 12)),
-	}}, nil
+	}}
+	if t.plan.Undefended || s.Name == venn.Undefended.Name {
+		v.options = append(v.options, node.WithoutDefences(^defence.Off(0)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.plan.Parameters)) {
+		if name != strategy.Origins.Name {
+			return nil, fmt.Errorf("%w: scenario %s: nodes have no parameter %s, the simulator has", ErrConfig, t.plan.Name, name)
+		}
+		v.options = append(v.options, node.WithOrigins(int(t.plan.Parameters[name])))
+	}
+	return v, nil
 }
 
 // stagedNodes are venn's nodes.
 type stagedNodes struct {
 	*stage
-	caches []node.Option
-	mu     sync.RWMutex
-	nodes  []*node.Node // nil: away
+	options []node.Option
+	ghosts  [][]overlay.Record // that faulty peers make up
+	mu      sync.RWMutex
+	nodes   []*node.Node  // nil: away, or none
+	faults  []*fault.Peer // nil: away, or none
 }
 
 func (v *stagedNodes) upkeep(id protocol.ID) bool { return VennSystem().Upkeep(id) }
 func (v *stagedNodes) query(id protocol.ID) bool  { return VennSystem().Query(id) }
 
 func (v *stagedNodes) start(ctx context.Context) error {
+	if err := v.invent(); err != nil {
+		return err
+	}
+	v.began = time.Now() // who is made up is so before time begins
 	for i := range v.nodes {
 		if p := strategy.ID(i); v.gate.online(p) {
 			if err := v.come(ctx, p); err != nil {
@@ -69,17 +86,26 @@ func (v *stagedNodes) start(ctx context.Context) error {
 	return nil
 }
 
+// isNode says whether a peer runs a node: not if it is silent, or speaks the protocols wrongly.
+func (v *stagedNodes) isNode(p strategy.ID) bool {
+	kind := v.plan.Adversaries[p]
+	return kind != scenario.Silent && (kind == "" || scenario.OfAny(kind))
+}
+
 // come starts a node, which begins from two others that are there.
 func (v *stagedNodes) come(_ context.Context, p strategy.ID) error {
 	kind := v.plan.Adversaries[p]
-	if kind == scenario.Silent {
+	switch {
+	case kind == scenario.Silent:
 		return nil
+	case !v.isNode(p):
+		return v.misbehave(p, kind)
 	}
 	cfg := Config{Seed: v.plan.Seed}
 	rng := cfg.random(joining + purpose(64+p))
 	var begin []peer.AddrInfo
 	for _, j := range rng.Perm(len(v.hosts)) {
-		if q := strategy.ID(j); q != p && v.gate.online(q) && len(begin) < 2 {
+		if q := strategy.ID(j); q != p && v.gate.online(q) && v.isNode(q) && len(begin) < 2 {
 			begin = append(begin, *host.InfoFromHost(v.hosts[j]))
 		}
 	}
@@ -87,7 +113,7 @@ func (v *stagedNodes) come(_ context.Context, p strategy.ID) error {
 	n, err := node.New(v.hosts[p], append([]node.Option{
 		node.WithNetwork(Network, 0), node.WithBandwidth(uint64(l.Up), uint64(l.Down)), node.WithKeys(&stagedKeys{v.stage, p, kind}),
 		node.WithRandomness(v.plan.Seed<<16 + uint64(p)), node.WithBootstrap(begin...),
-	}, v.caches...)...)
+	}, v.options...)...)
 	if err != nil {
 		return fmt.Errorf("testnet: peer %d: %w", p, err)
 	}
@@ -103,11 +129,14 @@ func (v *stagedNodes) come(_ context.Context, p strategy.ID) error {
 
 func (v *stagedNodes) leave(p strategy.ID) {
 	v.mu.Lock()
-	n := v.nodes[p]
-	v.nodes[p] = nil
+	n, f := v.nodes[p], v.faults[p]
+	v.nodes[p], v.faults[p] = nil, nil
 	v.mu.Unlock()
 	if n != nil {
 		_ = n.Close()
+	}
+	if f != nil {
+		f.Close()
 	}
 }
 
@@ -203,14 +232,7 @@ func (k *stagedKeys) Keys(context.Context) iter.Seq2[[]byte, error] {
 
 // Fingerprints are those of the keys held, and of those that a liar claims.
 func (k *stagedKeys) Fingerprints() iter.Seq[summary.Fingerprint] {
-	fps := k.plan.Claimed(func(p strategy.ID) []summary.Fingerprint {
-		var fps []summary.Fingerprint
-		for _, n := range k.collection(p) {
-			fps = append(fps, k.plan.Data.Key(n).Fingerprint)
-		}
-		return fps
-	})(k.of)
-	return slices.Values(fps)
+	return slices.Values(k.plan.Claimed(k.fingerprints)(k.of))
 }
 
 // stagedStrategy is a strategy on package drive.
@@ -220,27 +242,19 @@ type stagedStrategy struct {
 }
 
 func newStagedStrategy(t *stage, s strategy.Strategy) (cast, error) {
-	topology := sim.Topology{Kind: sim.Kind(t.plan.Links.Kind), Degree: t.plan.Links.Degree}
-	if s.Connects {
-		topology.Degree = linksToStart
-	}
+	rules, n := links.Of(&s, t.plan.Links.Degree), t.plan.Data.Peers()
+	topology := sim.Topology{Kind: sim.Kind(t.plan.Links.Kind), Degree: rules.Degree}
 	cfg := Config{Seed: t.plan.Seed}
-	links := topology.Edges(t.plan.Data.Peers(), cfg.random(wiring))
-	links = slices.DeleteFunc(links, func(l [2]strategy.ID) bool { return !t.gate.online(l[0]) || !t.gate.online(l[1]) })
+	rng := cfg.random(wiring)
+	edges := rules.Start(topology.Edges(n, rng), n, t.gate.online, rng)
 	d := &stagedStrategy{stage: t}
 	var err error
 	d.network, err = drive.New(drive.Config{
-		Strategy: s, Links: links, Holds: func(p strategy.ID, k strategy.Key) bool { return t.holds(p, k.Number) }, Away: func(p strategy.ID) bool { return !t.gate.online(p) },
+		Strategy: s, Links: edges, Degree: t.plan.Links.Degree, Holds: func(p strategy.ID, k strategy.Key) bool { return t.holds(p, k.Number) }, Away: func(p strategy.ID) bool { return !t.gate.online(p) },
 		World: strategy.World{
 			Peers: t.plan.Data.Peers(), Seed: t.plan.Seed, Params: t.plan.Params(), Latency: t.plan.Latency, Online: t.gate.online,
-			Rates: func(p strategy.ID) (up, down uint64) { l := t.plan.Line(p); return uint64(l.Up), uint64(l.Down) },
-			Collection: func(p strategy.ID) []summary.Fingerprint {
-				var fps []summary.Fingerprint
-				for _, n := range t.collection(p) {
-					fps = append(fps, t.plan.Data.Key(n).Fingerprint)
-				}
-				return fps
-			},
+			Rates:      func(p strategy.ID) (up, down uint64) { l := t.plan.Line(p); return uint64(l.Up), uint64(l.Down) },
+			Collection: t.fingerprints,
 			Holders: func(k strategy.Key) []strategy.ID {
 				t.mu.Lock()
 				defer t.mu.Unlock()

@@ -108,10 +108,51 @@ func TestStageIsStopped(t *testing.T) {
 	}
 }
 
+// Among one faulty peer of each kind, nodes find what they find without them. Nodes without defences are staged too.
+func TestStageFaulty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	for _, c := range []struct {
+		by          strategy.Strategy
+		times       string
+		most, least int // queries
+		recall      float64
+	}{
+		{venn.Strategy, "warmup=\"6s\"\nasking=\"6s\"\npatience=\"4s\"\n[queries]\nnumber=60\n", 60, 50, 0.7}, // 7 of 16 are faulty
+		{venn.Undefended, "warmup=\"1s\"\nasking=\"1s\"\npatience=\"1s\"\n[queries]\nnumber=10\n", 10, 1, 0},
+	} {
+		text := "question=\"?\"\npeers=16\n" + c.times + "[collections]\nkeys=40\n[parameters]\norigins=200\n"
+		for _, kind := range []string{scenario.Garbage, scenario.Twins, scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
+			text += "[[adversaries]]\nkind=\"" + kind + "\"\nnumber=1\n"
+		}
+		s, err := scenario.Parse("faulty.toml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Plan(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := testnet.Stage(context.Background(), p, c.by, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.by.Name, err)
+		}
+		v := s.Values(r)
+		t.Logf("%s: recall %.3f of %d queries, %.1f kB of upkeep", c.by.Name, v["recall"], len(r.Queries), v["upkeep"])
+		if len(r.Queries) < c.least || len(r.Queries) > c.most || v["recall"] < c.recall {
+			t.Errorf("%s: recall %v of %d queries", c.by.Name, v["recall"], len(r.Queries))
+		}
+		if _, err := testnet.Stage(context.Background(), p, flooding.Strategy, nil); !errors.Is(err, testnet.ErrConfig) {
+			t.Errorf("flooding has adversaries of venn: %v", err)
+		}
+	}
+}
+
 // What real hosts cannot stage is refused.
 func TestStageRefuses(t *testing.T) {
 	for _, text := range []string{
-		"loss=0.1\n", "undefended=true\n", "[parameters]\nbits=8\n", "[[events]]\nkind=\"older\"\nshare=0.5\n",
+		"loss=0.1\n", "reordered=0.1\n", "duplicated=0.1\n", "[parameters]\nbits=8\n", "[[events]]\nkind=\"older\"\nshare=0.5\n",
 		"[[events]]\nat=\"1s\"\nkind=\"clock\"\nshare=0.5\nby=\"1h\"\n",
 	} {
 		s, err := scenario.Parse("refused.toml", "question=\"?\"\npeers=4\n"+text)

@@ -88,6 +88,7 @@ func experimentCommand() *cli.Command {
 					&cli.StringFlag{Name: "out", Usage: "write tables and figures to folder `DIR`"},
 					&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
 					&cli.BoolFlag{Name: "answers", Usage: "scenarios: print the answers as their files have them, in place of comparing them"},
+					&cli.StringFlag{Name: "write-answers", Usage: "scenarios: write their files, with the answers that they give now, to folder `DIR`"},
 				}, slices.Concat(workFlags(), networkFlags())...),
 				OnUsageError: wrongUsage,
 				Action:       runExperiments,

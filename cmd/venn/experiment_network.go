@@ -35,7 +35,7 @@ func networkFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
 		&cli.BoolFlag{Name: "split", Usage: "routing, scale: go on when the topology falls apart"},
-		&cli.StringFlag{Name: "trace", Usage: "routing, scale: write the trace of every run to folder `DIR`, for venn experiment trace"},
+		&cli.StringFlag{Name: "trace", Usage: "routing, scale, scenarios: write the trace of every run to folder `DIR`, for venn experiment trace"},
 		&cli.StringFlag{Name: "record", Usage: "routing, scale: record one run of venn in `FILE`, for venn view", TakesFile: true},
 	}
 }

@@ -16,15 +16,21 @@ import (
 // runScenarios plays scenarios in the simulator. It fails when an answer is not what the scenario's file says.
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	for _, flag := range networkFlags() {
-		if name := flag.Names()[0]; name != "strategy" && c.IsSet(name) {
+		if name := flag.Names()[0]; name != "strategy" && name != "trace" && c.IsSet(name) {
 			return usageError{fmt.Errorf("experiment run %s: no flag -%s: a scenario's file says that", strings.Join(names, " "), name)}
+		}
+	}
+	folder := c.String("write-answers")
+	for _, name := range []string{"strategy", "trials", "seed", "part", "json"} {
+		if folder != "" && c.IsSet(name) {
+			return usageError{fmt.Errorf("flag -write-answers: answers are those of the files as they are, without -%s", name)}
 		}
 	}
 	of, err := command.Scenarios(names)
 	if err != nil {
 		return err
 	}
-	o := experiment.ScenarioOptions{Scenarios: of, Trials: c.Int("trials"), Version: buildVersion().Version}
+	o := experiment.ScenarioOptions{Scenarios: of, Trials: c.Int("trials"), Traces: c.String("trace"), Version: buildVersion().Version}
 	for _, s := range of {
 		s.Seed += c.Uint64("seed")
 	}
@@ -53,6 +59,9 @@ func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	}
 	if err != nil && len(result.Rows) == 0 {
 		return interrupted(err, o.Out)
+	}
+	if folder != "" && err == nil {
+		return command.WriteAnswers(stdout, folder, of, result.Rows)
 	}
 	if c.Bool("answers") {
 		for _, s := range of {

@@ -66,7 +66,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	var result experiment.ScenarioResult
 	for _, by := range chosen {
 		if c.Bool("against-simulator") {
-			simulated, err := scenario.Simulate(ctx, plan, by, nil, nil)
+			simulated, err := scenario.Simulate(ctx, plan, by, scenario.SimulateOptions{})
 			if err != nil {
 				return err
 			}

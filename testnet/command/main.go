@@ -35,7 +35,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...st
 	root := &cli.Command{
 		Name: args[0], Usage: "run strategies in scenarios, in the simulator and on real hosts",
 		Writer: stdout, ErrWriter: stderr, ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		Commands: []*cli.Command{Play(own...), Scenario()},
+		Commands: []*cli.Command{Play(own...), Scenario(), Trace()},
 	}
 	marksUsage(root)
 	err := root.Run(ctx, args)
@@ -72,6 +72,7 @@ func Play(own ...strategy.Strategy) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "write tables, rows and plots to folder `DIR`"},
 			&cli.StringFlag{Name: "part", Usage: "do only part `I/N` of the runs, and note them in --out"},
 			&cli.IntFlag{Name: "jobs", Usage: "do this `NUMBER` of runs at one time"},
+			&cli.StringFlag{Name: "trace", Usage: "in the simulator: write the trace of every run to folder `DIR`; `trace FILE` prints it as JSON"},
 			&cli.BoolFlag{Name: "json", Usage: "rows as a JSON object"},
 		},
 		Action: func(ctx context.Context, c *cli.Command) error { return play(ctx, c, own) },
@@ -113,7 +114,7 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 }
 
 func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, known []strategy.Strategy) (experiment.ScenarioResult, error) {
-	o := experiment.ScenarioOptions{Scenarios: of, Known: known, Trials: c.Int("trials"), Out: c.String("out")}
+	o := experiment.ScenarioOptions{Scenarios: of, Known: known, Trials: c.Int("trials"), Out: c.String("out"), Traces: c.String("trace")}
 	o.Jobs = c.Int("jobs")
 	if c.IsSet("part") {
 		var err error

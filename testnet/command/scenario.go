@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -60,8 +62,9 @@ func Scenario() *cli.Command {
 			},
 			{
 				Name: "explain", Usage: "say in words what a scenario does", ArgsUsage: "FILE",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object: name, question, explanation"}},
-				Action: explainScenario,
+				Description: "What can happen in a scenario, and who can misbehave in it, with the keys that say how:\n\n" + scenario.Help(),
+				Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as a JSON object: name, question, explanation"}},
+				Action:      explainScenario,
 			},
 		},
 	}
@@ -182,6 +185,26 @@ func Scenarios(names []string) ([]*scenario.Scenario, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// WriteAnswers writes the files of scenarios to a folder, with the answers of rows in place of those that they have, and says which
+// files changed. Each file is replaced as a whole.
+func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []scenario.Row) error {
+	for _, s := range of {
+		path := filepath.Join(dir, s.Name+".toml")
+		text := scenario.WithAnswers(s.Text(), scenario.AnswersOf(s, rows))
+		if was, err := os.ReadFile(path); err == nil && string(was) == text {
+			continue
+		}
+		if err := os.WriteFile(path+".new", []byte(text), 0o666); err != nil {
+			return err
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "wrote", path)
+	}
+	return nil
 }
 
 // WriteScenarios writes a table for each scenario, with the recall over time, and says which answers are not what they were.

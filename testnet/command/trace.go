@@ -18,7 +18,7 @@ func Trace() *cli.Command {
 	return &cli.Command{
 		Name:  "trace",
 		Usage: "print the trace of a simulated run, a JSON object a line",
-		Description: "Traces are what `venn experiment run routing --trace DIR` writes: everything that every peer did, in order. Times are in\n" +
+		Description: "Traces are what `run … --trace DIR` writes: everything that every peer did, in order. Times are in\n" +
 			"milliseconds; a message has the time at which it arrives.",
 		ArgsUsage: "FILE",
 		Action: func(_ context.Context, c *cli.Command) error {

@@ -57,7 +57,7 @@ func (m *member) Self() strategy.ID { return m.id }
 func (m *member) Rand() *rand.Rand { return m.rng }
 
 // Links are those open.
-func (m *member) Links() []strategy.ID { return m.links }
+func (m *member) Links() []strategy.ID { return m.links.Open() }
 
 // Holds looks into the peer's collection.
 func (m *member) Holds(k strategy.Key) bool { return m.net.cfg.Holds(m.id, k) }

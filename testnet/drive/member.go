@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // member is a peer of a run. Its goroutine is run; but for inbox, refusals, host and what never changes, nothing of it is
@@ -32,10 +33,8 @@ type member struct {
 	now     time.Duration
 	effects []effect // of the step under way
 
-	links    []strategy.ID // ascending
-	dialing  []strategy.ID // links asked for
+	links    links.Links
 	early    []strategy.LinkOpened
-	least    int // links that are replaced when they are lost
 	outboxes map[way]*outbox
 
 	away   bool          // it has left, or has not come yet
@@ -73,6 +72,7 @@ const (
 	left                 // the peer leaves
 	came                 // and comes
 	changed              // its collection has changed
+	mended               // a link that could not be opened is to be replaced
 )
 
 const (
@@ -161,6 +161,8 @@ func (m *member) take(e event) {
 		m.come()
 	case changed:
 		m.step(e.change)
+	case mended:
+		m.repair()
 	}
 	m.net.leave(e.message.Query)
 }
@@ -179,32 +181,22 @@ func (m *member) join() {
 // leave ends the machine. What it says last goes out if its connections last so long.
 func (m *member) leave() {
 	m.step(strategy.Leaving{})
-	for _, p := range m.links {
+	for _, p := range m.links.Open() {
 		m.keep(p, false)
 	}
-	m.machine, m.links, m.dialing, m.early, m.away = nil, nil, nil, nil, true
+	m.machine, m.links, m.early, m.away = nil, links.Links{}, nil, true
 	m.setWake(never)
 	m.timer.Stop()
 }
 
-// come makes the machine of a peer that was away, and links it to some that are there, as addresses kept from before would.
+// come makes the machine of a peer that was away, and links it to some that are there.
 func (m *member) come() {
 	m.away = false
 	m.join()
-	links := m.least
-	if m.net.cfg.Strategy.Connects || links == 0 {
-		links = linksOfNew
-	}
-	for tries := 0; links > 0 && tries < 64; tries++ {
-		if p := strategy.ID(m.chance.IntN(m.net.cfg.World.Peers)); m.net.cfg.World.Online(p) && p != m.id && !m.linked(p) {
-			m.connect(p)
-			links--
-		}
+	for range m.net.rules.Coming() {
+		m.linkAnywhere()
 	}
 }
-
-// linksOfNew is how many links a peer opens that comes while the others run.
-const linksOfNew = 2
 
 func (m *member) wake() {
 	m.net.enter(0)
@@ -249,27 +241,27 @@ func (m *member) failed(e event) {
 	case received:
 		m.step(strategy.Failed{To: e.peer, Message: e.message})
 	case dialled:
-		m.dialing = without(m.dialing, e.peer)
+		m.links.Dialled(e.peer)
 		if m.machine == nil {
 			m.refusals.Add(1)
 		}
 		m.step(strategy.Failed{To: e.peer})
+		m.repairSoon()
 	}
 	m.lost(e.peer)
 }
 
 // connect opens a link, unless there is one.
 func (m *member) connect(to strategy.ID) {
-	if to == m.id || m.linked(to) || slices.Contains(m.dialing, to) {
+	if to == m.id || m.linked(to) || !m.links.Dial(to) {
 		return
 	}
-	m.dialing = append(m.dialing, to)
 	m.frame(to, dialled)
 }
 
 // opened notes that a link is open.
 func (m *member) opened(p strategy.ID, outbound bool) {
-	m.dialing = without(m.dialing, p)
+	m.links.Dialled(p)
 	if m.linked(p) {
 		return
 	}
@@ -279,8 +271,7 @@ func (m *member) opened(p strategy.ID, outbound bool) {
 		m.early = append(m.early, in)
 		return
 	}
-	at, _ := slices.BinarySearch(m.links, p)
-	m.links = slices.Insert(m.links, at, p)
+	m.links.Add(p)
 	m.step(in)
 }
 
@@ -295,23 +286,39 @@ func (m *member) lost(p strategy.ID) {
 		m.refusals.Add(1)
 		return
 	}
-	m.links = without(m.links, p)
+	m.links.Remove(p)
 	m.step(strategy.LinkClosed{Peer: p})
 	m.repair()
 }
 
-// repair opens a link to a peer drawn at random when there are fewer than the peer opened at the start, or for a strategy that
-// cares for them itself none.
+// repair replaces a lost link where there are too few.
 func (m *member) repair() {
-	least := m.least
-	if m.net.cfg.Strategy.Connects {
-		least = 1
+	if m.machine != nil && m.net.rules.Missing(&m.links) > 0 {
+		m.linkAnywhere()
 	}
-	for range 8 { // one may be drawn that there is a link to
-		if len(m.links)+len(m.dialing) >= least {
-			return
+}
+
+// giveUp is how long a link that cannot be opened is tried, as in the simulator: where nobody is there, real dials fail at once.
+const giveUp = 3 * time.Second
+
+// repairSoon is repair, after a while.
+func (m *member) repairSoon() {
+	if m.machine == nil || m.net.rules.Missing(&m.links) == 0 {
+		return
+	}
+	m.net.spawn(func() {
+		select {
+		case <-time.After(giveUp):
+			m.post(event{kind: mended})
+		case <-m.net.ctx.Done():
 		}
-		m.connect(strategy.ID(m.chance.IntN(m.net.cfg.World.Peers)))
+	})
+}
+
+// linkAnywhere opens a link to a peer drawn at random.
+func (m *member) linkAnywhere() {
+	if p, ok := links.Draw(m.chance, m.id, &m.net.cfg.World, m.linked); ok {
+		m.connect(p)
 	}
 }
 
@@ -324,6 +331,6 @@ func (m *member) disconnected(net network.Network, c network.Conn) {
 }
 
 func (m *member) linked(p strategy.ID) bool {
-	_, there := slices.BinarySearch(m.links, p)
+	_, there := m.links.Index(p)
 	return there || slices.ContainsFunc(m.early, func(l strategy.LinkOpened) bool { return l.Peer == p })
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // The protocols.
@@ -41,8 +41,10 @@ type Config struct {
 	Holds func(strategy.ID, strategy.Key) bool
 	// Away says who is not there when the run starts; nil: nobody. See Come.
 	Away func(strategy.ID) bool
-	// Links are who opens a link to whom at the start.
-	Links [][2]strategy.ID
+	// Links are who opens a link to whom at the start, and Degree how many each peer has of them on average: who has less than half
+	// as many replaces those that it loses.
+	Links  [][2]strategy.ID
+	Degree int
 }
 
 func (c *Config) check() error {
@@ -67,6 +69,7 @@ func (c *Config) check() error {
 type Network struct {
 	cfg     Config
 	factory strategy.Factory
+	rules   links.Rules
 	peers   []*member
 	numbers map[peer.ID]strategy.ID
 	began   time.Time
@@ -103,7 +106,7 @@ func New(cfg Config) (*Network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drive: strategy %s: %w", cfg.Strategy.Name, err)
 	}
-	n := &Network{cfg: cfg, factory: factory, numbers: map[peer.ID]strategy.ID{}}
+	n := &Network{cfg: cfg, factory: factory, rules: links.Of(&cfg.Strategy, cfg.Degree), numbers: map[peer.ID]strategy.ID{}}
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	return n, nil
 }
@@ -149,7 +152,6 @@ func (n *Network) Link(ctx context.Context) error {
 	}
 	for _, l := range n.cfg.Links {
 		m := n.peers[l[0]]
-		m.least++
 		m.post(event{kind: wanted, peer: l[1]})
 	}
 	if err := n.wait(ctx, func() bool { return n.open.Load() == 0 }); err != nil {
@@ -312,12 +314,4 @@ func (n *Network) Close() {
 		m.host.RemoveStreamHandler(QueryID)
 	}
 	n.work.Wait()
-}
-
-// without is a list without a peer.
-func without(list []strategy.ID, p strategy.ID) []strategy.ID {
-	if i := slices.Index(list, p); i >= 0 {
-		return slices.Delete(list, i, i+1)
-	}
-	return list
 }

@@ -503,7 +503,7 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if n.atOnce == 1 {
 		before = live()
 	}
-	trace, err := o.trace(p)
+	trace, err := newTrace(o.Traces, p.traceName())
 	if err != nil {
 		return NetworkRow{}, err
 	}

@@ -21,6 +21,7 @@ type ScenarioOptions struct {
 	Strategies []string              // to run in place of each scenario's own; nil: those
 	Trials     int                   // in place of each scenario's own; 0: those
 	Out        string                // folder for tables, plots and report, made when missing; empty for none
+	Traces     string                // folder for the trace of every run that is not known from before, made when missing; empty for none
 	Version    string                // of the program, for the report
 	Progress   func(scenario.Status) // never called by two goroutines at once; may be nil
 	Work
@@ -47,6 +48,11 @@ func (r scenarioRun) id(inside string) string {
 		Scenario, Text, Contents, Strategy string
 		Trial                              int
 	}{r.of.Name, r.of.Text(), inside, r.strategy.Name, r.trial})
+}
+
+// traceName is a file's name for the trace of the run.
+func (r scenarioRun) traceName(seed uint64) string {
+	return fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, seed)
 }
 
 // RunScenarios plays scenarios in the simulator: every strategy of each, every trial. When ctx ends, it returns its error and what is
@@ -157,8 +163,18 @@ func (n *scenarioRuns) run(ctx context.Context, i int) (scenario.Run, error) {
 	if err != nil {
 		return scenario.Run{}, err
 	}
-	out, err := scenario.Simulate(ctx, plan, r.strategy, parallel, func(done float64) { n.tell(i, done) })
+	trace, err := newTrace(n.options.Traces, r.traceName(plan.Seed))
 	if err != nil {
+		return scenario.Run{}, err
+	}
+	defer trace.drop()
+	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
+		Each: parallel, Progress: func(done float64) { n.tell(i, done) }, Trace: trace.writer(),
+	})
+	if err != nil {
+		return scenario.Run{}, err
+	}
+	if err := trace.keep(); err != nil {
 		return scenario.Run{}, err
 	}
 	n.tell(i, 1)

@@ -19,15 +19,15 @@ type traceFile struct {
 
 const partOfTrace = ".part"
 
-// trace opens the file for the trace of a run.
-func (o *NetworkOptions) trace(p setting) (t traceFile, err error) {
-	if o.Traces == "" {
+// newTrace opens the file for the trace of a run in a folder; "" is none: no trace is wanted.
+func newTrace(dir, name string) (t traceFile, err error) {
+	if dir == "" {
 		return t, nil
 	}
-	if err := os.MkdirAll(o.Traces, 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return t, fmt.Errorf("experiment: trace: %w", err)
 	}
-	t.path = filepath.Join(o.Traces, p.traceName())
+	t.path = filepath.Join(dir, name)
 	if t.file, err = os.Create(t.path + partOfTrace); err != nil {
 		return t, fmt.Errorf("experiment: trace: %w", err)
 	}

@@ -10,14 +10,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Kinds of adversaries.
-const (
-	Silent    = "silent"     // takes everything in and says nothing
-	FreeRider = "free-rider" // asks, but does nothing for the queries of others
-	Censor    = "censor"     // denies a tenth of the keys
-	Liar      = "liar"       // says that it holds whatever it is asked for, and claims the keys of others
-)
-
 // check returns every fault.
 func (s *Scenario) check() (faults []error) {
 	fault := func(bad bool, key, format string, args ...any) {
@@ -34,7 +26,9 @@ func (s *Scenario) check() (faults []error) {
 	fault(strings.TrimSpace(s.Question) == "", "question", "a scenario says which question it answers")
 	fault(s.Peers < 0 || s.Peers == 1 || s.Peers > sim.MaxPeers, "peers", "%d is not from 2 to %d", s.Peers, sim.MaxPeers)
 	fault(s.Trials < 1 || s.Trials > 1000, "trials", "%d is not from 1 to 1000", s.Trials)
-	fault(!(s.Loss >= 0 && s.Loss <= 0.5), "loss", "%v is not from 0 to 0.5", s.Loss)
+	for name, share := range map[string]float64{"loss": s.Loss, "reordered": s.Reordered, "duplicated": s.Duplicated} {
+		fault(!(share >= 0 && share <= 0.5), name, "%v is not from 0 to 0.5", share)
+	}
 	fault(s.End() > 1000*time.Hour, "asking", "the run takes %v, at most 1000h", s.End())
 	names := map[string]bool{}
 	for _, n := range s.Strategies {
@@ -73,8 +67,10 @@ func (s *Scenario) check() (faults []error) {
 	s.checkEvents(fault, share, oneOf, classes)
 	for i, a := range s.Adversaries {
 		key := fmt.Sprintf("adversaries.%d.", i)
-		oneOf(key+"kind", a.Kind, Silent, FreeRider, Censor, Liar)
+		oneOf(key+"kind", a.Kind, kinds(AdversaryDocs)...)
 		fault(a.Number < 1 || s.Peers > 0 && a.Number >= s.Peers, key+"number", "%d is not from 1 to less than all peers", a.Number)
+		fault(a.Identities < 0 || a.Identities > maxIdentities, key+"identities", "%d is not from 1 to %d", a.Identities, maxIdentities)
+		fault(a.Identities > 0 && !a.invents(), key+"identities", "adversaries of kind %s make up nobody", a.Kind)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Windows)) {
 		w := s.Windows[name]
@@ -117,13 +113,13 @@ func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share f
 	cut := false
 	for i, e := range s.Events {
 		key := fmt.Sprintf("events.%d.", i)
-		oneOf(key+"kind", e.Kind, Kill, Partition, Heal, Crowd, Slow, Clock, Older)
+		oneOf(key+"kind", e.Kind, kinds(Events)...)
 		fault(i > 0 && e.At < s.Events[i-1].At, key+"at", "%v comes before the event before it", e.At)
 		fault(time.Duration(e.At) > s.End(), key+"at", "%v is after the end at %v", e.At, s.End())
 		fault(e.Of != "" && !classes[e.Of], key+"of", "there is no class of lines %q", e.Of)
 		share(key+"share", e.Share)
 		switch e.Kind {
-		case Kill, Slow, Clock, Older:
+		case Kill, Join, Slow, Clock, Older:
 			fault(e.Share == 0, key+"share", "which share of the peers?")
 		}
 		switch e.Kind {

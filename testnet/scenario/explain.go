@@ -2,9 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -46,11 +43,24 @@ func (s *Scenario) Explain() (string, error) {
 	if s.Loss > 0 {
 		say("loss         %v of the messages", s.Loss)
 	}
+	if s.Reordered > 0 || s.Duplicated > 0 {
+		say("order        %v of the messages are overtaken by others, %v come twice", s.Reordered, s.Duplicated)
+	}
 	if s.Undefended {
 		say("defences     all are switched off")
 	}
 	for _, a := range s.Adversaries {
-		say("adversaries  %d of kind %s", a.Number, a.Kind)
+		does := ""
+		for _, d := range AdversaryDocs {
+			if d.Kind == a.Kind {
+				does = d.Does
+			}
+		}
+		of := ""
+		if a.Identities > 0 {
+			of = fmt.Sprintf(", with %d identities that they make up", a.Identities)
+		}
+		say("adversaries  %d of kind %s%s: each %s", a.Number, a.Kind, of, does)
 	}
 	for _, e := range s.Events {
 		say("at %-9v %s", time.Duration(e.At), e.explain())
@@ -110,6 +120,8 @@ func (e Event) explain() string {
 			return fmt.Sprintf("%s go, and come back after %v", share, e.Back)
 		}
 		return share + " go for good"
+	case Join:
+		return fmt.Sprintf("%s come, within %v; they are not there before", share, e.Over)
 	case Partition:
 		return fmt.Sprintf("the network falls into %d parts", e.Parts)
 	case Heal:
@@ -135,65 +147,4 @@ func (e Event) explain() string {
 		return share + " are of the version before"
 	}
 	return e.Kind
-}
-
-// AnswersOf are answers in the form of a scenario's file: for each strategy the interval in which the mean of as many other trials
-// would lie with 95 % confidence. The figures are those that the file has, or else recall, messages and upkeep.
-func AnswersOf(s *Scenario, rows []Row) string {
-	var b strings.Builder
-	for _, name := range s.Strategies {
-		fmt.Fprintf(&b, "\n[answers.%s]\n", name)
-		for _, r := range rows {
-			if r.Scenario != s.Name || r.Strategy != name || r.Engine != Simulated || r.Mean.N == 0 || !s.answered(name, r.Figure) {
-				continue
-			}
-			low, high := r.Mean.Next()
-			low = max(0, low)
-			if r.Mean.Half == 0 && strings.HasPrefix(r.Figure, "recall") { // all alike: what 95 % of such samples would still show
-				low = max(0, r.Mean.Value-3/s.queriesOf(r.Figure)/float64(r.Mean.N))
-			}
-			if strings.HasPrefix(r.Figure, "recall") {
-				high = min(1, high)
-			}
-			fmt.Fprintf(&b, "%s = [%s, %s]\n", r.Figure, down(low), up(high))
-		}
-	}
-	return b.String()
-}
-
-// queriesOf is about how many queries of a trial a recall is of.
-func (s *Scenario) queriesOf(figure string) float64 {
-	n := float64(s.Queries.Number)
-	w, part := s.Windows[strings.TrimPrefix(figure, recallOf(""))]
-	if !part {
-		return n
-	}
-	from, to := max(w[0], s.Warmup), min(w[1], s.Warmup+s.Asking)
-	return max(1, n*float64(to-from)/float64(s.Asking))
-}
-
-// answered says whether a figure is among the answers for a strategy.
-func (s *Scenario) answered(strategy, figure string) bool {
-	if a := s.Answers[strategy]; len(a) > 0 {
-		_, there := a[figure]
-		return there
-	}
-	return slices.Contains([]string{"recall", "messages", "upkeep"}, figure) || strings.HasPrefix(figure, recallOf(""))
-}
-
-// down and up are a bound of an interval to four digits, rounded outwards.
-func down(x float64) string { return rounded(x, math.Floor) }
-
-func up(x float64) string { return rounded(x, math.Ceil) }
-
-func rounded(x float64, round func(float64) float64) string {
-	if x == 0 {
-		return "0.0"
-	}
-	unit := math.Pow10(3 - int(math.Floor(math.Log10(math.Abs(x)))))
-	s := strconv.FormatFloat(round(x*unit)/unit, 'g', 6, 64)
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s
 }

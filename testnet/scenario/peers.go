@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,6 +18,11 @@ func (p *Plan) Strategy(s strategy.Strategy) (strategy.Strategy, error) {
 	}
 	if len(p.Script.Changes) > 0 && s.Static {
 		return s, p.source.fault("changes", "%s takes no notice of changes of collections", s.Name)
+	}
+	for i, a := range p.Scenario.Adversaries {
+		if _, known := s.Adversaries[a.Kind]; !known && !OfAny(a.Kind) {
+			return s, p.source.fault(fmt.Sprintf("adversaries.%d.kind", i), "%s has no adversaries of kind %s here", s.Name, a.Kind)
+		}
 	}
 	out := s
 	out.Open = func(w strategy.World) (strategy.Factory, error) {
@@ -51,6 +57,9 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	}
 	if kind == FreeRider {
 		peer = &freeRider{peer: peer, own: map[strategy.QueryID]bool{}}
+	}
+	if misbehaving := s.Adversaries[kind]; misbehaving != nil {
+		peer = misbehaving(peer, p.Invented[self])
 	}
 	if clock != nil {
 		clock.peer = peer

@@ -29,6 +29,7 @@ type Plan struct {
 
 	Latency     func(a, b strategy.ID) time.Duration // one way
 	Adversaries []string                             // kind by peer; "" for a good one
+	Invented    []strategy.Invented                  // identities that each makes up
 	Jumps       [][]Jump                             // of clocks, by peer
 	Older       []bool                               // peers of the version before
 
@@ -154,11 +155,16 @@ func madeUp(seed uint64, number int) []byte {
 
 // misbehave draws the adversaries.
 func (p *Plan) misbehave(n int) {
-	p.Adversaries = make([]string, n)
+	p.Adversaries, p.Invented = make([]string, n), make([]strategy.Invented, n)
 	order := p.random(misbehaving).Perm(n)
+	first := strategy.ID(n)
 	for _, a := range p.Scenario.Adversaries {
 		for range min(a.Number, len(order)-1) {
 			p.Adversaries[order[0]] = a.Kind
+			if share := (a.Identities + a.Number - 1) / a.Number; share > 0 {
+				p.Invented[order[0]] = strategy.Invented{First: first, Number: share}
+				first += strategy.ID(share)
+			}
 			order = order[1:]
 		}
 	}
@@ -235,6 +241,10 @@ func (p *Plan) events(n int) {
 			}
 			for _, peer := range p.chosen(e.Share, e.Of, rng) {
 				p.kill(peer, at, back)
+			}
+		case Join:
+			for _, peer := range p.chosen(e.Share, e.Of, rng) {
+				p.kill(peer, 0, at+time.Duration(rng.Float64()*float64(e.Over)))
 			}
 		case Partition:
 			side := make([]uint8, n)

@@ -31,7 +31,9 @@ type Scenario struct {
 	Patience   Duration `toml:"patience"` // of a query; 0: 10 s
 	All        bool     `toml:"all"`      // queries want every holder; else one
 	Undefended bool     `toml:"undefended"`
-	Loss       float64  `toml:"loss"` // share of messages lost; real hosts lose none
+	Loss       float64  `toml:"loss"`       // share of messages lost; real hosts lose none
+	Reordered  float64  `toml:"reordered"`  // share of messages that later ones overtake; not on real hosts
+	Duplicated float64  `toml:"duplicated"` // share of messages that come twice; not on real hosts
 
 	Collections Collections        `toml:"collections"`
 	Lines       []Line             `toml:"lines"` // none: 10 Mbit/s each way for all
@@ -121,28 +123,18 @@ type Event struct {
 	Parts   int      `toml:"parts"`   // partition: into which the network falls; 0: 2
 	Back    Duration `toml:"back"`    // kill: after which the peers come back; 0: never
 	Queries int      `toml:"queries"` // crowd: for one key
-	Over    Duration `toml:"over"`    // crowd: in which they begin
+	Over    Duration `toml:"over"`    // crowd, join: in which they begin, or come
 	Down    Rate     `toml:"down"`    // slow
 	Up      Rate     `toml:"up"`      // slow
 	Lasts   Duration `toml:"lasts"`   // slow; 0: to the end
 	By      Duration `toml:"by"`      // clock: ahead
 }
 
-// The kinds of events.
-const (
-	Kill      = "kill"      // a share of the peers goes
-	Partition = "partition" // the network falls into parts
-	Heal      = "heal"      // the last partition ends
-	Crowd     = "crowd"     // many ask for one key
-	Slow      = "slow"      // the lines of a share of the peers become slow
-	Clock     = "clock"     // the clocks of a share of the peers jump ahead
-	Older     = "older"     // a share of the peers is of the version before, throughout
-)
-
 // Adversary is a number of peers that misbehave.
 type Adversary struct {
-	Kind   string `toml:"kind"`
-	Number int    `toml:"number"`
+	Kind       string `toml:"kind"`
+	Number     int    `toml:"number"`
+	Identities int    `toml:"identities"` // that all of them make up together; 0: 32 each
 }
 
 // Window is from one time to another.
@@ -251,6 +243,11 @@ func (s *Scenario) defaults() {
 	for i := range s.Events {
 		if e := &s.Events[i]; e.Kind == Partition {
 			setDefault(&e.Parts, 2)
+		}
+	}
+	for i := range s.Adversaries {
+		if a := &s.Adversaries[i]; a.invents() {
+			setDefault(&a.Identities, ghosts*a.Number)
 		}
 	}
 }

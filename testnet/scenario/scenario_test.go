@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -231,7 +232,7 @@ func TestNewcomer(t *testing.T) {
 
 func simulate(t testing.TB, s *scenario.Scenario, by strategy.Strategy) *scenario.Run {
 	t.Helper()
-	r, err := scenario.Simulate(context.Background(), plan(t, s), by, nil, nil)
+	r, err := scenario.Simulate(context.Background(), plan(t, s), by, scenario.SimulateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,6 +278,60 @@ func TestPeers(t *testing.T) {
 	}
 	if _, err := plan(t, parse(t, head+"[changes]\nshare=0.5\n")).Strategy(planetp.Strategy); !errors.Is(err, scenario.ErrScenario) {
 		t.Errorf("planetp follows changes: %v", err)
+	}
+}
+
+// Adversaries of venn's own kinds misbehave in the simulator, the same way however many processors step them: what they send is seen,
+// and the others find what they look for. What is of bytes is for real hosts.
+func TestAdversaries(t *testing.T) {
+	const head = "question=\"?\"\npeers=30\nwarmup=\"20s\"\nasking=\"20s\"\n[collections]\nkeys=40\n[queries]\nnumber=100\n[parameters]\norigins=100\n"
+	quiet := values(t, head, venn.Strategy)
+	for _, kind := range []string{scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
+		s := parse(t, head+"[[adversaries]]\nkind=\""+kind+"\"\nnumber=5\n")
+		r := simulate(t, s, venn.Strategy)
+		v := s.Values(r)
+		t.Logf("%s: recall %.3f, %.0f kB, of a quiet network %.0f kB", kind, v["recall"], v["upkeep"], quiet["upkeep"])
+		if v["recall"] < 0.95 || v["upkeep"] < 1.02*quiet["upkeep"] {
+			t.Errorf("%s: recall %v, %v kB of upkeep, %v without", kind, v["recall"], v["upkeep"], quiet["upkeep"])
+		}
+		if _, err := plan(t, s).Strategy(flooding.Strategy); !errors.Is(err, scenario.ErrScenario) {
+			t.Errorf("flooding has adversaries of kind %s: %v", kind, err)
+		}
+		both, err := scenario.Simulate(context.Background(), plan(t, s), venn.Strategy, scenario.SimulateOptions{Each: func(n int, do func(int)) {
+			var group sync.WaitGroup
+			for i := range n {
+				group.Go(func() { do(i) })
+			}
+			group.Wait()
+		}})
+		if err != nil || both.Trace != r.Trace {
+			t.Errorf("%s: other processors, another trace: %v", kind, err)
+		}
+	}
+	if _, err := plan(t, parse(t, head+"[[adversaries]]\nkind=\"garbage\"\nnumber=5\n")).Strategy(venn.Strategy); !errors.Is(err, scenario.ErrScenario) {
+		t.Errorf("the simulator has bytes: %v", err)
+	}
+}
+
+// A share of the peers that join later are not there before; those there from the start are linked all the same.
+func TestJoin(t *testing.T) {
+	s := parse(t, "question=\"?\"\npeers=60\nwarmup=\"30s\"\nasking=\"60s\"\n[collections]\nkeys=40\n[windows]\nbefore=[\"30s\",\"50s\"]\n"+
+		"[[events]]\nat=\"50s\"\nkind=\"join\"\nshare=0.8\nover=\"5s\"\n")
+	for _, by := range []strategy.Strategy{venn.Strategy, flooding.Strategy} {
+		r := simulate(t, s, by)
+		v := s.Values(r)
+		if r.Seconds[49].Online != 12 || r.Seconds[56].Online != 60 || v["recall_before"] < 0.9 || v["recall"] < 0.95 {
+			t.Errorf("%s: %d peers before, %d after; recall %v, before %v", by.Name, r.Seconds[49].Online, r.Seconds[56].Online, v["recall"], v["recall_before"])
+		}
+	}
+}
+
+// Other answers take the place of those of a file, and nothing else of it changes.
+func TestWithAnswers(t *testing.T) {
+	const text = "question = \"?\"\n\n[answers.venn]\nrecall = [0.0, 1.0]\n\n[[events]]\nat = \"9s\"\nkind = \"partition\"\n\n[answers.flooding]\nrecall = [0.5, 1.0]\n"
+	const want = "question = \"?\"\n\n[[events]]\nat = \"9s\"\nkind = \"partition\"\n\n[answers.venn]\nrecall = [0.9, 1.0]\n"
+	if got := scenario.WithAnswers(text, "\n[answers.venn]\nrecall = [0.9, 1.0]\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 

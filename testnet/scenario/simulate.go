@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -15,26 +16,32 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Simulate plays a plan in the simulator. Progress, if not nil, is told how far it is, from 0 to 1. When ctx ends, so does the run,
-// with its error.
-func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, each func(int, func(int)), progress func(float64)) (*Run, error) {
+// SimulateOptions say how Simulate runs. What it finds does not depend on them.
+type SimulateOptions struct {
+	Each     func(n int, do func(i int)) // as of sim.Config
+	Progress func(share float64)         // is told how far the run is, from 0 to 1; may be nil
+	Trace    io.Writer                   // is written the run's trace, see sim.Record; nil: none is kept
+}
+
+// Simulate plays a plan in the simulator. When ctx ends, so does the run, with its error.
+func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptions) (*Run, error) {
 	played, err := p.Strategy(s)
 	if err != nil {
 		return nil, err
 	}
 	run, err := sim.New(sim.Config{
-		Strategy: played, Params: p.Params(), Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: each,
+		Strategy: played, Params: p.Params(), Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Detail: true, Each: o.Each, Trace: o.Trace,
 		Topology: sim.Topology{Kind: sim.Kind(p.Links.Kind), Degree: p.Links.Degree},
 		Lines:    link.Mix{{Rate: 1, Weight: 1}},
 		Rates: func(id strategy.ID) (up, down uint64) {
 			l := p.Line(id)
 			return uint64(l.Up), uint64(l.Down)
 		},
-		Latency: p.Latency, Least: time.Duration(p.leastLatency()), Loss: p.Loss,
+		Latency: p.Latency, Least: time.Duration(p.leastLatency()), Loss: p.Loss, Reordered: p.Reordered, Duplicated: p.Duplicated,
 		Warmup: time.Duration(p.Warmup), Asking: time.Duration(p.Asking), Patience: time.Duration(p.Patience),
 		Progress: func(now, end time.Duration) bool {
-			if progress != nil {
-				progress(float64(now) / float64(end))
+			if o.Progress != nil {
+				o.Progress(float64(now) / float64(end))
 			}
 			return ctx.Err() == nil
 		},

@@ -28,6 +28,8 @@ type Config struct {
 
 	Least, Most time.Duration // one-way latencies; 0: 10 ms and 100 ms
 	Loss        float64       // share of messages lost once, and of those again, in [0, 0.5]
+	Reordered   float64       // share of messages that later ones overtake, in [0, 0.5]: each comes up to a second late
+	Duplicated  float64       // share of messages that come a second time, up to a second later, in [0, 0.5]
 	GiveUp      time.Duration // after which a peer that isn't there counts as failed; 0: 3 s
 
 	Warmup   time.Duration // before the first query
@@ -109,7 +111,9 @@ func (c *Config) check() error {
 	}
 	fault(c.Least < time.Millisecond, "least latency %v, below 1ms", c.Least)
 	fault(c.Most < c.Least || c.Most > 10*time.Second, "most latency %v, not from %v to 10s", c.Most, c.Least)
-	fault(c.Loss < 0 || c.Loss > 0.5, "loss %v, not in [0, 0.5]", c.Loss)
+	for name, share := range map[string]float64{"loss": c.Loss, "reordered": c.Reordered, "duplicated": c.Duplicated} {
+		fault(!(share >= 0 && share <= 0.5), "%s %v, not in [0, 0.5]", name, share)
+	}
 	fault(c.GiveUp < 0 || c.Warmup < 0 || c.Asking < 0 || c.Patience < 0, "a time is below 0")
 	if c.Data != nil {
 		faults = append(faults, c.Script.check(c.Data.Peers(), c.Data.Keys())...)
@@ -144,3 +148,6 @@ const (
 	lining
 	peering // and above: one for each peer
 )
+
+// rewiring draws links in the place of those to peers that are away at the start.
+const rewiring purpose = 1<<64 - 1

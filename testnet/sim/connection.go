@@ -32,7 +32,7 @@ const HandshakeBytes = 2800
 
 // linkTo is the connection of a link; nil: there is no link to the peer.
 func (n *node) linkTo(p strategy.ID) *connection {
-	if i, there := slices.BinarySearch(n.links, p); there {
+	if i, there := n.links.Index(p); there {
 		return &n.ends[i]
 	}
 	return nil
@@ -121,7 +121,7 @@ func (n *node) release(c *connection) {
 
 // open notes a link to a session of a peer.
 func (n *node) open(p strategy.ID, life uint32, outbound bool) {
-	n.dialing = without(n.dialing, p)
+	n.links.Dialled(p)
 	if c := n.linkTo(p); c != nil {
 		if c.life == life {
 			return
@@ -133,20 +133,18 @@ func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 		c.free, c.last = old.free, old.last
 		n.release(old)
 	}
-	at, _ := slices.BinarySearch(n.links, p)
-	n.links = slices.Insert(n.links, at, p)
-	n.ends = slices.Insert(n.ends, at, c)
+	n.ends = slices.Insert(n.ends, n.links.Add(p), c)
 	n.step(strategy.LinkOpened{Peer: p, Outbound: outbound})
 }
 
 // close takes in that a connection to a session of a peer is gone.
 func (n *node) close(p strategy.ID, life uint32) {
 	n.forget(p, life)
-	i, there := slices.BinarySearch(n.links, p)
-	if !there || n.ends[i].life != life {
+	if c := n.linkTo(p); c == nil || c.life != life {
 		return
 	}
-	n.links, n.ends = slices.Delete(n.links, i, i+1), slices.Delete(n.ends, i, i+1)
+	at, _ := n.links.Remove(p)
+	n.ends = slices.Delete(n.ends, at, at+1)
 	n.step(strategy.LinkClosed{Peer: p})
 	n.sim.repair(n)
 }

@@ -12,7 +12,7 @@ import (
 func (s *Sim) Peer(p strategy.ID) strategy.Peer { return s.nodes[p].peer }
 
 // Links are the peers with an open connection to one, ascending. They are valid until the run goes on.
-func (s *Sim) Links(p strategy.ID) []strategy.ID { return s.nodes[p].links }
+func (s *Sim) Links(p strategy.ID) []strategy.ID { return s.nodes[p].links.Open() }
 
 // Rates are those of a peer's line as it declares them, bit/s.
 func (s *Sim) Rates(p strategy.ID) (up, down uint64) { return s.declared(p) }

@@ -3,10 +3,10 @@ package sim
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // node is a peer of the run, and the host of its machine. While its machine is stepped it touches nothing but itself and
@@ -21,10 +21,8 @@ type node struct {
 	life   uint32        // number of its session, from 1
 	leaves time.Duration // when the session ends, as the plan has it
 
-	alone   bool          // at the start nobody is there of those whom the topology links it with
-	links   []strategy.ID // ascending
-	ends    []connection  // of the links
-	dialing []strategy.ID // links asked for
+	links links.Links
+	ends  []connection // of the links, in their order
 
 	up, down         float64 // bytes a second
 	upFree, downFree time.Duration
@@ -133,11 +131,9 @@ func (n *node) handle(e *event, end time.Duration) {
 	case linked:
 		n.open(e.from, e.fromLife, false)
 	case refused:
-		n.dialing = without(n.dialing, e.from)
+		n.links.Dialled(e.from)
 		n.step(strategy.Failed{To: e.from})
-		if len(n.sim.cfg.Script.Cuts) > 0 { // else only who has just left refuses
-			n.sim.repair(n)
-		}
+		n.sim.repair(n)
 	case changed:
 		n.step(e.msg.Body.(strategy.Changed))
 	case closed:
@@ -154,7 +150,7 @@ func (n *node) join() {
 	n.upFree, n.downFree = n.now, n.now
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
-	if n.now > 0 || n.alone { // else the topology says whom with
+	if n.now > 0 { // at the start the topology says whom with
 		n.sim.bootstrap(n)
 	}
 }
@@ -174,7 +170,7 @@ func (n *node) leave(killed bool) {
 	for i := range n.recent {
 		n.hangUp(&n.recent[i])
 	}
-	n.peer, n.links, n.ends, n.dialing, n.recent = nil, nil, nil, nil, nil
+	n.peer, n.links, n.ends, n.recent = nil, links.Links{}, nil, nil
 }
 
 // absent is what happens when a peer isn't there.
@@ -247,20 +243,13 @@ func (n *node) dialled(e *event) {
 	n.open(e.from, e.fromLife, false)
 }
 
-func without(list []strategy.ID, p strategy.ID) []strategy.ID {
-	if i := slices.Index(list, p); i >= 0 {
-		return slices.Delete(list, i, i+1)
-	}
-	return list
-}
-
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // What follows is strategy.Host.
 
 func (n *node) Self() strategy.ID         { return n.id }
 func (n *node) Rand() *rand.Rand          { return n.rng }
-func (n *node) Links() []strategy.ID      { return n.links }
+func (n *node) Links() []strategy.ID      { return n.links.Open() }
 func (n *node) Holds(k strategy.Key) bool { return n.sim.held.Holds(n.id, k.Number) }
 func (n *node) Wake(at time.Duration)     { n.wakeAt = later(at, n.now) }
 func (n *node) Done(q strategy.QueryID) {
@@ -289,7 +278,7 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 
 // Send puts a message on the line, behind those before it. What hasn't left when the peer leaves is never sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
-	if n.sim.cut(n.now, n.id, to) {
+	if n.sim.beyond(n.now, n.id, to) {
 		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: m})
 		return
 	}
@@ -304,23 +293,36 @@ func (n *node) Send(to strategy.ID, m strategy.Message) {
 	if sent > n.leaves {
 		return
 	}
-	c.last = max(sent+latency, c.last)
-	e := event{at: c.last, to: to, from: n.id, toLife: c.life, kind: arrive, msg: m}
+	e := event{at: max(sent+latency, c.last), to: to, from: n.id, toLife: c.life, kind: arrive, msg: m}
 	if n.asker.life != 0 && n.asker.peer == to {
 		e.toLife = n.asker.life
 	}
+	if n.happens(n.sim.cfg.Reordered) { // those behind it pass
+		e.at += time.Duration(n.own.Float64() * float64(heldBack))
+	} else {
+		c.last = e.at
+	}
 	n.emit(e)
+	if n.happens(n.sim.cfg.Duplicated) {
+		e.at += time.Duration(n.own.Float64() * float64(heldBack))
+		n.emit(e)
+	}
 }
+
+// heldBack is how long a message stands back at most that others overtake, or that comes a second time.
+const heldBack = time.Second
+
+// happens draws whether something happens that has a probability.
+func (n *node) happens(p float64) bool { return p > 0 && n.own.Float64() < p }
 
 // leastRetransmission is how long a stream waits at least before it sends again what was lost.
 const leastRetransmission = 200 * time.Millisecond
 
 func (n *node) Connect(to strategy.ID) {
-	if to == n.id || n.linked(to) || slices.Contains(n.dialing, to) {
+	if to == n.id || !n.links.Dial(to) {
 		return
 	}
-	n.dialing = append(n.dialing, to)
-	if n.sim.cut(n.now, n.id, to) {
+	if n.sim.beyond(n.now, n.id, to) {
 		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: refused})
 		return
 	}

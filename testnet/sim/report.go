@@ -149,7 +149,7 @@ func (t *tally) found(who strategy.ID, q *outcome, e *event) {
 	switch {
 	case who != q.asker || holder == who || e.at > q.start+t.sim.cfg.Patience || slices.Contains(q.holders, holder):
 		return
-	case !t.sim.held.Holds(holder, q.key):
+	case int(holder) >= len(t.sim.nodes) || !t.sim.held.Holds(holder, q.key):
 		t.wrong++
 		return
 	}

@@ -102,6 +102,11 @@ func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	return false
 }
 
+// beyond says whether nothing that a peer sends reaches another: a partition is between them, or nobody is of that name.
+func (s *Sim) beyond(now time.Duration, a, b strategy.ID) bool {
+	return int(b) >= len(s.nodes) || s.cut(now, a, b)
+}
+
 // staged is how much of the script has been planned.
 type staged struct {
 	changes, rates int

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // Sim is a run. Make one with [New] and run it once.
@@ -35,6 +36,7 @@ type Sim struct {
 	sorted  []event // those of the window, by peer
 	edges   [][2]strategy.ID
 	parts   int // into which the topology falls
+	rules   links.Rules
 }
 
 // group is a node's events in a window.
@@ -59,6 +61,7 @@ func New(cfg Config) (*Sim, error) {
 	}
 	cfg.Topology.defaults()
 	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data)}
+	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{
 		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes,
@@ -110,6 +113,9 @@ func (s *Sim) declared(p strategy.ID) (up, down uint64) {
 
 // latency is that of a message between two peers, one way: whole microseconds, which are the same on all machines.
 func (s *Sim) latency(a, b strategy.ID) time.Duration {
+	if int(max(a, b)) >= len(s.nodes) {
+		return s.cfg.Least
+	}
 	if s.cfg.Latency != nil {
 		return max(s.cfg.Least, s.cfg.Latency(a, b))
 	}
@@ -121,9 +127,7 @@ func (s *Sim) latency(a, b strategy.ID) time.Duration {
 // wire draws the topology.
 func (s *Sim) wire() {
 	topology := s.cfg.Topology
-	if s.cfg.Strategy.Connects {
-		topology.Degree = 2 * bootstrapLinks
-	}
+	topology.Degree = s.rules.Degree
 	s.edges = topology.Edges(len(s.nodes), s.cfg.random(linking))
 	s.parts = Components(len(s.nodes), s.edges)
 }
@@ -138,20 +142,12 @@ func (s *Sim) begin() {
 		}
 	}
 	const life = 1
-	met, away := make([]bool, len(s.nodes)), make([]bool, len(s.nodes))
 	stays := func(p strategy.ID) bool { return s.churn.online[p] && s.churn.leaves(p, 0) > s.cfg.Least }
-	for _, e := range s.edges {
-		if a, b := e[0], e[1]; stays(a) && stays(b) {
-			s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
-			s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
-			s.tally.connected(a, b, 0)
-			met[a], met[b] = true, true
-		} else {
-			away[a], away[b] = true, true
-		}
-	}
-	for i := range s.nodes {
-		s.nodes[i].alone = away[i] && !met[i]
+	for _, e := range s.rules.Start(s.edges, len(s.nodes), stays, s.cfg.random(rewiring)) {
+		a, b := e[0], e[1]
+		s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
+		s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
+		s.tally.connected(a, b, 0)
 	}
 	s.edges = nil
 }
@@ -300,38 +296,24 @@ func (s *Sim) record(who strategy.ID, e *event) {
 	})
 }
 
-// bootstrapLinks is how many peers one that cares for its links itself is told of at the start.
-const bootstrapLinks = 2
-
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.
 func (s *Sim) bootstrap(n *node) {
-	links := max(1, s.cfg.Topology.Degree/2)
-	if s.cfg.Strategy.Connects {
-		links = bootstrapLinks
-	}
-	for range links {
+	for range s.rules.Coming() {
 		s.linkAnywhere(n)
 	}
 }
 
-// repair replaces a lost link of a strategy that doesn't care for its links itself, or the last one of any.
+// repair replaces a lost link where there are too few.
 func (s *Sim) repair(n *node) {
-	least := max(1, s.cfg.Topology.Degree/2)
-	if s.cfg.Strategy.Connects {
-		least = 1
-	}
-	if len(n.links)+len(n.dialing) < least {
+	if s.rules.Missing(&n.links) > 0 {
 		s.linkAnywhere(n)
 	}
 }
 
 // linkAnywhere opens a link to a peer drawn at random.
 func (s *Sim) linkAnywhere(n *node) {
-	for range 8 {
-		if p := strategy.ID(n.own.IntN(len(s.nodes))); s.churn.online[p] && p != n.id && !n.linked(p) {
-			n.Connect(p)
-			return
-		}
+	if p, ok := links.Draw(n.own, n.id, &s.world, n.linked); ok {
+		n.Connect(p)
 	}
 }
 

@@ -22,4 +22,4 @@ func All() []strategy.Strategy {
 }
 
 // Named are the strategies that can be chosen by name: All, and variants that are not run unless they are named.
-func Named() []strategy.Strategy { return append(All(), kademlia.Classic) }
+func Named() []strategy.Strategy { return append(All(), kademlia.Classic, venn.Undefended) }

@@ -19,7 +19,7 @@ type Host interface {
 	Look(QueryID, Key) bool
 
 	// Send sends a message to any peer. To one without a link it takes two round trips more, to connect. It arrives by
-	// Received; when the peer isn't online, the sender hears of it by Failed, after a while.
+	// Received; when the peer isn't online, or there is none of that name, the sender hears of it by Failed, after a while.
 	Send(to ID, m Message)
 	// Connect opens a link to a peer, unless there is one: LinkOpened follows at both ends, or Failed here, of a message
 	// without a Body.

@@ -26,12 +26,22 @@ type Strategy struct {
 	// Older turns a peer that Open's Factory made into one of the version before this one; nil: there is none.
 	Older func(Peer) Peer
 
+	// Adversaries are ways in which peers of this strategy misbehave, by kind: each turns a peer that Open's Factory made into one that
+	// does. Kinds that are not of one strategy are those of package scenario.
+	Adversaries map[string]func(Peer, Invented) Peer
+
 	// Static says that the peers take no notice of changes of their collections: what they have said of them stays as it was.
 	Static bool
 
 	// Connects says that the peers choose their links themselves, by Host.Connect. Links of the others are those of the
 	// topology, and one that is lost is replaced by one to a peer drawn at random.
 	Connects bool
+}
+
+// Invented are the identities that an adversary makes up. Nobody is there of that name: what is sent to them fails.
+type Invented struct {
+	First  ID // of them; World.Peers or above
+	Number int
 }
 
 // Factory makes the peer of a host when it comes online: at the start, and again after each absence, for nothing outlives

@@ -47,6 +47,14 @@ type epoch struct {
 	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
 }
 
+// origin is a peer, or an identity that an adversary has made up, as the origin of summaries.
+func (r *run) origin(p strategy.ID) *origin {
+	if int(p) < len(r.origins) {
+		return &r.origins[p]
+	}
+	return r.invented.origin(p)
+}
+
 // restart begins a session, and returns what its requests are numbered from.
 func (o *origin) restart() uint64 {
 	o.sessions++
@@ -79,7 +87,7 @@ func (o *origin) epoch(sequence uint32) *epoch {
 
 // publish gives a peer its next summary.
 func (r *run) publish(p strategy.ID) (overlay.Published, error) {
-	o := &r.origins[p]
+	o := r.origin(p)
 	number := summary.Epoch{Generation: 1, Sequence: o.next()}
 	var old []*epoch
 	if all := o.epochs.Load(); all != nil {
@@ -98,7 +106,7 @@ func (r *run) publish(p strategy.ID) (overlay.Published, error) {
 func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, error) {
 	e := &epoch{}
 	var err error
-	o := &r.origins[p]
+	o := r.origin(p)
 	if len(old) > 0 && !o.changed {
 		last := old[len(old)-1]
 		e.record, e.first = last.record, last.first
@@ -126,7 +134,7 @@ func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, e
 
 // build makes a summary of the collection, in the shape of the last one while it fits.
 func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary.Prefix, error) {
-	fps := r.world.Collection(p)
+	fps := r.claims(p)
 	shape, err := r.shape(len(fps))
 	if err != nil {
 		return nil, err
@@ -143,7 +151,7 @@ func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary
 
 // prefix is the first parts of an epoch: one for all who hold it.
 func (r *run) prefix(h *summary.Header, parts int) *summary.Prefix {
-	o := &r.origins[idOf(overlay.PeerID(h.Origin))]
+	o := r.origin(idOf(overlay.PeerID(h.Origin)))
 	e := o.epoch(h.Epoch.Sequence)
 	return shared(&e.prefixes[parts], func() *summary.Prefix {
 		first := e.first
@@ -183,7 +191,7 @@ func idOf(p overlay.PeerID) strategy.ID {
 // openHeader knows whose header it is, and of which epoch.
 func (r *run) openHeader(envelope []byte) (summary.Header, error) {
 	at := len(envelope) - 8
-	e := r.origins[binary.BigEndian.Uint32(envelope[at+4:])].epoch(binary.BigEndian.Uint32(envelope[at:]))
+	e := r.origin(strategy.ID(binary.BigEndian.Uint32(envelope[at+4:]))).epoch(binary.BigEndian.Uint32(envelope[at:]))
 	return *e.stream.Header(), nil
 }
 
@@ -192,7 +200,7 @@ func (r *run) sample(p *summary.Prefix) compare.Sample {
 	if p.Parts() == 0 {
 		return compare.Sample{}
 	}
-	o := &r.origins[idOf(overlay.PeerID(p.Header().Origin))]
+	o := r.origin(idOf(overlay.PeerID(p.Header().Origin)))
 	if known := o.sample.Load(); known != nil && known.Chain() == p.Header().Chain {
 		return *known
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -36,8 +37,13 @@ func (v *node) tailsConfig() tails.Config {
 		sum := sha256.Sum256(append([]byte(origin), message...))
 		return append(make([]byte, signatureBytes-len(sum), signatureBytes), sum[:]...)
 	}
+	var off defence.Off
+	if v.run.world.Params.Undefended {
+		off = ^off
+	}
 	return tails.Config{
-		Sign: func(message []byte) ([]byte, error) { return sign(string(peerID(v.host.Self())), message), nil },
+		Undefended: off,
+		Sign:       func(message []byte) ([]byte, error) { return sign(string(peerID(v.host.Self())), message), nil },
 		Verify: func(origin string, message, signature []byte) error {
 			if !bytes.Equal(signature, sign(origin, message)) {
 				return summary.ErrSigner

@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/routing"
+	routes "github.com/venn-p2p/venn/routing/defence"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -32,6 +33,21 @@ var Strategy = strategy.Strategy{
 		p.(*node).older = true
 		return p
 	},
+	Adversaries: adversaries,
+}
+
+// Undefended is venn with the defences of its cores switched off, to show what each attack does without them.
+var Undefended = undefended()
+
+func undefended() strategy.Strategy {
+	s := Strategy
+	s.Name = "venn-undefended"
+	s.Source += ", without their defences"
+	s.Open = func(w strategy.World) (strategy.Factory, error) {
+		w.Params.Undefended = true
+		return open(w)
+	}
+	return s
 }
 
 // deny is how many peers lie.
@@ -43,6 +59,8 @@ type run struct {
 	seed    summary.Seed
 	shape   func(n int) (summary.Shape, error)
 	origins []origin
+
+	invented invented // origins that there are not
 }
 
 func open(w strategy.World) (strategy.Factory, error) {
@@ -130,15 +148,15 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 	if strategy.Drawn(r.world.Params.Strong, r.world.Seed, self) {
 		o.MaxOrigins = 0
 	}
-	if r.world.Params.Undefended {
-		o.Undefended = ^defence.Off(0)
-	}
 	if u := r.world.Params.Upkeep; u > 0 {
 		o.Share = min(1, 8*u/float64(up))
 	}
 	q := routing.Config{
 		Self: peerID(self), Rand: v.host.Rand(), Has: func(key []byte) bool { return v.host.Holds(strategy.ParseKey(key)) },
 		BudgetAny: r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
+	}
+	if r.world.Params.Undefended {
+		o.Undefended, q.Undefended = ^defence.Off(0), ^routes.Off(0)
 	}
 	return o, q
 }

@@ -1,0 +1,131 @@
+// Package links holds what an engine keeps of the links of a strategy's peers, and the rules by which it opens them. The simulator and
+// package drive both go by it, so that a strategy has the same links on both.
+package links
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// Links are those of one peer. The zero value has none.
+type Links struct {
+	open    []strategy.ID // ascending
+	dialing []strategy.ID // asked for
+}
+
+// Open are the peers with a link, ascending. The slice is valid until the next change and must not be changed.
+func (l *Links) Open() []strategy.ID { return l.open }
+
+// Index is where a peer stands in Open.
+func (l *Links) Index(p strategy.ID) (at int, linked bool) { return slices.BinarySearch(l.open, p) }
+
+// Dial notes that a link is asked for. It returns false if there is one, or one is being asked for.
+func (l *Links) Dial(p strategy.ID) bool {
+	if _, linked := l.Index(p); linked || slices.Contains(l.dialing, p) {
+		return false
+	}
+	l.dialing = append(l.dialing, p)
+	return true
+}
+
+// Dialled notes that a link is no longer asked for.
+func (l *Links) Dialled(p strategy.ID) {
+	if i := slices.Index(l.dialing, p); i >= 0 {
+		l.dialing = slices.Delete(l.dialing, i, i+1)
+	}
+}
+
+// Add notes that a link is open that was not, and returns where it stands in Open.
+func (l *Links) Add(p strategy.ID) int {
+	at, _ := l.Index(p)
+	l.open = slices.Insert(l.open, at, p)
+	return at
+}
+
+// Remove notes that a link is gone. It returns where it stood; false: there was none.
+func (l *Links) Remove(p strategy.ID) (at int, linked bool) {
+	if at, linked = l.Index(p); linked {
+		l.open = slices.Delete(l.open, at, at+1)
+	}
+	return at, linked
+}
+
+// Draw draws a peer to open a link to, of those that are there; false: none was found in a few tries. Linked says whether there is a
+// link to a peer.
+func Draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strategy.ID) bool) (strategy.ID, bool) {
+	return draw(rng, self, w, linked, 8)
+}
+
+func draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strategy.ID) bool, tries int) (strategy.ID, bool) {
+	for range tries {
+		if p := strategy.ID(rng.IntN(w.Peers)); w.Online(p) && p != self && !linked(p) {
+			return p, true
+		}
+	}
+	return 0, false
+}
+
+// Rules say how many links a peer opens.
+type Rules struct {
+	Degree   int  // links of a peer in the topology, on average
+	Connects bool // the strategy chooses its links itself
+}
+
+// bootstrap is how many links a peer opens when it comes, whose strategy then chooses its links itself.
+const bootstrap = 2
+
+// Of are the rules for a strategy in a topology of some degree: one that chooses its links itself has few to begin with.
+func Of(s *strategy.Strategy, degree int) Rules {
+	if s.Connects {
+		return Rules{2 * bootstrap, true}
+	}
+	return Rules{degree, false}
+}
+
+// Coming is how many links a peer opens when it comes, to peers drawn at random, as addresses kept from before would lead to.
+func (r Rules) Coming() int { return max(1, r.Degree/2) }
+
+// Start are the links that open at the start: those of a topology between peers that are there. A peer that lacks some because the
+// others are away opens links to peers drawn at random in their place, until it has as many as one that comes.
+func (r Rules) Start(topology [][2]strategy.ID, peers int, there func(strategy.ID) bool, rng *rand.Rand) (open [][2]strategy.ID) {
+	all, has := make([]int, peers), make([]int, peers)
+	pairs := map[[2]strategy.ID]bool{}
+	add := func(a, b strategy.ID) {
+		open = append(open, [2]strategy.ID{a, b})
+		pairs[[2]strategy.ID{min(a, b), max(a, b)}] = true
+		has[a], has[b] = has[a]+1, has[b]+1
+	}
+	for _, e := range topology {
+		all[e[0]], all[e[1]] = all[e[0]]+1, all[e[1]]+1
+		if there(e[0]) && there(e[1]) {
+			add(e[0], e[1])
+		}
+	}
+	w := &strategy.World{Peers: peers, Online: there}
+	for i := range all {
+		p := strategy.ID(i)
+		if !there(p) {
+			continue
+		}
+		for range max(0, min(r.Coming(), all[i])-has[i]) {
+			to, ok := draw(rng, p, w, func(q strategy.ID) bool { return pairs[[2]strategy.ID{min(p, q), max(p, q)}] }, peers)
+			if ok {
+				add(p, to)
+			}
+		}
+	}
+	return open
+}
+
+// Least is below how many links a lost one is replaced, by one to a peer drawn at random.
+func (r Rules) Least() int {
+	if r.Connects {
+		return 1
+	}
+	return r.Coming()
+}
+
+// Missing is how many links a peer has too few, those asked for counted.
+func (r Rules) Missing(l *Links) int { return max(0, r.Least()-len(l.open)-len(l.dialing)) }

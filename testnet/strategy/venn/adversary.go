@@ -1,0 +1,233 @@
+package venn
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// adversaries are the kinds that package fault has on real hosts, but for what is of bytes and signatures: the simulator has neither.
+var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
+	"unasked":    adversary((*hostile).unasked),
+	"future":     adversary((*hostile).future),
+	"ghosts":     adversary((*hostile).introduce),
+	"identities": adversary((*hostile).introduce, (*hostile).offer),
+	"faulty":     adversary((*hostile).unasked, (*hostile).future, (*hostile).introduce, (*hostile).offer),
+}
+
+// misdeed is something that is done to a peer with a link.
+type misdeed func(h *hostile, to strategy.ID)
+
+// hostile is a peer that does what others do, and a misdeed to one of its links every so often.
+type hostile struct {
+	*node
+	misdeeds []misdeed
+	of       strategy.Invented
+	rng      *rand.Rand
+	every    time.Duration
+	next     time.Duration
+	done     int // misdeeds
+	told     int // identities, in turn
+}
+
+const (
+	misdeedEvery = 250 * time.Millisecond // at most
+	tellWithin   = time.Minute            // all that is invented, once
+)
+
+func adversary(misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strategy.Peer {
+	return func(p strategy.Peer, of strategy.Invented) strategy.Peer {
+		v := p.(*node)
+		rounds := max(1, of.Number/overlay.MaxHelloRecords*len(misdeeds))
+		return &hostile{
+			node: v, misdeeds: misdeeds, of: of, rng: rand.New(rand.NewPCG(v.run.world.Seed, uint64(of.First))),
+			every: max(time.Millisecond, min(misdeedEvery, tellWithin/time.Duration(rounds))),
+		}
+	}
+}
+
+// Step is for Peer.
+func (h *hostile) Step(now time.Duration, in strategy.Input) {
+	received, is := in.(strategy.Received)
+	if !is || !h.lies(received) {
+		h.node.Step(now, in)
+	}
+	if _, last := in.(strategy.Leaving); last {
+		return
+	}
+	if links := h.host.Links(); now >= h.next && len(links) > 0 {
+		h.next = now + h.every
+		h.misdeeds[h.done%len(h.misdeeds)](h, links[h.rng.IntN(len(links))])
+		h.done++
+	}
+	h.host.Wake(min(h.wake, max(h.next, now+time.Millisecond)))
+}
+
+// lies answers what is asked about those that there are not, and who holds a key: they do. It says whether it did.
+func (h *hostile) lies(in strategy.Received) bool {
+	if h.of.Number == 0 {
+		return false
+	}
+	switch b := in.Message.Body.(type) {
+	case ask:
+		a := routing.Answer{Request: b.number, Records: h.some(4), Messages: 1, Final: true}
+		h.send(in.From, names{b.number, a, make([]int, len(a.Records))}, namesBytes(a), in.Message.Query)
+		return true
+	case partsRequest:
+		p, mine := h.partsOf(b.parts.Group, b.parts.First, b.parts.End)
+		if mine {
+			h.send(in.From, partsAnswer{b.number, false, p}, p.bytes(), 0)
+		}
+		return mine
+	case []overlay.Item:
+		for _, it := range b {
+			if p, mine := h.partsOf(it.Group, int(it.Have), int(it.Want)); mine && it.Want > it.Have {
+				h.send(in.From, p, p.bytes(), 0)
+			}
+		}
+	}
+	return false
+}
+
+// partsOf are parts of the summary of an identity of this peer's, if that is what a group names.
+func (h *hostile) partsOf(g group.ID, first, end int) (p parts, mine bool) {
+	id, there := h.run.invented.named(g.OriginTag())
+	if !there || id < h.of.First || int(id-h.of.First) >= h.of.Number {
+		return p, false
+	}
+	e := h.run.origin(id).epoch(1)
+	if e == nil {
+		return p, false
+	}
+	run, err := e.stream.Run(first, min(end, e.stream.Parts()))
+	if err != nil {
+		return p, false
+	}
+	p = parts{group: g, run: run}
+	if first == 0 {
+		p.envelope, p.record = e.envelope, e.record
+	}
+	return p, true
+}
+
+// some are the next of those invented.
+func (h *hostile) some(n int) (out []overlay.Record) {
+	for range min(n, h.of.Number) {
+		p := peerID(h.turn())
+		out = append(out, overlay.Record{Peer: p, Envelope: append(make([]byte, recordOverhead), p...)})
+	}
+	return out
+}
+
+func (h *hostile) turn() strategy.ID {
+	id := h.of.First + strategy.ID(h.told%h.of.Number)
+	h.told++
+	return id
+}
+
+// introduce says hello in a new session, a fast line and well informed, with records of peers that there are not.
+func (h *hostile) introduce(to strategy.ID) {
+	hello := overlay.Hello{
+		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(overlay.MaxHelloRecords),
+	}
+	h.send(to, hello, helloBytes(hello), 0)
+}
+
+// offer says that summaries of peers that there are not may be asked for: each claims what somebody else holds.
+func (h *hostile) offer(to strategy.ID) {
+	var items []overlay.Item
+	for range min(overlay.MaxHelloRecords, h.of.Number) {
+		e := h.run.invent(h.turn())
+		items = append(items, overlay.Item{Group: group.Of(e.stream.Header()), Have: uint16(e.stream.Parts())})
+	}
+	h.catalogue(to, items)
+}
+
+// future says that newer epochs of the peer's neighbours may be asked for, and of origins that there are not.
+func (h *hostile) future(to strategy.ID) {
+	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: h.rng.Uint32()}
+	items := []overlay.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
+	for _, p := range h.host.Links() {
+		if p != to {
+			items = append(items, overlay.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
+		}
+	}
+	h.catalogue(to, items)
+}
+
+func (h *hostile) catalogue(to strategy.ID, items []overlay.Item) {
+	h.send(to, items, overlay.CatalogueBytes(len(items)), 0)
+}
+
+// unasked sends parts that nobody asked for.
+func (h *hostile) unasked(to strategy.ID) {
+	own := h.run.origin(h.host.Self()).epochs.Load()
+	if own == nil {
+		return
+	}
+	e := (*own)[len(*own)-1]
+	run, err := e.stream.Run(0, 1)
+	if err != nil {
+		return
+	}
+	p := parts{group: group.New(h.rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), envelope: e.envelope, record: e.record, run: run}
+	h.send(to, p, p.bytes(), 0)
+}
+
+// invented are origins that there are not. They are made when they are first spoken of.
+type invented struct {
+	mu      sync.Mutex
+	origins map[strategy.ID]*origin
+	tags    map[uint64]strategy.ID
+}
+
+func (i *invented) origin(p strategy.ID) *origin {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.origins == nil {
+		i.origins, i.tags = map[strategy.ID]*origin{}, map[uint64]strategy.ID{}
+	}
+	if i.origins[p] == nil {
+		i.origins[p] = &origin{}
+		i.tags[group.OriginTag(string(peerID(p)))] = p
+	}
+	return i.origins[p]
+}
+
+// named is the origin of a tag.
+func (i *invented) named(tag uint64) (p strategy.ID, there bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	p, there = i.tags[tag]
+	return p, there
+}
+
+// invent is the summary of one that there is not.
+func (r *run) invent(p strategy.ID) *epoch {
+	if e := r.origin(p).epoch(1); e != nil {
+		return e
+	}
+	if _, err := r.publish(p); err != nil {
+		panic(err) // the claims are fingerprints of the run
+	}
+	return r.origin(p).epoch(1)
+}
+
+// claimed is how many keys one that there is not claims to hold.
+const claimed = 16
+
+// claims are the keys that a peer says it holds: its own, or of one that there is not those of another.
+func (r *run) claims(p strategy.ID) []summary.Fingerprint {
+	if int(p) < len(r.origins) {
+		return r.world.Collection(p)
+	}
+	of := r.world.Collection(strategy.ID(strategy.Scramble(uint64(p)) % uint64(len(r.origins))))
+	rand.New(rand.NewPCG(r.world.Seed, uint64(p))).Shuffle(len(of), func(i, k int) { of[i], of[k] = of[k], of[i] })
+	return of[:min(claimed, len(of))]
+}
