@@ -121,8 +121,14 @@ func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
 		kind string
 		do   func(context.Context, peer.ID)
 	}{
-		{Garbage, p.garbageStream}, {Garbage, p.claimLength}, {Garbage, p.garbageRPC}, {Garbage, p.longRPC},
-		{Unasked, p.unasked}, {Claims, p.announceClaim}, {Future, p.announceFuture}, {Ghosts, p.introduce},
+		{Garbage, p.garbageStream},
+		{Garbage, p.claimLength},
+		{Garbage, p.garbageRPC},
+		{Garbage, p.longRPC},
+		{Unasked, p.unasked},
+		{Claims, p.announceClaim},
+		{Future, p.announceFuture},
+		{Ghosts, p.introduce},
 	} {
 		if p.cfg.Misdeeds == nil || slices.Contains(p.cfg.Misdeeds, m.kind) {
 			out = append(out, m.do)
