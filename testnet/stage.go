@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -252,12 +253,10 @@ func (t *stage) part() {
 
 // ask runs a query and judges the answer.
 func (t *stage) ask(ctx context.Context, q sim.Ask) error {
-	out := scenario.Query{At: q.At.Seconds(), Asker: int(q.Peer), Key: q.Key, Latency: -1, Findable: len(t.findable(q))}
-	if out.Findable == 0 || !t.gate.online(q.Peer) {
+	out := scenario.Query{At: q.At.Seconds(), Asker: int(q.Peer), Key: q.Key, Latency: -1}
+	findable := len(t.findable(q))
+	if findable == 0 || !t.gate.online(q.Peer) {
 		return nil
-	}
-	if !t.plan.All {
-		out.Findable = 1
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(t.plan.Patience))
 	defer cancel()
@@ -265,16 +264,17 @@ func (t *stage) ask(ctx context.Context, q sim.Ask) error {
 	if errors.Is(err, ErrBroken) {
 		return err
 	}
-	wrong := 0
+	right, wrong := 0, 0
 	out.Messages, out.Probes, out.Wasted = f.messages, f.probes, f.wasted
 	for _, h := range f.holders {
 		if h >= 0 && t.holds(strategy.ID(h), q.Key) {
-			out.Found++
+			right++
 		} else {
 			wrong++
 		}
 	}
-	if out.Found = min(out.Found, out.Findable); out.Found > 0 {
+	mark := judge.MarkOf(right, findable, t.plan.All)
+	if out.Found, out.Findable = mark.Found, mark.Findable; out.Found > 0 {
 		out.Latency = float64(f.first.Microseconds()) / 1000
 	}
 	t.mu.Lock()

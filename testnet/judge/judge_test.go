@@ -15,7 +15,7 @@ var small = [][]uint32{{0, 1, 2, 3}, {2, 3}, {0, 1, 5}, {4}}
 
 func TestTruth(t *testing.T) {
 	truth := New(6, small)
-	if got, want := truth.Holders(1), []uint32{0, 2}; !slices.Equal(got, want) {
+	if got, want := truth.Holders(1), []int32{0, 2}; !slices.Equal(got, want) {
 		t.Errorf("holders of 1: %v, want %v", got, want)
 	}
 	if n := truth.Findable(0, 1); n != 1 {
@@ -54,11 +54,11 @@ func TestTruthAgainstPlainSearch(t *testing.T) {
 		keys, sets := collections(t)
 		truth := New(keys, sets)
 		for k := range uint32(keys) {
-			var holders []uint32
+			var holders []int32
 			for p := range sets {
 				has := slices.Contains(sets[p], k)
 				if has {
-					holders = append(holders, uint32(p))
+					holders = append(holders, int32(p))
 				}
 				if truth.Has(p, k) != has {
 					t.Fatalf("peer %d, key %d: %v", p, k, !has)

@@ -15,7 +15,7 @@ type Neighbours struct {
 }
 
 // Neighbours scores a choice: for every peer, the distinct others that it chose. It compares each peer that chose any with all
-// others, which takes a pass over one bit a key for each pair: about 0.2 s for 121 peers and 424,000 keys.
+// others, which takes a pass over all holdings for each peer: about 0.3 s for 121 peers and 2,300,000 holdings.
 func (t *Truth) Neighbours(chosen [][]int) Neighbours {
 	var n Neighbours
 	for p, c := range chosen {
@@ -49,9 +49,9 @@ func (n *Neighbours) Merge(o Neighbours) {
 
 // shares is the part of a peer's collection that each peer holds.
 func (t *Truth) shares(peer int) []float64 {
-	shares := make([]float64, len(t.sets))
+	shares, own := make([]float64, t.Peers()), t.set(peer)
 	for q := range shares {
-		shares[q] = t.Share(peer, q)
+		shares[q] = own.share(t.Collection(int32(q)))
 	}
 	return shares
 }

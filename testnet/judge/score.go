@@ -60,11 +60,23 @@ const (
 // Add judges an answer: a holder named twice counts once, the asker itself and peers that do not hold the key never.
 func (s *Score) Add(t *Truth, a Answer) {
 	s.add(a, t.Findable(a.Asker, a.Key), func(p int) verdict {
-		if p < 0 || p >= len(t.sets) || !t.Has(p, a.Key) {
+		if p < 0 || p >= t.Peers() || !t.Has(p, a.Key) {
 			return wrong
 		}
 		return right
 	})
+}
+
+// Mark is what an answer is worth, of what it could be worth.
+type Mark struct{ Found, Findable int }
+
+// MarkOf marks an answer that names some of the holders that were findable. Of a query that wants one holder, one is findable. This is
+// the one place where recall begins, of the simulator's queries and of those on real hosts.
+func MarkOf(found, findable int, all bool) Mark {
+	if !all {
+		findable = min(1, findable)
+	}
+	return Mark{min(found, findable), findable}
 }
 
 // add judges an answer where so many holders are findable. Who wanted one holder is content with one that is changing.
@@ -85,13 +97,13 @@ func (s *Score) add(a Answer, findable int, judge func(peer int) verdict) {
 	}
 	tally := &s.FindAll
 	if !a.All {
-		tally, findable = &s.FindOne, min(1, findable)
-		found = min(findable, found+passing)
+		tally, found = &s.FindOne, found+passing
 	}
+	mark := MarkOf(found, findable, a.All)
 	tally.Queries++
-	tally.Found += found
-	tally.Findable += findable
-	if found > 0 {
+	tally.Found += mark.Found
+	tally.Findable += mark.Findable
+	if mark.Found > 0 {
 		tally.Answered++
 	}
 	s.Probes += a.Probes

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
@@ -55,7 +56,7 @@ func (s *Scenario) check() (faults []error) {
 	s.checkLatency(fault, positive)
 	oneOf("links.kind", s.Links.Kind, string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw))
 	fault(s.Links.Degree < 1 || s.Links.Degree > 1000, "links.degree", "%d is not from 1 to 1000", s.Links.Degree)
-	oneOf("queries.rule", s.Queries.Rule, Interest, Uniform, Popular, Zipf)
+	oneOf("queries.rule", s.Queries.Rule, holdings.Rules...)
 	fault(s.Queries.Number < 1 || s.Queries.Number > 10_000_000, "queries.number", "%d is not from 1 to 10000000", s.Queries.Number)
 	positive("queries.zipf", s.Queries.Zipf)
 	fault(!(s.Sessions.Shape >= 0.1 && s.Sessions.Shape <= 10), "sessions.shape", "%v is not from 0.1 to 10", s.Sessions.Shape)

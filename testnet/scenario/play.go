@@ -3,15 +3,12 @@ package scenario
 import (
 	"bytes"
 	"cmp"
-	"encoding/csv"
-	"errors"
-	"io"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -28,8 +25,7 @@ type stage struct {
 	online []bool
 	held   *sim.Held
 	new    uint32 // next key that nobody holds
-	ranked []uint32
-	sums   []int // of the collections' sizes, up to each peer
+	drawer holdings.Drawer[strategy.ID]
 }
 
 // play draws queries and changes in order of time.
@@ -39,7 +35,7 @@ func (p *Plan) play() error {
 	for i := range s.online {
 		s.online[i] = true
 	}
-	s.rank()
+	s.drawer = holdings.Drawer[strategy.ID]{Rule: p.Queries.Rule, Exponent: p.Queries.Zipf, Held: s.held.Now, Alike: p.Data.Alike}
 	var acts []act
 	for _, m := range p.Script.Moves {
 		acts = append(acts, act{m.At, func(time.Duration) { s.online[m.Peer] = m.Online }})
@@ -63,19 +59,6 @@ func (p *Plan) play() error {
 		return p.source.fault("queries", "nobody finds anything to ask for")
 	}
 	return nil
-}
-
-// rank prepares the drawing by popularity.
-func (s *stage) rank() {
-	sum := 0
-	for p := range s.online {
-		sum += len(s.Data.Collection(strategy.ID(p)))
-		s.sums = append(s.sums, sum)
-	}
-	for k := range len(s.Keys) - len(s.extra) {
-		s.ranked = append(s.ranked, uint32(k))
-	}
-	slices.SortStableFunc(s.ranked, func(a, b uint32) int { return cmp.Compare(len(s.Data.Holders(b)), len(s.Data.Holders(a))) })
 }
 
 // changing are the changes of collections, each peer's evenly spread from the first query on.
@@ -133,57 +116,18 @@ func (s *stage) asking() (acts []act, err error) {
 	return acts, nil
 }
 
-// tries is how often a query is drawn until it is one: by a peer that is there, for a key that it lacks and another has.
-const tries = 200
-
 func (s *stage) draw(at time.Duration, rng *rand.Rand) {
-	for range tries {
-		p := strategy.ID(rng.IntN(len(s.online)))
-		k := s.key(p, rng)
-		if s.mayAsk(p, k) && s.findable(k) {
-			s.Script.Asks = append(s.Script.Asks, sim.Ask{At: at, Peer: p, Key: k})
-			return
-		}
+	if p, k, drawn := s.drawer.Query(int(s.new), rng, s.good, s.good); drawn {
+		s.Script.Asks = append(s.Script.Asks, sim.Ask{At: at, Peer: p, Key: k})
 	}
 }
 
-func (s *stage) mayAsk(p strategy.ID, key uint32) bool {
-	return s.online[p] && s.Adversaries[p] == "" && !s.held.Holds(p, key)
-}
+// good says whether a peer is there that does not misbehave: such peers ask, and count as holders of what is asked for.
+func (s *stage) good(p strategy.ID) bool { return s.online[p] && s.Adversaries[p] == "" }
 
-// findable says whether a good peer that is there holds the key.
-func (s *stage) findable(key uint32) bool {
-	return slices.ContainsFunc(s.held.Holders(key), func(p strategy.ID) bool { return s.online[p] && s.Adversaries[p] == "" })
-}
+func (s *stage) mayAsk(p strategy.ID, key uint32) bool { return s.good(p) && !s.held.Holds(p, key) }
 
-// key draws by the rule what a peer asks for.
-func (s *stage) key(p strategy.ID, rng *rand.Rand) uint32 {
-	switch s.Queries.Rule {
-	case Uniform:
-		return uint32(rng.IntN(int(s.new)))
-	case Zipf:
-		return s.ranked[rankOf(len(s.ranked), s.Queries.Zipf, rng)]
-	case Interest:
-		const same = 0.9
-		if like := s.Data.Alike(p); len(like) > 1 && rng.Float64() < same {
-			of := s.held.Collection(like[rng.IntN(len(like))])
-			return of[rng.IntN(len(of))]
-		}
-	}
-	at, _ := slices.BinarySearch(s.sums, 1+rng.IntN(s.sums[len(s.sums)-1]))
-	of := s.held.Collection(strategy.ID(at))
-	return of[rng.IntN(len(of))]
-}
-
-// rankOf draws a rank from 0 with probability proportional to 1/(rank+1)^s, by the inverse of the integral.
-func rankOf(n int, s float64, rng *rand.Rand) int {
-	u, e := rng.Float64(), 1-s
-	x := math.Pow(float64(n)+1, u)
-	if math.Abs(e) > 1e-9 {
-		x = math.Pow(1+float64(u*(math.Pow(float64(n)+1, e)-1)), 1/e)
-	}
-	return min(max(int(x)-1, 0), n-1)
-}
+func (s *stage) findable(key uint32) bool { return slices.ContainsFunc(s.held.Holders(key), s.good) }
 
 // crowd are many queries for one key, which is drawn when the first begins.
 func (s *stage) crowd(e Event, rng *rand.Rand) (acts []act) {
@@ -191,10 +135,11 @@ func (s *stage) crowd(e Event, rng *rand.Rand) (acts []act) {
 	for i := range e.Queries {
 		at := time.Duration(e.At) + time.Duration(float64(e.Over)*float64(i)/float64(e.Queries))
 		acts = append(acts, act{at, func(at time.Duration) {
+			const tries = 200
 			for range tries {
 				p := strategy.ID(rng.IntN(len(s.online)))
 				if key < 0 {
-					if k := s.key(p, rng); s.findable(k) {
+					if k := s.drawer.Key(p, int(s.new), rng); s.findable(k) {
 						key = int(k)
 					}
 				}
@@ -217,39 +162,30 @@ func (s *stage) log(path string) (acts []act, err error) {
 		return nil, s.source.fault(key, "%w", err)
 	}
 	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment, r.FieldsPerRecord = '#', 3
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return acts, nil
-		}
-		if err != nil {
-			return nil, s.source.fault(key, "%s: %w", path, err)
-		}
-		line, _ := r.FieldPos(0)
-		seconds, err := strconv.ParseFloat(row[0], 64)
-		if err != nil || !(seconds >= 0 && seconds <= s.End().Seconds()) {
-			return nil, s.source.fault(key, "%s:%d: %q is no time from 0 to %v seconds", path, line, row[0], s.End().Seconds())
-		}
-		p := slices.Index(s.Names, row[1])
-		if i, err := strconv.Atoi(row[1]); p < 0 && err == nil && i >= 0 && i < len(s.online) {
+	peer := func(name string) (strategy.ID, bool) {
+		p := slices.Index(s.Names, name)
+		if i, err := strconv.Atoi(name); p < 0 && err == nil && i >= 0 && i < len(s.online) {
 			p = i
 		}
-		if p < 0 {
-			return nil, s.source.fault(key, "%s:%d: there is no peer %q", path, line, row[1])
-		}
-		k := slices.IndexFunc(s.Keys, func(b []byte) bool { return bytes.Equal(b, []byte(row[2])) })
-		if i, err := strconv.Atoi(row[2]); k < 0 && s.Collections.Data == Clusters && err == nil && i >= 0 && i < len(s.Keys) {
+		return strategy.ID(p), p >= 0
+	}
+	number := func(name string) (uint32, bool) {
+		k := slices.IndexFunc(s.Keys, func(b []byte) bool { return bytes.Equal(b, []byte(name)) })
+		if i, err := strconv.Atoi(name); k < 0 && s.Collections.Data == Clusters && err == nil && i >= 0 && i < len(s.Keys) {
 			k = i
 		}
-		if k < 0 {
-			return nil, s.source.fault(key, "%s:%d: there is no key %q", path, line, row[2])
-		}
-		acts = append(acts, act{time.Duration(seconds * float64(time.Second)), func(at time.Duration) {
-			if s.mayAsk(strategy.ID(p), uint32(k)) {
-				s.Script.Asks = append(s.Script.Asks, sim.Ask{At: at, Peer: strategy.ID(p), Key: uint32(k)})
+		return uint32(k), k >= 0
+	}
+	logged, err := holdings.ReadLog(f, s.End(), peer, number)
+	if err != nil {
+		return nil, s.source.fault(key, "%s: %w", path, err)
+	}
+	for _, q := range logged {
+		acts = append(acts, act{q.At, func(at time.Duration) {
+			if s.mayAsk(q.Asker, q.Key) {
+				s.Script.Asks = append(s.Script.Asks, sim.Ask{At: at, Peer: q.Asker, Key: q.Key})
 			}
 		}})
 	}
+	return acts, nil
 }

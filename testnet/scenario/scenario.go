@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/venn-p2p/venn/testnet/holdings"
 )
 
 // ErrScenario is matched by every error about a scenario.
@@ -255,12 +257,12 @@ func (s *Scenario) defaults() {
 // Clusters are the collections that are made up.
 const Clusters = "clusters"
 
-// The rules by which queries are drawn.
+// The rules by which queries are drawn, as package holdings has them.
 const (
-	Interest = "interest" // nine in ten for what a peer of the same interest holds; without interests as popular
-	Uniform  = "uniform"  // every key alike
-	Popular  = "popular"  // in proportion to its holders
-	Zipf     = "zipf"     // by the rank of its popularity
+	Interest = holdings.Interest
+	Uniform  = holdings.Uniform
+	Popular  = holdings.Popular
+	Zipf     = holdings.Zipf
 )
 
 func setDefault[T comparable](p *T, v T) {

@@ -83,7 +83,7 @@ func TestMistakesInFiles(t *testing.T) {
 		"[latency]\nmatrix=\"m.csv\"":         "m.csv: record on line 2",
 		"[latency]\nmatrix=\"n.csv\"":         "n.csv: row 2, column 2: \"x\"",
 		"[latency]\nmatrix=\"gone.csv\"":      "gone.csv",
-		"[queries]\nlog=\"q.csv\"":            "q.csv:2: there is no peer \"nobody\"",
+		"[queries]\nlog=\"q.csv\"":            "q.csv: line 2: there is no peer \"nobody\"",
 		"[collections]\ndata=\"nothing.tsv\"": "nothing.tsv",
 	} {
 		write("s.toml", "question=\"?\"\npeers=10\n"+text)

@@ -82,9 +82,6 @@ func (p *Plan) simulated(s strategy.Strategy, r *sim.Report) *Run {
 			At: q.At.Seconds(), Asker: int(q.Asker), Key: q.Key, Findable: q.Findable, Found: q.Found, Latency: -1, Hops: q.Hops,
 			Messages: q.Messages, Bytes: q.Bytes, Probes: q.Probes, Wasted: q.Wasted,
 		}
-		if !p.All {
-			o.Findable = min(1, o.Findable)
-		}
 		if q.Latency >= 0 {
 			o.Latency = float64(q.Latency.Microseconds()) / 1000
 		}

@@ -8,15 +8,14 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // Data is who holds what. It is read-only.
 type Data struct {
+	*holdings.Table[strategy.ID]
 	fingerprints []summary.Fingerprint // by key number
-	collections  [][]uint32            // key numbers, ascending
-	holders      []strategy.ID         // of key 0, then of key 1, …, each ascending
-	starts       []uint32              // where a key's holders start; one more than keys
 	interests    [][]strategy.ID       // peers with an interest in common; peer p is in interests[p mod their number]
 }
 
@@ -26,55 +25,16 @@ var ErrData = errors.New("sim: bad data")
 // NewData takes the fingerprints of all keys, by number, and for every peer the numbers of the keys that it holds,
 // ascending. Both are kept.
 func NewData(fingerprints []summary.Fingerprint, collections [][]uint32) (*Data, error) {
-	d := &Data{fingerprints: fingerprints, collections: collections, starts: make([]uint32, len(fingerprints)+1)}
-	total := 0
 	for p, c := range collections {
 		if len(c) == 0 {
 			return nil, fmt.Errorf("%w: peer %d holds nothing", ErrData, p)
 		}
-		for i, k := range c {
-			if int(k) >= len(fingerprints) || i > 0 && k <= c[i-1] {
-				return nil, fmt.Errorf("%w: peer %d: key %d is out of order or none of %d", ErrData, p, k, len(fingerprints))
-			}
-			d.starts[k+1]++
-		}
-		if total += len(c); total > math.MaxInt32 {
-			return nil, fmt.Errorf("%w: more than %d holdings", ErrData, math.MaxInt32)
-		}
 	}
-	for k := range fingerprints {
-		d.starts[k+1] += d.starts[k]
+	held, err := holdings.New[strategy.ID](len(fingerprints), collections)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrData, err)
 	}
-	d.holders = make([]strategy.ID, total)
-	next := slices.Clone(d.starts[:len(fingerprints)])
-	for p, c := range collections {
-		for _, k := range c {
-			d.holders[next[k]] = strategy.ID(p)
-			next[k]++
-		}
-	}
-	return d, nil
-}
-
-// Peers is how many peers there are.
-func (d *Data) Peers() int { return len(d.collections) }
-
-// Keys is how many distinct keys there are.
-func (d *Data) Keys() int { return len(d.fingerprints) }
-
-// Holdings is the number of pairs of a peer and a key that it holds.
-func (d *Data) Holdings() int { return len(d.holders) }
-
-// Collection lists the numbers of the keys that a peer holds, ascending. Not to be changed.
-func (d *Data) Collection(p strategy.ID) []uint32 { return d.collections[p] }
-
-// Holders are the peers that hold a key, ascending. Not to be changed.
-func (d *Data) Holders(key uint32) []strategy.ID { return d.holders[d.starts[key]:d.starts[key+1]] }
-
-// Holds says whether a peer holds a key.
-func (d *Data) Holds(p strategy.ID, key uint32) bool {
-	_, ok := slices.BinarySearch(d.collections[p], key)
-	return ok
+	return &Data{Table: held, fingerprints: fingerprints}, nil
 }
 
 // Alike are the peers that share an interest with one, itself included; nil when nothing is known of interests.
@@ -88,19 +48,17 @@ func (d *Data) Alike(p strategy.ID) []strategy.ID {
 // Under is the same collections with other fingerprints, by number of the key. Those beyond the keys held are of keys that nobody
 // holds yet.
 func (d *Data) Under(fingerprints []summary.Fingerprint) *Data {
-	out := *d
-	out.fingerprints = fingerprints
-	out.starts = slices.Clone(d.starts)
-	for len(out.starts) <= len(fingerprints) {
-		out.starts = append(out.starts, uint32(len(d.holders)))
-	}
-	return &out
+	return &Data{Table: d.WithKeys(len(fingerprints)), fingerprints: fingerprints, interests: d.interests}
 }
 
 // Fingerprints are those of a peer's collection, in a new slice.
 func (d *Data) Fingerprints(p strategy.ID) []summary.Fingerprint {
-	out := make([]summary.Fingerprint, len(d.collections[p]))
-	for i, k := range d.collections[p] {
+	return d.fingerprintsOf(d.Collection(p))
+}
+
+func (d *Data) fingerprintsOf(keys []uint32) []summary.Fingerprint {
+	out := make([]summary.Fingerprint, len(keys))
+	for i, k := range keys {
 		out[i] = d.fingerprints[k]
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -22,8 +23,8 @@ type Outcome struct {
 	At       time.Duration // when it began
 	Asker    strategy.ID
 	Key      uint32
-	Findable int           // holders that were there when it began, besides the asker
-	Found    int           // of them; one at most when one is wanted
+	Findable int           // holders that were there when it began, besides the asker; one at most when one is wanted
+	Found    int           // of them
 	Latency  time.Duration // until the first holder was found; negative: none was
 	Hops     int
 	Messages int
@@ -136,12 +137,10 @@ func (s *Sim) detail() *Detail {
 	slices.SortFunc(d.Upkeep, func(a, b Sent) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name)) })
 	for i := range s.tally.queries {
 		q := &s.tally.queries[i]
+		mark := judge.MarkOf(len(q.holders), q.findable, s.cfg.All)
 		o := Outcome{
-			At: q.start, Asker: q.asker, Key: q.key, Findable: q.findable, Found: min(len(q.holders), q.findable), Latency: never,
+			At: q.start, Asker: q.asker, Key: q.key, Findable: mark.Findable, Found: mark.Found, Latency: never,
 			Hops: q.hops, Messages: q.messages, Bytes: q.bytes, Probes: q.probes, Wasted: q.wasted,
-		}
-		if !s.cfg.All {
-			o.Found = min(1, o.Found)
 		}
 		if q.first != never {
 			o.Latency = q.first - q.start

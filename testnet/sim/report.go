@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -171,11 +172,8 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	for i := range t.queries {
 		q := &t.queries[i]
 		messages, bytes, probes, wasted = messages+q.messages, bytes+q.bytes, probes+q.probes, wasted+q.wasted
-		findable, found := q.findable, min(len(q.holders), q.findable)
-		if !s.cfg.All {
-			findable, found = 1, min(1, found)
-		}
-		want, have = want+findable, have+found
+		mark := judge.MarkOf(len(q.holders), q.findable, s.cfg.All)
+		want, have = want+mark.Findable, have+mark.Found
 		if q.first != never {
 			r.Answered++
 			hops += q.hops

@@ -1,0 +1,108 @@
+package holdings
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// The rules by which peers choose what they ask for.
+const (
+	Interest = "interest" // nine in ten for what a peer of the same interest holds; without interests as popular
+	Uniform  = "uniform"  // every key alike
+	Popular  = "popular"  // in proportion to its holders
+	Zipf     = "zipf"     // by the rank of its popularity
+)
+
+// Rules are all of them.
+var Rules = []string{Interest, Uniform, Popular, Zipf}
+
+// CheckRule returns an error where a rule is none of Rules.
+func CheckRule(rule string) error {
+	if !slices.Contains(Rules, rule) {
+		return fmt.Errorf("%q is none of %s", rule, strings.Join(Rules, ", "))
+	}
+	return nil
+}
+
+// sameInterest is the share of queries that Interest draws from a peer's own interest.
+const sameInterest = 0.9
+
+// Drawer draws keys to ask for.
+type Drawer[P ~int32] struct {
+	Rule     string
+	Exponent float64     // of Zipf
+	Held     *Now[P]     // who holds what
+	Alike    func(P) []P // peers that share an interest with one, itself included; nil: nothing is known of interests
+
+	sums   []int    // of the collections' sizes at the start, up to each peer
+	ranked []uint32 // keys held at the start, the most holders first; for Zipf
+}
+
+// prepare ranks peers and keys as they are at the start.
+func (d *Drawer[P]) prepare() {
+	sum := 0
+	for p := range d.Held.Peers() {
+		sum += len(d.Held.start.Collection(P(p)))
+		d.sums = append(d.sums, sum)
+	}
+	for k := range d.Held.start.Keys() {
+		if len(d.Held.start.Holders(uint32(k))) > 0 {
+			d.ranked = append(d.ranked, uint32(k))
+		}
+	}
+	slices.SortStableFunc(d.ranked, func(a, b uint32) int {
+		return len(d.Held.start.Holders(b)) - len(d.Held.start.Holders(a))
+	})
+}
+
+// Key draws what a peer asks for, of the first keys only. It may hold the key itself, and nobody else may.
+func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
+	if d.sums == nil {
+		d.prepare()
+	}
+	switch d.Rule {
+	case Uniform:
+		return uint32(rng.IntN(keys))
+	case Zipf:
+		return d.ranked[rankOf(len(d.ranked), d.Exponent, rng)]
+	case Interest:
+		if d.Alike == nil {
+			break
+		}
+		if like := d.Alike(p); len(like) > 1 && rng.Float64() < sameInterest {
+			return pick(d.Held.Collection(like[rng.IntN(len(like))]), rng)
+		}
+	}
+	at, _ := slices.BinarySearch(d.sums, 1+rng.IntN(d.sums[len(d.sums)-1]))
+	return pick(d.Held.Collection(P(at)), rng)
+}
+
+// tries is how often a query is drawn until it is one.
+const tries = 200
+
+// Query draws who asks, and for what: a peer that may ask, for a key of the first keys that it lacks and somebody who counts holds.
+func (d *Drawer[P]) Query(keys int, rng *rand.Rand, asks, counts func(P) bool) (asker P, key uint32, drawn bool) {
+	for range tries {
+		p := P(rng.IntN(d.Held.Peers()))
+		k := d.Key(p, keys, rng)
+		if asks(p) && !d.Held.Holds(p, k) && slices.ContainsFunc(d.Held.Holders(k), counts) {
+			return p, k, true
+		}
+	}
+	return 0, 0, false
+}
+
+func pick[T any](list []T, rng *rand.Rand) T { return list[rng.IntN(len(list))] }
+
+// rankOf draws a rank from 0 with probability proportional to 1/(rank+1)^s, by the inverse of the integral.
+func rankOf(n int, s float64, rng *rand.Rand) int {
+	u, e := rng.Float64(), 1-s
+	x := math.Pow(float64(n)+1, u)
+	if math.Abs(e) > 1e-9 {
+		x = math.Pow(1+float64(u*(math.Pow(float64(n)+1, e)-1)), 1/e)
+	}
+	return min(max(int(x)-1, 0), n-1)
+}

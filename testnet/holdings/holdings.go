@@ -1,0 +1,82 @@
+// Package holdings keeps who holds what, as it is at the start and as it changes, and draws what peers ask for.
+//
+// The simulator, scenarios and the judge all rest on it: there is one truth. No node reads it. It costs four bytes for each key, and
+// eight for each holding.
+package holdings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrHoldings is matched by every error about collections.
+var ErrHoldings = errors.New("holdings: bad collections")
+
+// Table is who holds what. Peers and keys are numbered from 0. It is read-only and safe for concurrent use.
+type Table[P ~int32] struct {
+	collections [][]uint32 // key numbers, ascending
+	holders     []P        // of key 0, then of key 1, …, each ascending
+	starts      []uint32   // where a key's holders start; one more than keys
+}
+
+// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys. They are kept.
+func New[P ~int32](keys int, collections [][]uint32) (*Table[P], error) {
+	h := &Table[P]{collections: collections, starts: make([]uint32, keys+1)}
+	total := 0
+	for p, c := range collections {
+		for i, k := range c {
+			if int(k) >= keys || i > 0 && k <= c[i-1] {
+				return nil, fmt.Errorf("%w: peer %d: key %d is out of order or none of %d", ErrHoldings, p, k, keys)
+			}
+			h.starts[k+1]++
+		}
+		if total += len(c); total > math.MaxInt32 {
+			return nil, fmt.Errorf("%w: more than %d holdings", ErrHoldings, math.MaxInt32)
+		}
+	}
+	for k := range keys {
+		h.starts[k+1] += h.starts[k]
+	}
+	h.holders = make([]P, total)
+	next := slices.Clone(h.starts[:keys])
+	for p, c := range collections {
+		for _, k := range c {
+			h.holders[next[k]] = P(p)
+			next[k]++
+		}
+	}
+	return h, nil
+}
+
+// WithKeys is the same with more keys, which nobody holds.
+func (h *Table[P]) WithKeys(keys int) *Table[P] {
+	out := *h
+	out.starts = slices.Clone(h.starts)
+	for len(out.starts) <= keys {
+		out.starts = append(out.starts, uint32(len(h.holders)))
+	}
+	return &out
+}
+
+// Peers is how many peers there are.
+func (h *Table[P]) Peers() int { return len(h.collections) }
+
+// Keys is how many keys there are.
+func (h *Table[P]) Keys() int { return len(h.starts) - 1 }
+
+// Holdings is the number of pairs of a peer and a key that it holds.
+func (h *Table[P]) Holdings() int { return len(h.holders) }
+
+// Collection lists the numbers of the keys that a peer holds, ascending. Not to be changed.
+func (h *Table[P]) Collection(p P) []uint32 { return h.collections[p] }
+
+// Holders are the peers that hold a key, ascending. Not to be changed.
+func (h *Table[P]) Holders(key uint32) []P { return h.holders[h.starts[key]:h.starts[key+1]] }
+
+// Holds says whether a peer holds a key. It takes time logarithmic in the size of its collection.
+func (h *Table[P]) Holds(p P, key uint32) bool {
+	_, held := slices.BinarySearch(h.collections[p], key)
+	return held
+}
