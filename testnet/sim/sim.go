@@ -132,8 +132,8 @@ func (s *Sim) wire() {
 	s.parts = Components(len(s.nodes), s.edges)
 }
 
-// begin plans what happens at the start: everybody who is there joins, and the links of the topology open. Who has none of these,
-// for all to whom it has one are away, is told of others.
+// begin plans what happens at the start: everybody who is there joins, and the links of the topology open, or others where it
+// leads to peers that are away.
 func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
