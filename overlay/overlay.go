@@ -244,6 +244,7 @@ func (o *Overlay) tick(now time.Duration) {
 			o.tidy(now)
 			o.comeBack(now)
 			o.scope.vouched, o.scope.served = o.vouch(), 0
+			o.focus()
 			o.choose(now)
 			o.refreshLinks(now)
 		}

@@ -18,6 +18,8 @@ import (
 type scope struct {
 	place    coverage.Place
 	depth    int     // of the own range: what is outside is not wanted
+	focus    int     // of the range that the line is for first; 0: for all alike
+	sharp    int     // of the range in which few false matches are expected
 	vouched  int     // of the range for which we can vouch
 	size     float64 // origins in the whole network, by estimate
 	nearest  []noted // of all ever told of and not kept, those nearest; at most nearestMost
@@ -67,7 +69,7 @@ const (
 func newScope(self PeerID) scope {
 	place := exchange.PlaceOf(self)
 	return scope{
-		place: place, vouched: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
+		place: place, vouched: coverage.MaxDepth, sharp: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
 		links: map[PeerID]bool{}, asked: map[PeerID]bool{}, seeker: newSeeker(),
 	}
 }
@@ -110,8 +112,8 @@ func (s *scope) notes(p coverage.Place, signed bool) {
 	s.changed = true
 }
 
-// means is what there is for the own range: memory, and a number of origins. The line does not count yet: a peer on a slow line
-// in a small network knows everybody a little, and asks those who know more.
+// means is what there is for the own range: memory, and a number of origins. The line does not count: a peer on a slow line
+// in a small network knows everybody a little, and asks those who know more, or has a focus (see focus.go).
 func (o *Overlay) means() coverage.Means {
 	memory, n := o.directory.Average()
 	if n < fewKnown {

@@ -132,6 +132,9 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		q.conclude(r.now, a.reason, Answered)
 		reason := &q.stats.Explain[a.reason]
 		reason.Names, reason.Bytes = len(in.Records), in.Bytes
+		if q.blurred && a.contact > 0 {
+			in.Records = q.inRange(a, in.Records)
+		}
 		r.named(q, a, in.Records)
 		if a.contact == 0 {
 			q.answeredFor(placeOf(a.peer), in.Depth)

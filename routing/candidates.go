@@ -34,13 +34,14 @@ func MaxNames(m Mode) int {
 
 // matched takes in what the own directory says.
 func (r *Router) matched(q *flight) {
-	prior := r.prior.Share()
+	prior, sharp := r.prior.Share(), r.view.Sharp()
 	for _, v := range r.view.Candidates(q.Key, q.Fingerprint) {
 		if _, dup := q.index[v.Peer]; dup || q.excluded(r.cfg.Self, v.Peer) {
 			continue
 		}
 		c := r.known(v, q)
 		c.likely = match.Posterior(prior, v.Rate)
+		c.sharp = q.blurred && sharp.Contains(placeOf(v.Peer))
 		c.p = c.likely * c.trust
 		q.index[v.Peer] = len(q.candidates)
 		q.candidates = append(q.candidates, c)

@@ -22,6 +22,11 @@ type View interface {
 	Informants() []overlay.Informant
 	// Covers is the range for which the directory can vouch: everybody in it is known.
 	Covers() coverage.Range
+	// Sharp is the range for which the directory can vouch, and in which few false matches are expected.
+	Sharp() coverage.Range
+	// Peers are those who can be asked about a range that they know better than most, in a fixed order; none where everybody knows all
+	// alike.
+	Peers() []coverage.Contact
 	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for everybody.
 	Contacts() []coverage.Contact
 	// Linked are the peers with an open link, sorted.

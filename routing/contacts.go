@@ -26,6 +26,7 @@ const (
 // covering is how far a query has got with the ranges beside ours.
 type covering struct {
 	begun    bool
+	over     bool // nobody is left to ask, and nobody under way
 	contacts []coverage.Contact
 	once     coverage.Set // what somebody has answered for, our own directory included
 	twice    coverage.Set // what two have answered for
@@ -37,14 +38,16 @@ func (r *Router) cover(q *flight) bool {
 		return false
 	}
 	q.cover.begun = true
-	q.cover.contacts = r.view.Contacts()
+	if !q.blurred {
+		q.cover.contacts = r.view.Contacts()
+	}
 	r.askContacts(q)
-	return q.contactsAsked() > 0
+	return q.contactsAsked() > 0 || q.blurred
 }
 
 // askContacts asks as many contacts as may be asked now.
 func (r *Router) askContacts(q *flight) {
-	if !q.cover.begun || len(q.cover.contacts) == 0 || q.Mode == Any && (q.probing > 0 || q.next(r.bound(q)) >= 0) {
+	if !q.cover.begun || len(q.cover.contacts) == 0 || q.Mode == Any && r.hopeful(q) {
 		return
 	}
 	under := 0
@@ -60,6 +63,7 @@ func (r *Router) askContacts(q *flight) {
 	for ; under < width; under++ {
 		i := r.nextContact(q)
 		if i < 0 || !q.afford(askCost) {
+			q.cover.over = under == 0
 			return
 		}
 		c := &q.cover.contacts[i]
@@ -84,9 +88,9 @@ func (q *flight) contactsAsked() int {
 }
 
 // nextContact is whom to ask next, -1 for nobody: for what nobody has answered for, and then, while nobody is found, for what
-// one alone has. Nobody is asked a second time while the first still may answer.
+// one alone has. Nobody is asked a second time while the first still may answer, or somebody whom it named.
 func (r *Router) nextContact(q *flight) int {
-	asked, waits := make(map[int]bool, len(q.asks)), false
+	asked, waits := make(map[int]bool, len(q.asks)), q.probing > 0 || q.next(r.bound(q)) >= 0
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.asks {
 		a := &q.asks[i]
@@ -104,10 +108,11 @@ func (r *Router) nextContact(q *flight) int {
 	}
 	was := func(i int) bool {
 		p := overlay.PeerID(q.cover.contacts[i].Peer)
-		return asked[i] || q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting
+		return asked[i] || q.excluded(r.cfg.Self, p) || q.askOf(p) != nil || r.standing(p) == resting || q.blurred && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
-	if i := coverage.Next(q.cover.contacts, &first, was, key); i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
+	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
+	if i := coverage.Next(q.cover.contacts, &first, known, key); i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}
 	return coverage.Next(q.cover.contacts, &second, was, key)
@@ -133,8 +138,12 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 	for _, rec := range in.Records {
 		a.names = append(a.names, rec.Peer)
 	}
-	q.answeredFor(c.Place, max(a.depth, c.Depth)) // no more than it was asked for: a late boast is not believed
+	depth := max(a.depth, c.Depth) // no more than it was asked for: a late boast is not believed
+	q.answeredFor(c.Place, depth)
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
+	if q.blurred {
+		r.denied(q, coverage.Around(c.Place, depth), a.names)
+	}
 	for i := range q.candidates {
 		if p := &q.candidates[i]; p.state == answered {
 			r.judge(q, a, p.record.Peer)
@@ -153,6 +162,7 @@ func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
 		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Proved: true})
 	case coverage.Around(q.cover.contacts[a.contact-1].Place, a.depth).Contains(placeOf(holder)):
 		r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth, Denied: true})
+		a.denied = true
 	default:
 		return
 	}

@@ -4,7 +4,8 @@
 // routing/match, by the probability that the match is true per cost of asking (round trip, load), and count once they have confirmed that
 // they hold the key. A peer whose directory is poor (its expected false matches Σf, the sum of the false-positive rates
 // of all that it holds, say so) doesn't probe everybody: it asks its best-informed linked peer for candidates and
-// confirms those. A key that nobody was found to hold may be newer than any summary: all linked peers are asked for it, if
+// confirms those. Where nobody linked is well informed either, it asks one peer of each range of the network, about the range
+// that this one knows well. A key that nobody was found to hold may be newer than any summary: all linked peers are asked for it, if
 // the budget is enough for all. Where that doesn't help, the query is forwarded to linked peers within what is left.
 //
 // [Router.Step] takes one [Input] and the time and returns the [Effect]s that the driver must carry out, in order. The

@@ -16,6 +16,7 @@ type flight struct {
 
 	started time.Duration
 	poor    bool // the directory is too poor to go by alone
+	blurred bool // it is, and nobody linked knows clearly more (see blurred.go)
 
 	candidates []candidate
 	index      map[overlay.PeerID]int // into candidates
@@ -61,6 +62,7 @@ type candidate struct {
 	record   overlay.Record
 	why      Why
 	matched  bool    // by its summary here
+	sharp    bool    // in the range that the directory knows well
 	rate     float64 // of what matched; 1 when nothing did
 	likely   float64 // probability by the summary alone, before trust
 	trust    float64
@@ -91,6 +93,7 @@ type ask struct {
 	contact      int     // index in flight.cover.contacts, and one; 0: it is an informant
 	heard        bool    // a contact has answered
 	judged       bool    // and proved right or wrong
+	denied       bool    // wrong
 	depth        int     // of the range that it answered for
 	names        []overlay.PeerID
 	voice        int // index in flight.voices

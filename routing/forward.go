@@ -20,7 +20,7 @@ const worthSending = forwardCost + confirmCost
 // ever; with All also when there are peers of which the directory knows nothing, and no informant that knows more has
 // answered.
 func (r *Router) worthForwarding(q *flight) bool {
-	if q.hops <= 0 || len(q.cover.contacts) > 0 {
+	if q.hops <= 0 || len(q.cover.contacts) > 0 && !q.blurred {
 		return false
 	}
 	return q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)

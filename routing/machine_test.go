@@ -70,6 +70,8 @@ func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
 
 func (d *driver) Covers() coverage.Range { return coverage.Range{} }
 
+func (d *driver) Sharp() coverage.Range        { return coverage.Range{} }
+func (d *driver) Peers() []coverage.Contact    { return nil }
 func (d *driver) Contacts() []coverage.Contact { return nil }
 
 func (d *driver) Informants() []overlay.Informant {

@@ -139,7 +139,7 @@ func (r *Router) consult(q *flight) {
 // informant chooses whom to ask next: the best-informed linked peer if it knows clearly more than we; when it fails or
 // is poor itself, another linked peer, of which we know nothing.
 func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64, ok bool) {
-	if !q.poor || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) { // contacts count: they know more
+	if !q.poor || q.blurred || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) { // contacts count: they know more
 		return "", 0, false
 	}
 	answers := 0
@@ -180,8 +180,11 @@ func (q *flight) informed(falseMatches float64) bool {
 
 // bound is the false-positive rate up to which the own directory's matches are gone by.
 func (r *Router) bound(q *flight) float64 {
-	if !q.poor {
+	switch {
+	case !q.poor, q.blurred && q.cover.over:
 		return 1
+	case q.blurred:
+		return sureRate
 	}
 	if q.informed(r.cfg.Useless) {
 		return sureRate
@@ -204,7 +207,7 @@ func (q *flight) next(bound float64) int {
 	}
 	for _, i := range q.order {
 		c := &q.candidates[i]
-		sure := c.why != Matched || c.rate <= bound
+		sure := c.why != Matched || c.rate <= bound || c.sharp
 		trusted := c.trust >= match.MinTrust || q.Mode == Any
 		if c.state == waiting && sure && trusted {
 			return i

@@ -139,8 +139,11 @@ func (r *Router) launch(q *flight) {
 	q.index = map[overlay.PeerID]int{}
 	r.open[q.ID] = q
 	r.timers.add(q)
-	r.matched(q)
 	own := r.view.Covers()
+	if r.blur(q) {
+		own = r.view.Sharp()
+	}
+	r.matched(q)
 	q.cover.once.Add(own)
 	q.cover.twice.Add(own)
 	if q.Mode == All {
@@ -181,6 +184,7 @@ func (r *Router) end(q *flight, why End) {
 		return
 	}
 	r.own--
+	q.cover.once.Add(r.view.Covers())
 	q.stats.Covered = q.cover.once.Share()
 	q.stats.End, q.stats.Messages, q.stats.Elapsed = why, q.spent, r.now-q.started
 	r.emit(Done{ID: q.ID, Stats: q.stats})

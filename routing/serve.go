@@ -30,7 +30,7 @@ func (r *Router) asked(in Asked) {
 	case ok && in.Kind == Candidates:
 		names := r.candidatesFor(in)
 		r.demand.charge(in.From, nameCost*len(names))
-		r.emit(Answer{Request: in.Request, Depth: r.view.Covers().Depth(), Records: names, Final: true})
+		r.emit(Answer{Request: in.Request, Depth: r.view.Sharp().Depth(), Records: names, Final: true})
 	case ok && in.Kind == Search && r.admit(in):
 		r.search(in)
 	default:
@@ -52,13 +52,16 @@ func (r *Router) candidatesFor(in Asked) []overlay.Record {
 
 // likely are the trusted matches of the directory, likeliest first, with their false-positive rates.
 func (r *Router) likely(in Asked) (records []overlay.Record, rates []float64) {
-	prior := r.prior.Share()
+	prior, sharp, blurred := r.prior.Share(), r.view.Sharp(), r.view.FalseMatches() > r.cfg.Useless
 	all := r.view.Candidates(in.Key, in.Fingerprint)
 	entries := make([]match.Entry, 0, len(all))
 	for i, v := range all {
 		trust := r.trust(v)
 		if v.Peer == in.From || v.Peer == r.cfg.Self || trust < match.MinTrust {
 			continue
+		}
+		if blurred && v.Rate > sureRate && !sharp.Contains(placeOf(v.Peer)) {
+			continue // it would be one of many
 		}
 		tie := match.Tie(uint64(in.Fingerprint), string(v.Peer))
 		entries = append(entries, match.Entry{Index: i, Probability: match.Posterior(prior, v.Rate) * trust, Cost: 1, Tie: tie})

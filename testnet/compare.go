@@ -147,7 +147,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	if len(data.Peers()) < 2 {
 		return nil, fmt.Errorf("%w: %s has one peer, a network needs 2", ErrConfig, cfg.Data)
 	}
-	cfg.Warmup = or(cfg.Warmup, DefaultWarmup(len(data.Peers())))
+	cfg.Warmup = or(cfg.Warmup, DefaultWarmup(len(data.Peers()), cfg.Links))
 	ring := newKeyring(data, summary.Seed{Network: Network}.Hasher())
 	c := &comparison{
 		cfg: cfg, ring: ring, truth: judge.New(data.Keys(), data.Collections()),

@@ -64,10 +64,17 @@ const (
 	MinConnections = 13 // five eighths of them are links, for eight neighbours
 )
 
+// slowLine is the rate, in bit/s, up to which a network of such lines alone takes twice as long to warm up.
+const slowLine = 1_000_000
+
 // DefaultWarmup is the warm-up of so many peers: 30 s, beyond 120 peers in proportion, for that is how long a slow line takes to
-// carry a sample of each.
-func DefaultWarmup(peers int) time.Duration {
-	return 30 * time.Second * time.Duration(max(peers, 120)) / 120
+// carry a sample of each. Where no line is faster than 1 Mbit/s it is twice as long: nobody carries more than that for the others.
+func DefaultWarmup(peers int, links link.Mix) time.Duration {
+	warmup := 30 * time.Second * time.Duration(max(peers, 120)) / 120
+	if slices.ContainsFunc(links, func(c link.Class) bool { return c.Rate > slowLine }) {
+		return warmup
+	}
+	return 2 * warmup
 }
 
 // ErrConfig is what a Config that cannot be run matches.

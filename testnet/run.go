@@ -266,7 +266,7 @@ func (r *run) mesh(ctx context.Context) error {
 
 // spread leaves the peers the warm-up's time to exchange summaries.
 func (r *run) spread(ctx context.Context) error {
-	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.roster))))
+	end := time.Now().Add(or(r.cfg.Warmup, DefaultWarmup(len(r.roster), r.cfg.Links)))
 	pairs := len(r.members) * (len(r.roster) - 1)
 	for {
 		r.progress(Spreading, r.known(r.poll(ctx)), pairs)

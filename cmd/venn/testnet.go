@@ -77,7 +77,7 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links of these rates", Value: string(testnet.TCP), Validator: goodTransport},
 			&cli.BoolFlag{Name: "shape", Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
-			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", DefaultText: "30s, beyond 120 peers in proportion", Validator: within(0, 24*time.Hour)},
+			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from the mesh's forming to the first query", DefaultText: "30s, 1m0s where all lines are slow, beyond 120 peers in proportion", Validator: within(0, 24*time.Hour)},
 			&cli.FloatFlag{Name: "summary-share", Usage: "`SHARE` of a link's slower end that summaries may use", Value: testnet.DefaultSummaryShare, DefaultText: "a third", Validator: goodShare},
 			&cli.IntFlag{Name: "connections", Usage: "let each peer make and accept at most this number of `CONNECTIONS`, as links and to ask (default: 32)", HideDefault: true, Validator: within(testnet.MinConnections, 1<<20)},
 			&cli.IntFlag{Name: "origins", Usage: "let each peer keep summaries of this number of `PEERS`: of more, it covers a range (default: 131072)", HideDefault: true, Validator: within(1, 1<<30)},

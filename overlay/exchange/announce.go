@@ -113,15 +113,18 @@ const (
 	ownTurnMost = 2 * time.Second
 	// ownTakes is how lately a part must have been sent for those told to count as taking it.
 	ownTakes = 3 * time.Second
-	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell.
+	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell, while it has few.
 	ownSlowAfter = 10 * time.Second
+	// nearby counts as more than any number of parts held.
+	nearby = 1 << 16
 	// copyingMost is how long the first copy of our own summary goes before all else.
 	copyingMost = time.Minute
 )
 
 // announceOwn tells one more link of our own summary: the fastest first, and the next one when the line can have sent it
-// once; of equally fast ones, that which has most of it. The mesh brings it to the others. On a slow line the next one is
-// told while nobody takes the first copy, and when that is out, but not one that has heard of it from elsewhere.
+// once; of equally fast ones, one near us, whose focus we are in, then that which has most of it. The mesh brings it to the
+// others. On a slow line the next one is told while nobody takes the first copy, and when that is out, but not one that has heard of
+// it from elsewhere.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item) {
 	own := x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
@@ -145,8 +148,11 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item)
 		if t.toldHave > 0 || has >= all || has > 0 && slow && !copying {
 			continue
 		}
-		if slow && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
+		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
 			continue // it could not pass on what it takes
+		}
+		if !x.focus.beside(l.place) {
+			has += nearby
 		}
 		if to == nil || l.hello.Up > to.hello.Up || l.hello.Up == to.hello.Up && has > best {
 			to, best = l, has

@@ -10,9 +10,13 @@ import (
 // memory for further samples.
 func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.at(now)
+	x.equals = x.fastest()
 	asks := x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n := len(x.order)
+	n, first := len(x.order), 0 // the class up to which nothing waits for the first copy of our own summary
+	if x.equals {
+		first = 1
+	}
 	for k := range n {
 		l := x.order[(x.turn+k)%n]
 		if !l.heard {
@@ -26,11 +30,16 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 			items = append(items, x.announcements(now, l)...)
 		}
 		x.sendCatalogue(l, items)
-		x.serve(l, 0, 0)
+		x.serve(l, 0, first)
+	}
+	for k := range n {
+		if l := x.order[(x.turn+k)%n]; l.heard && x.equals {
+			x.serve(l, 2, 2)
+		}
 	}
 	for k := range n {
 		if l := x.order[(x.turn+k)%n]; l.heard && (!x.copying() || x.up.spare()) {
-			x.serve(l, 1, 2)
+			x.serve(l, 1, 3)
 		}
 	}
 	x.answerRequests(now)
@@ -78,7 +87,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
 	x.up.refill(now)
 	l.out.refill(now)
 	if l.heard && x.up.spare() {
-		x.serve(l, 0, 2)
+		x.serve(l, 0, 3)
 	}
 }
 

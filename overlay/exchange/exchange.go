@@ -17,6 +17,8 @@ type Exchange struct {
 	out *event.Effects
 	now time.Duration
 
+	focus  focus          // what the line is for first
+	equals bool           // many peers are linked, and none of them has a faster line
 	within coverage.Range // the places that we want to hear of
 
 	origins []*origin // by directory index; nil: there is no entry

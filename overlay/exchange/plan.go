@@ -18,7 +18,7 @@ import (
 // many wasted confirmations are saved for each key looked for. It is weighted by 1 + the share of our collection that the
 // peer is estimated to hold (a peer like us is asked more often), and by how often its summary has kept what it promised. The first
 // part of an origin nobody has told us of comes before all else: without it the peer's keys cannot be found at all. Then come
-// deltas, which keep what is known true (see deltaOffer).
+// deltas, which keep what is known true (see deltaOffer). Where the line has a focus, origins beside it come later: see focus.go.
 //
 // Each further bit a key halves f, so value per byte falls as depth grows, and taking the best next step is near the best
 // whole choice (a fractional knapsack, where greedy is best but for the last item): against all choices for four origins
@@ -199,7 +199,7 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 			of.end = most
 		}
 		of.value = firstValue / unknownSample
-		if of.e.Held() != nil || of.e.Covered() {
+		if of.e.Held() != nil || of.e.Covered() || x.focus.beside(of.e.place) {
 			of.value = 1.0 / unknownSample
 		}
 		return true
@@ -208,12 +208,16 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	if most <= of.from {
 		return false
 	}
+	weight := x.weight(of.e)
+	if weight == 0 {
+		return false
+	}
 	m := &of.e.step
 	if m.prefix != p || int(m.most) != most {
 		*m = x.nextStep(p, most)
 	}
 	of.end, of.bytes = int(m.end), int(m.bytes)+rpcOverhead+runOverhead
-	of.value = of.e.Weight() * m.fall / float64(m.bytes)
+	of.value = weight * m.fall / float64(m.bytes)
 	return true
 }
 

@@ -12,7 +12,7 @@ func (x *Exchange) serve(l *link, first, last int) {
 	for class := first; class <= last; class++ {
 		kept := l.queue[:0]
 		for _, i := range l.queue {
-			if w := l.wants[i]; w != nil && w.class(i) == class {
+			if w := l.wants[i]; w != nil && x.class(w, i) == class {
 				for x.servePart(l, i, w) && l.hello.Down == 0 { // a train
 				}
 			}
@@ -24,16 +24,18 @@ func (x *Exchange) serve(l *link, first, last int) {
 	}
 }
 
-// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's or a delta, 2 deeper
-// parts.
-func (w *want) class(index int) int {
+// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's or a delta, 3 deeper
+// parts. Where nobody has a faster line that could send the samples, deeper parts of our own summary come after them: 2.
+func (x *Exchange) class(w *want, index int) int {
 	switch {
-	case index == 0:
+	case index == 0 && (w.from == 0 || !x.equals):
 		return 0
 	case w.from == 0 || w.bases != 0:
 		return 1
+	case index == 0:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // servePart sends one run of what a link wants of one origin, and forgets the want when nothing is left of it. It says

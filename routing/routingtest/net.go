@@ -67,6 +67,8 @@ type Node struct {
 	Range  coverage.Range                   // that it covers; the zero range is everybody
 	Ask    []coverage.Contact               // peers that it can ask about the rest
 	Judged []routing.ContactOutcome         // what it said of them
+	Clear  coverage.Range                   // in which it expects few false matches; the zero range: Range
+	Others []coverage.Contact               // peers that it can ask about a range that they know better
 	Router *routing.Router
 	Done   []routing.Done
 	Found  map[routing.QueryID][]overlay.PeerID
@@ -74,7 +76,7 @@ type Node struct {
 	net    *Net
 	record map[overlay.PeerID]routing.Outcome
 	wake   time.Duration
-	peers  []overlay.PeerID // keys of Knows, sorted, once asked for
+	sorted []overlay.PeerID // keys of Knows, sorted, once asked for
 }
 
 // Add makes a node; cfg's Self, Has and Rand are set here.
@@ -112,14 +114,14 @@ func Fingerprint(key []byte) summary.Fingerprint {
 type view Node
 
 func (v *view) known() []overlay.PeerID {
-	if len(v.peers) != len(v.Knows) {
-		v.peers = v.peers[:0]
+	if len(v.sorted) != len(v.Knows) {
+		v.sorted = v.sorted[:0]
 		for p := range v.Knows {
-			v.peers = append(v.peers, p)
+			v.sorted = append(v.sorted, p)
 		}
-		slices.Sort(v.peers)
+		slices.Sort(v.sorted)
 	}
-	return v.peers
+	return v.sorted
 }
 
 // Candidates finds the key by its fingerprint among those that the net's nodes hold or claim.
@@ -162,6 +164,15 @@ func (v *view) FalseMatches() float64 {
 func (v *view) Covers() coverage.Range { return v.Range }
 
 func (v *view) Contacts() []coverage.Contact { return v.Ask }
+
+func (v *view) Sharp() coverage.Range {
+	if sharp := v.Clear; sharp != (coverage.Range{}) {
+		return sharp
+	}
+	return v.Range
+}
+
+func (v *view) Peers() []coverage.Contact { return v.Others }
 
 // Informants say what they know, except those that boast.
 func (v *view) Informants() []overlay.Informant {

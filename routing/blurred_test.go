@@ -1,0 +1,128 @@
+package routing_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// blurred is a network of peers that each know the range of a depth around them well, and of the others hardly anything.
+func blurred(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node) {
+	t.Helper()
+	net := routingtest.NewNet(1)
+	nodes := make([]*routingtest.Node, n)
+	for i := range nodes {
+		node, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes[i] = node
+	}
+	for i, node := range nodes {
+		node.Clear = coverage.Around(overlay.PlaceOf(node.ID), depth)
+		for j, other := range nodes {
+			at := overlay.PlaceOf(other.ID)
+			if i == j {
+				continue
+			}
+			node.Knows[other.ID] = 0.7
+			if node.Clear.Contains(at) {
+				node.Knows[other.ID] = 0.001
+			}
+			node.Others = append(node.Others, coverage.Contact{Peer: string(other.ID), Record: []byte("r"), Place: at, Depth: depth})
+		}
+	}
+	return net, nodes
+}
+
+// find runs one query at a node.
+func find(net *routingtest.Net, node *routingtest.Node, mode routing.Mode) (routing.Stats, []overlay.PeerID) {
+	node.Done, node.Found = nil, map[routing.QueryID][]overlay.PeerID{}
+	net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
+	net.Run()
+	found := slices.Clone(node.Found[1])
+	slices.Sort(found)
+	return node.Done[0].Stats, found
+}
+
+// TestBlurredFindsAll: one peer of each range is asked, and whom these name. By the own directory alone, most peers are asked.
+func TestBlurredFindsAll(t *testing.T) {
+	net, nodes := blurred(t, 64, 3)
+	var want []overlay.PeerID
+	for i := 3; i < 64; i += 12 {
+		nodes[i].Holds["k"] = true
+		want = append(want, nodes[i].ID)
+	}
+	s, found := find(net, nodes[0], routing.All)
+	if most := 2 * (7 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most || s.Covered != 1 {
+		t.Errorf("found %v with %d messages, covered %v: want %v, %d messages", found, s.Messages, s.Covered, want, most)
+	}
+	nodes[0].Others = nil
+	if s, found := find(net, nodes[0], routing.All); !slices.Equal(found, want) || s.Messages < 2*64/2 {
+		t.Errorf("alone: found %v with %d messages, want %v", found, s.Messages, want)
+	}
+}
+
+// TestBlurredFindsAny: a key that one peer anywhere holds is found from anywhere, at two messages a range.
+func TestBlurredFindsAny(t *testing.T) {
+	net, nodes := blurred(t, 64, 3)
+	nodes[17].Holds["k"] = true
+	for i, node := range nodes {
+		if i == 17 {
+			continue
+		}
+		s, _ := find(net, node, routing.Any)
+		if s.Found != 1 || s.Messages > 2*(7+1+1) {
+			t.Errorf("%s: found %d with %d messages", node.ID, s.Found, s.Messages)
+		}
+		if node.Clear.Contains(overlay.PlaceOf(nodes[17].ID)) && s.Messages > 4 {
+			t.Errorf("%s knows the holder well, and spent %d messages", node.ID, s.Messages)
+		}
+	}
+}
+
+// TestBlurredAndDenied: when all that could be asked about a range deny, a search for one holder goes by the own directory in the
+// end, and who denied is not asked again.
+func TestBlurredAndDenied(t *testing.T) {
+	net, nodes := blurred(t, 64, 3)
+	nodes[17].Holds["k"] = true
+	home := coverage.Around(overlay.PlaceOf(nodes[17].ID), 3)
+	for i, node := range nodes {
+		node.Boasts = i != 17 && home.Contains(overlay.PlaceOf(node.ID))
+	}
+	for i, node := range nodes {
+		if i == 17 || node.Boasts {
+			continue
+		}
+		if s, _ := find(net, node, routing.Any); s.Found != 1 {
+			t.Errorf("%s found nobody with %d messages", node.ID, s.Messages)
+		}
+	}
+}
+
+// TestBlurredAndNarrow: peers that know less than was thought leave a part of their range to others.
+func TestBlurredAndNarrow(t *testing.T) {
+	net, nodes := blurred(t, 64, 3)
+	for _, node := range nodes[1:] {
+		node.Clear = coverage.Around(overlay.PlaceOf(node.ID), 4)
+		for other := range node.Knows {
+			if !node.Clear.Contains(overlay.PlaceOf(other)) {
+				node.Knows[other] = 0.7
+			}
+		}
+	}
+	var want []overlay.PeerID
+	for i := 3; i < 64; i += 12 {
+		nodes[i].Holds["k"] = true
+		want = append(want, nodes[i].ID)
+	}
+	s, found := find(net, nodes[0], routing.All)
+	if most := 2 * (15 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most {
+		t.Errorf("found %v with %d messages: want %v, %d messages", found, s.Messages, want, most)
+	}
+}
