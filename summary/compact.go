@@ -16,8 +16,8 @@ func (p *Prefix) Compact() *Prefix {
 
 func (p *Prefix) compact() bool { return p.parts == nil && p.held > 0 }
 
-// whole is p with its encoded parts, verified once more against the header's chain; if that fails, which would be a
-// fault of this package, the prefix of no parts and the error.
+// whole is p with its encoded parts, verified once more against the header's chain. If that fails, which would be a
+// fault of this package, it is the prefix of no parts, with the error.
 func (p *Prefix) whole() (*Prefix, error) {
 	if !p.compact() {
 		return p, nil
@@ -51,8 +51,8 @@ func (p *Prefix) nothing() *Prefix {
 	return &Prefix{header: p.header, plan: p.plan, chain: []Digest{p.header.Chain}, rate: 1}
 }
 
-// truncateCompact is Truncate of a compact prefix to fewer parts, one at least: the chain value where it ends follows
-// from the parts dropped, so that only these are encoded.
+// truncateCompact is Truncate of a compact prefix to fewer parts, one at least. The chain value where it ends follows
+// from the parts dropped, so only these are encoded.
 func (p *Prefix) truncateCompact(parts int) *Prefix {
 	dropped, err := encodeParts(p.plan, p.tries, parts, p.held)
 	if err != nil { // a fault of this package, as in whole

@@ -181,8 +181,8 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 	return open
 }
 
-// limits are the fewest and the most nodes that cells begin to end-1 of a block may have at a level: six standard
-// deviations from what n random keys leave there.
+// limits are the fewest and the most nodes that cells begin to end-1 of a block may have at a level. They lie six
+// standard deviations from what n random keys leave there.
 func (p *Plan) limits(block, begin, end, level int) (low, high int) {
 	start := int(p.blocks[block].start)
 	mean := scale(occupied(p.n, level), end-begin, 1<<start)

@@ -16,12 +16,12 @@ var (
 	ErrBase    = errors.New("delta on another base")  // not on the prefix it was applied to
 )
 
-// EncodeDelta returns what a holder of old, the first parts of one epoch, needs to get those of another epoch of the
-// same origin and shape. It covers at most the given number of parts, and as many as both hold. ErrNoDelta when the
+// EncodeDelta returns what a holder of old, the first parts of one epoch, needs to get those of another. Both are of
+// one origin and shape. It covers at most the given number of parts, and as many as both hold. ErrNoDelta when the
 // shapes differ or the parts themselves are no larger. Takes time O(n) and about 24 bytes of memory a key.
 //
-// In each region of hash space, where all is known at one level, it says which of the old nodes are gone and which are
-// new. Each of r nodes removed takes about log2(n/r) + 1.44 bits, each of a added among m about log2(m/a) + 1.44.
+// In each region of hash space that is known at one level, it says which of the old nodes are gone and which are new.
+// Each of r nodes removed takes about log2(n/r) + 1.44 bits, each of a added among m about log2(m/a) + 1.44.
 func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	parts = min(parts, old.Parts(), next.Parts())
 	if err := sameSeries(old.header, next.header); err != nil {

@@ -58,8 +58,9 @@ func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, e
 	return slices.Compact(sortUniform(memory)), nil
 }
 
-// sortUniform sorts numbers that are spread evenly over all of 64 bits, as those of a hash are, into other memory: by
-// their top bits into buckets of about two, and each of these by itself. O(n) for such numbers, O(n log n) for any.
+// sortUniform sorts numbers that are spread evenly over all of 64 bits, as those of a hash are, into other memory. It
+// puts them by their top bits into buckets of about two, and sorts each of these. O(n) for such numbers, O(n log n) for
+// any.
 func sortUniform(xs []uint64) []uint64 {
 	if len(xs) < 64 {
 		slices.Sort(xs)

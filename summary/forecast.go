@@ -11,7 +11,7 @@ type forecast struct {
 	levels [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }
 
-// step predicts the size of a step from one level to another, of a block that starts at a level: what stepBytes says of
+// step predicts the size of a step from one level to another, of a block that starts at a level, as stepBytes does for
 // all cells.
 func (f *forecast) step(start, from, to int) int {
 	bytes := 0

@@ -2,7 +2,7 @@ package summary
 
 import "math/bits"
 
-// Numbers of ones that a block is expected to have, in fixed point: they decide where parts end and what a decoder
+// Numbers of ones that a block is expected to have, in fixed point. They decide where parts end and what a decoder
 // accepts, so they have to be the same on every machine.
 
 // fill is 1 - e^(-n/2^level), the share of ones in a block of n keys, in units of 2^-62.
@@ -33,8 +33,8 @@ func scale(v, num, den int) int {
 // sigmas is how far a number of ones may lie from what is expected, in standard deviations.
 const sigmas = 6
 
-// slack is what a count of mean v may differ from v by: six standard deviations of a Poisson variable, and a little
-// more for small v, where it is not normal.
+// slack is what a count of mean v may differ from v by. It is six standard deviations of a Poisson variable, and a
+// little more for small v, where it is not normal.
 func slack(v int) int { return sigmas*(isqrt(v)+1) + sigmas }
 
 // isqrt is the root of v, rounded down.

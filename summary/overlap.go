@@ -15,10 +15,10 @@ import (
 // different seeds.
 //
 // Both are brought to a common level, in all of hash space or only where both are known deeper. The choice of least
-// predicted variance is counted. From the ones t1, t2 and t12 of both and of their AND, each size is S⁻¹(t) = -m
-// ln(1-t/L), which gives |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12): equation 6 of Papapetrou et al. (2010). As the headers
-// say n1 and n2 exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the other error that goes with them
-// is taken out. O(n1+n2).
+// predicted variance is counted. The ones of both and of their AND are t1, t2 and t12. A size is S⁻¹(t) = -m ln(1-t/L).
+// So |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12), equation 6 of Papapetrou et al. (2010). As the headers say n1 and n2
+// exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the other error that goes with them is taken out.
+// O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
 	if a.header.Seed != b.header.Seed {
 		return estimate.Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", a.header.Seed, b.header.Seed, ErrSeed)
@@ -205,8 +205,8 @@ type estimated struct {
 }
 
 // score sets the Wilson score interval of an estimate: every c in [0, most] whose own standard deviation puts the value
-// within z deviations of c, z following from the confidence. For few keys it covers better than the normal interval,
-// which takes the deviation at the value.
+// within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval, which takes
+// the deviation at the value.
 func (e estimated) score(most float64) estimate.Interval {
 	if e.Saturated {
 		e.High = most

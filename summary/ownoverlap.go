@@ -112,8 +112,8 @@ func fills(t *trie.Block) []float64 {
 	return out
 }
 
-// variance is that of the estimate if c of n1 keys are held: false positives among the others, and what the part of
-// hash space not tested may hold.
+// variance is that of the estimate if c of n1 keys are held. It comes from false positives among the others, and from
+// what the untested part of hash space may hold.
 func (t ownTest) variance(n1, c float64) float64 {
 	scale := n1 / t.tested
 	return float64(scale*scale*t.noise*(1-c/n1)) + float64(c*(1-c/n1)*max(0, 1-t.share)/t.share)

@@ -56,8 +56,8 @@ func appendDescent(dst []byte, nodes []uint64) (out []byte, parents []uint64) {
 	return dst[:size], nodes[:count]
 }
 
-// ascend puts the parents of nodes in their place, says how many there are, sets the flags of those with both children,
-// and writes which child the others have. Without a jump that depends on the nodes.
+// ascend puts the parents of nodes in their place, and returns how many there are. It sets the flags of those with both
+// children, and writes which child the others have. Without a jump that depends on the nodes.
 func ascend(nodes, flags, sides []uint64) (count int) {
 	bit := 0
 	for i := 0; i < len(nodes); count++ {

@@ -1,7 +1,7 @@
 package bloom
 
-// batch is how many keys a lookup works on at once: many more than a processor has loads under way, and few enough for
-// their state to stay in the first-level cache.
+// batch is how many keys a lookup works on at once. They are many more than a processor has loads under way, and few
+// enough for their state to stay in the first-level cache.
 const batch = 512
 
 // cached is the number of words up to which there is little to wait for: 256 KiB, well within a processor's
@@ -78,8 +78,8 @@ func (l *lookup) run(f *Filter, found []bool) {
 // ask asks one hash function of the live keys, moves those that pass to the front, and returns how many they are.
 //
 // Three loops are faster than one. The shorter the loop that loads from the filter, the more of its turns a processor
-// has under way; and it must not move the keys, for the place of each depends on all loads before, and what is stored
-// at a place not known yet holds up the loads that follow.
+// has under way. That loop must not move the keys, for the place of each depends on all loads before. A store to a
+// place not known yet would hold up the loads that follow.
 func (l *lookup) ask(f *Filter, p probe, live []uint16) int {
 	words, m, at := f.words, f.params.BlockBits, l.at[:len(live)]
 	for j, i := range live {

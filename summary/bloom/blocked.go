@@ -83,7 +83,7 @@ func bitsPerKey(k int, rate float64) float64 {
 	return high
 }
 
-// blockedRate is the false-positive rate at c bits a key: a line has a Poisson number j of keys, and a bit in it is set
+// blockedRate is the false-positive rate at c bits a key. A line has a Poisson number j of keys, and a bit in it is set
 // with probability 1-(1-1/512)^(kj).
 func blockedRate(c float64, k int) float64 {
 	mean := lineBits / c

@@ -31,8 +31,8 @@ type compressed struct {
 	rate   float64 // expected false-positive rate
 }
 
-// CompressedForBits returns the standard filter of lowest false-positive rate among those of at most maxBits bits whose
-// expected compressed size with n keys is at most the given bits (section II.B). The size is [Params.CompressedBits],
+// CompressedForBits returns a standard filter of at most maxBits bits whose expected compressed size with n keys is at
+// most the given bits. It is the one of lowest false-positive rate (section II.B). The size is [Params.CompressedBits],
 // for large n. It takes few hash functions and a long array: k <= ⌈m/n ln 2⌉.
 func CompressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
@@ -41,8 +41,8 @@ func CompressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	return leastRate(n, bits, maxBits)
 }
 
-// CompressedForRate returns the standard filter of least expected compressed size among those of at most maxBits bits
-// whose false-positive rate with n keys is at most rate (section II.B).
+// CompressedForRate returns a standard filter of at most maxBits bits whose false-positive rate with n keys is at most
+// rate. It is the one of least expected compressed size (section II.B).
 func CompressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
 		return Params{}, err
@@ -87,7 +87,7 @@ func leastRate(n int, bits float64, maxBits uint64) (Params, error) {
 }
 
 // longest is the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half) on,
-// size grows with c; a filter that may not even be so long is denser than half, and taken as it is.
+// size grows with c. A filter that may not be that long is denser than half, and taken as it is.
 func longest(size func(c float64) float64, limit, half, most float64) float64 {
 	if size(most) <= limit {
 		return most

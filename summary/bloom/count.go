@@ -2,8 +2,8 @@ package bloom
 
 import "math/bits"
 
-// The loops count eight words a turn, each in a statement of its own: the compiler makes a branch around every
-// population count, for processors that have none, and lays it out best that way. A quarter faster than a word a turn.
+// The loops count eight words a turn, each in a statement of its own. The compiler makes a branch around every
+// population count, for processors that lack it, and lays it out best that way. A quarter faster than a word a turn.
 
 // countOnesWords counts the bits set.
 func countOnesWords(a []uint64) int {

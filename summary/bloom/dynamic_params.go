@@ -36,8 +36,8 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
 }
 
-// blocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if even those
-// don't reach it.
+// blocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if that takes
+// more.
 func (p DynamicParams) blocksFor(n int, rate float64) (blocks int, reached bool) {
 	all := p.Batch.Blocks
 	for p.Batch.Blocks = 1; p.Batch.Blocks <= all; p.Batch.Blocks++ {

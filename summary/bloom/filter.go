@@ -24,8 +24,8 @@ func New(p Params) (*Filter, error) {
 	return newFilter(p, make([]uint64, wordsFor(p.Bits()))), nil
 }
 
-// NewForRate returns an empty standard filter under the zero Seed: the shortest whose false-positive rate with n keys
-// is at most rate (0 < rate < 1). An error is matched by ErrParams.
+// NewForRate returns an empty standard filter under the zero Seed. It is the shortest whose false-positive rate with n
+// keys is at most rate (0 < rate < 1). An error is matched by ErrParams.
 func NewForRate(n int, rate float64) (*Filter, error) {
 	p, err := ParamsForRate(n, rate)
 	if err != nil {
@@ -127,7 +127,7 @@ func (f *Filter) BlockOnesCount(block int) int {
 func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
 // FalsePositiveRate is the false-positive rate of the filter as its bits are. It is (t/m)^k for t bits set in a
-// standard filter (Papapetrou et al., section 2), and the product of the blocks' rates in a partitioned one.
+// standard filter (Papapetrou et al., section 2). In a partitioned one it is the product of the blocks' rates.
 func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for b := range f.params.Blocks {

@@ -7,7 +7,7 @@ const maxHashes = 1024
 
 // Hash function i is the multiply-shift x_i = a_i*A + B mod 2^64 of the 128-bit hash (A, B), a_i a fixed odd number.
 // Its position is the top of x_i: floor(x_i*m_b/2^64). Hash functions are numbered through all blocks. It costs two
-// multiplications. Double hashing and its kin cost less and have a floor under the false-positive rate, of n/m_b²,
+// multiplications. Double hashing and its kin cost less. They have a floor under the false-positive rate, of n/m_b²,
 // which partitioned filters feel (Kirsch and Mitzenmacher 2008, section 8).
 
 // multipliers are the a_i: odd numbers from splitmix64 (Steele, Lea, Flood 2014), seed 1.

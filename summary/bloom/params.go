@@ -117,8 +117,8 @@ func PartitionedForBits(n int, bits uint64) (Params, error) {
 	return Params{Blocks: int(min(bits/m, maxHashes)), BlockBits: m, Hashes: 1}, nil
 }
 
-// PartitionedForRate returns the parameters of the shortest block-partitioned filter with one hash function a block
-// whose false-positive rate with n keys is at most rate (0 < rate < 1).
+// PartitionedForRate returns the parameters of a block-partitioned filter with one hash function a block. It is the
+// shortest whose false-positive rate with n keys is at most rate (0 < rate < 1).
 func PartitionedForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
@@ -165,7 +165,7 @@ func bestHashes(c float64) int {
 }
 
 // asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash
-// functions as n grows (Mitzenmacher, section II.A). k need not be an integer, as in the figures of that paper.
+// functions as n grows (Mitzenmacher, section II.A). As in the figures of that paper, k need not be an integer.
 func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
 // halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.

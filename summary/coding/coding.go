@@ -20,9 +20,9 @@ func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err erro
 	return bitcode.DecodeBits(words, src, n, ones)
 }
 
-// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with: within a byte
-// up to 2^14 bits, within half a percent above. It is found in integers, so it is the same on every machine.
-// 0 <= ones <= n <= 2^40.
+// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with. It is within a
+// byte up to 2^14 bits, and within half a percent above. It is found in integers, so it is the same on every machine. 0
+// <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return bitcode.PredictedBytes(n, ones) }
 
 // AppendSparse appends sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits for each of m.

@@ -1,11 +1,11 @@
-// Package coding writes an array of bits in about as few bytes as its entropy allows, given its length n and the number
-// of ones in it. Every bit is taken to be one with probability ones/n, independently of the others: so are the bits of
-// a Bloom filter, whose compression Mitzenmacher ("Compressed Bloom Filters", 2002, section II) leaves to such a coder.
+// Package coding writes an array of bits, given its length n and the number of ones, in about as few bytes as its
+// entropy allows. Every bit is taken to be one with probability ones/n, independently of the others. So are the bits of
+// a Bloom filter: Mitzenmacher ("Compressed Bloom Filters", 2002, section II) leaves its compression to such a coder.
 //
-// Both ends know n and ones, from a header or by counting, and everything else follows from the two alone, in integer
-// arithmetic: the method, its tables, the predicted size. So there is no table and no flag in the code, and the same
-// bits give the same bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only
-// what [AppendBits] writes, and reports how many bytes that was.
+// Both ends know n and ones, from a header or by counting. The method, its tables and the predicted size follow from
+// the two alone, in integer arithmetic. So there is no table and no flag in the code, and the same bits give the same
+// bytes on every machine. The codes are canonical and delimit themselves: [DecodeBits] accepts only what [AppendBits]
+// writes, and reports how many bytes that was.
 //
 // The methods, where "few" are the ones, or the zeros if there are fewer of those (then the complement is coded):
 //
@@ -16,8 +16,8 @@
 //   - rANS of the gaps between the few, if they are less than a fifteenth;
 //   - rANS of bytes, else.
 //
-// rANS takes 6 bytes for each lane beyond the entropy; codes from 8 KiB on have four lanes, shorter ones have one.
-// For 128 KiB of random bits the code is within 0.2 % of the entropy for few/n from 0.05 on, within 0.4 % from 0.001
-// on. Coding and decoding cost about 2 ns for a byte of the array in bytes, and 3 to 6 ns for each of the few in
-// gaps. Nothing is allocated but what dst grows by; decoding puts a table of 34 KB on the stack.
+// rANS takes 6 bytes for each lane beyond the entropy; codes from 8 KiB on have four lanes, shorter ones have one. For
+// 128 KiB of random bits the code is within 0.2 % of the entropy for few/n from 0.05 on, and 0.4 % from 0.001. Coding
+// and decoding cost about 2 ns for a byte of the array in bytes, and 3 to 6 ns for each of the few in gaps. Nothing is
+// allocated but what dst grows by; decoding puts a table of 34 KB on the stack.
 package coding

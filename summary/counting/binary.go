@@ -32,9 +32,9 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 	return t.appendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
 }
 
-// UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about
-// len(b), checks that no fingerprint is there twice (one lookup each), and returns an error that matches ErrMalformed,
-// with the filter unchanged, for anything that Add and Remove could not have left.
+// UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about len(b), and
+// checks that no fingerprint is there twice (one lookup each). Anything that Add and Remove could not have left is an
+// error that matches ErrMalformed, and the filter is unchanged.
 func (t *DLeft) UnmarshalBinary(data []byte) error {
 	b, err := checkSum(data)
 	if err != nil {

@@ -16,9 +16,9 @@ const mostCounters = min(maxCounters, math.MaxInt/4)
 
 const counterTop = 15 // highest value of a four-bit counter
 
-// Bloom is the counting Bloom filter (Fan et al.; section 2.1 of the paper): m counters of four bits, k of them for
-// each member, chosen by double hashing of its fingerprint. It costs k memory accesses an operation, and 4m/n bits a
-// member: at equal false-positive rates more than twice what DLeft takes. Make one with NewBloom.
+// Bloom is the counting Bloom filter (Fan et al.; section 2.1 of the paper). It has m counters of four bits, k of them
+// for each member, chosen by double hashing of its fingerprint. It costs k memory accesses an operation, and 4m/n bits
+// a member: at equal false-positive rates more than twice what DLeft takes. Make one with NewBloom.
 type Bloom struct {
 	words    []uint64 // sixteen counters each
 	counters uint64
@@ -39,7 +39,7 @@ func NewBloom(m, k int) (*Bloom, error) {
 }
 
 // NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0
-// and 1 (both exclusive): k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
+// and 1 (both exclusive). It has k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
 func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 	if n < 0 || !(rate > 0 && rate < 1) {
 		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", ErrParams, n, rate)

@@ -13,11 +13,10 @@ var (
 	ErrCounterOverflow = errors.New("counting: counter overflow")
 )
 
-// DLeft is a d-left counting Bloom filter (section 3.2 of the paper): d subtables of buckets of cells, where a cell
-// keeps the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, given
-// by one permutation of the fingerprints a subtable, and is kept in the least loaded of them, the leftmost of equals.
-// As the permutations are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of
-// fingerprints.
+// DLeft is a d-left counting Bloom filter (section 3.2 of the paper). It has d subtables of buckets of cells; a cell
+// keeps the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, by a
+// permutation of the fingerprints. It is kept in the least loaded of them, the leftmost of equals. As the permutations
+// are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of fingerprints.
 //
 // Make one with New. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
 type DLeft struct {
@@ -59,9 +58,9 @@ func (t *DLeft) FingerprintBits() int { return int(t.bucketBits + t.remainderBit
 // SizeBytes is the memory of the cells.
 func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 
-// Target is the number of different fingerprints up to which an overflow need not be expected: an average load of three
-// quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow before
-// going beyond it.
+// Target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
+// three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow
+// before going beyond it.
 func (t *DLeft) Target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
 
 // Moves is how often Add had to move a member of the first subtable to make room.
@@ -88,8 +87,8 @@ func (t *DLeft) Count(f uint64) int {
 	return t.count(t.get(b, cell))
 }
 
-// Add adds f once more. When its counter is full it returns ErrCounterOverflow; when no cell can be had, even by moving
-// a member of its first bucket, ErrBucketOverflow; nothing has then changed.
+// Add adds f once more. When its counter is full it returns ErrCounterOverflow. When no cell can be had, even by moving
+// a member of its first bucket, it returns ErrBucketOverflow. Nothing has then changed.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
@@ -163,10 +162,10 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 	return true
 }
 
-// Grow doubles the number of buckets: the top bit of every remainder becomes the lowest bit of its bucket's number, in
-// the same subtable, so no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
+// Grow doubles the number of buckets. The top bit of every remainder becomes the lowest bit of its bucket's number, in
+// the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
 // become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
-// counters get that bit: cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it
+// counters get that bit. Cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it
 // works. It returns ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more
 // than 16 bits.
 func (t *DLeft) Grow() error {

@@ -7,10 +7,10 @@
 // Both take fingerprints: keys already hashed by the caller to a uint64. Neither ever forgets a member, and both report
 // an overflow and change nothing, rather than losing count.
 //
-// Cost of a DLeft with d subtables, r-bit remainders and c-bit counters at the usual load of 6 of 8 cells: 4(r+c)/3
-// bits a member, d memory accesses an operation, no allocation, and a false-positive rate of n/2^q where 2^q is the
-// number of different fingerprints (buckets a subtable × 2^r). With q = 48 whole fingerprints can be listed again,
-// which makes the filter a mirror of a collection from which any other summary can be built.
+// A DLeft with d subtables, r-bit remainders and c-bit counters, at the usual load of 6 of 8 cells, costs 4(r+c)/3 bits
+// a member. An operation takes d memory accesses and no allocation. The false-positive rate is n/2^q, where 2^q is the
+// number of different fingerprints (buckets a subtable × 2^r). With q = 48 whole fingerprints can be listed again. The
+// filter is then a mirror of a collection, from which any other summary can be built.
 //
 // The types are not safe for concurrent use.
 package counting

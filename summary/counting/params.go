@@ -38,16 +38,16 @@ type Params struct {
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
 }
 
-// ParamsForRemainder returns parameters for n members with remainders of r bits: the default form with the fewest
-// buckets that keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r (section
-// 4). With r = 14 a bucket is two machine words and is compared as such.
+// ParamsForRemainder returns parameters for n members with remainders of r bits. They are the default form with the
+// fewest buckets that keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r
+// (section 4). With r = 14 a bucket is two machine words and is compared as such.
 func ParamsForRemainder(n, r int) Params {
 	return Params{Buckets: bucketsFor(n), RemainderBits: r}.withDefaults()
 }
 
-// ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits: the default form with
-// the fewest buckets that keep the average load at 6 of 8 cells or less, and remainders of the bits that the bucket's
-// number leaves.
+// ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits. They are the default
+// form with the fewest buckets that keep the average load at 6 of 8 cells or less. Remainders have the bits that the
+// bucket's number leaves.
 func ParamsForFingerprint(n, q int) Params {
 	b := bucketsFor(n)
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()

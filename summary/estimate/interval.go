@@ -79,8 +79,8 @@ func checkConfidence(confidence float64) error {
 	return nil
 }
 
-// bisect returns the smallest value between low and high that is enough, given that high is and that whatever is above
-// an enough value is too.
+// bisect returns the smallest value between low and high that is enough. High is enough, and so is whatever lies above
+// a value that is.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
 		middle := low + float64((high-low)/2)

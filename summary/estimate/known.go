@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// IntersectionKnown estimates the number of elements that two sets of exactly n1 and n2 elements have in common. Where
-// the filters are off in their count of each set, which is known, they are likely off in the union by a known share of
-// that (control variates). So it is at least as good as [Array.Intersection], and much better for sets that are nearly
-// equal. The interval is normal.
+// IntersectionKnown estimates the number of elements that two sets of exactly n1 and n2 elements have in common. The
+// size of each set is known, so the error of its count is, too. The union is likely off by a known share of these
+// errors (control variates). So it is at least as good as [Array.Intersection], and much better for sets that are
+// nearly equal. The interval is normal.
 func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
@@ -32,8 +32,8 @@ func (a Array) IntersectionKnownDeviation(n1, n2, n12 float64) float64 {
 	return math.Sqrt(variance)
 }
 
-// control returns the shares of the errors of the two sets' estimates that the estimate of the union has to lose, and
-// the variance that stays: the regression of the union's error on theirs.
+// control is the regression of the error of the union's estimate on those of the two sets. It returns the share of each
+// that the union's estimate has to lose, and the variance that stays.
 func (a Array) control(x loads) (b1, b2, variance float64) {
 	g1, g2, g12, gu := a.covariance(x.first), a.covariance(x.second), a.covariance(x.both), a.covariance(x.either())
 	det := float64(g1*g2) - float64(g12*g12)

@@ -28,9 +28,9 @@ func (a Array) Common(confidence float64, all int, each ...int) (Interval, error
 	return around(n, a.commonVariance(n, each), confidence).clip(most, most), nil
 }
 
-// commonVariance is the variance of the estimate if n elements are common: that of the bits which common elements set,
-// and that of the bits which others set in all filters by chance. The others' bits are random sets of known sizes among
-// the m-s places left, so their AND has the variance (m-s) q (1 - q(1 + Σ(1/p-1))), q = Πp.
+// commonVariance is the variance of the estimate if n elements are common. It has that of the bits which common
+// elements set, and that of the bits which others set in all filters by chance. The others' bits are random sets of
+// known sizes among the m-s places left. So their AND has the variance (m-s) q (1 - q(1 + Σ(1/p-1))), q = Πp.
 func (a Array) commonVariance(n float64, each []int) float64 {
 	m, s := a.counted(), a.ExpectedOnes(n)
 	rest := m - s

@@ -1,11 +1,11 @@
-// Package frequency estimates how often each of many keys has been seen, in little memory: a count-min sketch (Cormode
-// and Muthukrishnan) that needs two hash functions only, section 9 of Kirsch and Mitzenmacher, "Less Hashing, Same
-// Performance: Building a Better Bloom Filter" (2008).
+// Package frequency estimates how often each of many keys has been seen, in little memory. It has a count-min sketch
+// (Cormode and Muthukrishnan) that needs two hash functions only: section 9 of Kirsch and Mitzenmacher, "Less Hashing,
+// Same Performance: Building a Better Bloom Filter" (2008).
 //
 // An estimate is never too low. It is too high by more than ε times the sum of all counts with probability at most δ,
-// over the choice of hash functions: so an estimate of a rare key among many frequent ones means little, and a limit
-// that acts on estimates can hit an innocent key with probability δ. Who knows the seed can choose keys that collide
-// with another.
+// over the choice of hash functions. So an estimate of a rare key among many frequent ones means little. A limit that
+// acts on estimates can hit an innocent key with probability δ. Who knows the seed can choose keys that collide with
+// another.
 //
 // Keys are fingerprints: already hashed by the caller to a uint64. Memory is 4 bytes for each of width · depth · copies
 // counters; adding and estimating touch depth · copies of them and allocate nothing. A Sketch is not safe for
@@ -43,10 +43,10 @@ type Params struct {
 	Seed   uint64 // draws the hash functions
 }
 
-// ParamsForError returns the parameters with which an estimate is too high by more than eps times the sum of all counts
-// with probability at most delta. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps, d
-// = ln(1/(eps(1-1/2e²))) rounded up, with which the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded
-// up, bring it to delta. The error matches ErrParams.
+// ParamsForError returns parameters for an error: with probability at most delta, an estimate is too high by more than
+// eps times the sum of all counts. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
+// and d = ln(1/(eps(1-1/2e²))) rounded up. With these the probability is at most eps; ln(1/delta)/ln(1/eps) copies,
+// rounded up, bring it to delta. The error matches ErrParams.
 func ParamsForError(eps, delta float64) (Params, error) {
 	if !(eps > 0 && eps < 1) {
 		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", ErrParams, eps)
@@ -130,8 +130,8 @@ func (s *Sketch) AddConservative(key uint64, n uint32) {
 	s.each(key, func(c *uint32) { *c = max(*c, want) })
 }
 
-// Estimate is how often key was counted: never less (up to 2³²-1), and more than eps·Total above it with at most the
-// probability that ParamsForError was given.
+// Estimate is how often key was counted. It is never less (up to 2³²-1). It is more than eps·Total too high with at
+// most the probability that ParamsForError was given.
 func (s *Sketch) Estimate(key uint64) uint32 {
 	least := uint32(math.MaxUint32)
 	s.each(key, func(c *uint32) { least = min(least, *c) })
@@ -155,8 +155,9 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 }
 
 // Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been
-// added here. After AddConservative it is not: estimates are still never too low, and never above those of Add, but may
-// be higher than if all had been added conservatively here. The error matches ErrMismatch and says what differs.
+// added here. After AddConservative it is not. Estimates are still never too low, and never above those of Add. But
+// they may be higher than if all had been added conservatively here. The error matches ErrMismatch and says what
+// differs.
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))
@@ -181,8 +182,8 @@ func difference(a, b Params) string {
 	}
 }
 
-// Halve ages the sketch: every count is halved, rounded down, so that what is no longer seen fades. Called once in a
-// period T by a rate limiter, the estimate of a key seen at a steady rate of r in T lies between r and 2r.
+// Halve ages the sketch: every count is halved, rounded down, so that what is no longer seen fades. When a rate limiter
+// calls it once in a period T, the estimate of a key seen r times in each T lies between r and 2r.
 func (s *Sketch) Halve() {
 	for i := range s.counts {
 		s.counts[i] /= 2

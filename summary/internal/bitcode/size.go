@@ -75,9 +75,9 @@ func (c *choice) chooseRANS(n int) {
 	c.most = coded + symbols/4 + 64 // no symbol has less than a quarter of the slots it should have: 2 bits each
 }
 
-// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with: within a byte
-// up to 2^14 bits, within half a percent above. It is found in integers, so it is the same on every machine.
-// 0 <= ones <= n <= 2^40.
+// PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with. It is within a
+// byte up to 2^14 bits, and within half a percent above. It is found in integers, so it is the same on every machine. 0
+// <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
 // maxBytes is at least the size of the code of any n bits with the given number of ones, random or not.

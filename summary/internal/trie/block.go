@@ -141,8 +141,8 @@ func (b *Block) Contains(x uint64) bool {
 	return s == nil || s.Has(x>>(64-b.level(s)), 0)
 }
 
-// Has reports whether the block, known there at least as deep as a level not above its start, has a node of that level,
-// or one below it. O(1).
+// Has reports whether the block has a node of a level, or one below it. The level is not above the start; what is known
+// there is at least as deep. O(1).
 func (b *Block) Has(node uint64, level int) bool {
 	s := b.find(int(node >> (level - int(b.Start))))
 	return s != nil && s.Has(node, b.level(s)-level)

@@ -1,9 +1,10 @@
-// Package trie holds what is known of one block of a summary: a binary trie over hash space, cut at one level here and
-// at another there.
+// Package trie holds what is known of one block of a summary. It is a binary trie over hash space, cut at one level
+// here and at another there.
 //
-// A node of level l is the top l bits of a position. The nodes of a level are coded after Elias and Fano ([Set]): by
-// cells, which are the nodes of the block's start level, about one a key. A [Block] puts sets together. A [Walker] goes
-// through the nodes of a block at any level not below what is known, folded: of the nodes below a node it shows one.
+// A node of level l is the top l bits of a position. The nodes of a level are coded after Elias and Fano ([Set]), by
+// cells. Cells are the nodes of the block's start level, about one a key. A [Block] puts sets together. A [Walker] goes
+// through the nodes of a block at any level not below what is known. It shows each once, however many nodes are known
+// below it.
 //
 // Nothing here reads bytes from others, and arguments are not checked: package summary decodes, and knows the limits.
 package trie

@@ -3,7 +3,7 @@ package trie
 import "math/bits"
 
 // Probe is a question to a block, asked step by step: whether it contains a position. A step loads what the next one
-// needs, and has no branch that depends on it: a wrong guess would make the processor forget the loads behind it. Who
+// needs, and has no branch that depends on it. A wrong guess would make the processor forget the loads behind it. Who
 // asks many blocks takes one step with all of them before the next.
 type Probe struct {
 	set   *Set // nil: unknown

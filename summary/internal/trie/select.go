@@ -2,7 +2,7 @@ package trie
 
 import "math/bits"
 
-// selectBit is the place of the k-th one of w, counted from 0. There is one. It has no branch that depends on w: the
+// selectBit is the place of the k-th one of w, counted from 0. There is one. It has no branch that depends on w. The
 // sums of ones up to each byte say in which byte it is, and a table where in that.
 func selectBit(w uint64, k int) int {
 	const lows, highs = 0x0101010101010101, 0x8080808080808080

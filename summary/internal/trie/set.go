@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Set holds the nodes of one level in cells Begin to End-1, in Elias and Fano's code: the number of nodes of each cell in
-// unary, and the low Depth bits of each node, packed. It takes Depth+2 bits a node and a little. Immutable.
+// Set holds the nodes of one level in cells Begin to End-1, in Elias and Fano's code. That is the number of nodes of
+// each cell in unary, and the low Depth bits of each node, packed. It takes Depth+2 bits a node and a little.
+// Immutable.
 type Set struct {
 	Begin, End int // cells
 	Depth      int // levels below the cells
@@ -53,8 +54,8 @@ func (s *Set) lowBits(i int) uint64 {
 	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8) & (1<<s.Depth - 1)
 }
 
-// Has reports whether s has the node of its level, or a node below one that is lower levels above it and not above the
-// cells. The node's cell must be in the range. O(1).
+// Has reports whether s has a node of its level, or one below the given node, which is lower levels above and not above
+// the cells. The node's cell must be in the range. O(1).
 func (s *Set) Has(node uint64, lower int) bool {
 	depth := s.Depth - lower
 	cell := int(node>>depth) - s.Begin
