@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -17,6 +20,7 @@ type Config struct {
 	Data         string        // path of a table or folder of collections, see package workload; "": the Debian data
 	Chunk        uint64        // bytes of a file per key; 0: 16 KiB
 	Queries      int           // of each kind; 0: 1000
+	QueriesLike  string        // by which rule of package holdings queries are drawn, or a log of seconds, peers and keys of which the times do not count; "": uniform
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
 	Shape        bool          // lines of TCP carry what their classes say, and take 10 ms; else what the machine can
@@ -100,6 +104,11 @@ func (c *Config) check() error {
 	}
 	if c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers {
 		fault("%d peers, want 2 to %d", c.Peers, workload.MaxPeers)
+	}
+	if c.QueriesLike != "" && holdings.CheckRule(c.QueriesLike) != nil {
+		if _, err := os.Stat(c.QueriesLike); err != nil {
+			fault("queries like %q: neither a rule (%s) nor a log", c.QueriesLike, strings.Join(holdings.Rules, ", "))
+		}
 	}
 	if c.Queries < 0 {
 		fault("%d queries, want 1 or more", c.Queries)

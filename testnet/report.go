@@ -29,6 +29,7 @@ type Report struct {
 	ConvergenceSeconds *float64 `json:"convergence_seconds"` // from the start until every peer holds every other's sample
 
 	Queries          int     `json:"queries"`
+	QueriesLike      string  `json:"queries_like"`  // rule by which they were drawn, or log
 	QueryErrors      int     `json:"query_errors"`  // of them, those that ended with an error
 	WrongHolders     int     `json:"wrong_holders"` // named by answers, but without the key
 	FindOne          FindOne `json:"find_one"`
@@ -108,7 +109,8 @@ type Class struct {
 func (r *run) report(p *partial) *Report {
 	rep := &Report{
 		Peers: len(r.ring.Peers()), Keys: r.ring.Keys(), Holdings: r.ring.Holdings(),
-		Seed: r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
+		QueriesLike: r.cfg.queriesLike(),
+		Seed:        r.cfg.Seed, Transport: r.cfg.Transport, Shaped: r.cfg.Shape,
 		Phase: p.Phase, Interrupted: p.Interrupted, Notes: p.Notes,
 		WallSeconds:   time.Since(r.started).Seconds(),
 		SummaryBytes:  float64(p.Summaries) / float64(max(1, p.Members)),

@@ -18,6 +18,7 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -61,9 +62,10 @@ type run struct {
 
 	ring    *keyring
 	truth   *judge.Truth
-	churn   *churn // nil: collections stay as they are
-	adds    *adds  // nil: nobody adds new keys
-	classes []int  // of links, by peer
+	logged  []holdings.Logged[int32] // queries to replay; nil: they are drawn
+	churn   *churn                   // nil: collections stay as they are
+	adds    *adds                    // nil: nobody adds new keys
+	classes []int                    // of links, by peer
 	wires   *wires
 	parts   *parts          // nil: all peers are members
 	members []*member       // peers of this process, ascending
@@ -130,6 +132,9 @@ func newRun(cfg Config) (*run, error) {
 	}
 	r.ring = newKeyring(data, summary.Seed{Network: Network}.Hasher())
 	r.truth = judge.New(data.Keys(), data.Collections())
+	if err := r.readLog(); err != nil {
+		return nil, err
+	}
 	if cfg.Churn > 0 {
 		r.churn = newChurn(r)
 	}
@@ -334,8 +339,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 // queries draws the queries of both kinds, mixed.
 func (r *run) queries() []workload.Query {
 	rng := r.cfg.random(asking)
-	queries := r.ring.Queries(workload.FindOne, r.cfg.Queries, rng)
-	queries = append(queries, r.ring.Queries(workload.FindAll, r.cfg.Queries, rng)...)
+	var queries []workload.Query
+	for _, kind := range []workload.Kind{workload.FindOne, workload.FindAll} {
+		queries = append(queries, r.drawn(kind, rng)...)
+	}
 	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
 	return queries
 }

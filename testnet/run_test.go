@@ -253,6 +253,7 @@ func TestBadConfig(t *testing.T) {
 		"too many":  {Peers: workload.MaxPeers + 1},
 		"negative":  {Peers: -1},
 		"queries":   {Queries: -1},
+		"like":      {QueriesLike: "nothing.csv"},
 		"transport": {Transport: "pigeon"},
 		"shape":     {Shape: true, Transport: QUIC},
 		"share":     {SummaryShare: 1.5},

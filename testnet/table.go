@@ -47,6 +47,7 @@ func (r *Report) writeOutcome(b *strings.Builder) {
 		{"time in all", fmt.Sprintf("%.1f s", r.WallSeconds)},
 		{"every peer knows every other after", converged},
 		{"", ""},
+		{"queries like", r.QueriesLike},
 		{"find one: recall", fmt.Sprintf("%s   (%d of %d queries answered)", ratio(r.FindOne.Recall), r.FindOne.Answered, r.FindOne.Queries)},
 		{"find all: recall", fmt.Sprintf("%s   (%d queries)", ratio(r.FindAll.Recall), r.FindAll.Queries)},
 		{"latency", fmt.Sprintf("p50 %.0f ms, p99 %.0f ms", r.LatencyMillis.P50, r.LatencyMillis.P99)},

@@ -22,7 +22,7 @@ func isCollection(name string) bool {
 // runCollection runs an experiment on collections, of the Debian data unless other is named.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	for _, flag := range []string{"keys", "strategy", "fix", "queries", "all", "topology", "split", "record", "trace", "warmup", "patience"} {
+	for _, flag := range []string{"keys", "strategy", "fix", "queries", "queries-like", "all", "topology", "split", "record", "trace", "warmup", "patience"} {
 		if c.IsSet(flag) {
 			return usageError{fmt.Errorf("experiment run %s: flag -%s is for experiments on networks", name, flag)}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -29,6 +30,7 @@ func networkFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; again for a grid (routing, scale); see venn experiment --help"},
 		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
+		&cli.StringFlag{Name: "queries-like", Usage: "routing, scale: draw queries by `RULE`: " + strings.Join(holdings.Rules, ", ") + ", or replay a CSV of seconds, peer and key numbers", Value: holdings.Interest},
 		&cli.DurationFlag{Name: "asking", Usage: "routing, scale: `TIME` over which the queries are spread", Value: time.Minute},
 		&cli.DurationFlag{Name: "warmup", Usage: "routing, scale: `TIME` before the first query", Value: time.Minute},
 		&cli.DurationFlag{Name: "patience", Usage: "routing, scale: `TIME` that a query may take", Value: 30 * time.Second},
@@ -130,7 +132,7 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
 		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweeps: sweepsOf(c), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
-		Queries: c.Int("queries"), Warmup: c.Duration("warmup"), Asking: c.Duration("asking"), Patience: c.Duration("patience"), Traces: c.String("trace"), All: c.Bool("all"), Seed: c.Uint64("seed"), Split: c.Bool("split"),
+		Queries: c.Int("queries"), Like: c.String("queries-like"), Warmup: c.Duration("warmup"), Asking: c.Duration("asking"), Patience: c.Duration("patience"), Traces: c.String("trace"), All: c.Bool("all"), Seed: c.Uint64("seed"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}
 	if kind := c.String("topology"); kind != string(sim.Random) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -73,6 +74,7 @@ func testnetCommand() *cli.Command {
 			&cli.StringFlag{Name: "data", Usage: "collections from `PATH`: a .tsv, a .tsv.gz, or a folder (default: Debian machines by role)", HideDefault: true},
 			&cli.Int64Flag{Name: "chunk", Usage: "one key for every `BYTES` of a file", Value: workload.DefaultChunk, Validator: within[int64](1, 1<<50)},
 			&cli.IntFlag{Name: "queries", Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
+			&cli.StringFlag{Name: "queries-like", Usage: "draw queries by `RULE`: " + strings.Join(holdings.Rules, ", ") + ", or replay a CSV of seconds, peers and keys", Value: holdings.Uniform},
 			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: goodLinks},
 			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links of these rates", Value: string(testnet.TCP), Validator: goodTransport},
 			&cli.BoolFlag{Name: "shape", Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
@@ -118,7 +120,7 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 		return usageError{errors.New("flag -against-simulator: goes with --scenario")}
 	}
 	cfg := testnet.Config{
-		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"),
+		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"), QueriesLike: c.String("queries-like"),
 		Links: mix, Transport: testnet.Transport(c.String("transport")), Shape: c.Bool("shape"), Seed: c.Uint64("seed"),
 		Warmup: warmup(c), SummaryShare: c.Float("summary-share"), Connections: c.Int("connections"), Origins: c.Int("origins"), Memory: c.Int("memory"), NoShare: c.Bool("no-share"), Timeout: c.Duration("timeout"),
 		Churn: c.Float("churn"), Adds: c.Float("adds"), Minutes: c.Float("minutes"), Faulty: c.Int("faulty"),

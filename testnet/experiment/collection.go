@@ -271,7 +271,7 @@ func (c *collectionRun) each(n int, do func(i int)) {
 // collections are the data that runs share.
 type collections struct {
 	data     *workload.Data
-	truth    *holdings
+	truth    *heldBits
 	fps      [][]summary.Fingerprint // of every peer
 	prefixes func() []*summary.Prefix
 }

@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
@@ -46,6 +49,7 @@ type NetworkOptions struct {
 	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
 	Trials     int                 // of every point, each with the next seed; 0: 5, or 1 with Look
 	Queries    int                 // of every run; 0: 2,000
+	Like       string              // by which rule of package holdings queries are drawn, or a log of them to replay; "": interest
 	Asking     time.Duration       // over which the queries are spread; 0: 60 s
 	Warmup     time.Duration       // before the first query; 0: 60 s
 	Patience   time.Duration       // of a query; 0: 30 s
@@ -211,6 +215,8 @@ type setting struct {
 	At         []Coordinate
 	Trial      int
 	Queries    int
+	Like       string
+	Logged     string // what is in the log that is replayed
 	Warmup     time.Duration
 	Asking     time.Duration
 	Patience   time.Duration
@@ -256,6 +262,7 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	setDefault(&o.Warmup, warmup)
 	setDefault(&o.Patience, patience)
 	setDefault(&o.Data, clustered)
+	setDefault(&o.Like, holdings.Interest)
 	if o.Strategies == nil {
 		o.Strategies = strategies.All()
 		if name == Scale {
@@ -279,13 +286,19 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			return nil, err
 		}
 	}
+	logged := ""
+	if holdings.CheckRule(o.Like) != nil {
+		if logged, err = contents(o.Like); err != nil {
+			return nil, fmt.Errorf("%w: queries like %s: neither a rule (%s) nor a log: %w", ErrOptions, o.Like, strings.Join(holdings.Rules, ", "), err)
+		}
+	}
 	var points []setting
 	for _, place := range places {
 		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
 			for _, s := range o.Strategies {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Contents: inside, Trial: trial,
-					Queries: o.Queries, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Queries: o.Queries, Like: o.Like, Logged: logged, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
 					p.scale()
@@ -516,8 +529,12 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 		}
 		return lookErr == nil
 	}
+	like, asks, err := p.like(data)
+	if err != nil {
+		return NetworkRow{}, err
+	}
 	s, err = sim.New(sim.Config{
-		Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
+		Like: like, Script: sim.Script{Asks: asks}, Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
 		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Rates: p.rates(), Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
 		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
@@ -589,6 +606,33 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 		row.Kinds = append(row.Kinds, scenario.Kind(k))
 	}
 	return row
+}
+
+// like is the rule by which queries are drawn, or those of a log, in which peers and keys are numbers.
+func (p setting) like(data *sim.Data) (rule string, asks []sim.Ask, err error) {
+	if p.Logged == "" {
+		return p.Like, nil, nil
+	}
+	f, err := os.Open(p.Like)
+	if err != nil {
+		return "", nil, fmt.Errorf("experiment: %w", err)
+	}
+	defer f.Close()
+	below := func(text string, most int) (int, bool) {
+		n, err := strconv.Atoi(text)
+		return n, err == nil && n >= 0 && n < most
+	}
+	logged, err := holdings.ReadLog(f, p.Warmup+p.Asking,
+		func(text string) (strategy.ID, bool) { n, ok := below(text, data.Peers()); return strategy.ID(n), ok },
+		func(text string) (uint32, bool) { n, ok := below(text, data.Keys()); return uint32(n), ok })
+	if err != nil {
+		return "", nil, fmt.Errorf("%w: %s: %w", ErrOptions, p.Like, err)
+	}
+	for _, q := range logged {
+		asks = append(asks, sim.Ask{At: q.At, Peer: q.Asker, Key: q.Key})
+	}
+	slices.SortStableFunc(asks, func(a, b sim.Ask) int { return cmp.Compare(a.At, b.At) })
+	return "", asks, nil
 }
 
 // parallel calls do(0) to do(n-1) on all processors, a few at a time.

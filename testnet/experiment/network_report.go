@@ -80,7 +80,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"collections", o.Data},
 		{"keys of every peer", strconv.Itoa(o.Keys)},
 		{"topology", string(topology.Kind)},
-		{"queries", fmt.Sprintf("%d of every run, for %s", o.Queries, want)},
+		{"queries", fmt.Sprintf("%d of every run, for %s, like %s", o.Queries, want, o.Like)},
 		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", o.Warmup.Seconds(), o.Asking.Seconds(), o.Patience.Seconds())},
 		{"trials", strconv.Itoa(o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
@@ -398,5 +399,45 @@ func TestTraces(t *testing.T) {
 		if hash := fmt.Sprintf("%x", sha256.Sum256(b)); err != nil || hash != row.TraceHash {
 			t.Errorf("%s, %s: hash %s, want %s: %v", row.Strategy, row.Point(), hash, row.TraceHash, err)
 		}
+	}
+}
+
+// Queries are drawn by a rule, or replayed from a log; what is neither is refused. A run is another one when its log changes.
+func TestQueriesLike(t *testing.T) {
+	run := func(like string) (NetworkRow, error) {
+		r, err := RunNetwork(context.Background(), Routing, NetworkOptions{
+			Peers: 20, Keys: 30, Trials: 1, Queries: 50, Asking: 5 * time.Second, Warmup: time.Second, Strategies: []strategy.Strategy{flooding.Strategy}, Like: like,
+		})
+		if err != nil {
+			return NetworkRow{}, err
+		}
+		return r.Rows[0], nil
+	}
+	traces := map[string]bool{}
+	for _, rule := range append([]string{""}, holdings.Rules...) {
+		r, err := run(rule)
+		if err != nil || r.Queries != 50 || r.Recall < 0.9 {
+			t.Errorf("%q: %d queries, recall %v, %v", rule, r.Queries, r.Recall, err)
+		}
+		traces[r.TraceHash] = true
+	}
+	if len(traces) != 4 { // interest is what is drawn by unless said otherwise
+		t.Errorf("%d traces, want 4", len(traces))
+	}
+	log := filepath.Join(t.TempDir(), "log.csv")
+	text := ""
+	for p := range 20 { // who holds the key asks nothing
+		text += fmt.Sprintf("%d,%d,100\n", 1+p%5, p)
+	}
+	for text, good := range map[string]bool{text: true, text + "99,0,1\n": false} {
+		if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := run(log); (err == nil) != good || good && (r.Queries < 1 || r.Queries >= 20) {
+			t.Errorf("%q: %d queries, %v", text, r.Queries, err)
+		}
+	}
+	if _, err := run("nothing.csv"); !errors.Is(err, ErrOptions) {
+		t.Errorf("nothing to replay: %v", err)
 	}
 }

@@ -5,18 +5,30 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // asker draws the queries: evenly spread over the time for them, each by a peer that is online, for a key that the peer
-// lacks and another that is online holds. All but Config.Outside of them are for what a peer of the same interest holds.
+// lacks and another that is online holds. Where Config.Like does not say otherwise, all but Config.Outside of them are for what a peer of the same interest holds.
 type asker struct {
 	cfg   *Config
 	rng   *rand.Rand
 	asked int // queries planned so far, or given up
+
+	drawer *holdings.Drawer[strategy.ID] // of a rule other than interest
 }
 
-func newAsker(cfg *Config) asker { return asker{cfg: cfg, rng: cfg.random(asking)} }
+func newAsker(cfg *Config, held *Held) asker {
+	a := asker{cfg: cfg, rng: cfg.random(asking)}
+	if cfg.Like != "" && cfg.Like != holdings.Interest {
+		a.drawer = &holdings.Drawer[strategy.ID]{Rule: cfg.Like, Exponent: zipfExponent, Held: held.Now}
+	}
+	return a
+}
+
+// zipfExponent is that of the rule zipf.
+const zipfExponent = 0.8
 
 // due is when the next query begins.
 func (a *asker) due() time.Duration {
@@ -41,6 +53,13 @@ func (s *Sim) ask() {
 		q := asks[a.asked-1]
 		if s.churn.online[q.Peer] && !s.held.Holds(q.Peer, q.Key) {
 			s.begins(q)
+		}
+		return
+	}
+	if a.drawer != nil {
+		online := func(p strategy.ID) bool { return s.churn.online[p] }
+		if p, key, drawn := a.drawer.Query(s.cfg.Data.Keys(), a.rng, online, online); drawn {
+			s.begins(Ask{at, p, key})
 		}
 		return
 	}

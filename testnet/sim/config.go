@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -38,6 +40,9 @@ type Config struct {
 	Queries  int
 	All      bool    // every holder is wanted; else one
 	Outside  float64 // share of the queries that are for what any peer holds, not one of the same interest, in (0, 1]; 0: 0.1
+
+	// Like is the rule of package holdings by which queries are drawn; "": interest.
+	Like string
 
 	Seed uint64
 
@@ -122,6 +127,7 @@ func (c *Config) check() error {
 	fault(!(c.Outside >= 0 && c.Outside <= 1), "share %v of queries outside of an interest, not in (0, 1]", c.Outside)
 	fault(!(c.Churn.Killed >= 0 && c.Churn.Killed < 1) || c.Churn.KilledAt < 0, "share %v of peers killed at %v: not in [0, 1), or below 0", c.Churn.Killed, c.Churn.KilledAt)
 	fault(len(c.Script.Moves) > 0 && c.Churn.Killed > 0, "moves besides those who are killed")
+	fault(c.Like != "" && !slices.Contains(holdings.Rules, c.Like), "queries like %q: there are %v", c.Like, holdings.Rules)
 	fault(c.Queries < 0, "%d queries", c.Queries)
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
 	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)

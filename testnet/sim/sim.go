@@ -75,7 +75,7 @@ func New(cfg Config) (*Sim, error) {
 	if s.factory, err = cfg.Strategy.Open(s.world); err != nil {
 		return nil, fmt.Errorf("%w: strategy %s: %w", ErrConfig, cfg.Strategy.Name, err)
 	}
-	s.asker = newAsker(&s.cfg)
+	s.asker = newAsker(&s.cfg, s.held)
 	s.tally = tally{sim: s, upkeep: make([]int64, len(s.nodes)), load: make([]int32, len(s.nodes))}
 	s.churn = newChurn(&s.cfg)
 	if cfg.Detail {

@@ -1,0 +1,49 @@
+package testnet
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/workload"
+)
+
+// Queries are drawn by the rule that the configuration names, or come from a log: each for a key that its asker lacks.
+func TestQueriesLike(t *testing.T) {
+	data, err := workload.Load(workload.Config{Peers: 8, Chunk: 1 << 20, Rand: rand.New(rand.NewPCG(1, 2))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := newKeyring(data, summary.Seed{Network: Network}.Hasher())
+	log := filepath.Join(t.TempDir(), "log.csv")
+	key := uint32(slices.IndexFunc(data.Collection(0), func(k uint32) bool { return !slices.Contains(data.Collection(1), k) }))
+	key = data.Collection(0)[key]
+	if err := os.WriteFile(log, []byte("0,1,"+string(data.Key(key))+"\n3,0,"+string(data.Key(key))+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mean := map[string]float64{} // holders of what is asked for
+	for _, like := range append(slices.Clone(holdings.Rules), log) {
+		r := &run{cfg: Config{Queries: 200, QueriesLike: like}, ring: ring, truth: judge.New(data.Keys(), data.Collections())}
+		if err := r.readLog(); err != nil {
+			t.Fatal(err)
+		}
+		queries := r.queries()
+		if want := map[bool]int{true: 2, false: 400}[like == log]; len(queries) != want { // of both kinds; the second line's asker holds the key
+			t.Errorf("%s: %d queries, want %d", like, len(queries), want)
+		}
+		for _, q := range queries {
+			if r.truth.Has(q.Asker, q.Key) || r.truth.Findable(q.Asker, q.Key) == 0 || like == log && (q.Asker != 1 || q.Key != key) {
+				t.Fatalf("%s: %+v", like, q)
+			}
+			mean[like] += float64(r.truth.Findable(q.Asker, q.Key)) / float64(len(queries))
+		}
+	}
+	if mean[holdings.Popular] <= mean[holdings.Uniform] {
+		t.Errorf("holders of what is asked for: %v", mean)
+	}
+}
