@@ -99,7 +99,7 @@ func TestKilled9(t *testing.T) {
 	kill()
 	took := func(n *Node, key []byte) (time.Duration, []peer.ID) {
 		at := time.Now()
-		named := find(t, n, key, QueryOptions{Others: true})
+		named := find(t, n, key, QueryOptions{Others: true, Timeout: time.Minute})
 		return time.Since(at), named
 	}
 	// At once somebody asks for its keys: that is slow at most, never wrong.
