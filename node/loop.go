@@ -167,6 +167,9 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	if s.Lost {
 		l.step(overlay.Lost{Peer: overlay.PeerID(p)})
 	}
+	if s.Unheard {
+		l.step(tails.Lost{Peer: overlay.PeerID(p)})
+	}
 	if s.Mesh == inbox.Ended || s.Mesh == inbox.EndedAndBegun {
 		l.n.links.Meshed(p, false)
 		l.n.mesh.Meshed(p, false)

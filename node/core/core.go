@@ -117,6 +117,8 @@ func (m *Machine) happened(now time.Duration, in overlay.Input) {
 		}
 	case overlay.LinkClosed:
 		m.tails(now, tails.LinkClosed{Peer: in.Peer})
+	case overlay.Lost:
+		m.tails(now, tails.Lost{Peer: in.Peer})
 	}
 }
 

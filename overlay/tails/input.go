@@ -52,6 +52,9 @@ type LinkOpened struct {
 // LinkClosed says that the last connection to a peer is gone.
 type LinkClosed struct{ Peer overlay.PeerID }
 
+// Lost says that a message to a linked peer was dropped on the way.
+type Lost struct{ Peer overlay.PeerID }
+
 // Leaving says that the node is about to close: its links are told.
 type Leaving struct{}
 
@@ -72,6 +75,7 @@ func (Changed) input()     {}
 func (Learned) input()     {}
 func (LinkOpened) input()  {}
 func (LinkClosed) input()  {}
+func (Lost) input()        {}
 func (Leaving) input()     {}
 func (Unreachable) input() {}
 func (Received) input()    {}

@@ -17,6 +17,7 @@ type link struct {
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
 	pulsed  time.Duration // when it was last told of our own tails
+	lost    int           // messages to it, since it was last heard
 	muted   time.Duration // nothing is taken from it before then
 	doubts  int           // peers doubted on its word since doubted
 	doubted time.Duration

@@ -44,6 +44,10 @@ const (
 	rideAfter = 400 * time.Millisecond
 	// tellEvery is how long a link is not told of the same origin again.
 	tellEvery = 300 * time.Millisecond
+	// lostPause is how long after a message was lost its link is told again. Each further one doubles it, up to mostLost times, until
+	// something comes from the link.
+	lostPause = time.Second
+	mostLost  = 4
 	// tidyEvery is how often origins that the overlay has forgotten are forgotten here.
 	tidyEvery = time.Minute
 	// muteFor is how long nothing is taken from a peer that sent a wrong tail.
@@ -140,6 +144,8 @@ func (m *Machine) Step(now time.Duration, in Input) []Effect {
 		m.opened(in)
 	case LinkClosed:
 		m.closed(in.Peer)
+	case Lost:
+		m.lost(in.Peer)
 	case Leaving:
 		m.leave()
 	case Unreachable:
@@ -176,6 +182,29 @@ func (m *Machine) opened(in LinkOpened) {
 	if o := m.origins[l.tag]; o != nil {
 		m.unfeed(o) // it sends us its tails itself
 		delete(m.bare, l.tag)
+	}
+}
+
+// lost has a link told again, soon, of all that it may not have heard.
+func (m *Machine) lost(p overlay.PeerID) {
+	l := m.links[p]
+	if l == nil {
+		return
+	}
+	soon := m.now + lostPause<<l.lost
+	l.lost = min(l.lost+1, mostLost)
+	l.owe(m.ownTag(), ask, soon)
+	for tag, pos := range l.known {
+		o := m.origins[tag]
+		pos.told, pos.knows = 0, false
+		l.known[tag] = pos
+		if o == nil || pos.direct || pos.fed || o.number() == 0 {
+			continue
+		}
+		l.owe(tag, ask, soon)
+	}
+	for tag := range l.feeds {
+		l.owe(tag, ask, soon)
 	}
 }
 
@@ -324,6 +353,7 @@ func (m *Machine) received(in Received) {
 	if l == nil {
 		return
 	}
+	l.lost = 0
 	for _, it := range in.Items[:min(len(in.Items), MaxItems)] {
 		if m.now < l.muted {
 			return

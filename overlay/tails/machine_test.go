@@ -650,3 +650,31 @@ func TestLongGroups(t *testing.T) {
 		t.Errorf("c is at state %d of 20", got)
 	}
 }
+
+// TestLostWord: a peer hears of a tail though the only word of it was lost, as the driver says so.
+func TestLostWord(t *testing.T) {
+	for _, said := range []bool{false, true} {
+		n := newNet(t, "a b c")
+		n.all(func(p, q *peer) { p.learn(q) })
+		n.link("a", "b")
+		n.link("b", "c")
+		n.run(200 * time.Millisecond)
+		lost := false
+		n.lose = func(from, to overlay.PeerID) bool {
+			lost = lost || from == "b" && to == "c"
+			return from == "b" && to == "c"
+		}
+		n.peers["a"].change(fps(0, 1), nil)
+		for i := 0; !lost && i < 50; i++ {
+			n.run(n.now + 100*time.Millisecond)
+		}
+		n.lose = nil
+		if said {
+			n.peers["b"].step(tails.Lost{Peer: "c"})
+		}
+		n.run(n.now + 1500*time.Millisecond)
+		if got, _, _ := n.peers["c"].machine.State("a"); (got == 1) != said {
+			t.Errorf("the driver says that a message was lost: %v; c is at state %d of 1", said, got)
+		}
+	}
+}

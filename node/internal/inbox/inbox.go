@@ -47,6 +47,7 @@ type PeerState struct {
 	Wanted  bool   // the link that has begun was asked for by this node
 	Dropped bool   // the link gave way to another, or its connection is no longer the node's
 	Lost    bool   // a message to it was dropped for want of room
+	Unheard bool   // a message of tails to it was dropped, for it is not subscribed yet
 }
 
 // Change is what has become of something since the loop last looked: the latest of what happened.
@@ -236,6 +237,11 @@ func (b *Inbox) MeshChanged(p peer.ID, c Change) {
 // Charged notes bytes that pubsub sent to a peer of its own accord.
 func (b *Inbox) Charged(p peer.ID, bytes int) {
 	b.change(p, func(s *PeerState) { s.Charged += bytes })
+}
+
+// Unheard notes that a message of tails to a peer was dropped, for it is not subscribed yet.
+func (b *Inbox) Unheard(p peer.ID) {
+	b.change(p, func(s *PeerState) { s.Unheard = true })
 }
 
 // Lost notes that a message to a peer was dropped.

@@ -299,6 +299,9 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
 			if !requests(o.to) {
 				m.cfg.Counters.Drop("not subscribed")
+				if o.group == wire.TailsGroup {
+					m.cfg.Inbox.Unheard(o.to)
+				}
 				return
 			}
 			yield(o.to, partialmessages.PublishAction{EncodedPartialMessage: o.parts, EncodedPartsMetadata: o.metadata})
