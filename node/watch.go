@@ -17,16 +17,14 @@ const (
 	// watchAsk is how long after a query that found nobody others are asked again; each time in vain doubles it.
 	watchAsk     = time.Second
 	mostWatchAsk = 16 * time.Second
-	// knownAsk is the first pause of a node that knows all peers: what they add it hears of.
-	knownAsk = 4 * time.Second
 	// watchBudget is the messages of a query that asks only those of whom the node knows that they have a key.
 	watchBudget = 4
 )
 
 // Watch waits until somebody has the keys: it yields each key with a peer that has confirmed it, as soon as one is found, and ends when
 // all are found, when ctx ends, or when the node is closed. A key that the node holds itself is found at once, at the node.
-// While nobody has a key, peers tell of it within a second; all others are asked after 4, 8, and 16 s, and
-// by a node that does not know all peers of the network at once, and after 1, 2, 4, … 16 s.
+// While nobody has a key, peers tell of it within a second; all others are asked after 1, 2, 4, … 16 s, and at once by a
+// node that does not know all peers of the network.
 func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer.AddrInfo] {
 	return func(yield func([]byte, peer.AddrInfo) bool) {
 		w := newWatcher(n, keys)
@@ -34,7 +32,7 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 			return
 		}
 		defer func() { _ = n.view(n.ctx, w.end) }()
-		budget, pause := w.budget, w.pause
+		budget, pause := w.budget, watchAsk
 		for due := w.waiting(); n.alive(ctx) == nil; {
 			for _, key := range due {
 				if p, ok := n.whoHas(ctx, key, budget); ok {
@@ -71,8 +69,7 @@ func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrI
 // watcher waits for keys. The loop shows it each peer of which something new is known.
 type watcher struct {
 	n      *Node
-	budget int           // of the first query
-	pause  time.Duration // before all are asked
+	budget int // of the first query
 
 	mu    sync.Mutex
 	keys  []awaited
@@ -88,7 +85,7 @@ type awaited struct {
 }
 
 func newWatcher(n *Node, keys [][]byte) *watcher {
-	w := &watcher{n: n, pause: watchAsk, match: make(chan struct{}, 1)}
+	w := &watcher{n: n, match: make(chan struct{}, 1)}
 	for _, k := range keys {
 		w.keys = append(w.keys, awaited{key: slices.Clone(k), print: n.hasher.Fingerprint(k), matched: map[overlay.PeerID]bool{}})
 	}
@@ -99,7 +96,7 @@ func newWatcher(n *Node, keys [][]byte) *watcher {
 func (w *watcher) begin(l *loop) {
 	l.watchers[w] = true
 	if !l.core.Overlay.Incomplete() && l.core.Overlay.Covers().Depth() == 0 {
-		w.budget, w.pause = watchBudget, knownAsk
+		w.budget = watchBudget
 	}
 }
 
