@@ -54,7 +54,7 @@ func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.
 		}
 		sources[i] = s
 	}
-	keys, report, err := join.Join(sources, bloom.Params{Seed: bloom.Seed{K0: rand.Uint64(), K1: rand.Uint64()}})
+	keys, report, err := join.Join(ctx, sources, bloom.Params{Seed: bloom.Seed{K0: rand.Uint64(), K1: rand.Uint64()}})
 	if n.ctx.Err() != nil {
 		err = ErrClosed
 	}
@@ -81,21 +81,20 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if held, err := n.SummaryOf(ctx, p); err == nil {
 		most = min(most, 2*held.Header().N+maxJoinNew)
 	}
-	return &remoteSet{n: n, ctx: ctx, peer: p, most: most}, nil
+	return &remoteSet{n: n, peer: p, most: most}, nil
 }
 
 // remoteSet is the set of a peer.
 type remoteSet struct {
 	n    *Node
-	ctx  context.Context
 	peer peer.ID
 	most int // keys that it may claim
 	size join.Size
 }
 
 // Size implements join.Source.
-func (s *remoteSet) Size() (join.Size, error) {
-	err := s.ask(wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
+func (s *remoteSet) Size(ctx context.Context) (join.Size, error) {
+	err := s.ask(ctx, wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
 		if !s.n.cfg.off.Has(defence.JoinSize) && p.Size.Keys > s.most || p.Size.Bytes < p.Size.Keys {
 			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Size.Keys, p.Size.Bytes, s.most)
 		}
@@ -106,8 +105,8 @@ func (s *remoteSet) Size() (join.Size, error) {
 }
 
 // Filter implements join.Source.
-func (s *remoteSet) Filter(p bloom.Params) (message []byte, err error) {
-	err = s.ask(wire.JoinRequest{Params: p}, nil, func(p wire.JoinPiece) error {
+func (s *remoteSet) Filter(ctx context.Context, p bloom.Params) (message []byte, err error) {
+	err = s.ask(ctx, wire.JoinRequest{Params: p}, nil, func(p wire.JoinPiece) error {
 		if message = append(message, p.Filter...); len(message) > wire.MaxJoinFilter {
 			return fmt.Errorf("%w: filter of more than %d bytes", wire.ErrLimit, wire.MaxJoinFilter)
 		}
@@ -117,14 +116,24 @@ func (s *remoteSet) Filter(p bloom.Params) (message []byte, err error) {
 }
 
 // Matching implements join.Source.
-func (s *remoteSet) Matching(p bloom.Params, message []byte) (keys [][]byte, err error) {
+func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte) (keys [][]byte, err error) {
+	codec, err := bloom.NewCodec(p)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := codec.Decode(message, nil)
+	if err != nil {
+		return nil, err
+	}
 	most, bytes := min(s.size.Bytes, maxJoin), 0
-	err = s.ask(wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
+	err = s.ask(ctx, wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
 		for _, k := range p.Keys {
-			bytes += join.KeyBytes(len(k))
+			if bytes += join.KeyBytes(len(k)); !filter.Contains(k) && !s.n.cfg.off.Has(defence.JoinKeys) {
+				return fmt.Errorf("%w: a key that is not in the filter", wire.ErrMalformed)
+			}
 		}
-		if keys = append(keys, p.Keys...); bytes > most {
-			return fmt.Errorf("%w: more than %d bytes of keys", wire.ErrLimit, most)
+		if keys = append(keys, p.Keys...); bytes > most || len(keys) > s.size.Keys {
+			return fmt.Errorf("%w: more than %d keys or %d bytes", wire.ErrLimit, s.size.Keys, most)
 		}
 		return nil
 	})
@@ -132,8 +141,8 @@ func (s *remoteSet) Matching(p bloom.Params, message []byte) (keys [][]byte, err
 }
 
 // ask sends a request, with the message of a filter if there is one, and takes the pieces of the answer.
-func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) (err error) {
-	st, err := s.n.streams.Open(s.ctx, s.peer, JoinID)
+func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) (err error) {
+	st, err := s.n.streams.Open(ctx, s.peer, JoinID)
 	if err != nil {
 		if got, err := s.n.host.Peerstore().SupportsProtocols(s.peer, JoinID); err == nil && len(got) == 0 {
 			return fmt.Errorf("%w: %s", ErrNoIntersect, s.peer)
@@ -141,7 +150,7 @@ func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinP
 		return err
 	}
 	defer func() { st.End(err) }()
-	defer context.AfterFunc(s.ctx, func() { _ = st.Reset() })()
+	defer context.AfterFunc(ctx, func() { _ = st.Reset() })()
 	if err = st.Send(wire.AppendJoinRequest(nil, r)); err != nil {
 		return err
 	}
@@ -151,8 +160,8 @@ func (s *remoteSet) ask(r wire.JoinRequest, message []byte, take func(wire.JoinP
 	for {
 		p, err := receivePiece(st)
 		if err != nil {
-			if s.ctx.Err() != nil {
-				return s.ctx.Err()
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 			return fmt.Errorf("node: join with %s: %w", s.peer, err)
 		}
@@ -210,23 +219,23 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 	}
 	switch {
 	case r.Params == (bloom.Params{}):
-		size, err := set.Size()
+		size, err := set.Size(ctx)
 		if err != nil {
 			return err
 		}
 		return s.Send(wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
 	case r.Filter == 0:
-		message, err := set.Filter(r.Params)
+		message, err := set.Filter(ctx, r.Params)
 		if err != nil {
 			return err
 		}
 		return sendPieces(s, message)
 	}
-	return serveMatching(s, set, r)
+	return serveMatching(ctx, s, set, r)
 }
 
 // serveMatching reads a filter and sends the keys in it, as they are found.
-func serveMatching(s *streams.Stream, set join.Listing, r wire.JoinRequest) error {
+func serveMatching(ctx context.Context, s *streams.Stream, set join.Listing, r wire.JoinRequest) error {
 	message := make([]byte, 0, min(r.Filter, wire.MaxPieceData))
 	for len(message) < r.Filter {
 		p, err := receivePiece(s)
@@ -245,7 +254,7 @@ func serveMatching(s *streams.Stream, set join.Listing, r wire.JoinRequest) erro
 		batch, size = batch[:0], 0
 		return s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime)
 	}
-	err := set.EachMatching(r.Params, message, func(key []byte) error {
+	err := set.EachMatching(ctx, r.Params, message, func(key []byte) error {
 		if size += 3 + len(key); size > wire.MaxPieceData {
 			if err := flush(false); err != nil {
 				return err

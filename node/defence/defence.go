@@ -32,6 +32,8 @@ const (
 	JoinSize
 	// Cores are all defences of the overlay and of routing, see their packages defence.
 	Cores
+	// JoinKeys takes only those keys of the other end of a join that are in the filter that it was sent.
+	JoinKeys
 )
 
 // Has says whether a defence is switched off.

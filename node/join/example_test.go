@@ -1,6 +1,7 @@
 package join_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/venn-p2p/venn/node/join"
@@ -21,7 +22,7 @@ func ExampleJoin() {
 		}
 		sources = append(sources, set)
 	}
-	keys, report, err := join.Join(sources, bloom.Params{})
+	keys, report, err := join.Join(context.Background(), sources, bloom.Params{})
 	if err != nil {
 		fmt.Println(err)
 		return

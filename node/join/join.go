@@ -2,11 +2,14 @@ package join
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -16,14 +19,14 @@ import (
 var ErrNoSources = errors.New("join: no sources")
 
 // Source is one of the sets, wherever it is. A filter travels as the message of a bloom.Codec that has p as its only
-// type.
+// type. The methods end early when ctx does.
 type Source interface {
 	// Size returns the number of keys, and of bytes to ship them all (see KeyBytes).
-	Size() (Size, error)
+	Size(ctx context.Context) (Size, error)
 	// Filter returns the message of the filter p of all keys.
-	Filter(p bloom.Params) (message []byte, err error)
+	Filter(ctx context.Context, p bloom.Params) (message []byte, err error)
 	// Matching returns the keys in the filter p of message, each once, in any order.
-	Matching(p bloom.Params, message []byte) (keys [][]byte, err error)
+	Matching(ctx context.Context, p bloom.Params, message []byte) (keys [][]byte, err error)
 }
 
 // Size of a set.
@@ -51,12 +54,13 @@ type Report struct {
 func (r Report) Moved() int { return r.Collected + r.Returned + r.KeysMoved }
 
 // Join returns the keys that all sources hold, in increasing order. The filters collected are of p; if p is zero but
-// for its Key, [Plan] chooses. Errors of sources come back wrapped with the number of the source.
-func Join(sources []Source, p bloom.Params) ([][]byte, Report, error) {
+// for its Key, [Plan] chooses. In each step all sources are asked at once; when one fails, the others are given up. Errors of
+// sources come back wrapped with the number of the source.
+func Join(ctx context.Context, sources []Source, p bloom.Params) ([][]byte, Report, error) {
 	if len(sources) == 0 {
 		return nil, Report{}, ErrNoSources
 	}
-	j := coordinator{sources: sources}
+	j := coordinator{ctx: ctx, sources: sources}
 	if err := j.measure(); err != nil {
 		return nil, Report{}, err
 	}
@@ -78,6 +82,7 @@ func Join(sources []Source, p bloom.Params) ([][]byte, Report, error) {
 
 // coordinator is the state of one join.
 type coordinator struct {
+	ctx     context.Context
 	sources []Source
 	sizes   []Size
 	filters []*bloom.Filter
@@ -85,16 +90,30 @@ type coordinator struct {
 	report  Report
 }
 
-func (j *coordinator) measure() error {
+// each asks all sources at once, and waits for them.
+func (j *coordinator) each(what string, ask func(ctx context.Context, i int, s Source) error) error {
+	group, ctx := errgroup.WithContext(j.ctx)
 	for i, s := range j.sources {
-		size, err := s.Size()
-		if err != nil {
-			return fmt.Errorf("join: size of source %d: %w", i, err)
-		}
-		j.sizes = append(j.sizes, size)
-		j.report.Shipping += size.Bytes
+		group.Go(func() error {
+			if err := ask(ctx, i, s); err != nil {
+				return fmt.Errorf("join: %s of source %d: %w", what, i, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return group.Wait()
+}
+
+func (j *coordinator) measure() error {
+	j.sizes = make([]Size, len(j.sources))
+	err := j.each("size", func(ctx context.Context, i int, s Source) (err error) {
+		j.sizes[i], err = s.Size(ctx)
+		return err
+	})
+	for _, s := range j.sizes {
+		j.report.Shipping += s.Bytes
+	}
+	return err
 }
 
 // collect gets the filters and ANDs them: steps (a) and (b) of section 6.
@@ -104,17 +123,22 @@ func (j *coordinator) collect(p bloom.Params) error {
 	if err != nil {
 		return err
 	}
-	for i, s := range j.sources {
-		message, err := s.Filter(p)
+	j.filters = make([]*bloom.Filter, len(j.sources))
+	collected := make([]int, len(j.sources))
+	err = j.each("filter", func(ctx context.Context, i int, s Source) error {
+		message, err := s.Filter(ctx, p)
 		if err != nil {
-			return fmt.Errorf("join: filter of source %d: %w", i, err)
+			return err
 		}
-		f, err := codec.Decode(message, nil)
-		if err != nil {
-			return fmt.Errorf("join: filter of source %d: %w", i, err)
-		}
-		j.report.Collected += len(message)
-		j.filters = append(j.filters, f)
+		collected[i] = len(message)
+		j.filters[i], err = codec.Decode(message, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range collected {
+		j.report.Collected += n
 	}
 	j.and, err = intersection(j.filters...)
 	return err
@@ -153,12 +177,16 @@ func (j *coordinator) gather() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := make(map[string]int) // how many of the first sources sent a key
-	for i, s := range j.sources {
-		keys, err := s.Matching(p, message)
-		if err != nil {
-			return nil, fmt.Errorf("join: keys of source %d: %w", i, err)
-		}
+	sent := make([][][]byte, len(j.sources))
+	err = j.each("keys", func(ctx context.Context, i int, s Source) (err error) {
+		sent[i], err = s.Matching(ctx, p, message)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]int, len(sent[0])) // how many of the first sources sent a key
+	for i, keys := range sent {
 		j.report.Returned += len(message)
 		j.report.Candidates += len(keys)
 		for _, key := range keys {
@@ -167,6 +195,7 @@ func (j *coordinator) gather() ([][]byte, error) {
 				seen[string(key)] = i + 1
 			}
 		}
+		sent[i] = nil
 	}
 	var common [][]byte
 	for key, n := range seen {

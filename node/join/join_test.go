@@ -2,12 +2,18 @@ package join
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -96,7 +102,7 @@ func TestJoin(t *testing.T) {
 			{Blocks: 6, BlockBits: 1000, Hashes: 1},
 			{Blocks: 1, BlockBits: 20_000, Hashes: 3},
 		} {
-			keys, report, err := Join(sourcesOf(sets), p)
+			keys, report, err := Join(t.Context(), sourcesOf(sets), p)
 			if err != nil {
 				t.Fatalf("%+v %+v: %v", c, p, err)
 			}
@@ -120,7 +126,7 @@ func TestEstimated(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, common := range []int{100, 1000, 5000} {
 		sets := makeSets(r, common, 0, 5000, 6000, 8000)
-		_, report, err := Join(sourcesOf(sets), bloom.Params{Blocks: 4, BlockBits: 20_000, Hashes: 1})
+		_, report, err := Join(t.Context(), sourcesOf(sets), bloom.Params{Blocks: 4, BlockBits: 20_000, Hashes: 1})
 		if err != nil || math.Abs(report.Estimated-float64(common)) > 100 {
 			t.Errorf("%d in common, estimated %v, %v", common, report.Estimated, err)
 		}
@@ -133,13 +139,13 @@ func TestReduces(t *testing.T) {
 	for _, common := range []int{0, 300, 2900} {
 		sets := makeSets(r, common, 0, 3000, 3000, 3000)
 		p := bloom.Params{Blocks: 8, BlockBits: 9000, Hashes: 1}
-		_, chosen, err := Join(sourcesOf(sets), p)
+		_, chosen, err := Join(t.Context(), sourcesOf(sets), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		least, at := math.MaxInt, 0
 		for blocks := 1; blocks <= p.Blocks; blocks++ {
-			j := coordinator{sources: sourcesOf(sets)}
+			j := coordinator{ctx: t.Context(), sources: sourcesOf(sets)}
 			if err := errors.Join(j.measure(), j.collect(p)); err != nil {
 				t.Fatal(err)
 			}
@@ -160,14 +166,14 @@ func TestReduces(t *testing.T) {
 // liar sends keys that it does not have, twice.
 type liar struct{ Set }
 
-func (l liar) Matching(p bloom.Params, message []byte) ([][]byte, error) {
-	keys, err := l.Set.Matching(p, message)
+func (l liar) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
+	keys, err := l.Set.Matching(ctx, p, message)
 	return append(keys, []byte("no such key"), []byte("no such key")), err
 }
 
 func TestLiar(t *testing.T) {
 	sets := makeSets(rand.New(rand.NewPCG(7, 8)), 10, 0, 100, 100, 100)
-	keys, _, err := Join([]Source{liar{sets[0]}, liar{sets[1]}, sets[2]}, bloom.Params{})
+	keys, _, err := Join(t.Context(), []Source{liar{sets[0]}, liar{sets[1]}, sets[2]}, bloom.Params{})
 	if want := slowJoin(sets); err != nil || !slices.EqualFunc(keys, want, bytes.Equal) {
 		t.Errorf("%d keys, want %d, %v", len(keys), len(want), err)
 	}
@@ -181,47 +187,184 @@ type failing struct {
 
 var errFailing = errors.New("failing")
 
-func (f failing) Size() (Size, error) {
+func (f failing) Size(ctx context.Context) (Size, error) {
 	if f.step == "size" {
 		return Size{}, errFailing
 	}
-	return f.Set.Size()
+	return f.Set.Size(ctx)
 }
 
-func (f failing) Filter(p bloom.Params) ([]byte, error) {
+func (f failing) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	switch f.step {
 	case "filter":
 		return nil, errFailing
 	case "bytes":
 		return []byte("no filter"), nil
 	}
-	return f.Set.Filter(p)
+	return f.Set.Filter(ctx, p)
 }
 
-func (f failing) Matching(p bloom.Params, message []byte) ([][]byte, error) {
+func (f failing) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
 	if f.step == "keys" {
 		return nil, errFailing
 	}
-	return f.Set.Matching(p, message)
+	return f.Set.Matching(ctx, p, message)
 }
 
 func TestErrors(t *testing.T) {
-	if _, _, err := Join(nil, bloom.Params{}); !errors.Is(err, ErrNoSources) {
+	if _, _, err := Join(t.Context(), nil, bloom.Params{}); !errors.Is(err, ErrNoSources) {
 		t.Errorf("no sources: %v", err)
 	}
 	set := makeSets(rand.New(rand.NewPCG(9, 9)), 0, 0, 100)[0]
-	if _, _, err := Join([]Source{set}, bloom.Params{Blocks: -1}); !errors.Is(err, bloom.ErrParams) {
+	if _, _, err := Join(t.Context(), []Source{set}, bloom.Params{Blocks: -1}); !errors.Is(err, bloom.ErrParams) {
 		t.Errorf("params: %v", err)
 	}
 	for step, want := range map[string]error{
 		"size": errFailing, "filter": errFailing, "keys": errFailing, "bytes": bloom.ErrMalformed,
 	} {
-		if _, _, err := Join([]Source{set, failing{set, step}}, bloom.Params{}); !errors.Is(err, want) {
+		if _, _, err := Join(t.Context(), []Source{set, failing{set, step}}, bloom.Params{}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", step, err)
 		}
 	}
-	if _, err := set.Matching(bloom.Params{Blocks: 1, BlockBits: 8, Hashes: 1}, []byte{9}); !errors.Is(err, bloom.ErrMalformed) {
+	if _, err := set.Matching(t.Context(), bloom.Params{Blocks: 1, BlockBits: 8, Hashes: 1}, []byte{9}); !errors.Is(err, bloom.ErrMalformed) {
 		t.Errorf("a source's filter: %v", err)
+	}
+}
+
+// waiting is a source that waits, in one step, until all sources are asked.
+type waiting struct {
+	Set
+	step string
+	here chan<- struct{}
+	all  <-chan struct{}
+}
+
+func (w waiting) wait(ctx context.Context, step string) error {
+	if step != w.step {
+		return nil
+	}
+	select {
+	case w.here <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-w.all:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w waiting) Size(ctx context.Context) (Size, error) {
+	if err := w.wait(ctx, "size"); err != nil {
+		return Size{}, err
+	}
+	return w.Set.Size(ctx)
+}
+
+func (w waiting) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
+	if err := w.wait(ctx, "filter"); err != nil {
+		return nil, err
+	}
+	return w.Set.Filter(ctx, p)
+}
+
+func (w waiting) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
+	if err := w.wait(ctx, "keys"); err != nil {
+		return nil, err
+	}
+	return w.Set.Matching(ctx, p, message)
+}
+
+// TestSideBySide: in each step all sources are asked before any has answered, and one that fails ends the wait for the others.
+func TestSideBySide(t *testing.T) {
+	sets := makeSets(rand.New(rand.NewPCG(3, 4)), 10, 0, 100, 100, 100)
+	for _, step := range []string{"size", "filter", "keys"} {
+		here, all := make(chan struct{}), make(chan struct{})
+		var sources []Source
+		for _, s := range sets {
+			sources = append(sources, waiting{s, step, here, all})
+		}
+		go func() {
+			for range sets {
+				<-here
+			}
+			close(all)
+		}()
+		if keys, _, err := Join(t.Context(), sources, bloom.Params{}); err != nil || len(keys) != 10 {
+			t.Errorf("%s: %d keys, %v", step, len(keys), err)
+		}
+		never := make(chan struct{})
+		stuck := []Source{waiting{sets[0], step, never, never}, waiting{sets[1], step, never, never}, failing{sets[2], step}}
+		if _, _, err := Join(t.Context(), stuck, bloom.Params{}); !errors.Is(err, errFailing) {
+			t.Errorf("%s: %v of a join whose last source fails", step, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := Join(ctx, stuck[:2], bloom.Params{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v of a join that was given up", step, err)
+		}
+	}
+}
+
+// TestGivenUp: a listing of keys without end ends with its context.
+func TestGivenUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	endless := Listing(func(yield func([]byte, error) bool) {
+		for n := 0; yield([]byte("k"), nil); n++ {
+			if n == 10*someKeys {
+				cancel()
+			}
+		}
+	})
+	if _, _, err := Join(ctx, []Source{endless, Set{[]byte("k")}}, bloom.Params{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// numbered is a set of keys of 36 bytes, of the numbers from first to end, that is in no memory.
+func numbered(first, end int) Listing {
+	return func(yield func([]byte, error) bool) {
+		key := make([]byte, 36)
+		for i := first; i < end; i++ {
+			x := uint64(i)
+			for at := 0; at+8 <= len(key); at += 8 {
+				x = (x ^ x>>31) * 0x9e3779b97f4a7c15
+				binary.LittleEndian.PutUint64(key[at:], x)
+			}
+			if !yield(bytes.Clone(key), nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestLargeJoin joins two sets of VENN_JOIN keys, of which they share a tenth, and says what that takes. Without VENN_JOIN the sets
+// are small.
+func TestLargeJoin(t *testing.T) {
+	n := 200_000
+	if s := os.Getenv("VENN_JOIN"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	keys, report, err := Join(t.Context(), []Source{numbered(0, n), numbered(n-n/10, 2*n-n/10)}, bloom.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	t.Logf("two sets of %d keys: %d in common, %d candidates; %d MB moved of %d MB, %.1f s, %d MB from the system",
+		n, len(keys), report.Candidates, report.Moved()/1e6, report.Shipping/1e6, time.Since(began).Seconds(), (after.Sys-before.Sys)/1e6)
+	if len(keys) != n/10 {
+		t.Errorf("%d keys in common, want %d", len(keys), n/10)
+	}
+	if report.Moved() > report.Shipping/2 {
+		t.Errorf("%d of %d bytes moved", report.Moved(), report.Shipping)
 	}
 }
 
@@ -232,7 +375,7 @@ func BenchmarkJoin(b *testing.B) {
 			b.ReportAllocs()
 			var report Report
 			for b.Loop() {
-				_, report, _ = Join(sources, bloom.Params{})
+				_, report, _ = Join(b.Context(), sources, bloom.Params{})
 			}
 			b.ReportMetric(float64(report.Moved())/float64(report.Shipping), "moved/shipped")
 		})

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,9 +15,27 @@ var ErrFilter = errors.New("join: not a filter of these parameters")
 // Listing is a Source that lists its keys again for each step and keeps none. An error that it yields ends the step.
 type Listing iter.Seq2[[]byte, error]
 
+// until is the listing, which ends with the error of ctx when that ends.
+func (l Listing) until(ctx context.Context) Listing {
+	return func(yield func([]byte, error) bool) {
+		n := 0
+		for key, err := range l {
+			if n++; n%someKeys == 0 && err == nil && ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			if !yield(key, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// someKeys is after how many keys a listing looks whether its context has ended.
+const someKeys = 1024
+
 // Size implements Source.
-func (l Listing) Size() (size Size, err error) {
-	for key, err := range l {
+func (l Listing) Size(ctx context.Context) (size Size, err error) {
+	for key, err := range l.until(ctx) {
 		if err != nil {
 			return size, err
 		}
@@ -27,7 +46,7 @@ func (l Listing) Size() (size Size, err error) {
 }
 
 // Filter implements Source.
-func (l Listing) Filter(p bloom.Params) ([]byte, error) {
+func (l Listing) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {
 		return nil, err
@@ -36,7 +55,7 @@ func (l Listing) Filter(p bloom.Params) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for key, err := range l {
+	for key, err := range l.until(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -46,14 +65,14 @@ func (l Listing) Filter(p bloom.Params) ([]byte, error) {
 }
 
 // Matching implements Source.
-func (l Listing) Matching(p bloom.Params, message []byte) (keys [][]byte, err error) {
-	err = l.EachMatching(p, message, func(key []byte) error { keys = append(keys, key); return nil })
+func (l Listing) Matching(ctx context.Context, p bloom.Params, message []byte) (keys [][]byte, err error) {
+	err = l.EachMatching(ctx, p, message, func(key []byte) error { keys = append(keys, key); return nil })
 	return keys, err
 }
 
 // EachMatching gives each key in the filter p of message to f, until f fails. Its errors: ErrFilter, those of the listing,
 // that of f.
-func (l Listing) EachMatching(p bloom.Params, message []byte, f func(key []byte) error) error {
+func (l Listing) EachMatching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {
 		return err
@@ -62,7 +81,7 @@ func (l Listing) EachMatching(p bloom.Params, message []byte, f func(key []byte)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrFilter, err)
 	}
-	for key, err := range l {
+	for key, err := range l.until(ctx) {
 		if err != nil {
 			return err
 		}

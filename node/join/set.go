@@ -1,6 +1,10 @@
 package join
 
-import "github.com/venn-p2p/venn/summary/bloom"
+import (
+	"context"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
 
 // Set is a Source in memory: its keys, in any order.
 type Set [][]byte
@@ -16,12 +20,14 @@ func (s Set) listing() Listing {
 }
 
 // Size implements Source.
-func (s Set) Size() (Size, error) { return s.listing().Size() }
+func (s Set) Size(ctx context.Context) (Size, error) { return s.listing().Size(ctx) }
 
 // Filter implements Source.
-func (s Set) Filter(p bloom.Params) ([]byte, error) { return s.listing().Filter(p) }
+func (s Set) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
+	return s.listing().Filter(ctx, p)
+}
 
 // Matching implements Source.
-func (s Set) Matching(p bloom.Params, message []byte) ([][]byte, error) {
-	return s.listing().Matching(p, message)
+func (s Set) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
+	return s.listing().Matching(ctx, p, message)
 }

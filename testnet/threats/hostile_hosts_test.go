@@ -1,0 +1,161 @@
+package threats
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/fault"
+)
+
+// TestHostileLink: on real hosts, a node that begins beside an honest link and one that lies in every way learns all that it would
+// learn without the liar, in about the same time, and finds what there is.
+func TestHostileLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 20 s")
+	}
+	quiet, _ := learning(t, false)
+	attacked, refused := learning(t, true)
+	t.Logf("all learned in %.1f s, beside a liar in %.1f s; %d of its messages were refused", quiet.Seconds(), attacked.Seconds(), refused)
+	if attacked > 2*quiet+10*time.Second { // a busy machine may be slow in one run, and not in the other
+		t.Errorf("%v beside a liar, %v without", attacked, quiet)
+	}
+	if refused == 0 {
+		t.Error("nothing that the liar did was refused")
+	}
+}
+
+// learning is how long a node takes to learn the summaries of twelve others whole, from when it connects with one of them.
+func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) {
+	t.Helper()
+	var c cast
+	defer c.close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const others = 12
+	var all []*node.Node
+	for i := range uint64(others) {
+		n, err := c.node()
+		must(err)
+		var keys [][]byte
+		for k := range uint64(2000) {
+			keys = append(keys, binary.BigEndian.AppendUint64(nil, i<<32|k))
+		}
+		_, err = n.Add(t.Context(), keys...)
+		must(err)
+		if i > 0 {
+			must(n.Connect(t.Context(), *host.InfoFromHost(all[i-1].Host())))
+		}
+		all = append(all, n)
+	}
+	whole := func(n *node.Node) bool {
+		for _, m := range all {
+			if m == n {
+				continue
+			}
+			if p, err := n.SummaryOf(t.Context(), m.ID()); err != nil || p.Parts() < p.Plan().Parts() {
+				return false
+			}
+		}
+		return true
+	}
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("not within two minutes: %s", what)
+			}
+		}
+	}
+	until("the others know each other", func() bool { return whole(all[0]) && whole(all[others-1]) })
+
+	h, err := c.host()
+	must(err)
+	n, err := c.nodeOn(h)
+	must(err)
+	if attacked {
+		liar, err := c.liar(n)
+		must(err)
+		until("the liar is linked", func() bool { s, err := n.Status(t.Context()); return err == nil && len(s.Refused) > 0 })
+		defer liar.Close()
+	}
+	began := time.Now()
+	must(n.Connect(t.Context(), *host.InfoFromHost(all[0].Host())))
+	until("all summaries are learned", func() bool { return whole(n) })
+	took = time.Since(began)
+	for i := range uint64(others) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		results, err := n.Query(ctx, binary.BigEndian.AppendUint64(nil, i<<32|7), node.QueryOptions{})
+		must(err)
+		found := 0
+		for p := range results.Providers() {
+			if p.ID != all[i].ID() {
+				t.Errorf("%s is no holder", p.ID)
+			}
+			found++
+		}
+		cancel()
+		if found != 1 {
+			t.Errorf("%d holders of a key of %d found", found, i)
+		}
+	}
+	s, err := n.Status(t.Context())
+	must(err)
+	for p, times := range s.Blamed {
+		for _, m := range all {
+			if m.ID() == p {
+				t.Errorf("%d messages of an honest peer were refused: %v", times, s.Refused)
+			}
+		}
+		refused += times
+	}
+	return took, refused
+}
+
+// liar is a faulty peer that has n for its only victim, and does a misdeed every twentieth of a second.
+func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
+	h, err := c.host()
+	if err != nil {
+		return nil, err
+	}
+	key := h.Peerstore().PrivKey(h.ID())
+	own, err := stranger{key, h.ID()}.record(1, h.Addrs()...)
+	if err != nil {
+		return nil, err
+	}
+	cfg := fault.Config{
+		Topic: node.Topic("venn"), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
+		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
+		Victims: []peer.AddrInfo{*host.InfoFromHost(n.Host())}, Seed: summary.Seed{Network: "venn"}.Tag(), Twin: true,
+		Sign: signed.HeaderSigner(key), Record: own.Envelope, Every: 50 * time.Millisecond, Rand: rand.New(rand.NewPCG(1, 1)),
+	}
+	for i := range summary.Fingerprint(2000) {
+		cfg.Claims = append(cfg.Claims, i<<20)
+	}
+	for range 32 {
+		s, err := newStranger()
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.record(1, h.Addrs()...) // where nobody of that name is
+		if err != nil {
+			return nil, err
+		}
+		cfg.Ghosts = append(cfg.Ghosts, overlay.Record(r))
+	}
+	return fault.Start(h, cfg)
+}
