@@ -12,6 +12,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -26,6 +27,7 @@ type plainPeer struct {
 	id    peer.ID
 	topic *pubsub.Topic
 	sub   *pubsub.Subscription
+	host  host.Host
 }
 
 // newPlain returns a plain peer with an origin's key, connected to nodes.
@@ -53,7 +55,7 @@ func newPlain(t *testing.T, o origin, nodes ...*Node) plainPeer {
 		eventually(t, "n knows the plain peer", func() bool { return slices.Contains(n.mesh.Peers(), h.ID()) })
 		eventually(t, "the plain peer knows n", func() bool { return slices.Contains(topic.ListPeers(), n.ID()) })
 	}
-	return plainPeer{h.ID(), topic, sub}
+	return plainPeer{h.ID(), topic, sub, h}
 }
 
 // next is the next message of another peer.

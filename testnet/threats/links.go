@@ -1,6 +1,7 @@
 package threats
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/summary/bloom"
 )
 
 // linkAttacks are those by peers that have a link with a node, or a stream.
@@ -52,6 +54,10 @@ var linkAttacks = []attack{
 	{
 		name: "a false size in a join", where: Hosts, measured: "MiB that the other end makes the node take", target: atMost(1),
 		defence: "the size claimed is held against the summary", run: falseSize, slow: true,
+	},
+	{
+		name: "keys in a join that nobody asked for", where: Hosts, measured: "MiB that the other end makes the node take", target: atMost(1),
+		defence: "each key must be in the filter that was sent", run: falseKeys, slow: true,
 	},
 }
 
@@ -205,6 +211,8 @@ func verified(ctx context.Context, n *node.Node, h host.Host, cache *signed.Cach
 	return float64(cache.Opened() - before), nil
 }
 
+const mostJunk = 16 // MiB that the other end of a join sends
+
 // falseSize joins a node with a peer that claims a thousand million keys and sends junk for as long as it is read.
 func falseSize(ctx context.Context, defended bool) (float64, error) {
 	var c cast
@@ -213,6 +221,58 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return c.joinWith(ctx, n, join.Size{Keys: 1 << 30, Bytes: 1 << 36}, func(s network.Stream, _ wire.JoinRequest, taken *atomic.Int64) {
+		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)})
+		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
+			taken.Add(wire.MaxPieceData)
+		}
+	})
+}
+
+// falseKeys joins a node with a peer that sends keys which are not in the filter that it was sent.
+func falseKeys(ctx context.Context, defended bool) (float64, error) {
+	var c cast
+	defer c.close()
+	n, err := c.node(node.WithoutDefences(unless(defended, defence.JoinKeys)))
+	if err != nil {
+		return 0, err
+	}
+	return c.joinWith(ctx, n, join.Size{Keys: 1 << 16, Bytes: 1 << 26}, func(s network.Stream, r wire.JoinRequest, taken *atomic.Int64) {
+		if r.Filter == 0 {
+			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: filterOf(r.Params), Final: true}))
+			return
+		}
+		var keys [][]byte
+		for i := range 16 {
+			keys = append(keys, bytes.Repeat([]byte{byte(i), 1}, 500))
+		}
+		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Keys: keys})
+		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
+			taken.Add(int64(len(piece)))
+		}
+	})
+}
+
+// filterOf is the message of a filter of some keys; nil if there is no such filter.
+func filterOf(p bloom.Params) []byte {
+	f, err := bloom.New(p)
+	if err != nil {
+		return nil
+	}
+	f.Add([]byte("another"))
+	codec, err := bloom.NewCodec(p)
+	if err != nil {
+		return nil
+	}
+	message, err := codec.Append(nil, f, nil)
+	if err != nil {
+		return nil
+	}
+	return message
+}
+
+// joinWith joins a node with a peer that claims a size, and returns how many MiB answer brought the node to take for the rest.
+func (c *cast) joinWith(ctx context.Context, n *node.Node, size join.Size, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) (float64, error) {
 	if _, err := n.Add(ctx, []byte("k")); err != nil {
 		return 0, err
 	}
@@ -220,7 +280,6 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	const most = 16 // MiB
 	var taken atomic.Int64
 	evil.SetStreamHandler(node.JoinID, func(s network.Stream) {
 		defer func() { _ = s.Close() }()
@@ -234,13 +293,21 @@ func falseSize(ctx context.Context, defended bool) (float64, error) {
 			return
 		}
 		if r.Params.Blocks == 0 {
-			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Size: join.Size{Keys: 1 << 30, Bytes: 1 << 36}, Final: true}))
+			_ = wire.WriteFrame(s, wire.AppendJoinPiece(nil, wire.JoinPiece{Size: size, Final: true}))
 			return
 		}
-		piece := wire.AppendJoinPiece(nil, wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)})
-		for taken.Load() < most<<20 && wire.WriteFrame(s, piece) == nil {
-			taken.Add(wire.MaxPieceData)
+		for b := 0; r.Filter > b; {
+			piece, err := wire.ReadFrame(s, wire.MaxJoinPiece, nil)
+			if err != nil {
+				return
+			}
+			p, err := wire.ParseJoinPiece(piece)
+			if err != nil || len(p.Filter) == 0 {
+				return
+			}
+			b += len(p.Filter)
 		}
+		answer(s, r, &taken)
 	})
 	if err := evil.Connect(ctx, *host.InfoFromHost(n.Host())); err != nil {
 		return 0, err

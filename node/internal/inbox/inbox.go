@@ -274,3 +274,10 @@ func (b *Inbox) Waiting() int {
 	defer b.mu.Unlock()
 	return b.all.bytes
 }
+
+// Remembered returns of how many peers something waits.
+func (b *Inbox) Remembered() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.states) + len(b.loads) + len(b.requests)
+}

@@ -485,3 +485,12 @@ func (t *tracer) DuplicateMessage(*pubsub.Message)      {}
 func (t *tracer) ThrottlePeer(peer.ID)                  {}
 func (t *tracer) RecvRPC(*pubsub.RPC)                   {}
 func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}
+
+// Remembered returns of how many peers something is kept: those with a stream of RPCs, and the plain ones.
+func (m *Mesh) Remembered() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.plain.mu.Lock()
+	defer m.plain.mu.Unlock()
+	return len(m.incoming) + len(m.plain.peers)
+}
