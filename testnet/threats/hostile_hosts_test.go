@@ -13,7 +13,6 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 )
@@ -155,7 +154,7 @@ func (c *cast) liar(n *node.Node) (*fault.Peer, error) {
 		if err != nil {
 			return nil, err
 		}
-		cfg.Ghosts = append(cfg.Ghosts, overlay.Record(r))
+		cfg.Ghosts = append(cfg.Ghosts, r)
 	}
 	return fault.Start(h, cfg)
 }
