@@ -1,0 +1,78 @@
+package overlay
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestRefusedLinesComeBack: a peer that refused lines for want of room asks for them when there is room, and who is asked tells all
+// again.
+func TestRefusedLinesComeBack(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 6)), Config{MaxOrigins: 8})
+	linked(o, "liar")
+	linked(o, "honest")
+	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
+	line := CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20}
+	for i := range uint64(64) {
+		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+	}
+	o.Step(0, line)
+	if o.directory.Tagged(group.OriginTag("x")) != nil {
+		t.Fatal("there is room for one more")
+	}
+	again := false
+	in := Input(LinkClosed{Peer: "liar"})
+	for now := time.Second; now < 2*time.Minute && !again; now += time.Second {
+		again = slices.ContainsFunc(o.Step(now, in), func(e Effect) bool {
+			h, ok := e.(SayHello)
+			return ok && h.To == "honest" && h.Hello.Again
+		})
+		in = Tick{}
+	}
+	if !again {
+		t.Fatal("nobody is asked for what was refused")
+	}
+	o.Step(2*time.Minute, line)
+	if o.directory.Tagged(group.OriginTag("x")) == nil {
+		t.Error("there is no room for it yet")
+	}
+
+	told := alone(t, rand.New(rand.NewPCG(1, 7)), Config{})
+	linked(told, "asker")
+	linked(told, "source")
+	run, err := x.stream.Run(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(until time.Duration, in Input) (n int) {
+		for now := until - 10*time.Second; now <= until; now += time.Second {
+			for _, e := range told.Step(now, in) {
+				if c, ok := e.(SendCatalogue); ok && c.To == "asker" {
+					n += len(c.Items)
+				}
+			}
+			in = Tick{}
+		}
+		return n
+	}
+	line.From = "source"
+	told.Step(0, line)
+	told.Step(time.Second/2, Tick{})
+	parts := PartsReceived{From: "source", Way: Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
+	if n := lines(11*time.Second, parts); n != 1 {
+		t.Fatalf("told %d lines", n)
+	}
+	hello := HelloReceived{Peer: "asker", Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}}
+	if n := lines(30*time.Second, hello); n != 0 {
+		t.Errorf("told %d lines again, unasked", n)
+	}
+	hello.Hello.Again = true
+	if n := lines(50*time.Second, hello); n != 1 {
+		t.Errorf("told %d lines when asked to", n)
+	}
+}
