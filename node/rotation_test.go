@@ -53,6 +53,12 @@ func again(t *testing.T, n *Node, name string, opts ...Option) *Node {
 	return n
 }
 
+// alone waits until a node has noticed that its peer has gone.
+func alone(t *testing.T, n *Node) {
+	t.Helper()
+	eventually(t, "its peer has gone", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 0 && s.Connections == 0 })
+}
+
 // TestRotation: two nodes of the old seed number change to a new one, one after the other, and find each other's keys all the
 // while. Nobody is blamed.
 func TestRotation(t *testing.T) {
@@ -65,6 +71,7 @@ func TestRotation(t *testing.T) {
 	eventually(t, "they know each other", func() bool { return under(a, b, 7) && under(b, a, 7) })
 
 	b = again(t, b, "b", to8...)
+	alone(t, a)
 	connect(t, b, a)
 	eventually(t, "they know each other's new epochs", func() bool {
 		held, err := a.SummaryOf(t.Context(), b.ID())
@@ -79,6 +86,7 @@ func TestRotation(t *testing.T) {
 	status(t, "b, changed first", b, 1, 1)
 
 	a = again(t, a, "a", to8...)
+	alone(t, b)
 	connect(t, a, b)
 	eventually(t, "both know each other under the new seed", func() bool { return under(a, b, 8) && under(b, a, 8) })
 	matched(t, a, b, "b/19")
