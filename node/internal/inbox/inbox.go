@@ -86,17 +86,18 @@ func New() *Inbox {
 // Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which node ends. A
 // context that has ended before hands over nothing.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() == nil && node.Err() == nil {
+		select {
+		case b.Commands <- c:
+			return nil
+		case <-ctx.Done():
+		case <-node.Done():
+		}
 	}
-	select {
-	case b.Commands <- c:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-node.Done():
+	if node.Err() != nil { // which may be why ctx has ended
 		return context.Cause(node)
 	}
+	return ctx.Err()
 }
 
 // Result hands over a result, or drops it if the node closes.

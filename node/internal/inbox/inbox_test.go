@@ -139,4 +139,10 @@ func TestEndedContext(t *testing.T) {
 		}
 		runtime.Gosched() // to where the loop waits
 	}
+	closed := errors.New("closed")
+	node, end := context.WithCancelCause(t.Context())
+	end(closed)
+	if err := b.Command(ended, node, "x"); !errors.Is(err, closed) {
+		t.Errorf("%v, want that the node is closed", err)
+	}
 }
