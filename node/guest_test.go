@@ -18,6 +18,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/wire"
 )
 
@@ -303,6 +304,20 @@ func TestBackAtOnce(t *testing.T) {
 	if got := find(t, n, []byte("m"), QueryOptions{}); len(got) != 1 {
 		t.Errorf("found %v", got)
 	}
+}
+
+// TestLateNoteOfAnEnd: the end of a former connection, noted after its peer is linked again, ends nothing. The peer says hello
+// and no more, so that no graft brings its link back.
+func TestLateNoteOfAnEnd(t *testing.T) {
+	n, m := newNode(t), newHost(t)
+	m.SetStreamHandler(HelloID, func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
+	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "they are linked", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 })
+	n.links.Closed(m.ID()) // what notifiee.Disconnected does if m comes back while it runs
+	n.in.LinkChanged(m.ID(), inbox.Ended)
+	eventually(t, "the link is in the table again", func() bool { return n.links.Linked(m.ID()) })
 }
 
 // TestLinkOpenedAfterHello: a peer that takes no hello is no link.

@@ -151,11 +151,17 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 		l.unlink(p)
 	}
 	gone := s.Link == inbox.Ended || s.Link == inbox.EndedAndBegun
-	if gone && l.links[p] && (s.Link == inbox.EndedAndBegun || !l.n.reached(p)) {
+	switch {
+	case !gone || !l.links[p]:
+	case s.Link == inbox.EndedAndBegun || !l.n.reached(p):
 		missed := l.neighbours[p] || len(l.links) <= fewLinks
 		l.unlink(p)
 		if missed {
 			l.lost(p)
+		}
+	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table
+		if instead, _ := l.n.links.Link(p, true, time.Now()); instead != "" {
+			l.unlink(instead)
 		}
 	}
 	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
