@@ -81,6 +81,12 @@ func TestCovered(t *testing.T) {
 	if s := nobody[0].Done[0].Stats; s.Covered != 1 {
 		t.Errorf("covered %v where everybody is known", s.Covered)
 	}
+	alone, one := ranged(t, 1, 0, routing.Config{})
+	alone.Start(one[0].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any})
+	alone.Run()
+	if s := one[0].Done[0].Stats; s.Covered != 0 {
+		t.Errorf("a node that knows nobody covered %v", s.Covered)
+	}
 }
 
 // TestAllCovers: a search for all holders asks for every range, and names each holder once.

@@ -185,7 +185,9 @@ func (r *Router) end(q *flight, why End) {
 	}
 	r.own--
 	q.cover.once.Add(r.view.Covers())
-	q.stats.Covered = q.cover.once.Share()
+	if q.spent > 0 || r.view.Origins() > 0 || len(r.view.Linked()) > 0 { // else this node knows of no network
+		q.stats.Covered = q.cover.once.Share()
+	}
 	q.stats.End, q.stats.Messages, q.stats.Elapsed = why, q.spent, r.now-q.started
 	r.emit(Done{ID: q.ID, Stats: q.stats})
 }

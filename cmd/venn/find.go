@@ -89,8 +89,11 @@ func find(ctx context.Context, c *cli.Command) error {
 
 // share is a part of the network in words.
 func share(covered float64) string {
-	if covered >= 1 {
+	switch {
+	case covered >= 1:
 		return "all"
+	case covered <= 0: // nobody is known
+		return "none"
 	}
 	return strings.TrimPrefix(strconv.FormatFloat(math.Floor(100*covered)/100, 'f', 2, 64), "0")
 }

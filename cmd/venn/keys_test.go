@@ -57,7 +57,7 @@ func TestEachRequest(t *testing.T) {
 
 // TestShare: all is said only of the whole, and what is missing is not rounded away.
 func TestShare(t *testing.T) {
-	for covered, want := range map[float64]string{0: ".00", 0.41: ".41", 0.4199: ".41", 0.9999: ".99", 1: "all"} {
+	for covered, want := range map[float64]string{0: "none", 0.41: ".41", 0.4199: ".41", 0.9999: ".99", 1: "all"} {
 		if got := share(covered); got != want {
 			t.Errorf("share(%v) = %q, want %q", covered, got, want)
 		}
