@@ -42,7 +42,9 @@ func (n *Neighbours) Merge(o Neighbours) {
 	if peers == 0 {
 		return
 	}
-	weighted := func(a, b float64) float64 { return (a*float64(n.Peers) + b*float64(o.Peers)) / float64(peers) }
+	weighted := func(a, b float64) float64 {
+		return (float64(a*float64(n.Peers)) + float64(b*float64(o.Peers))) / float64(peers)
+	}
 	n.Mean, n.Random, n.Best = weighted(n.Mean, o.Mean), weighted(n.Random, o.Random), weighted(n.Best, o.Best)
 	n.Peers = peers
 }
