@@ -334,7 +334,11 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	}
 	if q.Near {
 		o.scope.seeker.asks(in.From)
-		out.Peers = o.namesNear(coverage.Around(asker, q.Depth), asker, in.From, known)
+		within := uint64(math.MaxUint64)
+		if q.Least == math.MaxUint16 { // a search names those nearest to the asker, no others
+			within = nearness(asker, known)
+		}
+		out.Peers = o.namesNear(coverage.Around(asker, q.Depth), within, asker, in.From, known)
 	}
 	out.Peers = append(out.Peers, o.namesOf(q, in.From, event.MaxNamed-len(out.Peers))...)
 	out.Similar = o.alike(in.From, q, known)
@@ -342,10 +346,8 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	o.exchange.Spend(in.From, exchange.NamesBytes(out))
 }
 
-// namesNear are the peers of an asker's range, nearest first, that it does not know: if it says which are nearest to it, those
-// nearer than the last of these.
-func (o *Overlay) namesNear(own coverage.Range, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
-	within := nearness(asker, known)
+// namesNear are the peers of an asker's range, nearest first, that it does not know, no farther from it than within.
+func (o *Overlay) namesNear(own coverage.Range, within uint64, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
 	news := func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
 		return !knows && l.Record.Peer != from && own.Contains(l.place) && asker.Distance(l.place) <= within

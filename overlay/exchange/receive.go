@@ -144,6 +144,7 @@ func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.Result) {
 	p, end := e.Newest(), r.End
 	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
+		e.refusals = 0
 		x.endAsk(e)
 		return
 	}
@@ -158,10 +159,10 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 // FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a while.
 func (x *Exchange) FetchFailed(now time.Duration, from event.PeerID, i int) {
 	e := x.origins[i]
-	if from != e.Peer() {
-		e.refusals++
-	}
-	if e.ask.peer == from && e.ask.way == event.Direct {
+	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out, which was counted
+		if from != e.Peer() {
+			e.refusals++
+		}
 		x.endAsk(e)
 	}
 	e.fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
