@@ -177,8 +177,8 @@ func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 		return Evicted{}
 	}
 	if d.leaving != nil && t.peers[d.evict.Peer] == d.leaving {
-		delete(t.peers, d.evict.Peer)
-		evict = d.evict
+		evict = t.another(d, p, now)
+		delete(t.peers, evict.Peer)
 	}
 	d.leaving = nil
 	if c := t.peers[p]; c != nil {
@@ -189,6 +189,23 @@ func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 	all, taken := t.counts()
 	t.peak = max(t.peak, all+taken)
 	return evict
+}
+
+// another returns what gives way to a dial to p that has succeeded: what was chosen for it, unless that came into use meanwhile and
+// something else may go.
+func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
+	d.leaving.notice = false
+	_, mayGo := d.leaving.worth(now)
+	if d.evict.Made && mayGo || !d.evict.Made && t.givesWay(d.leaving, now) {
+		return d.evict
+	}
+	if q, ok := t.least(p, now); ok {
+		return Evicted{q, true}
+	}
+	if q, ok := t.idleTaken(now); ok {
+		return Evicted{q, false}
+	}
+	return d.evict
 }
 
 // Passing says whether the connection to p was made, by us, only to confirm.

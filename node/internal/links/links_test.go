@@ -179,6 +179,31 @@ func TestFailedDialsEvictNobody(t *testing.T) {
 	}
 }
 
+// TestUsedWhileDialing: what came into use while a dial was under way does not give way to it, as long as something else may.
+func TestUsedWhileDialing(t *testing.T) {
+	c := New(3)
+	for i, p := range []peer.ID{"a", "b", "c"} {
+		made(t, c, p, at(i))
+	}
+	for _, want := range []peer.ID{"b", "c"} { // "c": in use too, but the limit stays
+		p := "for " + want
+		if !c.Dial(p, true, at(100)) {
+			t.Fatal("no room")
+		}
+		c.Use("a", false)
+		if want == "c" {
+			c.Use("c", false)
+		}
+		if got := c.Dialed(p, true, at(100)); got.Peer != want {
+			t.Errorf("%q gave way, want %q", got.Peer, want)
+		}
+		c.Use(p, false)
+	}
+	if made, _ := c.Counts(); made != 3 {
+		t.Errorf("%d of 3 connections", made)
+	}
+}
+
 // TestMadeStaysBounded: dials and links in turn, all idle soon, leave no more connections than the limit and the share.
 func TestMadeStaysBounded(t *testing.T) {
 	c := New(8)
