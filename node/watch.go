@@ -32,7 +32,8 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 			return
 		}
 		defer func() { _ = n.view(n.ctx, w.end) }()
-		budget, pause := w.budget, watchAsk
+		budget, pause, full := w.budget, watchAsk, true
+		var next time.Time // when all others are asked again, whatever matches until then
 		for due := w.waiting(); n.alive(ctx) == nil; {
 			for _, key := range due {
 				if p, ok := n.whoHas(ctx, key, budget); ok {
@@ -44,8 +45,12 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 			if len(w.waiting()) == 0 {
 				return
 			}
-			if due, budget = w.await(ctx, pause), watchBudget; due == nil {
-				due, budget, pause = w.waiting(), 0, min(2*pause, mostWatchAsk)
+			if full {
+				next, pause = time.Now().Add(pause), min(2*pause, mostWatchAsk)
+			}
+			due, budget = w.await(ctx, time.Until(next)), watchBudget
+			if full = due == nil; full {
+				due, budget = w.waiting(), 0
 			}
 		}
 	}
