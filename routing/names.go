@@ -55,14 +55,13 @@ func (r *Router) hopeful(q *flight) bool {
 
 // affordName takes the messages of a name in doubt off the budget and off their part of it; it passes over the name if that is used up.
 func (r *Router) affordName(q *flight, c *candidate) bool {
-	if doubtShare*(q.vain+confirmCost) > q.Budget {
-		c.state = passed
-		return false
+	switch {
+	case doubtShare*(q.vain+confirmCost) > q.Budget:
+		q.short = true
+	case q.afford(confirmCost):
+		q.vain += confirmCost
+		return true
 	}
-	if !q.afford(confirmCost) {
-		c.state = passed
-		return false
-	}
-	q.vain += confirmCost
-	return true
+	c.state = passed
+	return false
 }
