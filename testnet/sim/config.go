@@ -116,8 +116,11 @@ func (c *Config) check() error {
 	}
 	fault(c.Least < time.Millisecond, "least latency %v, below 1ms", c.Least)
 	fault(c.Most < c.Least || c.Most > 10*time.Second, "most latency %v, not from %v to 10s", c.Most, c.Least)
-	for name, share := range map[string]float64{"loss": c.Loss, "reordered": c.Reordered, "duplicated": c.Duplicated} {
-		fault(!(share >= 0 && share <= 0.5), "%s %v, not in [0, 0.5]", name, share)
+	for _, s := range []struct {
+		name  string
+		share float64
+	}{{"loss", c.Loss}, {"reordered", c.Reordered}, {"duplicated", c.Duplicated}} {
+		fault(!(s.share >= 0 && s.share <= 0.5), "%s %v, not in [0, 0.5]", s.name, s.share)
 	}
 	fault(c.GiveUp < 0 || c.Warmup < 0 || c.Asking < 0 || c.Patience < 0, "a time is below 0")
 	if c.Data != nil {
