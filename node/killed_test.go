@@ -34,6 +34,7 @@ func killable(t *testing.T) (peer.AddrInfo, func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledPeer$", "-test.timeout=5m")
 	cmd.Env = append(os.Environ(), killedVariable+"=1")
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +44,9 @@ func killable(t *testing.T) (peer.AddrInfo, func()) {
 	}
 	kill := func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 	t.Cleanup(kill)
-	lines := bufio.NewScanner(out)
+	lines, late := bufio.NewScanner(out), time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	lines.Scan()
+	late.Stop()
 	addr, err := ma.NewMultiaddr(lines.Text())
 	if err != nil {
 		t.Fatalf("%q: %v", lines.Text(), err)

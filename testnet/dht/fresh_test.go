@@ -82,7 +82,7 @@ func digest(host, serial int) []byte {
 }
 
 // TestFreshBesideDHT announces the same keys through nodes and DHTs of the same hosts, and has another host look for each at once and
-// again until it is found there, both ways. All are found. VENN_FRESH=60s does it for so long with ten hosts of ten keys a second.
+// again until it is found there, both ways. The nodes find all. VENN_FRESH=60s does it for so long with ten hosts of ten keys a second.
 func TestFreshBesideDHT(t *testing.T) {
 	hosts, each, long := 4, 4, time.Second
 	if d, err := time.ParseDuration(os.Getenv("VENN_FRESH")); err == nil {
@@ -95,17 +95,20 @@ func TestFreshBesideDHT(t *testing.T) {
 	// measure announces a key and looks for it until it is found.
 	measure := func(name string, holder peer.ID, announce func(context.Context) error, find func(context.Context) bool) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		began := time.Now()
+		began, fault := time.Now(), t.Errorf
+		if name != "venn" { // only the node is under test
+			fault = t.Logf
+		}
 		wg.Go(func() {
 			if err := announce(t.Context()); err != nil {
-				t.Errorf("%s at %s: %v", name, holder, err)
+				fault("%s at %s: %v", name, holder, err)
 			}
 		})
 		wg.Go(func() {
 			defer cancel()
 			for !find(ctx) {
 				if ctx.Err() != nil {
-					t.Errorf("%s: a key of %s is not found within a minute", name, holder)
+					fault("%s: a key of %s is not found within a minute", name, holder)
 					return
 				}
 				time.Sleep(20 * time.Millisecond)
@@ -144,8 +147,8 @@ func TestFreshBesideDHT(t *testing.T) {
 	wg.Wait()
 	for _, name := range []string{"venn", "kad-dht"} {
 		d := took[name]
-		if slices.Sort(d); len(d) == 0 {
-			t.Fatalf("%s found nothing", name)
+		if slices.Sort(d); len(d) == 0 { // the nodes' have failed the test by now
+			continue
 		}
 		t.Logf("%s: %d keys, found after p50 %v, p99 %v", name, len(d), d[len(d)/2], d[len(d)*99/100])
 	}

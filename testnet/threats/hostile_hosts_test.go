@@ -98,7 +98,7 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 	took = time.Since(began)
 	for i := range uint64(others) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		results, err := n.Query(ctx, binary.BigEndian.AppendUint64(nil, i<<32|7), node.QueryOptions{})
+		results, err := n.Query(ctx, binary.BigEndian.AppendUint64(nil, i<<32|7), node.QueryOptions{Timeout: time.Minute})
 		must(err)
 		found := 0
 		for p := range results.Providers() {
