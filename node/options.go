@@ -177,8 +177,8 @@ func WithMemory(bytes int) Option {
 	}
 }
 
-// WithOrigins limits the peers whose summaries are kept, 1 or more, linked ones not counted. Where a network has more, the node covers a range of
-// them and asks contacts about the rest. Default 131,072; memory is mostly the tighter limit.
+// WithOrigins limits the peers whose summaries are kept, 1 or more, linked ones not counted. Where a network has more,
+// the node covers a range of them and asks contacts about the rest. Default 131,072; memory is mostly the tighter limit.
 func WithOrigins(n int) Option {
 	return func(c *config) error {
 		if n < 1 {

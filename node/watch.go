@@ -71,7 +71,7 @@ func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrI
 	return peer.AddrInfo{}, false
 }
 
-// watcher waits for keys. The loop shows it each peer of which something new is known.
+// watcher waits for keys. The loop shows it each peer about which something new is known.
 type watcher struct {
 	n      *Node
 	budget int // of the first query

@@ -30,7 +30,7 @@ func (o *Overlay) acquaint(now time.Duration) {
 	if to, ok := o.seek(now); ok {
 		s.nextAsk = now + seekEvery
 		q := o.inquiry(to.Peer)
-		q.Near, q.Known, q.Least = true, o.nearest(), math.MaxUint16 // nobody alike: these are those near
+		q.Near, q.Known, q.Least = true, o.knownNearest(), math.MaxUint16 // nobody alike: these are those near
 		o.ask(to, q)
 		return
 	}
@@ -61,8 +61,8 @@ func (o *Overlay) ask(to Record, q Inquiry) {
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
-// similar are the entries with overlap, the most similar first. Those that cannot be dialled just now are among them: else others
-// would name them again and again.
+// similar returns the entries with overlap, the most similar first. Those that cannot be dialled just now are among them:
+// else others would name them again and again.
 func (o *Overlay) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range o.directory.Others() {
@@ -269,8 +269,8 @@ func (o *Overlay) inquiry(to PeerID) Inquiry {
 	return q
 }
 
-// nearest lists the few known peers that are nearest to us, by place.
-func (o *Overlay) nearest() []KnownOrigin {
+// knownNearest lists the few known peers that are nearest to us, by place.
+func (o *Overlay) knownNearest() []KnownOrigin {
 	var out []KnownOrigin
 	for _, l := range nearest(o.scope.place, o.askable(), nearKnown) {
 		out = append(out, KnownOrigin{Place: uint32(l.place >> 32)})

@@ -16,9 +16,9 @@ const keepBack = 4
 // worthSending is what a child must get at least: it can ask one peer then.
 const worthSending = forwardCost + confirmCost
 
-// worthForwarding says whether there are no contacts, and too few answered: nobody at all, for linked peers may hold what no summary shows yet, or
-// ever; with All also when there are peers of which the directory knows nothing, and no informant that knows more has
-// answered.
+// worthForwarding says whether there are no contacts, or the query is blurred, and too few answered: nobody at all, for
+// linked peers may hold what no summary shows yet, or ever. With All, too few is also when the directory knows nothing of
+// some peers, and no informant that knows more has answered.
 func (r *Router) worthForwarding(q *flight) bool {
 	if q.hops <= 0 || len(q.cover.contacts) > 0 && !q.blurred {
 		return false

@@ -11,7 +11,7 @@ import (
 // named a holder before. Names in doubt are asked last. They get a part of the budget, hold nothing up, and do not keep another
 // informant from being asked.
 
-// doubtShare is the part of the budget, as one of so many, that names in doubt may take.
+// doubtShare: names in doubt may take one message of the budget in this many.
 const doubtShare = 4
 
 // inDoubt says whether a candidate is a name in doubt.

@@ -105,9 +105,9 @@ func (r *Router) judgeVoices(q *flight) {
 	}
 }
 
-// bestInformed is the linked peer that expects the fewest false matches, of those that a query may ask and that say they know of at
-// least nine tenths as many peers as others do. One that has named holders before comes first if it knows clearly more than we. One that
-// is in doubt is not believed; its claims count only when nobody else makes any.
+// bestInformed is the linked peer that expects the fewest false matches, among those that a query may ask and that say they
+// know of at least nine tenths as many peers as others do. One that has named holders before comes first if it knows
+// clearly more than we. One that is in doubt is not believed; its claims count only when nobody else makes any.
 func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64, ok bool) {
 	var tiers [3][]overlay.Informant
 	for _, v := range r.view.Informants() {
@@ -143,7 +143,7 @@ func (r *Router) tier(v overlay.Informant) int {
 	return 1 + r.doubt(v.Peer)
 }
 
-// boasters is the share of the linked peers, as one of so many, whose word on how many peers they know may be a boast.
+// boasters: one link in this many may boast of how many peers it knows.
 const boasters = 3
 
 // mostOrigins is how many peers those know who know the most, without the word of the third that says most.

@@ -16,11 +16,13 @@ import (
 
 // Config says what to run. The zero value of each field is a default.
 type Config struct {
-	Peers        int           // 0: as many as the data has; else at least 2
-	Data         string        // path of a table or folder of collections, see package workload; "": the Debian data
-	Chunk        uint64        // bytes of a file per key; 0: 16 KiB
-	Queries      int           // of each kind; 0: 1000
-	QueriesLike  string        // by which rule of package holdings queries are drawn, or a log of seconds, peers and keys of which the times do not count; "": uniform
+	Peers   int    // 0: as many as the data has; else at least 2
+	Data    string // path of a table or folder of collections, see package workload; "": the Debian data
+	Chunk   uint64 // bytes of a file per key; 0: 16 KiB
+	Queries int    // of each kind; 0: 1000
+	// QueriesLike is the rule of package holdings by which queries are drawn, or a log of seconds, peers and keys; its
+	// times do not count. "": uniform.
+	QueriesLike  string
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
 	Shape        bool          // lines of TCP carry what their classes say, and take 10 ms; else what the machine can

@@ -51,9 +51,10 @@ a key; a false one learns that it doesn't. "expected false" is how many peers a 
 everybody whose summary, as far as it is held, does not rule the key out.
 
 With --adds, one peer of each class of link, other than the holder, waits for a new key as find --wait does, for 10 s at
-most; of more than 24 keys a second so many are drawn. p50 and p99 are times from the end of the holder's add until the holder has confirmed it. A key that is never found counts as longer. "B/change, to" is what was sent meanwhile to peers of the
-class, a change and receiver: summaries and tails, with all that pubsub needs. "budget" is the most of the budget of any
-link to them that was in use.
+most. With more than 24 new keys a second, 24 are drawn. p50 and p99 are times from the end of the holder's add until the
+holder has confirmed the key; one that is never found counts as longer. "B/change, to" is what was sent meanwhile to
+peers of the class, a change and receiver: summaries and tails, with all that pubsub needs. "budget" is the most of the
+budget of any link to them that was in use.
 
 With --strategy, venn and go-libp2p-kad-dht run as they are; the others are the machines of "venn experiment run routing" on
 real connections, their messages as long as they would be. What announces itself by gossip has --warmup to settle, and a

@@ -28,7 +28,7 @@ const (
 	Replay
 	// Disbelief of a link that has not brought the tails that it said to hold keeps it from feeding, for a while.
 	Disbelief
-	// Seconding has a second link tell of an origin of which nothing has come, before queries take it that there is one.
+	// Seconding waits for a second link's word before queries count an origin that has sent nothing.
 	Seconding
 	// Boasts of a few links, that they know more peers than there are, do not make a directory look poor.
 	Boasts

@@ -5,8 +5,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// fewLinks is the number of links below which the word of one is enough: there may be no second that could know.
-const fewLinks = 4
+// seconders is the number of links below which the word of one is enough: there may be no second that could know.
+const seconders = 4
 
 // second notes that a link tells of an entry. An origin costs a liar nothing to invent; for honest ones a second link soon
 // speaks, or the origin itself.
@@ -31,5 +31,5 @@ func (d *Directory) Discounted(e *Entry) bool {
 
 // Invented says whether there may be no such origin: nothing has come of it, and only one link tells of it.
 func (d *Directory) Invented(e *Entry) bool {
-	return (e.state == Pending || e.state == Named) && !e.seconded && len(d.links) >= fewLinks && !d.cfg.Undefended.Has(defence.Seconding)
+	return (e.state == Pending || e.state == Named) && !e.seconded && len(d.links) >= seconders && !d.cfg.Undefended.Has(defence.Seconding)
 }

@@ -36,8 +36,8 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 // vagueRate is the false-positive rate above which a summary says little about a key.
 const vagueRate = 0.5
 
-// vague says whether so little is held of an origin outside of the own range that it is no candidate: those of its range know it better,
-// and name it if it may have the key.
+// vague says whether so little is held of an origin outside of the own range that it is no candidate. Those of its range
+// know it better, and name it if it may have the key.
 func (d *Directory) vague(e *Entry) bool {
 	return d.within.Depth() > 0 && e.Rate() > vagueRate && !d.within.Contains(d.Place(e))
 }
@@ -62,9 +62,9 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 func (d *Directory) Ignored() int { return d.ignored }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
-// false-positive rates of all peers known, 1 for those that nothing is held of though they are said to have published. Peers known
-// by their record alone do not count, nor those that may be invented, nor those that do not hold what they claim: no query for all
-// holders asks them. Those of which too little is held to ask them do not count either.
+// false-positive rates of all peers known, 1 for those that nothing is held of though they are said to have published.
+// Peers known by their record alone do not count, nor those that may be invented, nor those that do not hold what they
+// claim: no query for all holders asks them. Origins with too little held to ask them do not count either.
 func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0

@@ -91,7 +91,7 @@ func (x *Exchange) Offered(i int) bool {
 	return slices.ContainsFunc(x.order, func(l *link) bool { return l.known(i).have > 0 })
 }
 
-// boasters is the share of the links, as one of so many, whose word on how many peers they know may be a boast.
+// boasters: one link in this many may boast of how many peers it knows.
 const boasters = 3
 
 // OriginsSaid returns the largest number of peers that linked peers say they know, without the word of the third that says most.

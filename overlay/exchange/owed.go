@@ -14,9 +14,9 @@ import (
 const (
 	// owedFor is how long parts may still come after their origin was forgotten or the link closed.
 	owedFor = 30 * time.Second
-	// maxReleased bounds the origins of which one link may still send parts after they were forgotten.
+	// maxReleased bounds the forgotten origins whose parts one link may still send.
 	maxReleased = 4096
-	// maxOwed bounds the closed links of which it is remembered what they were asked for.
+	// maxOwed bounds the closed links whose asks are remembered.
 	maxOwed = 64
 )
 
@@ -82,7 +82,7 @@ func (x *Exchange) resume(now time.Duration, l *link) {
 	}
 }
 
-// releaseOwed notes that an origin is forgotten of which links that have closed may still send parts.
+// releaseOwed lets closed links still send parts of an origin that is forgotten.
 func (x *Exchange) releaseOwed(e *origin) {
 	for i := range x.owed {
 		o := &x.owed[i]

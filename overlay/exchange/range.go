@@ -38,9 +38,9 @@ func (x *Exchange) tells(l *link) bool {
 // maxRefusals is how many fetches from links that should hold an origin may fail before it is dialled itself.
 const maxRefusals = 2
 
-// holder returns the link of which an origin outside of our range is fetched: one that wants to hear of it, for links into other
-// ranges tell us nothing of their own accord. Of several it is the one nearest to the origin, for ranges are filled from the inside
-// out. It returns nil where the origin itself is to be asked.
+// holder returns the link to fetch an origin outside our range from: one that wants to hear of it, for links into other
+// ranges tell us nothing of their own accord. Of several it is the one nearest to the origin, for ranges are filled from
+// the inside out. It returns nil where the origin itself is to be asked.
 func (x *Exchange) holder(e *origin) (best *link) {
 	if x.within.Contains(e.place) || x.IsLinked(e.Peer()) || e.refusals >= maxRefusals {
 		return nil

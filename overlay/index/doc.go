@@ -13,14 +13,14 @@
 // be asked in vain. Where a prefix knows only a part of hash space, further rows, one for each 64th, say so.
 //
 // The other candidate, lists of peers inverted by the top bits of their nodes, was measured beside it (BenchmarkCandidates,
-// 1,000 peers of 5,000 keys): it answers a query in a tenth of the time or less, but takes 5.6 times the memory (34 kB a peer,
-// four times the summary itself), and replacing a peer takes ten times as long, for it scatters writes over all of that.
+// 1,000 peers of 5,000 keys): it answers a query sooner, but takes 3.4 times the memory (34 kB a peer, four times the
+// summary itself). Replacing a peer takes longer, for it scatters writes over all of that.
 //
 // Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a class, and about a quarter more for columns that
 // stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows take three
 // fifths of the memory; but then one prefix in 64 is asked in vain, and at 10,000 peers asking takes four times as long
-// as reading the rows. Setting a prefix takes O(nodes) and one pass through its stripe of some MiB. A prefix of which few
-// nodes changed only adds what is new: rows of nodes that went stay until a sixth of all have, for all that they cost is
+// as reading the rows. Setting a prefix takes O(nodes) and one pass through its stripe of some MiB. A prefix with few
+// changed nodes only adds what is new: rows of nodes that went stay until a sixth of all have, for all that they cost is
 // a prefix asked in vain. Longer prefixes of an epoch stay in their column until they rule out four times as much. Peers
 // that have too little in common with others to fill a quarter of a stripe are asked one by one.
 package index

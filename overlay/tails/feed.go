@@ -21,9 +21,8 @@ const (
 	// A feeder may be late by leastPatience, or by what others have been of late, at most mostPatience.
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
-	// disbelief is how long a link that has not brought what it said to hold is not asked for the same origin: a message may have been
-	// lost, so that it is briefDisbelief for one that has
-	// brought what it said until now.
+	// disbelief is how long a link that has not brought what it said to hold is not asked for that origin. For a first
+	// failure it is briefDisbelief, for a message may have been lost.
 	disbelief      = time.Minute
 	briefDisbelief = 2 * time.Second
 )

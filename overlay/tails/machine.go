@@ -44,8 +44,8 @@ const (
 	rideAfter = 400 * time.Millisecond
 	// tellEvery is how long a link is not told of the same origin again.
 	tellEvery = 300 * time.Millisecond
-	// lostPause is how long after a message was lost its link is told again. Each further one doubles it, up to mostLost times, until
-	// something comes from the link.
+	// lostPause is how long after a loss its positions are sent to the link again. Each further one doubles it, up to
+	// mostLost times, until something comes from the link.
 	lostPause = time.Second
 	mostLost  = 4
 	// tidyEvery is how often origins that the overlay has forgotten are forgotten here.
@@ -185,7 +185,7 @@ func (m *Machine) opened(in LinkOpened) {
 	}
 }
 
-// lost has a link told again, soon, of all that it may not have heard.
+// lost schedules for the link, again, all that it may not have received.
 func (m *Machine) lost(p overlay.PeerID) {
 	l := m.links[p]
 	if l == nil {

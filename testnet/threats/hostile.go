@@ -25,7 +25,7 @@ var hostileAttacks = []attack{
 	},
 	{
 		name: "claims of origins that there are not make a directory look poor", where: Cores, measured: "false matches that a query is said to bring",
-		target: atMost(1), defence: "a second link must tell of an origin of which nothing has come",
+		target: atMost(1), defence: "an origin that has sent nothing counts once a second link names it",
 		run: switched(inventedOrigins, defence.Seconding),
 	},
 	{

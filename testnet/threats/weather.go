@@ -26,7 +26,7 @@ var weather = []attack{
 	},
 }
 
-// hundred is a searcher that knows a hundred peers. Each key has so many holders.
+// hundred is a searcher that knows a hundred peers. Each key has the given number of holders.
 func hundred(off defence.Off, keys, holders int) (p *place, peers []overlay.PeerID) {
 	p = newPlace(routing.Config{Undefended: off}, "")
 	for i := range 100 {
