@@ -354,6 +354,9 @@ func TestGrid(t *testing.T) {
 			t.Errorf("%s lacks %q: %v", file, has, err)
 		}
 	}
+	if b, err := os.ReadFile(filepath.Join(o.Out, "report.html")); err != nil || !strings.Contains(string(b), runtime.GOOS+"/"+runtime.GOARCH+", ") {
+		t.Errorf("report.html does not say which machine made it: %v", err)
+	}
 }
 
 // A sweep is of what all strategies heed; what is fixed, one of them has to.

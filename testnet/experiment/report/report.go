@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 )
 
@@ -25,6 +26,11 @@ type Page struct {
 	Parameters           [][2]string
 	Sections             []Section
 	Terms                [][2]string // what names in the tables mean; may be empty
+}
+
+// Machine is what the page was made on, such as "linux/amd64, 2 processors, go1.26".
+func (Page) Machine() string {
+	return fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }
 
 // Section is a part of a page: a table, and drawings.
