@@ -66,23 +66,28 @@ func (l *loop) lost(p peer.ID) {
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()
-		for looks := 0; ; looks++ { // a host that closes may take one more connection, and end it
-			err := l.n.reach(ctx, r, true)
-			switch {
-			case err == nil && looks == lostLooks:
-				return
-			case errors.Is(err, syscall.ECONNREFUSED) || err != nil && ctx.Err() != nil:
-				if l.n.ctx.Err() == nil {
-					l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
-				}
-				return
-			}
-			select {
-			case <-time.After(lostTime / (lostLooks + 2)):
-			case <-ctx.Done():
-			}
+		if gone(ctx, func() error { return l.n.reach(ctx, r, true) }) && l.n.ctx.Err() == nil {
+			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
 		}
 	})
+}
+
+// gone says whether a peer takes no connection that lasts: reach makes one, or finds that there is one. It ends soon after ctx has.
+func gone(ctx context.Context, reach func() error) bool {
+	for looks := 0; ; looks++ { // a host that closes may take one more connection, and end it
+		err := reach()
+		over := ctx.Err() != nil
+		switch {
+		case errors.Is(err, syscall.ECONNREFUSED) || err != nil && over:
+			return true
+		case err == nil && (over || looks >= lostLooks):
+			return false
+		}
+		select {
+		case <-time.After(lostTime / (lostLooks + 2)):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // closing are the peers whose connection this node has closed itself of late.

@@ -2,9 +2,12 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -171,5 +174,39 @@ func TestWatchHearsOfEpochs(t *testing.T) {
 	}
 	if epochOf(t, b) == epochs {
 		t.Error("no new epoch: this shows nothing")
+	}
+}
+
+// TestGone: looks after a lost peer end, in whatever order it takes connections and does not.
+func TestGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails int   // looks that fail
+		with  error // how
+		gone  bool
+		looks int // at most
+	}{
+		"there":               {0, nil, false, lostLooks + 1},
+		"refuses":             {1, syscall.ECONNREFUSED, true, 1},
+		"back late":           {lostLooks + 1, errors.New("no route"), false, lostLooks + 3},
+		"never there":         {1000, errors.New("no route"), true, lostLooks + 4},
+		"back as it is given": {lostLooks + 2, errors.New("no route"), false, lostLooks + 4},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), lostTime)
+			defer cancel()
+			looks := 0
+			got := gone(ctx, func() error {
+				if looks++; looks > 100 {
+					panic(name + ": looks for ever")
+				}
+				if looks <= c.fails {
+					return c.with
+				}
+				return nil
+			})
+			if got != c.gone || looks > c.looks {
+				t.Errorf("%s: gone %v after %d looks, want %v after %d", name, got, looks, c.gone, c.looks)
+			}
+		})
 	}
 }
