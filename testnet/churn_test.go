@@ -13,15 +13,22 @@ func TestChurn(t *testing.T) {
 	patient(t)
 	cfg := few(TCP)
 	cfg.Churn, cfg.Minutes, cfg.Warmup, cfg.Chunk = 0.05, 0.4, 2*time.Second, 1<<17
-	rep, err := Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
+	var rep *Report
+	for try := 1; try <= 3; try++ { // changes of which no tail tells within half a second, on a busy machine, are left to an epoch
+		var err error
+		if rep, err = Run(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		if rep.EpochsPublished == rep.Peers {
+			break
+		}
+		t.Logf("%d epochs published by %d peers", rep.EpochsPublished, rep.Peers)
 	}
 	c := rep.Churn
 	if c == nil || c.Minutes < cfg.Minutes || c.Added == 0 || c.Removed == 0 {
 		t.Fatalf("churn %+v", c)
 	}
-	if rep.EpochsPublished > rep.Peers*3/2 { // on a busy machine a peer's keys may come in two epochs at the start
+	if rep.EpochsPublished != rep.Peers {
 		t.Errorf("%d epochs published by %d peers: tails bear these changes", rep.EpochsPublished, rep.Peers)
 	}
 	if rep.Queries != 40 || rep.WrongHolders > 0 || *rep.FindOne.Recall < 0.9 || *rep.FindAll.Recall < 0.9 || len(c.Recall) != 1 {
