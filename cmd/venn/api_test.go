@@ -20,13 +20,14 @@ import (
 	"testing"
 )
 
-// maxExported is the number of exported identifiers that summary and the packages below it may have. It only ever falls;
-// 220 are wanted.
+// maxExported is the number of exported identifiers that summary and the packages below it may have. It only ever
+// falls; 220 are wanted.
 const maxExported = 271
 
-// exported is an identifier that a package offers, as go doc lists them: a constant, variable, type or function, or a
-// method of an exported type. Fields of structs and methods of interfaces are part of their type and do not count. A
-// method that is there for an interface of the standard library (String, Error, MarshalBinary, ...) counts, and as used.
+// exported is an identifier that a package offers, as go doc lists them. It is a constant, variable, type or function,
+// or a method of an exported type. Fields of structs and methods of interfaces are part of their type and do not count.
+// A method that is there for an interface of the standard library (String, Error, MarshalBinary, ...) counts, and as
+// used.
 type exported struct {
 	name string // as in summary.Prefix.Contains
 	doc  bool
@@ -36,9 +37,9 @@ type exported struct {
 // library is the summary library as its users see it: identifiers by the place of their declaration.
 type library map[string]*exported
 
-// TestNarrowSummary holds the summary library to a number of identifiers, each documented, each with a user: a package of
-// this module or of testnet/bench other than its own, or an example. Every type has a user by an example or a package
-// that names it, or by a function or method that is used and takes or returns it.
+// TestNarrowSummary holds the summary library to a number of identifiers, each documented and each with a user. A user
+// is an example, or a package of this module or of testnet/bench other than the identifier's own. A type also counts as
+// used if a used function or method takes or returns it.
 func TestNarrowSummary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks the module from its sources")
@@ -67,7 +68,8 @@ func TestNarrowSummary(t *testing.T) {
 	}
 }
 
-// TestExamples holds every exported type of the summary library to an example of its own: ExampleT or ExampleT_something.
+// TestExamples holds every exported type of the summary library to an example of its own: ExampleT or
+// ExampleT_something.
 func TestExamples(t *testing.T) {
 	root := filepath.Join("..", "..", "summary")
 	types, examples := map[string][]string{}, map[string]map[string]bool{} // by folder

@@ -95,7 +95,8 @@ func drain(r *io.PipeReader) error {
 	return err
 }
 
-// fetchBackup has the daemon write a backup, or reads the store itself when none runs. Before, it calls about with the number of keys.
+// fetchBackup has the daemon write a backup, or reads the store itself when none runs. Before, it calls about with the
+// number of keys.
 func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, w io.Writer, about func(keys int)) error {
 	cl := clientOf(r)
 	var s httpapi.Status

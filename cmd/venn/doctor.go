@@ -176,7 +176,8 @@ func reached(r httpapi.Reach) finding {
 	return finding{"reached", r.How != "not", cmp.Or(found, r.How), r.Advice}
 }
 
-// versions says which programs the linked peers run. It is not fine when most of them run one other version of this program.
+// versions says which programs the linked peers run. It is not fine when most of them run one other version of this
+// program.
 func versions(own string, peers []httpapi.Peer) finding {
 	count, linked := make(map[string]int), 0
 	for _, p := range peers {

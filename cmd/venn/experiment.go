@@ -17,9 +17,11 @@ import (
 	"github.com/venn-p2p/venn/testnet/experiment"
 )
 
-const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures, and compares every number that
-they print with what is computed or measured here. And runs experiments on simulated networks: ways of finding who holds a
-key side by side, in virtual time, with the wire's sizes.
+const experimentHelp = `Repeats the experiments of the papers that venn is built on, with venn's own structures. Every number in the papers
+is compared with the one computed or measured here.
+
+Also runs experiments on simulated networks: ways of finding who holds a key side by side, in virtual time, with the
+wire's sizes.
 
    venn experiment list                             what there is
    venn experiment run compressed                   one of them
@@ -47,14 +49,14 @@ key side by side, in virtual time, with the wire's sizes.
    venn experiment run routing --out made               what they found, and what is missing
 
 Figures are means over the trials, five if nothing else is said, ± the half of their 95 %% interval. Two sweeps make a grid.
-What --sweep varies, and of strategies which heed it: to sweep what one of them ignores is an error.
+The variables of --sweep follow, with the strategies that heed each. To sweep one that a strategy ignores is an error.
 %s
-A run on a network follows from its seed: the same seed gives the same trace_hash. With --out, tables (CSV), figures (SVG)
-and report.html, which holds all of them, are written to a folder; what is interrupted goes on from there when the same
-command is called again. All processors are used, by several runs at a time while networks are small.
+A run on a network follows from its seed: the same seed gives the same trace_hash. --out writes tables (CSV), figures
+(SVG) and report.html, which holds all of them, to a folder. The same command continues an interrupted run from there.
+All processors are used, by several runs at a time while networks are small.
 
-The verdict on a number is "agrees" when ours is within the tolerance; "paper misprints" when the paper's is known to be
-wrong, with the reason, and ours is right; else "differs", and then the exit code is 1.`
+The verdict on a number is "agrees" when ours is within the tolerance. It is "paper misprints" when the paper's number is
+known to be wrong and ours is right, with the reason. Else it is "differs", and the exit code is 1.`
 
 func experimentCommand() *cli.Command {
 	wrongUsage := func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }

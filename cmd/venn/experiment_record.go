@@ -10,7 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// runRecorder records a simulated run in a file, which it makes when the run begins: a run that is refused leaves what is there.
+// runRecorder records a simulated run in a file, which it makes when the run begins: a run that is refused leaves what
+// is there.
 type runRecorder struct {
 	name string
 	file *os.File

@@ -16,9 +16,9 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It removes only what it added itself, in this run
-// or an earlier one, and only when two lists in a row lack it: an IPFS node that is stopped midway ends its list without an error.
-// It takes about 450 bytes of memory a key at most.
+// follower keeps the peer's keys in step with a source: IPFS nodes, or folders. It removes only keys that it added
+// itself, in this run or an earlier one, and only when two lists in a row lack them. The reason is that an IPFS node
+// stopped midway ends its list without an error. It takes about 450 bytes of memory a key at most.
 type follower struct {
 	cl         *client
 	source     source
@@ -135,7 +135,8 @@ func (f *follower) open() (err error) {
 	return err
 }
 
-// run looks again and again until ctx ends. If the first look fails, that is it; later, what is not there may come back.
+// run looks again and again until ctx ends. If the first look fails, that is it; later, what is not there may come
+// back.
 func (f *follower) run(ctx context.Context, c *cli.Command) error {
 	for begun := false; ; begun = true {
 		started := time.Now()
@@ -248,7 +249,8 @@ func (f *follower) note(keys []string, what func(*sight)) {
 	}
 }
 
-// gone forgets the keys not seen since some look, and returns those of them that the follower added: they are to be removed.
+// gone forgets the keys not seen since some look, and returns those of them that the follower added: they are to be
+// removed.
 func (f *follower) gone(since uint32) (ours []string) {
 	for k, s := range f.keys {
 		switch {

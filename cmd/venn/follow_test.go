@@ -23,12 +23,12 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// listing is an IPFS node of which only the lists are there.
+// listing is an IPFS node that serves only its lists.
 type listing struct {
 	t      *testing.T
 	blocks []string // CIDs
 	pins   []string
-	fault  string // told after the list; empty: none
+	fault  string // the error at the end of the list; empty: none
 }
 
 func (l *listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -192,7 +192,7 @@ func TestFollowAfterFailedAdd(t *testing.T) {
 	}
 }
 
-// TestFollowCommand follows until it is told to stop, and says what each look did.
+// TestFollowCommand follows until it is interrupted, and reports what each look did.
 func TestFollowCommand(t *testing.T) {
 	cl := newDaemon(t)
 	there := &listing{t: t, pins: []string{block(t, "a").String()}}

@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// helpOf leaves of a command line that asks for help the commands and --help alone: what stands between them is not meant as
-// the topic.
+// helpOf leaves of a command line that asks for help the commands and --help alone: what stands between them is not
+// meant as the topic.
 func helpOf(root *cli.Command, args []string) []string {
 	end := len(args)
 	if i := slices.Index(args, "--"); i >= 0 {

@@ -34,7 +34,7 @@ func keysCommand() *cli.Command {
 				Flags: []cli.Flag{
 					jsonFlag("as a JSON object: keys, changed; with --follow one a line: keys, added, removed"),
 					&cli.BoolFlag{Name: "private", Usage: "keep them out of the summary: only peers linked with this one find them"},
-					&cli.StringFlag{Name: "from", Usage: "take keys from `dir`: the SHA-256 multihash of every file below the PATHs given (symbolic links are not followed), where those that have not changed since the last time are not read again; or from kubo: what the IPFS nodes at the URLs given hold"},
+					&cli.StringFlag{Name: "from", Usage: "take keys from `dir` or kubo. dir: the SHA-256 multihash of every file below the PATHs given; symbolic links are not followed. Files unchanged since the last time are not read again. kubo: what the IPFS nodes at the URLs given hold"},
 					&cli.BoolFlag{Name: "pins", Usage: "with --from kubo: only what is pinned, and what belongs to it"},
 					&cli.BoolFlag{Name: "follow", Usage: "with --from: keep in step until Ctrl-C. New keys are added; of those that --follow added, the ones that two looks in a row miss are removed"},
 					&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "with --follow: the time between two looks"},
@@ -227,7 +227,8 @@ func ofKeys(c *cli.Command) url.Values {
 	return nil
 }
 
-// sendKeys sends keys, one a line, some at a time, and tells how many it has sent. What was sent before an error is done, and counted.
+// sendKeys sends keys, one a line, some at a time, and tells how many it has sent. What was sent before an error is
+// done, and counted.
 func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parameters url.Values, tell func(keys int)) (total httpapi.Changed, err error) {
 	err = eachRequest(in, func(first int, body []byte) error {
 		p := url.Values{"line": {strconv.Itoa(first)}}
@@ -250,8 +251,8 @@ type request struct {
 	body         []byte
 }
 
-// eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. The next is
-// read while one is sent; none is under way any more when it returns.
+// eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. The next
+// is read while one is sent; none is under way any more when it returns.
 func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
 	requests, over := make(chan request), make(chan struct{})
 	var sendErr error // to be read when over is closed
@@ -276,8 +277,8 @@ func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
 	return errors.Join(err, sendErr)
 }
 
-// cutRequests gives away requests until there are no more lines, or nobody wants more. Before an error of in, the whole lines
-// that came are given.
+// cutRequests gives away requests until there are no more lines, or nobody wants more. Before an error of in, the whole
+// lines that came are given.
 func cutRequests(in io.Reader, give func(request) bool) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	r := request{first: 1}

@@ -9,7 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// TestEachRequest holds that all requests have ended when eachRequest returns, whatever it ends by, and that it tells why.
+// TestEachRequest holds that all requests have ended when eachRequest returns, whatever it ends by, and that it tells
+// why.
 func TestEachRequest(t *testing.T) {
 	broken := fmt.Errorf("the line is gone: %w", io.EOF)
 	refused := errors.New("no")

@@ -46,7 +46,8 @@ func kuboRequest(ctx context.Context, api string, pins bool) (*http.Request, err
 	return http.NewRequestWithContext(ctx, http.MethodPost, u.String(), nil)
 }
 
-// listKubo calls f with the keys, as texts, of what an IPFS node lists. Some may come more than once. Without an error, the list was whole as far as the node says.
+// listKubo calls f with the keys, as texts, of what an IPFS node lists. Some may come more than once. Without an error,
+// the list was whole as far as the node says.
 func listKubo(ctx context.Context, api string, pins bool, f func(key string) error) error {
 	req, err := kuboRequest(ctx, api, pins)
 	if err != nil {

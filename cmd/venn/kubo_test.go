@@ -42,7 +42,7 @@ func TestKubo(t *testing.T) {
 	})
 }
 
-// random BYTES FILE makes a file of so many bytes, the same ones always.
+// random BYTES FILE makes a file of BYTES bytes, the same ones always.
 func random(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: random BYTES FILE")

@@ -48,8 +48,8 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt TEXT ARGS... runs venn with these arguments, interrupts it when it says TEXT on stderr, and waits for its end: with 0 or,
-// after !, with another exit code.
+// interrupt TEXT ARGS... It runs venn with these arguments, interrupts it when it says TEXT on stderr, and waits for
+// its end. The exit code must be 0 or, after !, another one.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: interrupt TEXT ARGS...")

@@ -32,7 +32,7 @@ func TestNodeScripts(t *testing.T) {
 	})
 }
 
-// writeLines writes a file of so many numbers and another line, one a line.
+// writeLines writes a file of the numbers below n and another line, one a line.
 func writeLines(name string, n int, last string) error {
 	var b bytes.Buffer
 	for i := range n {
@@ -42,8 +42,8 @@ func writeLines(name string, n int, last string) error {
 	return os.WriteFile(name, b.Bytes(), 0o600)
 }
 
-// eventually ARGS... runs venn with these arguments until it succeeds, or after ! until it fails, for a minute at most: ten
-// seconds are what a person may expect of a machine that does nothing else.
+// eventually ARGS... runs venn with these arguments until it succeeds, or after ! until it fails, for a minute at most:
+// ten seconds are what a person may expect of a machine that does nothing else.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: eventually ARGS...")
@@ -59,7 +59,8 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// until REGEXP ARGS... runs venn with these arguments until it succeeds with a line on stdout that matches, for a minute at most.
+// until REGEXP ARGS... runs venn with these arguments until it succeeds with a line on stdout that matches, for a
+// minute at most.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP ARGS...")

@@ -35,8 +35,8 @@ func (s stage) part() float64 {
 	return s.share
 }
 
-// progress shows how far a command is: what, how much, how fast, how much time is left. On a terminal one line shows the present
-// stage, elsewhere there is a line now and then. It is safe for concurrent use.
+// progress shows how far a command is: what, how much, how fast, how much time is left. On a terminal one line shows
+// the present stage, elsewhere there is a line now and then. It is safe for concurrent use.
 type progress struct {
 	w     io.Writer
 	width func() int // of the terminal; nil: it is none
@@ -93,7 +93,8 @@ func (p *progress) end() {
 	p.began = time.Time{}
 }
 
-// finish shows the end of the present stage, if it was shown. On a terminal the next stage gets a line of its own if that is wanted.
+// finish shows the end of the present stage, if it was shown. On a terminal the next stage gets a line of its own if
+// that is wanted.
 func (p *progress) finish(newLine bool) {
 	now := p.now()
 	if p.open && (!p.said.IsZero() || !p.began.IsZero() && now.Sub(p.began) >= p.quiet) {

@@ -13,9 +13,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-const summaryHelp = `A summary is a small signed file that stands for a collection of keys: it tells of any key whether the collection may
-hold it, never denies one that it does, and two of them tell how much their collections have in common. Cut after any
-part it is a smaller, coarser summary, as valid as the whole.
+const summaryHelp = `A summary is a small signed file that stands for a collection of keys. It says of any key whether the collection may
+hold it, and never denies a key of the collection. From two summaries venn estimates how much their collections have in
+common. Cut after any part, a summary is a smaller, coarser summary, as valid as the whole.
 
    venn summary build -o all.venn keys.txt          one key a line; or from a pipe
    venn summary build --rate 1e-6 < keys.txt | venn summary inspect -
@@ -27,8 +27,8 @@ part it is a smaller, coarser summary, as valid as the whole.
    venn summary sizes --keys 100000                 what a budget buys
 
 FILE is "-" for stdin or stdout, where summaries and deltas go without -o. Keys are lines of any bytes; blank lines are
-skipped. A file that is no summary, is corrupt, or of another seed or signer than the command needs ends it with exit
-code 1, and nothing is written.`
+skipped. A file that is no summary, is corrupt, or has the wrong seed or signer ends the command with exit code 1.
+Nothing is written then.`
 
 const (
 	seedHelp = "number of the hash `SEED` in hexadecimal digits; more than 8 of them are a seed of their own"

@@ -29,16 +29,16 @@ import (
 const buildHelp = `Reads keys, one a line, from a file or stdin, and writes their summary, signed. The same keys, seed, shape, epoch and
 identity give the same bytes on every machine.
 
-By default it is one block of 12 to 13 bits a key, with a false-positive rate of 1/2048 to 1/4096. --rate and --budget
-choose the shape that needs the fewest bytes for a rate, or gives the lowest rate in a number of bytes, the header included.
---shape says at which level each block ends: one at L is a filter of 2^L bits with one hash function, coded near its
-entropy.
+By default it is one block of 12 to 13 bits a key, with a false-positive rate of 1/2048 to 1/4096. --rate chooses the
+shape with the fewest bytes for a rate. --budget chooses the shape with the lowest rate in a number of bytes, the header
+included. --shape gives the level at which each block ends. A block at level L is a filter of 2^L bits with one hash
+function, coded near its entropy.
 
 Without --identity it is signed by a development key that everybody knows: good for trying out, proof of nothing. An
 identity is a file with a libp2p private key: its protobuf form, as "ipfs key export" writes it, or that in base64.
 
-Whoever publishes gives each new summary a later --epoch, and keeps the shape while the number of keys is about the same,
-so that deltas are small: --after OLD does both.`
+A publisher gives each new summary a later --epoch. It keeps the shape while the number of keys is about the same, so
+that deltas are small. --after OLD does both.`
 
 func buildCommand() *cli.Command {
 	return &cli.Command{
@@ -177,8 +177,8 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	return &openedSummary{files.Summary{Envelope: envelope, Run: r}, p}, err
 }
 
-// forRate is the summary of least size with at most a false-positive rate: that of the keys at hand, which differs a little from
-// what is predicted.
+// forRate returns the smallest summary with at most the given false-positive rate. The rate is that of the keys at
+// hand, which differs a little from the predicted one.
 func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSummary, error) {
 	for target := rate; ; target *= 0.8 {
 		s, err := summary.SizeForRate(len(fps), target)
@@ -250,7 +250,8 @@ func (b *builder) headBytes(n int) (int, error) {
 	return files.Summary{Envelope: envelope}.Sizes()[0], nil
 }
 
-// follow makes b's epoch the next after that of an old summary, of the same signer and seed, and the shape its shape if that fits.
+// follow sets b's epoch to the next after that of an old summary, which must have the same signer and seed. It sets
+// shape to the old one if that fits.
 func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) error {
 	old, err := openSummary(c, name)
 	if err != nil {
@@ -270,8 +271,8 @@ func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) erro
 	return nil
 }
 
-// shapeOf is a shape for n keys: the default one, or blocks to given levels, with the usual sample unless the first is above where
-// one begins.
+// shapeOf returns a shape for n keys: the default one, or blocks to the given levels. It drops the sample if the first
+// level is above the sample's.
 func shapeOf(n int, levels []uint8) summary.Shape {
 	s := summary.DefaultShape(n)
 	if levels == nil {
@@ -330,7 +331,8 @@ func goodEpoch(text string) error {
 	return err
 }
 
-// parseSeed is the seed that the flags name: up to eight digits are a number in the network, more name a network within it.
+// parseSeed is the seed that the flags name: up to eight digits are a number in the network, more name a network within
+// it.
 func parseSeed(c *cli.Command) (summary.Seed, error) {
 	text, network := strings.ToLower(c.String("seed")), c.String("network")
 	if len(text) < 1 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {

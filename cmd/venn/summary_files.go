@@ -29,7 +29,7 @@ type openedSummary struct {
 	prefix *summary.Prefix
 }
 
-// readInput is all of a file of ours, or of stdin. What is none is not read further than its first bytes.
+// readInput is all of a file of ours, or of stdin. It reads no more than the first bytes of anything else.
 func readInput(c *cli.Command, name string) ([]byte, error) {
 	r, err := input(c, name)
 	if err != nil {

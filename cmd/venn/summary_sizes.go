@@ -21,10 +21,10 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-const sizesHelp = `For each budget in bits a key, in all, header and signature included: the best shape of a summary, how much of it fits,
-and its predicted false-positive rate. Beside it, at as many bytes and without any header: a plain Bloom filter
-with the best number of hash functions, and a block-partitioned filter (Papapetrou et al. 2010) cut to whole blocks, each
-of one hash function and half full. A dash: the budget is too small.`
+const sizesHelp = `Shows the best shape of a summary for each budget, how much of it fits, and its predicted false-positive rate. A
+budget is in bits a key, header and signature included. Two other filters stand beside it, in the same bytes without any header. One is a
+plain Bloom filter with the best number of hash functions. The other is a block-partitioned filter (Papapetrou et al.
+2010) cut to whole blocks, each of one hash function and half full. A dash: the budget is too small.`
 
 func sizesCommand() *cli.Command {
 	return &cli.Command{

@@ -91,7 +91,7 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// TestUnsigned: what is not validly signed is still told of, with the reason.
+// TestUnsigned: a summary without a valid signature is still described, with the reason.
 func TestUnsigned(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustVenn(t, "summary", "build", writeKeys(t, "keys", 1, 60), "-o", "file")

@@ -21,9 +21,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-const testnetHelp = `Runs real libp2p peers in one process, each with a collection of its own, and ends with a report on stdout: what
-share of the queries found what there was, at what cost, over links of what kind. Progress goes to stderr. Ctrl-C ends
-the run at any time and reports what is known by then.
+const testnetHelp = `Runs real libp2p peers in one process, each with a collection of its own. A report on stdout ends the run: the share
+of existing holders that queries found, and the cost, for each kind of link. Progress goes to stderr. Ctrl-C ends the run
+at any time and reports what is known by then.
 
 Without flags: 121 peers, each with the Debian packages of a machine of some role, in chunks of 16 KiB, over TCP on
 loopback.
@@ -47,21 +47,21 @@ loopback.
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
-a key; a false one learns that it doesn't. "expected false" is how many peers a query would ask in vain if it asked
-everybody whose summary, as far as it is held, does not rule the key out.
+a key; a false one learns that it doesn't. "expected false" is how many peers without the key have summaries that, as
+far as they are held, do not rule it out.
 
-With --adds, one peer of each class of link, other than the holder, waits for a new key as find --wait does, for 10 s at
-most. With more than 24 new keys a second, 24 are drawn. p50 and p99 are times from the end of the holder's add until the
-holder has confirmed the key; one that is never found counts as longer. "B/change, to" is what was sent meanwhile to
+With --adds, one peer of each class of link waits for a new key of another as find --wait does, for 10 s at most.
+With more than 24 new keys a second, 24 are drawn. p50 and p99 are times from the end of the holder's add until the
+holder has confirmed the key. A key that is never found counts as longer. "B/change, to" is what was sent meanwhile to
 peers of the class, a change and receiver: summaries and tails, with all that pubsub needs. "budget" is the most of the
 budget of any link to them that was in use.
 
-With --strategy, venn and go-libp2p-kad-dht run as they are; the others are the machines of "venn experiment run routing" on
-real connections, their messages as long as they would be. What announces itself by gossip has --warmup to settle, and a
+With --strategy, venn and go-libp2p-kad-dht run as they are. The others are the machines of "venn experiment run routing"
+on real connections, with messages of their real lengths. What announces itself by gossip has --warmup to settle, and a
 query ends after 10 s. Flooding and the like never know that all is found: see the column "over".`
 
-// gcPercent lets the heap of many peers grow by a quarter between collections: a tenth less memory than with half, for a fifth more
-// processor time. The environment's GOGC wins.
+// gcPercent lets the heap of many peers grow by a quarter between collections. Beside a half this takes a tenth less
+// memory and a fifth more processor time. The environment's GOGC wins.
 const gcPercent = 25
 
 func testnetCommand() *cli.Command {

@@ -119,7 +119,8 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	return m, err
 }
 
-// sums adds up metrics over their labels, but for the direction, which stays with the name. Of budgets it takes those of the line.
+// sums adds up metrics over their labels, but for the direction, which stays with the name. Of budgets it takes those
+// of the line.
 func sums(r io.Reader) (map[string]float64, error) {
 	out := make(map[string]float64)
 	in := bufio.NewScanner(r)
@@ -149,8 +150,8 @@ func sums(r io.Reader) (map[string]float64, error) {
 // wide is how many characters the table of peers takes with whole ids.
 const wide = 130
 
-// writeTop writes a moment, with what changed a second since the one before, and that many peers at most. A narrow terminal gets the
-// ends of their ids.
+// writeTop writes a moment, with what changed a second since the one before, and that many peers at most. A narrow
+// terminal gets the ends of their ids.
 func writeTop(w io.Writer, now, before moment, width, peers int) error {
 	s := now.Status
 	rate := func(name string) string {

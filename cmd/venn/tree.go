@@ -29,7 +29,8 @@ import (
 // racy is how old a change must be to be remembered: a file may change again within the clock's grain.
 const racy = 2 * time.Second
 
-// tree finds the keys of the files below a folder, on all cores. Files that have not changed since the last time are not read.
+// tree finds the keys of the files below a folder, on all cores. Files that have not changed since the last time are
+// not read.
 type tree struct {
 	files  *repo.Files
 	hash   func(path string) ([sha256.Size]byte, error)
@@ -53,9 +54,10 @@ type found struct {
 	err    error
 }
 
-// each calls f with every regular file, in no order; fresh says that its hash is not the remembered one. A file or folder that cannot
-// be read is noted in failed, and its keys of before count. What was read is remembered also when f or ctx ends the look. In the end
-// of a whole look it calls over, which returns the mark under which all keys were given.
+// each calls f with every regular file, in no order; fresh says that its hash is not the remembered one. A file or
+// folder that cannot be read is noted in failed, and its keys of before count. What was read is remembered also when f
+// or ctx ends the look. In the end of a whole look it calls over, which returns the mark under which all keys were
+// given.
 func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, over func() (given string, err error)) error {
 	d.hashed, d.failed = 0, nil
 	d.total.Store(0)
@@ -324,7 +326,8 @@ func openTrees(r repo.Repo, roots []string) (all []*tree, err error) {
 	return all, nil
 }
 
-// addTrees adds the keys of the files below folders. It goes on after files that cannot be read, and says so in the end.
+// addTrees adds the keys of the files below folders. It goes on after files that cannot be read, and says so in the
+// end.
 func addTrees(ctx context.Context, c *cli.Command) error {
 	if err := checkArguments(c, 1, -1, "at least one argument after --from dir"); err != nil {
 		return err

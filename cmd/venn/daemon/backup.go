@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/node/store"
 )
 
-// Backup writes what the store of a repository holds, on which no daemon may run: package store says what that is. opened is called
-// with the number of keys before.
+// Backup writes what the store of a repository holds, on which no daemon may run: package store says what that is.
+// opened is called with the number of keys before.
 func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int), log *slog.Logger) (err error) {
 	cfg, err := r.Config()
 	if err != nil {
@@ -34,7 +34,8 @@ func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int)
 	return d.store.Backup(ctx, w)
 }
 
-// Restore makes the store of a repository that has none of a backup: whole, or not at all. It returns how many keys that has.
+// Restore makes the store of a repository that has none of a backup: whole, or not at all. It returns how many keys
+// that has.
 func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.Logger) (keys int, err error) {
 	cfg, err := r.Config()
 	if err != nil {

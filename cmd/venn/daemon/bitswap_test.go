@@ -57,17 +57,19 @@ func (x *exchanger) knows(t *testing.T) int {
 	return s.Origins
 }
 
-// received counts the Bitswap messages of all exchangers where they arrive: the tracer is not told of all that are sent.
+// received counts the Bitswap messages of all exchangers where they arrive, because the tracer does not see all that
+// are sent.
 type received struct{ n atomic.Int64 }
 
 func (r *received) MessageReceived(peer.ID, bsmsg.BitSwapMessage) { r.n.Add(1) }
 func (r *received) MessageSent(peer.ID, bsmsg.BitSwapMessage)     {}
 
-// searchDelay is how long Bitswap waits for its broadcast before it looks for providers. With none, it may look before it
-// knows what for, and then never again.
+// searchDelay is how long Bitswap waits for its broadcast before it looks for providers. With none, it may look before
+// it knows what for, and then never again.
 const searchDelay = 50 * time.Millisecond
 
-// providers is how many Bitswap takes of a block: it asks all of them, and each found by venn has said that it holds the block.
+// providers caps the providers that Bitswap takes for a block. It asks all of them, and each found by venn has
+// confirmed that it holds the block.
 const providers = 2
 
 func newExchanger(t *testing.T, withVenn bool, count *received, opts ...bitswap.Option) *exchanger {
@@ -133,8 +135,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestBitswap fetches a block from a peer that is known through venn alone: both are connected only to a third, which has
-// no blocks.
+// TestBitswap fetches a block from a peer that is known through venn alone: both are connected only to a third, which
+// has no blocks.
 func TestBitswap(t *testing.T) {
 	var count received
 	a, b, hub := newExchanger(t, true, &count), newExchanger(t, true, &count), newExchanger(t, true, &count)
@@ -174,8 +176,8 @@ type exchange struct {
 	fetches []fetch
 }
 
-// debian is an exchange of machines of the Debian data: one small block for each file, random connections, and as many fetches
-// of blocks that a neighbour has as of others.
+// debian is an exchange of machines of the Debian data, with one small block for each file and random connections. It
+// fetches as many blocks that a neighbour holds as others.
 func debian(t *testing.T, peers, degree, fetches int) (x exchange) {
 	t.Helper()
 	data, err := workload.Load(workload.Config{Chunk: 1 << 40})
@@ -290,8 +292,8 @@ func swap(t *testing.T, x exchange, withVenn bool, patience time.Duration, opts 
 	return r
 }
 
-// TestBitswapMessages compares Bitswap that finds providers through venn with its broadcast alone, on the same network. The
-// figures of 121 peers:
+// TestBitswapMessages compares Bitswap that finds providers through venn with its broadcast alone, on the same network.
+// The figures of 121 peers:
 //
 //	go test ./cmd/venn/daemon -run TestBitswapMessages -v -swappers 121 -degree 15 -fetches 500
 func TestBitswapMessages(t *testing.T) {

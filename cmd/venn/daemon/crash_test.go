@@ -163,8 +163,8 @@ func (x *expected) check(t *testing.T, dir string) {
 	}
 }
 
-// TestKill kills a process that adds and removes keys, again and again, at random points: nothing that was acknowledged may be
-// lost or undone, no change half done, and no number of a summary given out twice.
+// TestKill kills a process that adds and removes keys, again and again, at random points. No acknowledged change may be
+// lost, undone or half done, and no number of a summary given out twice.
 func TestKill(t *testing.T) {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
 	var x expected

@@ -1,5 +1,5 @@
-// Package daemon runs a node as a program of its own, on the repository of a user: it makes the libp2p host, opens the store,
-// finds peers, and serves the node to commands and to other programs on the machine.
+// Package daemon runs a node as a program of its own, on the repository of a user. It makes the libp2p host, opens the
+// store and finds peers. It serves the node to commands and to other programs on the machine.
 package daemon
 
 import (
@@ -154,7 +154,8 @@ func (d *daemon) reads() func(keys, about int) {
 	}
 }
 
-// closed closes a store. All keys are on disk by then; what finds no room there is only to make the next start a fast one.
+// closed closes a store. All keys are on disk by then; what finds no room there is only to make the next start a fast
+// one.
 func (d *daemon) closed(s *store.Store) error {
 	err := s.Close()
 	if errors.Is(err, syscall.ENOSPC) {
@@ -164,8 +165,8 @@ func (d *daemon) closed(s *store.Store) error {
 	return err
 }
 
-// listenHTTP opens what commands and programs connect to, before all else: a port in use ends the daemon early, and who connects
-// while the store opens waits.
+// listenHTTP opens the sockets for commands and programs before all else. A port in use thus ends the daemon early, and
+// programs that connect while the store opens wait.
 func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 	if d.control, err = listenSocket(d.repo.Socket()); err != nil {
 		return err
@@ -185,8 +186,8 @@ func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 // maxSocketName is the longest name of a Unix socket that all systems take.
 const maxSocketName = 103
 
-// listenSocket listens on a Unix socket that only its owner can open. Whoever calls it holds the repository's lock, so a
-// socket that is there already is left from a crash.
+// listenSocket listens on a Unix socket that only its owner can open. Whoever calls it holds the repository's lock, so
+// a socket that is there already is left from a crash.
 func listenSocket(name string) (net.Listener, error) {
 	if len(name) > maxSocketName {
 		return nil, fmt.Errorf("the name of the socket %s has %d bytes, at most %d work: use a repository with a shorter name", name, len(name), maxSocketName)

@@ -89,7 +89,7 @@ func noneLeft(t *testing.T, before goleak.Option) {
 	t.Fatal(err)
 }
 
-// TestWarmRestart starts a daemon again that is told of nobody: it goes back to whom it knew.
+// TestWarmRestart starts a daemon again without bootstrap peers: it connects to the peers that it knew.
 func TestWarmRestart(t *testing.T) {
 	known, knower := newRepo(t), newRepo(t)
 	s, d, stop := start(t, known)

@@ -18,8 +18,8 @@ import (
 	"github.com/venn-p2p/venn/node/interfaces"
 )
 
-// checkHost looks at what the host will need, before the store is opened: what is wrong there ends the daemon at once, however long
-// that takes.
+// checkHost checks what the host needs before the store opens. A wrong setting thus ends the daemon at once, however
+// long the store takes.
 func (d *daemon) checkHost(context.Context) error {
 	key, err := d.repo.Identity()
 	if err != nil {
@@ -48,7 +48,8 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resource manager: %w", err)
 	}
-	// The node keeps to limits.connections with those that it makes and links that it takes; this is for all that others make.
+	// The node keeps to limits.connections with those that it makes and links that it takes; this is for all that
+	// others make.
 	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
 	if err != nil {
 		return fmt.Errorf("connection manager: %w", err)
@@ -119,7 +120,8 @@ func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	return append(opts, libp2p.AddrsFactory(d.interfaces.Factory(func(own []ma.Multiaddr) []ma.Multiaddr { return announced(own, announce, also) }))), nil
 }
 
-// announced are the addresses to tell peers: those of announce, if there are any, in place of the host's own; and those of also.
+// announced are the addresses to tell peers: those of announce, if there are any, in place of the host's own; and those
+// of also.
 func announced(own, announce, also []ma.Multiaddr) []ma.Multiaddr {
 	if len(announce) > 0 {
 		own = announce

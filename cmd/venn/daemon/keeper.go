@@ -26,7 +26,8 @@ const (
 	maxFound  = 16              // peers found on the local network that are kept in mind
 )
 
-// keeper keeps a node connected: to its bootstrap peers always, to those found on the local network while it has few others.
+// keeper keeps a node connected: to its bootstrap peers always, to those found on the local network while it has few
+// others.
 type keeper struct {
 	node *node.Node
 	host host.Host
@@ -134,8 +135,8 @@ type attempts struct {
 	next   time.Time // not dialled before
 }
 
-// after notes a dial. Peers that are lost together, as when a line fails, are not dialled together: random, from 0 up to 1, moves
-// each by a quarter at most.
+// after notes a dial. random, from 0 up to 1, moves the next dial by up to a quarter of the wait either way. It keeps
+// peers that are lost together, as when a line fails, from being dialled together.
 func (a attempts) after(now time.Time, random float64) attempts {
 	wait := min(dialAgain<<min(a.failed, 10), dialRare)
 	wait += time.Duration((random - 0.5) / 2 * float64(wait))

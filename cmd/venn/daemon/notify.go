@@ -11,8 +11,8 @@ const (
 	stateStopping = "STOPPING=1"
 )
 
-// notify tells the service manager that started the process, if one wants to know, of a state: it sends a datagram to the socket that
-// NOTIFY_SOCKET names, as systemd's sd_notify does.
+// notify sends a state to the service manager that started the process, if it wants to know. It sends a datagram to the
+// socket that NOTIFY_SOCKET names, as systemd's sd_notify does.
 func notify(state string) error {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {

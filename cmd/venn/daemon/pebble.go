@@ -18,7 +18,8 @@ import (
 // flushPause is how long the database waits after it could not write out what it has, before it tries again.
 const flushPause = 200 * time.Millisecond
 
-// openPebble opens the database of a repository on a file system, nil for the system's. cache is the bytes of its cache.
+// openPebble opens the database of a repository on a file system, nil for the system's. cache is the bytes of its
+// cache.
 func openPebble(r repo.Repo, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
 	return openPebbleIn(r.Store(), fs, cache, log)
 }
@@ -41,8 +42,8 @@ func openPebbleIn(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebble
 
 const remedy = "put back a copy, or move it away to begin with no keys"
 
-// closePebble closes the database, and gives up after a while: on a full disk it would try for ever to write out what it has in
-// memory. All of that is in its log, too, which the next start reads. The process should end then.
+// closePebble closes the database, and gives up after patience. On a full disk pebble would try for ever to write out
+// what it has in memory. All of that is in its log, too, which the next start reads. The process should end then.
 func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logger) error {
 	done := make(chan error, 1)
 	go func() { done <- db.Close() }()
@@ -58,8 +59,8 @@ func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logge
 // errorsEvery is the time between two errors that are logged.
 const errorsEvery = 10 * time.Second
 
-// pebbleLog has the database log what goes wrong, in a line now and then. A database that cannot go on ends the process: what it
-// was asked for has no answer, and what was acknowledged is on disk.
+// pebbleLog has the database log what goes wrong, in a line now and then. A database that cannot go on ends the
+// process: what it was asked for has no answer, and what was acknowledged is on disk.
 type pebbleLog struct {
 	store string
 	log   *slog.Logger

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// choosePorts says on which addresses to listen: those of the configuration. Where these are on the default port, and another
-// program has that, they are on a port of the peer's own.
+// choosePorts says on which addresses to listen: those of the configuration. Where these are on the default port, and
+// another program has that, they are on a port of the peer's own.
 func (d *daemon) choosePorts(id peer.ID) error {
 	d.listen = d.cfg.Addresses.Listen
 	err := portsFree(d.listen)
@@ -31,7 +31,8 @@ func (d *daemon) choosePorts(id peer.ID) error {
 	return nil
 }
 
-// leaveDefaultPort takes a port that follows from the peer's id, so that it is the same each time, or one of the next few.
+// leaveDefaultPort takes a port that follows from the peer's id, so that it is the same each time, or one of the next
+// few.
 func (d *daemon) leaveDefaultPort(id peer.ID) error {
 	var err error
 	for _, port := range ownPorts(id) {
@@ -45,7 +46,8 @@ func (d *daemon) leaveDefaultPort(id peer.ID) error {
 	return fmt.Errorf("addresses.listen: the default port %d is taken, and so are the others tried: %w", repo.DefaultPort, err)
 }
 
-// ownPorts are the ports that a peer tries in place of the default one: eight, from an id's place in those for private use.
+// ownPorts are the ports that a peer tries in place of the default one: eight, from an id's place in those for private
+// use.
 func ownPorts(id peer.ID) (ports []int) {
 	const first, count = 49152, 1 << 14
 	h := sha256.Sum256([]byte(id))
@@ -74,8 +76,8 @@ func withPort(listen []string, port int) (out []string) {
 	return out
 }
 
-// sharesPort says whether a host listens by TCP on a port whose UDP another program has: both began at one time, and libp2p shares
-// TCP ports.
+// sharesPort reports whether a host listens by TCP on a port whose UDP another program has. It happens when both start
+// at one time, because libp2p shares TCP ports.
 func sharesPort(h host.Host, listen []string) bool {
 	listens := func(a string) bool {
 		return slices.ContainsFunc(h.Network().ListenAddresses(), func(l ma.Multiaddr) bool { return l.String() == a })
@@ -89,8 +91,8 @@ func sharesPort(h host.Host, listen []string) bool {
 	return false
 }
 
-// portsFree says whose port is in use, or why none can be listened on. libp2p would not: it shares TCP ports with whoever else
-// shares them, and is content when it can listen on one of its addresses.
+// portsFree says whose port is in use, or why none can be listened on. libp2p would not: it shares TCP ports with
+// whoever else shares them, and is content when it can listen on one of its addresses.
 func portsFree(listen []string) error {
 	var failed error
 	works := false

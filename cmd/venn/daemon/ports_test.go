@@ -15,8 +15,8 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// TestDefaultPortTaken: a daemon on the default port takes another, the same each time, when that is taken, and says so. On a port that
-// its user named, it ends.
+// TestDefaultPortTaken: a daemon on the default port takes another, the same each time, when that is taken, and says
+// so. On a port that its user named, it ends.
 func TestDefaultPortTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:4101")
 	if err != nil {

@@ -23,8 +23,8 @@ const (
 	restartAsked = 200 // queries
 )
 
-// TestRestartAmongMany starts one of many daemons again, told of nobody: it has most of its neighbours again soon, and finds what
-// the others hold.
+// TestRestartAmongMany restarts one of many daemons without bootstrap peers. It soon has most of its neighbours again,
+// and finds what the others hold.
 func TestRestartAmongMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute")

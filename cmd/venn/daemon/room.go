@@ -7,15 +7,16 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// A store moves its data about, and one that finds no room to log a change ends the process. So something must stay free on
-// its disk: enough for all that it may do after changes of keys, less for what keeps it running, such as the number of a summary.
+// A store moves its data about, and one that finds no room to log a change ends the process. So some space must stay
+// free on its disk. spare is for all that it may do after changes of keys. spareSmall is for small writes that keep it
+// running, such as the number of a summary.
 const (
 	spare      = 16 << 20
 	spareSmall = 4 << 20
 	small      = 1 << 12 // bytes
 )
 
-// roomOn returns what says whether so many bytes may be written to the disk of a folder.
+// roomOn returns a function that checks whether the disk of a folder has room for a write of the given number of bytes.
 func roomOn(dir string) func(bytes int) error {
 	return func(bytes int) error {
 		free, err := repo.FreeBytes(dir)

@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// TestRotation: two daemons change their seed, one after the other. Their stores were written under the old one: nothing is lost,
-// and they find each other's keys all the while.
+// TestRotation: two daemons change their seed, one after the other. Their stores were written under the old one:
+// nothing is lost, and they find each other's keys all the while.
 func TestRotation(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	repos := []repo.Repo{newRepo(t), newRepo(t)}

@@ -17,8 +17,9 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// servingID is the protocol by which a daemon tells who serves the content whose keys it holds, when that is another program,
-// such as the IPFS node that the keys were taken from: multiaddrs with /p2p/ID, one a line, none if it is the daemon itself.
+// servingID is the protocol by which a daemon names the peers that serve the content of its keys. They may be other
+// programs, such as the IPFS node that the keys were taken from. The answer is multiaddrs with /p2p/ID, one a line, and
+// empty if the daemon serves the content itself.
 const servingID protocol.ID = "/venn/serving/1.0.0"
 
 const (
@@ -67,8 +68,8 @@ func (s *serving) handle(stream network.Stream) {
 	_ = stream.Close()
 }
 
-// servers says who serves what a peer holds: that peer, if it does not say otherwise. A peer may name whom it likes, so what
-// it says is no more than what a provider record in a DHT is: whoever fetches from them must check what comes.
+// servers says who serves what a peer holds: that peer, if it does not say otherwise. A peer may name whom it likes, so
+// its answer is worth no more than a provider record in a DHT. Whoever fetches must check the content.
 func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
 	by, err := s.ask(ctx, holder)
 	if err != nil || len(by) == 0 {

@@ -10,8 +10,8 @@ import (
 // uiBytes is how much history the view keeps: a day or so of somebody looking.
 const uiBytes = 4 << 20
 
-// withUI adds a view of what this peer knows at /ui/, which changes nothing. watch, which returns when ctx ends, asks the node while
-// somebody looks.
+// withUI adds a view of what this peer knows at /ui/, which changes nothing. watch, which returns when ctx ends, asks
+// the node while somebody looks.
 func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, watch func() error) {
 	feed := view.NewFeed(view.Header{Source: "daemon", Network: d.cfg.Network.Name, Program: d.opts.Version}, uiBytes)
 	w := view.NewWatch(feed, true)

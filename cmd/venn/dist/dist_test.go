@@ -15,7 +15,8 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// TestDashboard holds the dashboard to the metrics of a node and of its HTTP server: it shows all, and none that there is not.
+// TestDashboard holds the dashboard to the metrics of a node and of its HTTP server: it shows all, and none that there
+// is not.
 func TestDashboard(t *testing.T) {
 	b, err := os.ReadFile("grafana.json")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package files keeps summaries and deltas at rest, as summary/FORMAT.md specifies: what `venn summary` reads and writes.
-// Parsing copies nothing: results share memory with what was read, which may be a mapped file.
+// Package files keeps summaries and deltas at rest, as summary/FORMAT.md specifies: what `venn summary` reads and
+// writes. Parsing copies nothing: results share memory with what was read, which may be a mapped file.
 package files
 
 import (
@@ -58,8 +58,8 @@ func KindOf(b []byte) (Kind, error) {
 	return kind, nil
 }
 
-// Summary is a summary at rest: its signed header and the first parts. Whether they are genuine only [summary.OpenHeader] and
-// [summary.Prefix.Extend] can tell.
+// Summary is a summary at rest: its signed header and the first parts. Whether they are genuine only
+// [summary.OpenHeader] and [summary.Prefix.Extend] can tell.
 type Summary struct {
 	Envelope []byte      // signed header
 	Run      summary.Run // parts from 0 on

@@ -123,7 +123,8 @@ func (l *lab) public(name, address string) {
 	l.in(name, "ip route add default dev inet")
 }
 
-// behind makes a namespace behind a router, which translates addresses: to other ports for each destination if it is symmetric.
+// behind makes a namespace behind a router, which translates addresses: to other ports for each destination if it is
+// symmetric.
 func (l *lab) behind(name, router, address string, symmetric bool) {
 	l.t.Helper()
 	l.public(router, address)

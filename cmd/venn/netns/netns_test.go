@@ -54,7 +54,8 @@ func TestBehindRouter(t *testing.T) {
 	}
 }
 
-// TestRelay: two daemons behind a router each find each other's keys through a relay, and where the routers allow it, go on without.
+// TestRelay: two daemons behind a router each find each other's keys through a relay, and where the routers allow it,
+// go on without.
 func TestRelay(t *testing.T) {
 	for _, symmetric := range []bool{true, false} {
 		t.Run(fmt.Sprintf("symmetric %v", symmetric), func(t *testing.T) {
@@ -139,8 +140,8 @@ func TestSlowLine(t *testing.T) {
 	t.Logf("five finds in %v", time.Since(began).Round(time.Millisecond))
 }
 
-// TestChangedAddress: a peer that gets another address in place of its own is found there, whether it had made the connection or not,
-// and finds others from there.
+// TestChangedAddress gives a peer another address in place of its own. Whether it had made the connection or not, it is
+// found there and finds others from there.
 func TestChangedAddress(t *testing.T) {
 	for _, transport := range []string{"tcp", "quic-v1"} {
 		for _, moves := range []string{"a", "b"} {

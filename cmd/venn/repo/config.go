@@ -32,7 +32,7 @@ type Network struct {
 	Name string `toml:"name" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
 	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. All keys are hashed again when it changes."`
 
-	PreviousSeed  uint32 `toml:"previous_seed" doc:"Number that the network had before seed, while its peers change one by one: until previous_until this peer finds, and is found by, those that still have it."`
+	PreviousSeed  uint32 `toml:"previous_seed" doc:"Number that the network had before seed, while its peers change one by one. Until previous_until this peer finds those that still have it, and they find it."`
 	PreviousUntil string `toml:"previous_until" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`
 }
 
@@ -133,7 +133,8 @@ func listenOn(port int) []string {
 	}
 }
 
-// Local makes a configuration one for peers on this machine only: it listens on loopback, and asks no network for anything.
+// Local makes a configuration one for peers on this machine only: it listens on loopback, and asks no network for
+// anything.
 func (c *Config) Local() {
 	for i, a := range c.Addresses.Listen {
 		a = strings.Replace(a, "/ip4/0.0.0.0/", "/ip4/127.0.0.1/", 1)

@@ -26,8 +26,8 @@ type File struct {
 	Sum  [sha256.Size]byte
 }
 
-// Files are the files of a folder as they were when they were hashed. Its file on disk has the folder and the mark on the first
-// line, and then size, time, SHA-256 and path, in quotes, of a file a line.
+// Files are the files of a folder as they were when they were hashed. The first line of its file on disk has the folder
+// and the mark. Each other line has the size, time, SHA-256 and quoted path of a file.
 type Files struct {
 	name string
 	Root string // absolute
@@ -72,7 +72,8 @@ func (f *Files) Len() int { return len(f.all) }
 // At returns what was remembered last of a file, by its number from 0.
 func (f *Files) At(i int) File { return f.all[i] }
 
-// Find returns the number of the file of a path, and whether it has not changed in size and time; -1: nothing is remembered of it.
+// Find returns the index of the file of a path, and whether its size and time are as remembered. The index is -1 if the
+// path is not known.
 func (f *Files) Find(path string, size, time int64) (i int, same bool) {
 	i, ok := f.byPath[path]
 	if !ok {

@@ -19,8 +19,9 @@ const importsFolder = "imports"
 // ErrFollowed says that another command follows the same.
 var ErrFollowed = errors.New("a command follows it already")
 
-// Import keeps on disk which keys an import added to the peer's, so that it removes no others, not even after a restart. The
-// file has a change a line: + or -, and the key. It is written again once more than half of its lines are of no use.
+// Import keeps on disk which keys an import added to the peer's, so that it removes no others, not even after a
+// restart. The file has a change a line: + or -, and the key. It is written again once more than half of its lines are
+// of no use.
 type Import struct {
 	name   string
 	file   *os.File
@@ -29,7 +30,8 @@ type Import struct {
 	unlock func()
 }
 
-// OpenImport opens the record of the import that source describes, and returns the keys in it. ErrFollowed if it is open.
+// OpenImport opens the record of the import that source describes, and returns the keys in it. ErrFollowed if it is
+// open.
 func (r Repo) OpenImport(source string) (*Import, map[string]bool, error) {
 	if err := os.MkdirAll(r.path(importsFolder), 0o700); err != nil {
 		return nil, nil, err

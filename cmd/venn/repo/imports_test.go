@@ -48,7 +48,7 @@ func TestImport(t *testing.T) {
 	if err := i.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // as it was written, and as it was written anew
+	for range 2 { // as it was written, and as it was rewritten
 		if got := imported(t, r, "there"); !slices.Equal(got, []string{"a", "c", "d"}) {
 			t.Errorf("%q", got)
 		}
@@ -61,7 +61,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportStaysShort holds a record to a plain set of keys while keys come and go, and its file to about twice their number.
+// TestImportStaysShort holds a record to a plain set of keys while keys come and go, and its file to about twice their
+// number.
 func TestImportStaysShort(t *testing.T) {
 	r := newRepo(t)
 	i, _, err := r.OpenImport("there")
@@ -105,7 +106,8 @@ func TestImportStaysShort(t *testing.T) {
 	}
 }
 
-// TestImportNotReplaced holds that a file that can't be written anew is neither lost nor written to, and is another time.
+// TestImportNotReplaced holds that a failed rewrite neither loses the file nor writes to it, and that the next one
+// succeeds.
 func TestImportNotReplaced(t *testing.T) {
 	r := newRepo(t)
 	i, _, err := r.OpenImport("there")

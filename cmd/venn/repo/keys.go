@@ -74,8 +74,8 @@ func literal(v reflect.Value) string {
 	}
 }
 
-// Set sets a key, named section.key, to what text says: a value as in the file, or a bare string, or the elements of a list with
-// commas between them.
+// Set sets a key, named section.key, from text. The text is a value as in the file, a bare string, or the elements of a
+// list with commas between them.
 func (c *Config) Set(name, text string) error {
 	e, err := c.find(name)
 	if err != nil {

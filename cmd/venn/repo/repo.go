@@ -73,9 +73,9 @@ func Init(dir string, change ...func(*Config)) (Repo, error) {
 	return InitAs(dir, key, change...)
 }
 
-// InitAs makes a repository with an identity and a configuration, which change, if any, changes; a configuration that is there
-// already is kept. Ports are free ones; in the default folder, peers are listened to on DefaultPort. Nothing is left behind when
-// it fails.
+// InitAs makes a repository with an identity and a configuration, which change, if any, changes; a configuration that
+// is there already is kept. Ports are free ones; in the default folder, peers are listened to on DefaultPort. Nothing
+// is left behind when it fails.
 func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (r Repo, err error) {
 	r = Repo{dir}
 	_, before := os.Lstat(dir)
@@ -223,7 +223,8 @@ func lock(name string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// Create opens a file to be written from its beginning, as os.Create does, unless another process writes it: then the error says so.
+// Create opens a file to be written from its beginning, as os.Create does, unless another process writes it: then the
+// error says so.
 func Create(name string) (*os.File, error) {
 	f, err := Claim(name)
 	if err != nil {

@@ -177,7 +177,8 @@ func ExampleConfig_Set() {
 	// configuration: limits.up: "fast" is no int64
 }
 
-// TestDefaultPort: the peer in the default folder listens on the default port, others on free ones; so does one whose file names none.
+// TestDefaultPort: the peer in the default folder listens on the default port, others on free ones; so does one whose
+// file names none.
 func TestDefaultPort(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("VENN_PATH", "")

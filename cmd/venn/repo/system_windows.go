@@ -7,11 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// modesCount says that a file's mode does not tell who may read it: access lists do, and those of a user's own folders let in no others.
+// modesCount is false because a file's mode does not say who may read it. Access lists do, and those of a user's own
+// folders let in no others.
 const modesCount = false
 
-// tryLock locks a file until it is closed. It returns errHeld when another process has locked it. What is locked lies beyond the end of
-// every file, so that others may read it.
+// tryLock locks a file until it is closed. It returns errHeld when another process has locked it. What is locked lies
+// beyond the end of every file, so that others may read it.
 func tryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})

@@ -112,8 +112,8 @@ type Tail struct {
 	Removed  int    `json:"removed"`
 }
 
-// Learned says which newer summaries a peer has got the first part of, and which tails it knows. Each is an array: of, sequence,
-// time in milliseconds, number of the tail. Number 0 is the summary.
+// Learned says which newer summaries a peer has got the first part of, and which tails it knows. Each is an array: of,
+// sequence, time in milliseconds, number of the tail. Number 0 is the summary.
 type Learned struct {
 	N       int        `json:"n"`
 	Learned [][4]int64 `json:"learned"`

@@ -30,8 +30,8 @@ type Feed struct {
 	viewers int
 }
 
-// NewFeed makes a feed whose time begins now. It keeps up to keep bytes of events for later viewers; beyond them, the history
-// gives way to the present state. 0: 64 MiB.
+// NewFeed makes a feed whose time begins now. It keeps up to keep bytes of events for later viewers; beyond them, the
+// history gives way to the present state. 0: 64 MiB.
 func NewFeed(h Header, keep int) *Feed {
 	if keep == 0 {
 		keep = 64 << 20
@@ -107,8 +107,8 @@ func (f *Feed) Viewers() int {
 // batchLines bounds the lines that a follower gets at a time.
 const batchLines = 2048
 
-// Follow gives all lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or write
-// fails. A follower that lags behind the history's end starts over with a header line.
+// Follow gives all lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or
+// write fails. A follower that lags behind the history's end starts over with a header line.
 func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	f.count(1)
 	defer f.count(-1)

@@ -37,8 +37,8 @@ type Recording struct {
 // ErrRecording is what a file that is no recording matches.
 var ErrRecording = errors.New("view: not a recording")
 
-// Open looks through a recording. The errors: ErrRecording, those of reading the file. A recording that was cut short is
-// right up to there, see Cut.
+// Open looks through a recording. The errors: ErrRecording, those of reading the file. A recording that was cut short
+// is right up to there, see Cut.
 func Open(path string) (*Recording, error) {
 	r := &Recording{path: path}
 	first := true

@@ -146,7 +146,8 @@ func (s *server) can(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]bool{"ask": s.Ask != nil, "change": s.Change != nil, "recorded": recorded})
 }
 
-// events sends the source's lines as server-sent events, each an array of lines, and an event "end" where there are no more.
+// events sends the source's lines as server-sent events, each an array of lines, and an event "end" where there are no
+// more.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.viewers <- struct{}{}:

@@ -14,12 +14,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// manyPeers is how many peers are looked at every second of virtual time. Of n times as many, the looks are n seconds apart: that
-// bounds the recording, which grows with peers and looks.
+// manyPeers is how many peers are looked at every second of virtual time. Of n times as many, the looks are n seconds
+// apart: that bounds the recording, which grows with peers and looks.
 const manyPeers = 500
 
-// Simulation records a simulated network of venn's peers. A look at it writes what has changed since the last one; queries,
-// summaries and what is learned of them have their own times. The same run gives the same bytes.
+// Simulation records a simulated network of venn's peers. A look at it writes what has changed since the last one;
+// queries, summaries and what is learned of them have their own times. The same run gives the same bytes.
 type Simulation struct {
 	out   *Writer
 	every time.Duration

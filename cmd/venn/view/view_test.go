@@ -101,7 +101,8 @@ func TestHistoryGivesWay(t *testing.T) {
 	}
 }
 
-// TestChangesAreHeardOf hands a watch the events of a node: its own tails are shown, and each version of another that is newer.
+// TestChangesAreHeardOf hands a watch the events of a node: its own tails are shown, and each version of another that
+// is newer.
 func TestChangesAreHeardOf(t *testing.T) {
 	f := NewFeed(Header{}, 0)
 	w := NewWatch(f, false)

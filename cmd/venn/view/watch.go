@@ -54,8 +54,8 @@ type member struct {
 	rate uint64
 }
 
-// NewWatch makes a watch over no nodes. A lazy one looks only while somebody follows the feed: what happened before is not
-// shown then.
+// NewWatch makes a watch over no nodes. A lazy one looks only while somebody follows the feed: what happened before is
+// not shown then.
 func NewWatch(f *Feed, lazy bool) *Watch {
 	return &Watch{
 		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][][4]int64), latest: make(map[[2]int]version),
@@ -336,7 +336,7 @@ func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s node.Qu
 	return q
 }
 
-// Ask asks the node of a number for a key, and publishes how that went: whoever looks may ask, so that it is as if the node held
+// Ask asks node n for a key, and publishes how that went. Anyone who looks may ask, so the node answers as if it held
 // no private keys.
 func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, error) {
 	for _, m := range w.watched() {

@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// TestAskGivesNoPrivateKeysAway asks a node for a key that it advertises, for a private one, and for one that nobody has: of the
-// last two, the answers are the same.
+// TestAskGivesNoPrivateKeysAway asks a node for a key that it advertises, for a private one, and for one that nobody
+// has. The answers to the last two are the same.
 func TestAskGivesNoPrivateKeysAway(t *testing.T) {
 	h, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableMetrics())
 	if err != nil {
