@@ -97,7 +97,7 @@ func againstCuckoo(b *bench, dleft *counting.DLeft, keys, others [][]byte, remov
 	})
 }
 
-// countingRates compares the false-positive rates; 0.97 leaves room for the noise of so many questions.
+// countingRates compares the false-positive rates. Its target of 0.97 leaves room for the noise of the sample.
 func countingRates(b *bench, dleft *counting.DLeft, theirs *boom.CountingBloomFilter, others [][]byte) {
 	ours, them := 0, 0
 	for _, key := range others {

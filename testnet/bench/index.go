@@ -12,8 +12,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// indexArea: who may hold a key, of many peers, beside a loop over as many Bloom filters of the same false-positive
-// rate, the key hashed once; what an update takes, beside filling such a filter anew; and memory.
+// indexArea measures who may hold a key among many peers, what an update takes, and memory. The rival is a loop over
+// one Bloom filter a peer, of the same false-positive rate, with the key hashed once. Its update fills a new such
+// filter.
 func indexArea(b *bench) {
 	matching(b, 10_000, 5_000, 200)
 	matching(b, 100_000, 500, 0)

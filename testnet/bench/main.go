@@ -6,14 +6,14 @@
 // sizes prints a table of structures in as many bytes, with a line of advice each. Otherwise:
 //
 // The areas are filter, blocked, merge, coder, counting, stream, sketch, index and overlap; none means all. Ours and
-// theirs do the same work in turn, at least five rounds, and a row tells the median of each, in a unit where less is
-// better, and the median of the rounds' ratios, theirs to ours: how many times better ours is. Times are of the
-// processor, where the system tells them (Linux). Absolute times decide nothing. A target is the ratio that is to be
-// reached; rows without one are there to compare. The exit code is 0 though a target is missed, 1 when a measurement
-// failed, 2 for wrong usage.
+// theirs do the same work in turn, at least five rounds. A row prints the median of each, in a unit where less is
+// better, and the median of the rounds' ratios, theirs to ours. The ratio is how many times better ours is. Times are
+// of the processor, where the system tells them (Linux). Absolute times decide nothing. A target is the ratio that is
+// to be reached; rows without one are there to compare. The exit code is 0 though a target is missed, 1 when a
+// measurement failed, 2 for wrong usage.
 //
-// The libraries run with the best settings that they document: their own hash functions, scratch space used again, the
-// memory that they need for the rate in question. It is a module of its own so that they stay out of venn's.
+// The libraries run with the best settings that they document: their own hash functions, scratch space used again, and
+// the memory that the rate needs. It is a module of its own so that they stay out of venn's.
 //
 // With GOEXPERIMENT=simd set, on amd64, the area merge measures the vector instructions against targets of their own.
 package main

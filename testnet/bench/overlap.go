@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// overlapArea: how much of the own collection each of 10,000 peers holds, by their samples, beside AND-merges of the
-// same parts of the filters as plain arrays.
+// overlapArea estimates from samples how much of one's own collection each of 10,000 peers holds. The rival is
+// AND-merges of the same parts of the filters as plain arrays.
 func overlapArea(b *bench) {
 	const peers, keys = 10_000, 5_000
 	c := newCrowd(peers, keys)

@@ -17,18 +17,18 @@ const (
 	confidence   = 0.95
 )
 
-// sketchShares are the parts of a set that the other has too, with how many times less than a theta sketch's our error
-// is to be.
+// sketchShares are the shares of a set that the other set has too. target is how many times smaller than a theta
+// sketch's our error should be.
 var sketchShares = []struct{ share, target float64 }{{0.01, 1 / 0.6}, {0.1, 1 / 0.6}, {0.5, 1}}
 
 // sketchSizes are KiB of a sketch.
 var sketchSizes = []int{4, 16, 64}
 
-// sketchArea: how many keys two sets have in common, estimated from as many bytes of each: the first parts of a summary
-// as nodes publish it, a theta sketch, HyperLogLog, CPC, b-bit MinHash of the best b. Ours have never more bytes than
-// theirs, the header counted and signatures for nobody. All know the sizes of the sets. Errors are relative to the
-// truth, in the mean. The coverage is how often, in 1,000 trials, the interval of 95 % confidence holds the truth:
-// "ours" is how many points off 95 %, "theirs" the three that are allowed.
+// sketchArea estimates how many keys two sets have in common from the same bytes of each. Ours are the first parts of a
+// summary as nodes publish it. These are a theta sketch, HyperLogLog, CPC, and b-bit MinHash of the best b. Ours have
+// never more bytes than theirs, the header counted and signatures for nobody. All know the sizes of the sets. Errors
+// are relative to the truth, in the mean. The coverage is how often, in 1,000 trials, the 95 % confidence interval
+// holds the truth. "ours" is its distance from 95 % in points, "theirs" the three that are allowed.
 func sketchArea(b *bench) {
 	b.kibibyte()
 	all := b.trials("4, 16 and 64 KiB", sketchTrials, func(trial int) []sketched {
@@ -76,7 +76,7 @@ type sketched struct {
 	held                           bool // by our interval
 }
 
-// sketchTrial estimates every overlap once, from sketches of so many KiB.
+// sketchTrial estimates every overlap once, from sketches of the given sizes in KiB.
 func sketchTrial(seed uint64, sizes []int, rivals bool) []sketched {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	a := randomFingerprints(rng, sketchKeys)
@@ -121,7 +121,7 @@ func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 		}
 	}
 	off = 100 * math.Abs(float64(held)/sketchTrials-confidence)
-	return mean, max(off, 100.0/sketchTrials) // the least that so many trials tell
+	return mean, max(off, 100.0/sketchTrials) // the least for this number of trials
 }
 
 // trials runs work n times on all processors. The results, in order, depend only on the trials' numbers. Nothing when
@@ -151,7 +151,7 @@ func published(fps []summary.Fingerprint) *summary.Prefix {
 	return must(summary.Build(fps, summary.Header{Origin: "bench"}))
 }
 
-// cut is as much of a summary as there is room for in so many bytes, with its header.
+// cut returns the longest prefix of a summary that fits into the bytes, with its header.
 func cut(p *summary.Prefix, bytes int) *summary.Prefix {
 	bytes -= len(must(p.Header().AppendBinary(nil)))
 	parts := p.Plan().PartsWithin(bytes)

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// thetaOverlap is the estimate from two theta sketches of so many bytes, 8 a hash, and their preamble.
+// thetaOverlap is the estimate from two theta sketches of the given bytes: 8 a hash, and a preamble.
 func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	i := theta.NewIntersection()
 	for _, set := range [][]summary.Fingerprint{a, b} {
@@ -46,8 +46,8 @@ func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	return max(0, float64(len(a)+len(b))-float64(s.Estimate()))
 }
 
-// cpcOverlap is the sizes of both less the union's, as CPC sketches tell it: the largest ones of which neither takes
-// more than so many bytes, with the bytes of the larger.
+// cpcOverlap is the sizes of both sets less the union's, estimated from CPC sketches. It takes the largest sketches
+// within the given bytes, and returns the bytes of the larger.
 func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took int) {
 	for lgK := bits.Len(uint(bytes)); ; lgK-- {
 		union := must(cpc.NewCpcUnionSketchWithDefault(lgK))
@@ -73,8 +73,9 @@ func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took in
 // minHashBins is the bins of one permutation: so few that none stays empty.
 const minHashBins = 1 << 13
 
-// minHashOverlap is the estimate from the low bits of as many minima as go into so many bytes (Li and König, "b-Bit
-// minwise hashing", 2010), several of each permutation, in bins (Li, Owen and Zhang, "One permutation hashing", 2012).
+// minHashOverlap is the estimate from the low bits of the minima that fit into the bytes (Li and König, "b-Bit minwise
+// hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang, "One permutation hashing",
+// 2012).
 func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) float64 {
 	minima := 8 * bytes / width
 	bins := min(minima, minHashBins)

@@ -18,9 +18,9 @@ const (
 
 var streamHasher = summary.Seed{Network: "bench"}.Hasher()
 
-// streamArea: the whole stream of a summary and cuts of it, their signed header counted, beside other structures that
-// answer the same question at the same false-positive rate, or in the same bytes. Rows that say "at most" have the
-// limit for "theirs".
+// streamArea measures the whole stream of a summary and cuts of it, with the signed header. The rivals are other
+// structures that answer the same question at the same false-positive rate, or in the same bytes. Rows that say "at
+// most" have the limit for "theirs".
 func streamArea(b *bench) {
 	keys := randomKeys(1, streamKeys)
 	full := build(keys, summary.Shape{})
@@ -81,8 +81,8 @@ func (b *bench) streamSizes(full *summary.Prefix, r *streamRivals) {
 	b.amount(at("zstd of a Bloom filter of one hash function"), "bytes", 1, size, float64(r.sparseBytes()))
 }
 
-// cutRates compares the false-positive rates of cuts of one deep stream with those of ideal plain Bloom filters of as
-// many bytes, and with what was predicted.
+// cutRates compares the false-positive rates of cuts of one deep stream with the predicted rates. It also compares them
+// with ideal plain Bloom filters of the same bytes.
 func (b *bench) cutRates(keys [][]byte) {
 	const asked = 20_000_000
 	full := build(keys, must(summary.SizeForRate(streamKeys, 1e-6)).Shape)

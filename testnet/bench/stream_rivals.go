@@ -28,8 +28,8 @@ func newStreamRivals(keys [][]byte, rate float64) *streamRivals {
 	return r
 }
 
-// newSet is a Golomb-coded set: numbers below n/rate, of whose differences the low bits are written as they are; so
-// many low bits that the least bytes are needed.
+// newSet is a Golomb-coded set of numbers below n/rate. The low bits of their differences are written as they are. The
+// number of low bits is the one that needs the fewest bytes.
 func (r *streamRivals) newSet(keys [][]byte) *gcs.Filter {
 	low := math.Round(math.Log2(math.Ln2 / r.rate))
 	return must(gcs.BuildGCSFilter(uint8(low), uint64(math.Round(1/r.rate)), r.key, keys))

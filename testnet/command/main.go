@@ -20,9 +20,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Main is the main function of a program that runs strategies of one's own beside those of package strategy: in the simulator and on
-// real hosts, with flags, progress, tables, plots, rows and parts. It ends the program: with 0, with 1 when something failed, with 2
-// when the command line is wrong.
+// Main is the main function of a program that runs strategies of one's own beside those of package strategy. It runs
+// them in the simulator and on real hosts, with flags, progress, tables, plots, rows and parts. It ends the program:
+// with 0, with 1 when something failed, with 2 when the command line is wrong.
 func Main(own ...strategy.Strategy) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := Run(ctx, os.Args, os.Stdout, os.Stderr, own...)

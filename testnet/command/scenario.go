@@ -187,8 +187,8 @@ func Scenarios(names []string) ([]*scenario.Scenario, error) {
 	return out, nil
 }
 
-// WriteAnswers writes the files of scenarios to a folder, with the answers of rows in place of those that they have, and says which
-// files changed. Each file is replaced as a whole.
+// WriteAnswers writes the files of scenarios to a folder, with the answers of rows in place of their own. It reports
+// which files changed. Each file is replaced as a whole.
 func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []scenario.Row) error {
 	for _, s := range of {
 		path := filepath.Join(dir, s.Name+".toml")
@@ -207,7 +207,8 @@ func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []scena
 	return nil
 }
 
-// WriteScenarios writes a table for each scenario, with the recall over time, and says which answers are not what they were.
+// WriteScenarios writes a table for each scenario, with the recall over time, and says which answers are not what they
+// were.
 func WriteScenarios(w io.Writer, of []*scenario.Scenario, r experiment.ScenarioResult, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)

@@ -1,6 +1,7 @@
 // Package dht runs go-libp2p-kad-dht, the DHT of IPFS, as a system to compare venn with on a testnet.
 //
-// Every peer is a DHT server with the module's defaults: k = 20, 10 requests at a time. As usual with a DHT, providers are taken as named and not asked whether they hold the key.
+// Every peer is a DHT server with the module's defaults: k = 20, 10 requests at a time. As usual with a DHT, providers
+// are taken as named and not asked whether they hold the key.
 package dht
 
 import (
@@ -66,8 +67,8 @@ func (n *node) Join(ctx context.Context) error {
 	return n.refresh(ctx)
 }
 
-// refresh looks for itself and for peers in every bucket, and ends when that is done. A peer that nobody has linked to yet has
-// nobody to ask.
+// refresh looks for itself and for peers in every bucket, and ends when that is done. A peer that nobody has linked to
+// yet has nobody to ask.
 func (n *node) refresh(ctx context.Context) error {
 	for n.dht.RoutingTable().Size() == 0 {
 		if err := sleep(ctx, pollEvery); err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/dht"
 )
 
-// A DHT of few peers finds everything; announcing a key takes a message at least for each of the peers that get its record.
+// A DHT of few peers finds everything; announcing a key takes a message at least for each of the peers that get its
+// record.
 func TestClassic(t *testing.T) {
 	c, err := testnet.Compare(t.Context(), testnet.Config{Peers: 6, Chunk: 1 << 40, Queries: 10, Seed: 1}, dht.Classic())
 	if err != nil {

@@ -81,8 +81,9 @@ func digest(host, serial int) []byte {
 	return key
 }
 
-// TestFreshBesideDHT announces the same keys through nodes and DHTs of the same hosts, and has another host look for each at once and
-// again until it is found there, both ways. The nodes find all. VENN_FRESH=60s does it for so long with ten hosts of ten keys a second.
+// TestFreshBesideDHT announces the same keys through nodes and DHTs on the same hosts. Another host looks for each key
+// at once, both ways, and again until it is found. The nodes find all. VENN_FRESH=60s does it for so long with ten
+// hosts of ten keys a second.
 func TestFreshBesideDHT(t *testing.T) {
 	hosts, each, long := 4, 4, time.Second
 	if d, err := time.ParseDuration(os.Getenv("VENN_FRESH")); err == nil {

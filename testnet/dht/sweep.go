@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 )
 
-// sweepHoldings is what is announced of collections with the sweep, after half as much: a visit to a region costs the same however
-// many keys it is for.
+// sweepHoldings is the number of holdings announced with the sweep, after half of that number without it. A visit to a
+// region costs the same however many keys it is for.
 const sweepHoldings = 20_000
 
 // Kademlia is the DHT with the sweeping provider, which visits the space of keys region by region.

@@ -38,14 +38,14 @@ type asks struct {
 	open map[strategy.QueryID]*ask
 }
 
-// patience is how long a query that its strategy doesn't declare over goes on when none of its messages are under way but
-// peers wait to be woken, for that or for something else.
+// patience is how long a query goes on when none of its messages are under way but peers still wait to be woken. It
+// bounds queries that their strategy does not declare over.
 const patience = 3 * time.Second
 
-// Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way any more: who
-// wanted one holder had it Answer.Found after it had asked. A strategy that never says that a query is over is waited for
-// while it sends messages, and for 3 s more if any peer waits to be woken. When ctx ends, what is known by then is returned,
-// without an error; errors are what ended the run.
+// Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way. A caller
+// that wants one holder had it Answer.Found after it had asked. It waits for a strategy that never declares a query
+// over while that sends messages, and 3 s more if any peer waits to be woken. When ctx ends, what is known by then is
+// returned, without an error; errors are what ended the run.
 func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
 	if !n.started.Load() || asker < 0 || int(asker) >= len(n.peers) {
 		return Answer{}, fmt.Errorf("%w: peer %d asks before there are peers", ErrConfig, asker)

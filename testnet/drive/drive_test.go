@@ -72,7 +72,7 @@ type testNetwork struct {
 	meter *counter // of all hosts
 }
 
-// lay runs a strategy on n peers, of which the last two hold key 1.
+// newTestNetwork runs a strategy on n peers. The last two hold key 1.
 func newTestNetwork(t *testing.T, n int, s strategy.Strategy, links ...[2]strategy.ID) *testNetwork {
 	t.Helper()
 	holds := func(p strategy.ID, k strategy.Key) bool { return k.Number == 1 && int(p) >= n-2 }

@@ -80,7 +80,8 @@ func (p *pipes) take(number uint32, from, to strategy.ID) *pipe {
 	return made
 }
 
-// leave waits until a pipe into which nothing more is put has been taken. If that doesn't come, what is in it has failed.
+// leave waits until a pipe into which nothing more is put has been taken. If that doesn't come, what is in it has
+// failed.
 func (p *pipes) leave(n *Network, number uint32, left *pipe) {
 	timeout := time.NewTimer(headTimeout)
 	defer timeout.Stop()
@@ -117,7 +118,7 @@ type padding struct {
 	bytes []byte
 }
 
-// of returns so many bytes, which nobody may change.
+// of returns n bytes, which nobody may change.
 func (p *padding) of(n int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// member is a peer of a run. Its goroutine is run; but for inbox, refusals, host and what never changes, nothing of it is
-// touched by others.
+// member is a peer of a run. Its goroutine is run; but for inbox, refusals, host and what never changes, nothing of it
+// is touched by others.
 type member struct {
 	net      *Network
 	id       strategy.ID
@@ -298,7 +298,8 @@ func (m *member) repair() {
 	}
 }
 
-// giveUp is how long a link that cannot be opened is tried, as in the simulator: where nobody is there, real dials fail at once.
+// giveUp is how long a link that cannot be opened is tried, as in the simulator: where nobody is there, real dials fail
+// at once.
 const giveUp = 3 * time.Second
 
 // repairSoon is repair, after a while.

@@ -35,14 +35,14 @@ var (
 // Config says what is run, and what its peers know. All but Links is required.
 type Config struct {
 	Strategy strategy.Strategy
-	// World is what the strategy is told. Online and Latency may be nil: all peers are online, and equally near.
+	// World is the strategy's view of the run. Online and Latency may be nil: all peers are online, and equally near.
 	World strategy.World
 	// Holds says whether a peer holds a key. It is called from many goroutines.
 	Holds func(strategy.ID, strategy.Key) bool
 	// Away says who is not there when the run starts; nil: nobody. See Come.
 	Away func(strategy.ID) bool
-	// Links are who opens a link to whom at the start, and Degree how many each peer has of them on average: who has less than half
-	// as many replaces those that it loses.
+	// Links lists who opens a link to whom at the start. Degree is the mean number of links a peer. A peer with less
+	// than half of Degree replaces links that it loses.
 	Links  [][2]strategy.ID
 	Degree int
 }
@@ -64,8 +64,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// Network is a run of a strategy. Make one with New, give it a host for every peer with Add, then call Link, Start and Settle,
-// in this order, and Find as often as you like. Find may be called from several goroutines.
+// Network is a run of a strategy. Make one with New and give it a host for every peer with Add. Then call Link, Start
+// and Settle, in this order, and Find as often as you like. Find may be called from several goroutines.
 type Network struct {
 	cfg     Config
 	factory strategy.Factory
@@ -210,13 +210,15 @@ func (n *Network) Start() {
 	}
 }
 
-// Leave ends a peer. Who uses it closes the connections of its host, and sees to it that there are no others until Come.
+// Leave ends a peer. Who uses it closes the connections of its host, and sees to it that there are no others until
+// Come.
 func (n *Network) Leave(p strategy.ID) { n.peers[p].post(event{kind: left}) }
 
 // Come begins a peer again that has left, or was away: with its collection and nothing else.
 func (n *Network) Come(p strategy.ID) { n.peers[p].post(event{kind: came}) }
 
-// Relink opens the links of the configuration again that are closed by now, unless the strategy chooses its links itself.
+// Relink opens the links of the configuration again that are closed by now, unless the strategy chooses its links
+// itself.
 func (n *Network) Relink() {
 	if n.cfg.Strategy.Connects {
 		return
@@ -231,8 +233,8 @@ func (n *Network) Changed(p strategy.ID, c strategy.Changed) {
 	n.peers[p].post(event{kind: changed, change: c})
 }
 
-// Settle waits until nothing more happens by itself: no message is under way and no peer wants to be woken. After most it returns
-// anyway: some strategies never rest.
+// Settle waits until nothing more happens by itself: no message is under way and no peer wants to be woken. After most
+// it returns anyway: some strategies never rest.
 func (n *Network) Settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
 	return n.wait(ctx, func() bool { return n.resting() || !time.Now().Before(end) })
@@ -258,8 +260,8 @@ func (n *Network) wait(ctx context.Context, so func() bool) error {
 	return nil
 }
 
-// enter notes an input or a message that is to be dealt with, and leave that this has been done: everything that it led to has
-// entered by then.
+// enter notes an input or a message that is to be handled. leave notes that it has been: all that it led to has entered
+// before.
 func (n *Network) enter(q strategy.QueryID) {
 	n.open.Add(1)
 	n.asks.enter(q)

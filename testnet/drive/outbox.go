@@ -25,8 +25,8 @@ var (
 	errStranger = errors.New("drive: a stream that belongs to no pipe")
 )
 
-// outbox sends a member's frames of one protocol to another. It has a goroutine and a stream while there is something to be sent
-// or the members have a link, and for a while after.
+// outbox sends a member's frames of one protocol to another. It has a goroutine and a stream while there is something
+// to be sent or the members have a link, and for a while after.
 type outbox struct {
 	from *member
 	way  way
@@ -74,7 +74,8 @@ func (o *outbox) run() {
 	}
 }
 
-// carry writes frames to a stream until there have been none for a while. Without an error, the outbox may run anew by then.
+// carry writes frames to a stream until there have been none for a while. Without an error, the outbox may run again by
+// then.
 func (o *outbox) carry() error {
 	n := o.from.net
 	s, err := o.dial()
@@ -220,8 +221,8 @@ func (m *member) read(s network.Stream) {
 	m.post(event{kind: closed, peer: from})
 }
 
-// read delivers frames as their bytes come, until the stream ends: with io.EOF where it should. The first frame's head has
-// been read.
+// read delivers frames as their bytes come, until the stream ends: with io.EOF where it should. The first frame's head
+// has been read.
 func (p *pipe) read(n *Network, s io.Reader) error {
 	defer p.shut(n)
 	var first [1]byte

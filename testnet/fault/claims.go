@@ -89,8 +89,8 @@ func (c claim) parts(it overlay.Item, record []byte) wire.Parts {
 	return a
 }
 
-// answer is what is sent to who asks: with a wrong signature, with parts that are not those signed for, of the twin, or as it
-// should be.
+// answer returns the parts sent to a peer that asks. Its signature may be wrong, its parts others than those signed
+// for, or it may be the twin's.
 func (p *Peer) answer(it overlay.Item) wire.Parts {
 	c := p.claim
 	if p.bad++; p.cfg.Twin && p.bad%2 == 0 {

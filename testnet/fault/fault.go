@@ -1,9 +1,10 @@
 // Package fault is peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
 //
-// A [Peer] is linked with some victims and, every so often, does one of its misdeeds to one of them: garbage or lengths far over the
-// limits on streams and in RPCs (garbage.go), summaries with wrong signatures or parts, epochs that there are not, a claim to
-// hold what it has not, perhaps with a second one under the same number (claims.go), and peers that there are not: in hellos, and
-// as holders of whatever is looked for (ghosts.go). What it does follows from its source of randomness; when and whether it arrives does not.
+// A [Peer] is linked with some victims and, every so often, does one of its misdeeds to one of them. It sends garbage
+// or lengths far over the limits on streams and in RPCs (garbage.go). It publishes summaries with wrong signatures or
+// parts. It claims epochs that do not exist, and to hold what it does not, perhaps with a second summary under the same
+// number (claims.go). It names peers that do not exist, in hellos and as holders of any key (ghosts.go). What it does
+// follows from its source of randomness; when and whether it arrives does not.
 package fault
 
 import (

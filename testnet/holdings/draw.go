@@ -83,7 +83,8 @@ func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 // tries is how often a query is drawn until it is one.
 const tries = 200
 
-// Query draws who asks, and for what: a peer that may ask, for a key of the first keys that it lacks and somebody who counts holds.
+// Query draws an asker, a peer that may ask, and a key. The key is one of the first keys that the asker lacks and a
+// peer that counts holds.
 func (d *Drawer[P]) Query(keys int, rng *rand.Rand, asks, counts func(P) bool) (asker P, key uint32, drawn bool) {
 	for range tries {
 		p := P(rng.IntN(d.Held.Peers()))

@@ -1,7 +1,7 @@
 // Package holdings keeps who holds what, as it is at the start and as it changes, and draws what peers ask for.
 //
-// The simulator, scenarios and the judge all rest on it: there is one truth. No node reads it. It costs four bytes for each key, and
-// eight for each holding.
+// The simulator, scenarios and the judge all rest on it: there is one truth. No node reads it. It costs four bytes for
+// each key, and eight for each holding.
 package holdings
 
 import (

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Now is who holds what while collections change: at first what a Table says. It is not safe for concurrent use while it changes.
+// Now is who holds what while collections change: at first what a Table says. It is not safe for concurrent use while
+// it changes.
 type Now[P ~int32] struct {
 	start       *Table[P]
 	collections map[P][]uint32 // that have changed, ascending

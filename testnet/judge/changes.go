@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Changes is the truth while collections change. An answer is judged against the time that its query ran: a peer that took in
-// or dropped the key meanwhile, or within the grace before, counts neither for the answer nor against it, since nobody can
-// know of it at once; naming it is not wrong. It is safe for concurrent use, and costs a few words a change.
+// Changes is the truth while collections change. An answer is judged against the time that its query ran. Nobody can
+// know at once of a peer that took in or dropped the key in that time, or within the grace before. Such a peer counts
+// neither for nor against the answer, and naming it is not wrong. It is safe for concurrent use, and costs a few words
+// a change.
 type Changes struct {
 	start *Truth
 	grace time.Duration
@@ -35,8 +36,8 @@ func (c *Changes) Note(at time.Duration, peer int, key uint32, held bool) {
 	c.log[key] = append(c.log[key], change{at, peer, held})
 }
 
-// during returns, for a query that ran from one instant to another, the peers that held the key at any time that counts, and
-// says of each whether it did throughout.
+// during returns the peers that held the key at any time that counts for a query between two instants. The value is
+// whether a peer held it throughout.
 func (c *Changes) during(key uint32, from, to time.Duration) map[int]bool {
 	holders := make(map[int]bool)
 	for _, p := range c.start.Holders(key) {

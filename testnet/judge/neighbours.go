@@ -6,7 +6,7 @@ import (
 )
 
 // Neighbours says how well peers chose neighbours by overlap. Each figure is the share of a peer's collection that one
-// of its neighbours holds: the mean over the neighbours of a peer, then over the peers that chose any.
+// of its neighbours holds. It is the mean over the neighbours of a peer, then over the peers that chose any.
 type Neighbours struct {
 	Peers  int     `json:"peers"`          // peers that chose any
 	Mean   float64 `json:"mean_overlap"`   // of the neighbours chosen
@@ -14,8 +14,8 @@ type Neighbours struct {
 	Best   float64 `json:"best_overlap"`   // of the exactly best choice of as many
 }
 
-// Neighbours scores a choice: for every peer, the distinct others that it chose. It compares each peer that chose any with all
-// others, which takes a pass over all holdings for each peer: about 0.3 s for 121 peers and 2,300,000 holdings.
+// Neighbours scores a choice: for every peer, the distinct others that it chose. It compares each peer that chose any
+// with all others. That takes a pass over all holdings for each peer: about 0.3 s for 121 peers and 2,300,000 holdings.
 func (t *Truth) Neighbours(chosen [][]int) Neighbours {
 	var n Neighbours
 	for p, c := range chosen {

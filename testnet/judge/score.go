@@ -70,8 +70,8 @@ func (s *Score) Add(t *Truth, a Answer) {
 // Mark is what an answer is worth, of what it could be worth.
 type Mark struct{ Found, Findable int }
 
-// MarkOf marks an answer that names some of the holders that were findable. Of a query that wants one holder, one is findable. This is
-// the one place where recall begins, of the simulator's queries and of those on real hosts.
+// MarkOf marks an answer that names some of the holders that were findable. Of a query that wants one holder, one is
+// findable. This is the one place where recall begins, of the simulator's queries and of those on real hosts.
 func MarkOf(found, findable int, all bool) Mark {
 	if !all {
 		findable = min(1, findable)
@@ -79,7 +79,7 @@ func MarkOf(found, findable int, all bool) Mark {
 	return Mark{min(found, findable), findable}
 }
 
-// add judges an answer where so many holders are findable. Who wanted one holder is content with one that is changing.
+// add judges an answer where findable holders can be found. Who wanted one holder is content with one that is changing.
 func (s *Score) add(a Answer, findable int, judge func(peer int) verdict) {
 	found, passing := 0, 0
 	for _, p := range slices.Compact(slices.Sorted(slices.Values(a.Found))) {

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// Line is what joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe for
-// concurrent use.
+// Line is what joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe
+// for concurrent use.
 //
-// Bytes that leave wait until those before them have left; bytes that arrive do so behind those before them, and are read the
-// latency later. Both ends of a connection have lines of their own, so the slower one tells. What waits on its way is a queue of
-// the connection below and a few segments here: who writes faster than the lines carry is slowed down, nothing is lost.
+// Bytes that leave wait until those before them have left; bytes that arrive do so behind those before them, and are
+// read the latency later. Both ends of a connection have lines of their own, so the slower one tells. Data on its way
+// waits in a queue of the connection below and in a few segments here. A sender that writes faster than the lines carry
+// is slowed down, and nothing is lost.
 type Line struct {
 	up, down bucket
 	latency  time.Duration
@@ -188,8 +189,8 @@ func (c *conn) Write(b []byte) (n int, err error) {
 // lateness is how much later than it should have the last wait ended.
 type lateness time.Duration
 
-// pass waits until n bytes have passed, and returns when that was. They count as come when they would have, had the wait before
-// ended in time.
+// pass waits until n bytes have passed, and returns when that was. They count as come when they would have, had the
+// wait before ended in time.
 func (c *conn) pass(n int, b *bucket, late *lateness, over <-chan struct{}) (time.Time, error) {
 	passed := b.pass(n, time.Now().Add(-time.Duration(*late)))
 	err := c.wait(passed, over)

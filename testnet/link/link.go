@@ -1,5 +1,5 @@
-// Package link describes the links that the peers of a testnet have: classes of declared bandwidth, in what mix, and
-// which peer is of which class. The assignment keeps the mix's shares to within one peer and follows from the seed.
+// Package link describes the links of a testnet's peers: classes of declared bandwidth, their mix, and the class of
+// each peer. The assignment keeps the mix's shares to within one peer and follows from the seed.
 package link
 
 import (
@@ -32,7 +32,7 @@ type Mix []Class
 const DefaultMix = "256kbit:1,2mbit:1,10mbit:1"
 
 // ParseMix parses classes like "256kbit:1,2mbit:1,10mbit:1": rate and weight. A rate is a whole number with the unit
-// bit, kbit, mbit or gbit (a second; powers of 1000); a weight is a whole number of at least 1, and 1 when left out.
+// bit, kbit, mbit or gbit (a second; powers of 1000). A weight is a whole number of at least 1, and 1 when left out.
 // Errors match ErrMix.
 func ParseMix(text string) (Mix, error) {
 	var mix Mix

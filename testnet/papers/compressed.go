@@ -15,23 +15,24 @@ func Entropy(p float64) float64 {
 	return (float64(-p*math.Log(p)) - float64((1-p)*math.Log1p(-p))) / math.Ln2
 }
 
-// AsymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash
-// functions as n grows (Mitzenmacher 2002, section II.A). k need not be an integer, as in the figures of that paper.
+// AsymptoticRate is the limit as n grows of the false-positive rate of a standard filter, (1-e^(-k/c))^k (Mitzenmacher
+// 2002, section II.A). c = m/n is the number of bits a key, k that of hash functions. k need not be an integer, as in
+// the figures of that paper.
 func AsymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
 // CompressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k
 // hash functions, as n grows. k need not be an integer.
 func CompressedBitsPerKey(c, k float64) float64 { return c * Entropy(math.Exp(-k/c)) }
 
-// CompressedBase is β = f^(n/z): what one more transmitted bit a key multiplies the false-positive rate by, in a filter
-// whose bits are 0 with probability p (Mitzenmacher 2002, equation 2). It is 0.6185 at p = 1/2, the plain filter, where
-// it is worst, and 1/2 as p nears 1.
+// CompressedBase is β = f^(n/z), the factor by which one more transmitted bit a key multiplies the false-positive rate
+// (Mitzenmacher 2002, equation 2). p is the probability that a bit is 0. It is 0.6185 at p = 1/2, the plain filter,
+// where it is worst, and 1/2 as p nears 1.
 func CompressedBase(p float64) float64 {
 	return math.Exp(-math.Log(p) * math.Log1p(-p) / Entropy(p))
 }
 
 // DeltaFill is the part q = 2p(1-p^change) of the bits of a standard filter that differ after the part change of its
-// keys was replaced by others; c = m/n, p = e^(-k/c) (Mitzenmacher 2002, section IV).
+// keys was replaced. Here c = m/n and p = e^(-k/c) (Mitzenmacher 2002, section IV).
 func DeltaFill(c, k, change float64) float64 {
 	return 2 * math.Exp(-k/c) * -math.Expm1(-change*k/c)
 }
@@ -47,8 +48,8 @@ type Delta struct {
 }
 
 // DeltaForBits returns the standard filter with the lowest false-positive rate among those of at most maxBits bits
-// whose delta has an expected size of at most the given bits after the part change (0 < change < 1) of the n keys was
-// replaced (Mitzenmacher 2002, section IV).
+// whose expected delta fits the given bits. The delta follows the replacement of the part change (0 < change < 1) of
+// the n keys (Mitzenmacher 2002, section IV).
 func DeltaForBits(n int, bits, change float64, maxBits uint64) (Delta, error) {
 	if n < 1 || !(bits > 0) || maxBits < 1 || !(change > 0 && change < 1) {
 		return Delta{}, fmt.Errorf("papers: no delta of %v bits for %d keys, %v of them changed", bits, n, change)

@@ -7,7 +7,8 @@ import (
 )
 
 // CountMinExceeds bounds the probability that an estimate of a count-min sketch is too high by more than eps times the
-// sum of all counts: 2/(eps·w²) + (2/(eps·w))^d, to the power of the copies (Kirsch and Mitzenmacher 2008, Theorem 9.1).
+// sum of all counts. The bound is 2/(eps·w²) + (2/(eps·w))^d, to the power of the copies (Kirsch and Mitzenmacher 2008,
+// Theorem 9.1).
 func CountMinExceeds(p frequency.Params, eps float64) float64 {
 	w := float64(p.Width)
 	one := 2/(eps*w*w) + math.Pow(2/(eps*w), float64(p.Depth))

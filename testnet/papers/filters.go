@@ -6,17 +6,18 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// DynamicRateBound is the upper bound λ(1-e^(-k_b n_thres/m_b))^(k_b mu) of the rate of a dynamic filter with n keys:
-// the sum of the rates of λ full batches (Papapetrou et al. 2010, section 4). As in the paper it takes e^(-x/m_b) for
-// (1-1/m_b)^x. So for one batch just full it falls short of the expected rate by about one part in m_b.
+// DynamicRateBound is an upper bound of the false-positive rate of a dynamic filter with n keys: λ(1-e^(-k_b
+// n_thres/m_b))^(k_b mu). It is the sum of the rates of λ full batches (Papapetrou et al. 2010, section 4). As in the
+// paper it takes e^(-x/m_b) for (1-1/m_b)^x. So for one batch just full it falls short of the expected rate by about
+// one part in m_b.
 func DynamicRateBound(p bloom.DynamicParams, n int) float64 {
 	b := p.Batch
 	block := AsymptoticRate(float64(b.BlockBits)/float64(p.Threshold), float64(b.Hashes))
 	return float64(max(1, (n-1)/p.Threshold+1)) * math.Pow(block, float64(b.Blocks))
 }
 
-// HashesPerBlock is k_b = max(1, ⌊m_b/n ln 2⌋), for blocks of a length fixed by something else, a cache or a packet
-// (Papapetrou et al. 2010, section 3.2).
+// HashesPerBlock is k_b = max(1, ⌊m_b/n ln 2⌋) for blocks whose length a cache or a packet fixes (Papapetrou et al.
+// 2010, section 3.2).
 func HashesPerBlock(n int, blockBits uint64) int {
 	return max(1, int(float64(blockBits)/float64(max(n, 1))*math.Ln2))
 }

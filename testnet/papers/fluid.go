@@ -1,9 +1,9 @@
 package papers
 
-// FluidLimit returns the fraction of buckets that hold at least 0, 1, 2, … up to depth fingerprints in the limit of
-// many buckets of unbounded size, at an average load (fingerprints a bucket) and d subtables (section 2.3 of the
-// paper). The tail at one more than the cells of a bucket says how likely an overflow is. Steady is the state after
-// long removing and adding at random at this load (table 1); without it, only additions have led to the load.
+// FluidLimit returns the fractions of buckets with at least 0, 1, 2, … up to depth fingerprints, in the limit of many
+// buckets of unbounded size. load is the mean number of fingerprints a bucket, d the number of subtables (section 2.3
+// of the paper). The tail at one more than the cells of a bucket says how likely an overflow is. Steady is the state
+// after long removing and adding at random at this load (table 1); without it, only additions have led to the load.
 //
 // The family of differential equations, with s(i,j) the fraction of the buckets of subtable j that hold at least i:
 //

@@ -31,15 +31,15 @@ func (a Array) Elements(t float64) float64 {
 	return math.Log1p(-t/a.counted()) / (float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits)))
 }
 
-// BothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
-// common (Lemma 3).
+// BothOnes is the expected number of ones in the AND of two filters (Lemma 3). The filters have t1 and t2 ones, and
+// their sets have n elements in common.
 func (a Array) BothOnes(t1, t2, n float64) float64 {
 	s, m := a.ExpectedOnes(n), a.counted()
 	return (float64(t1*t2) + float64(s*(m-t1-t2))) / (m - s)
 }
 
-// Common is the size of the intersection for which t ones are expected in the AND of filters with t1 and t2 ones
-// (Ŝ⁻¹(t1, t2, t), equation 6).
+// Common is the size of the intersection for which t ones are expected in the AND of filters with t1 and t2 ones. It is
+// Ŝ⁻¹(t1, t2, t), equation 6.
 func (a Array) Common(t1, t2, t float64) float64 {
 	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
 }
@@ -52,8 +52,8 @@ func (a Array) CardinalityTheorem(t, confidence float64) Interval {
 	return Interval{n, min(n, max(0, a.Elements(fewerOnes(t, tail)))), max(n, a.Elements(moreOnes(t, tail)))}
 }
 
-// CardinalityPrinted is the interval that Tables 3 and 6 follow: the smallest distance on both sides at which both
-// tails, as the tables take them, are at most 1-confidence together.
+// CardinalityPrinted is the interval that Tables 3 and 6 follow. It extends on both sides by the smallest distance at
+// which both tails, as the tables take them, are together at most 1-confidence.
 func (a Array) CardinalityPrinted(t, confidence float64) Interval {
 	n, d := a.Elements(t), a.printedHalfWidth(t, 1-confidence)
 	return Interval{n, max(0, n-d), n + d}
@@ -114,8 +114,8 @@ func moreOnes(t, tail float64) float64 {
 	return t + 1 + tail + math.Sqrt(float64(tail*tail)+float64(2*tail*(t+1)))
 }
 
-// printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails, as the paper's
-// Tables 3 and 6 take them (a quarter in the exponent on the left, a half on the right), are at most alpha together.
+// printedHalfWidth is the smallest distance d on both sides of the estimate at which the two tails are together at most
+// alpha. The tails are those of the paper's Tables 3 and 6: a quarter in the exponent on the left, a half on the right.
 func (a Array) printedHalfWidth(t, alpha float64) float64 {
 	n := a.Elements(t)
 	enough := func(d float64) bool {
@@ -144,8 +144,8 @@ func weakLowTail(t, s float64) float64 {
 	return math.Exp(-s * d * d / 4)
 }
 
-// bisect returns the smallest value between low and high that is enough, given that high is and that whatever is above
-// an enough value is too.
+// bisect returns the smallest value between low and high that is enough. high must be enough, and so must all values
+// above one that is enough.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
 		middle := low + float64((high-low)/2)

@@ -54,8 +54,8 @@ func (v vector) fields(t *testing.T) map[string]float64 {
 	return many
 }
 
-// near is the one comparison: within the vector's tolerance of the expected number, or, where the paper misprints, outside of it
-// and within the tolerance of the right one.
+// near is the one comparison: got must be within the vector's tolerance of the expected number. Where the paper
+// misprints, it must be outside of that and within the tolerance of the right number.
 func (v vector) near(t *testing.T, field string, got float64) {
 	t.Helper()
 	want, ok := v.fields(t)[field]

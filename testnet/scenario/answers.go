@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// AnswersOf are answers in the form of a scenario's file: for each strategy the interval in which the mean of as many other trials
-// would lie with 95 % confidence. The figures are those that the file has, or else recall, messages and upkeep.
+// AnswersOf are answers in the form of a scenario's file. For each strategy they give the interval in which the mean of
+// the same number of other trials would lie with 95 % confidence. The figures are those that the file has, or else
+// recall, messages and upkeep.
 func AnswersOf(s *Scenario, rows []Row) string {
 	var b strings.Builder
 	for _, name := range s.Strategies {

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Strategy is a strategy whose peers misbehave, have clocks that jump, or are of the version before, where the plan says so. Both
-// engines run it in place of the strategy. Errors match ErrScenario.
+// Strategy is a strategy whose peers misbehave, have clocks that jump, or are of the version before, where the plan
+// says so. Both engines run it in place of the strategy. Errors match ErrScenario.
 func (p *Plan) Strategy(s strategy.Strategy) (strategy.Strategy, error) {
 	if slices.Contains(p.Older, true) && s.Older == nil {
 		return s, p.source.fault("events", "%s has no version before this one", s.Name)

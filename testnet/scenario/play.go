@@ -153,8 +153,8 @@ func (s *stage) crowd(e Event, rng *rand.Rand) (acts []act) {
 	return acts
 }
 
-// log reads queries from a table of seconds, peer and key. Peers are given by name or number, keys by number where they are made
-// up, else as they are.
+// log reads queries from a table of seconds, peer and key. Peers are given by name or number, keys by number where they
+// are made up, else as they are.
 func (s *stage) log(path string) (acts []act, err error) {
 	const key = "queries.log"
 	f, err := s.open(path)

@@ -104,7 +104,7 @@ func (s *Scenario) figureNames() []string {
 	return names
 }
 
-// Values are the run's figures by name. A latency or hops of which there is none, for nothing was found, is NaN.
+// Values are the run's figures by name. A latency or hop count is NaN if nothing was found.
 func (s *Scenario) Values(r *Run) map[string]float64 {
 	v := map[string]float64{"recall": Recall(r.Queries), "wrong": float64(r.Wrong) / float64(max(1, len(r.Queries)))}
 	var latencies []float64

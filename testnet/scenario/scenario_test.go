@@ -281,8 +281,8 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// Adversaries of venn's own kinds misbehave in the simulator, the same way however many processors step them: what they send is seen,
-// and the others find what they look for. What is of bytes is for real hosts.
+// Adversaries of venn's own kinds misbehave in the simulator, the same way however many processors step them. Their
+// messages are seen, and the others find what they look for. What is of bytes is for real hosts.
 func TestAdversaries(t *testing.T) {
 	const head = "question=\"?\"\npeers=30\nwarmup=\"20s\"\nasking=\"20s\"\n[collections]\nkeys=40\n[queries]\nnumber=100\n[parameters]\norigins=100\n"
 	quiet := values(t, head, venn.Strategy)

@@ -19,7 +19,7 @@ import (
 // SimulateOptions say how Simulate runs. What it finds does not depend on them.
 type SimulateOptions struct {
 	Each     func(n int, do func(i int)) // as of sim.Config
-	Progress func(share float64)         // is told how far the run is, from 0 to 1; may be nil
+	Progress func(share float64)         // receives the progress of the run, from 0 to 1; may be nil
 	Trace    io.Writer                   // is written the run's trace, see sim.Record; nil: none is kept
 }
 
@@ -105,7 +105,8 @@ func (s *Scenario) Params() strategy.Params {
 	return p
 }
 
-// Heeded returns an error when the scenario sets a parameter that none of the strategies declares, or to a value out of its range.
+// Heeded returns an error when the scenario sets a parameter that none of the strategies declares, or to a value out of
+// its range.
 func (s *Scenario) Heeded(of []strategy.Strategy) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		x := s.Parameters[name]

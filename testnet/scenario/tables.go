@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Table is one of the three tables of what runs have shown in detail. As CSV and as NDJSON they have the same columns, and each
-// begins with those that name the run: scenario, strategy, engine, trial, seed.
+// Table is one of the three tables of what runs have shown in detail. As CSV and as NDJSON they have the same columns,
+// and each begins with those that name the run: scenario, strategy, engine, trial, seed.
 type Table struct {
 	Name    string // queries, seconds or kinds
 	columns []string

@@ -1,5 +1,5 @@
-// Package statistics is what several trials of one thing show together: means with 95 % confidence intervals by Student's t distribution,
-// and differences of two with Welch's.
+// Package statistics sums up several trials of one thing: means with 95 % confidence intervals by Student's t
+// distribution, and differences of two with Welch's.
 package statistics
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Mean is the mean of what several trials have shown, with the half width of its 95 % confidence interval by Student's t
-// distribution. Trials that have no value are left out.
+// Mean is the mean of what several trials have shown, with the half width of its 95 % confidence interval by Student's
+// t distribution. Trials that have no value are left out.
 type Mean struct {
 	Value float64
 	Half  float64 // 0 of one trial: nothing is known of the spread
@@ -45,7 +45,7 @@ func MeanOf(values []float64) Mean {
 	return m
 }
 
-// MeanWith is a mean of n trials of which the standard error is known.
+// MeanWith is a mean of n trials with a known standard error.
 func MeanWith(value, standardError float64, n int) Mean {
 	m := Mean{Value: value, Least: value, Most: value, N: n}
 	if n > 1 {
@@ -54,8 +54,8 @@ func MeanWith(value, standardError float64, n int) Mean {
 	return m
 }
 
-// Difference is the mean of b minus that of a. Its interval is Welch's, for trials that follow from different seeds; it is not known when
-// one of them has a single trial.
+// Difference is the mean of b minus that of a. Its interval is Welch's, for trials that follow from different seeds; it
+// is not known when one of them has a single trial.
 func Difference(a, b Mean) Mean {
 	d := Mean{Value: b.Value - a.Value, N: min(a.N, b.N)}
 	if a.N < 2 || b.N < 2 {
@@ -77,8 +77,8 @@ func (m Mean) square() float64 {
 	return e * e
 }
 
-// student is the 97.5th percentile of Student's t distribution with so many degrees of freedom: printed to three decimals up to 10,
-// from there by the expansion of Cornish and Fisher, off by less than 0.001.
+// student is the 97.5th percentile of Student's t distribution with the given degrees of freedom. Up to 10 it is
+// printed to three decimals. From there it is the expansion of Cornish and Fisher, off by less than 0.001.
 func student(freedom int) float64 {
 	printed := []float64{0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}
 	if freedom < len(printed) {

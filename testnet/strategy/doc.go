@@ -1,5 +1,5 @@
-// Package strategy is the frame in which ways of finding who holds a key are compared. Each system or paper that venn is measured
-// against is a package of its own below it, and so are venn itself and an oracle:
+// Package strategy is the frame in which ways of finding who holds a key are compared. Each system or paper that venn
+// is measured against is a package of its own below it, and so are venn itself and an oracle:
 //
 //	strategy            Strategy, Peer, Host, Message, Input: what machine and host say to each other
 //	  venn              the cores that nodes run
@@ -14,15 +14,16 @@
 //	strategies          the list of all
 //	sim, drive          their hosts: in virtual time, and on real hosts
 //
-// A [Strategy] makes one [Peer] for every peer of a network. A Peer is a machine without I/O: it is told what happened by
-// [Peer.Step] and acts through its [Host], which notes what is to be done and does it after Step has returned. There are no
-// goroutines, clocks or files here, and the only randomness is [Host.Rand]. The same inputs at the same times lead to the
-// same calls of the Host, so that a run can be repeated bit for bit (see package sim).
+// A [Strategy] makes one [Peer] for every peer of a network. A Peer is a machine without I/O. [Peer.Step] gives it its
+// inputs, and it acts through its [Host], which carries out the acts after Step has returned. There are no goroutines,
+// clocks or files here, and the only randomness is [Host.Rand]. The same inputs at the same times lead to the same
+// calls of the Host. So a run can be repeated bit for bit (see package sim).
 //
-// To add a strategy of your own, write one file with a Peer and a value of type Strategy, and give that to
-// experiment.RunNetwork beside those of strategies.All: see the example there.
+// To add a strategy of your own, write one file with a Peer and a value of type Strategy. Give that to
+// experiment.RunNetwork beside those of strategies.All, as the example there does.
 //
-// What is counted, for all alike: every [Message] once, by the bytes that it has on the wire with its framing, for the
-// query that it names or else as upkeep; every [Host.Look] as a probe, and as a wasted one when the key isn't there.
-// Handshakes of connections are counted apart: their bytes are for the query, or the upkeep, that needed them.
+// Counts are the same for all strategies. Every [Message] counts once, by its bytes on the wire with their framing, for
+// the query that it names or else as upkeep. Every [Host.Look] counts as a probe, and as a wasted one when the key
+// isn't there. Handshakes of connections are counted apart: their bytes are for the query, or the upkeep, that needed
+// them.
 package strategy

@@ -10,8 +10,8 @@ type Host interface {
 	Self() ID
 	Rand() *rand.Rand // this peer's own source
 
-	// Links are the peers with an open connection, ascending. The slice is valid until the next call of Step and must not
-	// be changed.
+	// Links are the peers with an open connection, ascending. The slice is valid until the next call of Step and must
+	// not be changed.
 	Links() []ID
 	// Holds says whether this peer holds a key. It costs nothing: for one's own queries.
 	Holds(Key) bool
@@ -19,19 +19,19 @@ type Host interface {
 	Look(QueryID, Key) bool
 
 	// Send sends a message to any peer. To one without a link it takes two round trips more, to connect. It arrives by
-	// Received; when the peer isn't online, or there is none of that name, the sender hears of it by Failed, after a while.
+	// Received. If the peer isn't online, or does not exist, the sender learns so by Failed, after a while.
 	Send(to ID, m Message)
-	// Connect opens a link to a peer, unless there is one: LinkOpened follows at both ends, or Failed here, of a message
-	// without a Body.
+	// Connect opens a link to a peer, unless there is one: LinkOpened follows at both ends, or Failed here, of a
+	// message without a Body.
 	Connect(to ID)
 	// Disconnect closes a link: LinkClosed follows, at both ends.
 	Disconnect(to ID)
-	// Wake asks for Woken at an instant, and no more for what was asked before. One that is past stands for a millisecond
-	// from now.
+	// Wake asks for Woken at an instant, and no more for what was asked before. One that is past stands for a
+	// millisecond from now.
 	Wake(at time.Duration)
 
-	// Found says that a peer holds the key of one's own query, and over how many hops the query got to know: 1 for a peer
-	// that was asked directly.
+	// Found reports that a peer holds the key of one's own query. hops is the number of hops over which the query
+	// learned of it: 1 for a peer that was asked directly.
 	Found(q QueryID, holder ID, hops int)
 	// Done says that nothing more will be found of one's own query.
 	Done(QueryID)

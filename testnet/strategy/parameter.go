@@ -2,7 +2,8 @@ package strategy
 
 import "slices"
 
-// Parameter is what a user may set of a strategy, for all of its peers. Strategies that heed the same thing give it the same name.
+// Parameter is what a user may set of a strategy, for all of its peers. Strategies that heed the same thing give it the
+// same name.
 type Parameter struct {
 	Name      string
 	Unit      string  // what its values are

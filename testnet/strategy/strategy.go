@@ -26,11 +26,12 @@ type Strategy struct {
 	// Older turns a peer that Open's Factory made into one of the version before this one; nil: there is none.
 	Older func(Peer) Peer
 
-	// Adversaries are ways in which peers of this strategy misbehave, by kind: each turns a peer that Open's Factory made into one that
-	// does. Kinds that are not of one strategy are those of package scenario.
+	// Adversaries are ways in which peers of this strategy misbehave, by kind: each turns a peer that Open's Factory
+	// made into one that does. Kinds that are not of one strategy are those of package scenario.
 	Adversaries map[string]func(Peer, Invented) Peer
 
-	// Static says that the peers take no notice of changes of their collections: what they have said of them stays as it was.
+	// Static says that the peers take no notice of changes of their collections: what they have said of them stays as
+	// it was.
 	Static bool
 
 	// Connects says that the peers choose their links themselves, by Host.Connect. Links of the others are those of the
@@ -44,8 +45,8 @@ type Invented struct {
 	Number int
 }
 
-// Factory makes the peer of a host when it comes online: at the start, and again after each absence, for nothing outlives
-// a restart but the collection. It may be called for several hosts at a time.
+// Factory makes the peer of a host when it comes online: at the start, and again after each absence. Only the
+// collection outlives a restart. It may be called for several hosts at a time.
 type Factory func(Host) Peer
 
 // Peer is one peer's machine.

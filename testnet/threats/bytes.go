@@ -55,8 +55,8 @@ var byteAttacks = []attack{
 	},
 }
 
-// fullArray is what share of keys an origin is believed to hold that signs the array of 1,500 keys as that of one. The undefended
-// receiver decodes the array as if it were of as many keys as it shows.
+// fullArray is what share of keys an origin is believed to hold that signs the array of 1,500 keys as that of one. The
+// undefended receiver decodes the array as if it were of as many keys as it shows.
 func fullArray(_ context.Context, defended bool) (float64, error) {
 	seed := summary.Seed{Network: "venn"}
 	h := seed.Hasher()
@@ -115,8 +115,8 @@ func claimedFrame(limit int) (float64, error) {
 	return bytes, nil
 }
 
-// worstHeader is what planning for the most and deepest blocks costs. The undefended plan is made again for each block that is added,
-// so that it grows with the square of their number.
+// worstHeader is what planning for the most and deepest blocks costs. The undefended plan is made again for each block
+// that is added, so that it grows with the square of their number.
 func worstHeader(_ context.Context, defended bool) (float64, error) {
 	const n = 1 << 16
 	shape := summary.Shape{Keys: n}
@@ -154,8 +154,8 @@ func quickest(f func()) time.Duration {
 	return best
 }
 
-// junkRun is how many bytes a message allocates that extends a compact summary by junk. The undefended receiver encodes what it
-// holds first.
+// junkRun is how many bytes a message allocates that extends a compact summary by junk. The undefended receiver encodes
+// what it holds first.
 func junkRun(_ context.Context, defended bool) (float64, error) {
 	var held [][]byte
 	for i := range uint64(100_000) {
@@ -182,8 +182,8 @@ func junkRun(_ context.Context, defended bool) (float64, error) {
 	return bytes, err
 }
 
-// overflow is how many of 100 keys a table with a seed refuses, crafted by somebody who takes the seed for 0: all have the same
-// bucket in each subtable.
+// overflow is how many of 100 keys a table with a seed refuses. The keys are crafted for seed 0, under which all have
+// the same bucket in each subtable.
 func overflow(seed uint64) (float64, error) {
 	const bucketBits, remainderBits, subtables = 4, 20, 4
 	table, err := counting.NewDLeft(counting.Params{

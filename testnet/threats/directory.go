@@ -13,7 +13,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// directoryAttacks fill what a peer remembers of others. What they measure is whether an honest origin still finds room there.
+// directoryAttacks fill what a peer remembers of others. What they measure is whether an honest origin still finds room
+// there.
 var directoryAttacks = []attack{
 	{
 		name: "records of ghosts in hellos", where: Cores, measured: "honest origins of 20 learned a minute later", target: atLeast(20),
@@ -84,7 +85,8 @@ func ghosts(s *scene) error {
 	return nil
 }
 
-// twins says whether an honest origin is taken in a day after 300 identities signed two summaries each under one number: 1 or 0.
+// twins says whether an honest origin is taken in a day after 300 identities signed two summaries each under one
+// number: 1 or 0.
 func twins(off defence.Off) (float64, error) {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 100_000, MaxOrigins: 1000, Undefended: off,
@@ -127,7 +129,8 @@ func hear(d *directory.Directory, now time.Duration, from overlay.PeerID, name s
 	return d.Take(now, e, x.Sent(from, 0, x.Parts())).Learned != nil, nil
 }
 
-// ofGroup is how many of four honest origins whose addresses are in one group are learned, after a liar has filled the group.
+// ofGroup is how many of four honest origins whose addresses are in one group are learned, after a liar has filled the
+// group.
 func ofGroup(off defence.Off) (float64, error) {
 	s, err := newScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(overlay.Record) string { return "same" }, Undefended: off})
 	if err != nil {

@@ -80,8 +80,8 @@ func replayed(off defence.Off) (float64, error) {
 	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2])), nil
 }
 
-// wrongDelta is which share of keys is believed that the sender of a delta chose. The undefended receiver applies it as its sender
-// means it.
+// wrongDelta is which share of keys is believed that the sender of a delta chose. The undefended receiver applies it as
+// its sender means it.
 func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	before := overlaytest.Fingerprints(500, 0, 1)
 	chosen := overlaytest.Fingerprints(200, 0, 66)
@@ -120,8 +120,8 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	return float64(believed) / float64(len(chosen)), nil
 }
 
-// pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted no more. It
-// holds none of the keys of an audit.
+// pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted
+// no more. It holds none of the keys of an audit.
 func pretender(off defence.Off) (float64, error) {
 	s, err := newScene(1, 1000, overlay.Config{Undefended: off})
 	if err != nil {

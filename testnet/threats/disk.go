@@ -138,7 +138,8 @@ func numbersTwice(ctx context.Context, defended bool) (float64, error) {
 	return float64(twice), nil
 }
 
-// setBack is how many of 100 starts begin with a number that is no later than the last one. The undefended node takes the time.
+// setBack is how many of 100 starts begin with a number that is no later than the last one. The undefended node takes
+// the time.
 func setBack(ctx context.Context, defended bool) (float64, error) {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	var last summary.Epoch

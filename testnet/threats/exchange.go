@@ -148,8 +148,8 @@ func (s *scene) bring(from overlay.PeerID, it overlay.Item) []overlay.PartsRecei
 	return nil
 }
 
-// liedTo is how many origins are known after a minute beside a liar that claims a newer epoch of each every so often, in a new
-// session each time if it says so.
+// liedTo is how many origins are known after a minute beside a liar. The liar claims a newer epoch of each origin at
+// the given interval, with sessions in a new session each time.
 func liedTo(every time.Duration, sessions bool, off defence.Off) (float64, error) {
 	s, err := newScene(origins, 20, overlay.Config{Undefended: off})
 	if err != nil {
@@ -172,8 +172,8 @@ func liedTo(every time.Duration, sessions bool, off defence.Off) (float64, error
 	return float64(s.o.Origins()), nil
 }
 
-// partsBeside is which share of one origin's parts is held after a minute beside a link that was asked first and sends the first
-// part again and again.
+// partsBeside is the share of one origin's parts held after a minute beside a hostile link. That link was asked first,
+// and sends the first part again and again.
 func partsBeside(off defence.Off) (float64, error) {
 	s, err := newScene(1, 5000, overlay.Config{Undefended: off})
 	if err != nil {
@@ -220,7 +220,8 @@ func unasked(off defence.Off) (float64, error) {
 	return float64(s.faults[overlay.FaultUnasked]), nil
 }
 
-// lostLink is how many faults are reported of a link that is lost, comes back at once, and brings what it was asked for before.
+// lostLink is how many faults are reported of a link that is lost, comes back at once, and brings what it was asked for
+// before.
 func lostLink(off defence.Off) (float64, error) {
 	s, err := newScene(20, 50, overlay.Config{Undefended: off})
 	if err != nil {
@@ -236,8 +237,8 @@ func lostLink(off defence.Off) (float64, error) {
 	return float64(s.faults[overlay.FaultUnasked]), nil
 }
 
-// narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended, it does not
-// say how slow it is.
+// narrow is how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones. Undefended,
+// it does not say how slow it is.
 func narrow(rate uint64) func(context.Context, bool) (float64, error) {
 	return func(_ context.Context, defended bool) (float64, error) {
 		configs := make([]overlay.Config, 20)

@@ -35,7 +35,8 @@ var hostileAttacks = []attack{
 	},
 }
 
-// hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside one that says nothing.
+// hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside one that
+// says nothing.
 func hostileLink(_ context.Context, defended bool) (float64, error) {
 	quiet, err := timeToLearn(false, 0)
 	if err != nil {
@@ -45,7 +46,8 @@ func hostileLink(_ context.Context, defended bool) (float64, error) {
 	return attacked.Seconds() / quiet.Seconds(), err
 }
 
-// timeToLearn is how long it takes to learn all origins whole from when an honest link offers them, ten minutes at most.
+// timeToLearn is how long it takes to learn all origins whole from when an honest link offers them, ten minutes at
+// most.
 func timeToLearn(attacked bool, off defence.Off) (time.Duration, error) {
 	const offered, most = 20 * time.Second, 10 * time.Minute
 	s, err := newScene(origins, 4000, overlay.Config{Undefended: off})
@@ -77,8 +79,8 @@ func (s *scene) learned() bool {
 	return true
 }
 
-// lie has the liar do all that it can: a new session with records of ghosts, claims of all there is, and of newer epochs, parts
-// that nobody asked for, junk in the place of parts, and the first part again.
+// lie has the liar do all that it can. It opens a new session with records of ghosts, and claims all there is and newer
+// epochs. It sends parts that nobody asked for, junk in the place of parts, and the first part again.
 func (s *scene) lie(now time.Duration) {
 	n := uint32(now / time.Second)
 	h := overlay.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
@@ -100,7 +102,8 @@ func (s *scene) lie(now time.Duration) {
 	}
 }
 
-// inventedOrigins is how many false matches a directory expects that knows 20 origins well, and has heard of others from a liar.
+// inventedOrigins is how many false matches a directory expects that knows 20 origins well, and has heard of others
+// from a liar.
 func inventedOrigins(off defence.Off) (float64, error) {
 	s, err := amongFour(off)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/fault"
 )
 
-// TestHostileLink: on real hosts, a node that begins beside an honest link and one that lies in every way learns all that it would
-// learn without the liar, in about the same time, and finds what there is.
+// TestHostileLink: on real hosts, a node begins beside an honest link and one that lies in every way. It learns all
+// that it would learn without the liar, in about the same time, and finds what there is.
 func TestHostileLink(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 20 s")
@@ -34,7 +34,8 @@ func TestHostileLink(t *testing.T) {
 	}
 }
 
-// learning is how long a node takes to learn the summaries of twelve others whole, from when it connects with one of them.
+// learning is how long a node takes to learn the summaries of twelve others whole, from when it connects with one of
+// them.
 func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) {
 	t.Helper()
 	var c cast

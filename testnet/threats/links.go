@@ -271,7 +271,8 @@ func filterOf(p bloom.Params) []byte {
 	return message
 }
 
-// joinWith joins a node with a peer that claims a size, and returns how many MiB answer brought the node to take for the rest.
+// joinWith joins a node with a peer that claims a size, and returns how many MiB answer brought the node to take for
+// the rest.
 func (c *cast) joinWith(ctx context.Context, n *node.Node, size join.Size, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) (float64, error) {
 	if _, err := n.Add(ctx, []byte("k")); err != nil {
 		return 0, err

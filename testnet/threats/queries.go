@@ -188,8 +188,8 @@ func lyingChild(off defence.Off) (float64, error) {
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
-// inventor is how many holders a query for all finds, of two, that asks an informant first which names peers that there are not.
-// Only another one knows of the second.
+// inventor is how many holders a query for all finds, of two, that asks an informant first which names peers that there
+// are not. Only another one knows of the second.
 func inventor(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off, Incomplete: func() bool { return true }}, "a-inventor a-honest")
 	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
@@ -207,8 +207,8 @@ func inventor(off defence.Off) (float64, error) {
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
-// named is a place where a searcher of poor knowledge has an inventor and an honest peer to ask. What the inventor names comes when it
-// is asked.
+// named is a place where a searcher of poor knowledge has an inventor and an honest peer to ask. What the inventor
+// names comes when it is asked.
 func named(off defence.Off, names ...overlay.PeerID) *place {
 	p := newPlace(routing.Config{Undefended: off}, "a-inventor a-honest")
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
@@ -263,7 +263,8 @@ func namedAgain(off defence.Off) (float64, error) {
 	return float64(vain), nil
 }
 
-// boasting is how many messages a find costs where the only one of ten linked peers that is well informed does not boast.
+// boasting is how many messages a find costs where the only one of ten linked peers that is well informed does not
+// boast.
 func boasting(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off | defence.Voices}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []overlay.PeerID{"b1", "b2", "b3"} {
@@ -464,7 +465,7 @@ func claimant(off defence.Off) (float64, error) {
 	return float64(asked), nil
 }
 
-// popular is how many names a second a peer is told that asks for all holders of a key ten times a second.
+// popular is how many names a second a peer receives that asks for all holders of a key ten times a second.
 func popular(cfg routing.Config) (float64, error) {
 	p := newPlace(cfg, "stranger-b")
 	for i := range 300 {
@@ -509,7 +510,8 @@ func sixty(cfg routing.Config) (p *place, all []*routingtest.Node) {
 	return p, all
 }
 
-// dying is which share of keys is found, each held by three of sixty peers, when so many of these have just ended without a word.
+// dying is the share of findable keys found when dead of sixty peers have just ended without a word. Three of the sixty
+// hold each key.
 func dying(dead int) func(context.Context, bool) (float64, error) {
 	return func(_ context.Context, defended bool) (float64, error) {
 		p, all := sixty(impatient(defended))
@@ -533,7 +535,8 @@ func dying(dead int) func(context.Context, bool) (float64, error) {
 	}
 }
 
-// losing is which share of keys is found, each held by five of sixty peers, of which each hears a query or does not.
+// losing is the share of keys found when a query does not reach three in ten of sixty peers. Five of the sixty hold
+// each key.
 func losing(_ context.Context, defended bool) (float64, error) {
 	const keys = 200
 	p, all := sixty(impatient(defended))

@@ -1,8 +1,9 @@
-// Package threats runs attacks on venn, each twice: with the defence that is meant for it, and without. An attack that does not
-// hurt the undefended system proves nothing, so its row fails as one does whose defence is too weak.
+// Package threats runs attacks on venn, each twice: with the defence that is meant for it, and without. An attack that
+// does not hurt the undefended system proves nothing, so its row fails as one does whose defence is too weak.
 //
-// Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback. Each row says where.
-// Switches are those of packages overlay/defence, routing/defence and node/defence, or a parameter that the defence rests on.
+// Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback. Each row
+// says where. Switches are those of packages overlay/defence, routing/defence and node/defence, or a parameter that the
+// defence rests on.
 package threats
 
 import (

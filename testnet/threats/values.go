@@ -46,8 +46,8 @@ func summaryOf(keys [][]byte, seed summary.Seed) (*summary.Prefix, error) {
 	return s, nil
 }
 
-// crafted is which share of keys that were crafted under one seed matches the summary that the victim publishes: under the next
-// seed if it is defended.
+// crafted is the share of keys crafted under one seed that match the summary that the victim publishes. A defended
+// victim publishes under the next seed.
 func crafted(defended bool) (float64, error) {
 	var held [][]byte
 	for i := range uint64(5000) {

@@ -43,8 +43,8 @@ func hundred(off defence.Off, keys, holders int) (p *place, peers []overlay.Peer
 	return p, peers
 }
 
-// partition is which share of the keys is found in the fifteenth second after those who hold them are back. All were looked for every
-// ten seconds while they were cut off, and are every second then.
+// partition is which share of the keys is found in the fifteenth second after those who hold them are back. All were
+// looked for every ten seconds while they were cut off, and are every second then.
 func partition(off defence.Off) (float64, error) {
 	p, peers := hundred(off, 200, 1)
 	cut := func(mute bool) {
@@ -76,7 +76,8 @@ func partition(off defence.Off) (float64, error) {
 	return float64(found) / 200, nil
 }
 
-// churn is how long finds take, one a second, of which a holder is there.
+// churn is the mean time of finds in milliseconds. A key is looked for each second; finds count while a holder is
+// online.
 func churn(off defence.Off) (float64, error) {
 	const (
 		median  = 84.0 // seconds that a peer stays, and is away

@@ -31,14 +31,14 @@ type catalog struct {
 	files []file
 }
 
-// file is what peers hold as a whole: a file of so many bytes, or a single key.
+// file is what peers hold as a whole: a file, or a single key.
 type file struct {
 	key     []byte // the key itself, or the SHA-256 of a file that is held in chunks
 	size    uint64 // bytes; 0 for a single key
 	holders []int  // indexes of peers, ascending
 }
 
-// keys is the number of keys that the file becomes in chunks of so many bytes.
+// keys is the number of keys that the file becomes in chunks of the given bytes.
 func (f *file) keys(chunk uint64) uint64 {
 	if f.size == 0 {
 		return 1
@@ -58,15 +58,16 @@ func (f *file) appendKeys(t *keyTable, chunk uint64) {
 	}
 }
 
-// ChunkKey is the key of a file's chunk: SHA-256 of the file's hash followed by the chunk's number as 8 bytes, big endian.
+// ChunkKey is the key of a file's chunk: SHA-256 of the file's hash followed by the chunk's number as 8 bytes, big
+// endian.
 func ChunkKey(fileHash []byte, number uint64) [sha256.Size]byte {
 	b := make([]byte, 0, sha256.Size+8)
 	b = append(b, fileHash...)
 	return sha256.Sum256(binary.BigEndian.AppendUint64(b, number))
 }
 
-// resize gives the catalogue of n peers: the first n of them, or, where n is more than there are, every file's
-// holders drawn anew, so that sizes and popularity (the share of peers that hold a file) stay as they are.
+// resize gives the catalogue of n peers. They are the first n, or, where n is more than there are, every file's holders
+// are drawn again. Sizes and popularity (the share of peers that hold a file) stay as they are.
 func (c *catalog) resize(n int, rng *rand.Rand) *catalog {
 	switch {
 	case n < len(c.peers):
@@ -117,7 +118,7 @@ func draw(order []int, k int, rng *rand.Rand) []int {
 	return drawn
 }
 
-// check refuses what would not fit into memory in chunks of so many bytes, and peers that hold nothing.
+// check refuses catalogues that would not fit into memory in chunks of the given bytes, and peers that hold nothing.
 func (c *catalog) check(chunk uint64) error {
 	var keys, holdings uint64
 	holds := make([]bool, len(c.peers))

@@ -15,7 +15,7 @@ const DefaultChunk = 16 << 10
 type Config struct {
 	Path  string // a .tsv or .tsv.gz file, or a folder with a text file per peer; "" is the embedded Debian data
 	Chunk uint64 // bytes of a file per key; 0 is DefaultChunk; without meaning for a folder of keys
-	Peers int    // number of peers; 0 is as many as the data has; more are dealt anew from Rand
+	Peers int    // number of peers; 0: as many as the data has; more are dealt again from Rand
 	Rand  *rand.Rand
 }
 

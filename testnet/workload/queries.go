@@ -18,9 +18,9 @@ type Query struct {
 	Key   uint32 // number of the key
 }
 
-// Queries draws n queries of the kind. Askers take turns in an order by chance, so that no two peers ask more often
-// than once apart; the key is uniform among those that the asker lacks. A peer that holds every key asks nothing; there
-// are no queries at all where every peer holds every key.
+// Queries draws n queries of the kind. Askers take turns in a random order, so that the numbers of queries of two peers
+// differ by one at most. The key is uniform among those that the asker lacks. A peer that holds every key asks nothing;
+// there are no queries at all where every peer holds every key.
 func (d *Data) Queries(kind Kind, n int, rng *rand.Rand) []Query {
 	queries := make([]Query, 0, n)
 	askers := d.askers()

@@ -252,7 +252,7 @@ func (f *folder) add(peer int, key []byte) error {
 	return nil
 }
 
-// eachLine calls do for every line, without its end; what goes wrong is told with file and line.
+// eachLine calls do for every line, without its end. Errors name file and line.
 func eachLine(name string, r io.Reader, longest int, do func(number int, line []byte) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, longest+3) // room for the line's end

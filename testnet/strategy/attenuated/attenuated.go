@@ -12,7 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
 )
 
-// Strategy gives every peer, for each of its links, an array of filters: of what is one hop away over it, two hops, three.
+// Strategy gives every peer, for each of its links, an array of filters: of what is one hop away over it, two hops,
+// three.
 //
 // Upkeep doesn't grow with the network, but what lies further than the arrays reach is found by chance only.
 var Strategy = strategy.Strategy{
@@ -64,7 +65,8 @@ func length(w strategy.World) (uint64, error) {
 	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w)))), nil
 }
 
-// attenuation is an array of filters, of what is so many hops from its sender: the first of what it holds itself.
+// attenuation is an array of filters. The filter at i stands for what lies i hops from its sender, which itself is at
+// 0.
 type attenuation [depth]*bloom.Filter
 
 type peer struct {

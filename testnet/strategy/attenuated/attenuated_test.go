@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/attenuated"
 )
 
-// Attenuated filters of either kind: what lies within their reach is found at once, at far fewer messages than a walk by
-// chance takes.
+// Attenuated filters of either kind: what lies within their reach is found at once, at far fewer messages than a walk
+// by chance takes.
 func TestAttenuated(t *testing.T) {
 	data := simtest.Clusters(t, 400, 60)
 	for _, s := range []strategy.Strategy{attenuated.Strategy, attenuated.Papapetrou} {
@@ -22,7 +22,7 @@ func TestAttenuated(t *testing.T) {
 		if r.Recall < 0.98 || r.Wrong != 0 || r.MessagesPerQuery > 10 {
 			t.Errorf("%s: recall %v, %d wrong, %v messages", s.Name, r.Recall, r.Wrong, r.MessagesPerQuery)
 		}
-		// Eight links, to each of which three levels of at most 640 bits a key go, with records and what changed on the way.
+		// Each of eight links carries three levels of at most 640 bits a key, with records and the changes on the way.
 		if most := 8 * 3 * 640 * 60 / 8.0 * 1.5; r.UpkeepBytesPerPeer-r.ConnectBytes > most {
 			t.Errorf("%s: %v bytes of upkeep, want at most %v", s.Name, r.UpkeepBytesPerPeer-r.ConnectBytes, most)
 		}

@@ -34,7 +34,7 @@ const (
 	reducedNote   = 8 // that says how many blocks of a filter count from now on
 )
 
-// reducedRun is what all peers of a run share: whole filters, of which they hold the first blocks.
+// reducedRun is shared by all peers of a run. It has the whole filters; peers hold their first blocks.
 type reducedRun struct {
 	world   strategy.World
 	bits    uint64 // of a level
@@ -81,7 +81,7 @@ func (r *reducedRun) cut(of reducedFilter) *bloom.Filter {
 	return &f
 }
 
-// reducedFilter is a peer's filter cut to so many blocks.
+// reducedFilter is a peer's filter cut to its first blocks.
 type reducedFilter struct {
 	peer   strategy.ID
 	blocks int

@@ -26,9 +26,10 @@ func newTeller[T any](h strategy.Host, w strategy.World, first T) teller[T] {
 
 // content is what the two kinds of filters differ in.
 type content interface {
-	// opening is the bytes of all that a new neighbour is told.
+	// opening is the bytes of the state that a new neighbour receives.
 	opening() int
-	// renew makes what is told again from what was heard. It returns whether that differs, and the bytes of the difference.
+	// renew computes the state to send from the state received. It returns whether that differs, and the bytes of the
+	// difference.
 	renew() (bytes int, changed bool)
 	// next is where a query goes.
 	next(*walker) []strategy.ID
@@ -59,7 +60,7 @@ func (t *teller[T]) send(to strategy.ID, bytes int) {
 	t.host.Send(to, strategy.Message{Body: t.told, Bytes: bytes})
 }
 
-// changed sees to it that neighbours will be told.
+// changed schedules an update of the neighbours.
 func (t *teller[T]) changed(now time.Duration) {
 	if !t.due {
 		t.due = true

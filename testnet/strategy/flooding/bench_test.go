@@ -9,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 )
 
-// The engine's own cost shows where machines do little: ns/message is for everything that the simulator does for a message.
+// The engine's own cost shows where machines do little: ns/message is for everything that the simulator does for a
+// message.
 func BenchmarkMessage(b *testing.B) {
 	data := simtest.Clusters(b, 1000, 100)
 	messages := 0.0

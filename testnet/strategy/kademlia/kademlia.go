@@ -14,10 +14,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
-// Strategy keeps a record of every provider of every key with the 20 peers nearest to the key, as the IPFS DHT does, and
+// Strategy keeps a record of every provider of every key with the 20 peers nearest to the key, as the IPFS DHT does. It
 // publishes them region by region.
 //
-// A query takes O(log n) hops; upkeep grows with the number of keys held, each of which costs 20 records every 22 hours.
+// A query takes O(log n) hops. Upkeep grows with the number of keys held: each costs 20 records every 22 hours.
 var Strategy = strategy.Strategy{
 	Name:   "kademlia",
 	Source: "Maymounkov, Mazières, Kademlia (IPTPS 2002), with the parameters of go-libp2p-kad-dht v0.42",
@@ -176,7 +176,7 @@ func (k *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// join fills the table: from each bucket's part of the space so many as it holds, drawn from those online.
+// join fills the table: each bucket with peers drawn from those online in its part of the space, up to its size.
 func (k *peer) join() {
 	self := place(k.host.Self())
 	for b := range k.buckets {
@@ -319,8 +319,8 @@ func (k *peer) name(l *lookup, providers []strategy.ID, hops int) {
 	}
 }
 
-// advance asks whom there is to be asked, and ends a lookup that has heard all it wanted to. While one holder is wanted and
-// a provider is being asked, it waits for that.
+// advance asks whom there is to be asked, and ends a lookup that has heard all it wanted to. While one holder is wanted
+// and a provider is being asked, it waits for that.
 func (k *peer) advance(l *lookup) {
 	if k.prober.Asking(l.query.ID) && !l.query.All {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/kademlia"
 )
 
-// Kademlia: all is found, within the hops that halving the distance as often as a table's buckets of 20 leave takes; and a
-// sweep publishes with fewer bytes than lookups for every key.
+// Kademlia finds everything, within the number of halvings of the distance that a table's buckets of 20 leave. A sweep
+// publishes with fewer bytes than a lookup for every key.
 func TestKademlia(t *testing.T) {
 	const peers, keys = 200, 60
 	data := simtest.Clusters(t, peers, keys)
@@ -45,7 +45,8 @@ func TestKademlia(t *testing.T) {
 	}
 }
 
-// Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a later.
+// Kademlia numbers its lookups from 1 in every session, so an answer to an earlier one would be taken for that of a
+// later.
 func TestKademliaRestartsOften(t *testing.T) {
 	r := simtest.Run(t, sim.Config{
 		Strategy: kademlia.Strategy, Data: simtest.Clusters(t, 150, 30), Churn: sim.Churn{Median: 5 * time.Second, Away: time.Second},

@@ -17,8 +17,8 @@ type work struct {
 	shared int            // bits that the peers looked for share with the target
 }
 
-// region is a part of the space of hashes with at least 20 peers in it, if the network has as many. The keys in it are published
-// when all its peers are known.
+// region is a part of the space of hashes with at least 20 peers in it, if the network has as many. The keys in it are
+// published when all its peers are known.
 type region struct {
 	place uint64         // of a key in it
 	bits  int            // that all places in it share
@@ -44,8 +44,8 @@ func (k *peer) publish() {
 	}
 }
 
-// parted is how many bits of a place say which part of a sweep it belongs to. There are no more parts than lookups at one time, and
-// none is smaller than the region around ourselves.
+// parted is how many bits of a place say which part of a sweep it belongs to. There are no more parts than lookups at
+// one time, and none is smaller than the region around ourselves.
 func (k *peer) parted() int {
 	self := place(k.host.Self())
 	near := k.nearest(self)
@@ -78,8 +78,8 @@ func (k *peer) gather(l *lookup) {
 	k.explored(w, complete, peers)
 }
 
-// explored adds peers to a region. What is not known yet lies on the other sides of the branchings between the part of which all
-// peers are known and the whole that was looked for.
+// explored adds peers to a region. The unknown part lies on the other sides of the branchings between the complete
+// part, where all peers are known, and the whole region.
 func (k *peer) explored(w work, complete int, peers []strategy.ID) {
 	r := w.region
 	for _, p := range peers {

@@ -1,5 +1,5 @@
-// Package links holds what an engine keeps of the links of a strategy's peers, and the rules by which it opens them. The simulator and
-// package drive both go by it, so that a strategy has the same links on both.
+// Package links holds what an engine keeps of the links of a strategy's peers, and the rules by which it opens them.
+// The simulator and package drive both go by it, so that a strategy has the same links on both.
 package links
 
 import (
@@ -52,8 +52,8 @@ func (l *Links) Remove(p strategy.ID) (at int, linked bool) {
 	return at, linked
 }
 
-// Draw draws a peer to open a link to, of those that are there; false: none was found in a few tries. Linked says whether there is a
-// link to a peer.
+// Draw draws a peer to open a link to, of those that are there; false: none was found in a few tries. Linked says
+// whether there is a link to a peer.
 func Draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strategy.ID) bool) (strategy.ID, bool) {
 	return draw(rng, self, w, linked, 8)
 }
@@ -76,7 +76,8 @@ type Rules struct {
 // bootstrap is how many links a peer opens when it comes, whose strategy then chooses its links itself.
 const bootstrap = 2
 
-// Of are the rules for a strategy in a topology of some degree: one that chooses its links itself has few to begin with.
+// Of are the rules for a strategy in a topology of some degree: one that chooses its links itself has few to begin
+// with.
 func Of(s *strategy.Strategy, degree int) Rules {
 	if s.Connects {
 		return Rules{2 * bootstrap, true}
@@ -84,11 +85,13 @@ func Of(s *strategy.Strategy, degree int) Rules {
 	return Rules{degree, false}
 }
 
-// Coming is how many links a peer opens when it comes, to peers drawn at random, as addresses kept from before would lead to.
+// Coming is how many links a peer opens when it comes, to peers drawn at random, as addresses kept from before would
+// lead to.
 func (r Rules) Coming() int { return max(1, r.Degree/2) }
 
-// Start are the links that open at the start: those of a topology between peers that are there. A peer that lacks some because the
-// others are away opens links to peers drawn at random in their place, until it has as many as one that comes.
+// Start are the links that open at the start: those of a topology between peers that are there. A peer whose links lack
+// an end because others are away opens links to random peers in their place. It stops at the number of links that a
+// newcomer opens.
 func (r Rules) Start(topology [][2]strategy.ID, peers int, there func(strategy.ID) bool, rng *rand.Rand) (open [][2]strategy.ID) {
 	all, has := make([]int, peers), make([]int, peers)
 	pairs := map[[2]strategy.ID]bool{}

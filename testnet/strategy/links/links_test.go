@@ -60,7 +60,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Where all are there, the links of the topology open. Where few are, each has as many as one that comes, and none leads to who is away.
+// Where all are there, the links of the topology open. Where few are, each has as many as one that comes, and none
+// leads to who is away.
 func TestStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const peers = 60

@@ -8,8 +8,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
-// Strategy asks a peer that is known to hold the key. No strategy finds with fewer messages than this question and its answer. Some are
-// faster: they have a connection where the oracle needs a new one, or ask several holders of which the quickest counts.
+// Strategy asks a peer that is known to hold the key. No strategy finds with fewer messages than this question and its
+// answer. Some are faster: they have a connection where the oracle needs a new one, or ask several holders and take the
+// quickest answer.
 var Strategy = strategy.Strategy{
 	Name:   "oracle",
 	Source: "none: the truth, looked up",

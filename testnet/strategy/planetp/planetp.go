@@ -16,7 +16,8 @@ import (
 
 // Strategy gives everybody everybody's whole filter, by gossip.
 //
-// A query costs no more than its candidates; upkeep grows with the number of peers, of which nobody holds less than all.
+// A query costs no more than its candidates. Upkeep grows with the number of peers, for everybody holds the filters of
+// all.
 var Strategy = strategy.Strategy{
 	Name: "planetp",
 	Source: "Cuenca-Acuna, Peery, Martin, Nguyen, PlanetP: Using Gossiping to Build Content Addressable Peer-to-Peer Information " +
@@ -76,7 +77,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 	return r.newPeer, nil
 }
 
-// compressedLength is the length of a filter of n keys and some hash functions that has so many bits a key once compressed.
+// compressedLength is the length in bits of a filter of n keys and the given number of hash functions that compresses
+// to bitsPerKey.
 func compressedLength(n, hashes int, bitsPerKey float64) uint64 {
 	low, high := uint64(1), uint64(n)<<20
 	for low < high {

@@ -5,15 +5,15 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Prober asks peers whether they hold the key of an own query, and answers those who ask: for strategies that know candidates.
-// For one holder it asks them one after the other, for all holders all at once.
+// Prober asks peers whether they hold the key of an own query, and answers those who ask: for strategies that know
+// candidates. For one holder it asks them one after the other, for all holders all at once.
 type Prober struct {
 	host strategy.Host
 	open map[strategy.QueryID]*probing
 	Most int // peers that a query may ask; 0: no bound
-	// Over is told of a query whose candidates have all been asked. nil: that is all that is done for it.
+	// Over receives a query whose candidates have all been asked. nil: that is all that is done for it.
 	Over func(q strategy.Query, found bool)
-	// Gone is told of a peer that couldn't be reached. nil: nobody wants to know.
+	// Gone receives a peer that couldn't be reached. nil: nobody wants to know.
 	Gone func(strategy.ID)
 }
 
@@ -42,7 +42,7 @@ const (
 // New returns a Prober that asks nobody yet.
 func New(h strategy.Host) Prober { return Prober{host: h, open: map[strategy.QueryID]*probing{}} }
 
-// Start asks candidates in their order. Who is found was got to know over so many hops.
+// Start asks candidates in their order. hops is the number of hops over which the candidates became known.
 func (p *Prober) Start(q strategy.Query, candidates []strategy.ID, hops int) {
 	p.open[q.ID] = &probing{query: q, hops: hops, rest: candidates}
 	p.next(q.ID)

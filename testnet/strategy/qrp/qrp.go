@@ -14,8 +14,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy is Gnutella's network of two tiers: leaves give their ultrapeers tables of what they hold, ultrapeers each other tables of
-// themselves and their leaves, and the last hop of a query goes only where a table matches.
+// Strategy is Gnutella's network of two tiers. Leaves give their ultrapeers tables of what they hold. Ultrapeers give
+// each other tables of themselves and their leaves. The last hop of a query goes only where a table matches.
 var Strategy = strategy.Strategy{
 	Name: "qrp",
 	Source: "Rohrs, Query Routing for the Gnutella Network (LimeWire 2002); Singla, Rohrs, Ultrapeers (2002); Fisk, Gnutella " +
@@ -36,7 +36,7 @@ const (
 	ultrapeers = 3  // of a leaf
 	degree     = 32 // of an ultrapeer
 	tableBits  = 1 << 16
-	every      = 10 * time.Second // at most, an ultrapeer's table is made anew
+	every      = 10 * time.Second // the least time between two tables of an ultrapeer
 	perHop     = 2400 * time.Millisecond
 	header     = strategy.Overhead + 23 + 5
 	queryBytes = strategy.Overhead + 23 + 2 + strategy.KeyBytes + 6 // with the address of the asker
@@ -93,7 +93,7 @@ type peer struct {
 	own   *bloom.Filter
 	told  *bloom.Filter                 // the table that neighbours have
 	heard map[strategy.ID]*bloom.Filter // theirs
-	due   time.Duration                 // when ours is made anew; 0: it needn't be
+	due   time.Duration                 // when our table is due to be rebuilt; 0: not due
 
 	seen  visits.Visits[struct{}]
 	asked map[strategy.QueryID]*asked // own queries of a leaf
@@ -206,7 +206,7 @@ func (q *peer) work(now time.Duration) {
 	}
 }
 
-// table makes an ultrapeer's table anew and sends what differs.
+// table rebuilds an ultrapeer's table and sends the differences.
 func (q *peer) table() {
 	t := q.own.Clone()
 	for p, f := range q.heard { // a union, in whatever order
@@ -306,8 +306,8 @@ func (q *peer) close(id strategy.QueryID) {
 	q.open = slices.DeleteFunc(q.open, func(o *search) bool { return o.query.ID == id })
 }
 
-// pass looks into the own collection, and passes a query on where tables match: to leaves always, to ultrapeers while it
-// may go further. One that comes a second time, over more hops, goes only where it hasn't been.
+// pass looks into the own collection, and passes a query on where tables match: to leaves always, to ultrapeers while
+// it may go further. One that comes a second time, over more hops, goes only where it hasn't been.
 func (q *peer) pass(now time.Duration, a ask, from strategy.ID) {
 	h := filters.Hash(a.query.Key.Fingerprint)
 	_, seen := q.seen.At(now, a.query.ID)

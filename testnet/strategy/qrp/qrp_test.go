@@ -21,8 +21,8 @@ func TestQRP(t *testing.T) {
 	if r.Recall < 0.99 || r.Wrong != 0 {
 		t.Errorf("recall %v, %d wrong", r.Recall, r.Wrong)
 	}
-	// A table of 65,536 bits for 60 keys matches one key in a thousand that isn't there, an ultrapeer's with ten leaves one in a
-	// hundred; of the 500 peers some 50 are ultrapeers.
+	// A table of 65,536 bits for 60 keys matches one absent key in a thousand. An ultrapeer's with ten leaves matches
+	// one in a hundred. Some 50 of the 500 peers are ultrapeers.
 	if r.WastedProbesPerQuery > 2 {
 		t.Errorf("%v wasted probes", r.WastedProbesPerQuery)
 	}

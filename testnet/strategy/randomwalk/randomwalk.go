@@ -9,10 +9,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy sends walkers out, each of which goes from peer to peer by chance until enough is found.
+// Strategy sends walkers out. Each goes from peer to peer by chance until enough is found.
 //
-// A walker looks at one peer a step, so in a network of n peers of which h hold the key, s steps find one with a probability
-// of about 1 - (1-h/n)^s: cost goes with n/h, not with n.
+// A walker looks at one peer a step. If h of n peers hold the key, s steps find one with a probability of about 1 -
+// (1-h/n)^s. So the cost goes with n/h, not with n.
 var Strategy = strategy.Strategy{
 	Name:   "random-walk",
 	Source: "Lv, Cao, Cohen, Li, Shenker, Search and Replication in Unstructured Peer-to-Peer Networks (ICS 2002)",

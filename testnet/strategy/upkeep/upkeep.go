@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Allowance is what a peer may send for upkeep: so many bytes a second, saved up for ten seconds at most. What is sent may
-// overdraw it once; then the peer waits. The zero value bounds nothing.
+// Allowance bounds the bytes a second that a peer sends for upkeep. It saves up at most ten seconds' worth. What is
+// sent may overdraw it once; then the peer waits. The zero value bounds nothing.
 type Allowance struct {
 	Rate  float64 // bytes a second; 0: no bound
 	saved float64

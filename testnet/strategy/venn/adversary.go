@@ -12,7 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// adversaries are the kinds that package fault has on real hosts, but for what is of bytes and signatures: the simulator has neither.
+// adversaries are the kinds that package fault has on real hosts, but for what is of bytes and signatures: the
+// simulator has neither.
 var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
 	"unasked":    adversary((*hostile).unasked),
 	"future":     adversary((*hostile).future),

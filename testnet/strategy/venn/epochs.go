@@ -188,7 +188,7 @@ func idOf(p overlay.PeerID) strategy.ID {
 	return strategy.ID(binary.BigEndian.Uint32([]byte(p[peerIDBytes-4:])))
 }
 
-// openHeader knows whose header it is, and of which epoch.
+// openHeader returns the header in an envelope, with its origin and epoch.
 func (r *run) openHeader(envelope []byte) (summary.Header, error) {
 	at := len(envelope) - 8
 	e := r.origin(strategy.ID(binary.BigEndian.Uint32(envelope[at+4:]))).epoch(binary.BigEndian.Uint32(envelope[at:]))

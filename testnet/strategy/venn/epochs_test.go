@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// TestSamplesAreKept: the samples that a run keeps compare as those decoded from the prefixes themselves, while collections
-// change, and for prefixes of older epochs.
+// TestSamplesAreKept: the samples that a run keeps compare as those decoded from the prefixes themselves, while
+// collections change, and for prefixes of older epochs.
 func TestSamplesAreKept(t *testing.T) {
 	const peers = 4
 	rng := rand.New(rand.NewPCG(1, 2))

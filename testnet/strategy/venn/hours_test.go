@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// Summaries live for an hour, are renewed, and peers restart with later ones: queries after a hundred minutes find as much as
-// those of the first minutes, at the same cost.
+// Summaries live for an hour, are renewed, and peers restart with later ones. Queries after a hundred minutes find as
+// much as those of the first minutes, at the same cost.
 func TestVennForHours(t *testing.T) {
 	if testing.Short() {
 		t.Skip("virtual hours")

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// What venn's peers say to each other, besides overlay.Hello and catalogues: that is, []overlay.Item. The names of requests
-// are the asker's.
+// What venn's peers say to each other, besides overlay.Hello and catalogues: that is, []overlay.Item. The names of
+// requests are the asker's.
 type (
 	graft        struct{ in bool }
 	subscription struct{} // to the topic of summaries
@@ -70,7 +70,8 @@ const (
 	searchKind
 )
 
-// Sizes of messages. Those of the overlay are what its budgets count. A question opens a stream of its own, on which the answer comes.
+// Sizes of messages. Those of the overlay are what its budgets count. A question opens a stream of its own, on which
+// the answer comes.
 const (
 	graftBytes        = 80
 	subscriptionBytes = strategy.Overhead + len("/venn/testnet/summaries/1") + 20
@@ -78,7 +79,8 @@ const (
 	refusalBytes      = strategy.Overhead + 3
 	unknownBytes      = 4
 
-	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have 17 bytes or so.
+	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have
+	// 17 bytes or so.
 	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x12/venn/hello/1.0.0\n")
 )
 
@@ -179,7 +181,8 @@ func (v *node) partsAnswered(now time.Duration, from overlay.PeerID, b partsAnsw
 	v.step(now, b.parts.received(from, overlay.Direct, bytes))
 }
 
-// serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection too.
+// serve lets the machine answer another's question. One that is forwarded here is for us to look into our collection
+// too.
 func (v *node) serve(now time.Duration, from strategy.ID, q strategy.QueryID, b ask) {
 	in := b.asked
 	if v.denies {
@@ -291,7 +294,7 @@ func (v *node) askNames(now time.Duration, id routing.QueryID, to strategy.ID, k
 	v.send(to, ask{n, id, a}, bytes, v.queries[id].id)
 }
 
-// hops is how many it is from here to each of the peers named in an answer: none to ourselves, one to a peer that was known here.
+// hops returns the distance in hops from here to each peer named in an answer: 0 to ourselves, 1 to a peer known here.
 func (v *node) hops(search routing.QueryID, named []overlay.Record) []int {
 	hops := make([]int, len(named))
 	for i, r := range named {

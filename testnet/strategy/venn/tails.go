@@ -18,7 +18,7 @@ type tailItems []tails.Item
 // When a node makes a tail, and when an epoch in its place: package node has these numbers too.
 const (
 	tailEvery    = 200 * time.Millisecond // from a tail to the next one at least
-	overdue      = 2 * time.Minute        // from a change of which a tail tells to an epoch at most
+	overdue      = 2 * time.Minute        // from a change that a tail carries to an epoch, at most
 	leastSpacing = time.Second            // between epochs, where the line bears them
 	newsShare    = 1.0 / 4                // of the line's budget, for tails or epochs
 	tailBytes    = 160                    // of a tail, to each receiver
@@ -53,7 +53,7 @@ func (v *node) tailsConfig() tails.Config {
 	}
 }
 
-// touched are the changes of which neither a tail nor an epoch has told.
+// touched are the changes that neither a tail nor an epoch has carried.
 type touched struct {
 	held  map[summary.Fingerprint]bool
 	order []summary.Fingerprint
@@ -123,8 +123,8 @@ func (v *node) spacing(now time.Duration) time.Duration {
 	return min(max(v.burden(now, bytes), leastSpacing), spacing)
 }
 
-// burden is how long the peer's line takes, with the part of it that news may use, for so many bytes to each link, or to half of
-// the origins known if these are more.
+// burden is how long the peer's line takes to send bytes to each link, or to half of the origins known if these are
+// more. It uses the share of the line that is for news.
 func (v *node) burden(now time.Duration, bytes int) time.Duration {
 	b := v.machine.Overlay.Budgets(now)
 	receivers := max(len(b.Links), v.machine.Overlay.Origins()/2)

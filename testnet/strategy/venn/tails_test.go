@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// A key that a peer has taken in is found within two seconds, and no epoch is made for it: tails tell of it. The version before, which
-// knows no tails, makes epochs.
+// A key that a peer has taken in is found within two seconds, and no epoch is made for it: tails tell of it. The
+// version before, which knows no tails, makes epochs.
 func TestTails(t *testing.T) {
 	data := simtest.Clusters(t, 40, 60)
 	before := venn.Strategy
@@ -53,7 +53,7 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// Who is told that a peer leaves does not ask it any more. A peer that is killed says nothing.
+// A peer that hears of another's goodbye does not ask it any more. A peer that is killed says nothing.
 func TestGoodbye(t *testing.T) {
 	data := simtest.Clusters(t, 40, 60)
 	bounced := map[bool]int{}

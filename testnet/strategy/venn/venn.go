@@ -298,8 +298,8 @@ func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
 	}
 }
 
-// sweep completes the mesh, and closes links that nothing needs: those that this peer asked for when they were idle for long, and one
-// at a time of all when there are many.
+// sweep completes the mesh, and closes links that nothing needs. Those are links that this peer asked for and that were
+// idle for long. When there are many links, it closes one more at a time.
 func (v *node) sweep(now time.Duration) {
 	if now-v.swept < sweepEvery {
 		return
@@ -397,7 +397,8 @@ func (v *node) send(to strategy.ID, body any, bytes int, q strategy.QueryID) {
 	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
 }
 
-// fetch asks a peer for parts, once there is a link. Without a record no link is made: if it has just ended, the peer refuses.
+// fetch asks a peer for parts, once there is a link. Without a record no link is made: if it has just ended, the peer
+// refuses.
 func (v *node) fetch(e overlay.RequestParts) {
 	to := idOf(e.From.Peer)
 	if v.linked(to) || len(e.From.Envelope) == 0 {
