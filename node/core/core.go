@@ -1,7 +1,7 @@
 // Package core joins overlay and routing to one machine without I/O: what a driver, on libp2p or in a simulator, steps.
 //
-// The driver owes it, in this order: to call Step from one goroutine, with a time that never goes back; to carry out the
-// effects, in order, before it steps again (they are valid until then); to step a Tick at the latest when the last Wake says.
+// The driver calls Step from one goroutine, with a time that never goes back. It carries out the effects, in order,
+// before it steps again: they are valid until then. It steps a Tick no later than the last Wake says.
 package core
 
 import (
@@ -15,7 +15,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and routing.Outcome; or a Wake.
+// Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and routing.Outcome; or a
+// Wake.
 type Effect any
 
 // Tick says only that time has passed.
@@ -24,8 +25,8 @@ type Tick struct{}
 // Wake asks for a Tick at an instant, or soon after. It replaces the one before. It is the last effect of a Step.
 type Wake struct{ At time.Duration }
 
-// Machine is overlay, tails and routing. What routing learns of peers from confirmations goes to overlay; what tails say
-// changed since a summary, routing sees as if it were in it.
+// Machine is overlay, tails and routing. What routing learns of peers from confirmations goes to overlay; what tails
+// say changed since a summary, routing sees as if it were in it.
 type Machine struct {
 	Overlay *overlay.Overlay
 	Tails   *tails.Machine // nil: tails are neither made nor understood
@@ -44,8 +45,8 @@ type wake struct {
 	ok bool
 }
 
-// New returns a machine that knows nothing yet. Of t, Sign, Verify and Hides count; without Verify there are no tails. It returns
-// what overlay.New or routing.New refuse.
+// New returns a machine that knows nothing yet. Of t, Sign, Verify and Hides count; without Verify there are no tails.
+// It returns what overlay.New or routing.New refuse.
 func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 	ov, err := overlay.New(o)
 	if err != nil {
@@ -105,7 +106,7 @@ func (m *Machine) overlay(now time.Duration, in overlay.Input) {
 	}
 }
 
-// happened lets the other machines know of what the overlay was told.
+// happened passes the overlay's inputs on to the other machines.
 func (m *Machine) happened(now time.Duration, in overlay.Input) {
 	switch in := in.(type) {
 	case overlay.Published:

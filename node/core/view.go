@@ -20,8 +20,8 @@ var _ routing.View = view{}
 // addedRate is the false-positive rate of a key that a tail says was added: 48 bits of it.
 const addedRate = 1.0 / (1 << 40)
 
-// Candidates are the peers whose summary matches and whose tails don't say that the key is gone, and those whose tails say
-// that it came.
+// Candidates are the peers whose summary matches and whose tails don't say that the key is gone, and those whose tails
+// say that it came.
 func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
 	out := v.Overlay.Candidates(key, f)
 	if v.m.Tails == nil {
@@ -46,8 +46,8 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 // usefulRate is the most false-positive rate of a summary whose match says much.
 const usefulRate = 0.01
 
-// Matches says whether what is known of a peer speaks for its having a key, whose fingerprint is of the present seed; and whether
-// that is sure but for lies, as a tail says so.
+// Matches reports whether the knowledge of a peer speaks for its having a key, and whether that is sure but for lies: a
+// tail is. The fingerprint f is of the present seed.
 func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) (match, sure bool) {
 	if m.Tails != nil {
 		if m.Tails.Removed(p, f) {
@@ -89,9 +89,11 @@ const (
 	mostPulse  = 30 * time.Second
 )
 
-// pulse is how often links are told where the node's own tails are. It is of most use where every peer known is linked: then who
-// looks for what nobody holds need not ask anybody. In a larger network it asks beyond its links anyway, and pulses are rare: each
-// wakes both ends, and of a thousand idle peers they take more of the processor than all else.
+// pulse is the interval at which links hear where the node's own tails are. It helps most where every peer known is
+// linked: a search for a key that nobody holds then asks nobody. It is of most use where every peer known is linked:
+// then who looks for what nobody holds need not ask anybody. In a larger network a search asks beyond the links anyway,
+// so pulses are rare. Each wakes both ends, and among a thousand idle peers they take more processor time than all
+// else.
 func (m *Machine) pulse() time.Duration {
 	links := m.Overlay.Links()
 	line := m.Overlay.LineOut()

@@ -1,5 +1,5 @@
-// Package defence names the defences of package node that tests and experiments may switch off, to show that the attack that each
-// is for succeeds without it. Nobody else switches one off; a test forbids it to commands.
+// Package defence names the defences of package node that tests and experiments may switch off. They show that each
+// attack succeeds without its defence. Nobody else switches one off; a test forbids it to commands.
 package defence
 
 // Off is a set of defences that are switched off. The zero value leaves all of them on.

@@ -9,8 +9,9 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Addresses are those of a peer as seen from here, each with /p2p/ID, those likeliest to be dialled with success first:
-// loopback if the peer is on the same machine, then private, then public ones, relays, and loopback of other machines last.
+// Addresses returns the addresses of a peer as seen from here, each with /p2p/ID, those likeliest to be dialled with
+// success first. For a peer on the same machine loopback comes first. Then come private and public addresses, relays,
+// and loopback of other machines.
 func Addresses(p, here peer.AddrInfo) []string {
 	local := p.ID == here.ID || sameMachine(p.Addrs, here.Addrs)
 	addrs := slices.Clone(p.Addrs)
@@ -42,8 +43,8 @@ func order(a ma.Multiaddr, local bool) int {
 	return 2
 }
 
-// sameMachine says whether two peers have an address in common that is one machine's: or, if they have none but loopback, take
-// them to be on one.
+// sameMachine reports whether two peers share an address other than loopback. It assumes so if either has none but
+// loopback.
 func sameMachine(a, b []ma.Multiaddr) bool {
 	there, other := make(map[string]bool), false
 	for _, x := range a {

@@ -210,7 +210,7 @@ type Overlap struct {
 	Common      Interval   `json:"common"` // keys of both
 	Jaccard     float64    `json:"jaccard"`
 	Containment float64    `json:"containment"` // share of the first's keys that the second has
-	Saturated   bool       `json:"saturated"`   // nothing can be told
+	Saturated   bool       `json:"saturated"`   // no estimate is possible
 	Method      string     `json:"method"`
 }
 

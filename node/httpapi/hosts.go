@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// CheckHost refuses requests, with status 403, that name a host of another: a web page whose name was pointed at this machine
-// would else read what only programs on it may read. It lets in addresses, names without a dot (localhost, the name of a
-// container) and those allowed.
+// CheckHost refuses requests for the name of another host, with status 403. Else a web page whose name was pointed at
+// this machine could read what only programs on it may read. It lets in addresses, names without a dot (localhost, the
+// name of a container) and those allowed.
 func CheckHost(h http.Handler, allowed ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ownHost(r.Host, allowed) {

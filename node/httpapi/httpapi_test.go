@@ -114,8 +114,8 @@ func ask(t *testing.T, method, u, body string) (status int, kind, answer string)
 	return resp.StatusCode, resp.Header.Get("Content-Type"), string(b)
 }
 
-// TestOpenAPI holds the server to its description: every path is described, every one described is served, and answers have
-// the form that it says.
+// TestOpenAPI holds the server to its description: every path is described, every one described is served, and answers
+// have the form that it says.
 func TestOpenAPI(t *testing.T) {
 	here, there := two(t)
 	ended := 0

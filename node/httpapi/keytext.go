@@ -21,9 +21,10 @@ const hexPrefix = "hex:"
 // maxKey is the longest key, in bytes.
 const maxKey = 1024
 
-// ParseKey is the key that a text stands for: the multihash of a CID, the bytes of "hex:" and hexadecimal digits, or else the
-// bytes of the text itself. ErrKeyText if that is empty or longer than 1024 bytes, if the digits are none, or if the text looks
-// like a CID and is none: most probably it was not copied right, and nobody would ever find it.
+// ParseKey returns the key that a text stands for. That is the multihash of a CID, the bytes of "hex:" and hexadecimal
+// digits, or else the bytes of the text itself. The error is ErrKeyText if the text is empty or longer than 1024 bytes,
+// or if the digits are wrong. It is ErrKeyText too if the text looks like a CID without being one: it was probably
+// copied wrong, and nobody would ever find it.
 func ParseKey(text string) ([]byte, error) {
 	key := []byte(text)
 	if digits, ok := strings.CutPrefix(text, hexPrefix); ok {
@@ -48,7 +49,8 @@ func ParseKey(text string) ([]byte, error) {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=" // of CIDs, all multibases
 
-// mayBeCID rules out most texts that are no CID: those too short, and those with other characters than its alphabets have.
+// mayBeCID rules out most texts that are no CID: those too short, and those with other characters than its alphabets
+// have.
 func mayBeCID(text string) bool {
 	if len(text) < 8 {
 		return false
@@ -61,8 +63,8 @@ func mayBeCID(text string) bool {
 	return true
 }
 
-// meantAsCID says whether a text is like the usual CIDs of SHA-256 hashes: 46 characters that begin with Qm in version 0; 59 in
-// version 1, and none of those that begin so are hexadecimal digits.
+// meantAsCID reports whether a text begins as the CIDs of SHA-256 hashes do and is about as long. Those have 46
+// characters with Qm in version 0, 59 with bafk or bafy in version 1. Hexadecimal digits never begin so.
 func meantAsCID(text string) bool {
 	if strings.ContainsAny(text, "-_+/=") {
 		return false
@@ -73,8 +75,8 @@ func meantAsCID(text string) bool {
 	return len(text) >= 56 && len(text) <= 62 && (strings.HasPrefix(text, "bafk") || strings.HasPrefix(text, "bafy"))
 }
 
-// FormatKey is a text that stands for a key: the CID of a multihash, in version 1 with codec raw; else the key itself if it can be
-// printed on a line and stands for itself; else hexadecimal digits. ParseKey is its inverse.
+// FormatKey returns a text that stands for a key: the CID of a multihash, in version 1 with codec raw. Other keys stand
+// for themselves if they can be printed on a line, and else become hexadecimal digits. ParseKey is its inverse.
 func FormatKey(key []byte) string {
 	if _, err := mh.Cast(key); err == nil {
 		if c := cid.NewCidV1(cid.Raw, key); c.Defined() {
@@ -94,7 +96,8 @@ func standsFor(text string, key []byte) bool {
 	return err == nil && string(b) == string(key)
 }
 
-// printable says whether s can stand on a line of its own, as an argument that is no flag and not "-" for standard input.
+// printable says whether s can stand on a line of its own, as an argument that is no flag and not "-" for standard
+// input.
 func printable(s string) bool {
 	if !utf8.ValidString(s) || s == "" || s[0] == '-' || strings.TrimSpace(s) != s {
 		return false

@@ -101,7 +101,7 @@ type Event struct {
 	Removed int    `json:"removed,omitempty"` // likewise
 }
 
-// events answers with a line for each peer linked now, and then for each event, until there were so many as are asked for or the
+// events answers with a line for each peer linked now, and then for each event. It ends after count events or when the
 // client goes.
 func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	count, err := numberParameter(r, "count")

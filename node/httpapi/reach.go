@@ -13,7 +13,7 @@ import (
 // Reach says how other peers come to this one.
 type Reach struct {
 	How       string   `json:"how"`              // public, mapped, relayed, local, unknown or not
-	Addresses []string `json:"addresses"`        // that peers are told
+	Addresses []string `json:"addresses"`        // that peers learn
 	Advice    string   `json:"advice,omitempty"` // what to do, if peers elsewhere cannot come
 }
 
@@ -49,7 +49,8 @@ func reach(h host.Host) Reach {
 	return reachOf(h.Addrs(), reachable, unreachable, a.Reachability())
 }
 
-// reachOf makes what it can of a host's addresses, those of them that others reached and tried in vain, and the verdict on the host.
+// reachOf makes what it can of a host's addresses, those of them that others reached and tried in vain, and the verdict
+// on the host.
 func reachOf(told, reachable, unreachable []ma.Multiaddr, verdict network.Reachability) Reach {
 	r := Reach{Addresses: []string{}}
 	var public []ma.Multiaddr

@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// badDisk is a datastore that takes no numbers of summaries while it is told so.
+// badDisk is a datastore that refuses numbers of summaries while gone is set.
 type badDisk struct {
 	ds.Batching
 	gone atomic.Bool

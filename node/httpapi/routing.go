@@ -40,7 +40,8 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 // atOnce is how many holders are asked at one time from whom their content is to be fetched.
 const atOnce = 16
 
-// look gives who serves what each holder has to found, as it comes: a holder that does not answer keeps no other waiting.
+// look gives who serves what each holder has to found, as it comes: a holder that does not answer keeps no other
+// waiting.
 func (d delegated) look(ctx context.Context, c cid.Cid, limit int, found chan<- []peer.AddrInfo) {
 	defer close(found)
 	var wg sync.WaitGroup

@@ -27,8 +27,8 @@ type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
 	Keys func(context.Context) iter.Seq2[[]byte, error]
-	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. It is called for
-	// many peers at once. nil: from itself.
+	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. It is called
+	// for many peers at once. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 	// Removals says whether keys have been removed. nil: status does not tell.
 	Removals Removals
@@ -36,7 +36,8 @@ type Config struct {
 	Backup func(context.Context, io.Writer) error
 	// Version is what status says. May be empty.
 	Version string
-	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none are served.
+	// Registry has the metrics, and gets those of Control and of Public; neither can be made twice with one. nil: none
+	// are served.
 	Registry *prometheus.Registry
 	// Shutdown ends the program. nil: Control does not.
 	Shutdown func()
@@ -50,7 +51,8 @@ type Config struct {
 	MaxRequests int           // served at once; 0: 64
 }
 
-// Removals keeps a mark that changes when keys are removed: while it stays, every key that was added since it was read is there.
+// Removals keeps a mark that changes when keys are removed: while it stays, every key that was added since it was read
+// is there.
 type Removals interface {
 	Mark() string
 	// Remove calls f, which removes keys.
@@ -221,7 +223,7 @@ func (a *api) limited(h handler) http.Handler {
 	})
 }
 
-// endless is how long events are told.
+// endless is how long events are sent.
 const endless = 10 * 365 * 24 * time.Hour
 
 func long(r *http.Request) bool {

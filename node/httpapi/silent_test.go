@@ -13,7 +13,8 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// TestSilentHolders: holders that do not say from whom their content comes keep neither each other nor the rest waiting.
+// TestSilentHolders: holders that do not say from whom their content comes keep neither each other nor the rest
+// waiting.
 func TestSilentHolders(t *testing.T) {
 	here := newNode(t)
 	var nodes []*node.Node

@@ -1,6 +1,6 @@
 // Package interfaces keeps the addresses that a libp2p host tells to those that the machine has. go-libp2p looks at the
-// network interfaces once a minute; for as long, a host whose machine has moved to another address tells the old one. The
-// addresses of a host that a Watch corrects are right after 5 s, when go-libp2p makes its list again:
+// network interfaces once a minute; for as long, a host whose machine has moved to another address tells the old one.
+// The addresses of a host that a Watch corrects are right after 5 s, when go-libp2p makes its list again:
 //
 //	w := interfaces.New()
 //	h, err := libp2p.New(libp2p.AddrsFactory(w.Factory(nil)))
@@ -65,16 +65,16 @@ func listed() (out []netip.Addr) {
 	return out
 }
 
-// Follow names the host, whose listeners say which ports the new addresses have. Before it is called, only lost addresses
-// are corrected.
+// Follow names the host, whose listeners say which ports the new addresses have. Before it is called, only lost
+// addresses are corrected.
 func (w *Watch) Follow(h host.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.host = h
 }
 
-// Factory returns a factory of addresses for the host that corrects its addresses, and then hands them to next. nil stands
-// for none.
+// Factory returns a factory of addresses for the host that corrects its addresses, and then hands them to next. nil
+// stands for none.
 func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	return func(own []ma.Multiaddr) []ma.Multiaddr {
 		w.mu.Lock()
@@ -92,8 +92,8 @@ func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	}
 }
 
-// correct returns addresses without those that the machine has lost, and with those that it has got, of the listeners that
-// listen on all addresses.
+// correct returns addresses without those that the machine has lost, and with those that it has got, of the listeners
+// that listen on all addresses.
 func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,8 +158,8 @@ func forget(since map[netip.Addr]time.Time, now time.Time) {
 	}
 }
 
-// Lost returns those of the IP addresses of multiaddrs that no interface of the machine has now. A look that fails finds
-// none.
+// Lost returns those of the IP addresses of multiaddrs that no interface of the machine has now. A look that fails
+// finds none.
 func Lost(addrs []ma.Multiaddr) []netip.Addr { return lost(addrs, listed()) }
 
 func lost(addrs []ma.Multiaddr, there []netip.Addr) (out []netip.Addr) {

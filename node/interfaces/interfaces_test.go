@@ -67,7 +67,7 @@ func same(t *testing.T, what string, got, want []ma.Multiaddr) {
 	}
 }
 
-// TestCorrect: an address that went is not told, one that came is, until the host knows.
+// TestCorrect: until the host knows, an address that is gone is left out and a new one is given.
 func TestCorrect(t *testing.T) {
 	m := newMachine("127.0.0.1", "10.0.0.1")
 	w := m.watch()

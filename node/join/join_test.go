@@ -18,8 +18,8 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// makeSets makes sets of the given sizes of keys of 8 to 40 bytes, with so many keys common to all, and as many
-// common to each two neighbours.
+// makeSets makes sets of the given sizes of keys of 8 to 40 bytes. common keys are in all sets, and pairwise keys in
+// each two neighbours.
 func makeSets(r *rand.Rand, common, pairwise int, sizes ...int) []Set {
 	key := func() []byte {
 		b := make([]byte, 8+r.IntN(33))
@@ -277,7 +277,8 @@ func (w waiting) Matching(ctx context.Context, p bloom.Params, message []byte) (
 	return w.Set.Matching(ctx, p, message)
 }
 
-// TestSideBySide: in each step all sources are asked before any has answered, and one that fails ends the wait for the others.
+// TestSideBySide: in each step all sources are asked before any has answered, and one that fails ends the wait for the
+// others.
 func TestSideBySide(t *testing.T) {
 	sets := makeSets(rand.New(rand.NewPCG(3, 4)), 10, 0, 100, 100, 100)
 	for _, step := range []string{"size", "filter", "keys"} {
@@ -340,8 +341,8 @@ func numbered(first, end int) Listing {
 	}
 }
 
-// TestLargeJoin joins two sets of VENN_JOIN keys, of which they share a tenth, and says what that takes. Without VENN_JOIN the sets
-// are small.
+// TestLargeJoin joins two sets of VENN_JOIN keys that share a tenth, and prints what that takes. Without VENN_JOIN the
+// sets are small.
 func TestLargeJoin(t *testing.T) {
 	n := 200_000
 	if s := os.Getenv("VENN_JOIN"); s != "" {

@@ -70,8 +70,8 @@ func (l Listing) Matching(ctx context.Context, p bloom.Params, message []byte) (
 	return keys, err
 }
 
-// EachMatching gives each key in the filter p of message to f, until f fails. Its errors: ErrFilter, those of the listing,
-// that of f.
+// EachMatching gives each key in the filter p of message to f, until f fails. Its errors: ErrFilter, those of the
+// listing, that of f.
 func (l Listing) EachMatching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 const MaxBits = 1 << 28
 
 // Plan chooses the filters to collect: those with which the fewest bytes move, if the sets have nothing in common but
-// what chance gives. It tries blocks of 1 to 8, of n/ln 2 bits for the largest set and up to 32 times longer: few
-// long blocks, which are coded well, or many short ones, which can be cut. Where nothing pays, as with tiny sets, a
-// filter of one bit, to which every key belongs, makes the join ship the sets.
+// what chance gives. It tries 1 to 8 blocks, of n/ln 2 bits for the largest set and up to 32 times longer. Few long
+// blocks code well, and many short ones can be cut. Where nothing pays, as with tiny sets, a filter of one bit, to
+// which every key belongs, makes the join ship the sets.
 func Plan(sizes []Size, key bloom.Seed) bloom.Params {
 	most := 0
 	for _, s := range sizes {
@@ -68,9 +68,9 @@ func codedBytes(m int, fill float64) int {
 	return header + coding.PredictedBytes(m, min(m, int(math.Round(float64(m)*fill))))
 }
 
-// worthwhileBlocks is the number of blocks of the AND with which the fewest bytes are still to be moved: the AND to
-// every source, and the keys that answer. Keys in common move in any case; another key of a source, all of whose bits
-// are in its own filter, is in the AND by chance, as often as the ones of its filter are ones of the AND.
+// worthwhileBlocks is the number of blocks of the AND with which the fewest bytes still move. These are the AND to
+// every source, and the keys that answer. Keys in common move in any case. Another key of a source is in the AND by
+// chance. Its bits are ones of the source's filter, and each is in the AND as often as such a one is.
 func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []Size, common float64) int {
 	p := and.Params()
 	foreign := make([]float64, len(filters)) // bytes of keys not in common that still answer

@@ -2,8 +2,8 @@ package keystore
 
 import "github.com/venn-p2p/venn/summary"
 
-// Batches is what Keys may be besides: faster with many keys at a time. AddMany and RemoveMany do what Add and Remove would,
-// one key after the other; they keep no reference to the keys.
+// Batches is what Keys may be besides: faster with many keys at a time. AddMany and RemoveMany do what Add and Remove
+// would, one key after the other; they keep no reference to the keys.
 type Batches interface {
 	AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error)
 	RemoveMany(keys [][]byte) (removed int, err error)

@@ -20,8 +20,8 @@ type Keys interface {
 	Fingerprints() iter.Seq[summary.Fingerprint]
 }
 
-// Lists is what Keys must be besides for its keys to be in a join, and for audits of neighbours to draw on. An error is the
-// last thing that Keys yields.
+// Lists is what Keys must be besides for its keys to be in a join, and for audits of neighbours to draw on. An error is
+// the last thing that Keys yields.
 type Lists interface {
 	Keys(ctx context.Context) iter.Seq2[[]byte, error]
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/venn-p2p/venn/summary/counting"
 )
 
-// Mirror is the fingerprints of a collection in memory, from which all its summaries are made: a d-left counting filter
-// (Bonomi et al. 2006; package counting) of whole fingerprints, hence an exact multiset of them. It takes about 47 bits a
-// key at a million keys, and doubles when it is full, for which it needs no keys. The zero value is empty and ready. It is
-// safe for concurrent use.
+// Mirror is the fingerprints of a collection in memory, from which all its summaries are made. It is a d-left counting
+// filter of whole fingerprints (Bonomi et al. 2006; package counting), hence an exact multiset of them. It takes about
+// 47 bits a key at a million keys, and doubles when it is full, for which it needs no keys. The zero value is empty and
+// ready. It is safe for concurrent use.
 type Mirror struct {
 	mu    sync.RWMutex
 	table *counting.DLeft // nil: empty
@@ -121,8 +121,8 @@ func (m *Mirror) MarshalBinary() ([]byte, error) {
 	return m.table.MarshalBinary()
 }
 
-// UnmarshalBinary replaces the mirror by the one encoded in b. An error matches counting.ErrMalformed, or tells of a filter
-// of other fingerprints; the mirror is then as it was.
+// UnmarshalBinary replaces the mirror by the one encoded in b. An error matches counting.ErrMalformed, or tells of a
+// filter of other fingerprints; the mirror is then as it was.
 func (m *Mirror) UnmarshalBinary(b []byte) error {
 	t := new(counting.DLeft)
 	if err := t.UnmarshalBinary(b); err != nil {

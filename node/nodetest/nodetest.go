@@ -1,5 +1,5 @@
-// Package nodetest attacks the rooms of a node that nobody outside can reach, for experiments: its queues and its table of
-// connections, in steps rather than in time.
+// Package nodetest attacks, for experiments, the rooms of a node that nobody outside can reach. These are its queues
+// and its table of connections; attacks go in steps rather than in time.
 package nodetest
 
 import (
@@ -17,7 +17,8 @@ const (
 	messages             = 10 // of the honest peer
 )
 
-// FloodedMessages returns how many of ten messages of a peer find room among pubsub's while another offers a hundred for each place.
+// FloodedMessages returns how many of ten messages of a peer find room among pubsub's while another offers a hundred
+// for each place.
 func FloodedMessages(unfair bool) (taken int) {
 	b := inbox.New()
 	b.Unfair = unfair
@@ -32,7 +33,8 @@ func FloodedMessages(unfair bool) (taken int) {
 	return taken
 }
 
-// FloodedRequests returns how many of ten requests of a peer on streams find room while another offers a hundred for each place.
+// FloodedRequests returns how many of ten requests of a peer on streams find room while another offers a hundred for
+// each place.
 func FloodedRequests(unfair bool) (taken int) {
 	b := inbox.New()
 	b.Unfair = unfair
@@ -47,8 +49,8 @@ func FloodedRequests(unfair bool) (taken int) {
 	return taken
 }
 
-// DialsInVain returns how many of sixteen connections remain after as many dials to peers that there are not, with all of them under
-// way at once.
+// DialsInVain returns how many of sixteen connections remain after sixteen simultaneous dials to peers that do not
+// exist.
 func DialsInVain(hasty bool) (left int) {
 	const most = 16
 	t := links.New(most)
@@ -68,8 +70,8 @@ func DialsInVain(hasty bool) (left int) {
 	return left
 }
 
-// Newcomers returns how many of sixteen links in the mesh remain after as many newcomers have come every three seconds for a minute,
-// as links that others have opened.
+// Newcomers returns how many of sixteen links in the mesh remain after a minute of newcomers. Every three seconds
+// sixteen come, as links that others have opened.
 func Newcomers(unkept bool) (left int) {
 	const share = 16
 	t := links.New(2 * share)

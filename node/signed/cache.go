@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache remembers what signed headers and peer records held, and which signatures of tails were good, so that each is verified once.
-// It is safe for concurrent use; nodes of one process may share one. What does not verify is not kept.
+// Cache remembers what signed headers and peer records held, and which signatures of tails were good, so that each is
+// verified once. It is safe for concurrent use; nodes of one process may share one. What does not verify is not kept.
 type Cache struct {
 	mu          sync.Mutex
 	half        int
@@ -26,7 +26,7 @@ type opened struct {
 	envelope []byte
 }
 
-// NewCache returns a cache of at most so many envelopes (2 or more), about 800 bytes each.
+// NewCache returns a cache of at most entries envelopes (2 or more), about 800 bytes each.
 func NewCache(entries int) *Cache {
 	return &Cache{half: max(1, entries/2), now: make(map[[sha256.Size]byte]opened), good: make(map[[sha256.Size]byte]bool)}
 }
@@ -125,8 +125,8 @@ func signatureKey(origin string, message, signature []byte) (k [sha256.Size]byte
 	return k
 }
 
-// Keep returns a copy of an envelope to be kept: the one that the cache has if it was opened before, else one of its own. A slice of the
-// message that the envelope came in would keep all of that.
+// Keep returns a copy of an envelope to be kept: the cache's if the envelope was opened before, else a new one. A slice
+// of the message that the envelope came in would keep all of that.
 func (c *Cache) Keep(envelope []byte) []byte {
 	if envelope == nil {
 		return nil

@@ -1,4 +1,5 @@
-// Package signed opens and makes what peers sign: headers of summaries and peer records, both in libp2p's signed envelopes.
+// Package signed opens and makes what peers sign: headers of summaries and peer records, both in libp2p's signed
+// envelopes.
 package signed
 
 import (
@@ -25,8 +26,8 @@ func (*headerRecord) Codec() []byte                    { return headerCodec }
 func (r *headerRecord) MarshalRecord() ([]byte, error) { return r.payload, nil }
 func (r *headerRecord) UnmarshalRecord(b []byte) error { r.payload = b; return nil }
 
-// HeaderSigner signs headers of summaries with a peer's key, in libp2p's signed envelopes: domain "venn-summary-header",
-// payload type "/venn/summary-header".
+// HeaderSigner signs headers of summaries with a peer's key, in libp2p's signed envelopes: domain
+// "venn-summary-header", payload type "/venn/summary-header".
 func HeaderSigner(key crypto.PrivKey) func(payload []byte) (envelope []byte, err error) {
 	return func(payload []byte) ([]byte, error) {
 		e, err := record.Seal(&headerRecord{payload}, key)

@@ -66,8 +66,8 @@ func OwnRecord(h host.Host, key crypto.PrivKey) ([]byte, error) {
 	}
 }
 
-// useless ranks addresses: of the least use to others are those on this machine, then those of browsers' transports, which
-// are long, then those of private networks.
+// useless ranks addresses by how little use they are to others. Those on this machine come last. Before them come those
+// of browsers' transports, which are long, and those of private networks.
 func useless(a ma.Multiaddr) int {
 	switch {
 	case manet.IsIPLoopback(a):

@@ -17,8 +17,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// A backup is backupMagic, then items, then an end item and the SHA-256 of all before. An item is its kind, the length of what
-// follows as a uvarint, and that.
+// A backup is backupMagic, then items, then an end item and the SHA-256 of all before. An item is its kind, the length
+// of what follows as a uvarint, and that.
 const (
 	backupMagic = "venn backup 1\n"
 
@@ -38,8 +38,8 @@ var ErrBackup = errors.New("store: not a whole backup")
 // ErrNotEmpty says that a datastore has a store already.
 var ErrNotEmpty = errors.New("store: there is a store already")
 
-// Backup writes what the store holds: keys, private keys, peers and the generation of its summaries. Changes meanwhile may be in it
-// or not.
+// Backup writes what the store holds: keys, private keys, peers and the generation of its summaries. Changes meanwhile
+// may be in it or not.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	out := &backupWriter{w: bufio.NewWriter(w), sum: sha256.New()}
 	out.write([]byte(backupMagic))
@@ -90,8 +90,8 @@ func (b *backupWriter) item(kind byte, p []byte) {
 	b.items++
 }
 
-// CheckBackup reads a backup to its end and says how many keys are in it, private ones included; progress, if it is not nil, is called
-// now and then with how many there are so far. The error matches ErrBackup unless it is that of r.
+// CheckBackup reads a backup to its end and returns the number of keys in it, private ones included. It calls progress,
+// if that is not nil, now and then with the number so far. The error matches ErrBackup unless it is that of r.
 func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	_, err = readBackup(r, func(kind byte, _ []byte) error {
 		if kind != itemKey && kind != itemPrivateKey {
@@ -105,9 +105,9 @@ func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	return keys, err
 }
 
-// Restore makes a store of a backup in an empty datastore. Its summaries begin a new generation, later than all that the store
-// backed up had, since that may have gone on after the backup. On error part of it may be in the datastore, which is then of no
-// use. The errors: ErrNotEmpty; ErrBackup; those of r, the datastore and ctx.
+// Restore makes a store of a backup in an empty datastore. Its summaries begin a new generation, later than all that
+// the store backed up had, since that may have gone on after the backup. On error part of it may be in the datastore,
+// which is then of no use. The errors: ErrNotEmpty; ErrBackup; those of r, the datastore and ctx.
 func Restore(ctx context.Context, d ds.Batching, r io.Reader) error {
 	if has, err := d.Has(ctx, versionName); err != nil || has {
 		if err == nil {
@@ -181,7 +181,8 @@ func (w *restorer) commit() error {
 	return nil
 }
 
-// readBackup calls do with each item but the last, and returns the generation. What it gave do counts only if there is no error.
+// readBackup calls do with each item but the last, and returns the generation. What it gave do counts only if there is
+// no error.
 func readBackup(r io.Reader, do func(kind byte, p []byte) error) (generation uint32, err error) {
 	in := &backupReader{r: bufio.NewReader(r), sum: sha256.New()}
 	magic := make([]byte, len(backupMagic))
@@ -265,7 +266,7 @@ func (b *backupReader) item() (kind byte, p []byte, err error) {
 	return kind, p, nil
 }
 
-// end checks the end of a backup of so many items.
+// end checks the end of a backup of the given number of items.
 func (b *backupReader) end(p []byte, items uint64) (generation uint32, err error) {
 	g, n := binary.BigEndian.Uint64(p), binary.BigEndian.Uint64(p[8:])
 	want := b.sum.Sum(nil)

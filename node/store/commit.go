@@ -23,21 +23,21 @@ type change struct {
 	done    chan struct{}
 }
 
-// Add takes in a key and says whether it is new. When it returns, the key is on disk. The errors: ErrClosed, ErrFailed, those
-// of the datastore, and of package counting when more than four keys share a fingerprint.
+// Add takes in a key and says whether it is new. When it returns, the key is on disk. The errors: ErrClosed, ErrFailed,
+// those of the datastore, and of package counting when more than four keys share a fingerprint.
 func (s *Store) Add(key []byte, f summary.Fingerprint) (bool, error) {
 	n, err := s.AddMany([][]byte{key}, []summary.Fingerprint{f})
 	return n > 0, err
 }
 
-// AddMany takes in keys with their fingerprints and says how many are new. The errors are those of Add; the keys before the
-// one at fault are held then, if the datastore did not fail.
+// AddMany takes in keys with their fingerprints and says how many are new. The errors are those of Add; the keys before
+// the one at fault are held then, if the datastore did not fail.
 func (s *Store) AddMany(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	return s.change(&change{keys: keys, fps: fps})
 }
 
-// Remove drops a key and says whether it was there. When it returns, that is so on disk. The errors: ErrClosed, ErrFailed, those
-// of the datastore.
+// Remove drops a key and says whether it was there. When it returns, that is so on disk. The errors: ErrClosed,
+// ErrFailed, those of the datastore.
 func (s *Store) Remove(key []byte) (bool, error) {
 	n, err := s.RemoveMany([][]byte{key})
 	return n > 0, err

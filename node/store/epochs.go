@@ -13,7 +13,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// reserve is how many sequence numbers are reserved at a time. A crash loses those that are left: they are not used again.
+// reserve is how many sequence numbers are reserved at a time. A crash loses those that are left: they are not used
+// again.
 const reserve = 64
 
 // epochs gives out the numbers of summaries.

@@ -21,8 +21,8 @@ const progressEvery = 100_000
 // chunk is the size of the pieces in which a filter is saved, in bytes.
 const chunk = 1 << 20
 
-// saved says what was saved of the filter. While a store is open, and after a crash, chunks is 0: keys is then how many there were
-// when it was opened.
+// saved says what was saved of the filter. While a store is open, and after a crash, chunks is 0: keys is then how many
+// there were when it was opened.
 type saved struct {
 	tag    summary.SeedTag
 	keys   uint64
@@ -116,7 +116,7 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 	return true
 }
 
-// rebuild makes the filter of the keys, of which there are about as many as given; 0: nobody knows.
+// rebuild makes the filter of the keys. about is their approximate number, 0 if nobody knows.
 func (s *Store) rebuild(ctx context.Context, about int) error {
 	s.mirror = new(keystore.Mirror)
 	tell := func(keys int) {

@@ -34,7 +34,8 @@ const (
 	layoutVersion = "1"
 )
 
-// upgrades are the ways from older versions up to layoutVersion, a step each. A step may be done twice: it must bear that.
+// upgrades are the ways from older versions up to layoutVersion, a step each. A step may be done twice: it must bear
+// that.
 var upgrades = map[string]struct {
 	to string
 	do func(context.Context, ds.Batching) error

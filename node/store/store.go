@@ -19,8 +19,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Store is a keystore.Keys and keystore.Batches on a datastore, with the numbers of summaries and the peers that a node knew. It is
-// safe for concurrent use.
+// Store is a keystore.Keys and keystore.Batches on a datastore, with the numbers of summaries and the peers that a node
+// knew. It is safe for concurrent use.
 type Store struct {
 	ds      ds.Batching
 	tag     summary.SeedTag
@@ -57,20 +57,20 @@ var (
 // Option sets one thing of a store.
 type Option func(*Store)
 
-// WithRoom has room asked before each write whether so many more bytes may be written. Its error refuses the write, of which
-// nothing is on disk then, and the store goes on. Default: everything is written.
+// WithRoom makes the store call room before each write, with the bytes to be written. An error of room refuses the
+// write: nothing of it is on disk then, and the store goes on. Default: everything is written.
 func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.room = room } }
 
-// WithProgress has progress called when Open reads all keys, as it does after a crash and for another seed: at the beginning, with 0 keys
-// read, and after each hundred thousand. about is how many keys there were when the store was last opened or closed, 0 if that is not
-// known. Default: nobody hears of it.
+// WithProgress makes Open call progress while it reads all keys, as it does after a crash and for another seed. The
+// calls come at the beginning, with 0 keys read, and after each hundred thousand. about is how many keys there were
+// when the store was last opened or closed, 0 if that is not known. Default: nobody hears of it.
 func WithProgress(progress func(keys, about int)) Option {
 	return func(s *Store) { s.progress = progress }
 }
 
 // Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may be another
-// than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those of
-// the datastore and of the options.
+// than last time. The datastore stays the caller's: Close does not close it. The errors: ErrVersion, ErrDamaged, those
+// of the datastore and of the options.
 func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option) (*Store, error) {
 	s, err := openOne(ctx, d, seed, opts)
 	if err != nil {
@@ -118,7 +118,8 @@ func (s *Store) openVersion(ctx context.Context) error {
 	return s.upgrade(ctx, string(v))
 }
 
-// upgrade brings a store of another version to this one, a version at a time. A crash between two versions leaves the one before.
+// upgrade brings a store of another version to this one, a version at a time. A crash between two versions leaves the
+// one before.
 func (s *Store) upgrade(ctx context.Context, from string) error {
 	for v := from; v != layoutVersion; {
 		step, ok := upgrades[v]
@@ -150,7 +151,7 @@ func (s *Store) put(ctx context.Context, name ds.Key, value []byte) error {
 	return s.sync(ctx, name)
 }
 
-// mayWrite asks for room for so many bytes of names and values.
+// mayWrite asks for room for the given bytes of names and values.
 func (s *Store) mayWrite(bytes int) error {
 	if s.room == nil {
 		return nil
@@ -168,8 +169,8 @@ func (s *Store) sync(ctx context.Context, name ds.Key) error {
 	return nil
 }
 
-// Close waits until the changes under way are written, and saves what makes the next Open fast. It does not close the datastore.
-// Further changes fail with ErrClosed.
+// Close waits until the changes under way are written, and saves what makes the next Open fast. It does not close the
+// datastore. Further changes fail with ErrClosed.
 func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.closing)

@@ -225,7 +225,7 @@ func TestEpochsOverflow(t *testing.T) {
 	}
 }
 
-// broken is a datastore that refuses to write when told to.
+// broken is a datastore that refuses to write while err is set.
 type broken struct {
 	ds.Batching
 	err error
@@ -382,8 +382,8 @@ func BenchmarkAddMany(b *testing.B) {
 	b.ReportMetric(float64(b.N)*1024/b.Elapsed().Seconds(), "keys/s")
 }
 
-// TestVersions opens a store as version 1 wrote it, pinned here byte for byte, and one of an older version, by a step made for the
-// test: twice, as after a crash in between.
+// TestVersions opens a store as version 1 wrote it, pinned here byte for byte. It opens one of an older version by a
+// step made for the test, twice, as after a crash in between.
 func TestVersions(t *testing.T) {
 	pinned := map[string]string{
 		"/version": "1", "/epoch": "\x00\x00\x00\x07\x00\x00\x00\x40",
@@ -426,8 +426,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestRestarts starts a store a thousand times, ended well or not, restored from a backup now and then, with the clock an hour back in half of
-// the runs: no number is given out twice, and none is before one that came earlier.
+// TestRestarts starts a store a thousand times, ended well or not, and restored from a backup now and then. In half of
+// the runs the clock is an hour back. No number is given out twice, and none is before an earlier one.
 func TestRestarts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	d := memory()
@@ -470,7 +470,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestProgress: reading all keys after a crash is told of, a new store and one that was closed are not.
+// TestProgress: Open reports progress after a crash, but not for a new store or one that was closed.
 func TestProgress(t *testing.T) {
 	d := memory()
 	for i, want := range []int{0, 1, 0, 0, 1} {

@@ -1,11 +1,11 @@
-// Package wire is the format of the messages that nodes exchange: what stands on the streams of /venn/hello/1.0.0,
-// /venn/have/1.0.0, /venn/query/1.0.0, /venn/parts/1.0.0 and /venn/join/1.0.0, and what pubsub's partial messages carry.
+// Package wire is the format of the messages that nodes exchange. They go on the streams of /venn/hello/1.0.0,
+// /venn/have/1.0.0, /venn/query/1.0.0, /venn/parts/1.0.0 and /venn/join/1.0.0, and in pubsub's partial messages.
 //
-// Every message is a protocol buffer, described by wire.proto beside this file. On a stream it stands behind its length, an
-// unsigned varint (WriteFrame, ReadFrame). A decoder guarantees, for bytes from a stranger:
+// Every message is a protocol buffer, described by wire.proto beside this file. On a stream it stands behind its
+// length, an unsigned varint (WriteFrame, ReadFrame). A decoder guarantees, for bytes from a stranger:
 //
 //   - the message, and each of its fields, is within the limit that its Max constant states, checked before anything is
-//     allocated; a decoded message shares the memory of the bytes it was read from and allocates only its lists;
+//     allocated. A decoded message shares the memory of the bytes it was read from and allocates only its lists;
 //   - varints and tags are in their shortest form, a field that is not repeated stands at most once, in any order;
 //   - fields it does not know are skipped, so that a later version may add some;
 //   - on error it returns the zero value and an error that says which message and field, matched by errors.Is with

@@ -174,7 +174,7 @@ func (d *decoder) bytes(least, most int) []byte {
 	return d.sized(least, most)
 }
 
-// element is the value of one of a repeated field of which have are read and most are allowed.
+// element is the value of one element of a repeated field. have elements are read already, and allowed is the most.
 func (d *decoder) element(have, allowed, least, most int) []byte {
 	if !d.is(protowire.BytesType) {
 		return nil

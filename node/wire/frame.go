@@ -14,9 +14,9 @@ func WriteFrame(w io.Writer, msg []byte) error {
 	return err
 }
 
-// ReadFrame reads a message of at most limit bytes that stands behind its length. Once the length is known to be within the
-// limit and before anything is allocated it calls reserve, which may refuse (it may be nil). At the end of the stream it
-// returns io.EOF, inside a message io.ErrUnexpectedEOF.
+// ReadFrame reads a message of at most limit bytes that stands behind its length. Once the length is known to be within
+// the limit and before anything is allocated it calls reserve, which may refuse (it may be nil). At the end of the
+// stream it returns io.EOF, inside a message io.ErrUnexpectedEOF.
 func ReadFrame(r io.Reader, limit int, reserve func(bytes int) error) ([]byte, error) {
 	n, err := readLength(r)
 	if err != nil {

@@ -9,8 +9,8 @@ const (
 	MaxHaveAnswer = 128 + MaxHaveKeys/8 // bytes of a HaveAnswer
 )
 
-// HaveFits says how many of the keys, from the first on, one HaveRequest carries: at least one if there is one of at most
-// MaxKey bytes.
+// HaveFits returns how many of the keys, from the first on, one HaveRequest carries. It is at least one if the first
+// has at most MaxKey bytes.
 func HaveFits(keys [][]byte) int {
 	size := 0
 	for i, k := range keys {
@@ -58,7 +58,7 @@ func AppendHaveAnswer(b []byte, has []bool) []byte {
 	return appendBytes(b, 1, bitmap)
 }
 
-// ParseHaveAnswer reads the whole answer to a request of so many keys.
+// ParseHaveAnswer reads the whole answer to a request of the given number of keys.
 func ParseHaveAnswer(b []byte, keys int) ([]bool, error) {
 	if keys < 1 || keys > MaxHaveKeys {
 		panic(fmt.Sprintf("wire: answer to a request of %d keys", keys))

@@ -16,8 +16,8 @@ const (
 	MaxJoinFilter  = 40 << 20     // bytes of a filter's message: its bits, and what coding may add
 )
 
-// JoinRequest asks for one of the three things that a join.Source is asked for: with zero Params, for the size of the set;
-// without Filter, for its filter; else for the keys in the filter that follows in pieces.
+// JoinRequest asks a join.Source for one of three things. With zero Params it asks for the size of the set. Without
+// Filter it asks for the set's filter. Else it asks for the keys in the filter that follows in pieces.
 type JoinRequest struct {
 	Params bloom.Params
 	Filter int // bytes of the message of the filter that follows
@@ -74,7 +74,8 @@ type JoinPiece struct {
 	Final  bool
 }
 
-// JoinFits says how many of the keys, from the first on, one JoinPiece carries: at least one if there is one of at most MaxKey bytes.
+// JoinFits returns how many of the keys, from the first on, one JoinPiece carries. It is at least one if the first has
+// at most MaxKey bytes.
 func JoinFits(keys [][]byte) int {
 	size := 0
 	for i, k := range keys {
@@ -85,8 +86,8 @@ func JoinFits(keys [][]byte) int {
 	return len(keys)
 }
 
-// AppendJoinPiece appends the piece, whose Filter must have at most MaxPieceData bytes, and whose keys must be as many as JoinFits
-// says.
+// AppendJoinPiece appends the piece, whose Filter must have at most MaxPieceData bytes, and whose keys must be as many
+// as JoinFits says.
 func AppendJoinPiece(b []byte, p JoinPiece) []byte {
 	b = appendUint(b, 1, uint64(p.Size.Keys))
 	b = appendUint(b, 2, uint64(p.Size.Bytes))

@@ -56,8 +56,8 @@ func ParsePartsRequest(b []byte) (PartsRequest, error) {
 	return r, nil
 }
 
-// Parts is a run of parts; with part 0 also the origin's signed header and PeerRecord. Or a delta, with the header, and with
-// the record if the receiver has another. Or the word that nothing is sent.
+// Parts is a run of parts; with part 0 also the origin's signed header and PeerRecord. Or a delta, with the header, and
+// with the record if the receiver has another. Or the word that nothing is sent.
 type Parts struct {
 	Refused          bool
 	Envelope, Record []byte

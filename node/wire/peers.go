@@ -137,7 +137,8 @@ func appendIntroductions(b []byte, num protowire.Number, all []overlay.Introduct
 	return b
 }
 
-// introduction reads one of a repeated field of summaries that are passed on: a run from part 0, with header and record.
+// introduction reads one of a repeated field of summaries that are passed on: a run from part 0, with header and
+// record.
 func (d *decoder) introduction(have, allowed int) overlay.Introduction {
 	b := d.element(have, allowed, 1, MaxIntroduction)
 	if d.err != nil {

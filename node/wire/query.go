@@ -102,7 +102,7 @@ func ParseQuery(b []byte) (Query, error) {
 	return q, nil
 }
 
-// oneOf is the value, counted from 0, of a singular enumeration of so many valid values, which are 1 and up.
+// oneOf is the value, counted from 0, of a singular enumeration with valid values from 1 to values.
 func (d *decoder) oneOf(values uint64) uint64 {
 	v := d.uint(math.MaxUint64)
 	if d.err == nil && (v < 1 || v > values) {
@@ -117,7 +117,7 @@ func (d *decoder) oneOf(values uint64) uint64 {
 // Answer is one message of the answer to a query.
 type Answer struct {
 	Records  []overlay.Record
-	Messages int // that the request has cost so far, all told
+	Messages int // that the request has cost so far, in all
 	Final    bool
 	Depth    int // of the range around the sender that its directory covers; 0: everybody
 }

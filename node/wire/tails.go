@@ -18,8 +18,8 @@ const (
 // TailsGroup is the group id of the partial messages that carry tails.
 const TailsGroup = "t"
 
-// AppendTails appends at most MaxTailItems items to b: 20 to 26 bytes each, 12 less in short, and 3 more than a tail has for each
-// tail.
+// AppendTails appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
+// its length and 3 bytes.
 func AppendTails(b []byte, items []tails.Item) []byte {
 	for _, it := range items {
 		group := it.Group[:]

@@ -321,7 +321,8 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// fuzz checks a decoder: no panic, no error of an unknown kind, and what it accepts it accepts again, the same, when encoded anew.
+// fuzz checks a decoder: it does not panic, and returns no error of an unknown kind. What it accepts it accepts again,
+// the same, when encoded again.
 func fuzz(f *testing.F, name string) {
 	var k kind
 	for _, x := range kinds {

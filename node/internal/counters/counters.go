@@ -74,7 +74,8 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 	}
 }
 
-// maxTrafficPeers bounds the peers whose traffic is told apart; what peers that left had is dropped beyond it.
+// maxTrafficPeers bounds the peers whose traffic is counted apart. Beyond it, the counts of peers that left are
+// dropped.
 const maxTrafficPeers = 4096
 
 // Forget drops the traffic of a peer that left, if there are too many.

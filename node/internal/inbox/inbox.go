@@ -20,10 +20,12 @@ import (
 //
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
-//   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and counted.
-//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them, fairly shared among peers: when it is full the message is dropped, and
-//     counted; the sender's next catalogue, or our next ask, makes up for it.
-//   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers alone.
+//   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and
+//     counted.
+//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them, fairly shared among peers. When it is full
+//     the message is dropped and counted. The sender's next catalogue, or our next ask, makes up for it.
+//   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers
+//     alone.
 type Inbox struct {
 	Commands chan any
 	Results  chan any
@@ -83,8 +85,8 @@ func New() *Inbox {
 	}
 }
 
-// Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which node ends. A
-// context that has ended before hands over nothing.
+// Command hands over a command and waits until the loop has taken it. The errors: that of ctx, the cause with which
+// node ends. A context that has ended before hands over nothing.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
 	if ctx.Err() == nil && node.Err() == nil {
 		select {
@@ -117,8 +119,8 @@ type Request struct {
 // maxRequests is how many may wait.
 const maxRequests = 64
 
-// OfferRequest hands over a request and says whether there was room for it. As with partials, a peer may have as many waiting as is
-// free for all.
+// OfferRequest hands over a request and says whether there was room for it. As with partials, a peer may have as many
+// waiting as is free for all.
 func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,8 +167,9 @@ const (
 // load is the partial messages that wait, of one peer or of all.
 type load struct{ messages, bytes int }
 
-// OfferPartial hands over a message of pubsub and says whether there was room for it. A peer may have as much waiting as is
-// free for all: alone half of the queue, one of n the (n+1)th part. So no peer can fill the queue, and a new one finds room.
+// OfferPartial hands over a message of pubsub and says whether there was room for it. A peer may have as much waiting
+// as is free for all: alone half of the queue, one of n the (n+1)th part. So no peer can fill the queue, and a new one
+// finds room.
 func (b *Inbox) OfferPartial(p Partial) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -31,9 +31,9 @@ func Release(h host.Host, p peer.ID) {
 	h.ConnManager().UntagPeer(p, tag)
 }
 
-// Foreign says whether somebody besides the node and its pubsub uses the connections with p: by a protection, by a tag or by a
-// stream of another protocol. topic is that of the node's pubsub, own says which protocols are the node's. The node's own
-// protection of p must have been taken back.
+// Foreign reports whether anybody besides the node and its pubsub uses the connections with p. The signs are a
+// protection, a tag or a stream of another protocol. topic is that of the node's pubsub, own says which protocols are
+// the node's. The node's own protection of p must have been taken back.
 func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) bool) bool {
 	if protected(h, p, topic) {
 		return true
@@ -55,7 +55,8 @@ func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) boo
 	return false
 }
 
-// protected says whether anybody but the pubsub of a topic protects the connections with p. Pubsub protects those of its mesh.
+// protected says whether anybody but the pubsub of a topic protects the connections with p. Pubsub protects those of
+// its mesh.
 func protected(h host.Host, p peer.ID, topic string) bool {
 	mesh, cm := "pubsub:"+topic, h.ConnManager()
 	if !cm.IsProtected(p, mesh) {

@@ -9,9 +9,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Table is the connections that the node made, and its links. A link on a connection that the node made is made; a link on
-// any other connection is taken. Links taken have a share of the limit, so that no peer can keep the node from dialling. It
-// is safe for concurrent use.
+// Table is the connections that the node made, and its links. A link on a connection that the node made is made; a link
+// on any other connection is taken. Links taken have a share of the limit, so that no peer can keep the node from
+// dialling. It is safe for concurrent use.
 type Table struct {
 	Unkept bool // for tests: newcomers may take the places of links in the mesh
 	Hasty  bool // for tests: a dial takes the place of a connection before it has succeeded
@@ -52,7 +52,7 @@ const (
 	freshLife = 500 * time.Millisecond // how long a new connection is kept for the use that it was made for
 )
 
-// New returns a table of at most so many connections made and links taken, 4 or more. Half may be links taken.
+// New returns a table of at most most connections made and links taken; most is 4 or more. Half may be links taken.
 func New(most int) *Table { return NewShared(most, most/2) }
 
 // NewShared is New with another limit of links taken, for tests.
@@ -112,10 +112,11 @@ type Evicted struct {
 	Made bool    // the connection was made by this node
 }
 
-// Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended. Room may be that
-// of a connection which gives way if the dial succeeds: the connection made that is worth least, else an idle link taken. Were it the
-// other way round, links taken in the place of such links would let the node make more and more. What peers do takes none of this
-// room: links taken have a share of their own, and a link that is taken anyway, because this node wants it, counts against that.
+// Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended.
+// The room may be that of a connection that gives way if the dial succeeds. That is the connection made that is worth
+// least, else an idle link taken. Were it the other way round, links taken in the place of such links would let the
+// node make more and more. Connections of other peers take none of this room. Links taken have a share of their own. A
+// link that is taken anyway, because this node wants it, counts against that share.
 func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,8 +162,8 @@ func (t *Table) givesWay(c *conn, now time.Time) bool {
 	return c.idle(now, stayLife) || t.Unkept && c.mesh && now.Sub(c.used) > stayLife
 }
 
-// Dialed says that a dial has ended, and whether it made a connection. It returns whose connection or link has given way to it: nobody's
-// if it failed, for an address costs a liar nothing.
+// Dialed says that a dial has ended, and whether it made a connection. It returns whose connection or link has given
+// way to it: nobody's if it failed, for an address costs a liar nothing.
 func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,8 +192,8 @@ func (t *Table) Dialed(p peer.ID, made bool, now time.Time) (evict Evicted) {
 	return evict
 }
 
-// another returns what gives way to a dial to p that has succeeded: what was chosen for it, unless that came into use meanwhile and
-// something else may go.
+// another returns what gives way to a dial to p that has succeeded. That is the connection chosen for it, unless that
+// came into use meanwhile and another may go.
 func (t *Table) another(d *dial, p peer.ID, now time.Time) Evicted {
 	d.leaving.notice = false
 	_, mayGo := d.leaving.worth(now)
@@ -240,8 +241,8 @@ func (t *Table) room(p peer.ID, now time.Time) (instead peer.ID, ok bool) {
 }
 
 // Link makes the connection to p one of a link; wanted says that this node has asked for it, so that there is room. It
-// returns whose link has ended for it, if anybody's: only one that nobody has used for two seconds, of no neighbour and outside
-// the mesh. So a peer that is new to the network always finds a way in.
+// returns the peer whose link has ended for it, if any. Only a link that nobody has used for two seconds, of no
+// neighbour and outside the mesh, may end. So a peer that is new to the network always finds a way in.
 func (t *Table) Link(p peer.ID, wanted bool, now time.Time) (instead peer.ID, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -309,8 +310,8 @@ func (t *Table) set(p peer.ID, f func(*conn)) {
 	}
 }
 
-// Use notes that a stream with p is open until the function returned is called. A stream that p opened keeps nothing unless
-// there is a link with p.
+// Use notes that a stream with p is open until the function returned is called. A stream that p opened keeps nothing
+// unless there is a link with p.
 func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -344,8 +345,8 @@ func (t *Table) Stale(now time.Time) (out []peer.ID) {
 	return out
 }
 
-// least is the peer other than p whose connection, made by this node, may go: of the least worth, and of those the longest
-// idle.
+// least is the peer other than p whose connection, made by this node, may go: of the least worth, and of those the
+// longest idle.
 func (t *Table) least(p peer.ID, now time.Time) (best peer.ID, ok bool) {
 	least := 0
 	for q, c := range t.peers {

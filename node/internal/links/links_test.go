@@ -60,7 +60,8 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	}
 }
 
-// TestPassingGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is in use does not.
+// TestPassingGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is in
+// use does not.
 func TestPassingGoesSoon(t *testing.T) {
 	c := New(32)
 	for _, p := range []peer.ID{"idle", "busy", "link"} {
@@ -126,8 +127,8 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
-// TestIdleLinksGiveWay: a dial takes the place of a link that nobody uses, and closes nothing then, where no connection that the node
-// made may go.
+// TestIdleLinksGiveWay: a dial takes the place of a link that nobody uses, and closes nothing then, where no connection
+// that the node made may go.
 func TestIdleLinksGiveWay(t *testing.T) {
 	c := New(8)
 	c.Link("taken", false, at(0))
@@ -179,7 +180,8 @@ func TestFailedDialsEvictNobody(t *testing.T) {
 	}
 }
 
-// TestUsedWhileDialing: what came into use while a dial was under way does not give way to it, as long as something else may.
+// TestUsedWhileDialing: what came into use while a dial was under way does not give way to it, as long as something
+// else may.
 func TestUsedWhileDialing(t *testing.T) {
 	c := New(3)
 	for i, p := range []peer.ID{"a", "b", "c"} {

@@ -66,8 +66,9 @@ type Config struct {
 	Options     []pubsub.Option                                       // besides the mesh's own
 }
 
-// Mesh is the node's end of pubsub. What it is to send waits in a queue, from which one goroutine hands it to pubsub's own;
-// when the queue is full the message is dropped, and counted. Pubsub's callbacks run on its goroutine: they only post.
+// Mesh is the node's end of pubsub. Messages to send wait in a queue, from which one goroutine hands them to pubsub's
+// own. When the queue is full the message is dropped and counted. Pubsub's callbacks run on its goroutine: they only
+// post.
 type Mesh struct {
 	cfg    Config
 	ps     *pubsub.PubSub
@@ -79,10 +80,11 @@ type Mesh struct {
 	mu       sync.Mutex
 	incoming map[peer.ID]*rpcStream // the latest stream of each peer
 
-	protocols event.Emitter // of what pubsub is told of peers
+	protocols event.Emitter // what pubsub learns of peers
 }
 
-// outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary message.
+// outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary
+// message.
 type outgoing struct {
 	to              peer.ID
 	group           string
@@ -159,16 +161,16 @@ func features(f pubsub.GossipSubFeature, id protocol.ID) bool {
 	return pubsub.GossipSubDefaultFeatures(f, protocol.ID(strings.TrimPrefix(string(id), "/venn")))
 }
 
-// gossipParams are pubsub's, but for a peer that was pruned: it may come back in 10 s, for a network that forms around a few
-// known peers prunes many at first (default: a minute).
+// gossipParams are pubsub's, but a pruned peer may come back after 10 s (default: a minute). A network that forms
+// around a few known peers prunes many at first.
 func gossipParams() pubsub.GossipSubParams {
 	p := pubsub.DefaultGossipSubParams()
 	p.PruneBackoff = 10 * time.Second
 	return p
 }
 
-// scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing else
-// counts; in particular many peers may share an address.
+// scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing
+// else counts; in particular many peers may share an address.
 func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
 	params := &pubsub.PeerScoreParams{
 		AppSpecificScore: func(peer.ID) float64 { return 0 },
@@ -254,7 +256,8 @@ func (m *Mesh) Waiting() int { return len(m.outbox) }
 // Credit lets in as many more ordinary messages as may come in some time.
 func (m *Mesh) Credit(passed time.Duration) { m.plain.credit(m.cfg.MessageRate, passed) }
 
-// Meshed notes that a peer of the topic came into the mesh or left it, and says whether it is one without partial messages.
+// Meshed notes that a peer of the topic came into the mesh or left it, and says whether it is one without partial
+// messages.
 func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.plain.meshed(p, in) }
 
 // AnyPlain says whether a peer without partial messages is in the mesh.
@@ -312,8 +315,8 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 // gossip is asked to tell peers outside the mesh of a group. We tell whom we choose, in catalogues.
 func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct{}) { clear(states) }
 
-// inspect looks at an RPC before pubsub does, and drops the whole of it if it carries a partial message that is not for us
-// or over the limits, so that no state is kept for that.
+// inspect looks at an RPC before pubsub does. It drops all of an RPC whose partial message is not for us or over the
+// limits, so that no state is kept for that.
 func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
 	if len(rpc.GetControl().GetGraft()) > 0 {
@@ -411,7 +414,7 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	t.m.cfg.Inbox.Charged(p, size)
 }
 
-// OnClosedOutboundStream says that the peer has left the mesh, of which Prune does not tell.
+// OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.plain.left(p)
 	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
@@ -433,8 +436,8 @@ func (m *Mesh) unknown(p peer.ID) bool {
 	return m.cfg.Linked(p) && !slices.Contains(m.Peers(), p) && m.cfg.Done.Err() == nil
 }
 
-// Meet tells pubsub that a linked peer has its protocol, if it does not know by itself: a peer that began with pubsub just when ours
-// tried to open a stream to it is not tried again.
+// Meet makes pubsub learn that a linked peer has its protocol, if pubsub does not know. Pubsub does not try again a
+// peer that began just when ours tried to open a stream to it.
 func (m *Mesh) Meet(p peer.ID) {
 	if !m.unknown(p) {
 		return
@@ -444,10 +447,10 @@ func (m *Mesh) Meet(p peer.ID) {
 	}
 }
 
-// forgotten resets the stream that a peer has opened, when ours to it has ended though the connection has not, unless the peer
-// subscribes anew soon. Pubsub forgets then what the peer is subscribed to, and the peer, whose own stream may be as it was, does
-// not say it again: so it goes when of two connections that were made at once the one with our stream is closed. The peer opens
-// another stream, and says on it what it is subscribed to.
+// forgotten resets the stream that a peer has opened, when ours to it has ended though the connection has not. It does
+// nothing if the peer soon subscribes again. Pubsub then forgets the peer's subscriptions, and the peer does not repeat
+// them, because its own stream may be as it was. It happens when two connections were made at once and the one with our
+// stream is closed. The peer opens another stream, and says on it what it is subscribed to.
 func (m *Mesh) forgotten(p peer.ID) {
 	if m.unknown(p) {
 		m.cfg.Log.Debug("subscription lost", "peer", p)

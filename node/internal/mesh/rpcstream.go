@@ -12,8 +12,8 @@ import (
 	"github.com/multiformats/go-multistream"
 )
 
-// watchedHost is the host as pubsub has it: what comes on the streams that peers open to it is looked at on the way, for pubsub
-// does not tell when it gives one up over an RPC that is too long or not one at all.
+// watchedHost is the host as pubsub has it. It watches the streams that peers open: pubsub does not report that it
+// gives one up over an RPC that is too long or malformed.
 type watchedHost struct {
 	host.Host
 	m *Mesh
@@ -27,9 +27,10 @@ func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.I
 	h.Host.SetStreamHandlerMatch(id, match, h.watch(handle))
 }
 
-// NewStream asks for the newest protocol by itself, before and after the older ones. A peer that is just beginning may have only some
-// of its protocols yet, and the host may know of only some: by an older one partial messages would not be agreed on for as long
-// as the stream lasts. Peers begin with the newest, so one that has an older one and not the newest is an older peer.
+// NewStream asks for the newest protocol by itself, before and after the older ones. A peer that is just beginning may
+// have only some of its protocols yet, and the host may know of only some. A stream of an older protocol would carry no
+// partial messages for as long as it lasts. Peers begin with the newest, so one that has an older one and not the
+// newest is an older peer.
 func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	s, err := h.Host.NewStream(ctx, p, ids[0])
 	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
@@ -77,7 +78,7 @@ type rpcStream struct {
 	frames  frames
 	begun   atomic.Bool // something was read
 	waiting atomic.Bool // a Read is under way
-	over    atomic.Bool // nothing more is told of it
+	over    atomic.Bool // its end has been reported
 }
 
 // Read reads, and refuses an RPC as soon as its length is known to be over the limit.

@@ -1,5 +1,6 @@
-// Package offenders remembers which peers sent on streams what no peer should. One that does so again and again is not served any
-// more for a while. It also says what of all that is worth a line in the log. Both are bounded, whoever offends and however often.
+// Package offenders remembers which peers sent on streams what no peer should. One that does so again and again is not
+// served any more for a while. It also says what of all that is worth a line in the log. Both are bounded, whoever
+// offends and however often.
 package offenders
 
 import (

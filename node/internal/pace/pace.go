@@ -1,5 +1,5 @@
-// Package pace makes peers wait that ask for more than a rate, each on its own account. It remembers a bounded number of peers:
-// who has paid all is forgotten first, then who owes least.
+// Package pace makes peers wait that ask for more than a rate, each on its own account. It remembers a bounded number
+// of peers: who has paid all is forgotten first, then who owes least.
 package pace
 
 import (
@@ -36,7 +36,8 @@ func (t *Table) owes(a account, now time.Time) float64 {
 	return max(0, a.owes-float64(now.Sub(a.at).Seconds()*t.rate))
 }
 
-// Take charges a peer and returns how long it has to wait. If that is longer than most it charges nothing, and ok is false.
+// Take charges a peer and returns how long it has to wait. If that is longer than most it charges nothing, and ok is
+// false.
 func (t *Table) Take(p peer.ID, n int, now time.Time, most time.Duration) (wait time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

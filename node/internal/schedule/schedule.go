@@ -14,14 +14,14 @@ const (
 	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
 	spacing = 20 * time.Second       // between epochs at least, unless Spacing says otherwise; a time without changes is quiet when it was as long
 	moving  = 3 * time.Second        // between epochs at least when addresses change
-	enough  = 1000                   // one key in so many changed: enough for a new epoch when there was no quiet time
+	enough  = 1000                   // one key in this number changed: enough for a new epoch when there was no quiet time
 	overdue = 2 * time.Minute        // that fewer changes wait for others at most
 
 	renewal = Lifetime / 2 // between epochs at most, once there is one
 )
 
-// Schedule decides when a new epoch is due. An epoch costs each neighbour a signed header, some 240 bytes, and 8 to 15 bits
-// for each key added or removed: few changes wait for others, unless the one before was long ago.
+// Schedule decides when a new epoch is due. An epoch costs each neighbour a signed header, some 240 bytes, and 8 to 15
+// bits for each key added or removed. So a few changes wait for others, unless the last epoch was long ago.
 type Schedule struct {
 	changes int           // since the last epoch was begun
 	since   time.Duration // when the first of them came
@@ -34,8 +34,8 @@ type Schedule struct {
 	movedAt time.Duration // when they did
 	urgent  bool          // others cannot learn of the changes but by an epoch
 
-	tailed      int           // changes since the last epoch that tails have told of
-	tailedSince time.Duration // when the first of them was told
+	tailed      int           // changes since the last epoch that tails have carried
+	tailedSince time.Duration // when a tail carried the first of them
 }
 
 // Spacings that an epoch's cost may come to.
@@ -56,13 +56,13 @@ func (s *Schedule) spacing() time.Duration {
 	return s.Spacing
 }
 
-// Pressing is Changed for changes of which tails cannot tell.
+// Pressing is Changed for changes that tails cannot carry.
 func (s *Schedule) Pressing(now time.Duration, changes int) {
 	s.Changed(now, changes)
 	s.urgent = true
 }
 
-// Tailed notes changes of which a tail has told: an epoch is to take them in some time.
+// Tailed notes changes that a tail has carried. A later epoch takes them in.
 func (s *Schedule) Tailed(now time.Duration, changes int) {
 	if s.tailed == 0 {
 		s.tailedSince = now

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestSchedule plays changes of keys, a tick every quarter of a second, and holds the instants of new epochs to what they should be.
+// TestSchedule plays changes of keys, a tick every quarter of a second, and holds the instants of new epochs to what
+// they should be.
 func TestSchedule(t *testing.T) {
 	const s = time.Second
 	every := func(step time.Duration, from, to time.Duration, changes int) map[time.Duration]int {

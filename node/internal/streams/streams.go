@@ -1,5 +1,5 @@
-// Package streams opens and serves the streams of a node's protocols: framed messages under deadlines, in the scope of the
-// resource manager, counted.
+// Package streams opens and serves the streams of a node's protocols: framed messages under deadlines, in the scope of
+// the resource manager, counted.
 package streams
 
 import (
