@@ -62,7 +62,8 @@ func onOff(t *testing.T, defence string, test func(t *testing.T, lax string, on 
 	t.Run("off", func(t *testing.T) { test(t, defence, false) })
 }
 
-// TestFreshKeyIsConfirmedByLinks lets ten nodes, all linked and fully informed, look for keys that no summary shows yet.
+// TestFreshKeyIsConfirmedByLinks lets ten nodes, all linked and fully informed, look for keys that no summary shows
+// yet.
 func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 	onOff(t, "linked peers are asked", func(t *testing.T, lax string, on bool) {
 		p := newPlace(t, 1, lax, routing.Config{})
@@ -126,7 +127,8 @@ func TestLyingChild(t *testing.T) {
 	})
 }
 
-// TestChildNamesManyInVain lets a child return as many invented providers as an answer holds: an Any query asks few of them.
+// TestChildNamesManyInVain lets a child return as many invented providers as an answer holds: an Any query asks few of
+// them.
 func TestChildNamesManyInVain(t *testing.T) {
 	p := newPlace(t, 1, "", routing.Config{})
 	p.links("a-liar")
@@ -206,8 +208,8 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 	}
 }
 
-// TestBoastingInformant has a node of poor knowledge with two informants, one of which says that it knows everybody and
-// names nobody.
+// TestBoastingInformant gives a node of poor knowledge two informants. One says that it knows everybody, and names
+// nobody.
 func TestBoastingInformant(t *testing.T) {
 	onOff(t, "informants are remembered", func(t *testing.T, lax string, on bool) {
 		p := newPlace(t, 1, lax, routing.Config{})
@@ -234,7 +236,8 @@ func TestBoastingInformant(t *testing.T) {
 	})
 }
 
-// reach is how many peers a query for what nobody has comes to, of 400 whose directories show nothing, each with sixteen links.
+// reach is how many peers a query for what nobody has comes to, of 400 whose directories show nothing, each with
+// sixteen links.
 func reach(t *testing.T, lax string) (visited int, s routing.Stats) {
 	const n = 400
 	p := newPlace(t, 3, lax, routing.Config{Incomplete: func() bool { return true }})
@@ -260,7 +263,8 @@ func reach(t *testing.T, lax string) (visited int, s routing.Stats) {
 	return len(came), s
 }
 
-// TestReach shows what the order of one's own and the list of visited peers are for: a query of the same budget comes to more.
+// TestReach shows what the order of one's own and the list of visited peers are for: a query of the same budget comes
+// to more.
 func TestReach(t *testing.T) {
 	full, s := reach(t, "")
 	t.Logf("a query of %d messages comes to %d peers", s.Messages, full)
@@ -308,7 +312,8 @@ func (p *place) without(id overlay.PeerID, do func() time.Duration) time.Duratio
 	return do()
 }
 
-// TestSlowHolder lets others doubt a holder that answers slowly: it is waited for, by those who want one and who want all.
+// TestSlowHolder lets others doubt a holder that answers slowly: it is waited for, by those who want one and who want
+// all.
 func TestSlowHolder(t *testing.T) {
 	p := newPlace(t, 1, "", routing.Config{})
 	p.RTT = 300 * time.Millisecond

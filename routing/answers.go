@@ -49,7 +49,8 @@ func (r *Router) waitFor(q *flight, c *candidate, n int) {
 	}
 }
 
-// score lets the answer of a candidate count: for the query, for the peer's reputation, for the prior, and for who named it.
+// score lets the answer of a candidate count: for the query, for the peer's reputation, for the prior, and for who
+// named it.
 func (r *Router) score(q *flight, c *candidate, has bool) {
 	if has {
 		q.conclude(r.now, c.reason, Holds)

@@ -11,7 +11,8 @@ import (
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
-// blurred is a network of peers that each know the range of a depth around them well, and of the others hardly anything.
+// blurred is a network of peers that each know the range of a depth around them well, and of the others hardly
+// anything.
 func blurred(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node) {
 	t.Helper()
 	net := routingtest.NewNet(1)
@@ -50,7 +51,8 @@ func find(net *routingtest.Net, node *routingtest.Node, mode routing.Mode) (rout
 	return node.Done[0].Stats, found
 }
 
-// TestBlurredFindsAll: one peer of each range is asked, and whom these name. By the own directory alone, most peers are asked.
+// TestBlurredFindsAll: one peer of each range is asked, and whom these name. By the own directory alone, most peers are
+// asked.
 func TestBlurredFindsAll(t *testing.T) {
 	net, nodes := blurred(t, 64, 3)
 	var want []overlay.PeerID
@@ -86,8 +88,8 @@ func TestBlurredFindsAny(t *testing.T) {
 	}
 }
 
-// TestBlurredAndDenied: when all that could be asked about a range deny, a search for one holder goes by the own directory in the
-// end, and who denied is not asked again.
+// TestBlurredAndDenied: when all that could be asked about a range deny, a search for one holder goes by the own
+// directory in the end. It does not ask again those who denied.
 func TestBlurredAndDenied(t *testing.T) {
 	net, nodes := blurred(t, 64, 3)
 	nodes[17].Holds["k"] = true

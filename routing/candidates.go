@@ -14,7 +14,7 @@ const (
 	// likeliest first; names beyond it are ignored.
 	MaxCandidates = 2048
 	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
-	// Of a longer answer only so many are read.
+	// The rest of a longer answer is not read.
 	MaxNamesAny = 64
 	MaxNamesAll = 256
 
@@ -206,8 +206,8 @@ func (r *Router) wrongName(q *flight, c *candidate) {
 	r.giveUp(q, c.namedBy)
 }
 
-// silentName counts against an informant that a candidate which it named does not answer. One that named nobody else has told
-// nothing: another is asked.
+// silentName counts against an informant that a candidate which it named does not answer. If it named nobody else, its
+// answer is worth nothing: another is asked.
 func (r *Router) silentName(q *flight, c *candidate) {
 	if c.namedBy < 0 || r.cfg.Undefended.Has(defence.Silence) {
 		return
@@ -229,9 +229,9 @@ func (r *Router) giveUp(q *flight, voice int) {
 	r.dropNames(q, voice)
 }
 
-// dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names
-// that only this voice knew end here with All, which would ask them all; with Any they come last, for an informant may
-// have been deceived by others, and one of its names be right.
+// dropNames gives up what a voice named: it counts for no more than what the own directory says of it. Names that only
+// this voice knew end here with All, which would ask them all. With Any they come last: others may have deceived the
+// informant, and one of its names be right.
 func (r *Router) dropNames(q *flight, voice int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]

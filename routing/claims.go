@@ -16,8 +16,8 @@ type Claim struct {
 // vague is the false-positive rate above which a match says next to nothing.
 const vague = 0.5
 
-// Claims are the matches of a key in the directory, of peers that are trusted, in a fixed order: for choosing among peers for many
-// keys at once (package cover). Those of summaries that match more than half of all keys are left out.
+// Claims are the matches of a key in the directory, of trusted peers, in a fixed order. They serve to choose among
+// peers for many keys at once (package cover). Those of summaries that match more than half of all keys are left out.
 func (r *Router) Claims(key []byte, f summary.Fingerprint) (out []Claim) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(key, f) {

@@ -14,7 +14,7 @@ import (
 
 // View is what routing reads of the overlay; *overlay.Overlay is one. It is read during Step only.
 type View interface {
-	// Candidates are the peers whose summaries match a key, of which f is the fingerprint, in a fixed order.
+	// Candidates are the peers whose summaries match a key with fingerprint f, in a fixed order.
 	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
 	// FalseMatches is Σf, how many false candidates a query has on average.
 	FalseMatches() float64
@@ -24,15 +24,16 @@ type View interface {
 	Covers() coverage.Range
 	// Sharp is the range for which the directory can vouch, and in which few false matches are expected.
 	Sharp() coverage.Range
-	// Peers are those who can be asked about a range that they know better than most, in a fixed order; none where everybody knows all
-	// alike.
+	// Peers are those to ask about a range that they know better than most, in a fixed order; none where everybody
+	// knows all alike.
 	Peers() []coverage.Contact
-	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for everybody.
+	// Contacts are peers that can be asked about other ranges, in a fixed order; none where the directory is for
+	// everybody.
 	Contacts() []coverage.Contact
 	// Linked are the peers with an open link, sorted.
 	Linked() []overlay.PeerID
-	// Fresh is how old the knowledge of what a linked peer holds is: a key that it isn't a candidate for it lacked then. ok is
-	// false when that is not known.
+	// Fresh is how old the knowledge of what a linked peer holds is: a key that it isn't a candidate for it lacked
+	// then. ok is false when that is not known.
 	Fresh(p overlay.PeerID) (age time.Duration, ok bool)
 	// Origins is of how many peers the directory holds something.
 	Origins() int
@@ -46,18 +47,19 @@ type Config struct {
 	Has  func(key []byte) bool // whether this node holds a key; required
 	Rand *rand.Rand            // the only source of randomness; required
 
-	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by outcomes.
+	// Prior is the share of peers that hold a wanted key, to begin with, in (0, 1); 0: 0.045. It is refined by
+	// outcomes.
 	Prior float64
 	// Poor is the Σf above which a query asks an informant for candidates; 0: 4.
 	Poor float64
 	// PoorAll is the same for All queries, which would probe every false match; 0: 1.
 	PoorAll float64
-	// Useless is the Σf above which an informant's answer doesn't replace own probing, and the false matches expected
-	// at most among the names given to a peer that asks; 0: 16.
+	// Useless is the Σf above which an informant's answer doesn't replace own probing. It also bounds the false matches
+	// expected among the names given to a peer that asks. 0: 16.
 	Useless float64
-	// Incomplete says that there are peers of which the directory knows that they are, and nothing of what they hold: then
-	// All queries ask an informant too, and are forwarded when none answers. nil: never. (Queries of either mode that find
-	// nobody are forwarded whatever it says; own ones again and again while it says so.)
+	// Incomplete reports that the directory knows of peers without knowing what they hold. All queries then ask an
+	// informant too, and are forwarded when none answers. nil: never. (Queries of either mode that find nobody are
+	// forwarded whatever it says; own ones again and again while it says so.)
 	Incomplete func() bool
 
 	// Fresh is how old the knowledge of what linked peers hold may be, for queries that don't say; 0: 3 s.

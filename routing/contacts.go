@@ -10,14 +10,14 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// Where a directory covers a part of the network, a search covers the rest by contacts: peers that each know a range of it.
-// Their names are confirmed as an informant's are. The widest ranges come first, and an Any query asks few contacts at a
-// time. When each range was asked once and nobody was found, a second contact speaks for each: one alone may lie.
+// Where a directory covers a part of the network, a search covers the rest by contacts: peers that each know a range of
+// it. Their names are confirmed as an informant's are. The widest ranges come first, and an Any query asks few contacts
+// at a time. When each range was asked once and nobody was found, a second contact speaks for each: one alone may lie.
 
 const (
 	// contactsAtOnce is how many contacts an Any query asks at a time, to begin with.
 	contactsAtOnce = 2
-	// oneMoreEach so many contacts asked, one more is asked at a time: a long search is wider, and ends in time.
+	// After each oneMoreEach contacts asked, one more is asked at a time: a long search is wider, and ends in time.
 	oneMoreEach = 8
 	// contactMatches is how many false matches are expected among the names that a contact gives.
 	contactMatches = 1
@@ -87,8 +87,9 @@ func (q *flight) contactsAsked() int {
 	return n
 }
 
-// nextContact is whom to ask next, -1 for nobody: for what nobody has answered for, and then, while nobody is found, for what
-// one alone has. Nobody is asked a second time while the first still may answer, or somebody whom it named.
+// nextContact is the contact to ask next, -1 for nobody. It is for ranges that nobody has answered for and then, while
+// nobody is found, for those that one alone has. No second contact is asked while the first may still answer, or a peer
+// that it named. Nobody is asked a second time while the first still may answer, or somebody whom it named.
 func (r *Router) nextContact(q *flight) int {
 	asked, waits := make(map[int]bool, len(q.asks)), q.probing > 0 || q.next(r.bound(q)) >= 0
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
@@ -151,8 +152,8 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 	}
 }
 
-// judge tells the overlay whether a contact was right about a peer that holds the key: it should have named it, if that is of
-// the range that it answered for.
+// judge reports to the overlay whether a contact was right about a peer that holds the key. It should have named the
+// holder if that is of the range that it answered for.
 func (r *Router) judge(q *flight, a *ask, holder overlay.PeerID) {
 	if a.contact == 0 || !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/venn-p2p/venn/routing/routingtest"
 )
 
-// ranged is a network of peers that each know the range of a depth around them, and have two contacts in every other range.
+// ranged is a network of peers that each know the range of a depth around them, and have two contacts in every other
+// range.
 func ranged(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
 	t.Helper()
 	net := routingtest.NewNet(1)
@@ -106,8 +107,8 @@ func TestAllCovers(t *testing.T) {
 	}
 }
 
-// TestDenyingContacts: a contact that denies everything costs a second question, and is told of to the overlay. Where nobody
-// is asked a second time it hides all of its range.
+// TestDenyingContacts: a contact that denies everything costs a second question, and is reported to the overlay. Where
+// nobody is asked a second time it hides all of its range.
 func TestDenyingContacts(t *testing.T) {
 	found := func(secondVoices bool) (n int, judged []routing.ContactOutcome) {
 		net, nodes := ranged(t, 64, 3, routing.Config{})

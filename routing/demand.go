@@ -11,17 +11,17 @@ import (
 
 const (
 	demandHalved = 10 * time.Second // counts are halved so often
-	// demandError is the share of all counts by which an estimate may be too high: a peer is refused for what others asked only if
-	// all together cost fifty times what one may.
+	// demandError is the share of all counts by which an estimate may be too high. So a peer is refused for what others
+	// asked only if all together cost fifty times what one may.
 	demandError = 0.02
 	demandDelta = 0.02
 	// forDemand is the part of the places for searches of others that is kept for keys in demand.
 	forDemand = 4
 )
 
-// demand is what others ask for, in count-min sketches (Kirsch and Mitzenmacher, section 9): what each peer has cost and how often
-// each key was asked for. Old counts fade: they are halved every ten seconds. No peer can fill memory with names or keys. Each
-// sketch takes 4 KiB, from the first ask on; its seed is the node's secret.
+// demand counts in count-min sketches (Kirsch and Mitzenmacher, section 9) what each peer has cost and how often others
+// asked for each key. Old counts fade: they are halved every ten seconds. No peer can fill memory with names or keys.
+// Each sketch takes 4 KiB, from the first ask on; its seed is the node's secret.
 type demand struct {
 	seed        uint64
 	peers, keys *frequency.Sketch
@@ -53,8 +53,8 @@ func newCounts(seed uint64) *frequency.Sketch {
 	return s
 }
 
-// asked counts an ask for a key, and says whether that is in demand: asked for more than once, and for more than its share of errors,
-// so that no number of other keys makes it seem so.
+// asked counts an ask for a key, and reports whether the key is in demand. It is if it was asked for more than once,
+// and for more than its share of errors. So no number of other keys makes it seem so.
 func (d *demand) asked(f summary.Fingerprint) bool {
 	d.keys.Add(uint64(f), 1)
 	return float64(d.keys.Estimate(uint64(f))) > 1+float64(demandError*float64(d.keys.Total()))
@@ -65,8 +65,8 @@ func (d *demand) charge(p overlay.PeerID, messages int) {
 	d.peers.Add(match.Tie(d.seed, string(p)), uint32(max(messages, 0)))
 }
 
-// over says whether a peer has cost more than a rate of messages a second allows. A steady rate comes to between one and two times
-// what it is in the time between halvings, so twice is allowed, and a burst of as much.
+// over says whether a peer has cost more than a rate of messages a second allows. Between halvings a steady rate comes
+// to between one and two times its count, so twice is allowed, and a burst of as much.
 func (d *demand) over(p overlay.PeerID, rate int) bool {
 	return float64(d.peers.Estimate(match.Tie(d.seed, string(p)))) >= 2*float64(rate)*demandHalved.Seconds()
 }

@@ -50,7 +50,8 @@ func TestDemandOfMany(t *testing.T) {
 	}
 }
 
-// TestDemandOfFreshKeys: however many keys are asked for once, hardly one seems to be in demand, and one that is wanted does.
+// TestDemandOfFreshKeys: however many keys are asked for once, hardly one seems to be in demand, and one that is wanted
+// does.
 func TestDemandOfFreshKeys(t *testing.T) {
 	for _, perSecond := range []int{20, 100, 500} {
 		d := demand{seed: 1}

@@ -58,8 +58,8 @@ type Done struct {
 	Err   string
 }
 
-// Answer answers an [Asked]. Messages is what the request has cost here so far, all told, this answer not included
-// when it is the first. Depth is that of the range around this node that its directory covers.
+// Answer answers an [Asked]. Messages is what the request has cost here so far in all, this answer not included when it
+// is the first. Depth is that of the range around this node that its directory covers.
 type Answer struct {
 	Request  uint64
 	Depth    int

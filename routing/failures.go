@@ -15,8 +15,8 @@ const (
 	firstPause = time.Second
 	// It ends at lastPause: after a partition heals, peers are found again within seconds.
 	lastPause = 8 * time.Second
-	// A peer that is known by name alone rests nameRests times as long: the name may be invented, and another peer
-	// can say the same again and again.
+	// A peer known by name alone rests nameRests times as long. The name may be invented, and another peer can say the
+	// same again and again.
 	nameRests = 32
 	// forgiven is how long after its last failure a peer counts as any other again: its summary has expired by then.
 	forgiven = time.Hour
@@ -44,8 +44,8 @@ func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
 	r.failures.note(r.now, p, sure, true, longest)
 }
 
-// note takes in that a peer failed to answer, after which it rests so long at most. It is sure if the peer had all the time that an
-// answer may take.
+// note takes in that a peer failed to answer, after which it rests so long at most. It is sure if the peer had all the
+// time that an answer may take.
 func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, longest time.Duration) {
 	if *fs == nil {
 		*fs = failures{}

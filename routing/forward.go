@@ -10,15 +10,16 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// keepBack is the part of what is left of a budget that is not handed to children: it pays for confirming what they find.
+// keepBack is the part of what is left of a budget that is not handed to children: it pays for confirming what they
+// find.
 const keepBack = 4
 
 // worthSending is what a child must get at least: it can ask one peer then.
 const worthSending = forwardCost + confirmCost
 
-// worthForwarding says whether there are no contacts, or the query is blurred, and too few answered: nobody at all, for
-// linked peers may hold what no summary shows yet, or ever. With All, too few is also when the directory knows nothing of
-// some peers, and no informant that knows more has answered.
+// worthForwarding reports whether there are no contacts, or the query is blurred, and too few answered. Too few is
+// nobody at all, because linked peers may hold what no summary shows yet, or ever. With All, too few is also when the
+// directory knows nothing of some peers, and no informant that knows more has answered.
 func (r *Router) worthForwarding(q *flight) bool {
 	if q.hops <= 0 || len(q.cover.contacts) > 0 && !q.blurred {
 		return false
@@ -26,16 +27,16 @@ func (r *Router) worthForwarding(q *flight) bool {
 	return q.found == 0 || q.Mode == All && r.cfg.Incomplete() && !q.informed(r.cfg.Useless)
 }
 
-// worthForwardingAgain says whether those it was forwarded to may just not have known enough: an own query has found nobody,
-// and there are peers of which the directory knows nothing. Where those are most, the first few linked peers reach but a part
-// of what the budget is for.
+// worthForwardingAgain reports whether those it was forwarded to may just not have known enough. That is so if an own
+// query has found nobody, and there are peers of unknown collections. Where those are most, the first few linked peers
+// reach but a part of what the budget is for.
 func (r *Router) worthForwardingAgain(q *flight) bool {
 	return q.serves == nil && q.found == 0 && r.cfg.Incomplete()
 }
 
-// inOwnOrder are the linked peers that did not have the query yet and have not failed to answer it, in an order that every
-// node salts for itself: were it the same everywhere, all that forward a query would send it to the same few. Those that named wrong peers
-// before come last.
+// inOwnOrder are the linked peers that did not have the query yet and have not failed to answer it. Every node salts
+// the order for itself: if it were the same everywhere, all that forward a query would send it to the same few. Those
+// that named wrong peers before come last.
 func (r *Router) inOwnOrder(q *flight) []overlay.PeerID {
 	var out []overlay.PeerID
 	for _, p := range r.view.Linked() {
@@ -68,8 +69,8 @@ func (q *flight) failedHere(p overlay.PeerID) bool {
 	return ok && q.candidates[i].state == failed
 }
 
-// forward splits three quarters of what is left of the budget among linked peers; false when there is nobody, or nothing
-// left. A child has seven eighths of the time left, for its answer must travel.
+// forward splits three quarters of what is left of the budget among linked peers; false when there is nobody, or
+// nothing left. A child has seven eighths of the time left, for its answer must travel.
 func (r *Router) forward(q *flight) bool {
 	to := r.inOwnOrder(q)
 	left := q.Budget - q.spent

@@ -15,7 +15,8 @@ type Input interface{ input() }
 // Start opens a query.
 type Start struct{ Query Query }
 
-// Cancel ends a query with what it has. Unknown IDs are ignored, here and in all other inputs: the query may have ended.
+// Cancel ends a query with what it has. Unknown IDs are ignored, here and in all other inputs: the query may have
+// ended.
 type Cancel struct{ ID QueryID }
 
 // Confirmed is a peer's own word on whether it holds the key. RTT is the time that the question took.
@@ -27,8 +28,8 @@ type Confirmed struct {
 	Bytes int // of question and answer, for [Reason] alone
 }
 
-// ConfirmFailed says that a [Confirm] brought no answer. Here says that the question was not even sent, for want of room here:
-// that is not the peer's fault.
+// ConfirmFailed says that a [Confirm] brought no answer. Here says that the question was not even sent, for want of
+// room here: that is not the peer's fault.
 type ConfirmFailed struct {
 	ID   QueryID
 	Peer overlay.PeerID
@@ -51,7 +52,7 @@ type AskFailed struct {
 	Peer overlay.PeerID
 }
 
-// ForwardReturned is an answer, one of any number, to a forwarded query. Messages is the cost so far, all told.
+// ForwardReturned is an answer, one of any number, to a forwarded query. Messages is the cost so far, in all.
 type ForwardReturned struct {
 	ID        QueryID
 	From      overlay.PeerID
@@ -61,8 +62,8 @@ type ForwardReturned struct {
 	Bytes     int // of this answer, that of the first with the question, for [Reason] alone
 }
 
-// Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin, Want,
-// Budget, Deadline, Hops and Visited matter to searches only.
+// Asked is a peer's request. Request names the stream on which the answers go back, and only there. Nonce, Origin,
+// Want, Budget, Deadline, Hops and Visited matter to searches only.
 type Asked struct {
 	Request     uint64
 	From        overlay.PeerID

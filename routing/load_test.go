@@ -41,7 +41,8 @@ func newEquals(t *testing.T, n int) *Router {
 	return r
 }
 
-// TestLoadSpreads: of peers that match equally well those are asked first that have nothing to answer yet, whatever the key.
+// TestLoadSpreads: of peers that match equally well those are asked first that have nothing to answer yet, whatever the
+// key.
 func TestLoadSpreads(t *testing.T) {
 	r := newEquals(t, 10)
 	asked := map[overlay.PeerID]int{}

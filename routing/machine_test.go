@@ -16,7 +16,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// driver feeds a machine with inputs decoded from bytes, of any order and sense, and checks what must hold of its effects.
+// driver feeds a machine with inputs decoded from bytes, of any order and sense, and checks what must hold of its
+// effects.
 type driver struct {
 	data   []byte
 	router *routing.Router

@@ -6,10 +6,10 @@ import (
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
-// A name costs a liar nothing, and an address where nobody answers costs who dials it most. So a name for which nothing else
-// speaks is in doubt as soon as another from the same voice did not answer, or keeps the query waiting, unless that voice has
-// named a holder before. Names in doubt are asked last. They get a part of the budget, hold nothing up, and do not keep another
-// informant from being asked.
+// A name costs a liar nothing, and an address where nobody answers costs who dials it most. So a name that nothing else
+// supports is in doubt once another name from the same voice did not answer, or keeps the query waiting. It is not if
+// that voice has named a holder before. Names in doubt are asked last. They get a part of the budget, hold nothing up,
+// and do not keep another informant from being asked.
 
 // doubtShare: names in doubt may take one message of the budget in this many.
 const doubtShare = 4
@@ -53,7 +53,8 @@ func (r *Router) hopeful(q *flight) bool {
 	return false
 }
 
-// affordName takes the messages of a name in doubt off the budget and off their part of it; it passes over the name if that is used up.
+// affordName takes the messages of a name in doubt off the budget and off the part for names in doubt. It passes over
+// the name if that is used up.
 func (r *Router) affordName(q *flight, c *candidate) bool {
 	switch {
 	case doubtShare*(q.vain+confirmCost) > q.Budget:

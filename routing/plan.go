@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// sureRate is the false-positive rate up to which a poor directory's own matches are gone by: at the prior of one
-	// holder in twenty, such a match is as likely true as not.
+	// sureRate is the highest false-positive rate at which a poor directory goes by its own matches. At the prior of
+	// one holder in twenty, such a match is as likely true as not.
 	sureRate = 0.05
 	// maxAsks is the most informants of a query, maxAnswers the most of them that answer and are not in doubt.
 	maxAsks    = 6
@@ -34,11 +34,12 @@ const (
 
 // advance does what can be done now, and ends the query when nothing is left to do or to wait for.
 //
-// The plan, for both modes: confirm who matches; in a poor directory only sure matches, until an informant was asked (All:
-// at once; Any: when the sure matches failed) and its names were confirmed; if informants don't help, all matches. Then
-// failures once more. Then contacts, for what the directory does not cover (All: at once). A key that nobody named was
-// found to hold may be newer than all summaries: all linked peers are asked, if the budget is enough. Then forwarding,
-// again and again to other linked peers while nobody is found of many that are hidden.
+// The plan, for both modes: it confirms the peers that match. A poor directory confirms only sure matches at first. It
+// then asks an informant (All: at once; Any: when the sure matches failed) and confirms its names. If informants don't
+// help, it confirms all matches. Then it retries failures once. Then it asks contacts, for what the directory does not
+// cover (All: at once). A key that nobody named was found to hold may be newer than all summaries: all linked peers are
+// asked, if the budget is enough. Last it forwards the query, again and again to other linked peers while it finds
+// nobody and many peers are hidden.
 func (r *Router) advance(q *flight) {
 	if q.enough() {
 		r.end(q, Enough)
@@ -136,8 +137,8 @@ func (r *Router) consult(q *flight) {
 	r.emit(AskCandidates{ID: q.ID, To: peer, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 }
 
-// informant chooses whom to ask next: the best-informed linked peer if it knows clearly more than we; when it fails or
-// is poor itself, another linked peer, of which we know nothing.
+// informant chooses the peer to ask next: the best-informed linked peer if it knows clearly more than we. When that
+// fails or is poor itself, it is another linked peer, of unknown knowledge.
 func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64, ok bool) {
 	if !q.poor || q.blurred || r.settled(q) || len(q.asks) >= maxAsks || q.informed(r.cfg.Poor) { // contacts count: they know more
 		return "", 0, false
@@ -168,7 +169,7 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 	return "", 0, false
 }
 
-// informed says whether an informant of at most so many false matches has answered.
+// informed reports whether an informant of at most falseMatches false matches has answered.
 func (q *flight) informed(falseMatches float64) bool {
 	for _, a := range q.asks {
 		if a.contact == 0 && a.state == answered && a.falseMatches <= falseMatches {
@@ -216,8 +217,8 @@ func (q *flight) next(bound float64) int {
 	return -1
 }
 
-// width is how many confirmations may be under way: with All many; with Any as many as could suffice, more after every
-// miss and every hedge, and one more when the best candidate is unlikely.
+// width is how many confirmations may be under way. With All they are many. With Any they are as many as could suffice,
+// more after every miss and every hedge, and one more when the best candidate is unlikely.
 func (r *Router) width(q *flight, best *candidate) int {
 	if q.Mode == All {
 		return r.cfg.Parallel
@@ -264,8 +265,8 @@ func (r *Router) probe(q *flight) {
 	}
 }
 
-// hedge lets an Any query that waits too long ask more at a time: one more, then three, seven and so on, each wait twice
-// the one before.
+// hedge lets an Any query that waits too long ask more at a time. It asks one more, then three, seven and so on, and
+// each wait is twice the one before.
 func (r *Router) hedge(q *flight) {
 	if q.Mode != Any || q.probing == 0 || r.now < q.hedgeAt {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries; the machine uses those
+// QueryID names a query. The caller chooses IDs below [MaxQueryID], unused by its open queries. The machine uses those
 // above for requests that it serves, and they appear in its Confirm, AskCandidates and Forward effects.
 type QueryID uint64
 
@@ -27,8 +27,8 @@ const (
 
 func (m Mode) String() string { return name(int(m), "any", "all") }
 
-// Query is what a caller wants to know. It looks for others: this node is never a provider, and Stats.Self says whether it holds
-// the key itself. An Any query for one holder ends at once if it does, unless Others is set.
+// Query is what a caller wants to know. It looks for others: this node is never a provider, and Stats.Self says whether
+// it holds the key itself. An Any query for one holder ends at once if it does, unless Others is set.
 type Query struct {
 	ID          QueryID
 	Key         []byte // at most [MaxKey] bytes; must not change while the query is open
@@ -76,7 +76,8 @@ type Stats struct {
 	Messages    int  // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
 	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
-	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it asked everybody.
+	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it
+	// asked everybody.
 	AsOf    time.Duration
 	Explain []Reason // who was asked, in the order of asking
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// Router is the query machine of one node. See the package comment for what its driver owes. Not safe for concurrent use.
+// Router is the query machine of one node. See the package comment for what its driver owes. Not safe for concurrent
+// use.
 type Router struct {
 	cfg   Config
 	view  View

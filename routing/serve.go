@@ -15,8 +15,8 @@ const nameCost = 4
 type request struct {
 	number uint64 // the driver's name for the stream
 	from   overlay.PeerID
-	passed map[overlay.PeerID]bool // providers told or about to be
-	queue  []overlay.Record        // providers not yet told
+	passed map[overlay.PeerID]bool // providers sent or about to be
+	queue  []overlay.Record        // providers not yet sent
 }
 
 // asked serves a peer. What is malformed or too much is answered empty at once.
@@ -38,8 +38,8 @@ func (r *Router) asked(in Asked) {
 	}
 }
 
-// candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first, as
-// many as bring [Config.Useless] false matches at most and fit [MaxNames].
+// candidatesFor names who may hold the key: this node if it does, then the matches of the directory, likeliest first.
+// They bring at most [Config.Useless] false matches and fit [MaxNames].
 func (r *Router) candidatesFor(in Asked) []overlay.Record {
 	var out []overlay.Record
 	if r.cfg.Has(in.Key) {
@@ -84,9 +84,9 @@ func (r *Router) self() overlay.Record {
 	return overlay.Record{Peer: r.cfg.Self}
 }
 
-// admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many. The last
-// places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take all. A repeat, or what is
-// too much for one peer, makes no demand.
+// admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many.
+// The last places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take
+// all. A repeat, or what is too much for one peer, makes no demand.
 func (r *Router) admit(in Asked) bool {
 	name := r.nameOf(in)
 	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {
@@ -103,8 +103,8 @@ func (r *Router) admit(in Asked) bool {
 	return true
 }
 
-// nameOf is what a search is remembered by, to know a repeat. Who sends it is part of it, which nobody else can choose: no peer
-// can spend the name of another's query before that comes.
+// nameOf is what a search is remembered by, to know a repeat. Who sends it is part of it, which nobody else can choose:
+// no peer can spend the name of another's query before that comes.
 func (r *Router) nameOf(in Asked) sighting {
 	if r.cfg.Undefended.Has(defence.Sender) {
 		in.From = ""
@@ -133,8 +133,8 @@ func (r *Router) search(in Asked) {
 	r.launch(q)
 }
 
-// pass sends a provider on to the peer that asked: at once, or with the last answer when this one satisfies it or when an
-// answer before the last would take the place of a confirmation.
+// pass sends a provider on to the peer that asked, at once or with the last answer. It waits for the last answer when
+// this provider satisfies the query, or when the budget lacks the messages of another answer and a confirmation.
 func (r *Router) pass(q *flight, rec overlay.Record) {
 	s := q.serves
 	if s.passed[rec.Peer] || len(s.passed) >= MaxNames(q.Mode) {
@@ -150,8 +150,9 @@ func (r *Router) pass(q *flight, rec overlay.Record) {
 	s.queue = nil
 }
 
-// passOn takes in what a child says it found. A holder that the directory would name, too, is sent on: the origin confirms it. Any
-// other is confirmed here first, so that a child that invents holders is found out by who asked it, and nobody else asks for them.
+// passOn takes in what a child says it found. A holder that the directory would name, too, is sent on: the origin
+// confirms it. Any other is confirmed here first. So a child that invents holders is found out by the peer that asked
+// it, and nobody else asks for them.
 func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 	var unsure []overlay.Record
 	for _, rec := range q.fewNames(c, records) {

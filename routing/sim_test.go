@@ -18,8 +18,8 @@ type class struct {
 	rate func(rng *rand.Rand) float64
 }
 
-// classes are those of a network with lines of 256 kbit/s, 2 Mbit/s and 10 Mbit/s: of 120 others the slow know 90 by name
-// only, the middling ones have 1 to 5 false matches expected, the fast 0.1.
+// classes are those of a network with lines of 256 kbit/s, 2 Mbit/s and 10 Mbit/s. Of 120 others the slow know 90 by
+// name only. The middling expect 1 to 5 false matches, the fast 0.1.
 var classes = []class{
 	{"slow", func(rng *rand.Rand) float64 {
 		if rng.Float64() < 0.75 {
@@ -165,8 +165,8 @@ func (c *tally) add(s routing.Stats, held int, mode routing.Mode) {
 	c.elapsed += s.Elapsed
 }
 
-// TestNetworkOf121 shows the figures that the machine is to reach: recall 0.99 in every class, at most 8 probes a query
-// more than holders found, at most 0.1 false probes for those who know nearly everything.
+// TestNetworkOf121 holds the machine to its figures: recall 0.99 in every class, and at most 8 probes a query more than
+// holders found. Peers that know nearly everything make at most 0.1 false probes.
 func TestNetworkOf121(t *testing.T) {
 	const keys, each = 2000, 30
 	net, nodes := network(t, 1, keys)

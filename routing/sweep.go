@@ -9,7 +9,7 @@ import (
 )
 
 // sweep has all linked peers asked whether they hold a key that no summary shows, when the budget is enough for all of
-// them: the key may be newer than the summaries. It says whether anybody is to be asked.
+// them. The key may be newer than the summaries. It says whether anybody is to be asked.
 func (r *Router) sweep(q *flight) bool {
 	if q.swept || q.found > 0 || q.hops <= 0 || r.cfg.Undefended.Has(defence.Sweep) {
 		return false
@@ -50,8 +50,8 @@ func (r *Router) fresh(q *flight, p overlay.PeerID) (age time.Duration, ok bool)
 	return age, ok && age <= limit && !r.cfg.Undefended.Has(defence.Knowledge)
 }
 
-// settled says whether nobody need be asked who is no candidate: all peers known are linked, what they hold is known, and nobody
-// linked knows of others.
+// settled reports whether nobody but candidates need be asked: all peers known are linked, what they hold is known, and
+// nobody linked knows of others.
 func (r *Router) settled(q *flight) bool {
 	if q.looked {
 		return q.settled
@@ -70,8 +70,8 @@ func (r *Router) settled(q *flight) bool {
 	return q.settled
 }
 
-// heardFrom says whether a linked peer need not be asked whether it holds the key: it was, or had the query before, or would
-// have named itself.
+// heardFrom reports whether a linked peer need not be asked whether it holds the key. That is so if it was asked, had
+// the query before, or would have named itself.
 func (r *Router) heardFrom(q *flight, p overlay.PeerID) bool {
 	if q.excluded(r.cfg.Self, p) || q.childOf(p) != nil {
 		return true
@@ -99,8 +99,8 @@ func (r *Router) heldUp(q *flight) bool {
 // holdsUp says whether the answer of a candidate under way is to be waited for before the plan goes on.
 func (r *Router) holdsUp(q *flight, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
-// patience is how long the plan waits for the answer of a candidate: a short while if it failed to answer of late, or if
-// nothing speaks for it.
+// patience is how long the plan waits for the answer of a candidate. It is short if the candidate failed to answer of
+// late, or if nothing speaks for it.
 func (r *Router) patience(q *flight, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect:

@@ -20,8 +20,8 @@ func (q *flight) hadBefore(p overlay.PeerID) bool {
 	return len(q.visited) > 0 && slices.Contains(q.visited, Mark(q.nonce, p))
 }
 
-// visitedBy are the marks that go with a query to these children: those that it came with, this node, those asked here that
-// may have answered, and the children. A peer that failed is not among them: others may reach it.
+// visitedBy are the marks that go with a query to these children. They mark the peers that it came with, this node,
+// those asked here that may have answered, and the children. A peer that failed is not among them: others may reach it.
 func (r *Router) visitedBy(q *flight, children []overlay.PeerID) []uint32 {
 	if r.cfg.Undefended.Has(defence.Visited) {
 		return nil

@@ -79,9 +79,9 @@ func (r *Router) proved(p overlay.PeerID) bool {
 	return v.good >= 0.5 && v.good > v.bad && !r.cfg.Undefended.Has(defence.Voices)
 }
 
-// judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did well;
-// one whose names were given up, or who failed, or who named no holder though there was one, did badly: a contact, if there was one
-// in its range.
+// judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did
+// well. One did badly who failed, whose names were given up, or who named no holder though there was one. For a contact
+// it must be one in its range.
 func (r *Router) judgeVoices(q *flight) {
 	for _, a := range q.asks {
 		v := q.voices[a.voice]
@@ -105,9 +105,10 @@ func (r *Router) judgeVoices(q *flight) {
 	}
 }
 
-// bestInformed is the linked peer that expects the fewest false matches, among those that a query may ask and that say they
-// know of at least nine tenths as many peers as others do. One that has named holders before comes first if it knows
-// clearly more than we. One that is in doubt is not believed; its claims count only when nobody else makes any.
+// bestInformed is the linked peer that expects the fewest false matches, among those that a query may ask. It must also
+// say that it knows at least nine tenths as many peers as others do. One that has named holders before comes first if
+// it knows clearly more than we. One that is in doubt is not believed; its claims count only when nobody else makes
+// any.
 func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64, ok bool) {
 	var tiers [3][]overlay.Informant
 	for _, v := range r.view.Informants() {

@@ -1,4 +1,4 @@
-// Package agenda remembers before which time a task has nothing to do, so that a round costs what there is to do and not
+// Package agenda remembers the time before which a task has nothing to do. A round then costs what there is to do, not
 // what is known. It is a table of times, one for each task; looking is O(1).
 package agenda
 
@@ -19,7 +19,8 @@ func New(n int) Agenda { return make(Agenda, n) }
 // By makes a task due at a time at the latest. A time that has passed makes it due at once.
 func (a Agenda) By(task int, at time.Duration) { a[task] = min(a[task], at) }
 
-// Take says whether a task is due. If it is, the caller does it now, and it is not due again unless [Agenda.By] says so.
+// Take says whether a task is due. If it is, the caller does it now, and it is not due again unless [Agenda.By] says
+// so.
 func (a Agenda) Take(task int, now time.Duration) bool {
 	if now < a[task] {
 		return false

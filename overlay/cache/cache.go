@@ -11,8 +11,8 @@ import (
 )
 
 // Cache shares decoded, verified prefixes, and deltas made, among the nodes of one process. It changes no result:
-// Extend gives what [summary.Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do. Safe for
-// concurrent use; a nil cache shares nothing.
+// Extend gives what [summary.Prefix.Extend] gives, ApplyDelta and EncodeDelta what the functions of these names do.
+// Safe for concurrent use; a nil cache shares nothing.
 type Cache struct {
 	mu     sync.Mutex
 	limit  int

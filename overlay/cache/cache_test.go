@@ -58,7 +58,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDeltas: a cache gives what EncodeDelta and ApplyDelta give, refuses what they refuse, and shares what was applied.
+// TestCacheDeltas: a cache gives what EncodeDelta and ApplyDelta give, refuses what they refuse, and shares what was
+// applied.
 func TestCacheDeltas(t *testing.T) {
 	keys := someKeys(3, 5010)
 	old, next := build(keys[:5000], 1), build(keys[10:], 2)

@@ -38,8 +38,8 @@ func newDeltaKey(old *summary.Prefix, h *summary.Header, parts int) deltaKey {
 	return deltaKey{old.Header().Chain, h.Chain, group.Of(old.Header()), group.Of(h), parts}
 }
 
-// EncodeDelta is [summary.EncodeDelta] of the first parts of both prefixes. It does no work if it has done the same of late.
-// The result is not to be changed.
+// EncodeDelta is [summary.EncodeDelta] of the first parts of both prefixes. It does no work if it has done the same of
+// late. The result is not to be changed.
 func (c *Cache) EncodeDelta(old, next *summary.Prefix, parts int) ([]byte, error) {
 	parts = min(parts, old.Parts(), next.Parts())
 	if c == nil {
@@ -74,7 +74,8 @@ func (d *deltaCache) put(key deltaKey, delta []byte) {
 	}
 }
 
-// ApplyDelta is [summary.ApplyDelta]; without the work if another has applied the same delta to the same prefix of late.
+// ApplyDelta is [summary.ApplyDelta]; without the work if another has applied the same delta to the same prefix of
+// late.
 func (c *Cache) ApplyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
 	if c == nil {
 		return summary.ApplyDelta(old, h, delta)

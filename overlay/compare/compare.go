@@ -10,10 +10,10 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Samples keeps how much of one's own collection each of many others holds, by their samples: the own nodes lie in
-// an array of bits, and every sample's nodes are looked up there, which is the AND-merge of Papapetrou et al. (2010),
+// Samples keeps how much of one's own collection each of many others holds, by their samples. The own nodes lie in an
+// array of bits, and every sample's nodes are looked up there. This is the AND-merge of Papapetrou et al. (2010),
 // section 5. A sample of the default size takes about 3 µs. When one of the others changes, only its sample is counted
-// again; when the own collection has changed a little, only what changed is looked up in the samples.
+// again. When the own collection changes a little, only the changed nodes are looked up in the samples.
 //
 // The zero value knows nobody. Others are small numbers that the caller gives them. Not safe for concurrent use.
 type Samples struct {
@@ -116,9 +116,9 @@ func (c *Samples) Set(other int, p *summary.Prefix) {
 	c.count(o, p)
 }
 
-// Overlap estimates how many keys the own collection and another's share, from the samples; false when they say nothing:
-// without a sample, or where the own summary is not as deep as it. The interval is the normal one, of the given
-// confidence: for few keys [summary.EstimateOverlap] has a better one, and it uses all that is known.
+// Overlap estimates from the samples how many keys the own collection and another's share. It returns false without a
+// sample, or where the own summary is not as deep as it. The interval is the normal one, of the given confidence: for
+// few keys [summary.EstimateOverlap] has a better one, and it uses all that is known.
 func (c *Samples) Overlap(other int, confidence float64) (estimate.Interval, bool) {
 	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].nodes == notCompared {
 		return estimate.Interval{}, false

@@ -5,8 +5,8 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Sample is the sample that a prefix opens with: for those who compare it with one collection after another. It is immutable;
-// the zero value compares with nothing.
+// Sample is the sample that a prefix opens with: for those who compare it with one collection after another. It is
+// immutable; the zero value compares with nothing.
 type Sample struct {
 	prefix *summary.Prefix
 	nodes  []uint64 // nil: not decoded

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestShallow has one's own summary be held to any depth, and others first with no part and then with some: counts are those of the
-// keys wherever they can be.
+// TestShallow holds one's own summary to any depth, and others first with no part and then with some. Counts are those
+// of the keys wherever they can be.
 func TestShallow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for seed := range uint64(20) {

@@ -34,17 +34,18 @@ const (
 	MaxBits = 10
 	// MaxContacts is the most contacts that a table holds.
 	MaxContacts = ContactsEach << MaxBits
-	// deniedMost is how often a contact may deny what is there, and one time more for every deniedOf times that it was right.
-	// Then it is asked no more, and kept until a better one comes, so that it does not come back with a clean record.
+	// deniedMost is how often a contact may deny what is there, and one time more for every deniedOf times that it was
+	// right. Then it is asked no more, and kept until a better one comes, so that it does not come back with a clean
+	// record.
 	deniedMost = 2
 	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
 	failedMost = 2
 )
 
-// Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer keeps
-// of a range depends on both, not on who came first: so the load of one range is spread over all that cover it. Make one
-// with [NewContacts].
+// Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
+// keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
+// it. Make one with [NewContacts].
 type Contacts struct {
 	self    Place
 	bits    int // the depth of the buckets
@@ -57,8 +58,8 @@ func NewContacts(self Place) *Contacts {
 	return &Contacts{self: self, buckets: map[Range][]Contact{}, known: map[string]Range{}}
 }
 
-// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten. What others
-// said of a contact's depth counts no longer: their depths change as ours does. O(n).
+// SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten.
+// What others said of a contact's depth counts no longer: their depths change as ours does. O(n).
 func (t *Contacts) SetDepth(depth int) {
 	depth = min(max(depth, 0), MaxBits)
 	if depth == t.bits {
@@ -109,9 +110,9 @@ func (t *Contacts) ranges() func(yield func(Range) bool) {
 	}
 }
 
-// Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept: others may say
-// anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes only
-// where there is a place free. Those of the own range are no contacts.
+// Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept: others
+// may say anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes
+// only where there is a place free. Those of the own range are no contacts.
 func (t *Contacts) Add(c Contact) bool {
 	bucket := Around(c.Place, t.bits)
 	if t.bits == 0 || bucket.Contains(t.self) || c.Peer == "" {
@@ -140,8 +141,9 @@ func find(list []Contact, peer string) int {
 	return slices.IndexFunc(list, func(c Contact) bool { return c.Peer == peer })
 }
 
-// sort puts a bucket in order, best first: those that answer and were not caught denying, the widest, and then by a hash of
-// both ends. A contact of an address group that stands before it already comes after all others.
+// sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then the
+// widest, and then the order is by a hash of both ends. A contact of an address group that stands before it already
+// comes after all others.
 func (t *Contacts) sort(list []Contact) {
 	again := make(map[string]bool, len(list))
 	order := func(a, b Contact) int {
@@ -230,8 +232,8 @@ func (t *Contacts) Failed(peer string) {
 	t.change(peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks lists, in order, the ranges beside ours for which there are fewer contacts than wanted. Contacts that cover more than
-// their bucket count for every range that they cover. O(ranges + contacts), times the few that are wide.
+// Lacks lists, in order, the ranges beside ours for which there are fewer contacts than wanted. Contacts that cover
+// more than their bucket count for every range that they cover. O(ranges + contacts), times the few that are wide.
 func (t *Contacts) Lacks() []Range {
 	var wide, out []Range
 	for r := range t.ranges() {
@@ -260,9 +262,10 @@ func (t *Contacts) Lacks() []Range {
 	return out
 }
 
-// Next chooses whom to ask about what is not covered, of contacts that were not asked: the one that adds most to what is
-// covered, less for those that were caught or failed. Equals go by a hash of the key and the contact: every key has its own
-// order, so that no contact is everybody's first. It returns -1 if nobody adds anything. O(contacts log ranges).
+// Next chooses the contact to ask about what is not covered, of those not asked yet. It is the one that adds most to
+// what is covered, less for those that were caught or failed. Equals go by a hash of the key and the contact: every key
+// has its own order, so that no contact is everybody's first. It returns -1 if nobody adds anything. O(contacts log
+// ranges).
 func Next(contacts []Contact, covered *Set, asked func(i int) bool, key uint64) int {
 	best, most, tie := -1, 0.0, uint64(0)
 	for i := range contacts {

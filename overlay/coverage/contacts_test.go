@@ -134,7 +134,8 @@ func TestDenials(t *testing.T) {
 	}
 }
 
-// TestNext: the contacts asked cover everything that any of them covers, the widest first, and equals share the first place.
+// TestNext: the contacts asked cover everything that any of them covers, the widest first, and equals share the first
+// place.
 func TestNext(t *testing.T) {
 	c := NewContacts(0)
 	c.SetDepth(5)

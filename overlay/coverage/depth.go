@@ -33,19 +33,19 @@ func (m Means) Room() float64 {
 }
 
 const (
-	// planned is the part of the room that a range is chosen to take. The rest is for ranges that happen to hold more origins
-	// than others: with 80 planned they hold up to 100.
+	// planned is the part of the room that a range is chosen to take. The rest is for ranges that happen to hold more
+	// origins than others: with 80 planned they hold up to 100.
 	planned = 0.7
-	// widen is the part of the room that a range of one bit less must fit into before it is chosen instead. It is less than
-	// planned, so that a network whose size is near a bound does not make depths go to and fro.
+	// widen is the part of the room that a range of one bit less must fit into before it is chosen instead. It is less
+	// than planned, so that a network whose size is near a bound does not make depths go to and fro.
 	widen = 0.55
 	// whole is the part of the room that all origins must fit into before a peer that covers a part covers all again.
 	whole = 0.8
 )
 
-// Depth is the least depth at which the origins of a range fit into the room, of so many origins in all. Depth 0 may use all
-// of the room, for there is nothing beside it. It keeps the depth that a peer has as long as its range neither overflows nor
-// could be twice as wide with room to spare.
+// Depth is the least depth at which the origins of a range fit into the room, when there are origins in all. Depth 0
+// may use all of the room, for there is nothing beside it. It keeps the depth that a peer has as long as its range
+// neither overflows nor could be twice as wide with room to spare.
 func Depth(now int, m Means, origins float64) int {
 	room := m.Room()
 	fits := func(depth int) bool {
@@ -66,12 +66,12 @@ func Depth(now int, m Means, origins float64) int {
 	return depth
 }
 
-// countable is how many origins a range must hold for their number to say how many there are in all. Its relative standard
-// error is a quarter then.
+// countable is how many origins a range must hold for their number to say how many there are in all. Its relative
+// standard error is a quarter then.
 const countable = 16
 
-// Origins estimates how many origins there are, by the places known near our own, each counted once. The nearer a range, the
-// more of its origins are known, so the narrowest range that holds at least 16 is counted. O(n).
+// Origins estimates how many origins there are, by the places known near our own, each counted once. The nearer a
+// range, the more of its origins are known, so the narrowest range that holds at least 16 is counted. O(n).
 func Origins(self Place, places []Place) float64 {
 	if len(places) <= countable {
 		return float64(len(distinct(slices.Clone(places))))
@@ -108,8 +108,8 @@ func distinct(places []Place) []Place {
 	return slices.Compact(places)
 }
 
-// Median is the middle of estimates, so that a minority of liars cannot move it far; the lower one of an even number. It
-// sorts them. Of none it is 0.
+// Median is the middle of estimates, so that a minority of liars cannot move it far; the lower one of an even number.
+// It sorts them. Of none it is 0.
 func Median(estimates []float64) float64 {
 	if len(estimates) == 0 {
 		return 0

@@ -47,7 +47,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestOrigins estimates networks of which only the neighbourhood is known whole.
+// TestOrigins estimates the size of networks when only the neighbourhood is known whole.
 func TestOrigins(t *testing.T) {
 	for _, n := range []int{1, 10, 100, 3000, 30000} {
 		sum, trials := 0.0, 40

@@ -1,21 +1,22 @@
 // Package coverage says which part of a network one peer knows, and whom it asks about the rest.
 //
-// Every origin has a [Place], a hash of its peer id. A peer covers a [Range]: all places that share the first bits with its
-// own. At depth 0 the range is everybody. A network that fits into everybody's memory has no other depth. Where it does not
-// fit, each peer chooses the least depth that its memory and its line allow ([Depth]), and fills the range from the inside
-// out. Beside the range it keeps the peers anywhere that hold most of what it holds, and those that proved useful ([Keep]).
+// Every origin has a [Place], a hash of its peer id. A peer covers a [Range]: all places that share the first bits with
+// its own. At depth 0 the range is everybody. A network that fits into everybody's memory has no other depth. Otherwise
+// each peer chooses the least depth that its memory and its line allow ([Depth]), and fills the range from the inside
+// out. Beside the range it keeps the peers anywhere that hold most of what it holds, and those that proved useful
+// ([Keep]).
 //
-// For every other range a peer has contacts ([Contacts]): records of peers that cover it. A search asks its own directory, then
-// contacts for the ranges that nobody asked so far covers. A [Set] adds up what was covered.
+// For every other range a peer has contacts ([Contacts]): records of peers that cover it. A search asks its own
+// directory, then contacts for the ranges that nobody asked so far covers. A [Set] adds up what was covered.
 //
-// The similar are found by gossip ([Gossip]): a peer asks one of those most like itself who of those it knows is most like the
-// asker.
+// The similar are found by gossip ([Gossip]). A peer asks one of those most like itself which peers it knows are most
+// like the asker.
 //
-// What it costs, counted for 10,000 peers of 200 keys, 78 origins of the range and 49 similar ones kept: 6.3 messages a find,
-// and .994 of all finds within 128 messages. The first 128 heard of, kept instead, find .59.
+// The cost was counted for 10,000 peers of 200 keys, with 78 origins of the range and 49 similar ones kept. It is 6.3
+// messages a find, and .994 of all finds take at most 128 messages. The first 128 heard of, kept instead, find .59.
 //
-// Places follow from identities, and identities are cheap: whoever makes many can choose a range. So no rule here rests on one
-// contact, and none prefers a peer for having come first.
+// Places follow from identities, and identities are cheap: whoever makes many can choose a range. So no rule here rests
+// on one contact, and none prefers a peer for having come first.
 //
 // Pure values and rules: no I/O, no clock; randomness is passed in.
 package coverage

@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// strangerEvery so many rounds of gossip, a stranger is asked: the similar of the similar are often each other.
+	// strangerEvery is the period, in rounds of gossip, of asking a stranger: the similar of the similar are often each
+	// other.
 	strangerEvery = 4
-	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds that
-	// bring nothing.
+	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds
+	// that bring nothing.
 	firstRound = 2 * time.Second
 	lastRound  = 5 * time.Minute
 	// patientRounds is how many rounds in a row may bring nothing before the time between them doubles with each.
@@ -27,11 +28,12 @@ type Gossip struct {
 // Stranger says whether this round's question goes to a peer drawn from all rather than from the similar.
 func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery-1 }
 
-// Near says whether this round's question goes to a peer of the own range, if one is looked for there: every other round, so that
-// the similar learn of us meanwhile.
+// Near reports whether this round's question goes to a peer of the own range, if one is looked for there. It does every
+// other round, so that the similar learn of us meanwhile.
 func (g *Gossip) Near() bool { return g.round%2 == 0 }
 
-// Pick draws whom to ask this round, of n similar peers, the most similar first: the likelier the more similar. n is positive.
+// Pick draws whom to ask this round, of n similar peers, the most similar first: the likelier the more similar. n is
+// positive.
 func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 	return min(int(rng.ExpFloat64()*float64(n)/4), n-1)
 }
@@ -49,8 +51,8 @@ func (g *Gossip) Asked() time.Duration {
 	return wait
 }
 
-// Bar is the least overlap that is of interest, where the best peer known has this one: half of it, and a quarter after a round that
-// brought nobody. So those who are not alike are not fetched, whatever room there is.
+// Bar is the least overlap of interest when best is that of the best peer known. It is half of best, and a quarter
+// after a round that brought nobody. So those who are not alike are not fetched, whatever room there is.
 func (g *Gossip) Bar(best float64) float64 { return math.Ldexp(best, -1-min(g.vain, 1)) }
 
 // Learned notes that a round brought somebody new.
@@ -65,9 +67,9 @@ type Likeness struct {
 // Named is the most peers that an answer names.
 const Named = 8
 
-// Introduce chooses whom to name to a peer that asks for its like: those that the asker does not know and that hold more of
-// its collection than the least similar one that it keeps, most similar first, at most [Named]. Equals go by nearness to the
-// asker. It sorts all, and the answer is a part of it.
+// Introduce chooses the peers to name to a peer that asks for its like. They are unknown to the asker and hold more of
+// its collection than the least similar one that it keeps. The most similar come first, at most [Named]. Equals go by
+// nearness to the asker. It sorts all, and the answer is a part of it.
 func Introduce(asker Place, least float64, known func(Place) bool, all []Likeness) []Likeness {
 	slices.SortFunc(all, func(a, b Likeness) int {
 		switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Shares of the room for origins that each class has for certain. What a class leaves over goes to the others: to the range
-// first, then to the similar, to the useful, and to the rest.
+// Shares of the room for origins that each class has for certain. What a class leaves over goes to the others: to the
+// range first, then to the similar, to the useful, and to the rest.
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22
@@ -30,8 +30,8 @@ type Candidate struct {
 //   - the useful: those that proved useful most often;
 //   - the rest: from the inside out.
 //
-// Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same answer.
-// O(n log n).
+// Equals go by place, nearest first. When an origin came plays no part: the same origins in any order give the same
+// answer. O(n log n).
 func Keep(own Range, self Place, all []Candidate) []bool {
 	k := keeper{all: all, keep: make([]bool, len(all)), left: 1}
 	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }

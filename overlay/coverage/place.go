@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Place is where an origin stands among all: the first 64 bits of the hash of its peer id. It is the same under every seed of
-// a network.
+// Place is where an origin stands among all: the first 64 bits of the hash of its peer id. It is the same under every
+// seed of a network.
 type Place uint64
 
 // Distance is the XOR of two places: the nearer, the more first bits they share. It is 0 for equal places only.
@@ -15,8 +15,8 @@ func (p Place) Distance(q Place) uint64 { return uint64(p ^ q) }
 // MaxDepth is the greatest depth of a range. A network would need 10^11 peers to need more.
 const MaxDepth = 32
 
-// Range is all places that share their first Depth bits. Ranges are equal if they hold the same places. The zero Range is
-// everybody.
+// Range is all places that share their first Depth bits. Ranges are equal if they hold the same places. The zero Range
+// is everybody.
 type Range struct {
 	first Place // the least place in it
 	depth uint8

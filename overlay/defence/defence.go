@@ -1,12 +1,13 @@
-// Package defence names the defences that tests and experiments may switch off, to show that the attack that each is for
-// succeeds without it. Nobody else switches one off.
+// Package defence names the defences that tests and experiments may switch off, to show that the attack that each is
+// for succeeds without it. Nobody else switches one off.
 package defence
 
 // Off is a set of defences that are switched off. The zero value leaves all of them on.
 type Off uint32
 
 const (
-	// Credit lets a link that broke its claims stand back behind others: claims of newer epochs do not crowd out what others offer.
+	// Credit lets a link that broke its claims stand back behind others: claims of newer epochs do not crowd out what
+	// others offer.
 	Credit Off = 1 << iota
 	// Growth ends an ask that brings nothing new, however much is sent again.
 	Growth

@@ -9,19 +9,21 @@ import (
 
 // What peers answered is remembered, but fades: a peer that has lost keys may have them again.
 const (
-	// fadeEvery is how long it takes for answers to count half. Claims that none of 20 confirmations kept are believed again
-	// after one to two of these times.
+	// fadeEvery is how long it takes for answers to count half. Claims that none of 20 confirmations kept are believed
+	// again after one to two of these times.
 	fadeEvery = 10 * time.Minute
-	// fadeAgain is the least time between two fadings of one entry. A new epoch makes other claims, and so fades them early.
+	// fadeAgain is the least time between two fadings of one entry. A new epoch makes other claims, and so fades them
+	// early.
 	fadeAgain = time.Minute
 	// maxAnswers bounds how many count, and with them what a look at an audit costs.
 	maxAnswers = 256
-	// sureMatch is the least probability that a match is true for its confirmation to count (see package routing/match).
+	// sureMatch is the least probability that a match is true for its confirmation to count (see package
+	// routing/match).
 	sureMatch = 0.9
 )
 
-// answers is what confirmations have said of a peer's claims, of late. Those count whose match was true with probability
-// sureMatch at least.
+// answers is what confirmations have said of a peer's claims, of late. Those count whose match was true with
+// probability sureMatch at least.
 type answers struct {
 	hits, misses int
 	faded        time.Duration
@@ -67,8 +69,8 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 	}
 }
 
-// Outcome counts what confirmations with a peer brought. It says whether its claims are refuted now, which is new if there
-// were misses.
+// Outcome counts what confirmations with a peer brought. It says whether its claims are refuted now, which is new if
+// there were misses.
 func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
 	if e == nil {

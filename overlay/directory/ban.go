@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 )
 
-// An origin that signs two summaries under one epoch is banned: all that is held of it goes, and for a while nothing more is
-// taken in. Identities are free, so bans are few and small, and the oldest gives way.
+// An origin that signs two summaries under one epoch is banned. All that is held of it goes, and for a while nothing
+// more is taken in. Identities are free, so bans are few and small, and the oldest gives way.
 const (
 	banFor    = 24 * time.Hour
 	banMemory = 64       // bytes of a ban: its place in a map and in the order

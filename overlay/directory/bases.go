@@ -70,7 +70,7 @@ func bit(at, ep summary.Epoch) event.Bases {
 	return event.Bases(1) << (min(ep.Sequence-at.Sequence, 8) - 1) & event.MaxBases
 }
 
-// BasesOf returns the epochs before ep of which at least so many parts are held.
+// BasesOf returns the epochs before ep with at least parts parts held.
 func (e *Entry) BasesOf(ep summary.Epoch, parts int) event.Bases {
 	var all event.Bases
 	for p := range e.prefixes {
@@ -81,7 +81,7 @@ func (e *Entry) BasesOf(ep summary.Epoch, parts int) event.Bases {
 	return all
 }
 
-// Base returns the latest prefix of the epochs before ep that a mask names of which at least so many parts are held; nil if
+// Base returns the latest prefix that has at least parts parts, among the epochs before ep that mask names; nil if
 // there is none.
 func (e *Entry) Base(ep summary.Epoch, mask event.Bases, parts int) *summary.Prefix {
 	var best *summary.Prefix

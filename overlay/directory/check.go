@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Check counts again what the directory keeps count of, and returns every invariant that does not hold, joined. It looks at
-// all that is held; tests call it after every step.
+// Check counts again what the directory keeps count of, and returns every invariant that does not hold, joined. It
+// looks at all that is held; tests call it after every step.
 func (d *Directory) Check(now time.Duration) error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {
@@ -99,7 +99,7 @@ func (d *Directory) String() string {
 	return b.String()
 }
 
-// String describes the entry in a line: its index, tag, peer and state, and how much is held of which epochs.
+// String describes the entry in a line: its index, tag, peer and state, and for each epoch held the number of parts.
 func (e *Entry) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %016x %q %v", e.index, e.tag, e.peer, e.state)

@@ -9,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Config holds the parameters of a [Directory]. All must be set, unless it says otherwise; package overlay has the defaults.
+// Config holds the parameters of a [Directory]. All must be set, unless it says otherwise; package overlay has the
+// defaults.
 type Config struct {
 	Self          event.PeerID
 	Seed          summary.SeedTag // of the network
@@ -21,7 +22,7 @@ type Config struct {
 	Group      func(event.Record) string // what addresses have in common with those of others; nil: nothing
 	MaxGroup   int                       // entries of one group
 	Loop       bool                      // answer queries without an index, and keep encoded parts
-	Compared   int                       // how many of the best shares are estimated anew as more is known
+	Compared   int                       // how many of the best shares are estimated again as more is known
 
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	OpenRecord func(envelope []byte) (event.PeerID, error)

@@ -23,7 +23,7 @@ type Directory struct {
 	changes []Change
 
 	pending int            // entries that no summary has come of
-	origins int            // peers of which at least a sample is held
+	origins int            // peers with at least a sample held
 	held    int            // bytes of prefixes of others
 	records int            // bytes of what is signed about others
 	groups  map[string]int // entries by group of addresses
@@ -69,7 +69,7 @@ const (
 // link is what the directory knows of a linked peer.
 type link struct {
 	tag     uint64 // of the peer as an origin, under the present seed
-	brought int    // pending entries that it told of first
+	brought int    // pending entries that it named first
 }
 
 // New returns a directory that knows nobody.
@@ -94,8 +94,8 @@ func (d *Directory) Open(p event.PeerID) {
 	}
 }
 
-// Close notes that there is no connection to a peer any more. If its group of addresses is too full, for linked peers are not
-// kept out of it, its place there goes.
+// Close notes that there is no connection to a peer any more. If its group of addresses is too full, for linked peers
+// are not kept out of it, its place there goes.
 func (d *Directory) Close(p event.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
@@ -106,17 +106,17 @@ func (d *Directory) Close(p event.PeerID) {
 }
 
 const (
-	// MaxPending bounds the pending entries, and MaxPendingLink those that one link told of first.
+	// MaxPending bounds the pending entries, and MaxPendingLink those that one link named first.
 	MaxPending     = 1 << 14
 	MaxPendingLink = MaxPending / 4
 	// pendingFor is how long after the last ask a pending entry that nobody offers is kept.
 	pendingFor = 30 * time.Second
-	// unreachableAfter so many failed dials, a peer known by its record alone is forgotten.
+	// unreachableAfter is the number of failed dials after which a peer known by its record alone is forgotten.
 	unreachableAfter = 3
 )
 
-// Add returns the entry of an origin that a linked peer tells of. It makes one if the origin is in the range and there is
-// room for one more that nobody vouches for; it returns nil if there is none. A linked peer's own entry needs no room.
+// Add returns the entry of an origin that a linked peer tells of. It makes one if the origin is in the range and there
+// is room for one more that nobody vouches for, and returns nil otherwise. A linked peer's own entry needs no room.
 func (d *Directory) Add(now time.Duration, from event.PeerID, tag uint64) *Entry {
 	e := d.Tagged(tag)
 	if e != nil && e.state != Named {
@@ -157,7 +157,8 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 	return e
 }
 
-// mayAdd says whether there is room for one more pending entry that a link tells of. There always is for the linked peer's own.
+// mayAdd says whether there is room for one more pending entry that a link tells of. There always is for the linked
+// peer's own.
 func (d *Directory) mayAdd(l *link, tag uint64) bool {
 	if d.isTag(tag, l) && !d.cfg.Undefended.Has(defence.Ageing) {
 		return true
@@ -166,7 +167,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 		(d.isTag(tag, l) || len(d.byTag) <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
 }
 
-// create makes an entry of which nothing is held.
+// create makes an entry without a summary.
 func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
 	e := &Entry{index: d.freeIndex(), tag: tag, state: s, by: from, tried: now}
 	e.seconded = d.isOf(from, tag)
@@ -290,7 +291,8 @@ func (d *Directory) entryOf(tag uint64, p event.PeerID) *Entry {
 	return e
 }
 
-// Step does what time brings; the owner calls it about once a second. It returns the entries that may have to go: see [Stale].
+// Step does what time brings; the owner calls it about once a second. It returns the entries that may have to go: see
+// [Stale].
 func (d *Directory) Step(now time.Duration) []Stale {
 	d.endRotation(now)
 	return d.expire(now)

@@ -20,11 +20,12 @@ const (
 	Pending
 	// Foreign is a pending entry whose summary is under a seed that is not known here. It is not asked for.
 	Foreign
-	// Held is an entry of which one epoch is held; it answers queries.
+	// Held is an entry with one epoch held. It answers queries.
 	Held
-	// Replaced is an entry of which two epochs are held. The older one answers until the newer one is as deep.
+	// Replaced is an entry with two epochs held. The older one answers until the newer one is as deep.
 	Replaced
-	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that nothing up to it comes back.
+	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that nothing up to it
+	// comes back.
 	Expired
 )
 
@@ -63,8 +64,8 @@ type Entry struct {
 	grown    time.Duration // when the newest prefix last grew
 	limit    int           // parts to hold at most, once memory ran short; 0: no limit
 
-	by       event.PeerID  // which link first told of it, while it is pending
-	seconded bool          // another link has told of it since, or the peer itself
+	by       event.PeerID  // the link that named it first, while it is pending
+	seconded bool          // another link has named it since, or the peer itself
 	tried    time.Duration // when it was last asked for
 	group    string        // of addresses; see Config.Group
 	unwanted time.Duration // nothing is learned of it before then: its group is full
@@ -125,7 +126,7 @@ func (e *Entry) Newest() *summary.Prefix {
 // Gone says whether nothing is expected of the entry.
 func (e *Entry) Gone() bool { return e.state.gone() }
 
-// Epoch returns the newest epoch of which anything is held and how many of its parts are; zero if nothing is.
+// Epoch returns the newest epoch with anything held, and the number of its parts held; zero if nothing is.
 func (e *Entry) Epoch() (summary.Epoch, int) {
 	p := e.Newest()
 	if p == nil {
@@ -182,7 +183,8 @@ func (e *Entry) Rate() float64 {
 // Share returns the share of our collection that the peer holds, as estimated; the zero interval if it is not known.
 func (e *Entry) Share() estimate.Interval { return e.share.interval() }
 
-// Lacks returns the number of keys that the peer holds and we do not, as estimated; the zero interval if it is not known.
+// Lacks returns the number of keys that the peer holds and we do not, as estimated; the zero interval if it is not
+// known.
 func (e *Entry) Lacks() estimate.Interval { return e.lacks.interval() }
 
 // Judged says whether [Entry.Share] and [Entry.Lacks] are estimates of late.
@@ -197,8 +199,8 @@ func (e *Entry) RTT() time.Duration { return e.rtt }
 // DialFails returns how many dials of the peer failed since it was last heard of.
 func (e *Entry) DialFails() int { return e.dialFails }
 
-// Weight returns how much a fall of the peer's false-positive rate matters: 1 for a stranger, up to 2 for a peer like us, less
-// for one whose claims failed.
+// Weight returns how much a fall of the peer's false-positive rate matters. It is 1 for a stranger, up to 2 for a peer
+// like us, and less for one whose claims failed.
 func (e *Entry) Weight() float64 {
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
 	return (1 + float64(e.share.value)) * kept

@@ -14,8 +14,8 @@ const (
 	shareKept        = time.Minute // how long an estimate outlives the epochs that it was made of
 )
 
-// Estimate estimates how much of our collection the peers hold: of every peer by its sample, once that has come, and again,
-// a few in each round, of those with the best estimates, by all that is known of them. It says whether any estimate changed.
+// Estimate estimates how much of our collection the peers hold: first of every peer, by its sample. Then, a few in each
+// round, it estimates the best again by all that is known of them. It says whether any estimate changed.
 func (d *Directory) Estimate() (changed bool) {
 	if d.Own().cur == nil || !d.estimate {
 		return false
@@ -51,8 +51,8 @@ func (d *Directory) Estimate() (changed bool) {
 	return changed
 }
 
-// insertShare puts an entry in its place among the best so far, as many as best has room for. Of equal ones the first stays
-// before.
+// insertShare puts an entry in its place among the best so far, as many as best has room for. Of equal ones the first
+// stays before.
 func insertShare(best []*Entry, e *Entry) []*Entry {
 	at := len(best)
 	for at > 0 && best[at-1].share.value < e.share.value {
@@ -104,8 +104,8 @@ func (e *Entry) outdateShare(now time.Duration) {
 	}
 }
 
-// SureMatches says whether a key of ours that matches the entry's summary is held by the peer, if its share is true, with
-// probability sureMatch.
+// SureMatches says whether a key of ours that matches the entry's summary is held by the peer, if its share is true,
+// with probability sureMatch.
 func (e *Entry) SureMatches() bool {
 	if e.cur == nil || e.judged == 0 {
 		return false

@@ -9,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Stale names an entry whose time is over. It is to be removed, unless Offerable and some link says that it holds anything of it.
+// Stale names an entry whose time is over. It is to be removed, unless Offerable and some link says that it holds
+// anything of it.
 type Stale struct {
 	Index     int
 	Offerable bool
@@ -18,8 +19,9 @@ type Stale struct {
 // Asked notes that an entry is asked for.
 func (d *Directory) Asked(now time.Duration, i int) { d.entries[i].tried = now }
 
-// expire forgets summaries whose lifetime is over, and returns entries that may have to go. The epoch of an expired summary
-// is remembered for one more lifetime: others, who received it later, may still hold it, and it would go round for ever.
+// expire forgets summaries whose lifetime is over, and returns entries that may have to go. The epoch of an expired
+// summary is remembered for one more lifetime. Else it would go round for ever, because others, who received it later,
+// may still hold it.
 func (d *Directory) expire(now time.Duration) (stale []Stale) {
 	if !d.due.Take(dueExpiry, now) {
 		return nil

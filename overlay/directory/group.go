@@ -11,8 +11,9 @@ import (
 const unwantedFor = 10 * time.Minute
 
 // joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
-// there are too many of them: then nothing is to be learned of the entry for a while. Addresses are what a peer says of
-// itself: so the bound does not keep out linked peers, and who only has a record makes room for who has a summary (proven).
+// there are too many of them: then nothing is to be learned of the entry for a while. Addresses are a peer's own
+// claims, so the bound does not keep out linked peers. A peer with only a record makes room for one with a summary
+// (proven).
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, proven bool) bool {
 	if d.cfg.Group == nil {
 		return true

@@ -20,7 +20,7 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// filled is a directory that holds whole summaries of so many origins of so many keys, settled.
+// filled is a settled directory that holds whole summaries of the given number of origins, each of keys keys.
 func filled(t testing.TB, origins, keys int) *Directory {
 	rng := rand.New(rand.NewPCG(1, 7))
 	d := alone(rng, Config{Memory: 1 << 40, MaxOrigins: 1 << 20})

@@ -38,8 +38,8 @@ func keep(d *Directory, now time.Duration) {
 	d.Changes()
 }
 
-// ghosts is how many entries stay, and whether an honest origin is taken in, some time after a link has named peers that there
-// are not, in sessions without end.
+// ghosts returns how many entries stay, and whether an honest origin is taken in, some time after an attack. In the
+// attack a link names peers that do not exist, in sessions without end.
 func ghosts(t *testing.T, cfg Config, later time.Duration) (stay int, taken bool) {
 	cfg.Memory, cfg.MaxOrigins = 64<<20, 1<<17
 	d := alone(rand.New(rand.NewPCG(1, 3)), cfg)
@@ -92,8 +92,8 @@ func TestGhostsOfManyLinks(t *testing.T) {
 	}
 }
 
-// twins is how many of many identities that sign two summaries each are remembered, and whether an honest origin is taken in
-// after some time.
+// twins is how many of many identities that sign two summaries each are remembered, and whether an honest origin is
+// taken in after some time.
 func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken bool) {
 	cfg.Memory, cfg.MaxOrigins = 100_000, 1000
 	d := alone(rand.New(rand.NewPCG(1, 2)), cfg)
@@ -145,8 +145,8 @@ func TestBansEnd(t *testing.T) {
 	}
 }
 
-// crowded is whether peers of a group of addresses are known that a liar has filled with records: a linked one, and one with a
-// summary.
+// groupLie returns whether two peers are known whose group of addresses a liar has filled with records: a linked one,
+// and one with a summary.
 func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 	cfg.Memory, cfg.MaxOrigins, cfg.MaxGroup = 64<<20, 1000, 8
 	cfg.Group = func(event.Record) string { return "same" }

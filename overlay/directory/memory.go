@@ -7,26 +7,27 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The directory keeps to [Config.Memory]. What it takes is counted: the prefixes (the decoded form; the parts as received only
-// of those that grew of late, or are large, for they can be encoded again), the index over them, and for every entry its
-// records and a constant. When it is too much, what is worth least goes first:
+// The directory keeps to [Config.Memory]. It counts what it takes: the prefixes, the index over them, and for every
+// entry its records and a constant. A prefix counts decoded. Its parts as received count only if it grew lately or is
+// large, because others can be encoded again. When it is too much, what is worth least goes first:
 //
 //  1. bases, and what is encoded of small prefixes;
 //  2. the last part of those prefixes whose last part is worth least a byte, down to the sample; parts dropped are not
 //     asked for again while memory is short;
-//  3. whole entries: those known by their record alone and those that are covered, then those of least weight (less for each
+//  3. whole entries: those known by their record alone and those that are covered, then those of least weight (less for
+//     each
 //     dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a confirmed hit, go after all
 //     others, as long as they take no more than half of the memory: so no crowd of new identities displaces them.
 //
-// Each time somewhat more is freed than is needed, so that a look at all entries is paid for by many inputs: of whole entries
-// a sixteenth, for that is quick; of parts, each of which is an entry's place in the index written again, only as much as
-// takes a fraction of a second. Once entries had to go no new ones are made until an eighth of the memory is free: those that
-// went would only come back, and those known are a sample of all.
+// Each time it frees somewhat more than it needs, so that many inputs pay for a look at all entries. Of whole entries,
+// which are quick, it frees a sixteenth. Each part costs a rewrite of an entry's place in the index, so it frees only
+// as many as take a fraction of a second. Once entries had to go, no new ones are made until an eighth of the memory is
+// free. Those that went would only come back, and those known are a sample of all.
 const (
 	entryMemory  = 900 // bytes of an entry, without records and prefixes: its fields, its place in the maps, some trades
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries: more are not noted
-	moreParts    = 256  // one in so many bytes is freed beyond need, of parts
+	moreParts    = 256  // of parts, one byte in this number is freed beyond need
 	moreEntries  = 16   // and of entries
 	restoreBelow = 0.75 // of the memory: if less is taken, parts that were dropped may be asked for again
 )
@@ -58,8 +59,8 @@ func (d *Directory) compactOlder(now, than time.Duration) {
 	}
 }
 
-// compacted is a prefix in the form in which it is kept for long. Where many directories share the prefixes a form of each
-// one's own would take more.
+// compacted is a prefix in the form in which it is kept for long. Where many directories share the prefixes a form of
+// each one's own would take more.
 func (d *Directory) compacted(p *summary.Prefix) *summary.Prefix {
 	if d.cfg.Loop || p.EncodedBytes() > compactBytes {
 		return p

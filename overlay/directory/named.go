@@ -8,16 +8,17 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// Records in hellos are how a newcomer hears of peers to connect with. Anybody can make records of peers that there are not, so
-// the entries known by a record alone wait in a queue that ages: few of each link, few in all, each for a while.
+// Records in hellos are how a newcomer hears of peers to connect with. Anybody can make records of peers that do not
+// exist, so the entries known by a record alone wait in a queue that ages. The queue takes few of each link and few in
+// all, each for a while.
 const (
 	maxNamed     = 1 << 10
 	maxNamedLink = 64
 	namedFor     = 10 * time.Minute
 )
 
-// name returns the entry of an origin, a new one that is known by its record alone if there is none. It returns nil if there is
-// no room; a linked peer's own needs none.
+// name returns the entry of an origin, a new one that is known by its record alone if there is none. It returns nil if
+// there is no room; a linked peer's own needs none.
 func (d *Directory) name(now time.Duration, from event.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil {
 		return e

@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A directory that cannot hold everybody holds a range of places, and beside it those that are like us or proved useful: see
-// package coverage. Lines about origins outside of the range are not taken in.
+// A directory that cannot hold everybody holds a range of places, and beside it those that are like us or proved
+// useful: see package coverage. Lines about origins outside of the range are not taken in.
 
 // SetRange says which places are wanted. At first all are.
 func (d *Directory) SetRange(r coverage.Range) { d.within, d.sigma = r, unknownSigma }
@@ -43,8 +43,8 @@ func (d *Directory) refuse(tag uint64, room bool) {
 	}
 }
 
-// Refused returns the places of the lines that were not taken in since the last call. It is valid until the next call of any
-// method.
+// Refused returns the places of the lines that were not taken in since the last call. It is valid until the next call
+// of any method.
 func (d *Directory) Refused() []coverage.Place {
 	r := d.refused
 	d.refused = d.refused[:0]
@@ -66,8 +66,8 @@ func (d *Directory) Crowded() bool { return 10*d.unlinked() >= 9*d.cfg.MaxOrigin
 // unlinked is the number of entries that count, about: linked peers do not.
 func (d *Directory) unlinked() int { return len(d.byTag) - d.owns - len(d.links) }
 
-// Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory for it,
-// and returns nil if there is none: [Directory.KeepToRoom] weighs it against the others.
+// Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory
+// for it, and returns nil if there is none: [Directory.KeepToRoom] weighs it against the others.
 func (d *Directory) Invite(now time.Duration, from event.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil && e.state != Named {
 		return e
@@ -78,8 +78,8 @@ func (d *Directory) Invite(now time.Duration, from event.PeerID, tag uint64) *En
 	return d.await(now, from, tag)
 }
 
-// KeepToRoom forgets the entries for which there is no room, by the rule of package coverage. keep says who stays in any case.
-// gone is told of each before it goes.
+// KeepToRoom forgets the entries for which there is no room, by the rule of package coverage. keep says who stays in
+// any case. It calls gone with each before it goes.
 func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) {
 	if d.unlinked() <= d.cfg.MaxOrigins {
 		return
@@ -122,7 +122,8 @@ func (d *Directory) Judge(e *Entry) {
 	}
 }
 
-// Meet takes in a signed record of a peer that another vouches for. The record was verified. It says whether it is news.
+// Meet takes in a signed record of a peer that another vouches for. The record was verified. It says whether it is
+// news.
 func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) bool {
 	tag := group.Tag(d.cfg.Seed, string(r.Peer))
 	e := d.Tagged(tag)
@@ -138,8 +139,8 @@ func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) b
 	return true
 }
 
-// Average returns how many bytes of memory an origin takes on average, of those of which a part is held, with the first part of its
-// summary alone: more is dropped before an origin is. n is how many there are.
+// Average returns the mean bytes of memory of an origin with at least a part held, if only the first part of its
+// summary stays. More is dropped before an origin is. n is how many there are.
 func (d *Directory) Average() (memory float64, n int) {
 	for _, e := range d.Others() {
 		if e != nil && e.cur != nil {

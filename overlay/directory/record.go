@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 )
 
-// LearnRecord takes in a peer's certified addresses, from a linked peer. A record that does not verify is a fault of the
-// sender's; "" otherwise.
+// LearnRecord takes in a peer's certified addresses, from a linked peer. A record that does not verify is a fault of
+// the sender's; "" otherwise.
 func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Record) event.Fault {
 	if r.Peer == d.cfg.Self {
 		return ""
@@ -42,7 +42,7 @@ func (d *Directory) Keep(signed []byte) []byte {
 	return d.cfg.Keep(signed)
 }
 
-// SomeRecords returns the records of peers drawn at random: at most so many, and as far as their sizes fit a room.
+// SomeRecords returns at most most records of peers drawn at random, as far as their sizes fit room.
 func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []event.Record {
 	others := make([]event.Record, 0, len(d.entries))
 	for _, e := range d.Others() {

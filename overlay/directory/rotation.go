@@ -10,17 +10,18 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A network rotates its seed peer by peer: each, when it changes, takes in summaries under the seed before for a while, and
-// publishes one of its own there too ([Config.Previous]). Until all have changed,
+// A network rotates its seed peer by peer. When a peer changes, it takes in summaries under the seed before for a
+// while, and publishes one of its own there too ([Config.Previous]). Until all have changed,
 //
-//   - a peer that has not is known by its summary under the previous seed, which is asked, compared and indexed under that;
-//   - a peer that has is known by the one under the current seed. Of its other one the sample is kept as well, but only for
-//     those who have not changed: it is passed on to them, and they fetch from the origin itself what they want of the rest;
-//   - who has not changed cannot read summaries under a seed that it does not know. It is nobody's fault that one came; the
-//     entry becomes [Foreign], and is not asked for again.
+//   - a peer that has not is known by its summary under the previous seed, which is asked, compared and indexed under
+//     that;
+//   - a peer that has is known by the one under the current seed. Of its other one only the sample is kept, for peers
+//     that have not changed. It is passed on to them, and they fetch the rest that they want from the origin itself;
+//   - who has not changed cannot read summaries under a seed that it does not know. It is nobody's fault that one came;
+//     the entry becomes [Foreign], and is not asked for again.
 //
-// An origin has an entry for each of its summaries, whose tags name each other ([summary.SeedTag.Rotated]): they are siblings.
-// One of them stands for the peer in all that the directory says; the other is covered.
+// An origin has an entry for each of its summaries, whose tags name each other ([summary.SeedTag.Rotated]): they are
+// siblings. One of them stands for the peer in all that the directory says; the other is covered.
 
 // rotation is what there is of the previous seed, while it lasts.
 type rotation struct {
@@ -95,7 +96,8 @@ func (d *Directory) part(e *Entry) {
 	}
 }
 
-// Covered says whether the sibling stands for the entry's peer: that under the current seed, as soon as anything is held of it.
+// Covered says whether the sibling stands for the entry's peer: that under the current seed, as soon as anything is
+// held of it.
 func (e *Entry) Covered() bool {
 	return e.sibling != nil && e.sibling.cur != nil && (e.old || e.cur == nil)
 }

@@ -8,8 +8,8 @@ import (
 // seconders is the number of links below which the word of one is enough: there may be no second that could know.
 const seconders = 4
 
-// second notes that a link tells of an entry. An origin costs a liar nothing to invent; for honest ones a second link soon
-// speaks, or the origin itself.
+// second notes that a link tells of an entry. An origin costs a liar nothing to invent; for honest ones a second link
+// soon speaks, or the origin itself.
 func (d *Directory) second(e *Entry, from event.PeerID) {
 	if e.seconded || from == e.by && !d.isOf(from, e.tag) {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// crowd is an overlay that holds summaries of so many peers, in the form for long: of up to so many keys, to different depths, each
-// useful to a different degree. It has one byte of memory too few.
+// crowd is an overlay that holds summaries of peers peers in the form for long. They have up to keys keys and different
+// depths, and are useful to different degrees. It has one byte of memory too few.
 func crowd(t testing.TB, peers, keys int) *Directory {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -113,8 +113,8 @@ func TestShedDropsWhatIsWorthLeast(t *testing.T) {
 	}
 }
 
-// Peers that have proved useful go after all others, though they came first and weigh no more; but they take no more than half of
-// the memory.
+// Peers that have proved useful go after all others, though they came first and weigh no more. But they take no more
+// than half of the memory.
 func TestUsefulOnesStay(t *testing.T) {
 	for _, useful := range []int{10, 90} {
 		d := crowd(t, 100, 300)

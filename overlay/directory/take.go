@@ -65,7 +65,8 @@ func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in e
 	return r
 }
 
-// lengthen verifies a run or a delta and returns the longer prefix: nil if there is none, for which nobody may be at fault.
+// lengthen verifies a run or a delta and returns the longer prefix: nil if there is none, for which nobody may be at
+// fault.
 func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
 	if in.Delta != nil {
 		return d.applyDelta(e, base, in)
@@ -80,8 +81,8 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 	return p, Result{}
 }
 
-// applyDelta brings an origin to a new epoch by a delta; empty is the prefix of no parts of that epoch, or what is held of
-// it. It is no fault that the base of a delta is no longer held.
+// applyDelta brings an origin to a new epoch by a delta. empty is the prefix of no parts of that epoch, or its prefix
+// held. It is no fault that the base of a delta is no longer held.
 func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsReceived) (*summary.Prefix, Result) {
 	p, err := d.applied(e, empty, in)
 	switch {
@@ -106,8 +107,8 @@ func (d *Directory) applied(e *Entry, empty *summary.Prefix, in event.PartsRecei
 	return nil, summary.ErrBase
 }
 
-// open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's prefix of
-// no parts; nil if it is not taken in, for which nobody may be at fault.
+// open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's
+// prefix of no parts; nil if it is not taken in, for which nobody may be at fault.
 func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*summary.Prefix, event.Fault) {
 	h, err := d.cfg.OpenHeader(in.Envelope)
 	switch {
@@ -135,8 +136,8 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	return base, ""
 }
 
-// compare opens an envelope that came for an epoch of which p is held, but is not its header. The same header may have been
-// signed again.
+// compare opens an envelope that came for the epoch of p, the prefix held, but is not its header. The same header may
+// have been signed again.
 func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	h, err := d.cfg.OpenHeader(envelope)
 	held := p.Header()
@@ -199,8 +200,8 @@ func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in eve
 }
 
 const (
-	// freshWithin is how long the older epoch may answer while newer ones come and none gets as deep. An origin that changes
-	// faster than a line carries would stay at its first epoch otherwise.
+	// freshWithin is how long the older epoch may answer while newer ones come and none gets as deep. An origin that
+	// changes faster than a line carries would stay at its first epoch otherwise.
 	freshWithin = 30 * time.Second
 	// freshRate is the false-positive rate that a newer epoch must have reached to answer then.
 	freshRate = 0.25
@@ -228,8 +229,8 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 	return replaced
 }
 
-// overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated for too
-// long.
+// overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated
+// for too long.
 func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
 	return e.state == Replaced && now >= e.outdated+freshWithin && p.FalsePositiveRate() <= freshRate
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestVague: an origin outside of the own range is a candidate once enough of its summary is held; one of the range is at once.
+// TestVague: an origin outside of the own range is a candidate once enough of its summary is held; one of the range is
+// at once.
 func TestVague(t *testing.T) {
 	for _, loop := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(1, 11))

@@ -8,8 +8,8 @@ import (
 )
 
 // Candidates returns the entries whose answering prefix contains a key, in the order of their indexes. f is the key's
-// fingerprint under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may be
-// any. The result is valid until the next call.
+// fingerprint under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may
+// be any. The result is valid until the next call.
 func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 	var old summary.Fingerprint
 	if d.previous != nil {
@@ -36,8 +36,8 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 // vagueRate is the false-positive rate above which a summary says little about a key.
 const vagueRate = 0.5
 
-// vague says whether so little is held of an origin outside of the own range that it is no candidate. Those of its range
-// know it better, and name it if it may have the key.
+// vague says whether so little is held of an origin outside of the own range that it is no candidate. Those of its
+// range know it better, and name it if it may have the key.
 func (d *Directory) vague(e *Entry) bool {
 	return d.within.Depth() > 0 && e.Rate() > vagueRate && !d.within.Contains(d.Place(e))
 }
@@ -58,13 +58,14 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 	}
 }
 
-// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody vouches for.
+// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody
+// vouches for.
 func (d *Directory) Ignored() int { return d.ignored }
 
-// FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
-// false-positive rates of all peers known, 1 for those that nothing is held of though they are said to have published.
-// Peers known by their record alone do not count, nor those that may be invented, nor those that do not hold what they
-// claim: no query for all holders asks them. Origins with too little held to ask them do not count either.
+// FalseMatches returns the expected number of peers that a query for a key nobody holds would match. It is the sum of
+// the false-positive rates of all peers known. A peer with nothing held counts 1 if it is said to have published. Peers
+// known by their record alone do not count, nor those that may be invented or do not hold what they claim. No query for
+// all holders asks them. Origins with too little held to ask them do not count either.
 func (d *Directory) FalseMatches() float64 {
 	if d.sigma == unknownSigma {
 		d.sigma = 0
@@ -77,7 +78,8 @@ func (d *Directory) FalseMatches() float64 {
 	return d.sigma
 }
 
-// Incomplete says whether there are peers, within reach, that nothing is held of. Those that may be invented do not count.
+// Incomplete says whether there are peers, within reach, that nothing is held of. Those that may be invented do not
+// count.
 func (d *Directory) Incomplete() bool {
 	for _, e := range d.Others() {
 		if e != nil && (e.state == Pending || e.state == Named) && e.dialFails == 0 && !e.Covered() && !d.Invented(e) {

@@ -22,8 +22,8 @@ type SendCatalogue struct {
 	Items []Item
 }
 
-// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0. Or it
-// sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
+// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
+// Or it sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
 type SendParts struct {
 	To       PeerID
 	Group    group.ID
@@ -35,8 +35,8 @@ type SendParts struct {
 }
 
 // RequestParts asks a peer for parts First..End-1 on a stream of their own, dialling it by its certified addresses when
-// it is not linked. Where its record is not given, only a connection that there is will do. A delta from one of the Bases may
-// answer. It is answered by [PartsReceived] or [FetchFailed].
+// it is not linked. Where its record is not given, only a connection that there is will do. A delta from one of the
+// Bases may answer. It is answered by [PartsReceived] or [FetchFailed].
 type RequestParts struct {
 	From       Record
 	Group      group.ID
@@ -62,11 +62,12 @@ type Connect struct{ To Record }
 // Protect keeps the connection of a linked peer that chose this node as its neighbour.
 type Protect struct{ Peer PeerID }
 
-// Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs it.
+// Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs
+// it.
 type Disconnect struct{ Peer PeerID }
 
-// Audit checks what a neighbour claims to have in common with us: it is asked for some keys of our own, drawn at random from all
-// that Claims matches. It is answered by an [Outcome], or not at all.
+// Audit checks what a neighbour claims to have in common with us. It asks the neighbour for some keys of our own, drawn
+// at random from all that Claims matches. It is answered by an [Outcome], or not at all.
 type Audit struct {
 	Of     Record
 	Claims *summary.Prefix

@@ -45,8 +45,8 @@ type CatalogueReceived struct {
 	Bytes int // on the wire
 }
 
-// PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at part
-// 0; with a delta comes the header, and the record if it is a new one.
+// PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at
+// part 0. With a delta comes the header, and the record if it is new.
 type PartsReceived struct {
 	From     PeerID
 	Way      Way

@@ -5,8 +5,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Inquiry asks a peer to name others: some that are near the asker, some of ranges in which it knows nobody, and those that
-// are most like it.
+// Inquiry asks a peer to name others: some near the asker, some of ranges in which the asker knows nobody, and those
+// most like it.
 type Inquiry struct {
 	Depth int            // of the asker's own range
 	Near  bool           // it looks for peers of its own range
@@ -16,13 +16,15 @@ type Inquiry struct {
 	Own   []Introduction // its own summary, at most one; none if the peer has it
 }
 
-// KnownOrigin names an origin that an asker knows: the first bits of its place, and the last of the sequence number of its epoch.
+// KnownOrigin names an origin that an asker knows: the first bits of its place, and the last of the sequence number of
+// its epoch.
 type KnownOrigin struct {
 	Place    uint32
 	Sequence uint16
 }
 
-// Introduction is the summary of a peer that another passes on unasked: its first parts, with the signed header and record.
+// Introduction is the summary of a peer that another passes on unasked: its first parts, with the signed header and
+// record.
 type Introduction struct {
 	Envelope, Record []byte
 	Run              summary.Run

@@ -1,6 +1,5 @@
-// Package event is the vocabulary of package overlay's machines: the inputs that they are given, the effects that they
-// answer with, and the values that both carry. It has no behaviour of its own. Drivers use the names that package overlay
-// has for all of these.
+// Package event is the vocabulary of package overlay's machines: their inputs, their effects, and the values that both
+// carry. It has no behaviour of its own. Drivers use the names that package overlay has for all of these.
 package event
 
 import "github.com/venn-p2p/venn/overlay/group"
@@ -32,7 +31,7 @@ type Hello struct {
 	Up, Down     uint64   // declared rates of the sender's line, bit/s; 0: not declared
 	Measured     uint64   // rate at which trains of the receiver's messages came in, bit/s; 0: not measured
 	FalseMatches float64  // expected false matches of the sender's directory (see Overlay.FalseMatches of package overlay)
-	Origins      int      // peers of which the sender holds at least a sample
+	Origins      int      // peers with at least a sample held by the sender
 	Neighbour    bool     // the sender counts the receiver among its neighbours
 	Full         bool     // the sender takes no further neighbours
 	Tails        bool     // the sender understands tails (package tails)
@@ -47,9 +46,9 @@ type Hello struct {
 // MaxHelloRecords is the most records that a hello carries.
 const MaxHelloRecords = 16
 
-// Item is one line of a catalogue: how many parts of an epoch the sender holds, and up to which part it asks the
-// receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too: from which it can make deltas,
-// and, if it asks, those of which it has at least Want parts, so that a delta may answer.
+// Item is one line of a catalogue. Have is how many parts of an epoch the sender holds. Want is the part up to which it
+// asks the receiver to send (0: it asks for nothing). Bases are the earlier epochs that it holds too, from which it can
+// make deltas. If it asks, they are those with at least Want parts, so that a delta may answer.
 type Item struct {
 	Group      group.ID
 	Have, Want uint16

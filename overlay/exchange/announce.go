@@ -12,8 +12,9 @@ import (
 // so one is made only where it can change what the peer does:
 //
 //   - the first time for an epoch, unless the peer is known to hold as much;
-//   - again when what we hold has doubled since (or is all there is, or has stopped growing) and the peer has taken what
-//     it was told of, at most every announceEvery; to a peer that has not, at most every announceLazily;
+//   - again when what we hold has doubled since (or is all there is, or has stopped growing) and the peer has taken
+//     what was announced. That is at most every announceEvery; to a peer that has not taken it, at most every
+//     announceLazily;
 //   - to the origin itself, so that it knows that somebody else serves its parts.
 //
 // Our own summary is announced to one link at a time (see ownTurns).
@@ -86,14 +87,14 @@ func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix
 	return event.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts()), Bases: e.BasesOf(ep, 1)}
 }
 
-// told says that a link knows, or needs not know, how much we hold of an origin.
+// told reports whether a link knows, or need not know, how much we hold of an origin.
 func (x *Exchange) told(l *link, e *origin, p *summary.Prefix) bool {
 	t, ep, have := l.known(e.Index()), p.Header().Epoch, p.Parts()
 	return have == 0 || int(t.toldHave) >= have ||
 		e.Peer() != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
-// ripe says whether a link that has not been told should hear now how much we hold of an origin.
+// ripe reports whether a link that does not know how much we hold of an origin should hear it now.
 func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix) bool {
 	t, have := l.known(e.Index()), p.Parts()
 	if t.toldHave == 0 {
@@ -111,7 +112,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 const (
 	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
 	ownTurnMost = 2 * time.Second
-	// ownTakes is how lately a part must have been sent for those told to count as taking it.
+	// ownTakes is how lately a part must have been sent for the first copy to count as being taken.
 	ownTakes = 3 * time.Second
 	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell, while it has few.
 	ownSlowAfter = 10 * time.Second
@@ -121,10 +122,10 @@ const (
 	copyingMost = time.Minute
 )
 
-// announceOwn tells one more link of our own summary: the fastest first, and the next one when the line can have sent it
-// once; of equally fast ones, one near us, whose focus we are in, then that which has most of it. The mesh brings it to the
-// others. On a slow line the next one is told while nobody takes the first copy, and when that is out, but not one that has heard of
-// it from elsewhere.
+// announceOwn announces our own summary to one more link: the fastest first, and the next one when the line can have
+// sent it once. Of equally fast links it prefers one near us, whose focus we are in, then the one that has most of it.
+// The mesh brings it to the others. On a slow line the next one follows while nobody takes the first copy, and when
+// that is out. It is not one that has heard of the summary from elsewhere.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item) {
 	own := x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
@@ -165,7 +166,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item)
 	return to, []event.Item{x.tell(now, to, own, own.Held())}
 }
 
-// ownTold says whether all links have been told of our own summary that will be.
+// ownTold reports whether our own summary has been announced to all links that need it.
 func (x *Exchange) ownTold() bool {
 	own := x.origins[0]
 	if own.Held() == nil {
@@ -189,8 +190,8 @@ func (x *Exchange) ownCopy() time.Duration {
 // slowLine says whether the line is too slow to send our own summary to every neighbour.
 func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
 
-// copying says whether a slow line is still sending the first copy of our own summary: nobody else can send that, so what
-// others can relay waits.
+// copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send that, so
+// what others can relay waits.
 func (x *Exchange) copying() bool {
 	own := x.origins[0]
 	return own.Held() != nil && x.now-own.Since() < copyingMost && x.slowLine() && x.copies.end < own.Held().Parts()

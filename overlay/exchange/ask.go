@@ -102,15 +102,17 @@ func (x *Exchange) timeOut(now time.Duration) {
 const (
 	// doublings is how often the time for which a link is left alone about an origin doubles.
 	doublings = 3
-	// distrustAfter so many asks, a link that has brought nothing at all is asked for one thing at a time.
+	// distrustAfter is the number of asks after which a link that has brought nothing at all is asked for one thing at
+	// a time.
 	distrustAfter = 8
-	// claimsUnkept is how many of these are a fault. A useful one that is busy with its own summary brings nothing of others for a
-	// while.
+	// claimsUnkept is how many of these are a fault. A useful one that is busy with its own summary brings nothing of
+	// others for a while.
 	claimsUnkept = 128
 )
 
-// failed notes that a link has not brought what it was asked of an origin: it is left alone about that origin for a while, and from
-// the second failure in a row on twice as long each time, for else one that lies would keep those that don't from being asked.
+// failed notes that a link has not brought what it was asked of an origin. The link is left alone about that origin for
+// a while, and from the second failure in a row on twice as long each time. Else one that lies would keep those that
+// don't from being asked.
 func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return

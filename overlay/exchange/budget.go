@@ -8,12 +8,12 @@ import (
 // UndeclaredRate is the rate, in bit/s, that a line counts as having when its owner declares none.
 const UndeclaredRate = 10_000_000
 
-// Burst is how many bytes a line of so many bytes a second may send at once after a pause: one second's worth, and at
+// Burst is how many bytes a line of the given rate may send at once after a pause. It is one second's worth, and at
 // least 16 KiB so that a slow line can carry a message at all.
 func Burst(bytesPerSecond float64) float64 { return max(16<<10, bytesPerSecond) }
 
-// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down bit/s:
-// the given share of the slower end.
+// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down
+// bit/s. It is the given share of the slower end.
 func LinkRate(up, down uint64, share float64) float64 {
 	return share * float64(min(cmp.Or(up, UndeclaredRate), cmp.Or(down, UndeclaredRate))) / 8
 }
@@ -41,16 +41,17 @@ const reserve = 2 << 10
 // allows says whether n bytes may go now.
 func (b *budget) allows(n int) bool { return b.tokens-reserve >= float64(n) }
 
-// allowsWhole is allows for what cannot be split: when it is larger than a burst it goes from a full bucket and is paid for
-// afterwards, for otherwise it would never go.
+// allowsWhole is allows for what cannot be split. Larger than a burst, it would never go, so it goes from a full bucket
+// and is paid for afterwards.
 func (b *budget) allowsWhole(n int) bool {
 	return b.tokens-reserve >= min(float64(n), Burst(b.rate)-reserve)
 }
 
 func (b *budget) take(n int) { b.tokens -= float64(n) }
 
-// gathered is the part of a burst that a line which is used up gathers before the next plan. A plan looks at all that is wanted: on a
-// slow line it would come five times a second otherwise, mostly to find that nothing fits. It is below what spare asks for.
+// gathered is the part of a burst that a line which is used up gathers before the next plan. A plan looks at all that
+// is wanted. On a slow line it would else come five times a second, mostly to find that nothing fits. It is below what
+// spare asks for.
 const gathered = 1.0 / 3
 
 // gather is how long it takes until n bytes may go, and some more.

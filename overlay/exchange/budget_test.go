@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A token bucket lets through what a ledger of all that was taken would: never more than burst + rate × time in any span.
+// A token bucket lets through what a ledger of all that was taken would: never more than burst + rate × time in any
+// span.
 func TestBudgetAgainstSlowTwin(t *testing.T) {
 	type payment struct {
 		at    time.Duration

@@ -12,8 +12,8 @@ import (
 type LinkBudget struct {
 	Peer    event.PeerID
 	Out, In float64 // bytes a second to the peer and from it, as declared or measured; 0 until it has said hello
-	// Spent is the share of the burst to the peer that is used up: 0 after a pause, 1 when nothing may go but a hello, above
-	// it when a message was larger than a burst.
+	// Spent is the share of the burst to the peer that is used up. It is 0 after a pause, 1 when nothing may go but a
+	// hello, and above 1 after a message larger than a burst.
 	Spent float64
 }
 
@@ -40,8 +40,8 @@ func (x *Exchange) Budgets(now time.Duration) Budgets {
 // LineOut is how many bytes a second of summaries the node's own line bears outwards.
 func (x *Exchange) LineOut() float64 { return x.up.rate }
 
-// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step: what its link and the node's own
-// line have left. It is below 0 after a message that was larger than a burst.
+// Room is how many bytes may go to a linked peer now: what its link and the node's own line have left. now is not
+// before the last Step. The room is below 0 after a message that was larger than a burst.
 func (x *Exchange) Room(now time.Duration, p event.PeerID) int {
 	l, ok := x.links[p]
 	if !ok {
@@ -94,7 +94,8 @@ func (x *Exchange) Offered(i int) bool {
 // boasters: one link in this many may boast of how many peers it knows.
 const boasters = 3
 
-// OriginsSaid returns the largest number of peers that linked peers say they know, without the word of the third that says most.
+// OriginsSaid returns the largest number of peers that linked peers say they know, without the word of the third that
+// says most.
 func (x *Exchange) OriginsSaid() int {
 	if len(x.order) == 0 {
 		return 0
@@ -114,7 +115,7 @@ func (x *Exchange) OriginsSaid() int {
 // Informant is a linked peer, and what it says of its directory.
 type Informant struct {
 	Peer         event.PeerID
-	Origins      int     // peers of which it says to hold at least a sample
+	Origins      int     // peers with at least a sample held, as it says
 	FalseMatches float64 // that it expects of a query
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// Round is one round with all links: what we ask for, what we announce, what we send. short says that the directory has no
-// memory for further samples.
+// Round is one round with all links: what we ask for, what we announce, what we send. short says that the directory has
+// no memory for further samples.
 func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.at(now)
 	x.equals = x.fastest()
@@ -66,8 +66,8 @@ func (x *Exchange) Came(now time.Duration, from event.PeerID, bytes int) bool {
 	return ok
 }
 
-// Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is not to be
-// believed.
+// Line takes in one line of a linked peer's catalogue, about an entry. It is false when the rest of the catalogue is
+// not to be believed.
 func (x *Exchange) Line(from event.PeerID, i int, it event.Item) bool {
 	l, e := x.links[from], x.origins[i]
 	if x.isOwn(e) && e.unpublished(it) {
@@ -113,8 +113,8 @@ func (x *Exchange) heard(l *link, e *origin, it event.Item) {
 	}
 }
 
-// unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run it may be
-// of an earlier one.
+// unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run
+// it may be of an earlier one.
 func (e *origin) unpublished(it event.Item) bool {
 	if e.Held() == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// Check counts again what the exchange keeps count of, and returns every invariant that does not hold, joined. It looks at all
-// origins and links; tests call it after every step.
+// Check counts again what the exchange keeps count of, and returns every invariant that does not hold, joined. It looks
+// at all origins and links; tests call it after every step.
 func (x *Exchange) Check(now time.Duration) error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {

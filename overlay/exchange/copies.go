@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// copies tells how far the first copy of our own summary has got. A line too slow to send many copies sends one, part by
-// part to whoever takes them first; the mesh brings them to the others.
+// copies tells how far the first copy of our own summary has got. A line too slow to send many copies sends one, part
+// by part to whoever takes them first; the mesh brings them to the others.
 type copies struct {
 	end  int           // parts that have left us
 	last time.Duration // when one last did, beyond the sample

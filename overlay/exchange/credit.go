@@ -7,9 +7,10 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// A claim is cheap: whoever says that it has newer epochs of all origins is asked for them before anybody who tells the truth. So
-// a link's claims are credit. Each ask that brings nothing spends some, each that brings what was claimed gives some back,
-// and time does. The claims of a link without credit count only where no link with credit offers anything.
+// A claim is cheap: whoever says that it has newer epochs of all origins is asked for them before anybody who tells the
+// truth. So a link's claims are credit. Each ask that brings nothing spends some, each that brings what was claimed
+// gives some back, and time does. The claims of a link without credit count only where no link with credit offers
+// anything.
 const (
 	fullCredit  = 8
 	creditEvery = time.Minute // time gives back one
@@ -88,7 +89,7 @@ func (x *Exchange) recall(now time.Duration, l *link) {
 	l.markBlames()
 }
 
-// markBlames marks the trades of which there is blame.
+// markBlames marks the trades with blame.
 func (l *link) markBlames() {
 	for i := range l.blames {
 		l.trade(i).blamed = true

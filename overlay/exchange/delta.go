@@ -12,31 +12,32 @@ import (
 
 // A new epoch mostly says what the one before it said. Who holds an earlier epoch of an origin asks for the difference:
 //
-//   - A holder keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and says with each announcement
-//     which ([event.Item].Bases). An ask says which the asker holds, at least as deep as it wants the new one.
-//   - The holder answers with the signed header and the delta from the latest epoch that both hold, or, if there is none
-//     or it is no smaller, with parts. The delta is charged as parts are, and goes before deeper parts: it costs little and
-//     keeps all that is known of a peer.
-//   - The receiver applies it; the result is verified against the chain of the new header, so whoever applied a delta holds
-//     the same prefix as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
+//   - A holder keeps, beside the newest epoch, up to maxBases earlier ones for keepBases, and says with each
+//     announcement which ([event.Item].Bases). An ask says which the asker holds, at least as deep as it wants the new
+//     one.
+//   - The holder answers with the signed header and the delta from the latest epoch that both hold. If there is none,
+//     or it is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper parts: it
+//     costs little and keeps all that is known of a peer.
+//   - The receiver applies it and verifies the result against the chain of the new header. So it holds the same prefix
+//     as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.
 //
-// Making or applying a delta takes time and memory in proportion to the collection (about 24 bytes a key), so there are none
-// for collections over MaxDeltaKeys, and in one tick deltas of at most that many keys in all are made. Deltas made
+// Making or applying a delta takes time and memory in proportion to the collection (about 24 bytes a key). So there are
+// none for collections over MaxDeltaKeys, and in one tick deltas of at most that many keys in all are made. Deltas made
 // are kept while they are asked for, up to madeBytes.
 const (
 	madeBytes = 1 << 20
 	// maxDeltaBytes is the most that a delta may take: it goes in one message.
 	maxDeltaBytes = 64 << 10
-	// deltaPatience is how long, after a new epoch was first heard of, somebody is awaited who has a delta to it, of the
-	// whole depth.
+	// deltaPatience is how long, after a new epoch was first heard of, somebody is awaited who has a delta to it, of
+	// the whole depth.
 	deltaPatience = 2 * time.Second
 	// deltaValue puts a delta before deeper parts, and behind the samples of origins not known at all.
 	deltaValue = 1e3
 )
 
-// deltaOffer turns the offer of a newer epoch, or of more of it, into one of a delta, of those links that can make it and reach
-// deepest. wait says that it is better to ask nobody yet.
+// deltaOffer turns the offer of a newer epoch, or of more of it, into one of a delta. It keeps the links that can make
+// it and reach deepest. wait says that it is better to ask nobody yet.
 func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	e := of.e
 	deepest := e.Deepest(of.epoch)
@@ -94,8 +95,8 @@ const (
 	deltaGoes
 )
 
-// makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds, and
-// charges it, if the budgets carry it now. record is nil when the asker has it.
+// makeDelta makes the delta that answers an ask for parts of p up to end, from one of the bases that the asker holds.
+// It charges the delta, if the budgets carry it now. record is nil when the asker has it.
 func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases event.Bases, end int) (delta, record []byte, s serving) {
 	old := e.Base(p.Header().Epoch, bases, end)
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
@@ -147,7 +148,7 @@ func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, in event.P
 type madeDeltas struct {
 	made  []madeDelta
 	bytes int
-	keys  int // of collections of which deltas were made in this tick
+	keys  int // keys of the collections with deltas made in this tick
 }
 
 type madeDelta struct {

@@ -19,7 +19,8 @@ const (
 	requestWait = 5 * time.Second // how long one may wait for budget
 )
 
-// Request takes in a direct request about an entry, nil if there is none. It is answered at once or as soon as the budgets allow.
+// Request takes in a direct request about an entry, nil if there is none. It is answered at once or as soon as the
+// budgets allow.
 func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *directory.Entry) {
 	x.at(now)
 	if of == nil || len(x.requests) >= maxRequests || in.First < 0 || in.End <= in.First {

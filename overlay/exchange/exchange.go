@@ -72,7 +72,8 @@ type origin struct {
 	quiet      time.Duration // nobody offered more when last looked; not looked again before then
 }
 
-// Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the defaults.
+// Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the
+// defaults.
 type Config struct {
 	Self                     event.PeerID
 	Up, Down                 uint64  // rates of the own line that are reckoned with, bit/s
@@ -89,7 +90,8 @@ type Rand interface {
 	Int64N(n int64) int64
 }
 
-// New returns an exchange without links, for a directory with so many entries of our own. It appends its effects to out.
+// New returns an exchange without links, for a directory with the given entries of our own. It appends its effects to
+// out.
 func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 	x := &Exchange{
 		cfg: cfg, out: out, links: map[event.PeerID]*link{}, memories: map[event.PeerID]*memory{}, owns: len(own), due: agenda.New(dueTasks),
@@ -157,7 +159,7 @@ func (x *Exchange) forget(e *origin) {
 	}
 }
 
-// renewed notes that there is a newer epoch of an origin: nobody has been told of it.
+// renewed notes that there is a newer epoch of an origin, which nobody has heard of.
 func (x *Exchange) renewed(e *origin) {
 	e.refusals = 0
 	for _, l := range x.order {
@@ -165,7 +167,7 @@ func (x *Exchange) renewed(e *origin) {
 	}
 }
 
-// toTell notes that all links may have to be told of an origin.
+// toTell marks an origin as possibly to be announced to all links.
 func (x *Exchange) toTell(e *origin) {
 	for _, l := range x.order {
 		l.untold.add(e.Index())

@@ -6,9 +6,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
-// Where no line carries much of everybody's summary, each peer's line is for a range around its own place first: the focus.
-// A peer knows that range well, and asks others about the rest. Until its focus is whole it asks for nothing deeper of other
-// origins, for whoever serves that could serve somebody's focus instead.
+// Where no line carries much of everybody's summary, each peer's line is for a range around its own place first: the
+// focus. A peer knows that range well, and asks others about the rest. Until its focus is whole it asks for nothing
+// deeper of other origins, for whoever serves that could serve somebody's focus instead.
 
 const (
 	// focusWeight is how many times as much the parts of an origin in focus are worth as those of others.
@@ -25,7 +25,8 @@ type focus struct {
 	whole  bool           // what is of use of it is held
 }
 
-// SetFocus says which places the line is for first, and whether what is of use of them is held. At first it is for all alike.
+// SetFocus says which places the line is for first, and whether what is of use of them is held. At first it is for all
+// alike.
 func (x *Exchange) SetFocus(places coverage.Range, whole bool) {
 	if f := (focus{places, whole}); f != x.focus {
 		x.focus = f
@@ -49,8 +50,8 @@ func (x *Exchange) weight(e *origin) float64 {
 	return 0
 }
 
-// LinesIn is how many bytes a second of summaries the lines of those who could answer for us carry: our own, or that of linked
-// peers that say theirs are faster.
+// LinesIn is the rate of summaries, in bytes a second, on the lines of those who could answer for us. It is that of our
+// own line, or of linked peers that say theirs are faster.
 func (x *Exchange) LinesIn() float64 {
 	own := float64(x.cfg.Down)
 	var said []float64

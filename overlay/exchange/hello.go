@@ -33,8 +33,8 @@ const (
 	NoneAndAgain
 )
 
-// Hear takes in the rates, the session and the size of the directory that a peer's hello tells. first says that it is the
-// first hello on the link.
+// Hear takes in the rates, the session and the size of the directory that a peer's hello tells. first says that it is
+// the first hello on the link.
 func (x *Exchange) Hear(now time.Duration, p event.PeerID, h event.Hello) (first bool) {
 	l := x.links[p]
 	x.at(now)
@@ -71,8 +71,8 @@ func (x *Exchange) restarted(l *link) {
 	l.queue = l.queue[:0]
 }
 
-// Newcomer says whether a peer knows far fewer peers than the number given: it is sent records of some. Who covers a part
-// of the network has looked for those near it, and knows as few as it wants.
+// Newcomer says whether a peer knows far fewer peers than the number given: it is sent records of some. Who covers a
+// part of the network has looked for those near it, and knows as few as it wants.
 func (x *Exchange) Newcomer(p event.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
@@ -108,8 +108,8 @@ func (x *Exchange) RecordRoom() int {
 	return int(helloShare * min(Burst(x.up.rate), x.up.tokens-reserve))
 }
 
-// HelloDue says whether a hello to a peer is to be repeated, for something in it that the peer acts upon has changed, and
-// with which records. It is told what the hello would say.
+// HelloDue reports whether a hello to a peer is due again, and with which records. It is when something that the peer
+// acts upon has changed. The last arguments are what the hello would say.
 func (x *Exchange) HelloDue(now time.Duration, p event.PeerID, falseMatches float64, origins, network int) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {

@@ -21,8 +21,8 @@ func inRange(bit uint64) event.PeerID {
 	}
 }
 
-// TestHolder: more of an origin outside of the own range is asked of the link whose range it is in, and of the origin itself only
-// after that has refused.
+// TestHolder: more of an origin outside of the own range is asked of the link whose range it is in. The origin itself
+// is asked only after that has refused.
 func TestHolder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	const rate = 10_000_000

@@ -14,12 +14,13 @@ type trade struct {
 	bases  event.Bases   // and the epochs from which it can make deltas to it
 
 	blamed   bool   // it is in the link's blames
-	toldHave uint16 // of the newest epoch held here, how many parts we last told the peer that we hold; 0: none
+	toldHave uint16 // parts of the newest epoch held here, as last announced to the peer; 0: none
 	toldAt   stamp
 }
 
-// ledger is the trades of a link, by directory index. There is one for every link and every peer known, which is most of what
-// a directory of small summaries takes: so a trade is a few bytes, and pages of the table that nothing is traded of aren't there.
+// ledger is the trades of a link, by directory index. There is one for every link and every peer known, and these are
+// most of the memory of a directory of small summaries. So a trade is a few bytes, and pages of the table without a
+// trade don't exist.
 type ledger []*[ledgerPage]trade
 
 const ledgerPage = 32
@@ -51,7 +52,7 @@ func (t ledger) forget(i int) {
 	}
 }
 
-// renewed notes that a newer epoch is held here: the peer hasn't been told of that.
+// renewed notes that a newer epoch is held here, which the peer has not heard of.
 func (t ledger) renewed(i int) {
 	if i/ledgerPage < len(t) && t[i/ledgerPage] != nil {
 		t[i/ledgerPage][i%ledgerPage].toldHave = 0
@@ -71,7 +72,7 @@ func (t *trade) claims(e summary.Epoch, have uint16) bool {
 	return true
 }
 
-// tells notes that we told the peer how much we hold of the newest epoch.
+// tells notes that we announced to the peer how much we hold of the newest epoch.
 func (t *trade) tells(have int, now time.Duration) {
 	t.toldHave, t.toldAt = uint16(have), stampOf(now)
 }

@@ -30,7 +30,7 @@ type link struct {
 	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
-	untold    marks         // directory indexes of which there may be something to announce
+	untold    marks         // directory indexes with perhaps something to announce
 
 	useful bool // it has brought something
 	unkept int  // asks in a row that brought nothing
@@ -44,7 +44,7 @@ type link struct {
 
 	released released
 
-	said   event.Hello // what we last told it, without records
+	said   event.Hello // what our last hello to it said, without records
 	saidAt time.Duration
 }
 

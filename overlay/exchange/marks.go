@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// marks is a set of directory indexes: those that are worth another look. With it a round costs what there is to do, not
-// what is known.
+// marks is a set of directory indexes: those that are worth another look. With it a round costs what there is to do,
+// not what is known.
 type marks []uint64
 
 func (m *marks) add(i int) {

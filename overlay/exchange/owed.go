@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Parts may come long after they were asked for. Meanwhile their origin can be forgotten, or the link can close and open again.
-// Nobody is to blame for what comes then.
+// Parts may come long after they were asked for. Meanwhile their origin can be forgotten, or the link can close and
+// open again. Nobody is to blame for what comes then.
 
 const (
 	// owedFor is how long parts may still come after their origin was forgotten or the link closed.

@@ -4,10 +4,10 @@ import (
 	"time"
 )
 
-// Where a peer declares no rate for what it receives, its links begin at [FirstRate] and go on at what arrives there: the
-// sender marks messages that follow each other at once, a train, and the receiver times them. It says what it measured in its
-// hello, and both ends reckon alike with it: a link is lowered to that at once, and raised to twice what it had at most. Lost
-// messages halve a link, declared or not, until it has lost none for a while.
+// Where a peer declares no rate for what it receives, its links begin at [FirstRate] and go on at what arrives there.
+// The sender marks messages that follow each other at once, a train, and the receiver times them. The receiver says in
+// its hello what it measured, and both ends use it alike. A link is lowered to that at once, and raised to twice what
+// it had at most. Lost messages halve a link, declared or not, until it has lost none for a while.
 const (
 	// FirstRate is the rate, in bit/s, that the line of a receiver that declares none counts as having at first.
 	FirstRate = 1_000_000
@@ -55,8 +55,8 @@ func (p *pace) regain(now time.Duration) {
 	}
 }
 
-// of is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that declares down bit/s, or to one
-// of this pace.
+// of is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that declares down bit/s. If
+// down is 0, the rate of this pace stands for it.
 func (p *pace) of(up, down uint64, share float64) float64 {
 	if down == 0 {
 		down = uint64(p.rate)
@@ -64,8 +64,8 @@ func (p *pace) of(up, down uint64, share float64) float64 {
 	return LinkRate(up, down, share) / p.lost
 }
 
-// train measures the rate at which the messages of one peer come in. Only those that follow another at once count, from when
-// that one came: the line was busy with nothing else.
+// train measures the rate at which the messages of one peer come in. Only those that follow another at once count, from
+// when that one came: the line was busy with nothing else.
 type train struct {
 	last           time.Duration // when the last message came
 	more           bool          // it said that another follows at once

@@ -14,20 +14,21 @@ import (
 // The planner decides which parts to ask for next, within the budget of the own line and of every link. It is greedy by
 // value per byte.
 //
-// The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j: so
-// many wasted confirmations are saved for each key looked for. It is weighted by 1 + the share of our collection that the
-// peer is estimated to hold (a peer like us is asked more often), and by how often its summary has kept what it promised. The first
-// part of an origin nobody has told us of comes before all else: without it the peer's keys cannot be found at all. Then come
-// deltas, which keep what is known true (see deltaOffer). Where the line has a focus, origins beside it come later: see focus.go.
+// The value of going from depth i to depth j of an origin's stream is the fall of its false-positive rate, f_i - f_j.
+// That is the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the share of our
+// collection that the peer is estimated to hold: a peer like us is asked more often. It is weighted too by how often
+// the peer's summary has kept what it promised. The first part of an unknown origin comes before all else: without it
+// the peer's keys cannot be found at all. Then come deltas, which keep what is known true (see deltaOffer). Where the
+// line has a focus, origins beside it come later: see focus.go.
 //
-// Each further bit a key halves f, so value per byte falls as depth grows, and taking the best next step is near the best
-// whole choice (a fractional knapsack, where greedy is best but for the last item): against all choices for four origins
-// it leaves the same false matches in the median and 1.2 times as many in the worst tenth, where parts are large for the
-// budget (TestGreedyIsNearlyBest). Small collections are brought to depth first.
+// Each further bit a key halves f, so value per byte falls as depth grows. Taking the best next step is then near the
+// best whole choice. This is a fractional knapsack, where greedy is best but for the last item. Against all choices for
+// four origins it leaves the same false matches in the median. In the worst tenth, where parts are large for the
+// budget, it leaves 1.2 times as many (TestGreedyIsNearlyBest). Small collections are brought to depth first.
 //
-// Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is asked
-// more often than others, for what we want next its like has: hence 1 + share, at most twice. Where confirmations failed that
-// the summary promised, deeper parts of it are worth less in that proportion.
+// Why these weights. A wasted confirmation costs the same whatever the peer; so f counts as it is. A peer like us is
+// asked more often than others, for what we want next its like has: hence 1 + share, at most twice. Where confirmations
+// failed that the summary promised, deeper parts of it are worth less in that proportion.
 
 // offer is a way to get more of an origin.
 type offer struct {
@@ -41,21 +42,20 @@ type offer struct {
 }
 
 const (
-	// fetchAfter is how long the mesh may bring nothing more of an origin before its parts are fetched from it, if the line
-	// has bytes to spare.
+	// fetchAfter is how long the mesh may bring nothing more of an origin. Then its parts are fetched from it, if the
+	// line has bytes to spare.
 	fetchAfter = 4 * time.Second
 	// refetchAfter is how long an origin that could not send is left alone.
 	refetchAfter = 10 * time.Second
 	directWait   = 10 * time.Second
-	// wellKnown is the false-positive rate from which on no connection is made to know an origin better, where those known
-	// are few of many.
+	// wellKnown is the false-positive rate from which on no connection is made to know an origin better, where those
+	// known are few of many.
 	wellKnown = 0.02
-	// restlessQuiet is how long an origin of which nobody offers more is passed over, unless somebody announces more of it.
+	// restlessQuiet is how long an origin without offers of more is passed over, unless somebody announces more of it.
 	restlessQuiet = time.Second
-	// maxOffers is how many of the best offers are weighed in one tick: the others have no chance before a second is over, and
-	// aren't looked at until then.
+	// maxOffers caps the offers considered per tick. The rest wait at least one second.
 	maxOffers = 512
-	// settledQuiet is the same for one of which all is held.
+	// settledQuiet is the same for an origin held whole.
 	settledQuiet = time.Minute
 	// unknownSample is the predicted size of a signed header, record and sample.
 	unknownSample = 1024 + 512
@@ -65,7 +65,7 @@ const (
 	firstValue = 1e6
 )
 
-// planAsks chooses what to ask of which link, best value per byte first, until the own line's budget is spent.
+// planAsks chooses what to ask of each link, until the own line's budget is spent. The best value per byte comes first.
 func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.PeerID][]event.Item {
 	x.asked = x.asked[:0]
 	if now < x.gathers || !x.due.Take(duePlan, now) {
@@ -109,12 +109,13 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 	return asks
 }
 
-// mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that changes.
+// mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that
+// changes.
 func mayAsk(e *origin) bool {
 	return e != nil && e.State() != directory.Foreign && e.ask == noAsk
 }
 
-// quietFor is how long an origin of which nobody offers more is passed over.
+// quietFor is how long an origin without offers of more is passed over.
 func quietFor(e *origin) time.Duration {
 	if p := e.Newest(); p != nil && (p.Parts() == p.Plan().Parts() || e.Covered()) && !e.newerThan.After(p.Header().Epoch) {
 		return settledQuiet
@@ -151,7 +152,8 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	return of, ok
 }
 
-// meshOffer finds the newest epoch of an origin that some mesh peers offer more of, and how many parts of it they hold at most.
+// meshOffer finds the newest epoch of an origin that some mesh peers offer more of, and how many parts of it they hold
+// at most.
 func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) bool) (of offer, most int) {
 	ep, parts := e.Epoch()
 	of = offer{e: e, epoch: ep, from: parts}
@@ -221,8 +223,8 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	return true
 }
 
-// step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to find
-// than the rest of planning.
+// step is what to ask for next beyond a prefix, when up to most parts are on offer. It is kept, for it costs more to
+// find than the rest of planning.
 type step struct {
 	prefix    *summary.Prefix
 	most, end uint16
@@ -283,7 +285,7 @@ func soonest(links []*link, n int) *link {
 // maxBacklog is how much may be asked of a link at a time, in time at its rate.
 const maxBacklog = 2 * time.Second
 
-// askPatience is how long an ask may bring nothing before it is put to somebody else, with so many bytes more in flight on its
+// askPatience is how long an ask may bring nothing before it goes to another link. bytes more are then in flight on its
 // link.
 func askPatience(l *link, bytes int) time.Duration {
 	return 4*time.Second + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))

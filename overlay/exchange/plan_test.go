@@ -34,8 +34,8 @@ func someStreams(t *testing.T, rng *rand.Rand, n int) []stream {
 	return out
 }
 
-// greedyLeft is the sum of false-positive rates left when the planner's rule spends a budget: samples first, in the
-// order that they come, then always the part of most value per byte that still fits.
+// greedyLeft is the sum of false-positive rates left when the planner's rule spends a budget. It takes samples first,
+// in the order that they come, then always the part of most value per byte that still fits.
 func greedyLeft(streams []stream, budget int) float64 {
 	depth := make([]int, len(streams))
 	for {

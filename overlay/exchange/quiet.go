@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
-// lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough. A plan
-// costs what there is to look at, not what is known.
+// lookout is which origins the planner looks at: those that are awake, and those that have been quiet for long enough.
+// A plan costs what there is to look at, not what is known.
 type lookout struct {
 	awake marks // directory indexes to look at in the next plan
 	asked marks // those that something is asked about

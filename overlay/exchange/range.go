@@ -6,9 +6,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 )
 
-// A link is told of origins in the range that its peer wants to hear of, and of no others. Where the range is everybody,
-// the pubsub mesh says which links tell each other; where it is a part, all do whose ranges meet: pubsub chooses its mesh
-// without regard to ranges.
+// A link hears of the origins in the range that its peer wants to hear of, and of no others. Where the range is
+// everybody, the pubsub mesh says which links announce to each other. Where it is a part, all links do whose ranges
+// meet: pubsub chooses its mesh without regard to ranges.
 
 // PlaceOf returns where a peer stands.
 func PlaceOf(p event.PeerID) coverage.Place { return coverage.Place(group.OriginTag(string(p))) }
@@ -30,7 +30,7 @@ func (x *Exchange) meets(l *link) bool {
 	return x.within.Covers(l.reach()) || l.reach().Covers(x.within)
 }
 
-// tells says whether a link is told of what is held here.
+// tells reports whether a link hears what is held here.
 func (x *Exchange) tells(l *link) bool {
 	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
 }
@@ -38,9 +38,9 @@ func (x *Exchange) tells(l *link) bool {
 // maxRefusals is how many fetches from links that should hold an origin may fail before it is dialled itself.
 const maxRefusals = 2
 
-// holder returns the link to fetch an origin outside our range from: one that wants to hear of it, for links into other
-// ranges tell us nothing of their own accord. Of several it is the one nearest to the origin, for ranges are filled from
-// the inside out. It returns nil where the origin itself is to be asked.
+// holder returns the link to fetch an origin outside our range from. It is one that wants to hear of the origin,
+// because links into other ranges announce nothing to us of their own accord. Of several it is the one nearest to the
+// origin, for ranges are filled from the inside out. It returns nil where the origin itself is to be asked.
 func (x *Exchange) holder(e *origin) (best *link) {
 	if x.within.Contains(e.place) || x.IsLinked(e.Peer()) || e.refusals >= maxRefusals {
 		return nil
@@ -53,8 +53,8 @@ func (x *Exchange) holder(e *origin) (best *link) {
 	return best
 }
 
-// tellAgain has a link told again of what its peer wants: of what was outside of its range, and, if it had no room for what
-// it was told, of that too.
+// tellAgain announces again to a link what its peer wants. That is what was outside of its range and, with all, also
+// what it had no room for before.
 func (x *Exchange) tellAgain(l *link, all bool) {
 	l.untold.addAll(len(x.origins))
 	for _, e := range x.others() {

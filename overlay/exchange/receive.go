@@ -33,8 +33,8 @@ type Arrival struct {
 // Entry returns the directory's entry that what came is about.
 func (a Arrival) Entry() *directory.Entry { return a.e.Entry }
 
-// Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is the
-// sender's fault if it was not. What was foreseen for it is given back.
+// Admit says whether a run or a delta about an entry, nil if it is of no entry of another peer's, was asked for. It is
+// the sender's fault if it was not. What was foreseen for it is given back.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
 	a.in = in
 	if of != nil {
@@ -66,8 +66,8 @@ func (x *Exchange) admit(a Arrival) Arrival {
 	return a
 }
 
-// unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has opened was,
-// however late it is.
+// unasked says what is wrong with sending what came: "" if it was asked for. What came on a stream that this node has
+// opened was, however late it is.
 func (x *Exchange) unasked(a Arrival) event.Fault {
 	if a.in.Way == event.Direct && !x.cfg.Undefended.Has(defence.Released) {
 		return ""
@@ -140,7 +140,8 @@ func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 	}
 }
 
-// progress moves the outstanding ask forward, or ends it. An ask lives by growth: what is held already gives it no more time.
+// progress moves the outstanding ask forward, or ends it. An ask lives by growth: what is held already gives it no more
+// time.
 func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.Result) {
 	p, end := e.Newest(), r.End
 	if end >= e.ask.end || e.ask.way == event.Direct || l == nil || p == nil {
@@ -156,7 +157,8 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 	x.reserve(l, e, e.ask.bytes)
 }
 
-// FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a while.
+// FetchFailed notes that a direct fetch of an entry from a peer brought nothing: the origin is not fetched again for a
+// while.
 func (x *Exchange) FetchFailed(now time.Duration, from event.PeerID, i int) {
 	e := x.origins[i]
 	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out, which was counted

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// many is an exchange of one link and so many origins, of none of which anybody offers anything.
+// many is an exchange of one link and n origins, without any offers.
 func many(n int) *world {
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := &world{d: emptyDirectory(rng), rng: rng}

@@ -6,8 +6,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// serve sends a link the parts that it asked for, as far as its budget and the line's carry: class by class, in the order of
-// asking within a class.
+// serve sends a link the parts that it asked for, as far as its budget and the line's carry. It goes class by class, in
+// the order of asking within a class.
 func (x *Exchange) serve(l *link, first, last int) {
 	for class := first; class <= last; class++ {
 		kept := l.queue[:0]
@@ -24,8 +24,9 @@ func (x *Exchange) serve(l *link, first, last int) {
 	}
 }
 
-// class ranks what is asked: 0 our own summary, which nobody else can send first, 1 a sample of another's or a delta, 3 deeper
-// parts. Where nobody has a faster line that could send the samples, deeper parts of our own summary come after them: 2.
+// class ranks what is asked. 0 is our own summary, which nobody else can send first. 1 is a sample of another's or a
+// delta. 3 is deeper parts. Where nobody has a faster line that could send the samples, deeper parts of our own summary
+// come after them: 2.
 func (x *Exchange) class(w *want, index int) int {
 	switch {
 	case index == 0 && (w.from == 0 || !x.equals):
@@ -82,8 +83,9 @@ func (x *Exchange) sendParts(l *link, s event.SendParts) {
 	x.out.Emit(s)
 }
 
-// cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one message.
-// A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits now.
+// cut takes from a prefix the longest run from..end-1 that fits the budgets of the link and of the line and one
+// message. A run from part 0 brings the signed header and the origin's record. ok is false when not even one part fits
+// now.
 func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (run summary.Run, env, rec []byte, ok bool) {
 	if from == 0 {
 		env, rec = e.Envelope(p), e.Record().Envelope

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// slowAsks is planAsks over again: of all origins, by trying all orders of choosing the next best, without what is kept between
-// calls. It returns peer, origin and span of each ask.
+// slowAsks is planAsks over again: of all origins, by trying all orders of choosing the next best, without what is kept
+// between calls. It returns peer, origin and span of each ask.
 func slowAsks(x *Exchange) (asks []string) {
 	type link struct {
 		inFlight int
@@ -61,7 +61,7 @@ func slowAsks(x *Exchange) (asks []string) {
 	}
 }
 
-// slowOffer is the best next run of an origin of which there is one epoch only.
+// slowOffer is the best next run of an origin with one epoch only.
 func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok bool) {
 	most := 0
 	for _, l := range x.order {

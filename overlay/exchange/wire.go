@@ -5,7 +5,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The budgets count what goes on the wire. These are the sizes that the core plans with; the driver's framing adds up to them.
+// The budgets count what goes on the wire. These are the sizes that the core plans with; the driver's framing adds up
+// to them.
 const (
 	rpcOverhead   = 80 // a pubsub message around a catalogue or a run: topic, group, lengths
 	itemBytes     = 20 // a line of a catalogue
@@ -16,7 +17,7 @@ const (
 	maxCatalogue  = 400      // items in one message
 )
 
-// CatalogueBytes is what a catalogue of so many items counts against a budget.
+// CatalogueBytes is what a catalogue of the given number of items counts against a budget.
 func CatalogueBytes(items int) int { return rpcOverhead + items*itemBytes }
 
 // RunBytes is what a run, with the header and the record that go with it, counts against a budget.

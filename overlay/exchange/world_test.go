@@ -35,7 +35,7 @@ func sign(t testing.TB, id event.PeerID, fps []summary.Fingerprint) signed {
 
 var tag = summary.Seed{Network: "slow"}.Tag()
 
-// world is an exchange and a directory, links and origins of which a seed decides what is known and offered.
+// world is an exchange and a directory with links and origins. A seed decides what is known and offered.
 type world struct {
 	d       *directory.Directory
 	x       *Exchange

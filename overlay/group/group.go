@@ -1,4 +1,4 @@
-// Package group names summaries by 16 bytes each: which origin, under which seed number, of which epoch.
+// Package group names summaries by 16 bytes each: the origin, the seed number and the epoch.
 //
 // Peers speak of summaries by these names before they have seen a header. Whoever knows an origin's peer id knows the
 // beginning of all its names; the names of other origins do not say whose they are. FORMAT.md of package summary
@@ -24,7 +24,7 @@ func OriginTag(origin string) uint64 {
 }
 
 // Tag is the tag of an origin under a seed. While a network rotates its seed, an origin has a summary under either
-// number, and whoever knows the tag of one knows that of the other: see [Rotate].
+// number. The tag of one gives that of the other: see [Rotate].
 func Tag(s summary.SeedTag, origin string) uint64 { return OriginTag(origin) ^ mask(s) }
 
 // Rotate returns the tag under another seed number of the network of the origin that has a tag under the seed from.

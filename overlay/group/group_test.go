@@ -9,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestTags: the tags of an origin under the numbers of a network differ and lead to each other; that under 0 is the hash alone.
+// TestTags: the tags of an origin under the numbers of a network differ and lead to each other; that under 0 is the
+// hash alone.
 func TestTags(t *testing.T) {
 	seen := map[uint64]bool{}
 	for _, n := range []uint32{0, 1, 2, 7, 1 << 31, 1<<32 - 1} {

@@ -6,8 +6,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// staleShare is the part of a column's nodes, one in so many, that may have gone before it is written anew, and the
-// part that may be new for it not to be.
+// staleShare bounds a column's stale nodes: it is rewritten when more than 1/staleShare of its nodes are stale. It is
+// rewritten too when a change brings more new nodes than that.
 const staleShare = 6
 
 // change brings a column up to date by adding the nodes that are new. It does nothing and says false when too much has
@@ -41,8 +41,8 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	return true
 }
 
-// changed compares the nodes of a block at a level, at most that of what both know of it: those that only newer has,
-// and how many only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
+// changed compares the nodes of a block at a level that both know. It returns those that only newer has, and how many
+// only older has. It gives up, and ok is false, when there are more than limit of either. O(nodes).
 func changed(older, newer *summary.Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
 	var x, y summary.Nodes
 	x.Reset(older, block, level, 0, 1<<32)

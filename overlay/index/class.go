@@ -13,9 +13,9 @@ const Rows = 10
 const (
 	stripeBytes = 8 << 20 // of rows in a stripe, at most, unless it has only 64 columns
 	maxWords    = 64      // of a row in a stripe
-	manyStripes = 4       // so many of a class, another is made for the next peer at once
+	manyStripes = 4       // stripes of a class, from which on the next peer gets another at once
 	minRows     = 64
-	slices64    = 64                 // of hash space, for each of which a partial prefix says whether it knows it
+	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
 	perOctave   = 4                  // sizes of stripes
 )
@@ -71,8 +71,8 @@ func (c *class) extra() int {
 	return 0
 }
 
-// words is how many words a row of a stripe has that is made when a class has so many peers: as many as these fill, so that
-// little stands empty. A class of many stripes gets another one of a quarter of that.
+// words is the number of words in a row of a new stripe of a class with peers peers. These fill it, so that little
+// stands empty. A class of many stripes gets another one of a quarter of that.
 func (c *class) words(peers, stripes int) int {
 	if stripes >= manyStripes {
 		peers /= 4
@@ -97,7 +97,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>33
 }
 
-// place is which of so many rows a hash stands for.
+// place maps a hash to one of the rows.
 func place(h uint64, rows int) int {
 	hi, _ := bits.Mul64(h, uint64(rows))
 	return int(hi)

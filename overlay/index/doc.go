@@ -1,26 +1,26 @@
 // Package index answers "who may hold this key" for all peers known at once.
 //
-// It guarantees exactly the answer of a loop over all prefixes and [summary.Prefix.Contains]: it narrows the peers down
+// It guarantees exactly the answer of a loop over all prefixes and [summary.Prefix.Contains]. It narrows the peers down
 // by a bit-sliced filter, which has no false negatives, and asks the prefixes of those that are left. Any shape and any
 // depth of prefix goes in.
 //
-// The filter. A prefix is one column of bits, hashed from the nodes that it holds (not from keys, which nobody has):
-// each node sets a few rows. A query reads only the rows of its own nodes, each a run of memory for some hundred peers,
-// and ANDs them; this is the bit-sliced signature file of Faloutsos and Christodoulakis (1984), as in BitFunnel (Goodwin
-// et al. 2017) and COBS (Bingmann et al. 2019). The rows of a node follow from two hashes (Kirsch and Mitzenmacher 2008).
-// Columns stand together in a stripe when the same rows answer for them: their prefixes are known to the same levels and
-// have about as many nodes. As each row is half full, r rows cost r/ln 2 = 1.44 r bits a node and leave one peer in 2^r to
-// be asked in vain. Where a prefix knows only a part of hash space, further rows, one for each 64th, say so.
+// The filter. A prefix is one column of bits, hashed from the nodes that it holds (nobody has the keys). Each node sets
+// a few rows. A query reads only the rows of its own nodes, each a run of memory for some hundred peers, and ANDs them.
+// This is the bit-sliced signature file of Faloutsos and Christodoulakis (1984), as in BitFunnel (Goodwin et al. 2017)
+// and COBS (Bingmann et al. 2019). The rows of a node follow from two hashes (Kirsch and Mitzenmacher 2008). Columns
+// stand together in a stripe when the same rows answer for them. Their prefixes are known to the same levels and have
+// about as many nodes. As each row is half full, r rows cost r/ln 2 = 1.44 r bits a node, and one peer in 2^r is asked
+// in vain. Where a prefix knows only a part of hash space, further rows, one for each 64th, say so.
 //
-// The other candidate, lists of peers inverted by the top bits of their nodes, was measured beside it (BenchmarkCandidates,
-// 1,000 peers of 5,000 keys): it answers a query sooner, but takes 3.4 times the memory (34 kB a peer, four times the
-// summary itself). Replacing a peer takes longer, for it scatters writes over all of that.
+// The other candidate, lists of peers inverted by the top bits of their nodes, was measured beside it
+// (BenchmarkCandidates, 1,000 peers of 5,000 keys). It answers a query sooner, but takes 3.4 times the memory: 34 kB a
+// peer, four times the summary itself. Replacing a peer takes longer, for it scatters writes over all of that.
 //
-// Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a class, and about a quarter more for columns that
-// stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows take three
-// fifths of the memory; but then one prefix in 64 is asked in vain, and at 10,000 peers asking takes four times as long
-// as reading the rows. Setting a prefix takes O(nodes) and one pass through its stripe of some MiB. A prefix with few
-// changed nodes only adds what is new: rows of nodes that went stay until a sixth of all have, for all that they cost is
-// a prefix asked in vain. Longer prefixes of an epoch stay in their column until they rule out four times as much. Peers
-// that have too little in common with others to fill a quarter of a stripe are asked one by one.
+// Costs, for prefixes of the default shape: 14.4 bits a key, rounded to a class, and about a quarter more for columns
+// that stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows take
+// three fifths of the memory, but then one prefix in 64 is asked in vain. At 10,000 peers asking then takes four times
+// as long as reading the rows. Setting a prefix takes O(nodes) and one pass through its stripe of some MiB. A prefix
+// with few changed nodes only adds the new ones. Rows of nodes that went stay until a sixth of all have: they cost no
+// more than a prefix asked in vain. Longer prefixes of an epoch stay in their column until they rule out four times as
+// much. Peers that have too little in common with others to fill a quarter of a stripe are asked one by one.
 package index

@@ -125,7 +125,7 @@ func (x *Index) settle(peer int, s *stripe) {
 	x.write(e, e.prefix)
 }
 
-// write writes a peer's column anew.
+// write rewrites a peer's column.
 func (x *Index) write(e *entry, p *summary.Prefix) {
 	x.column = e.group.class.column(x.column, p)
 	e.stripe.write(e.col, x.column)
@@ -262,7 +262,8 @@ func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) 
 	}
 }
 
-// Matches is how many peers the rows leave for a key, without asking their prefixes: those that have it, and a few more.
+// Matches is how many peers the rows leave for a key, without asking their prefixes: those that have it, and a few
+// more.
 func (x *Index) Matches(f summary.Fingerprint) int {
 	x.match(f)
 	return len(x.hits)

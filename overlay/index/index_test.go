@@ -212,8 +212,8 @@ func TestStripesComeAndGo(t *testing.T) {
 	}
 }
 
-// TestChanged follows one peer through epochs that differ little: what is new is found at once, and the column is written
-// anew before more than a sixth of its nodes are stale.
+// TestChanged follows one peer through epochs that differ little. What is new is found at once, and the column is
+// rewritten before more than a sixth of its nodes are stale.
 func TestChanged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var x Index

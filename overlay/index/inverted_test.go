@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// inverted is the other candidate for an index: for each value of the top bits of a node, a list of the peers that have
+// inverted is the other candidate for an index. For each value of the top bits of a node it lists the peers that have
 // such a node, each with the node's other bits. For prefixes of one level, known in full.
 type inverted struct {
 	level, top int

@@ -36,7 +36,7 @@ func (s *stripe) take(peer int) int {
 	panic("index: stripe is full")
 }
 
-// release frees a column. Its bits stay: nobody reads them until it is written anew.
+// release frees a column. Its bits stay: nobody reads them until it is rewritten.
 func (s *stripe) release(col int) {
 	s.live[col/64] &^= 1 << (col % 64)
 	s.used--

@@ -54,8 +54,8 @@ func (s *Script) hello(d *datadriven.TestData, from overlay.PeerID) overlay.Inpu
 	return overlay.HelloReceived{Peer: from, Hello: h}
 }
 
-// catalogue makes a catalogue: have=(x:3) says that parts 0 to 2 of x are held, have=(x*) all parts of x0, x1 and so on,
-// epoch=1.9 that the items are of another epoch than the origin's.
+// catalogue makes a catalogue. have=(x:3) says that parts 0 to 2 of x are held, have=(x*) all parts of x0, x1 and so
+// on. epoch=1.9 says that the items are of another epoch than the origin's.
 func (s *Script) catalogue(d *datadriven.TestData, from overlay.PeerID) overlay.Input {
 	var items []overlay.Item
 	item := func(o Origin, have, want int) {

@@ -1,7 +1,8 @@
 // Package overlaytest runs many overlays against each other in virtual time, for tests.
 //
-// It is no model of a real network: links have one latency, no loss, and no bandwidth of their own unless Line gives
-// them one (the overlays' own budgets are what is tested), and the pubsub mesh is each peer's first few links. The same seed gives the same run.
+// It is no model of a real network. Links have one latency, no loss, and no bandwidth of their own unless Line gives
+// them one: the overlays' own budgets are tested. The pubsub mesh is each peer's first few links. The same seed gives
+// the same run.
 package overlaytest
 
 import (
@@ -22,11 +23,11 @@ type Network struct {
 	Latency time.Duration
 	Degree  int // mesh links that a peer looks for; it takes up to twice as many
 	Now     time.Duration
-	// Sent is told of every message of the overlay between peers, in bytes as it counts them; nil: nobody is.
+	// Sent receives every message of the overlay between peers, in bytes as it counts them; nil: not called.
 	Sent func(now time.Duration, from, to int, bytes int)
 	// Line is the rate from one peer to another in bit/s, 0 for one without end; nil: all are.
 	Line func(from, to int) float64
-	// Trace is told of every effect; nil: nobody is.
+	// Trace receives every effect; nil: not called.
 	Trace func(now time.Duration, peer int, e overlay.Effect)
 	// Unchecked leaves out the checks of invariants: each looks at all that a peer knows.
 	Unchecked bool
@@ -43,7 +44,7 @@ type Network struct {
 
 const (
 	everyStep = 10 // peers at most, for their invariants to be checked after every step
-	someSteps = 17 // one in so many is checked in larger networks
+	someSteps = 17 // in larger networks one step in this number is checked
 )
 
 // seed is that of the summaries of peers that are not given another.
@@ -52,8 +53,8 @@ var seed = Seed(0)
 // Seed is a seed of the network's.
 func Seed(number uint32) summary.Seed { return summary.Seed{Network: "test", Number: number} }
 
-// Under is the fingerprint of a key, which fingerprint f names, under a seed number. Under number 0, that of peers that are not
-// given another, it is f itself: only that cannot be rotated to or from.
+// Under is the fingerprint of a key, which fingerprint f names, under a seed number. Under number 0, that of peers that
+// are not given another, it is f itself: only that cannot be rotated to or from.
 func Under(f summary.Fingerprint, number uint32) summary.Fingerprint {
 	if number == 0 {
 		return f
@@ -106,7 +107,8 @@ func New(configs []overlay.Config, random uint64) (*Network, error) {
 	return n, nil
 }
 
-// Add adds a peer and returns its number. Self, Rand and the functions of the configuration are set here, and Seed if it is not.
+// Add adds a peer and returns its number. Self, Rand and the functions of the configuration are set here, and Seed if
+// it is not.
 func (n *Network) Add(id overlay.PeerID, cfg overlay.Config) (int, error) {
 	i := len(n.Peers)
 	p := &Peer{
@@ -136,7 +138,8 @@ func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
 	return err
 }
 
-// Restart ends a peer and starts it again with another configuration: it has no connections, and knows nothing but its keys.
+// Restart ends a peer and starts it again with another configuration: it has no connections, and knows nothing but its
+// keys.
 func (n *Network) Restart(i int, cfg overlay.Config) error {
 	n.Leave(i)
 	p := n.Peers[i]

@@ -16,8 +16,8 @@ type Origin struct {
 	Envelope, Record []byte
 }
 
-// NewOrigin makes a summary of fps. What of the header is left out is filled in: epoch 1.1, a lifetime of an hour, the seed of
-// a [Network].
+// NewOrigin makes a summary of fps. What of the header is left out is filled in: epoch 1.1, a lifetime of an hour, the
+// seed of a [Network].
 func NewOrigin(id overlay.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
 	h.Origin = string(id)
 	if h.Epoch == (summary.Epoch{}) {
@@ -46,7 +46,8 @@ func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
 // Parts is how many parts the summary has.
 func (o *Origin) Parts() int { return o.Stream.Parts() }
 
-// Sent is what a peer that holds the summary sends when it is asked for parts first..end-1. It panics if there are none such.
+// Sent is what a peer that holds the summary sends when it is asked for parts first..end-1. It panics if there are none
+// such.
 func (o *Origin) Sent(from overlay.PeerID, first, end int) overlay.PartsReceived {
 	run, err := o.Stream.Run(first, end)
 	if err != nil {
@@ -74,7 +75,7 @@ func Fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
 	return out
 }
 
-// Changed is fps with so many, drawn by the seed, replaced by others.
+// Changed is fps with n of them, drawn by the seed, replaced by others.
 func Changed(fps []summary.Fingerprint, n int, seed uint64) []summary.Fingerprint {
 	rng := rand.New(rand.NewPCG(7, seed))
 	out := append([]summary.Fingerprint(nil), fps...)

@@ -15,8 +15,8 @@ import (
 )
 
 // Script interprets the commands of a transcript against one [Network]. The output of a command is the trace of what it
-// caused: the effects of the peers that are watched. Peers without an overlay of their own, whose inputs the script makes
-// up, may have any name.
+// caused: the effects of the peers that are watched. Peers without an overlay of their own, whose inputs the script
+// makes up, may have any name.
 //
 //	net [seed=N] [degree=N]              a new, empty network
 //	peer P [rate=BIT/S] [memory=BYTES] [slots=(OVERLAP,NEAR,RANDOM)] [max-links=N] [seed=N] [previous=N until=duration]

@@ -8,8 +8,8 @@ type Mixed struct{ Similar, Complementary, Near, Random int }
 // Default is the mix of the overlay's default configuration.
 var Default = Mixed{Similar: 4, Near: 1, Random: 3}
 
-// Policy is the mix of n slots that a name stands for: similar, complementary, near, random, or mixed, which is
-// [Default] for 8 slots and the like for others; ok is false for any other name.
+// Policy is the mix of n slots with a name: similar, complementary, near, random or mixed. mixed is [Default] for 8
+// slots and the like for others. ok is false for any other name.
 func Policy(name string, n int) (m Mixed, ok bool) {
 	switch name {
 	case "similar":
@@ -29,8 +29,8 @@ func Policy(name string, n int) (m Mixed, ok bool) {
 // Policies are the names that Policy knows.
 func Policies() []string { return []string{"similar", "complementary", "near", "random", "mixed"} }
 
-// Choose fills the slots: by similarity, by what is lacked, by round trip, and what is left over at random, each from the
-// candidates that are not yet chosen.
+// Choose fills the slots by similarity, by what is lacked and by round trip, and the rest at random. Each takes from
+// the candidates that are not yet chosen.
 func (m Mixed) Choose(cands []Candidate, rng *rand.Rand) []Candidate {
 	var chosen []Candidate
 	taken := map[int]bool{}

@@ -2,19 +2,19 @@
 //
 // Which policy is for what (8 slots on the collections of 121 Debian machines; `venn experiment run neighbours`):
 //
-//   - [Similar], most of what I hold: for peers that will want what their like has already: the next package of a machine
-//     in the same role. Of keys withheld from one's own collection that 2 to 10 peers hold, such neighbours have several
-//     times as many as random ones. Of keys drawn evenly from all that one lacks they have few: they hold what one holds.
-//   - [Complementary], most of what I lack: for whoever wants just anything: a mirror that fills up, a search. It prefers the
-//     large, who then carry the load, and a large collection is easy to claim.
+//   - [Similar], most of what I hold: for peers that will want what their like has already. An example is the next
+//     package of a machine in the same role. Of keys withheld from one's own collection that 2 to 10 peers hold, such
+//     neighbours have several times as many as random ones. Of keys drawn evenly from all that one lacks they have few:
+//     they hold what one holds.
+//   - [Complementary], most of what I lack: for whoever wants just anything: a mirror that fills up, a search. It
+//     prefers the large, who then carry the load, and a large collection is easy to claim.
 //   - [Near], the shortest round trips: for speed when everybody has the same.
 //   - [Random]: keeps the network in one piece, and no attacker can place himself there. Always some.
 //   - [Mixed], some of each, is the default: at most half by overlap.
 //
-// Estimates are uncertain, so a neighbour is only given up for another when their
-// intervals separate ([Swap]): the challenger's low bound above the incumbent's high bound. With intervals at 95 % that
-// keeps two peers of equal worth from replacing each other for ever. A claim is only worth what confirmations
-// say of it ([Audit]).
+// Estimates are uncertain, so a neighbour gives way to another only when their intervals separate ([Swap]). The
+// challenger's low bound is then above the incumbent's high bound. With intervals at 95 % that keeps two peers of equal
+// worth from replacing each other for ever. A claim is only worth what confirmations say of it ([Audit]).
 //
 // All rules cost one pass over the candidates, and for each that is among the best so far one over the slots.
 package rank
@@ -46,11 +46,12 @@ func Shared(c Candidate) estimate.Interval { return c.Share }
 // Lacked is how many keys a candidate holds that the own collection lacks.
 func Lacked(c Candidate) estimate.Interval { return c.Lacks }
 
-// Similar returns the n candidates that hold the most of the own collection, best first. Candidates without an estimate are not taken.
+// Similar returns the n candidates that hold the most of the own collection, best first. Candidates without an estimate
+// are not taken.
 func Similar(cands []Candidate, n int) []Candidate { return best(cands, n, Shared) }
 
-// Complementary returns the n candidates that hold the most that the own collection lacks, best first. Candidates without
-// an estimate are not taken.
+// Complementary returns the n candidates that hold the most that the own collection lacks, best first. Candidates
+// without an estimate are not taken.
 func Complementary(cands []Candidate, n int) []Candidate { return best(cands, n, Lacked) }
 
 // best are the first n by a measure, greatest value first; equal ones by index.
@@ -60,8 +61,8 @@ func best(cands []Candidate, n int, by Measure) []Candidate {
 	})
 }
 
-// first are the first n, in order, of those that count. There are few slots and many candidates: so each is put in its place
-// among the first ones so far, or nowhere.
+// first are the first n, in order, of those that count. There are few slots and many candidates: so each is put in its
+// place among the first ones so far, or nowhere.
 func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, b Candidate) int) []Candidate {
 	out := make([]Candidate, 0, min(n, len(cands)))
 	for _, c := range cands {
@@ -80,7 +81,8 @@ func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, 
 	return out
 }
 
-// Near returns the n candidates with the shortest round trips, nearest first. Candidates without a measurement are not taken.
+// Near returns the n candidates with the shortest round trips, nearest first. Candidates without a measurement are not
+// taken.
 func Near(cands []Candidate, n int) []Candidate {
 	return first(cands, n, func(c Candidate) bool { return c.RTT != 0 }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.RTT, b.RTT), cmp.Compare(a.Index, b.Index))

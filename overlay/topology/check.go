@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Check counts again what the topology keeps count of, and returns every invariant that does not hold, joined. Tests call it
-// after every step.
+// Check counts again what the topology keeps count of, and returns every invariant that does not hold, joined. Tests
+// call it after every step.
 func (t *Topology) Check() error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {

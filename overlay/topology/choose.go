@@ -24,11 +24,11 @@ const (
 	swapLazily     = time.Minute      // and when no estimate has changed since
 )
 
-// Known is what is told of the directory for one choice.
+// Known is a choice's view of the directory.
 type Known struct {
 	Peers       Peers
 	Published   bool                    // there is a summary of our own to compare with
-	Origins     int                     // peers of which at least a sample is held
+	Origins     int                     // peers with at least a sample held
 	LastLearned time.Duration           // when the last of these was learned
 	Idle        func(event.PeerID) bool // a peer owes us nothing that we asked for
 
@@ -71,7 +71,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 	t.audit(now, known.Peers)
 }
 
-// comparable says whether the samples of most peers are in: neighbours chosen by overlap before that would soon be
+// comparable reports whether the samples of most peers are in. Neighbours chosen by overlap before that would soon be
 // found wanting, but stay because a swap needs intervals that separate.
 func (t *Topology) comparable(now time.Duration, known Known) bool {
 	running := now - t.started
@@ -127,7 +127,8 @@ func (t *Topology) recast(peers Peers) {
 	}
 }
 
-// rangedSlots is the number of neighbours that we choose in the own range: fewer where others have chosen us, but some always.
+// rangedSlots is the number of neighbours that we choose in the own range: fewer where others have chosen us, but some
+// always.
 func (t *Topology) rangedSlots(peers Peers) int {
 	theirs := 0
 	for _, p := range t.linked {
@@ -207,8 +208,8 @@ func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	return !linked
 }
 
-// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt: of one kind, then of the other. A
-// neighbour whose claims an audit refuted goes at once.
+// swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt: of one kind, then of the
+// other. A neighbour whose claims an audit refuted goes at once.
 func (t *Topology) swap(now time.Duration, peers Peers) {
 	if !t.due.Take(dueSwap, now) {
 		return
@@ -257,7 +258,8 @@ func (t *Topology) challengers(now time.Duration, peers Peers, k Kind, by rank.M
 	return out
 }
 
-// dropRefuted gives up the neighbours by overlap that do not hold what they claim. Each is audited at once if it comes back.
+// dropRefuted gives up the neighbours by overlap that do not hold what they claim. Each is audited at once if it comes
+// back.
 func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 	for _, p := range slices.Clone(t.linked) {
 		nb, is := t.neighbours[p]
@@ -289,8 +291,8 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 	}
 }
 
-// audit has each neighbour by overlap show that it holds what it claims, as soon as enough of its summary is known, and
-// again from time to time.
+// audit has each neighbour by overlap show that it holds what it claims. It begins once enough of the neighbour's
+// summary is known, and repeats from time to time.
 func (t *Topology) audit(now time.Duration, peers Peers) {
 	if t.cfg.Undefended.Has(defence.Audits) {
 		return
@@ -307,8 +309,8 @@ func (t *Topology) audit(now time.Duration, peers Peers) {
 	}
 }
 
-// Missed notes that a peer did not hold what its summary was sure to claim. One that has not confirmed anything yet is audited
-// at once: else each query for what it claims in vain would find out a little.
+// Missed notes that a peer did not hold what its summary was sure to claim. One that has not confirmed anything yet is
+// audited at once: else each query for what it claims in vain would find out a little.
 func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	if hits, _ := e.Answers(); hits > 0 || e.Refuted() || t.cfg.Undefended.Has(defence.Audits) {
 		return
@@ -319,8 +321,8 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	}
 }
 
-// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted; not one that is
-// about to send something.
+// dropExtra gives up a random neighbour that stood in for one by overlap, once that one has accepted. It spares those
+// that are about to send something.
 func (t *Topology) dropExtra(idle func(event.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {

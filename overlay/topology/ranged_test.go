@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
-// TestRangedFollowTheRange: a neighbour drawn from the own range is one only as long as it is in it, and none is drawn while the
-// range may soon be another.
+// TestRangedFollowTheRange: a neighbour drawn from the own range is one only as long as it is in it. None is drawn
+// while the range may soon be another.
 func TestRangedFollowTheRange(t *testing.T) {
 	d := known()
 	publish(t, d, 0, 1)

@@ -57,8 +57,8 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 	}
 }
 
-// A peer that an audit refutes keeps its chance of a random slot, and is believed again in time: sooner if it publishes,
-// but not the sooner the more it publishes.
+// A peer that an audit refutes keeps its chance of a random slot, and is believed again in time. It is sooner if it
+// publishes, but not the sooner the more it publishes.
 func TestRefutedForAWhile(t *testing.T) {
 	d, top := known(), New(Config{Overlap: 1, Random: 2, MaxLinks: 3})
 	epoch, at := uint32(0), time.Duration(0)

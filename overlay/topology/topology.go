@@ -15,7 +15,8 @@ import (
 type Kind uint8
 
 const (
-	// Random neighbours are drawn from all peers known: they keep the network connected and cannot be chosen by an attacker.
+	// Random neighbours are drawn from all peers known: they keep the network connected and cannot be chosen by an
+	// attacker.
 	Random Kind = iota
 	// Similar neighbours hold the most of our collection, by estimate.
 	Similar
@@ -39,7 +40,8 @@ func (k Kind) String() string {
 	return [...]string{"random", "overlap", "near", "inbound", "complementary", "range"}[k]
 }
 
-// Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in all.
+// Config holds the parameters of a [Topology]: how many neighbours of each kind we choose, and how many there may be in
+// all.
 type Config struct {
 	Overlap, Complement, Near, Random int
 	MaxLinks                          int // those that chose us included; at least the sum of the above
@@ -49,7 +51,7 @@ type Config struct {
 
 func (c *Config) slots() int { return c.Overlap + c.Complement + c.Near + c.Random }
 
-// Act is one thing to do: an effect or, if that is nil, a hello to a peer that says what is said of it here.
+// Act is one thing to do: an effect or, if that is nil, a hello to a peer with the fields below.
 type Act struct {
 	Effect    event.Effect
 	To        event.PeerID
@@ -112,7 +114,7 @@ func (t *Topology) Acts() []Act {
 
 func (t *Topology) do(e event.Effect) { t.acts = append(t.acts, Act{Effect: e}) }
 
-// greet has a linked peer told whether it is our neighbour.
+// greet sends a hello to a linked peer that says whether it is our neighbour.
 func (t *Topology) greet(p event.PeerID) {
 	t.acts = append(t.acts, Act{To: p, Neighbour: t.IsNeighbour(p), Full: t.Full()})
 }

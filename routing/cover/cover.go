@@ -1,11 +1,11 @@
-// Package cover picks few peers that together hold as many as can be of many keys: greedy maximum coverage by expected novelty, as
-// the overlap-aware selection of collections by Bender, Michel, Triantafillou, Weikum and Zimmer (SIGIR 2005). A second peer that
-// holds the same as the first adds nothing, however much it holds.
+// Package cover picks few peers that together hold as many as possible of many keys. It is greedy maximum coverage by
+// expected novelty, as in the overlap-aware selection of collections by Bender, Michel, Triantafillou, Weikum and
+// Zimmer (SIGIR 2005). A second peer that holds the same as the first adds nothing, however much it holds.
 //
-// What a peer adds is the sum, over the keys that it claims and nobody chosen before it holds, of the probability that the claim is
-// true. Always taking the peer that adds most covers at least 1-1/e = 63 % of what the best choice of as many peers covers, if claims
-// are true, and no polynomial algorithm can promise more (Nemhauser, Wolsey and Fisher 1978; Feige 1998). What a peer adds only ever
-// falls, so most need not be computed again at each choice (Minoux 1978).
+// What a peer adds is a sum of probabilities that a claim is true. It is over the keys that it claims and nobody chosen
+// before it holds. If claims are true, always taking the peer that adds most covers at least 1-1/e = 63 % of what the
+// best choice of the same size covers. No polynomial algorithm can promise more (Nemhauser, Wolsey and Fisher 1978;
+// Feige 1998). What a peer adds only ever falls, so most need not be computed again at each choice (Minoux 1978).
 //
 // Pure values: no I/O, and equals are taken in the order of their numbers. It takes 16 bytes a claim.
 package cover
@@ -32,20 +32,20 @@ type gain struct {
 	adds   float64
 }
 
-// New covers so many keys, numbered from 0.
+// New covers keys keys, numbered from 0.
 func New(keys int) *Cover { return &Cover{covered: make([]bool, keys), left: keys} }
 
-// Add takes in a peer under a number of the caller's, with what it claims: each key once, and those of which the number is out of
-// range not at all. The claims are kept. O(claims).
+// Add takes in a peer under a number of the caller's, with its claims. Each key counts once. Claims to a key out of
+// range are ignored. The claims are kept. O(claims).
 func (c *Cover) Add(peer int, claims []Claim) {
 	g := gain{peer: peer, claims: claims}
 	g.adds = c.adds(&g)
 	heap.Push(&c.peers, g)
 }
 
-// Next chooses the peer that is expected to add most to what is covered, and returns the keys for which: the claims of keys that are
-// not covered, in the order in which they were added. ok is false when nobody adds anything. Each peer is chosen once. Amortised
-// O(claims) for each peer looked at again.
+// Next chooses the peer that is expected to add most to what is covered. It returns the peer's claims to keys that are
+// not covered, in the order in which they were added. ok is false when nobody adds anything. Each peer is chosen once.
+// Amortised O(claims) for each peer looked at again.
 func (c *Cover) Next() (peer int, claims []Claim, ok bool) {
 	for len(c.peers) > 0 {
 		top := &c.peers[0]

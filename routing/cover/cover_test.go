@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/routing/cover"
 )
 
-// slow is the slow twin: it computes anew what every peer adds.
+// slow is the slow twin: it computes again what every peer adds.
 type slow struct {
 	covered []bool
 	peers   [][]cover.Claim // nil: chosen
@@ -78,7 +78,8 @@ func TestAgainstSlowTwin(t *testing.T) {
 	})
 }
 
-// TestNearOptimal compares with every choice of three of eight peers: at least 1-1/e of the best, always, and nearly all on average.
+// TestNearOptimal compares with every choice of three of eight peers: at least 1-1/e of the best, always, and nearly
+// all on average.
 func TestNearOptimal(t *testing.T) {
 	const peers, chosen, keys, trials = 8, 3, 16, 500
 	rng := rand.New(rand.NewPCG(1, 1))

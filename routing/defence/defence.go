@@ -1,12 +1,13 @@
-// Package defence names the defences of package routing that tests and experiments may switch off, to show that the attack that
-// each is for succeeds without it. Nobody else switches one off.
+// Package defence names the defences of package routing that tests and experiments may switch off. They show that each
+// attack succeeds without its defence. Nobody else switches one off.
 package defence
 
 // Off is a set of defences that are switched off. The zero value leaves all of them on.
 type Off uint32
 
 const (
-	// Confirmed counts what a child names once it is confirmed: a child that invents providers does not end its parent's search.
+	// Confirmed counts what a child names once it is confirmed: a child that invents providers does not end its
+	// parent's search.
 	Confirmed Off = 1 << iota
 	// Sender knows a search again by who sent it: nobody can spend the name of another's.
 	Sender

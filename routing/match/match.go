@@ -1,12 +1,12 @@
 // Package match says how likely a candidate holds a key and in which order candidates are asked. It is pure: values in,
 // values out, no state but [Prior].
 //
-// The rule. A summary of false-positive rate f matches every key that its origin holds and a share f of the others. With
-// π the share of peers that hold a wanted key, a match is true with probability π/(π+(1-π)f) ([Posterior]; Bayes, as in
-// Papapetrou, Siberski and Nejdl 2010, section 6, where summaries choose the peers that a query goes to). Reputation
-// multiplies it ([Trust]). When candidates are asked one after the other until one has the key, the order that ends
-// soonest on average is that of falling probability per cost ([Rank]): swapping two neighbours of that order can only
-// lengthen the wait.
+// The rule. A summary of false-positive rate f matches every key that its origin holds and a share f of the others.
+// With π the share of peers that hold a wanted key, a match is true with probability π/(π+(1-π)f) ([Posterior]). This
+// is Bayes, as in Papapetrou, Siberski and Nejdl 2010, section 6, where summaries choose the peers that a query goes
+// to. Reputation multiplies it ([Trust]). When candidates are asked in turn until one has the key, the order of falling
+// probability per cost ends soonest on average ([Rank]). Swapping two neighbours of that order can only lengthen the
+// wait.
 //
 // Ranking n candidates costs O(n log n) and no allocation.
 package match
@@ -30,8 +30,8 @@ const (
 	askCost    = 50 * time.Millisecond // what a question costs besides its time
 )
 
-// Posterior is the probability that a match is true, given the share prior of peers that hold a random wanted key and
-// the false-positive rate of what matched, both in [0, 1]. At rate 1 a match says nothing and the prior is left.
+// Posterior is the probability that a match is true. prior is the share of peers that hold a random wanted key, and
+// rate the false-positive rate of what matched, both in [0, 1]. At rate 1 a match says nothing and the prior is left.
 func Posterior(prior, rate float64) float64 {
 	if prior <= 0 {
 		return 0
@@ -39,27 +39,29 @@ func Posterior(prior, rate float64) float64 {
 	return prior / (prior + float64((1-prior)*rate))
 }
 
-// Listed is the probability that a peer holds the key when an informant named it: one of n that it named, with
-// falseMatches false ones expected among all that it knows. own is the false-positive rate of what we hold of the peer
-// ourselves, if that matches too, which is evidence of its own; 1 otherwise.
+// Listed is the probability that a peer holds the key when an informant named it. The informant named n peers, and
+// expects falseMatches false ones among all that it knows. own is the false-positive rate of our own prefix of the
+// peer's summary if that matches too, which is evidence of its own; 1 otherwise. own is the false-positive rate of what
+// we hold of the peer ourselves, if that matches too, which is evidence of its own; 1 otherwise.
 //
-// Of n names about falseMatches are wrong; and as a wanted key usually has one holder at least, one name in
-// 1+falseMatches is right even where n is small.
+// Of n names about falseMatches are wrong. As a wanted key usually has one holder at least, one name in 1+falseMatches
+// is right even where n is small.
 func Listed(falseMatches float64, n int, own float64) float64 {
 	p := max(1-falseMatches/float64(max(n, 1)), 1/(1+falseMatches))
 	p = min(max(p, 1e-6), 1-1e-6)
 	return p / (p + float64((1-p)*own))
 }
 
-// Trust is the factor, in (0, 1], by which a peer's record lowers belief in its claims: the mean of a Beta distribution
-// over the share of its sure matches that proved true, relative to that of a peer without a record.
+// Trust is the factor, in (0, 1], by which a peer's record lowers belief in its claims. It is the mean of a Beta
+// distribution over the share of its sure matches that proved true. It is relative to that of a peer without a record.
 func Trust(hits, misses int) float64 {
 	h, m := float64(max(hits, 0)), float64(max(misses, 0))
 	return (h + 1) / (h + m + 1)
 }
 
-// Cost is what asking a peer costs, in seconds: its round trips (rtt 0: unknown, taken as 100 ms), tripled when a
-// connection must be made first, a constant for the messages, and as much again for every question to it that waits for its answer.
+// Cost is what asking a peer costs, in seconds. It is a constant for the messages and the round trip, tripled when a
+// connection must be made first. An rtt of 0 is unknown and counts as 100 ms. The constant counts once more for every
+// question to the peer that waits for its answer.
 func Cost(rtt time.Duration, connected bool, load int) float64 {
 	if rtt <= 0 {
 		rtt = unknownRTT
@@ -88,8 +90,8 @@ func Rank(entries []Entry) {
 	})
 }
 
-// Cut says how many of the candidates, given by the rates of what is held of them in the order of ranking, to name to a
-// peer that asks: as many as bring no more than allowance false matches, at most limit.
+// Cut returns how many of the candidates to name to a peer that asks. They bring no more than allowance false matches,
+// and are at most limit. rates are the false-positive rates of their prefixes, in the order of ranking.
 func Cut(rates []float64, allowance float64, limit int) int {
 	sum := 0.0
 	for i, f := range rates {
@@ -101,8 +103,8 @@ func Cut(rates []float64, allowance float64, limit int) int {
 	return len(rates)
 }
 
-// Tie mixes a key's fingerprint and a peer's name into the tie of an [Entry] (rendezvous hashing: every key has its own
-// order of the peers). FNV-1a, finished by a multiplication.
+// Tie mixes a key's fingerprint and a peer's name into the tie of an [Entry]. It is rendezvous hashing: every key has
+// its own order of the peers. FNV-1a, finished by a multiplication.
 func Tie(fingerprint uint64, peer string) uint64 {
 	h := uint64(14695981039346656037) ^ fingerprint
 	for i := range len(peer) {
@@ -114,8 +116,8 @@ func Tie(fingerprint uint64, peer string) uint64 {
 }
 
 // Prior estimates the share of peers that hold a wanted key from what confirmations bring. By [Posterior], the log-odds
-// of a hit are logit(π) - ln f: a logistic regression with one unknown and a known offset, of which Learn makes one step
-// of gradient ascent. The zero value is not usable; see [NewPrior].
+// of a hit are logit(π) - ln f. That is a logistic regression with one unknown and a known offset, and Learn makes one
+// step of gradient ascent. The zero value is not usable; see [NewPrior].
 type Prior struct{ logit float64 }
 
 const (

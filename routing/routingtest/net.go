@@ -1,8 +1,8 @@
-// Package routingtest runs routing machines against each other in virtual time, for tests: a [Net] of nodes with given
-// collections, links and knowledge of each other, and a script language for transcripts ([Run]).
+// Package routingtest runs routing machines against each other in virtual time, for tests. It has a [Net] of nodes with
+// given collections, links and knowledge of each other, and a script language for transcripts ([Run]).
 //
-// Summaries are modelled: what a node holds of another matches every key that the other holds, and another key when a
-// hash of peer and key falls below the false-positive rate. So deeper knowledge has a subset of the false matches, as
+// Summaries are modelled. A node's view of another matches every key that the other holds. It matches another key when
+// a hash of peer and key falls below the false-positive rate. So deeper knowledge has a subset of the false matches, as
 // with prefixes of one summary.
 package routingtest
 

@@ -171,7 +171,8 @@ func (s *Script) input(d *datadriven.TestData) routing.Input {
 	panic(fmt.Sprintf("unknown input %q", kind))
 }
 
-// asked makes a request with a number of the script's own, out of the net's range, so that answers only show in the trace.
+// asked makes a request with a number of the script's own, out of the net's range, so that answers only show in the
+// trace.
 func (s *Script) asked(d *datadriven.TestData) routing.Input {
 	key := []byte(word(d, 6))
 	a := routing.Asked{
