@@ -142,15 +142,24 @@ func find(list []Contact, peer string) int {
 }
 
 // sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then the
-// widest, and then the order is by a hash of both ends. A contact of an address group that stands before it already
-// comes after all others.
+// widest, and then the order is by a hash of both ends. The second is the one that adds most to what the first covers.
+// Of equals it is one in the other half of the bucket, for what is said of depths may be wrong. A contact of an address
+// group that stands before it already comes after all others.
 func (t *Contacts) sort(list []Contact) {
 	again := make(map[string]bool, len(list))
-	order := func(a, b Contact) int {
-		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.Depth, b.Depth),
-			cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer))
+	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
+	slices.SortFunc(list, func(a, b Contact) int {
+		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.Depth, b.Depth), tie(a, b))
+	})
+	if len(list) > 2 {
+		var first Set
+		first.Add(list[0].Range())
+		half := Around(list[0].Place, t.bits+1)
+		slices.SortFunc(list[1:], func(a, b Contact) int {
+			return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(first.Missing(b.Range()), first.Missing(a.Range())),
+				cmp.Compare(a.Depth, b.Depth), within(half, a)-within(half, b), tie(a, b))
+		})
 	}
-	slices.SortFunc(list, order)
 	seen := map[string]bool{}
 	for _, c := range list {
 		again[c.Peer] = c.Group != "" && seen[c.Group]
@@ -165,6 +174,14 @@ func (t *Contacts) sort(list []Contact) {
 		}
 		return -1
 	})
+}
+
+// within is 1 for a contact in a range, else 0.
+func within(r Range, c Contact) int {
+	if r.Contains(c.Place) {
+		return 1
+	}
+	return 0
 }
 
 // faults counts what speaks against a contact.
@@ -232,8 +249,9 @@ func (t *Contacts) Failed(peer string) {
 	t.change(peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks lists, in order, the ranges beside ours for which there are fewer contacts than wanted. Contacts that cover
-// more than their bucket count for every range that they cover. O(ranges + contacts), times the few that are wide.
+// Lacks lists, in order, the ranges beside ours for which there are fewer contacts than wanted, or of which these cover
+// but one half. Contacts that cover more than their bucket count for every range that they cover. O(ranges + contacts),
+// times the few that are wide.
 func (t *Contacts) Lacks() []Range {
 	var wide, out []Range
 	for r := range t.ranges() {
@@ -244,18 +262,20 @@ func (t *Contacts) Lacks() []Range {
 		}
 	}
 	for r := range t.ranges() {
-		have := 0
+		have, halves := 0, Set{}
 		for _, c := range t.buckets[r] {
 			if c.Depth >= t.bits && !c.Refuted() {
 				have++
+				halves.Add(Around(c.Place, min(c.Depth, t.bits+1)))
 			}
 		}
 		for _, w := range wide {
 			if w.Covers(r) {
 				have++
+				halves.Add(r)
 			}
 		}
-		if have < ContactsEach && !r.Contains(t.self) {
+		if (have < ContactsEach || !halves.Covers(r)) && !r.Contains(t.self) {
 			out = append(out, r)
 		}
 	}

@@ -59,13 +59,16 @@ func TestContacts(t *testing.T) {
 			lacks[r] = true
 		}
 		for r := range c.ranges() {
-			have := 0
+			have, halves := 0, map[int]bool{}
 			for _, x := range c.All() {
 				if own := x.Range(); !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
 					have++
+					for half, at := range []Place{r.first, r.first | 1<<(63-r.depth)} {
+						halves[half] = halves[half] || own.Contains(at) || Around(x.Place, c.bits+1).Contains(at)
+					}
 				}
 			}
-			if want := have < ContactsEach && !r.Contains(c.self); lacks[r] != want {
+			if want := (have < ContactsEach || !halves[0] || !halves[1]) && !r.Contains(c.self); lacks[r] != want {
 				t.Fatalf("seed %d: %v has %d contacts, and is lacking: %v", seed, r, have, lacks[r])
 			}
 		}
@@ -101,6 +104,43 @@ func TestContactsOrder(t *testing.T) {
 	c.Add(Contact{Peer: "other", Place: 1<<63 | 1<<62, Depth: 1, Group: "other"})
 	if _, in := c.Get("other"); !in {
 		t.Error("one address group has all places of a range")
+	}
+}
+
+// TestContactsApart: the two contacts of a range that nobody covers whole cover both its halves, whatever came first and whatever was
+// said of their depths. A range of which they cover but one half lacks a contact.
+func TestContactsApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, said := range []int{4, 3} {
+		c := NewContacts(0)
+		c.SetDepth(3)
+		for i := range 400 { // the first are in one half of each range
+			p := Place(rng.Uint64())
+			if i < 200 {
+				p &^= 1 << 60
+			}
+			c.Add(Contact{Peer: fmt.Sprint(i), Place: p, Depth: said})
+			check(t, c)
+		}
+		for _, x := range c.All() {
+			c.Answered(x.Peer, 4)
+		}
+		var covered Set
+		covered.Add(Around(0, 3))
+		for x := range c.Each() {
+			covered.Add(x.Range())
+		}
+		if covered.Share() != 1 || len(c.Lacks()) > 0 {
+			t.Errorf("said to be of depth %d: contacts cover %v, lacking are %v", said, covered.String(), c.Lacks())
+		}
+	}
+	c := NewContacts(0)
+	c.SetDepth(1)
+	for i := range 10 {
+		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 2})
+	}
+	if len(c.Lacks()) != 1 {
+		t.Error("half a range is enough")
 	}
 }
 
