@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/routing/defence"
 )
 
@@ -144,21 +145,14 @@ func (r *Router) tier(v overlay.Informant) int {
 	return 1 + r.doubt(v.Peer)
 }
 
-// boasters: one link in this many may boast of how many peers it knows.
-const boasters = 3
-
 // mostOrigins is how many peers those know who know the most, without the word of the third that says most.
 func (r *Router) mostOrigins(all []overlay.Informant) int {
-	if len(all) == 0 {
-		return 0
-	}
 	said := make([]int, len(all))
 	for i, v := range all {
 		said[i] = v.Origins
 	}
-	slices.Sort(said)
-	if r.cfg.Undefended.Has(defence.Boasts) {
-		return said[len(said)-1]
+	if len(said) > 0 && r.cfg.Undefended.Has(defence.Boasts) {
+		return slices.Max(said)
 	}
-	return said[len(said)-1-len(said)/boasters]
+	return coverage.MostSaid(said)
 }

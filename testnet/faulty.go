@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"time"
 
 	"github.com/venn-p2p/venn/node/signed"
 
@@ -19,12 +18,12 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 const (
-	victims      = 5                      // peers that a faulty peer is linked with
-	misdeedEvery = 250 * time.Millisecond // of one faulty peer
-	ghosts       = 32                     // peers that there are not, of which it speaks
+	victims = 5  // peers that a faulty peer is linked with
+	ghosts  = 32 // peers that there are not, of which it speaks
 )
 
 // faulty is a peer that misbehaves: none of the members, and not asked anything.
@@ -86,7 +85,7 @@ func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
 		Topic: node.Topic(Network), Gossip: node.Gossip(true), Hello: node.HelloID, Have: node.HaveID, Query: node.QueryID,
 		Streams: []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID},
 		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope,
-		Every: misdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
+		Every: strategy.MisdeedEvery, Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}, err
 }
 

@@ -3,7 +3,6 @@ package testnet
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
 
@@ -13,9 +12,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
-
-// tellWithin is how long a peer takes to speak of all that it has made up, once.
-const tellWithin = time.Minute
 
 // invent makes up the peers that faulty ones speak of.
 func (v *stagedNodes) invent() (err error) {
@@ -56,8 +52,7 @@ func (v *stagedNodes) misbehave(p strategy.ID, kind string) error {
 		c.Twin, c.Misdeeds = true, []string{fault.Claims}
 	case scenario.Identities:
 		c.Misdeeds = []string{fault.Ghosts}
-		hellos := max(1, len(c.Ghosts)/overlay.MaxHelloRecords)
-		c.Every = max(time.Millisecond, min(c.Every, tellWithin/time.Duration(hellos)))
+		c.Every = v.plan.Invented[p].Pace(overlay.MaxHelloRecords)
 	case scenario.Faulty:
 		c.Twin = p%4 == 3
 	default:

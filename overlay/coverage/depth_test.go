@@ -120,3 +120,14 @@ func TestMedian(t *testing.T) {
 		}
 	}
 }
+
+func TestMostSaid(t *testing.T) {
+	for _, c := range []struct {
+		want  int
+		words []int
+	}{{0, nil}, {7, []int{7}}, {9, []int{9, 2}}, {5, []int{1 << 40, 5, 0}}, {30, []int{1 << 40, 10, 30, 1 << 40, 20, 25}}} {
+		if got := MostSaid(c.words); got != c.want {
+			t.Errorf("%v: %d, want %d", c.words, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/event"
 )
@@ -91,25 +92,17 @@ func (x *Exchange) Offered(i int) bool {
 	return slices.ContainsFunc(x.order, func(l *link) bool { return l.known(i).have > 0 })
 }
 
-// boasters: one link in this many may boast of how many peers it knows.
-const boasters = 3
-
 // OriginsSaid returns the largest number of peers that linked peers say they know, without the word of the third that
 // says most.
 func (x *Exchange) OriginsSaid() int {
-	if len(x.order) == 0 {
-		return 0
-	}
 	said := make([]int, len(x.order))
 	for i, l := range x.order {
 		said[i] = l.hello.Origins
 	}
-	slices.Sort(said)
-	boasts := len(said) / boasters
-	if x.cfg.Undefended.Has(defence.Boasts) {
-		boasts = 0
+	if len(said) > 0 && x.cfg.Undefended.Has(defence.Boasts) {
+		return slices.Max(said)
 	}
-	return said[len(said)-1-boasts]
+	return coverage.MostSaid(said)
 }
 
 // Informant is a linked peer, and what it says of its directory.

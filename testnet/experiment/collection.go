@@ -261,7 +261,7 @@ func (c *collectionRun) add(what, by string, bytes int, quantity string, value f
 
 // each calls do(0) to do(n-1) on all processors, and leaves out the rest when the run is interrupted.
 func (c *collectionRun) each(n int, do func(i int)) {
-	parallel(n, func(i int) {
+	Parallel(n, func(i int) {
 		if c.ctx.Err() == nil {
 			do(i)
 		}
@@ -306,6 +306,6 @@ func prefix(fps []summary.Fingerprint) *summary.Prefix {
 // summarise makes the whole summaries of all peers.
 func (c *collections) summarise() []*summary.Prefix {
 	out := make([]*summary.Prefix, len(c.fps))
-	parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
+	Parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
 	return out
 }

@@ -535,7 +535,7 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	}
 	s, err = sim.New(sim.Config{
 		Like: like, Script: sim.Script{Asks: asks}, Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Rates: p.rates(), Seed: p.Seed, Each: parallel, Notes: o.Look != nil,
+		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Rates: p.rates(), Seed: p.Seed, Each: Parallel, Notes: o.Look != nil,
 		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
 			n.tell(i, now, end, time.Since(began))
@@ -635,8 +635,8 @@ func (p setting) like(data *sim.Data) (rule string, asks []sim.Ask, err error) {
 	return "", asks, nil
 }
 
-// parallel calls do(0) to do(n-1) on all processors, a few at a time.
-func parallel(n int, do func(i int)) {
+// Parallel calls do(0) to do(n-1) on all processors, a few at a time, and returns when all are done.
+func Parallel(n int, do func(i int)) {
 	const few = 8
 	if workers := runtime.GOMAXPROCS(0); n > 2*few && workers > 1 {
 		var next atomic.Int64

@@ -169,7 +169,7 @@ func (n *scenarioRuns) run(ctx context.Context, i int) (scenario.Run, error) {
 	}
 	defer trace.drop()
 	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
-		Each: parallel, Progress: func(done float64) { n.tell(i, done) }, Trace: trace.writer(),
+		Each: Parallel, Progress: func(done float64) { n.tell(i, done) }, Trace: trace.writer(),
 	})
 	if err != nil {
 		return scenario.Run{}, err

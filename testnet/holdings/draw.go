@@ -16,6 +16,9 @@ const (
 	Zipf     = "zipf"     // by the rank of its popularity
 )
 
+// ZipfExponent is the exponent of popularity where nothing else is said: of the rule Zipf, and of collections that are made up.
+const ZipfExponent = 0.8
+
 // Rules are all of them.
 var Rules = []string{Interest, Uniform, Popular, Zipf}
 
@@ -67,7 +70,7 @@ func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 	case Uniform:
 		return uint32(rng.IntN(keys))
 	case Zipf:
-		return d.ranked[rankOf(len(d.ranked), d.Exponent, rng)]
+		return d.ranked[Rank(len(d.ranked), d.Exponent, rng)]
 	case Interest:
 		if d.Alike == nil {
 			break
@@ -98,8 +101,8 @@ func (d *Drawer[P]) Query(keys int, rng *rand.Rand, asks, counts func(P) bool) (
 
 func pick[T any](list []T, rng *rand.Rand) T { return list[rng.IntN(len(list))] }
 
-// rankOf draws a rank from 0 with probability proportional to 1/(rank+1)^s, by the inverse of the integral.
-func rankOf(n int, s float64, rng *rand.Rand) int {
+// Rank draws a rank below n with probability proportional to 1/(rank+1)^s, by the inverse of the integral.
+func Rank(n int, s float64, rng *rand.Rand) int {
 	u, e := rng.Float64(), 1-s
 	x := math.Pow(float64(n)+1, u)
 	if math.Abs(e) > 1e-9 {

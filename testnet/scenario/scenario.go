@@ -220,7 +220,7 @@ func (s *Scenario) defaults() {
 	setDefault(&c.Keys, 200)
 	setDefault(&c.Size, 50)
 	setDefault(&c.Outside, 0.1)
-	setDefault(&c.Zipf, 0.8)
+	setDefault(&c.Zipf, holdings.ZipfExponent)
 	setDefault(&c.Copies, 5)
 	setDefault(&c.Chunk, 1<<20)
 	if len(s.Lines) == 0 {
@@ -239,7 +239,7 @@ func (s *Scenario) defaults() {
 	setDefault(&s.Links.Degree, 8)
 	setDefault(&s.Queries.Rule, Interest)
 	setDefault(&s.Queries.Number, 500)
-	setDefault(&s.Queries.Zipf, 0.8)
+	setDefault(&s.Queries.Zipf, holdings.ZipfExponent)
 	setDefault(&s.Sessions.Shape, 0.5)
 	setDefault(&s.Sessions.Away, s.Sessions.Median/10)
 	for i := range s.Events {

@@ -22,13 +22,10 @@ type asker struct {
 func newAsker(cfg *Config, held *Held) asker {
 	a := asker{cfg: cfg, rng: cfg.random(asking)}
 	if cfg.Like != "" && cfg.Like != holdings.Interest {
-		a.drawer = &holdings.Drawer[strategy.ID]{Rule: cfg.Like, Exponent: zipfExponent, Held: held.Now}
+		a.drawer = &holdings.Drawer[strategy.ID]{Rule: cfg.Like, Exponent: holdings.ZipfExponent, Held: held.Now}
 	}
 	return a
 }
-
-// zipfExponent is that of the rule zipf.
-const zipfExponent = 0.8
 
 // due is when the next query begins.
 func (a *asker) due() time.Duration {

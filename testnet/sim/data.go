@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -82,7 +81,7 @@ type Clusters struct {
 func (c *Clusters) defaults() {
 	setDefault(&c.Size, 50)
 	setDefault(&c.Outside, 0.1)
-	setDefault(&c.Zipf, 0.8)
+	setDefault(&c.Zipf, holdings.ZipfExponent)
 	setDefault(&c.Copies, 5)
 }
 
@@ -98,7 +97,6 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 	if universe > 1<<28 {
 		return nil, fmt.Errorf("%w: %d keys, at most %d", ErrData, universe, 1<<28)
 	}
-	inside, outside := newZipf(within, c.Zipf), newZipf(universe, c.Zipf)
 	spread := rng.Perm(universe) // what is popular with all belongs to any interest
 	collections := make([][]uint32, c.Peers)
 	seen := map[uint32]bool{}
@@ -106,9 +104,9 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 		clear(seen)
 		first := p % interests * within
 		for len(seen) < c.Keys {
-			k := uint32(first + inside.draw(rng))
+			k := uint32(first + holdings.Rank(within, c.Zipf, rng))
 			if rng.Float64() < c.Outside {
-				k = uint32(spread[outside.draw(rng)])
+				k = uint32(spread[holdings.Rank(universe, c.Zipf, rng)])
 			}
 			if !seen[k] {
 				seen[k] = true
@@ -163,24 +161,4 @@ func drawFingerprints(n int, rng *rand.Rand) []summary.Fingerprint {
 		seen[f], fps[i] = true, f
 	}
 	return fps
-}
-
-// zipf draws ranks from 0 to n-1 with probability proportional to 1/(rank+1)^s, by the inverse of the integral.
-type zipf struct {
-	n float64
-	s float64
-}
-
-func newZipf(n int, s float64) zipf { return zipf{float64(n), s} }
-
-func (z zipf) draw(rng *rand.Rand) int {
-	u := rng.Float64()
-	var x float64
-	if math.Abs(z.s-1) < 1e-9 {
-		x = math.Pow(z.n+1, u)
-	} else {
-		e := 1 - z.s
-		x = math.Pow(1+float64(u*(math.Pow(z.n+1, e)-1)), 1/e)
-	}
-	return min(max(int(x)-1, 0), int(z.n)-1)
 }

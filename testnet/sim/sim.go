@@ -41,10 +41,11 @@ type Sim struct {
 
 // group is a node's events in a window.
 type group struct {
-	node   *node
-	events []event
-	out    []event
-	fault  error // that ended it
+	node    *node
+	events  []event
+	out     []event
+	records []byte // of out, for the trace
+	fault   error  // that ended it
 }
 
 // ErrStopped is returned by Run when Config.Progress stopped it.
@@ -186,15 +187,23 @@ func (s *Sim) Run() (*Report, error) {
 	return s.report(nil)
 }
 
-// window steps all peers with something to do before an instant, and merges what they did.
+// window steps all peers with something to do before an instant, and merges what they did. Meanwhile the trace takes in what the
+// window before has led to.
 func (s *Sim) window(events []event, end time.Duration) error {
 	n := s.group(events)
-	s.cfg.Each(n, func(i int) { s.groups[i].run(s, end) })
+	s.cfg.Each(1+n, func(i int) {
+		if i == 0 {
+			s.trace.flush()
+			return
+		}
+		s.groups[i-1].run(s, end)
+	})
 	for i := range s.groups[:n] {
 		g := &s.groups[i]
 		if g.fault != nil {
 			return g.fault
 		}
+		s.trace.add(g.records)
 		for k := range g.out {
 			s.merge(g.node, &g.out[k])
 		}
@@ -216,7 +225,16 @@ func (s *Sim) group(events []event) int {
 		}
 		s.counts[to]++
 	}
-	slices.Sort(busy)
+	if many := len(s.counts) / 8; len(busy) > many {
+		busy = busy[:0]
+		for p, n := range s.counts {
+			if n > 0 {
+				busy = append(busy, strategy.ID(p))
+			}
+		}
+	} else {
+		slices.Sort(busy)
+	}
 	at := int32(0)
 	for _, p := range busy {
 		at, s.counts[p] = at+s.counts[p], at
@@ -273,27 +291,29 @@ func (g *group) run(s *Sim, end time.Duration) {
 	g.node.out = g.out[:0]
 	g.node.run(g.events, end)
 	g.out, g.node.out = g.node.out, nil
+	g.records = g.records[:0]
+	for i := range g.out {
+		if e := &g.out[i]; e.kind != wake {
+			g.records = recordOf(g.node.id, e).append(g.records)
+		}
+	}
 }
 
 // merge takes in what a peer did.
 func (s *Sim) merge(n *node, e *event) {
-	if e.kind != wake {
-		s.record(n.id, e)
-	}
 	s.tally.take(n.id, e)
 	if e.kind.queued() {
 		s.queue.push(*e)
 	}
 }
 
-func (s *Sim) record(who strategy.ID, e *event) {
+// recordOf is the trace's record of what a peer did.
+func recordOf(who strategy.ID, e *event) Record {
 	other := e.to
 	if other == who {
 		other = e.from
 	}
-	s.trace.record(Record{
-		At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query,
-	})
+	return Record{At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query}
 }
 
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.

@@ -89,23 +89,19 @@ func Records(trace io.Reader) iter.Seq2[Record, error] {
 type tracer struct {
 	hash   hash.Hash
 	out    io.Writer // nil: nobody wants them
-	buffer []byte
+	buffer []byte    // to be hashed and written
 	err    error
 }
 
-func newTracer(w io.Writer) *tracer {
-	t := &tracer{hash: sha256.New(), buffer: make([]byte, 0, 1<<16)}
-	t.out = w
-	return t
-}
+func newTracer(w io.Writer) *tracer { return &tracer{hash: sha256.New(), out: w} }
 
-func (t *tracer) record(r Record) {
-	if t.buffer = r.append(t.buffer); len(t.buffer) > cap(t.buffer)-RecordBytes {
-		t.flush()
-	}
-}
+// add takes in whole records.
+func (t *tracer) add(records []byte) { t.buffer = append(t.buffer, records...) }
 
 func (t *tracer) flush() {
+	if len(t.buffer) == 0 {
+		return
+	}
 	t.hash.Write(t.buffer)
 	if t.out != nil && t.err == nil {
 		_, t.err = t.out.Write(t.buffer)

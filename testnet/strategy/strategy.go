@@ -45,6 +45,14 @@ type Invented struct {
 	Number int
 }
 
+// MisdeedEvery is the time between two misdeeds of an adversary that makes up few identities.
+const MisdeedEvery = 250 * time.Millisecond
+
+// Pace is the time between two misdeeds of an adversary that speaks of some identities in each: of all of them within a minute.
+func (i Invented) Pace(each int) time.Duration {
+	return max(time.Millisecond, min(MisdeedEvery, time.Minute/time.Duration(max(1, i.Number/each))))
+}
+
 // Factory makes the peer of a host when it comes online: at the start, and again after each absence. Only the
 // collection outlives a restart. It may be called for several hosts at a time.
 type Factory func(Host) Peer

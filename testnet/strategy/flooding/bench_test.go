@@ -1,23 +1,75 @@
+//go:build unix
+
 package flooding_test
 
 import (
+	"runtime"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy/flooding"
 )
 
-// The engine's own cost shows where machines do little: ns/message is for everything that the simulator does for a
-// message.
+func flood(data *sim.Data, queries int) sim.Config {
+	return sim.Config{Strategy: flooding.Strategy, Data: data, Queries: queries, Asking: 60 * time.Second, Patience: 5 * time.Second, Seed: 3}
+}
+
+// processorTime is what this program has used.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// The engine's own cost shows where machines do little: cpu-ns/message is the processor time for everything that the simulator does
+// for a message.
 func BenchmarkMessage(b *testing.B) {
 	data := simtest.Clusters(b, 1000, 100)
-	messages := 0.0
+	messages, began := 0.0, processorTime(b)
 	for b.Loop() {
-		r := simtest.Run(b, sim.Config{Strategy: flooding.Strategy, Data: data, Queries: 1000, Asking: 60 * time.Second, Patience: 5 * time.Second, Seed: 3})
+		r := simtest.Run(b, flood(data, 1000))
 		messages += r.MessagesPerQuery * float64(r.Queries)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/messages, "ns/message")
+	b.ReportMetric(float64((processorTime(b)-began).Nanoseconds())/messages, "cpu-ns/message")
 	b.ReportMetric(messages/float64(b.N), "messages/op")
+}
+
+// How many times as fast two processors are as one: for two trials beside each other, as experiments run them, and for one run that has
+// both processors. It wants two processors that do nothing else.
+func BenchmarkTwoProcessors(b *testing.B) {
+	if runtime.NumCPU() < 2 {
+		b.Skip("one processor")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	data := simtest.Clusters(b, 1000, 100)
+	on := func(processors int, do func()) time.Duration {
+		runtime.GOMAXPROCS(processors)
+		runtime.GC()
+		began := time.Now()
+		do()
+		return time.Since(began)
+	}
+	run := func() { simtest.Run(b, flood(data, 500)) }
+	shared := flood(data, 500)
+	shared.Each = experiment.Parallel
+	var one, together, spread time.Duration
+	for b.Loop() {
+		one += on(1, run)
+		together += on(2, func() {
+			var both sync.WaitGroup
+			both.Go(run)
+			both.Go(run)
+			both.Wait()
+		})
+		spread += on(2, func() { simtest.Run(b, shared) })
+	}
+	b.ReportMetric(2*one.Seconds()/together.Seconds(), "×two-trials")
+	b.ReportMetric(one.Seconds()/spread.Seconds(), "×one-run")
 }

@@ -37,18 +37,12 @@ type hostile struct {
 	told     int // identities, in turn
 }
 
-const (
-	misdeedEvery = 250 * time.Millisecond // at most
-	tellWithin   = time.Minute            // all that is invented, once
-)
-
 func adversary(misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strategy.Peer {
 	return func(p strategy.Peer, of strategy.Invented) strategy.Peer {
 		v := p.(*node)
-		rounds := max(1, of.Number/overlay.MaxHelloRecords*len(misdeeds))
 		return &hostile{
 			node: v, misdeeds: misdeeds, of: of, rng: rand.New(rand.NewPCG(v.run.world.Seed, uint64(of.First))),
-			every: max(time.Millisecond, min(misdeedEvery, tellWithin/time.Duration(rounds))),
+			every: of.Pace(overlay.MaxHelloRecords / len(misdeeds)),
 		}
 	}
 }
