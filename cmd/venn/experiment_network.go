@@ -26,7 +26,7 @@ func networkFlags() []cli.Flag {
 		&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers (default: routing 2000, scale up to 1000, others as many as the data has)", HideDefault: true},
 		&cli.IntFlag{Name: "keys", Usage: "routing, scale: `NUMBER` of keys of every peer, for made-up collections", Value: 200},
 		&cli.StringFlag{Name: "data", Usage: "collections: \"clusters\" makes them up, \"debian\", or a .tsv table or folder `PATH` (default: routing, scale clusters; others debian)", HideDefault: true},
-		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + " (default: all but kademlia-classic; scale: venn)", HideDefault: true},
+		&cli.StringFlag{Name: "strategy", Usage: "routing, scale: `NAME[,NAME…]` of " + strings.Join(strategy.Names(strategies.Named()), ", ") + " (default: all but kademlia-classic; scale: venn, kademlia, planetp)", HideDefault: true},
 		&cli.StringSliceFlag{Name: "sweep", Usage: "`NAME=VALUE,VALUE…` to vary; again for a grid (routing, scale); see venn experiment --help"},
 		&cli.StringSliceFlag{Name: "fix", Usage: "routing, scale: `NAME=VALUE[,NAME=VALUE…]` of what a sweep can vary, for all runs"},
 		&cli.IntFlag{Name: "queries", Usage: "routing, scale: `NUMBER` of queries of every run", Value: 2000},
@@ -36,6 +36,8 @@ func networkFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "patience", Usage: "routing, scale: `TIME` that a query may take", Value: 30 * time.Second},
 		&cli.BoolFlag{Name: "all", Usage: "routing, scale: queries want every holder, not one"},
 		&cli.StringFlag{Name: "topology", Usage: "routing, scale: `KIND` of first links: random, small-world or power-law", Value: string(sim.Random)},
+		&cli.StringFlag{Name: "links", Usage: "routing, scale: classes of the peers' lines as `RATE:WEIGHT,…` (default: 10mbit for all)", HideDefault: true},
+		&cli.BoolFlag{Name: "free", Usage: "scale: the others may send for upkeep as much as they like, not only what venn sends"},
 		&cli.BoolFlag{Name: "split", Usage: "routing, scale: go on when the topology falls apart"},
 		&cli.StringFlag{Name: "trace", Usage: "routing, scale, scenarios: write the trace of every run to folder `DIR`, for venn experiment trace"},
 		&cli.StringFlag{Name: "record", Usage: "routing, scale: record one run of venn in `FILE`, for venn view", TakesFile: true},
@@ -132,7 +134,7 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	o := experiment.NetworkOptions{
 		Peers: c.Int("peers"), Keys: c.Int("keys"), Data: c.String("data"), Sweeps: sweepsOf(c), Fixed: c.StringSlice("fix"), Trials: c.Int("trials"),
-		Queries: c.Int("queries"), Like: c.String("queries-like"), Warmup: c.Duration("warmup"), Asking: c.Duration("asking"), Patience: c.Duration("patience"), Traces: c.String("trace"), All: c.Bool("all"), Seed: c.Uint64("seed"), Split: c.Bool("split"),
+		Queries: c.Int("queries"), Like: c.String("queries-like"), Warmup: c.Duration("warmup"), Asking: c.Duration("asking"), Patience: c.Duration("patience"), Traces: c.String("trace"), All: c.Bool("all"), Seed: c.Uint64("seed"), Links: c.String("links"), Free: c.Bool("free"), Split: c.Bool("split"),
 		Version: buildVersion().Version,
 	}
 	if kind := c.String("topology"); kind != string(sim.Random) {

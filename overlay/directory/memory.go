@@ -105,6 +105,21 @@ func (d *Directory) Memory() int {
 	return n
 }
 
+// EncodedBytes is the size of all that is held of other peers in the form in which it came: parts, signed headers and records. It takes
+// time in proportion to the entries.
+func (d *Directory) EncodedBytes() int {
+	n := d.records
+	for _, e := range d.Others() {
+		if e == nil {
+			continue
+		}
+		for p := range e.prefixes {
+			n += p.EncodedBytes()
+		}
+	}
+	return n
+}
+
 // pendingFull says whether pending entries take their share of the memory.
 func (d *Directory) pendingFull() bool {
 	return float64(d.pending+len(d.named))*entryMemory >= pendingShare*float64(d.cfg.Memory)

@@ -89,6 +89,9 @@ func (m *member) Found(q strategy.QueryID, holder strategy.ID, _ int) {
 	m.note(effect{what: found, peer: holder, message: strategy.Message{Query: q}})
 }
 
+// Covered is for simulated runs: those of real hosts have no such figure.
+func (m *member) Covered(strategy.QueryID, float64) {}
+
 // Done notes that a query is over.
 func (m *member) Done(q strategy.QueryID) {
 	m.note(effect{what: done, message: strategy.Message{Query: q}})

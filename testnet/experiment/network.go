@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategies"
@@ -42,9 +43,11 @@ func Networks() []Info {
 // NetworkOptions say what RunNetwork runs. Zero values mean the stated defaults.
 type NetworkOptions struct {
 	Peers      int                 // 0: 2,000; of Scale, the most: 1,000
+	Links      string              // classes of the peers' lines, as package link reads them; "": 10 Mbit/s each way for all
 	Keys       int                 // of every peer, for made-up collections; 0: 200
 	Data       string              // "" or "clusters": made up; "debian", or a table or folder as package workload reads
-	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale venn alone
+	Strategies []strategy.Strategy // to run, in this order; nil: all, for Scale see there
+	Free       bool                // Scale: the others may send for upkeep as much as they like, in place of what venn sends
 	Sweeps     []string            // "name=value,value…" each, see Sweeps: all combinations are run
 	Fixed      []string            // "name=value" each: what a sweep can vary, at one value in all runs
 	Trials     int                 // of every point, each with the next seed; 0: 5, or 1 with Look
@@ -78,18 +81,21 @@ type NetworkStatus struct {
 
 // NetworkRow is what one run has shown.
 type NetworkRow struct {
-	Strategy             string  `json:"strategy"`
-	Peers                int     `json:"peers"`
-	Recall               float64 `json:"recall"`
-	MessagesPerQuery     float64 `json:"messages_per_query"`
-	WastedProbesPerQuery float64 `json:"wasted_probes_per_query"`
-	UpkeepBytesPerPeer   float64 `json:"upkeep_bytes_per_peer"`  // to connect included
-	ConnectBytesPerPeer  float64 `json:"connect_bytes_per_peer"` // of that to connect
-	QueryBytes           float64 `json:"query_bytes"`
-	Hops                 float64 `json:"hops"`
-	LatencyP50           float64 `json:"latency_ms_p50"`
-	LatencyP99           float64 `json:"latency_ms_p99"`
-	TraceHash            string  `json:"trace_hash"`
+	Strategy             string   `json:"strategy"`
+	Peers                int      `json:"peers"`
+	Recall               float64  `json:"recall"`
+	MessagesPerQuery     float64  `json:"messages_per_query"`
+	WastedProbesPerQuery float64  `json:"wasted_probes_per_query"`
+	UpkeepBytesPerPeer   float64  `json:"upkeep_bytes_per_peer"`  // to connect included
+	ConnectBytesPerPeer  float64  `json:"connect_bytes_per_peer"` // of that to connect
+	QueryBytes           float64  `json:"query_bytes"`
+	Covered              *float64 `json:"covered"`                  // share of the peers that a query asked or knew of; nil: the strategy cannot tell
+	DirectoryBytes       *float64 `json:"directory_bytes_per_peer"` // what a peer keeps about others, as on the wire; nil: the strategy does not say
+	Allowed              float64  `json:"upkeep_allowed,omitempty"` // bytes a second that a peer might send for upkeep, to connect left out; 0: as the strategy has it
+	Hops                 float64  `json:"hops"`
+	LatencyP50           float64  `json:"latency_ms_p50"`
+	LatencyP99           float64  `json:"latency_ms_p99"`
+	TraceHash            string   `json:"trace_hash"`
 
 	At             []Coordinate    `json:"at"` // what is varied, in the order of the sweeps; empty for nothing
 	Trial          int             `json:"trial"`
@@ -120,6 +126,7 @@ type NetworkResult struct {
 	Experiment string       `json:"experiment"`
 	Version    string       `json:"version,omitempty"`
 	Rows       []NetworkRow `json:"rows"`
+	Slopes     []Slope      `json:"slopes,omitempty"` // of Scale, where there are two sizes at least
 	Files      []string     `json:"files,omitempty"`
 }
 
@@ -159,18 +166,23 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 	}
 	defer known.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent(points)))
-	all := networkRuns{options: &o, points: points, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points))}
+	all := networkRuns{
+		options: &o, points: points, names: runs, known: known, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points)), once: make([]onceRun, len(points)),
+	}
 	all.data.keep = all.atOnce
 	for i, run := range runs {
 		if !known.todo(i, run) {
 			all.done[i] = 1
 		}
 	}
-	rows, err := runEach(ctx, runs, all.atOnce, known, all.run)
+	rows, err := runEach(ctx, runs, all.atOnce, known, all.row)
 	for _, row := range rows {
 		if row != nil {
 			result.Rows = append(result.Rows, *row)
 		}
+	}
+	if name == Scale {
+		result.Slopes = slopesOf(result.Rows)
 	}
 	if o.reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
@@ -222,6 +234,8 @@ type setting struct {
 	Patience   time.Duration
 	All        bool
 	Outside    float64
+	Links      string
+	Beside     string // strategy whose upkeep in the same network is the most that this one may send; "": none
 	Topology   sim.Topology
 	Params     strategy.Params
 	Churn      sim.Churn
@@ -266,7 +280,7 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 	if o.Strategies == nil {
 		o.Strategies = strategies.All()
 		if name == Scale {
-			o.Strategies = []strategy.Strategy{venn.Strategy}
+			o.Strategies = o.scaled()
 		}
 	}
 	if err := errors.Join(o.check(name), o.Work.check()); err != nil {
@@ -292,16 +306,20 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 			return nil, fmt.Errorf("%w: queries like %s: neither a rule (%s) nor a log: %w", ErrOptions, o.Like, strings.Join(holdings.Rules, ", "), err)
 		}
 	}
+	beside := o.beside(name, append(slices.Clone(places[0]), fixed...))
 	var points []setting
 	for _, place := range places {
 		for trial := range o.Trials { // strategies are compared on the same collections: those follow each other
 			for _, s := range o.Strategies {
 				p := setting{
 					Experiment: name, Strategy: s.Name, Peers: o.Peers, Keys: o.Keys, Data: o.Data, Contents: inside, Trial: trial,
-					Queries: o.Queries, Like: o.Like, Logged: logged, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
+					Queries: o.Queries, Like: o.Like, Logged: logged, Warmup: o.Warmup, Asking: o.Asking, Patience: o.Patience, All: o.All, Links: o.Links, Topology: o.Topology, Seed: o.Seed + uint64(trial), strategy: s,
 				}
 				if name == Scale {
 					p.scale()
+				}
+				if beside != s.Name && s.Heeds(strategy.Upkeep.Name) {
+					p.Beside = beside
 				}
 				for _, v := range fixed {
 					p.set(v)
@@ -326,7 +344,7 @@ func (o *NetworkOptions) points(name string) ([]setting, error) {
 func (o *NetworkOptions) lookable(points []setting) error {
 	switch {
 	case len(points) != 1:
-		return fmt.Errorf("%w: a recording is of one run, and these are %d: name one strategy, one trial and no sweep, for scale one value as in peers=%d", ErrOptions, len(points), o.Peers)
+		return fmt.Errorf("%w: a recording is of one run, and these are %d: name one strategy, one trial and no sweep", ErrOptions, len(points))
 	case points[0].Strategy != venn.Strategy.Name:
 		return fmt.Errorf("%w: a recording shows peers of venn, not of %s", ErrOptions, points[0].Strategy)
 	case o.Out != "" || !o.reports() || o.Lines != nil:
@@ -365,8 +383,8 @@ func (o *NetworkOptions) places(name string) ([][]value, error) {
 }
 
 func (o *NetworkOptions) sizes() (places [][]value) {
-	for exact := 1000.0; ; exact *= math.Cbrt(10) {
-		x := math.Round(exact/100) * 100
+	for exact := leastScale; o.Look == nil; exact *= math.Cbrt(10) {
+		x := math.Round(exact/leastScale) * leastScale
 		if x >= float64(o.Peers) {
 			break
 		}
@@ -430,7 +448,7 @@ func (p *setting) set(v value) {
 		p.Outside = v.x
 	case "killed":
 		p.Churn.Killed, p.Churn.KilledAt = v.x, p.Warmup/2
-	case "strong":
+	case strongName:
 		p.Params.Strong = v.x
 	case "rewire":
 		p.Topology.Rewire = v.x
@@ -453,6 +471,12 @@ func (o *NetworkOptions) check(name string) error {
 	fault(o.Queries < 1, "%d queries, want 1 or more", o.Queries)
 	fault(o.Asking < 0 || o.Warmup < 0 || o.Patience < 0, "a warm-up of %v, queries over %v, a patience of %v: below 0", o.Warmup, o.Asking, o.Patience)
 	fault(len(o.Strategies) == 0, "no strategy")
+	fault(o.Free && name != Scale, "in %s nothing bounds upkeep but the sweep over it: free is for %s", name, Scale)
+	if o.Links != "" {
+		_, err := link.ParseMix(o.Links)
+		fault(err != nil, "%w", err)
+		fault(slices.ContainsFunc(slices.Concat(o.Sweeps, o.Fixed), func(s string) bool { return strings.HasPrefix(s, strongName+"=") }), "classes of lines, and a share of strong ones: say one")
+	}
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)
 	}
@@ -497,16 +521,42 @@ func setDefault[T comparable](p *T, v T) {
 type networkRuns struct {
 	options *NetworkOptions
 	points  []setting
+	names   []string // of the runs, in the ledger
+	known   *ledger[NetworkRow]
 	atOnce  int
 	data    recent[*sim.Data]
+	once    []onceRun
 
 	mu   sync.Mutex
 	done []float64 // part of each run
 }
 
+// onceRun is a run that is done once, although others wait for it, too.
+type onceRun struct {
+	sync.Once
+	row NetworkRow
+	err error
+}
+
+// row is what a run has found, which is done now if it is not known.
+func (n *networkRuns) row(ctx context.Context, i int) (NetworkRow, error) {
+	r := &n.once[i]
+	r.Do(func() {
+		if row, known := n.known.get(n.names[i]); known {
+			r.row = row
+			return
+		}
+		r.row, r.err = n.run(ctx, i)
+	})
+	return r.row, r.err
+}
+
 // run runs a point.
 func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	o, p := n.options, n.points[i]
+	if err := n.pace(ctx, &p); err != nil {
+		return NetworkRow{}, err
+	}
 	began := time.Now()
 	data, err := n.data.get(fmt.Sprint(p.Data, p.Peers, p.Keys, p.Seed), p.load)
 	if err != nil {
@@ -533,9 +583,13 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if err != nil {
 		return NetworkRow{}, err
 	}
+	lines, err := p.lines()
+	if err != nil {
+		return NetworkRow{}, err
+	}
 	s, err = sim.New(sim.Config{
 		Like: like, Script: sim.Script{Asks: asks}, Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Rates: p.rates(), Seed: p.Seed, Each: Parallel, Notes: o.Look != nil,
+		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Lines: lines, Rates: p.rates(), Seed: p.Seed, Each: Parallel, Notes: o.Look != nil,
 		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
 			n.tell(i, now, end, time.Since(began))
@@ -596,11 +650,17 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 	row := NetworkRow{
 		Strategy: p.Strategy, Peers: r.Peers, Recall: r.Recall, MessagesPerQuery: r.MessagesPerQuery,
 		WastedProbesPerQuery: r.WastedProbesPerQuery, UpkeepBytesPerPeer: r.UpkeepBytesPerPeer,
-		ConnectBytesPerPeer: r.ConnectBytes, QueryBytes: r.QueryBytes,
+		ConnectBytesPerPeer: r.ConnectBytes, Allowed: p.Params.Upkeep, QueryBytes: r.QueryBytes,
 		Hops: r.Hops, LatencyP50: ms(r.LatencyP50), LatencyP99: ms(r.LatencyP99), TraceHash: r.TraceHash,
 		At: p.At, Trial: p.Trial, Seed: p.Seed, Keys: d.Holdings() / d.Peers(), Queries: r.Queries,
 		Online: r.Online, UpkeepP99: r.UpkeepBytesP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
 		VirtualSeconds: r.Virtual.Seconds(), WallSeconds: wall.Seconds(), Components: r.Components,
+	}
+	if r.Covered >= 0 {
+		row.Covered = &r.Covered
+	}
+	if r.DirectoryBytes >= 0 {
+		row.DirectoryBytes = &r.DirectoryBytes
 	}
 	for _, k := range r.Detail.Upkeep {
 		row.Kinds = append(row.Kinds, scenario.Kind(k))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 	out.Report(report.Page{
 		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), report.Unfinished(len(r.Rows), runs)...), Terms: terms,
 		Sections: []report.Section{
-			{Title: "Results", Table: networkTable(r.Rows), Drawings: networkDrawings(name, r.Rows)},
+			{Title: "Results", Table: r.results(), Drawings: networkDrawings(name, r)},
 			{Title: "What peers send for upkeep, by kind of message", Table: kindTable(r.Rows), Folded: true},
 			{Title: "Every run: what it follows from, and its trace", Table: tracesTable(r.Rows), Folded: true},
 		},
@@ -52,7 +53,9 @@ func networkOutcomes(rows []NetworkRow) (out []Outcome) {
 					values = append(values, m.of(r))
 				}
 			}
-			out = append(out, outcome(of, m.title, statistics.MeanOf(values)))
+			if mean := statistics.MeanOf(values); mean.N > 0 {
+				out = append(out, outcome(of, m.title, mean))
+			}
 		}
 	}
 	return out
@@ -86,6 +89,12 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"program", program()},
 	}
+	if o.Links != "" {
+		out = append(out, [2]string{"lines", o.Links})
+	}
+	if slices.ContainsFunc(r.Rows, func(x NetworkRow) bool { return x.Allowed > 0 }) {
+		out = append(out, [2]string{"upkeep of the others", "as many bytes a second as venn sent in the same network, and to connect besides"})
+	}
 	for _, f := range o.Fixed {
 		out = append(out, [2]string{"in all runs", f})
 	}
@@ -104,7 +113,8 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 }
 
 // networkTable is what one reads first: a line for every strategy at every point, with few digits.
-func networkTable(rows []NetworkRow) report.Table {
+func (r NetworkResult) results() report.Table {
+	rows := r.Rows
 	t := report.Table{Head: []string{"strategy"}}
 	for _, c := range rows[0].At {
 		t.Head = append(t.Head, networkVariable(c.Name).axis)
@@ -122,6 +132,20 @@ func networkTable(rows []NetworkRow) report.Table {
 			cells = append(cells, m.mean(g))
 		}
 		t.Rows = append(t.Rows, append(cells, strconv.Itoa(len(g))))
+	}
+	if len(r.Slopes) == 0 {
+		return t
+	}
+	for _, s := range strategiesOf(rows) {
+		cells := make([]string, 1, len(t.Head))
+		cells[0] = s
+		for i := range rows[0].At {
+			cells = append(cells, map[int]string{0: "slope"}[i])
+		}
+		for _, m := range networkMeasures {
+			cells = append(cells, slopeLabel(r.slope(s, m.title)))
+		}
+		t.Rows = append(t.Rows, append(cells, ""))
 	}
 	return t
 }
@@ -148,6 +172,9 @@ func (m networkMeasure) mean(trials []NetworkRow) string {
 		values = append(values, m.of(r))
 	}
 	mean := statistics.MeanOf(values)
+	if mean.N == 0 {
+		return unknown
+	}
 	if len(trials) == 1 {
 		return fixed(mean.Value, m.decimals)
 	}
@@ -182,7 +209,24 @@ func (r NetworkResult) Table() (head []string, lines [][]string) {
 		}
 		lines = append(lines, append(line, end))
 	}
-	return head, lines
+	return head, append(lines, r.slopeLines()...)
+}
+
+// slopeLines are the slopes, a line for each strategy.
+func (r NetworkResult) slopeLines() (lines [][]string) {
+	if len(r.Slopes) == 0 {
+		return nil
+	}
+	for _, s := range strategiesOf(r.Rows) {
+		line := []string{s, "slope", ""}
+		for _, m := range networkMeasures {
+			if m.head != "" {
+				line = append(line, slopeLabel(r.slope(s, m.title)))
+			}
+		}
+		lines = append(lines, append(line, ""))
+	}
+	return lines
 }
 
 // kindTable is what peers send for upkeep by kind of message: the mean over the trials.
@@ -279,7 +323,7 @@ func stateLabel(r NetworkRow) string {
 func networkRecords(rows []NetworkRow) [][]string {
 	names := []string{
 		"strategy", "peers", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
-		"upkeep_bytes_per_peer", "connect_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
+		"upkeep_bytes_per_peer", "connect_bytes_per_peer", "covered", "directory_bytes_per_peer", "query_bytes", "hops", "latency_ms_p50", "latency_ms_p99", "trace_hash", "seed", "keys_per_peer",
 		"queries", "online", "upkeep_bytes_p99", "load_p99_over_mean", "load_max_over_mean", "virtual_seconds", "wall_seconds",
 		"state_bytes_per_peer", "topology_components",
 	}
@@ -305,7 +349,7 @@ func networkRecords(rows []NetworkRow) [][]string {
 // plain is a JSON number or string without quotes.
 func plain(raw json.RawMessage) string {
 	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	if json.Unmarshal(raw, &s) == nil { // null is an empty string
 		return s
 	}
 	return string(bytes.TrimSpace(raw))
@@ -326,6 +370,8 @@ var networkMeasures = []networkMeasure{
 	{"wasted", "wasted probes per query", "WASTED", true, 3, func(r NetworkRow) float64 { return r.WastedProbesPerQuery }},
 	{"upkeep", "upkeep per peer, kB", "UPKEEP/PEER KB", true, 1, func(r NetworkRow) float64 { return r.UpkeepBytesPerPeer / 1000 }},
 	{"connect", "to connect, kB of upkeep", "TO CONNECT KB", true, 1, func(r NetworkRow) float64 { return r.ConnectBytesPerPeer / 1000 }},
+	{"covered", "share of the peers covered by a query", "COVERED", false, 4, func(r NetworkRow) float64 { return known(r.Covered) }},
+	{"directory", "directory per peer, kB", "DIRECTORY KB", true, 1, func(r NetworkRow) float64 { return known(r.DirectoryBytes) / 1000 }},
 	{"bytes", "bytes per query", "BYTES/QUERY", true, 0, func(r NetworkRow) float64 { return r.QueryBytes }},
 	{"hops", "hops to the first holder", "HOPS", false, 2, func(r NetworkRow) float64 { return r.Hops }},
 	{"latency-p50", "latency, median, ms", "P50 MS", true, 0, func(r NetworkRow) float64 { return r.LatencyP50 }},
@@ -333,13 +379,26 @@ var networkMeasures = []networkMeasure{
 	{"load", "load: 99th percentile of peers / mean", "", false, 1, func(r NetworkRow) float64 { return r.LoadP99 }},
 }
 
+// unknown stands for a quantity that a strategy does not say.
+const unknown = "–"
+
+// known is a quantity; not a number if it is not known.
+func known(x *float64) float64 {
+	if x == nil {
+		return math.NaN()
+	}
+	return *x
+}
+
 // networkDrawings are a chart of each quantity: over the sweep with a line for each strategy, or else with a dot for each.
-func networkDrawings(name string, rows []NetworkRow) []report.Drawing {
+func networkDrawings(name string, r NetworkResult) []report.Drawing {
 	var out []report.Drawing
 	for _, m := range networkMeasures {
-		if len(rows[0].At) == 0 {
-			out = append(out, m.chart(name, rows))
-		} else if f := m.figure(name, rows); f.Drawable() {
+		if len(r.Rows[0].At) == 0 {
+			if d := m.chart(name, r.Rows); len(d.Dots) > 0 {
+				out = append(out, d)
+			}
+		} else if f := m.figure(name, r); f.Drawable() {
 			out = append(out, f)
 		}
 	}
@@ -354,7 +413,7 @@ func (m networkMeasure) label(x float64) string {
 }
 
 func (m networkMeasure) chart(name string, rows []NetworkRow) report.DotChart {
-	d := report.DotChart{Name: name + "-" + m.name, Title: m.title, Log: m.log, Share: m.name == "recall"}
+	d := report.DotChart{Name: name + "-" + m.name, Title: m.title, Log: m.log, Share: m.share()}
 	for i, s := range strategiesOf(rows) {
 		var values []float64
 		for _, r := range rows {
@@ -363,31 +422,43 @@ func (m networkMeasure) chart(name string, rows []NetworkRow) report.DotChart {
 			}
 		}
 		mean := statistics.MeanOf(values)
+		if mean.N == 0 {
+			continue
+		}
 		d.Dots = append(d.Dots, report.Dot{Name: s, Value: mean.Value, Half: mean.Half, Label: m.label(mean.Value), Colour: i})
 	}
 	return d
 }
 
-// figure is drawn over the first sweep, with a line for each strategy and value of the others.
-func (m networkMeasure) figure(name string, rows []NetworkRow) report.Figure {
-	f := report.Figure{Name: name + "-" + m.name, Y: m.title, LogY: m.log, Marks: true, Share: m.name == "recall"}
+// share says whether the quantity is one, 1 at most.
+func (m networkMeasure) share() bool { return m.name == "recall" || m.name == "covered" }
+
+// figure is drawn over the first sweep, with a line for each strategy and value of the others. Over the size of the network both
+// axes are logarithmic in Scale, and the legend says the slopes.
+func (m networkMeasure) figure(name string, result NetworkResult) report.Figure {
+	rows, sloped := result.Rows, len(result.Slopes) > 0
+	f := report.Figure{Name: name + "-" + m.name, Y: m.title, LogY: m.log || sloped, Marks: true, Share: m.share()}
 	var xs []float64
 	for _, r := range rows {
 		xs = append(xs, r.At[0].Value)
 	}
 	swept := networkVariable(rows[0].At[0].Name)
 	place := f.LayOut(swept.axis, swept.time, swept.label, xs)
+	f.LogX = f.LogX || sloped
 	of := func(r NetworkRow) string {
 		return strings.Join(append([]string{r.Strategy}, strings.Fields(pointOf(r.At[1:]))...), " ")
 	}
 	for _, name := range distinct(rows, of) {
 		l := report.Line{Name: name}
 		for _, r := range rows {
-			if of(r) == name {
-				l.Add(place(r.At[0].Value), m.of(r))
+			if y := m.of(r); of(r) == name && !math.IsNaN(y) {
+				l.Add(place(r.At[0].Value), y)
 			}
 		}
-		f.Lines = append(f.Lines, l.Mean())
+		if sloped {
+			l.Name += ", slope " + slopeLabel(result.slope(name, m.title))
+		}
+		f.Lines = append(f.Lines, l.Mean()) // without points, too: so a strategy has one colour in all figures
 	}
 	return f
 }

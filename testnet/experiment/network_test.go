@@ -128,6 +128,9 @@ func TestNetworkRefuses(t *testing.T) {
 		"no strategy":       func(o *NetworkOptions) { o.Strategies = []strategy.Strategy{} },
 		"topology":          func(o *NetworkOptions) { o.Topology.Kind = "ring" },
 		"falls apart":       func(o *NetworkOptions) { o.Topology.Split = 2 },
+		"no classes":        func(o *NetworkOptions) { o.Links = "fast:1" },
+		"classes twice":     func(o *NetworkOptions) { o.Links, o.Fixed = "1mbit:1", []string{"strong=0.1"} },
+		"free of nothing":   func(o *NetworkOptions) { o.Free = true },
 		"negative trials":   func(o *NetworkOptions) { o.Trials = -1 },
 		"negative queries":  func(o *NetworkOptions) { o.Queries = -1 },
 	} {
@@ -208,7 +211,7 @@ func TestHarderSearches(t *testing.T) {
 	}
 	for _, sweep := range []string{"deny=0,0.6", "outside=0.01,1", "strong=1,0.02"} {
 		r, err := RunNetwork(t.Context(), Scale, NetworkOptions{
-			Peers: 100, Keys: 20, Queries: 200, Trials: 1, Seed: 2, Sweeps: []string{sweep}, Fixed: []string{"origins=12"},
+			Peers: 100, Keys: 20, Queries: 200, Trials: 1, Seed: 2, Sweeps: []string{sweep}, Fixed: []string{"origins=12"}, Strategies: []strategy.Strategy{venn.Strategy},
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", sweep, err)
@@ -239,19 +242,91 @@ func TestRunsAtOnce(t *testing.T) {
 	}
 }
 
+// Scale runs venn and, in the same networks, others that may send as much for upkeep. Slopes say how each quantity grows.
 func TestScale(t *testing.T) {
-	o := NetworkOptions{Peers: 60, Keys: 20, Queries: 50, Trials: 1, Sweeps: []string{"peers=30,60"}}
+	o := NetworkOptions{Keys: 20, Queries: 50, Trials: 2, Sweeps: []string{"peers=30,60"}, Out: t.TempDir()}
 	r, err := RunNetwork(t.Context(), Scale, o)
-	if err != nil || len(r.Rows) != 2 || r.Rows[1].Peers != 60 || r.Rows[1].Strategy != "venn" || r.Rows[1].Recall < 0.99 {
-		t.Errorf("%+v, %v", r.Rows, err)
+	if err != nil || len(r.Rows) != 2*2*3 {
+		t.Fatalf("%d rows, %v", len(r.Rows), err)
+	}
+	var paced float64
+	for _, row := range r.Rows {
+		switch row.Strategy {
+		case "venn":
+			if row.Allowed != 0 || row.Recall < 0.99 || row.Covered == nil || *row.Covered < 0.5 || *row.Covered > 1 {
+				t.Errorf("%+v", row)
+			}
+			paced = row.UpkeepBytesPerPeer / row.VirtualSeconds
+		case "kademlia":
+			if row.Allowed != paced || row.Covered != nil {
+				t.Errorf("%d peers: %v B/s allowed, venn sent %v; covered %v", row.Peers, row.Allowed, paced, row.Covered)
+			}
+		case "planetp":
+			if sent := row.UpkeepBytesPerPeer - row.ConnectBytesPerPeer; row.Allowed != paced || sent > 1.2*paced*row.VirtualSeconds {
+				t.Errorf("%d peers: %v B/s allowed, venn sent %v; %v bytes sent", row.Peers, row.Allowed, paced, sent)
+			}
+		}
+		if row.DirectoryBytes == nil || *row.DirectoryBytes <= 0 {
+			t.Errorf("%s: a directory of %v bytes", row.Strategy, row.DirectoryBytes)
+		}
+	}
+	_, lines := r.Table()
+	if last := lines[len(lines)-3:]; len(lines) != 9 || last[0][0] != "venn" || last[0][1] != "slope" || last[1][8] != unknown {
+		t.Errorf("%v", lines)
+	}
+	page, err := os.ReadFile(filepath.Join(o.Out, "report.html"))
+	if err != nil || !strings.Contains(string(page), "venn, slope +") || !strings.Contains(string(page), "as many bytes a second as venn sent") {
+		t.Errorf("the report lacks slopes or what upkeep is bounded by: %v", err)
+	}
+	o.Free, o.Trials, o.Out, o.Sweeps = true, 1, "", []string{"peers=30"}
+	if r, err = RunNetwork(t.Context(), Scale, o); err != nil || r.Rows[1].Allowed != 0 || r.Rows[1].Recall < 0.95 || len(r.Slopes) > 0 {
+		t.Errorf("free: %+v, %v", r.Rows, err)
+	}
+}
+
+// What venn sends bounds the others also where its run was done before, or is another part's.
+func TestScaleInParts(t *testing.T) {
+	o := NetworkOptions{Keys: 20, Queries: 50, Trials: 1, Sweeps: []string{"peers=20,30"}}
+	whole, err := RunNetwork(t.Context(), Scale, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Out = t.TempDir()
+	for i := range 2 {
+		o.Part = Part{i, 2}
+		if _, err := RunNetwork(t.Context(), Scale, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Part = Part{}
+	parts, err := RunNetwork(t.Context(), Scale, o)
+	if err != nil || !reflect.DeepEqual(forgetWall(parts.Rows), forgetWall(whole.Rows)) {
+		t.Errorf("rows differ (%v):\n%+v\n%+v", err, parts.Rows, whole.Rows)
+	}
+}
+
+// Classes of lines are drawn as in a testnet: slow ones carry less.
+func TestScaleLinks(t *testing.T) {
+	run := func(links string) NetworkRow {
+		r, err := RunNetwork(t.Context(), Scale, NetworkOptions{
+			Keys: 100, Queries: 50, Trials: 1, Sweeps: []string{"peers=30"}, Strategies: []strategy.Strategy{venn.Strategy}, Links: links,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Rows[0]
+	}
+	fast, slow := run("10mbit:1"), run("10mbit:1,4kbit:9")
+	if fast.TraceHash != run("").TraceHash || *slow.DirectoryBytes >= *fast.DirectoryBytes {
+		t.Errorf("%v bytes of directory on fast lines, %v on slow ones", *fast.DirectoryBytes, *slow.DirectoryBytes)
 	}
 }
 
 // Scale's own sweep has three points to a decade, ends with the peers asked for and has no point twice.
 func TestScalePoints(t *testing.T) {
 	for peers, want := range map[int][]float64{
-		60: {60}, 1000: {1000}, 1001: {1000, 1001}, 2160: {1000, 2160}, 2200: {1000, 2200}, 2201: {1000, 2200, 2201},
-		10_000: {1000, 2200, 4600, 10_000},
+		60: {60}, 100: {100}, 101: {100, 101}, 200: {100, 200}, 1000: {100, 200, 500, 1000}, 2160: {100, 200, 500, 1000, 2160},
+		2201: {100, 200, 500, 1000, 2200, 2201}, 10_000: {100, 200, 500, 1000, 2200, 4600, 10_000},
 	} {
 		places, err := (&NetworkOptions{Peers: peers}).places(Scale)
 		var got []float64

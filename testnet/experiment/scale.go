@@ -1,24 +1,78 @@
 package experiment
 
 import (
+	"context"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/kademlia"
+	"github.com/venn-p2p/venn/testnet/strategy/planetp"
+	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// scaleOrigins is of how many peers one keeps summaries in a network that grows, if nothing else is said: what memory and the
-// line carry doesn't grow with it.
-const scaleOrigins = 128
+// Scale runs venn in networks of several sizes and, in the same networks, a DHT and a gossip of whole filters. The others may
+// send as many bytes a second for upkeep as venn has sent there, to connect included; what they take to connect comes on top.
 
-// scaleSession is the median session in a network that grows, if nothing else is said: half of the peers of a public network
-// stay so long or less.
-const scaleSession = time.Hour
+const (
+	// leastScale is the smallest network of Scale's own sweep.
+	leastScale = 100.0
+	// scaleOrigins is of how many peers one keeps summaries in a network that grows, if nothing else is said: what memory and the
+	// line carry doesn't grow with it.
+	scaleOrigins = 128
+	// scaleSession is the median session in a network that grows, if nothing else is said: half of the peers of a public network
+	// stay so long or less.
+	scaleSession = time.Hour
+)
+
+// scaled are the strategies of Scale, if none are named. A recording is of venn alone.
+func (o *NetworkOptions) scaled() []strategy.Strategy {
+	if o.Look != nil {
+		return []strategy.Strategy{venn.Strategy}
+	}
+	return []strategy.Strategy{venn.Strategy, kademlia.Strategy, planetp.Strategy}
+}
 
 // scale gives a point of Scale what does not grow with the network.
 func (p *setting) scale() {
 	p.Params.Origins, p.Churn.Median = scaleOrigins, scaleSession
+}
+
+// beside is the strategy whose upkeep bounds that of the others; "": none does. What is said about upkeep otherwise goes before.
+func (o *NetworkOptions) beside(name string, said []value) string {
+	isVenn := func(s strategy.Strategy) bool { return s.Name == venn.Strategy.Name }
+	saysUpkeep := func(v value) bool { return v.Name == strategy.Upkeep.Name }
+	if name != Scale || o.Free || !slices.ContainsFunc(o.Strategies, isVenn) || slices.ContainsFunc(said, saysUpkeep) {
+		return ""
+	}
+	return venn.Strategy.Name
+}
+
+// pace bounds a point's upkeep by that of the strategy beside it, in the same network. That one is run first.
+func (n *networkRuns) pace(ctx context.Context, p *setting) error {
+	if p.Beside == "" {
+		return nil
+	}
+	i := slices.IndexFunc(n.points, func(q setting) bool {
+		return q.Strategy == p.Beside && q.Trial == p.Trial && slices.Equal(q.At, p.At)
+	})
+	row, err := n.row(ctx, i)
+	if err != nil {
+		return err
+	}
+	p.Params.Upkeep = row.UpkeepBytesPerPeer / row.VirtualSeconds
+	return nil
+}
+
+// lines are the classes of the peers' lines; nil: all have the same.
+func (p *setting) lines() (link.Mix, error) {
+	if p.Links == "" {
+		return nil, nil
+	}
+	return link.ParseMix(p.Links)
 }
 
 // live is the memory in use, without what is only waiting to be collected.
@@ -36,7 +90,7 @@ const (
 	weakRate   = 1_000_000
 )
 
-// rates are those of the peers' lines; nil: all have the same.
+// rates are those of the peers' lines; nil: as their classes have it.
 func (p *setting) rates() func(strategy.ID) (up, down uint64) {
 	if p.Params.Strong == 0 {
 		return nil

@@ -14,6 +14,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
+// strongName is the variable that has peers of two kinds.
+const strongName = "strong"
+
 // Variable is what a sweep can vary.
 type Variable struct {
 	Name string
@@ -37,7 +40,7 @@ var (
 		{Name: "degree", Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
 		{Name: "outside", Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: 1e-9, high: 1},
 		{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", axis: "share of peers killed", high: 0.99},
-		{Name: "strong", Unit: "share of peers with a line of 100 Mbit/s and room for everybody; the others have 1 Mbit/s", axis: "share of strong peers", high: 1},
+		{Name: strongName, Unit: "share of peers with a line of 100 Mbit/s and room for everybody; the others have 1 Mbit/s", axis: "share of strong peers", high: 1},
 		{Name: "rewire", Unit: "share of links that go anywhere in a small world, 0 to 1", axis: "share of links rewired", high: 1},
 	}
 	collectionPeers = Variable{Name: "peers", Unit: "peers that the data is dealt to", axis: "peers", whole: true, low: 3, high: 10_000}

@@ -32,10 +32,11 @@ type node struct {
 
 	recent []connection // without a link
 
-	now   time.Duration
-	asker replyTo
-	due   []event // messages whose last byte comes in before the window ends, in order
-	out   []event // what it did in this window
+	now     time.Duration
+	asker   replyTo
+	covered covered // what the machine said last
+	due     []event // messages whose last byte comes in before the window ends, in order
+	out     []event // what it did in this window
 }
 
 // replyTo is whose message is being taken in: what is sent to that peer meanwhile is meant for its session of then.
@@ -252,8 +253,16 @@ func (n *node) Rand() *rand.Rand          { return n.rng }
 func (n *node) Links() []strategy.ID      { return n.links.Open() }
 func (n *node) Holds(k strategy.Key) bool { return n.sim.held.Holds(n.id, k.Number) }
 func (n *node) Wake(at time.Duration)     { n.wakeAt = later(at, n.now) }
+func (n *node) Covered(q strategy.QueryID, share float64) {
+	n.covered = covered{q, share}
+}
+
 func (n *node) Done(q strategy.QueryID) {
-	n.emit(event{at: n.now, to: n.id, kind: done, msg: strategy.Message{Query: q}})
+	e := event{at: n.now, to: n.id, kind: done, msg: strategy.Message{Query: q}}
+	if n.covered.query == q {
+		e.msg.Body = n.covered
+	}
+	n.emit(e)
 }
 
 func later(at, now time.Duration) time.Duration {

@@ -24,6 +24,8 @@ type Report struct {
 	ProbesPerQuery       float64 // looks into a collection other than the asker's
 	WastedProbesPerQuery float64 // that found nothing
 	QueryBytes           float64 // per query, to connect for it included
+	Covered              float64 // share of the peers that a query asked or knew of, on average of the queries that said it; below 0: none did
+	DirectoryBytes       float64 // of what a peer there at the end keeps about others, as on the wire, on average; below 0: the strategy does not say
 
 	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers, to connect included
 	ConnectBytes       float64 // of that to connect, when it was not for a query
@@ -57,6 +59,13 @@ type outcome struct {
 	probes   int
 	wasted   int
 	done     bool
+	covered  covered
+}
+
+// covered is the share of the peers that a query says it has asked or knows of; the zero value says nothing.
+type covered struct {
+	query strategy.QueryID
+	share float64
 }
 
 // tally adds up what peers do.
@@ -115,6 +124,7 @@ func (t *tally) take(who strategy.ID, e *event) {
 		t.found(who, q, e)
 	case done:
 		q.done = true
+		q.covered, _ = e.msg.Body.(covered)
 	}
 }
 
@@ -191,12 +201,41 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	if m := mean(t.load); m > 0 {
 		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
+	r.Covered, r.DirectoryBytes = t.coverage(), s.directoryBytes()
 	r.Detail = s.detail()
 	var err error
 	if r.TraceHash, err = s.trace.end(); err != nil {
 		return r, err
 	}
 	return r, stopped
+}
+
+// coverage is the mean share of the queries that said theirs; below 0: none did.
+func (t *tally) coverage() float64 {
+	sum, n := 0.0, 0
+	for i := range t.queries {
+		if c := t.queries[i].covered; c.query != 0 {
+			sum, n = sum+c.share, n+1
+		}
+	}
+	if n == 0 {
+		return -1
+	}
+	return sum / float64(n)
+}
+
+// directoryBytes is the mean size of the directories of the peers that are there; below 0: they do not say.
+func (s *Sim) directoryBytes() float64 {
+	sum, n := 0, 0
+	for i := range s.nodes {
+		if p, ok := s.nodes[i].peer.(strategy.Measured); ok {
+			sum, n = sum+p.DirectoryBytes(), n+1
+		}
+	}
+	if n == 0 {
+		return -1
+	}
+	return float64(sum) / float64(n)
 }
 
 func mean[T int32 | int64](xs []T) float64 {

@@ -63,6 +63,9 @@ type Peer interface {
 	Step(now time.Duration, in Input)
 }
 
+// Measured is a Peer that tells how large its directory is: all that it keeps about other peers, in bytes as on the wire.
+type Measured interface{ DirectoryBytes() int }
+
 // ID names a peer of a run: they are numbered from 0.
 type ID int32
 

@@ -176,6 +176,16 @@ func (k *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
+// DirectoryBytes is for [strategy.Measured]: the table, and the records of others' keys.
+func (k *peer) DirectoryBytes() int {
+	k.records.sort()
+	bytes := len(k.records.list) * (strategy.KeyBytes + peerBytes)
+	for _, b := range k.buckets {
+		bytes += len(b) * peerBytes
+	}
+	return bytes
+}
+
 // join fills the table: each bucket with peers drawn from those online in its part of the space, up to its size.
 func (k *peer) join() {
 	self := place(k.host.Self())

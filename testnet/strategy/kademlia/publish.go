@@ -139,14 +139,20 @@ func (r *records) add(key summary.Fingerprint, provider strategy.ID) {
 	r.sorted = false
 }
 
+// sort puts the records in order, each once.
+func (r *records) sort() {
+	if r.sorted {
+		return
+	}
+	slices.SortFunc(r.list, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.provider, b.provider))
+	})
+	r.list, r.sorted = slices.Compact(r.list), true
+}
+
 // providers are those of a key, ascending.
 func (r *records) providers(key summary.Fingerprint) []strategy.ID {
-	if !r.sorted {
-		slices.SortFunc(r.list, func(a, b record) int {
-			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.provider, b.provider))
-		})
-		r.list, r.sorted = slices.Compact(r.list), true
-	}
+	r.sort()
 	var out []strategy.ID
 	i, _ := slices.BinarySearchFunc(r.list, key, func(a record, key summary.Fingerprint) int { return cmp.Compare(a.key, key) })
 	for ; i < len(r.list) && r.list[i].key == key; i++ {

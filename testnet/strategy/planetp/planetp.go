@@ -203,13 +203,35 @@ func (p *peer) Step(now time.Duration, in strategy.Input) {
 func (p *peer) start(q strategy.Query) {
 	var candidates []strategy.ID
 	h := filters.Hash(q.Key.Fingerprint)
+	known, there := 0, 0
 	for i := range p.directory {
-		if e := &p.directory[i]; e.filter && !e.away && strategy.ID(i) != p.host.Self() && p.run.filter(strategy.ID(i)).ContainsHash(h) {
-			candidates = append(candidates, strategy.ID(i))
+		id := strategy.ID(i)
+		if p.run.world.Online(id) {
+			if there++; p.directory[i].filter {
+				known++
+			}
+		}
+		if e := &p.directory[i]; e.filter && !e.away && id != p.host.Self() && p.run.filter(id).ContainsHash(h) {
+			candidates = append(candidates, id)
 		}
 	}
+	p.host.Covered(q.ID, float64(known)/float64(max(1, there)))
 	p.host.Rand().Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
 	p.prober.Start(q, candidates, 1)
+}
+
+// DirectoryBytes is for [strategy.Measured]: the records of all peers known, and their filters as they are sent.
+func (p *peer) DirectoryBytes() int {
+	bytes := 0
+	for i, e := range p.directory {
+		if e.version == 0 || strategy.ID(i) == p.host.Self() {
+			continue
+		}
+		if bytes += record; e.filter {
+			bytes += p.run.filter(strategy.ID(i)).bytes
+		}
+	}
+	return bytes
 }
 
 // round gossips with a peer drawn by chance.

@@ -282,6 +282,7 @@ func (v *node) route(now time.Duration, e core.Effect) {
 		v.host.Found(q.id, p, max(1, q.hops[p]))
 		v.notes.found(e.ID, p)
 	case routing.Done:
+		v.host.Covered(v.queries[e.ID].id, e.Stats.Covered)
 		v.host.Done(v.queries[e.ID].id)
 		delete(v.queries, e.ID)
 		v.notes.ended(now, e)

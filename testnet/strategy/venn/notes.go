@@ -132,6 +132,14 @@ func (v *node) Overlay() *overlay.Overlay {
 	return v.machine.Overlay
 }
 
+// DirectoryBytes is for [strategy.Measured].
+func (v *node) DirectoryBytes() int {
+	if v.machine == nil {
+		return 0
+	}
+	return v.machine.Overlay.DirectoryBytes()
+}
+
 // Learned is for Watched.
 func (v *node) Learned() LearnedBytes {
 	if v.notes == nil {

@@ -1,0 +1,55 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/venn-p2p/venn/testnet/statistics"
+)
+
+// Slope is how a quantity of a strategy grows with the network: 1 where it grows as the number of peers does, 0 where it stays.
+type Slope struct {
+	Strategy string  `json:"strategy"`
+	Quantity string  `json:"quantity"`
+	Value    float64 `json:"value"` // of the line through the logarithms of the peers and of the quantity, by least squares
+}
+
+// slopesOf are the slopes of all quantities that are drawn, where nothing but the size of the network was varied. Zeros have no
+// logarithm and are left out.
+func slopesOf(rows []NetworkRow) (out []Slope) {
+	if len(rows) == 0 || len(rows[0].At) != 1 || rows[0].At[0].Name != sweepPeers.Name {
+		return nil
+	}
+	for _, s := range strategiesOf(rows) {
+		for _, m := range networkMeasures {
+			var at, values []float64
+			for _, r := range rows {
+				if r.Strategy == s {
+					at, values = append(at, float64(r.Peers)), append(values, m.of(r))
+				}
+			}
+			if v, ok := statistics.Slope(at, values); ok {
+				out = append(out, Slope{s, m.title, v})
+			}
+		}
+	}
+	return out
+}
+
+// slope is that of a strategy's quantity; not a number where there is none.
+func (r *NetworkResult) slope(strategy, quantity string) float64 {
+	for _, s := range r.Slopes {
+		if s.Strategy == strategy && s.Quantity == quantity {
+			return s.Value
+		}
+	}
+	return math.NaN()
+}
+
+// slopeLabel is a slope as it is written in tables and legends.
+func slopeLabel(x float64) string {
+	if math.IsNaN(x) {
+		return unknown
+	}
+	return fmt.Sprintf("%+.2f", x)
+}

@@ -1,0 +1,27 @@
+package statistics
+
+import "math"
+
+// Slope is that of the line through the logarithms of points, by least squares: the exponent a of y = c·x^a. Points with a
+// coordinate that is not above 0 have no logarithm and are left out. It returns false where fewer than two values of x are left.
+func Slope(xs, ys []float64) (float64, bool) {
+	var n, sumX, sumY float64
+	each := func(do func(x, y float64)) {
+		for i, x := range xs {
+			if x > 0 && ys[i] > 0 && !math.IsInf(x, 0) && !math.IsInf(ys[i], 0) {
+				do(math.Log(x), math.Log(ys[i]))
+			}
+		}
+	}
+	each(func(x, y float64) { n, sumX, sumY = n+1, sumX+x, sumY+y })
+	var squares, products float64
+	each(func(x, y float64) {
+		dx := x - sumX/n
+		squares, products = squares+dx*dx, products+dx*(y-sumY/n)
+	})
+	const apart = 1e-12 // in place of 0: equal logarithms may differ from their mean in the last bits
+	if n < 2 || squares < apart {
+		return 0, false
+	}
+	return products / squares, true
+}
