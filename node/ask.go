@@ -149,7 +149,8 @@ func (n *Node) askFailed(id routing.QueryID, to overlay.PeerID, err error) {
 // maxAnswers bounds the messages of one answer.
 const maxAnswers = 256
 
-// query sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the question at the first.
+// query sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the question
+// at the first.
 func (n *Node) query(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) (err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()

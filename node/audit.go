@@ -15,8 +15,8 @@ const (
 	sampleLife = time.Hour
 )
 
-// audit asks a peer for keys of our own that its summary claims. What it confirms counts like answers to queries. Without a key store
-// that can list its keys there are no audits: what queries find out must do.
+// audit asks a peer for keys of our own that its summary claims. What it confirms counts like answers to queries.
+// Without a key store that can list its keys there are no audits: what queries find out must do.
 func (n *Node) audit(a overlay.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {
@@ -51,7 +51,8 @@ func (n *Node) audit(a overlay.Audit) {
 	n.in.Result(n.ctx, overlay.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(has) - hits})
 }
 
-// keySample is some of the node's keys, drawn at random from all: listing them takes a while, so it is done once an hour at most.
+// keySample is some of the node's keys, drawn at random from all. It lists them once an hour at most, because that
+// takes a while.
 type keySample struct {
 	mu   sync.Mutex
 	keys [][]byte

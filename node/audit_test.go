@@ -15,8 +15,8 @@ type boast struct{ keystore.Memory }
 
 func (*boast) Has([]byte) bool { return false }
 
-// TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by overlap. A node
-// whose keys cannot be listed asks for none, and keeps it.
+// TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by
+// overlap. A node whose keys cannot be listed asks for none, and keeps it.
 func TestAudit(t *testing.T) {
 	keys := keysOf("k", 1000)
 	beside := func(network string, k keystore.Keys) (n, boaster *Node) { // in a network of two

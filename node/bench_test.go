@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// BenchmarkFind is the local part of a query on a node that knows 1,000 peers of 10,000 keys each: from the call until it is
-// decided whom to ask. Half of the keys are held by one of them, half by nobody.
+// BenchmarkFind is the local part of a query on a node that knows 1,000 peers of 10,000 keys each. It ends when the
+// peers to ask are chosen. Half of the keys are held by one of them, half by nobody.
 func BenchmarkFind(b *testing.B) {
 	const peers, keys = 1000, 10_000
 	n := knowing(b, peers, keys)
@@ -37,7 +37,7 @@ func BenchmarkFind(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds()), "p99-ns")
 }
 
-// knowing returns a node that holds the summaries of so many peers, which are no more than that.
+// knowing returns a node that holds the summaries of peers that exist only as these.
 func knowing(b *testing.B, peers, keys int) *Node {
 	b.Helper()
 	n := newNode(b, WithBandwidth(1e9, 1e9), WithMemory(256<<20))

@@ -40,8 +40,8 @@ const (
 	opTime    = time.Minute // an operation that takes longer has failed
 )
 
-// application is one host and what runs on it besides venn: kad-dht, Bitswap, a gossipsub of its own and a protocol with a stream
-// that stays open.
+// application is one host and what runs on it besides venn: kad-dht, Bitswap, a gossipsub of its own, and a protocol
+// with a lasting stream.
 type application struct {
 	host   host.Host
 	dht    *dht.IpfsDHT
@@ -193,7 +193,8 @@ func (a *applications) note(kind string, took time.Duration) {
 	a.took[kind] = append(a.took[kind], took)
 }
 
-// work keeps all busy for a time: blocks are put, announced in the DHT, looked for there, fetched by Bitswap; and messages are sent.
+// work keeps all busy for a time: blocks are put, announced in the DHT, looked for there, fetched by Bitswap; and
+// messages are sent.
 func (a *applications) work(t *testing.T, rng *rand.Rand, d time.Duration) {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		i := rng.IntN(besides)
@@ -235,9 +236,9 @@ func (a *applications) exchange(t *testing.T, from, to *application, b blocks.Bl
 	timed("bitswap get", func() bool { _, err := to.swap.GetBlock(ctx, b.Cid()); return err == nil })
 }
 
-// TestGuest runs kad-dht, Bitswap, an application's gossipsub and streams of its own on hosts without venn and on hosts with it, in
-// turns: on the latter nothing is cut, lost, or slower by more than a busy machine's noise. -guest 10m runs it for ten minutes, with
-// -timeout 20m.
+// TestGuest runs kad-dht, Bitswap, an application's gossipsub and streams of its own on hosts without venn and on hosts
+// with it, in turns. On the latter nothing is cut, lost, or slower by more than a busy machine's noise. With -guest 10m
+// and -timeout 20m it runs for ten minutes.
 func TestGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20 s")
@@ -300,7 +301,8 @@ func (a *applications) times(kind string) []time.Duration {
 	return all
 }
 
-// noise is by how much a median may differ besides twice: on a machine that others use too, by about that much from run to run.
+// noise is how much a median may differ besides twice. On a machine that others use too, it varies by about that much
+// from run to run.
 const noise = 20 * time.Millisecond
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -8,13 +8,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// atOnce is how many keys go to the store at a time: enough to make up for the wait for a disk, few enough that a context
-// that ends is heeded soon.
+// atOnce is how many keys go to the store at a time. They are enough to make up for the wait for a disk, and few enough
+// that a context that ends is heeded soon.
 const atOnce = 1 << 14
 
-// Add takes in keys, each of 1 to wire.MaxKey bytes, and says how many are new. It hashes in the caller's goroutine. Others learn
-// of the keys within a second, by a tail or a new summary, which is made in the background. On error, of the key store or of ctx,
-// the keys before are held.
+// Add takes in keys, each of 1 to wire.MaxKey bytes, and says how many are new. It hashes in the caller's goroutine.
+// Others learn of the keys within a second, by a tail or a new summary, which is made in the background. On error, of
+// the key store or of ctx, the keys before are held.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	store := keystore.InBatches(n.keys)
 	fps := make([]summary.Fingerprint, 0, min(len(keys), atOnce))

@@ -17,9 +17,9 @@ var (
 
 var errNoCID = errors.New("node: undefined CID")
 
-// Provide says that the node holds what c names: the key is c's multihash, whatever its version and codec. Others learn of
-// it as with Add. broadcast has no meaning here, since no announcement is made of a single key. The errors are those of Add, and one
-// for a CID that is not defined.
+// Provide says that the node holds what c names: the key is c's multihash, whatever its version and codec. Others learn
+// of it as with Add. broadcast has no meaning here, since no announcement is made of a single key. The errors are those
+// of Add, and one for a CID that is not defined.
 func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	if !c.Defined() {
 		return errNoCID
@@ -49,9 +49,9 @@ func (n *Node) StopProviding(keys ...mh.Multihash) error {
 // Ready says whether the node can provide: from New until Close.
 func (n *Node) Ready() bool { return n.ctx.Err() == nil }
 
-// FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count is 0. Each
-// has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx ends, at
-// once if c or count is none, or the node is closed.
+// FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count
+// is 0. Each has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx
+// ends, at once if c or count is none, or the node is closed.
 func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-chan peer.AddrInfo {
 	out := make(chan peer.AddrInfo)
 	if !c.Defined() || count < 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/node/wire"
 )
 
-// version is a host on which a node of this version passes for one of another: what it sends on streams is rewritten, and some
-// protocols are not served.
+// version is a host on which a node of this version passes for one of another. It rewrites what is sent on streams, and
+// does not serve some protocols.
 type version struct {
 	host.Host
 	unserved []protocol.ID
@@ -102,8 +102,8 @@ func later(h host.Host) host.Host {
 	}}
 }
 
-// TestCrossingVersions: peers of the version before, of this and of the next find each other's keys, new ones too, and none refuses
-// what another says.
+// TestCrossingVersions: peers of the version before, of this and of the next find each other's keys, new ones too, and
+// none refuses what another says.
 func TestCrossingVersions(t *testing.T) {
 	nodes := map[string]*Node{"older": nodeOn(t, older(newHost(t))), "before": nodeOn(t, before(newHost(t))), "this": newNode(t), "later": nodeOn(t, later(newHost(t)))}
 	names := []string{"older", "before", "this", "later"}

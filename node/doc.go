@@ -1,16 +1,17 @@
-// Package node runs a venn node on a libp2p host: it advertises a summary of the keys it is given over pubsub, collects the
-// summaries of others within the bandwidth declared, keeps neighbours, and finds who holds a key.
+// Package node runs a venn node on a libp2p host. It advertises a summary of its keys over pubsub, and collects the
+// summaries of others within the declared bandwidth. It keeps neighbours, and finds who holds a key.
 //
 // The decisions are those of packages overlay and routing; this package carries them out. One goroutine, the loop, owns
-// them. Streams, pubsub's callbacks and the API hand it what they have through bounded queues (see inbox). What it orders is
-// done by other goroutines, which report back the same way. All of them end with Close.
+// them. Streams, pubsub's callbacks and the API hand it what they have through bounded queues (see inbox). What it
+// orders is done by other goroutines, which report back the same way. All of them end with Close.
 //
-// Two peers are linked when they have said hello on a connection. Connections that are made only to confirm who holds a key,
-// or to fetch parts, carry no hello, join no mesh, and are closed first when there are too many.
+// Two peers are linked when they have said hello on a connection. Connections made only to confirm who holds a key, or
+// to fetch parts, carry no hello and join no mesh. They are closed first when there are too many.
 //
 // Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/1. Its group 'c' carries catalogues,
-// which say what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to one peer.
-// Peers without partial messages get the sample of this node's summary as an ordinary message, and may publish theirs so.
+// which say what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to one
+// peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may publish
+// theirs so.
 //
 // Costs of a node with no keys and no connections: 12 goroutines or so, most of them pubsub's, and about 300 KB.
 package node

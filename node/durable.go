@@ -15,15 +15,16 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// WithDatastore keeps in a datastore what a node must not lose: keys, private keys and the numbers of its summaries; and the
-// peers it knows, neighbours first, to which the next run connects. New opens a store there (package store), under the seed of the
-// network, and Close closes it. The datastore stays the caller's. Without it, and without WithStore, a restart forgets all.
+// WithDatastore keeps in a datastore what a node must not lose: keys, private keys and the numbers of its summaries. It
+// also keeps the peers it knows, neighbours first, to which the next run connects. New opens a store there (package
+// store), under the seed of the network, and Close closes it. The datastore stays the caller's. Without it, and without
+// WithStore, a restart forgets all.
 func WithDatastore(d ds.Batching, opts ...store.Option) Option {
 	return func(c *config) error { c.datastore, c.datastoreOpts = d, opts; return nil }
 }
 
-// WithStore is WithDatastore for a store that is open already and stays the caller's. New fails if its seed is not that of
-// WithNetwork.
+// WithStore is WithDatastore for a store that is open already and stays the caller's. New fails if its seed is not that
+// of WithNetwork.
 func WithStore(s *store.Store) Option {
 	return func(c *config) error { c.store = s; return nil }
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestDatastore: a node that is started again on its datastore has its keys, private ones too, numbers its summaries on, and finds
-// the peers that it knew with no bootstrap peer.
+// TestDatastore starts a node again on its datastore. It has its keys, private ones too, numbers its summaries on, and
+// finds the peers that it knew with no bootstrap peer.
 func TestDatastore(t *testing.T) {
 	d := dssync.MutexWrap(ds.NewMapDatastore())
 	other := newNode(t)

@@ -22,8 +22,8 @@ type EvtSummaryLearned struct {
 	Parts  int // of the summary that are held now, from its first on; 1 or more
 }
 
-// EvtTailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node itself
-// when it published a tail of its own.
+// EvtTailLearned says that the node knows more of what an origin has changed since its summary. The origin is the node
+// itself when it published a tail of its own.
 type EvtTailLearned struct {
 	Origin         peer.ID
 	Epoch          summary.Epoch // of the summary
@@ -43,8 +43,8 @@ type EvtSummaryPublished struct {
 // EvtLinkOpened says that the node and a peer have said hello.
 type EvtLinkOpened struct{ Peer peer.ID }
 
-// EvtLinkClosed says that a link has ended: with the last connection to the peer, or because it gave way to another. A peer that comes
-// back at once makes a new link, on its new connection.
+// EvtLinkClosed says that a link has ended: with the last connection to the peer, or because it gave way to another. A
+// peer that comes back at once makes a new link, on its new connection.
 type EvtLinkClosed struct{ Peer peer.ID }
 
 // EvtNeighbourChosen says that a linked peer is a neighbour from now on: the node keeps the connection.
@@ -60,8 +60,8 @@ const (
 	eventsEnd = time.Second
 )
 
-// events puts what happens to the node on the host's event bus. The bus waits for subscribers that lag: only the goroutine of
-// events waits with it.
+// events puts what happens to the node on the host's event bus. The bus waits for subscribers that lag: only the
+// goroutine of events waits with it.
 type events struct {
 	counters *counters.Counters
 	metrics  *metrics

@@ -17,8 +17,8 @@ import (
 	"github.com/multiformats/go-multistream"
 )
 
-// flood is half handshakes from eight addresses, at a rate a second, each held for two seconds, until the context ends. It counts the
-// connections opened, and those of them that the host let get as far as noise.
+// flood is half handshakes from eight addresses, at a rate a second, each held for two seconds, until the context ends.
+// It counts the connections opened, and those of them that the host let get as far as noise.
 func flood(ctx context.Context, t testing.TB, n *Node, rate int) (opened, begun *atomic.Int64) {
 	t.Helper()
 	to, err := manet.ToNetAddr(n.host.Addrs()[0])
@@ -54,9 +54,9 @@ func flood(ctx context.Context, t testing.TB, n *Node, rate int) (opened, begun 
 	return opened, begun
 }
 
-// TestFlood: half handshakes and idle streams from eight addresses keep a node neither from finding nor from dialling. With
-// VENN_FLOOD, a time such as 20s, there are 1,000 half handshakes a second for so long, and finds must not take twice as long as before;
-// otherwise there are 200 for a moment, on a machine that may be busy.
+// TestFlood: half handshakes and idle streams from eight addresses keep a node neither from finding nor from dialling.
+// With VENN_FLOOD, a time such as 20s, 1,000 half handshakes a second come for that time. Finds must not take twice as
+// long as before. Without it there are 200 for a moment, on a machine that may be busy.
 func TestFlood(t *testing.T) {
 	rate, lasts := 200, time.Second
 	long, err := time.ParseDuration(os.Getenv("VENN_FLOOD"))
@@ -75,7 +75,8 @@ func TestFlood(t *testing.T) {
 			return err == nil && held.Parts() == held.Plan().Parts()
 		})
 	}
-	// measure finds keys for a while, and dials hosts that it has never seen. It returns the 99th percentile of the finds.
+	// measure finds keys for a while, and dials hosts that it has never seen. It returns the 99th percentile of the
+	// finds.
 	measure := func() time.Duration {
 		var took []time.Duration
 		for i, end := 0, time.Now().Add(lasts); time.Now().Before(end) || i < 20; i++ {

@@ -45,8 +45,8 @@ func expire(t testing.TB, n *Node) {
 	}
 }
 
-// TestForeignConnections: the connections of other protocols live on, whoever made them, however many there are and however
-// idle they look to the node.
+// TestForeignConnections: the connections of other protocols live on, whoever made them, however many there are and
+// however idle they look to the node.
 func TestForeignConnections(t *testing.T) {
 	h, cm := managed(t)
 	n := nodeOn(t, h, WithMaxConnections(16))
@@ -83,8 +83,8 @@ func TestForeignConnections(t *testing.T) {
 	}
 }
 
-// TestSharedConnections: a connection that the node made is closed when it is idle, unless somebody else has come to use it:
-// with a stream, a protection or a tag.
+// TestSharedConnections: a connection that the node made is closed when it is idle. It stays if somebody else has come
+// to use it with a stream, a protection or a tag.
 func TestSharedConnections(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -279,8 +279,8 @@ func (*onEnd) Listen(network.Network, ma.Multiaddr)             {}
 func (*onEnd) ListenClose(network.Network, ma.Multiaddr)        {}
 func (e *onEnd) Disconnected(_ network.Network, c network.Conn) { e.do(c) }
 
-// TestBackAtOnce: a link whose connection is closed has ended, even if the other end dials back before the node hears of that. It
-// is made again on the new connection.
+// TestBackAtOnce: a link whose connection is closed has ended, even if the other end dials back before the node hears
+// of that. It is made again on the new connection.
 func TestBackAtOnce(t *testing.T) {
 	n, m := newNode(t), newNode(t)
 	add(t, m, []byte("m"))
@@ -288,7 +288,7 @@ func TestBackAtOnce(t *testing.T) {
 	linked := func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 1 }
 	eventually(t, "they are linked", linked)
 	m.host.Network().Notify(&onEnd{func(network.Conn) { go func() { _ = m.host.Connect(t.Context(), info(n)) }() }})
-	for range 20 { // one of them is probably told before the node is, and holds up that it is
+	for range 20 { // one of them is probably notified before the node is, and holds up that it is
 		n.host.Network().Notify(&onEnd{func(network.Conn) {
 			for end := time.Now().Add(10 * time.Second); !n.reached(m.ID()) && t.Context().Err() == nil && time.Now().Before(end); {
 				time.Sleep(time.Millisecond)
@@ -306,8 +306,8 @@ func TestBackAtOnce(t *testing.T) {
 	}
 }
 
-// TestLateNoteOfAnEnd: the end of a former connection, noted after its peer is linked again, ends nothing. The peer says hello
-// and no more, so that no graft brings its link back.
+// TestLateNoteOfAnEnd: the end of a former connection, noted after its peer is linked again, ends nothing. The peer
+// says hello and no more, so that no graft brings its link back.
 func TestLateNoteOfAnEnd(t *testing.T) {
 	n, m := newNode(t), newHost(t)
 	m.SetStreamHandler(HelloID, func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
@@ -348,7 +348,7 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 	}
 }
 
-// TestStrangersAndPrivateKeys: a stranger that asks for a private key is told no, on every protocol; a link is told yes.
+// TestStrangersAndPrivateKeys: a stranger that asks for a private key hears no, on every protocol. A link hears yes.
 func TestStrangersAndPrivateKeys(t *testing.T) {
 	n := newNode(t)
 	if _, err := n.AddPrivate(t.Context(), []byte("private")); err != nil {

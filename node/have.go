@@ -85,8 +85,8 @@ func haveBytes(keys [][]byte) int {
 	return (both + len(keys) - 1) / len(keys)
 }
 
-// haveAgain are the pauses before a confirmation that failed on a connection is tried again: the other end may just have
-// closed it. What cannot be dialled is not tried again.
+// haveAgain are the pauses before a confirmation that failed on a connection is tried again: the other end may just
+// have closed it. What cannot be dialled is not tried again.
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
 // have asks the peer of a record which of the keys it holds.
@@ -128,8 +128,8 @@ func (n *Node) haveOnce(ctx context.Context, to overlay.Record, keys [][]byte) (
 	return has, time.Since(begun), err
 }
 
-// What one peer may ask for: keys a second, and at once after a pause. A request counts as some keys besides its own. What is
-// more waits for up to haveWait, and is refused then.
+// What one peer may ask for: keys a second, and at once after a pause. A request counts as some keys besides its own.
+// What is more waits for up to haveWait, and is refused then.
 const (
 	haveRate    = 20_000
 	haveBurst   = 2 * haveRate
@@ -137,7 +137,7 @@ const (
 	haveWait    = time.Second
 )
 
-// paced waits until a peer may be told of so many keys.
+// paced waits until a peer may ask about the given number of keys.
 func (n *Node) paced(p peer.ID, keys int) error {
 	wait, ok := n.pace.Take(p, keys+haveRequest, time.Now(), haveWait)
 	switch {

@@ -74,8 +74,8 @@ func (l *loop) rejected(p peer.ID) {
 	}
 }
 
-// helloPauses are those before a hello that failed is tried again: the other end may not quite have begun, or be busy. Without one,
-// nothing is traded on the link.
+// helloPauses are those before a hello that failed is tried again: the other end may not quite have begun, or be busy.
+// Without one, nothing is traded on the link.
 var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
 
 // helloAgain sends a hello, again and again for some ten seconds while the connection lasts.

@@ -67,8 +67,8 @@ func nodeOn(t testing.TB, h host.Host, opts ...Option) *Node {
 
 func info(n *Node) peer.AddrInfo { return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()} }
 
-// connect connects a with b. It tries again what fails: two hosts that dial each other from their listening ports at the same
-// moment make one connection of which each is the dialer, and both handshakes fail.
+// connect connects a with b. It tries again what fails. Two hosts that dial each other from their listening ports at
+// the same moment make one connection. Each is its dialer, so both handshakes fail.
 func connect(t testing.TB, a, b *Node) {
 	t.Helper()
 	eventually(t, "a connection", func() bool {
@@ -80,7 +80,7 @@ func connect(t testing.TB, a, b *Node) {
 	})
 }
 
-// keysOf names so many keys.
+// keysOf makes n keys under a name.
 func keysOf(name string, n int) [][]byte {
 	out := make([][]byte, n)
 	for i := range out {

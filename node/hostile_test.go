@@ -41,7 +41,8 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 	}
 }
 
-// TestHostile sends what a bad peer may send. Each is refused, counted, and reported to pubsub; afterwards the node works.
+// TestHostile sends what a bad peer may send. Each is refused, counted, and reported to pubsub; afterwards the node
+// works.
 func TestHostile(t *testing.T) {
 	nobodys := make([]byte, len(group.ID{}))
 	topic := Topic("venn")

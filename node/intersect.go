@@ -24,8 +24,8 @@ var (
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// WithIntersect has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a summary does not
-// give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
+// WithIntersect has the node take part in the joins of others. Whoever asks for one can have all keys listed, which a
+// summary does not give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
 func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
@@ -34,14 +34,15 @@ const (
 	joinTime = 10 * time.Minute // for one that is served
 	maxJoin  = 1 << 30          // bytes of keys that one peer may send
 
-	maxJoinKeys = 1 << 25 // that a peer may claim to have; the filters are planned for so many
+	maxJoinKeys = 1 << 25 // that a peer may claim to have; the filters are planned for this number
 	maxJoinNew  = 1 << 16 // of these, more than twice those of its summary
 )
 
-// Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package join, over
-// streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only filters of them and the
-// keys that probably are in all; these bytes are outside the budget for summaries. The errors: ErrUnknown for a peer that is not
-// connected and not known by its summary, ErrNoIntersect, ErrNoList, join.ErrNoSources without peers, ErrClosed, that of ctx.
+// Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package
+// join, over streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only
+// filters of them and the keys that probably are in all. These bytes are outside the budget for summaries. The errors:
+// ErrUnknown for a peer that is not connected and not known by its summary, ErrNoIntersect, ErrNoList,
+// join.ErrNoSources without peers, ErrClosed, that of ctx.
 func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -58,8 +58,9 @@ func killable(t *testing.T) (peer.AddrInfo, func()) {
 	return *info, kill
 }
 
-// TestKilled9 kills a peer's process with signal 9: how long others count on it, and what a find of its keys takes then, beside
-// one of a key that nobody ever had, or that one live peer has. VENN_KILLED=1 checks the times, too, on a quiet machine.
+// TestKilled9 kills a peer's process with signal 9. It measures how long others count on the peer, and what a find of
+// its keys takes then. The finds beside are of a key that nobody ever had, and of one that one live peer has.
+// VENN_KILLED=1 checks the times, too, on a quiet machine.
 func TestKilled9(t *testing.T) {
 	timed := os.Getenv("VENN_KILLED") != ""
 	killed, kill := killable(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/routing"
 )
 
-// FindPeer returns where a peer is: the addresses that its newest signed record certifies or, of a peer that is connected and has
-// published nothing, those that the host knows. It asks nobody. The errors: routing.ErrNotFound, ErrClosed, that of ctx.
+// FindPeer returns where a peer is: the addresses that its newest signed record certifies. For a peer that is connected
+// and has published nothing, they are those that the host knows. It asks nobody. The errors: routing.ErrNotFound,
+// ErrClosed, that of ctx.
 func (n *Node) FindPeer(ctx context.Context, p peer.ID) (peer.AddrInfo, error) {
 	r, ok, err := n.heldRecord(ctx, p)
 	switch {

@@ -11,7 +11,8 @@ import (
 
 var opens = flag.Int("opens", 20, "how often TestOpenAndClose opens and closes a node")
 
-// TestOpenAndClose opens and closes nodes on one host: no goroutine is left, and no memory that grows with their number.
+// TestOpenAndClose opens and closes nodes on one host: no goroutine is left, and no memory that grows with their
+// number.
 func TestOpenAndClose(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	h := newHost(t)

@@ -27,12 +27,12 @@ const (
 	PubsubID = mesh.ProtocolID
 )
 
-// Gossip makes a pubsub of the caller's, made with it, speak gossipsub under the ids of nodes: for programs that want the
-// samples of a network's summaries without being a node. partial says whether it knows partial messages.
+// Gossip makes a pubsub of the caller's, made with it, speak gossipsub under the ids of nodes. It is for programs that
+// want the samples of a network's summaries without being a node. partial says whether it knows partial messages.
 func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 
-// SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager: 512 streams
-// and 64 MiB in all, 32 streams and 4 MiB with one peer; streams and memory in all grow with the machine.
+// SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
+// 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine.
 func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},

@@ -193,8 +193,8 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 }
 
-// link makes a link of the connection to p, if it is none yet, and says whether it is one now. wanted says that this node
-// asked for it.
+// link makes a link of the connection to p, if it is none yet, and says whether it is one now. wanted says that this
+// node asked for it.
 func (l *loop) link(p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] {
 		return true

@@ -26,7 +26,8 @@ const (
 	maxProbes = 4               // connections with a peer that are probed at a time
 )
 
-// readdressed takes in that the host's addresses have changed: others are told, and connections that cannot work any more end.
+// readdressed takes in that the host's addresses have changed. Others hear of it, and connections that cannot work any
+// more end.
 func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
 	n.moved.Store(true)
 	n.in.Poke()
@@ -79,10 +80,10 @@ func (s *parted) take(now time.Time) (out []peer.ID) {
 	return out
 }
 
-// endDead closes connections from an address that the machine has lost, if the node made them or has a link on them, and makes
-// the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until then dials nobody
-// whom it takes to be connected. Of a connection by QUIC the local address is mostly not known, and the end that dialled takes
-// its connections along: a probe says which work.
+// endDead closes connections from an address that the machine has lost, if the node made them or has a link on them. It
+// makes the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until then
+// dials nobody whom it takes to be connected. A connection by QUIC mostly doesn't show its local address, and the end
+// that dialled takes its connections along. So a probe finds which work.
 func (n *Node) endDead(removed []ma.Multiaddr) {
 	lost := interfaces.Lost(removed)
 	if len(lost) == 0 {
@@ -152,8 +153,8 @@ func (s *probing) end(p peer.ID) {
 	delete(s.peers, p)
 }
 
-// replaced looks whether a linked peer's new connection is in place of older ones, which died with the peer's former address:
-// streams would be opened on them for 40 s.
+// replaced looks whether a linked peer's new connection replaces older ones, which died with the peer's former address.
+// Streams would be opened on those for 40 s.
 func (n *Node) replaced(p peer.ID, by network.Conn) {
 	var doubtful []network.Conn
 	for _, c := range n.host.Network().ConnsToPeer(p) {
@@ -211,8 +212,8 @@ func silent(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &e) && e.Timeout()
 }
 
-// abandon resets the node's streams on a dead connection, so that they are opened again on another, and closes it if nobody
-// else has a stream on it.
+// abandon resets the node's streams on a dead connection, so that they are opened again on another. It closes the
+// connection if nobody else has a stream on it.
 func (n *Node) abandon(c network.Conn) {
 	others := false
 	for _, s := range c.GetStreams() {

@@ -81,7 +81,8 @@ func (l *line) carry(to io.Writer, from io.Reader) {
 	}
 }
 
-// TestReplacedConnection: a connection that died with the address of its other end is given up when the peer comes by another.
+// TestReplacedConnection: a connection that died with the address of its other end is given up when the peer comes by
+// another.
 func TestReplacedConnection(t *testing.T) {
 	a, b := newNode(t), newNode(t)
 	add(t, a, []byte("of a"))

@@ -89,12 +89,12 @@ type Node struct {
 	begun     chan struct{} // closed when those to connect to at the start were tried
 }
 
-// New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its private
-// key. The node tags the peers that it is linked with in the host's connection manager, and protects its neighbours there. It
-// closes only connections that it made and that nothing else uses. Its pubsub has protocols of its own, so that another may
-// run on the host. It returns at once but for what a store of WithDatastore takes to open; Begun says when the first dials are
-// over. Errors: options out of range, all of them; ErrHost; no private key; metrics that are registered already; what the store,
-// package overlay or pubsub refuse.
+// New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
+// private key. The node tags the peers that it is linked with in the host's connection manager, and protects its
+// neighbours there. It closes only connections that it made and that nothing else uses. Its pubsub has protocols of its
+// own, so that another may run on the host. It returns at once but for what a store of WithDatastore takes to open;
+// Begun says when the first dials are over. Errors: options out of range, all of them; ErrHost; no private key; metrics
+// that are registered already; what the store, package overlay or pubsub refuse.
 func New(h host.Host, opts ...Option) (*Node, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {
@@ -292,9 +292,9 @@ func (n *Node) routingConfig() routing.Config {
 	return c
 }
 
-// Close ends the node and everything it started, and takes its tags and protections from the host's connection manager. It
-// closes no connection, and not the host; the error is that of the store of WithDatastore. It first tells the linked peers, which takes up to 0.2 s, that the node holds nothing
-// any more.
+// Close ends the node and everything it started, and takes its tags and protections from the host's connection manager.
+// It closes no connection, and not the host; the error is that of the store of WithDatastore. It first tells the linked
+// peers, which takes up to 0.2 s, that the node holds nothing any more.
 func (n *Node) Close() error {
 	if n.mesh != nil {
 		n.leaving.Do(func() { n.saveKnown(); n.goodbye() })
@@ -351,8 +351,8 @@ func (n *Node) barred(p peer.ID) bool {
 	return n.offenders.Bad(p, time.Now()) && !n.cfg.off.Has(defence.Offenders)
 }
 
-// offended takes in that a peer sent on a stream what none should. One that does so again and again is no link any more, and is not
-// served; its connection is closed if this node made it and nobody else uses it.
+// offended takes in that a peer sent on a stream what none should. One that does so again and again is no link any
+// more, and is not served. Its connection is closed if this node made it and nobody else uses it.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
 	if n.offenders.Note(p, time.Now()) && !n.cfg.off.Has(defence.Offenders) {
@@ -362,7 +362,8 @@ func (n *Node) offended(p peer.ID, reason string, err error) {
 	}
 }
 
-// Host is the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and others.
+// Host is the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and
+// others.
 func (n *Node) Host() host.Host { return n.host }
 
 // ID is the host's peer id.
@@ -375,8 +376,10 @@ func (n *Node) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Len is the number of keys held, without those of AddPrivate. It takes what the key store takes for that: no time in memory.
+// Len is the number of keys held, without those of AddPrivate. It takes what the key store takes for that: no time in
+// memory.
 func (n *Node) Len() int { return n.keys.Len() }
 
-// Fingerprints are those of the keys that Len counts, in no order, each once. To go through them takes time linear in the keys.
+// Fingerprints are those of the keys that Len counts, in no order, each once. To go through them takes time linear in
+// the keys.
 func (n *Node) Fingerprints() iter.Seq[summary.Fingerprint] { return n.keys.Fingerprints() }

@@ -204,7 +204,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	nodeOn(t, h).Close() // what failed has left nothing behind
 }
 
-// TestFewestConnections: connections and neighbours go together by one rule, and the error names the least that would do.
+// TestFewestConnections: connections and neighbours go together by one rule, and the error names the least that would
+// do.
 func TestFewestConnections(t *testing.T) {
 	h := newHost(t)
 	for _, c := range []struct{ overlap, near, random, least int }{{0, 0, 0, 13}, {1, 1, 1, 5}, {1, 0, 0, 8}, {4, 2, 3, 15}, {4, 4, 12, 32}} {

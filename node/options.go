@@ -79,9 +79,9 @@ func newConfig(opts []Option) (config, error) {
 	return c, errors.Join(errs...)
 }
 
-// WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each other's
-// summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes. How a network comes to another
-// number, WithPreviousSeed says.
+// WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each
+// other's summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes. How a network
+// comes to another number, WithPreviousSeed says.
 func WithNetwork(name string, number uint32) Option {
 	return func(c *config) error {
 		if len(name) < 1 || len(name) > 64 {
@@ -98,8 +98,8 @@ func WithBandwidth(up, down uint64) Option {
 	return func(c *config) error { c.up, c.down = up, down; return nil }
 }
 
-// WithSummaryShare sets the share of the slower end's declared rate that summaries may use on a link, above 0 and at most 1.
-// Default 1/3.
+// WithSummaryShare sets the share of the slower end's declared rate that summaries may use on a link, above 0 and at
+// most 1. Default 1/3.
 func WithSummaryShare(share float64) Option {
 	return func(c *config) error {
 		if !(share > 0 && share <= 1) {
@@ -110,8 +110,9 @@ func WithSummaryShare(share float64) Option {
 	}
 }
 
-// WithEpochSpacing sets how long after a summary of the node's keys the next one comes at the soonest, when more keys change than
-// tails tell of (160 at a time, some 1,000 in all). Default: 1 to 20 s, as the line and the number of peers known bear; at most 20 s.
+// WithEpochSpacing sets the least time from a summary of the node's keys to the next one. It counts when more keys
+// change than tails carry: 160 at a time, some 1,000 in all. Default: 1 to 20 s, as the line and the number of peers
+// known bear; at most 20 s.
 func WithEpochSpacing(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 || d > schedule.MostSpacing {
@@ -122,10 +123,10 @@ func WithEpochSpacing(d time.Duration) Option {
 	}
 }
 
-// WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by others:
-// not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free to dial. Five
-// eighths may be neighbours, those included that chose this node. So many must be at least those that the node chooses itself:
-// 13 connections or more with the default of WithNeighbours.
+// WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
+// others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
+// to dial. Five eighths may be neighbours, those included that chose this node. So many must be at least those that the
+// node chooses itself: 13 connections or more with the default of WithNeighbours.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error { c.maxConnections = n; return nil }
 }
@@ -154,8 +155,8 @@ func (c *config) neighbourLinks() int { return c.maxConnections/8*5 + c.maxConne
 // mostNeighbours is the most of one kind.
 const mostNeighbours = 1000
 
-// WithNeighbours sets how many neighbours the node chooses by overlap, by round trip and at random, 0 to 1,000 of each; 0 of a
-// kind stands for its default. Default 4, 1, 3. Those by overlap may be half of all.
+// WithNeighbours sets how many neighbours the node chooses by overlap, by round trip and at random, 0 to 1,000 of each.
+// 0 of a kind stands for its default. Default 4, 1, 3. Those by overlap may be half of all.
 func WithNeighbours(overlap, near, random int) Option {
 	return func(c *config) error {
 		if min(overlap, near, random) < 0 || max(overlap, near, random) > mostNeighbours {
@@ -178,7 +179,8 @@ func WithMemory(bytes int) Option {
 }
 
 // WithOrigins limits the peers whose summaries are kept, 1 or more, linked ones not counted. Where a network has more,
-// the node covers a range of them and asks contacts about the rest. Default 131,072; memory is mostly the tighter limit.
+// the node covers a range of them and asks contacts about the rest. Default 131,072; memory is mostly the tighter
+// limit.
 func WithOrigins(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -194,25 +196,26 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.log = l; return nil }
 }
 
-// WithRegisterer registers the node's metrics, namespace venn, until Close. A registry takes those of one node: New fails with a
-// second. Default: none.
+// WithRegisterer registers the node's metrics, namespace venn, until Close. A registry takes those of one node: New
+// fails with a second. Default: none.
 func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
-// WithBootstrap names peers to connect to at the start, and again every 5 s while there is no link. Options add up. Default: none.
+// WithBootstrap names peers to connect to at the start, and again every 5 s while there is no link. Options add up.
+// Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error { c.bootstrap = append(c.bootstrap, peers...); return nil }
 }
 
-// WithSummaryCache shares decoded, verified summaries with other nodes of the process. The node looks for a key in each of them then,
-// for an index of its own would take more memory than they do. It changes no byte sent. Default: none.
+// WithSummaryCache shares decoded, verified summaries with other nodes of the process. The node looks for a key in each
+// of them then, for an index of its own would take more memory than they do. It changes no byte sent. Default: none.
 func WithSummaryCache(cache *cache.Cache) Option {
 	return func(c *config) error { c.cache = cache; return nil }
 }
 
-// WithHeaderCache shares the verification of signed headers, records and tails with other nodes of the process. Default: one of
-// the node's own.
+// WithHeaderCache shares the verification of signed headers, records and tails with other nodes of the process.
+// Default: one of the node's own.
 func WithHeaderCache(cache *signed.Cache) Option {
 	return func(c *config) error { c.headers = cache; return nil }
 }
@@ -222,12 +225,14 @@ func WithRandomness(seed uint64) Option {
 	return func(c *config) error { c.random = seed; return nil }
 }
 
-// WithKeys sets where keys are kept. Default: in memory (keystore.Memory). What is to outlast the program: WithDatastore.
+// WithKeys sets where keys are kept. Default: in memory (keystore.Memory). What is to outlast the program:
+// WithDatastore.
 func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }
 
-// WithoutDefences switches defences off. It is for tests and experiments that show what each is for: a node without one is not safe.
+// WithoutDefences switches defences off. It is for tests and experiments that show what each is for: a node without one
+// is not safe.
 func WithoutDefences(off defence.Off) Option {
 	return func(c *config) error { c.off = off; return nil }
 }

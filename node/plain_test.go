@@ -82,8 +82,8 @@ func (o origin) message(t *testing.T) []byte {
 	return wire.AppendParts(nil, *o.parts(t, it))
 }
 
-// TestPlainPeerGetsTheSample: a peer whose pubsub knows no partial messages gets the sample of a node's summary, when it
-// joins and with a new epoch, and can verify and ask it with nothing but the libraries.
+// TestPlainPeerGetsTheSample: a peer whose pubsub knows no partial messages gets the sample of a node's summary, when
+// it joins and with a new epoch. It can verify and ask it with nothing but the libraries.
 func TestPlainPeerGetsTheSample(t *testing.T) {
 	n := newNode(t)
 	keys := keysOf("k", 3000)
@@ -126,8 +126,8 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 	})
 }
 
-// TestPlainPeerIsTakenIn: what a plain peer publishes of itself is known and found, and passed on to other plain peers; it
-// is no business of nodes with partial messages, to which nothing of it goes.
+// TestPlainPeerIsTakenIn: what a plain peer publishes of itself is known and found, and passed on to other plain peers.
+// Nodes with partial messages do not get it.
 func TestPlainPeerIsTakenIn(t *testing.T) {
 	n := newNode(t)
 	o := newOrigin(t, "o", 500)
@@ -206,8 +206,8 @@ func TestPlainMessages(t *testing.T) {
 	}
 }
 
-// TestPlainFlood: messages beyond what the line may carry are dropped, counted, and not passed on; wrong ones cost the sender its
-// place.
+// TestPlainFlood: messages beyond what the line may carry are dropped, counted, and not passed on; wrong ones cost the
+// sender its place.
 func TestPlainFlood(t *testing.T) {
 	board := newScores()
 	n := newNode(t, WithBandwidth(64_000, 64_000), withPubsub(board.option()))

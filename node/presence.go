@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// goodbyeTime is how long Close may take to tell links that the node leaves, goodbyeFlush how long the last messages may
-	// take through pubsub.
+	// goodbyeTime is how long Close may take to tell links that the node leaves, goodbyeFlush how long the last
+	// messages may take through pubsub.
 	goodbyeTime  = 200 * time.Millisecond
 	goodbyeFlush = 20 * time.Millisecond
-	// fewLinks is up to how many links each counts as a neighbour's does: with more, most end for want of room, and who leaves has
-	// neighbours enough to notice.
+	// fewLinks is the number of links up to which each counts as a neighbour's does. With more, most end for want of
+	// room, and a peer that leaves has neighbours enough to notice.
 	fewLinks = 8
 	// lostTime is how long a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
@@ -72,7 +72,8 @@ func (l *loop) lost(p peer.ID) {
 	})
 }
 
-// gone says whether a peer takes no connection that lasts: reach makes one, or finds that there is one. It ends soon after ctx has.
+// gone says whether a peer takes no connection that lasts: reach makes one, or finds that there is one. It ends soon
+// after ctx has.
 func gone(ctx context.Context, reach func() error) bool {
 	for looks := 0; ; looks++ { // a host that closes may take one more connection, and end it
 		err := reach()

@@ -27,8 +27,8 @@ func matches(t testing.TB, n, p *Node, key []byte) (out bool) {
 	return out
 }
 
-// TestGoodbye closes a node: the others no longer name it, though its summary is still held. Close gives the goodbye only
-// moments to go out, so on a busy machine one of a few is heard.
+// TestGoodbye closes a node: the others no longer name it, though its summary is still held. Close gives the goodbye
+// only moments to go out, so on a busy machine one of a few is heard.
 func TestGoodbye(t *testing.T) {
 	for range 5 {
 		nodes := meshOf(t, 3, 100)
@@ -51,7 +51,8 @@ func TestGoodbye(t *testing.T) {
 	t.Error("b still names a")
 }
 
-// TestNobody looks for what nobody has: that costs nothing once all is known of all, and who waits hears of it when it is added.
+// TestNobody looks for what nobody has: that costs nothing once all is known of all, and who waits hears of it when it
+// is added.
 func TestNobody(t *testing.T) {
 	nodes := meshOf(t, 10, 100)
 	a, b := nodes[0], nodes[9]
@@ -104,7 +105,8 @@ func TestHiddenKey(t *testing.T) {
 	})
 }
 
-// TestDeath ends a host without a word: who is linked with it notices, and tells the others, who ask it last from then on.
+// TestDeath ends a host without a word: who is linked with it notices, and tells the others, who ask it last from then
+// on.
 func TestDeath(t *testing.T) {
 	a, b, c := newNode(t), newNode(t), newNode(t)
 	for i, n := range []*Node{a, b, c} {
@@ -153,7 +155,7 @@ func TestWatchEnds(t *testing.T) {
 	t.Error("it waits for the next question although all is found")
 }
 
-// TestWatchHearsOfEpochs waits for a key that comes with so many others that a summary tells of them, not a tail.
+// TestWatchHearsOfEpochs waits for a key that comes with many others, so that a summary announces them, not a tail.
 func TestWatchHearsOfEpochs(t *testing.T) {
 	nodes := meshOf(t, 2, 100)
 	a, b := nodes[0], nodes[1]

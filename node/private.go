@@ -10,9 +10,10 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// AddPrivate takes in keys that are in no summary and in no join: nobody can test guesses against what the node publishes. It
-// still says yes to a linked peer that asks for such a key, so others find it only through a link with the node. A key that is
-// also added otherwise is in the summary. It says how many are new, and its errors are those of Add.
+// AddPrivate takes in keys that are in no summary and in no join: nobody can test guesses against what the node
+// publishes. It still says yes to a linked peer that asks for such a key, so others find it only through a link with
+// the node. A key that is also added otherwise is in the summary. It says how many are new, and its errors are those of
+// Add.
 func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err
@@ -30,8 +31,8 @@ func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err e
 	return added, nil
 }
 
-// RemovePrivate drops those of the keys that are private, and says how many they are. A key that is also added otherwise stays in
-// the summary. The errors are those of Remove.
+// RemovePrivate drops those of the keys that are private, and says how many they are. A key that is also added
+// otherwise stays in the summary. The errors are those of Remove.
 func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err
@@ -56,10 +57,10 @@ func (n *Node) removePrivate(keys [][]byte) (int, error) {
 // Has says whether the node holds key, privately or not. It asks the key store, which may read a disk.
 func (n *Node) Has(key []byte) bool { return n.has(key, true) }
 
-// Advertises says whether key is one of those that Len counts: what may be told to anybody.
+// Advertises reports whether key is one of those that Len counts, which anybody may learn of.
 func (n *Node) Advertises(key []byte) bool { return n.has(key, false) }
 
-// has says whether the node holds key, among private ones only if they may be told of.
+// has reports whether the node holds key. Private keys count only with private.
 func (n *Node) has(key []byte, private bool) bool {
 	return n.keys.Has(key) || (private || n.cfg.off.Has(defence.PrivateToLinks)) && n.cfg.private.Len() > 0 && n.cfg.private.Has(key)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// publisher makes the node's own summaries under a seed, when the schedule says so, in a goroutine of its own: from the
-// fingerprints alone, without touching a key, if it is the seed of the key store.
+// publisher makes the node's own summaries under a seed, when the schedule says so, in a goroutine of its own. If the
+// seed is that of the key store, it uses the fingerprints alone, without touching a key.
 type publisher struct {
 	n        *Node
 	seed     summary.SeedTag
@@ -89,8 +89,8 @@ func (p *publisher) look() {
 	})
 }
 
-// build numbers, makes and signs a summary of the keys held, in the shape of h while it fits, so that the parts of successive
-// epochs line up and deltas are small.
+// build numbers, makes and signs a summary of the keys held. It keeps the shape of h while that fits, so that the parts
+// of successive epochs line up and deltas are small.
 func (n *Node) build(h summary.Header) (b built) {
 	fps, err := n.fingerprints(h.Seed)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// failingEpochs are those of a store that fails while it is told to.
+// failingEpochs are those of a store that fails while failing is set.
 type failingEpochs struct {
 	clockEpochs
 	failing atomic.Bool

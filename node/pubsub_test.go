@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/node/internal/mesh"
 )
 
-// TestStreamLost: when a node's stream of pubsub to another ends alone, it forgets that the other is subscribed. It comes to know
-// that again.
+// TestStreamLost: when a node's stream of pubsub to another ends alone, it forgets that the other is subscribed. It
+// comes to know that again.
 func TestStreamLost(t *testing.T) {
 	a, b := newNode(t), newNode(t)
 	add(t, a, keysOf("a", 100)...)

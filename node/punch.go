@@ -16,9 +16,9 @@ import (
 // punchAfter is for the other ends to hear that the host takes part in hole punching: identify tells them.
 const punchAfter = time.Second
 
-// punches dials by relays again once the host takes part in hole punching, which it does when it knows an address of its own to
-// offer. The other end of a relayed connection tries once to make it a direct one, right when it begins: one that began before
-// would stay relayed for ever.
+// punches dials by relays again once the host takes part in hole punching. The host does when it knows an address of
+// its own to offer. The other end of a relayed connection tries once to make it a direct one, right when it begins. One
+// that began before would stay relayed for ever.
 func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {
 	if !slices.Contains(ev.Added, holepunch.Protocol) {
 		return

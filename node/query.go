@@ -39,8 +39,8 @@ type Results struct {
 	stop  func() bool // no longer watch the context
 }
 
-// Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx ends.
-// Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, that of ctx.
+// Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx
+// ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, that of ctx.
 func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
@@ -65,7 +65,8 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	return r, nil
 }
 
-// Providers yields every holder found, each once, waiting for the next, until the query is over. Each call begins with the first.
+// Providers yields every holder found, each once, waiting for the next, until the query is over. Each call begins with
+// the first.
 func (r *Results) Providers() iter.Seq[peer.AddrInfo] {
 	return func(yield func(peer.AddrInfo) bool) {
 		for i := 0; ; i++ {
@@ -103,7 +104,8 @@ type QueryStats struct {
 	Messages    int           // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration // from the begin to the end
 	Covered     float64       // share of the network, 0 to 1, by places, that was asked or is known here
-	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it asked everybody.
+	// AsOf is the age of the oldest knowledge on which a query that found nobody relied in place of a question; 0: it
+	// asked everybody.
 	AsOf    time.Duration
 	Explain []Question // in the order of asking
 }
@@ -132,8 +134,8 @@ func queryStats(s routing.Stats) QueryStats {
 	return out
 }
 
-// Stats waits until the query is over and says what it took. The error says why it was refused, or is ErrClosed; that time or budget
-// ran out is no error, and QueryStats.End says so.
+// Stats waits until the query is over and says what it took. The error says why it was refused, or is ErrClosed; that
+// time or budget ran out is no error, and QueryStats.End says so.
 func (r *Results) Stats() (QueryStats, error) {
 	<-r.done
 	r.mu.Lock()

@@ -32,8 +32,8 @@ var errParted = errors.New("node: no link any more")
 
 var errFull = errors.New("node: too many links")
 
-// reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says that
-// the connection is only to confirm.
+// reach makes sure of a connection to the peer of a record, by the addresses that the record certifies. passing says
+// that the connection is only to confirm.
 func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error {
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
@@ -56,7 +56,8 @@ func (n *Node) reach(ctx context.Context, r overlay.Record, passing bool) error 
 	return err
 }
 
-// reachInTurn is reach for upkeep, which can wait: few of its dials are under way at a time, so that those of queries find room.
+// reachInTurn is reach for upkeep, which can wait: few of its dials are under way at a time, so that those of queries
+// find room.
 func (n *Node) reachInTurn(ctx context.Context, r overlay.Record, passing bool) error {
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
@@ -84,8 +85,8 @@ func (n *Node) foreign(p peer.ID) bool {
 	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), own)
 }
 
-// letGo ends a link, or gives up a connection that this node made. It closes the connection unless somebody else uses it;
-// then it is the host's.
+// letGo ends a link, or gives up a connection that this node made. It closes the connection unless somebody else uses
+// it; then it is the host's.
 func (n *Node) letGo(e links.Evicted) {
 	if e.Peer == "" {
 		return
@@ -203,8 +204,8 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// bootstrap begins to connect to the peers named for that, and to those of the last run. What follows is as with every other
-// connection.
+// bootstrap begins to connect to the peers named for that, and to those of the last run. What follows is as with every
+// other connection.
 func (l *loop) bootstrap() *sync.WaitGroup {
 	var dials sync.WaitGroup
 	for _, info := range l.n.cfg.bootstrap {
@@ -298,8 +299,8 @@ func (n *Node) opened(p peer.ID) bool {
 // notifiee tells the node of connections that begin and end.
 type notifiee struct{ n *Node }
 
-// Connected ends a link whose peer comes back after its last connection was closed and before the node heard of that: the new
-// connection begins without a link. No stream of the new connection is served before this returns.
+// Connected ends a link whose peer comes back after its last connection was closed and before the node heard of that.
+// The new connection begins without a link. No stream of the new connection is served before this returns.
 func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	p := c.RemotePeer()
 	lasts := func(other network.Conn) bool { return other != c && !other.IsClosed() }

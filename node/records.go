@@ -18,8 +18,8 @@ const (
 	maxDialAddrs = 8       // addresses of a record that are dialled
 )
 
-// newest remembers the newest record of each peer: somebody who passes on an old one must not hide where a peer is now. It
-// is safe for concurrent use.
+// newest remembers the newest record of each peer: somebody who passes on an old one must not hide where a peer is now.
+// It is safe for concurrent use.
 type newest struct {
 	mu   sync.Mutex
 	of   map[peer.ID]signed.Record
@@ -59,8 +59,8 @@ func (n *Node) recordPeer(envelope []byte) (overlay.PeerID, error) {
 	return overlay.PeerID(info.ID), err
 }
 
-// dialable returns those of a stranger's addresses that are dialled: a few, public ones first, and those of private networks
-// only if this host is in one.
+// dialable returns those of a stranger's addresses to dial: a few, public ones first. Those of private networks are
+// among them only if this host is in one.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	if n.cfg.off.Has(defence.FewAddresses) {
 		return addrs

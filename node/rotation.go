@@ -15,17 +15,17 @@ type previous struct {
 	until time.Time
 }
 
-// WithPreviousSeed says that the network is rotating its hash seed: it had this number before it had that of WithNetwork. Until
-// the given time the node takes in summaries under either number, and publishes its own under both, so that it finds nodes that
-// are not there yet and is found by them; they need not know of it. After that time, or with one that is past, all that is under
-// the previous number is dropped.
+// WithPreviousSeed says that the network is rotating its hash seed: it had this number before it had that of
+// WithNetwork. Until the given time the node takes in summaries under either number, and publishes its own under both.
+// So it finds nodes that are not there yet and is found by them; they need not know of it. After that time, or with one
+// that is past, all that is under the previous number is dropped.
 //
-// To rotate a network, start its nodes again with the new number, one after the other or all at once, each with the old number as
-// the previous one and the same time, by which all are to have it.
+// To rotate a network, start its nodes again with the new number, one after the other or all at once. Give each the old
+// number as the previous one, and the same time, by which all are to have it.
 //
-// What it costs meanwhile: of each node that has both summaries the sample of the old one, about 1.5 KB, besides the new one;
-// and reading all keys for each of the node's summaries under the previous number, at most a fiftieth of the time. The keys must be
-// keystore.Lists, else New fails with ErrNoList. Default: none.
+// Meanwhile each node that has both summaries costs the sample of the old one, about 1.5 KB, besides the new one. Each
+// of the node's summaries under the previous number costs a reading of all keys, at most a fiftieth of the time. The
+// keys must be keystore.Lists, else New fails with ErrNoList. Default: none.
 func WithPreviousSeed(number uint32, until time.Time) Option {
 	return func(c *config) error {
 		c.previous = &previous{summary.Seed{Number: number}, until}

@@ -59,8 +59,8 @@ func alone(t *testing.T, n *Node) {
 	eventually(t, "its peer has gone", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 0 && s.Connections == 0 })
 }
 
-// TestRotation: two nodes of the old seed number change to a new one, one after the other, and find each other's keys all the
-// while. Nobody is blamed.
+// TestRotation: two nodes of the old seed number change to a new one, one after the other, and find each other's keys
+// all the while. Nobody is blamed.
 func TestRotation(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	to8 := []Option{WithNetwork("venn", 8), WithPreviousSeed(7, time.Now().Add(time.Hour))}
@@ -98,7 +98,8 @@ func TestRotation(t *testing.T) {
 	noneLeft(t, before)
 }
 
-// status holds a node to knowing so many others, some of them under the previous seed alone, and to having refused nothing.
+// status holds a node to knowing origins others, unrotated of them under the previous seed alone, and to having refused
+// nothing.
 func status(t *testing.T, who string, n *Node, origins, unrotated int) {
 	t.Helper()
 	s, err := n.Status(t.Context())
@@ -107,7 +108,8 @@ func status(t *testing.T, who string, n *Node, origins, unrotated int) {
 	}
 }
 
-// TestRotationEnds: when its time is over, a node forgets what it knows under the previous seed, and publishes there no more.
+// TestRotationEnds: when its time is over, a node forgets what it knows under the previous seed, and publishes there no
+// more.
 func TestRotationEnds(t *testing.T) {
 	old := newNode(t)
 	add(t, old, keysOf("old", 100)...)

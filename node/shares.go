@@ -23,7 +23,8 @@ const (
 	coverMisses  = 4  // peers that hold nothing of what they claim, for each that is wanted
 )
 
-// ErrMatches says that the summaries held match so many of the keys that it would take too much memory to choose among them.
+// ErrMatches says that the summaries held match too many of the keys: choosing among the matches would take too much
+// memory.
 var ErrMatches = errors.New("node: too many matches, ask for fewer keys at once")
 
 // Share is one of few peers that together hold many keys.
@@ -32,11 +33,11 @@ type Share struct {
 	Keys     []int // numbers of the keys that it has confirmed and none before it holds, ascending
 }
 
-// Shares looks for at most k peers that together hold as many of the keys as can be, and yields them in the order of what they add (see
-// package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is forwarded. An error is the last
-// thing that it yields: ErrKey, ErrMatches, ErrClosed, that of ctx. It costs two messages for each peer and batch of keys, and gives up
-// when four peers for each that is wanted hold nothing of what they claim. Of k below 1 it yields nobody; there may be MaxCoverKeys
-// keys, each of 1 to wire.MaxKey bytes.
+// Shares looks for at most k peers that together hold as many of the keys as possible. It yields them in the order of
+// what they add (see package cover). Every key was confirmed. It goes by the summaries that the node holds: nothing is
+// forwarded. An error is the last thing that it yields: ErrKey, ErrMatches, ErrClosed, that of ctx. It costs two
+// messages for each peer and batch of keys. It gives up when four peers for each one wanted hold nothing of what they
+// claim. Of k below 1 it yields nobody; there may be MaxCoverKeys keys, each of 1 to wire.MaxKey bytes.
 func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
 	return func(yield func(Share, error) bool) {
 		if err := cmp.Or(checkCover(keys), ctx.Err()); err != nil {
@@ -102,8 +103,8 @@ type claimant struct {
 	keys   []cover.Claim
 }
 
-// claims are what the summaries that are held say of the keys, by peer, in the order in which they first match. ErrMatches if that is
-// too much.
+// claims are what the summaries that are held say of the keys, by peer, in the order in which they first match.
+// ErrMatches if that is too much.
 func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err error) {
 	index, total := map[overlay.PeerID]int{}, 0
 	for from := 0; from < len(keys); from += coverKeys {

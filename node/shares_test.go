@@ -11,8 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// TestCover: of three peers the second best in number is no choice, for it holds what the best one has; nor is one that holds nothing
-// of what it claims.
+// TestCover: of three peers the second best in number is not chosen, because it holds what the best one has. Nor is one
+// that holds nothing of what it claims.
 func TestCover(t *testing.T) {
 	seeker, most, same, rest, boaster := newNode(t), newNode(t), newNode(t), newNode(t), newNode(t, WithKeys(&boast{}))
 	keys := keysOf("k", 100)

@@ -7,7 +7,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 )
 
-// TestMapsShrink: of peers that have come and gone, whatever they speak, nothing is kept in the tables of those who are here.
+// TestMapsShrink: of peers that have come and gone, whatever they speak, nothing is kept in the tables of those who are
+// here.
 func TestMapsShrink(t *testing.T) {
 	n := newNode(t)
 	add(t, n, []byte("k"))

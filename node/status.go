@@ -45,8 +45,8 @@ type Status struct {
 	Dropped map[string]uint64  // messages, by the queue that was full
 }
 
-// Status returns what the node holds and has done. It takes one turn of the loop, and time linear in the links. The errors:
-// ErrClosed, that of ctx.
+// Status returns what the node holds and has done. It takes one turn of the loop, and time linear in the links. The
+// errors: ErrClosed, that of ctx.
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
@@ -62,7 +62,8 @@ type Neighbour struct {
 	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated; zero when not known
 }
 
-// Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed, that of ctx.
+// Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed,
+// that of ctx.
 func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, nb := range l.core.Overlay.Neighbours() {
@@ -79,9 +80,9 @@ type Similar struct {
 	Keys  int               // that it holds in all
 }
 
-// Similar returns the peers that hold the most of the node's collection, at most so many of those whose summaries it
-// knows, the most similar first: none if most is 0 or less. It sorts the peers known in one turn of the loop. The errors:
-// ErrClosed, that of ctx.
+// Similar returns the peers that hold the most of the node's collection, the most similar first. It returns at most
+// most of the peers with known summaries; none if most is 0 or less. It sorts the peers known in one turn of the loop.
+// The errors: ErrClosed, that of ctx.
 func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, s := range l.core.Overlay.Similar(max(0, most)) {
@@ -91,8 +92,8 @@ func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error)
 	return out, err
 }
 
-// SummaryOf returns the prefix of a peer's summary that the node holds; it must not be changed. It takes one turn of the loop and
-// copies nothing. The errors: ErrUnknown, ErrClosed, that of ctx.
+// SummaryOf returns the prefix of a peer's summary that the node holds; it must not be changed. It takes one turn of
+// the loop and copies nothing. The errors: ErrUnknown, ErrClosed, that of ctx.
 func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, err error) {
 	ok := false
 	if err := n.view(ctx, func(l *loop) { held, ok = l.core.Overlay.Held(overlay.PeerID(p)) }); err != nil {
@@ -104,8 +105,8 @@ func (n *Node) SummaryOf(ctx context.Context, p peer.ID) (held *summary.Prefix, 
 	return held, nil
 }
 
-// Overlap estimates how many keys the node and a peer have in common, at 95 % confidence. It goes through all keys of the node
-// in the caller's goroutine. The errors: those of SummaryOf and of the key store.
+// Overlap estimates how many keys the node and a peer have in common, at 95 % confidence. It goes through all keys of
+// the node in the caller's goroutine. The errors: those of SummaryOf and of the key store.
 func (n *Node) Overlap(ctx context.Context, p peer.ID) (estimate.Overlap, error) {
 	held, err := n.SummaryOf(ctx, p)
 	if err != nil {

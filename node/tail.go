@@ -58,10 +58,11 @@ func (t *touched) waiting() (n int, many bool) {
 const (
 	// tailEvery is how long after a tail the next one comes at the soonest.
 	tailEvery = 100 * time.Millisecond
-	// newsShare is the part of the line's budget that the node's own tails, or epochs, may take: about tailBytes a tail and receiver;
-	// epochBytes an epoch and receiver, and changeBytes each change in it.
+	// newsShare is the part of the line's budget that the node's own tails, or epochs, may take. A tail takes about
+	// tailBytes a receiver, an epoch epochBytes, and changeBytes for each change in it.
 	newsShare = 1.0 / 4
-	// allTails and allEpochs are the parts of the line's budget that those of all origins may take, if all change as fast as the node.
+	// allTails and allEpochs are the parts of the line's budget that those of all origins may take, if all change as
+	// fast as the node.
 	allTails    = 1.0
 	allEpochs   = 1.0 / 2
 	tailBytes   = 130
@@ -76,7 +77,8 @@ type tailer struct {
 	waking bool
 }
 
-// tail tells others what has changed, so many keys since the last call, in a tail or, if tails do not bear it, in a new epoch.
+// tail announces what has changed, changes keys since the last call, in a tail or, if tails do not bear it, in a new
+// epoch.
 func (l *loop) tail(changes int) {
 	n, many := l.n.touched.waiting()
 	switch {
@@ -134,8 +136,9 @@ func (l *loop) tailPause() time.Duration {
 	return max(tailEvery, time.Duration(l.burden(tailBytes, allTails)*float64(time.Second)))
 }
 
-// burden is how many seconds newsShare of the node's line is busy with so many bytes for each link; or, if that is more, the given
-// share with so many bytes of each origin that it knows: what it makes all others carry, it has to carry of them.
+// burden is how many seconds newsShare of the node's line needs to send bytes to each link. If that is more, it is the
+// time that share needs to receive bytes from each origin known. What the node makes all others carry, it has to carry
+// of them.
 func (l *loop) burden(bytes, share float64) float64 {
 	b := l.core.Overlay.Budgets(l.n.now())
 	return bytes * max(float64(len(b.Links))/newsShare, float64(l.core.Overlay.Origins())/share) / b.LineOut

@@ -114,8 +114,8 @@ func waiting(events <-chan any) (all []any) {
 	}
 }
 
-// TestTailsAndEpochsAgree adds and removes keys at random sizes, so that tails and epochs take turns: in the end others know exactly
-// what is held.
+// TestTailsAndEpochsAgree adds and removes keys at random sizes, so that tails and epochs take turns: in the end others
+// know exactly what is held.
 func TestTailsAndEpochsAgree(t *testing.T) {
 	nodes := meshOf(t, 2, 100)
 	a, b := nodes[0], nodes[1]
@@ -149,8 +149,9 @@ func TestTailsAndEpochsAgree(t *testing.T) {
 	})
 }
 
-// TestFreshness has nodes add and remove keys, and others look for each at once: every new key is found, and none that is removed.
-// VENN_FRESH=60s does it for so long with ten nodes of ten keys a second, and checks the times, too, on a quiet machine.
+// TestFreshness has nodes add and remove keys, and others look for each at once: every new key is found, and none that
+// is removed. VENN_FRESH=60s does it for so long with ten nodes of ten keys a second, and checks the times, too, on a
+// quiet machine.
 func TestFreshness(t *testing.T) {
 	peers, each, keep := 4, 5, 5 // keys a second; keys that a node keeps
 	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
@@ -224,8 +225,8 @@ func holdersOf(t *testing.T, n *Node, key []byte) (holders []peer.ID, err error)
 	return holders, nil
 }
 
-// TestSteadyChanges has six nodes, all linked, add 500 keys and remove 500 each every second: how many finds fail of keys that were
-// added two seconds ago or more, and are still held. VENN_FRESH=60s runs it for so long.
+// TestSteadyChanges has six nodes, all linked, add 500 keys and remove 500 each every second. It counts the failed
+// finds of keys that were added two seconds ago or more, and are still held. VENN_FRESH=60s runs it for so long.
 func TestSteadyChanges(t *testing.T) {
 	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
 	if err != nil {

@@ -13,7 +13,8 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-// Traffic returns what went over streams since New, by peer and protocol. Beyond 4,096 pairs of peer and protocol, those that are connected no more are forgotten.
+// Traffic returns what went over streams since New, by peer and protocol. Beyond 4,096 pairs of peer and protocol,
+// those that are connected no more are forgotten.
 func (n *Node) Traffic() []Traffic {
 	all := n.counters.ByPeer()
 	out := make([]Traffic, len(all))

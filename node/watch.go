@@ -21,10 +21,10 @@ const (
 	watchBudget = 4
 )
 
-// Watch waits until somebody has the keys: it yields each key with a peer that has confirmed it, as soon as one is found, and ends when
-// all are found, when ctx ends, or when the node is closed. A key that the node holds itself is found at once, at the node.
-// While nobody has a key, peers tell of it within a second; all others are asked after 1, 2, 4, … 16 s, and at once by a
-// node that does not know all peers of the network.
+// Watch waits until somebody has the keys. It yields each key with a peer that has confirmed it, as soon as one is
+// found. It ends when all are found, when ctx ends, or when the node is closed. A key that the node holds itself is
+// found at once, at the node. While nobody has a key, peers announce it within a second. All others are asked after 1,
+// 2, 4, … 16 s, and at once by a node that does not know all peers of the network.
 func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer.AddrInfo] {
 	return func(yield func([]byte, peer.AddrInfo) bool) {
 		w := newWatcher(n, keys)
