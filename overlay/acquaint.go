@@ -17,9 +17,10 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// A peer that covers a part of the network asks others, in rounds, who else there is: peers of its own range until it has
-// links there, contacts in ranges where it knows nobody, and the peers anywhere that are most like it. Whoever is asked
-// answers from what it holds. Rounds that bring nothing come ever later (coverage.Gossip).
+// A peer that covers a part of the network asks others, in rounds, for peers. It asks for peers of its own range until
+// it has links there, and for contacts in ranges where it knows nobody. It also asks for the peers anywhere that are
+// most like it. Whoever is asked answers from what it holds. Rounds that bring nothing come ever later
+// (coverage.Gossip).
 
 // acquaint asks somebody when it is time for it.
 func (o *Overlay) acquaint(now time.Duration) {
@@ -61,8 +62,8 @@ func (o *Overlay) ask(to Record, q Inquiry) {
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
-// similar returns the entries with overlap, the most similar first. Those that cannot be dialled just now are among them:
-// else others would name them again and again.
+// similar returns the entries with overlap, the most similar first. Those that cannot be dialled just now are among
+// them: else others would name them again and again.
 func (o *Overlay) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range o.directory.Others() {
@@ -93,8 +94,8 @@ type Alike struct {
 	Keys  int               // that it holds in all
 }
 
-// Similar returns the peers that hold the most of our collection, of all whose summaries are known: the most similar first,
-// at most n. Where the directory cannot hold everybody, gossip brings the similar.
+// Similar returns the peers that hold the most of our collection, of all whose summaries are known: the most similar
+// first, at most n. Where the directory cannot hold everybody, gossip brings the similar.
 func (o *Overlay) Similar(n int) []Alike {
 	var out []Alike
 	for _, e := range o.directory.Others() {
@@ -134,8 +135,8 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 	return Record{Peer: PeerID(c.Peer), Envelope: c.Record}, true
 }
 
-// linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking them costs
-// no connection.
+// linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
+// them costs no connection.
 func (o *Overlay) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
 		if 2*e.Share().Value >= similar[0].Share().Value && o.exchange.IsLinked(e.Peer()) {
@@ -159,7 +160,8 @@ func (o *Overlay) unaskedLink() (Record, bool) {
 	return all[o.cfg.Rand.IntN(len(all))], true
 }
 
-// nearby draws one of the few peers nearest to us that can be asked, of those that were not asked in the search for our range.
+// nearby draws one of the few peers nearest to us that can be asked. It leaves out those asked in the search for our
+// range.
 func (o *Overlay) nearby() (Record, bool) {
 	all := nearest(o.scope.place, o.askable(), topology.RangeLinks)
 	all = slices.DeleteFunc(all, func(l located) bool { _, sought := o.scope.seeker.last[l.Record.Peer]; return sought })
@@ -215,8 +217,8 @@ func nearest(p coverage.Place, all iter.Seq[located], n int) []located {
 	return out
 }
 
-// bar is the overlap from which a peer is of interest: clearly more than the least similar one has that there is room for, and not
-// far less than the most similar one has, as long as rounds bring better ones.
+// bar is the overlap from which a peer is of interest. That is clearly more than the least similar peer has for which
+// there is room. As long as rounds bring better peers, it is not far less than the most similar one has.
 func (o *Overlay) bar(similar []*directory.Entry) float64 {
 	if len(similar) == 0 {
 		return 0
@@ -237,8 +239,8 @@ func (o *Overlay) bar(similar []*directory.Entry) float64 {
 	return bar
 }
 
-// similarRoom is for how many of the similar, beside those in the range and the linked, there is room for certain: their share, or
-// what the range and the useful leave over.
+// similarRoom is how many of the similar certainly have room, beside those in the range and the linked. That is their
+// share, or what the range and the useful leave over.
 func (o *Overlay) similarRoom() int {
 	most := float64(o.cfg.MaxOrigins)
 	inside := 0
@@ -370,7 +372,8 @@ func (o *Overlay) namesNear(own coverage.Range, within uint64, asker coverage.Pl
 	return out
 }
 
-// nearness is how near a peer must be to an asker to be of use to it: nearer than the farthest of the nearKnown that it knows.
+// nearness is the distance within which a peer is of use to an asker: nearer than the farthest of the nearKnown that
+// the asker knows.
 func nearness(asker coverage.Place, known map[uint32]uint16) uint64 {
 	if len(known) < nearKnown {
 		return math.MaxUint64
@@ -417,7 +420,7 @@ func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 	return out
 }
 
-// alike are the summaries of those most like an asker, of those that hold more of its collection than the least similar one
+// alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
 // that it keeps. It needs the asker's summary.
 func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introduction {
 	asker := o.directory.Lookup(from)
@@ -477,8 +480,8 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 	}
 }
 
-// believed is the depth that a contact counts as having when it is said to have one. While we look for our own, others do too:
-// theirs is taken to be the same.
+// believed is the depth that a contact counts as having when it is said to have one. While we look for our own, others
+// do too: theirs is taken to be the same.
 func (o *Overlay) believed(now time.Duration, said int) int {
 	if o.starting(now) {
 		return o.scope.depth
@@ -486,7 +489,8 @@ func (o *Overlay) believed(now time.Duration, said int) int {
 	return said
 }
 
-// learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact. It says whether it is new.
+// learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact. It says whether it
+// is new.
 func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) bool {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
@@ -508,8 +512,8 @@ func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) bool {
 	return met
 }
 
-// introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says whether it
-// brought anything.
+// introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says
+// whether it brought anything.
 func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool {
 	h, err := o.cfg.OpenHeader(i.Envelope)
 	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
@@ -562,10 +566,11 @@ func (o *Overlay) onContactAnswered(in ContactAnswered) {
 }
 
 const (
-	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its place.
+	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its
+	// place.
 	clearlyMore = 1.25
-	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. By as many the size of the network is
-	// estimated.
+	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. By as many the size of
+	// the network is estimated.
 	nearKnown = 16
 	// maxAlike is the most similar ones that are reckoned with.
 	maxAlike = event.MaxKnown * 3 / 4

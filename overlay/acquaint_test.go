@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// acquainted is an overlay that covers half of the places and was told of origins that are like it.
+// acquainted is an overlay that covers half of the places and has heard of origins that are like it.
 func acquainted(t *testing.T, origins int) *Overlay {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -39,8 +39,8 @@ func acquainted(t *testing.T, origins int) *Overlay {
 	return o
 }
 
-// TestKnownThoughNotReached: who cannot be dialled just now is not asked, but counts as known: else others would send its summary
-// with every answer.
+// TestKnownThoughNotReached: who cannot be dialled just now is not asked, but counts as known: else others would send
+// its summary with every answer.
 func TestKnownThoughNotReached(t *testing.T) {
 	const origins = 8
 	o := acquainted(t, origins)
@@ -66,7 +66,7 @@ func TestKnownThoughNotReached(t *testing.T) {
 	}
 }
 
-// tagAt is the tag of the entry at a place of which the first bits are given.
+// tagAt is the tag of the entry at the place with the given first bits.
 func tagAt(o *Overlay, place uint32) uint64 {
 	for _, e := range o.directory.Others() {
 		if e != nil && uint32(o.directory.Place(e)>>32) == place {
@@ -76,7 +76,8 @@ func tagAt(o *Overlay, place uint32) uint64 {
 	return 0
 }
 
-// TestAskedLater: a peer that was not asked for want of a connection stays a contact; one that does not answer is forgotten.
+// TestAskedLater: a peer that was not asked for want of a connection stays a contact; one that does not answer is
+// forgotten.
 func TestAskedLater(t *testing.T) {
 	o := acquainted(t, 1)
 	o.scope.contacts.SetDepth(1)

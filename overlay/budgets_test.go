@@ -9,7 +9,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
-// TestBudgetsTold: the budgets of a link are those of its slower end, what is sent is charged to it, and after a pause it is whole.
+// TestBudgetsTold: the budgets of a link are those of its slower end. What is sent is charged to it, and after a pause
+// it is whole.
 func TestBudgetsTold(t *testing.T) {
 	const share = 0.5
 	net, err := overlaytest.New([]overlay.Config{{Share: share, Up: 1_000_000, Down: 4_000_000}, {Share: share, Up: 2_000_000, Down: 800_000}}, 1)

@@ -93,8 +93,8 @@ func (s *scene) run(from PeerID, it Item) PartsReceived {
 	return PartsReceived{}
 }
 
-// liedTo is how many origins are known after a minute beside a liar that claims a newer epoch of each every so often; with a
-// new session number each time if it says so.
+// liedTo is how many origins are known after a minute beside a liar. The liar claims a newer epoch of each origin at
+// the given interval, with sessions under a new session number each time.
 func liedTo(t *testing.T, every time.Duration, sessions bool, cfg Config) int {
 	s := newScene(t, 120, 20, cfg)
 	seq := uint32(0)
@@ -132,8 +132,8 @@ func TestClaimsOfNewerEpochs(t *testing.T) {
 	}
 }
 
-// partsBeside is how many parts of one origin are held after a minute beside a link that was asked first and sends the first
-// part again and again.
+// partsBeside is how many parts of one origin are held after a minute beside a hostile link. That link was asked first,
+// and sends the first part again and again.
 func partsBeside(t *testing.T, cfg Config) (held, all int) {
 	s := newScene(t, 1, 5000, cfg)
 	s.step(0, CatalogueReceived{From: liar, Items: s.items(nil), Bytes: 20})
@@ -164,7 +164,8 @@ func TestAskLivesByGrowth(t *testing.T) {
 	}
 }
 
-// unasked is how many faults are reported of a link that brings what it is asked, late. It may close and open again meanwhile.
+// unasked is how many faults are reported of a link that brings what it is asked, late. It may close and open again
+// meanwhile.
 func unasked(t *testing.T, cfg Config, closes bool) int {
 	s := newScene(t, 1200, 50, cfg)
 	var late []PartsReceived
@@ -220,8 +221,8 @@ func TestPartsThatComeLate(t *testing.T) {
 	}
 }
 
-// TestFetchedOfForgottenOrigin: nobody is blamed for what comes on a stream that this node has opened, of an origin that it has
-// forgotten meanwhile.
+// TestFetchedOfForgottenOrigin: nobody is blamed for what comes on a stream that this node has opened, of an origin
+// that it has forgotten meanwhile.
 func TestFetchedOfForgottenOrigin(t *testing.T) {
 	for off, want := range map[defence.Off]int{0: 0, defence.Released: 1} {
 		s := newScene(t, 1, 50, Config{Undefended: off})

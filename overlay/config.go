@@ -21,33 +21,35 @@ type Config struct {
 	Self PeerID          // this node; required
 	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other numbers not understood
 
-	// Previous is the seed that the network is rotating from, another number of the same name: until PreviousUntil, an instant on
-	// the core's clock, summaries under it are taken in too, and our own may be published under either. Not above 0: there is none.
+	// Previous is the seed that the network is rotating from, another number of the same name. Until PreviousUntil, an
+	// instant on the core's clock, summaries under it are taken in too, and our own may be published under either. Not
+	// above 0: there is none.
 	Previous      summary.Seed
 	PreviousUntil time.Duration
 
-	// Up and Down are the declared rates of the own line, bit/s. 0: not declared. The line counts as having [UndeclaredRate]
-	// then, all links together, and what peers send here is paced by what arrives (see [FirstRate]).
+	// Up and Down are the declared rates of the own line, bit/s. 0: not declared. The line counts as having
+	// [UndeclaredRate] then, all links together, and what peers send here is paced by what arrives (see [FirstRate]).
 	Up, Down uint64
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
 	// Memory is how many bytes the directory may take: entries, prefixes, and the index over them; 0: 64 MiB.
 	Memory int
-	// MaxOrigins is how many peers the directory knows at most, not counting linked ones: beyond it, those known first are a
-	// sample, and forwarding does the rest. 0: 131,072.
+	// MaxOrigins is how many peers the directory knows at most, not counting linked ones. Beyond it, those known first
+	// are a sample, and forwarding does the rest. 0: 131,072.
 	MaxOrigins int
 	// Group names what a peer's addresses have in common with those of others that may be the same party's, such as a
 	// network prefix; "": nothing. Of one group at most MaxGroup peers are known, 0: 64. Nil: there are no groups.
 	Group    func(Record) string
 	MaxGroup int
-	// Loop answers queries by asking every prefix, without an index: for simulations and testnets, where many overlays share the
-	// prefixes and an index of each would take more memory than all of these. Nor are prefixes made compact then.
+	// Loop answers queries by asking every prefix, without an index. It is for simulations and testnets, where many
+	// overlays share the prefixes and an index of each would take more memory than all of these. Nor are prefixes made
+	// compact then.
 	Loop bool
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
-	// ComplementSlots is the number of neighbours chosen by how much they hold that we lack; 0: none. See package rank for
-	// which policy is for what.
+	// ComplementSlots is the number of neighbours chosen by how much they hold that we lack; 0: none. See package rank
+	// for which policy is for what.
 	ComplementSlots int
 	RandomSlots     int // outbound neighbours chosen at random; 0: 3
 	MaxLinks        int // neighbours in all, those that chose this node included; 0: 20
@@ -58,17 +60,19 @@ type Config struct {
 	OpenRecord func(envelope []byte) (PeerID, error)
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
 	NewPrefix func(*summary.Header) (*summary.Prefix, error)
-	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache here.
+	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
+	// here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	// Sample is the sample of a prefix; nil: compare.SampleOf. A driver of many peers keeps decoded ones.
 	Sample func(*summary.Prefix) compare.Sample
-	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of package
-	// summary. A driver supplies a shared cache here.
+	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of
+	// package summary. A driver supplies a shared cache here.
 	EncodeDelta func(old, next *summary.Prefix, parts int) ([]byte, error)
 	ApplyDelta  func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
 
-	// Keep returns what is kept in place of a signed header or record that came: the same bytes, in memory of their own or shared with
-	// whoever keeps them, too. Nil: those that came, for a driver that does not cut them out of larger messages.
+	// Keep returns what is kept in place of a signed header or record that came. That is the same bytes, in memory of
+	// their own or shared with others that keep them. Nil: those that came, for a driver that does not cut them out of
+	// larger messages.
 	Keep func(signed []byte) []byte
 
 	Rand *rand.Rand // the only source of randomness; required

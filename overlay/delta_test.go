@@ -74,7 +74,7 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// line is a chain of fast peers 0 - 1 - … - n-1 of which only the first has many keys.
+// line is a chain of fast peers 0 - 1 - … - n-1. Only the first has many keys.
 func line(t *testing.T, n int) *overlaytest.Network {
 	t.Helper()
 	net, err := overlaytest.New(make([]overlay.Config, n), 21)

@@ -1,23 +1,25 @@
 // Package overlay is what a peer knows of the others and how it comes to know it.
 //
-// It joins three machines and only passes between them: the directory keeps the summaries of others (package directory), the
-// exchange brings them (package exchange), and the topology chooses neighbours (package topology). Each has a glossary in its
-// package comment. Package event has the inputs and effects of all; the names that drivers use for them are here.
+// It joins three machines and only passes between them. The directory keeps the summaries of others (package
+// directory), the exchange brings them (package exchange), and the topology chooses neighbours (package topology). Each
+// has a glossary in its package comment. Package event has the inputs and effects of all; the names that drivers use
+// for them are here.
 //
 // It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
-// must carry out, in order; there are no goroutines, clocks, files or sockets here, and the only randomness is the
+// must carry out, in order. There are no goroutines, clocks, files or sockets here, and the only randomness is the
 // source in [Config]. The same inputs at the same times give the same effects.
 //
-// What the driver owes: one goroutine (or event loop) calls Step; time never goes back, which is a panic; every effect is carried out or
-// answered by the input that reports its failure; a [Wake] is followed by a [Tick] at that time or later.
+// One goroutine (or event loop) of the driver calls Step. Time never goes back, which is a panic. Every effect is
+// carried out or answered by the input that reports its failure. A [Wake] is followed by a [Tick] at that time or
+// later.
 //
 // What it guarantees:
-//   - no link carries more than its rate times the time plus its burst (see [Config.Share] and [Burst]); the same holds
+//   - no link carries more than its rate times the time plus its burst (see [Config.Share] and [Burst]). The same holds
 //     for all links together against the declared rates of the peer's own line;
 //   - nothing is believed before it is verified: headers by their signature, parts by the hash chain, addresses by the
 //     origin's own signed record;
-//   - an epoch never answers less well than the one before it: the old verified prefix answers until the new one is as deep,
-//     or, if newer ones come faster than the line carries them, for half a minute.
+//   - an epoch never answers less well than the one before it. The old verified prefix answers until the new one is as
+//     deep, but only for half a minute if newer ones outrun the line.
 //
 // The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample
 // that opens every summary.

@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/coverage"
 )
 
-// In a network small enough for everybody's memory, but not for anybody's line, a peer has the first parts of all summaries
-// and cannot tell who holds a key. So each line is for a range around its peer's place first. What a peer knows well is its
-// sharp range. It asks others about the rest, whom it knows by their first parts.
+// A network may be small enough for everybody's memory, but not for anybody's line. There a peer has the first parts of
+// all summaries and cannot tell who holds a key. So each line is for a range around its peer's place first. What a peer
+// knows well is its sharp range. It asks others about the rest, whom it knows by their first parts.
 
 const (
 	// focusFill is the time within which the line is to carry what is of use of the focus.
@@ -54,8 +54,8 @@ func (o *Overlay) focus() {
 // Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
 func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.sharp) }
 
-// Peers are those known who can be asked about a range as wide as our focus around their places, in a fixed order; none where
-// lines carry enough of everybody's summary.
+// Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are
+// none where lines carry enough of everybody's summary.
 func (o *Overlay) Peers() []coverage.Contact {
 	if o.scope.focus == 0 {
 		return nil

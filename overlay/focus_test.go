@@ -34,8 +34,8 @@ func lines(t *testing.T, n, keys, fastLines int, rate uint64) *overlaytest.Netwo
 	return net
 }
 
-// TestFocus: where no line carries much of everybody's summary, each peer knows a range around it well, and of the others their
-// first parts; it can ask somebody about every range.
+// TestFocus: where no line carries much of everybody's summary, each peer knows a range around it well, and of the
+// others their first parts. It can ask somebody about every range.
 func TestFocus(t *testing.T) {
 	const n = 24
 	net := lines(t, n, 8000, 0, 64_000)

@@ -8,7 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
-// An origin that changes faster than its line carries a whole summary is known by epochs that are less than three changes old.
+// An origin that changes faster than its line carries a whole summary is known by epochs that are less than three
+// changes old.
 func TestFastOriginOnASlowLine(t *testing.T) {
 	const keys, change, every = 60_000, 40_000, 20 * time.Second
 	net, err := overlaytest.New([]overlay.Config{{Up: 38_400, Down: 38_400}, {Up: 38_400, Down: 38_400}}, 1)

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
-// onHello takes in what a peer says of itself: records are the directory's, rates the exchange's, and who is whose neighbour
-// the topology's.
+// onHello takes in what a peer says of itself: records are the directory's, rates the exchange's, and who is whose
+// neighbour the topology's.
 func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return

@@ -32,7 +32,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestNearness: who says which are nearest to it is told of nearer ones only, and of anybody until it knows enough.
+// TestNearness: a peer that says which are nearest to it learns of nearer ones only, and of anybody until it knows
+// enough.
 func TestNearness(t *testing.T) {
 	asker := coverage.Place(1 << 63)
 	known := map[uint32]uint16{}

@@ -18,7 +18,7 @@ const (
 	fast   = 10_000_000
 )
 
-// build connects peers of the given line rates at random, each with n keys of which half are shared by all.
+// build connects peers of the given line rates at random. Each has n keys, half of them shared by all.
 func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaytest.Network {
 	t.Helper()
 	var configs []overlay.Config
@@ -253,7 +253,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// A peer that may know few knows so many, and those that it is linked with.
+// A peer with a limit knows that many peers, and those that it is linked with.
 func TestOriginsLimit(t *testing.T) {
 	const limit = 5
 	configs := make([]overlay.Config, 20)

@@ -40,8 +40,8 @@ func New(cfg Config) (*Overlay, error) {
 	return o, nil
 }
 
-// Step takes an input at a time, counted from an origin of the driver's choice, and returns what the driver must do. The
-// effects are valid until the next Step. It panics when time goes back, and on an input of an unknown type.
+// Step takes an input at a time, counted from an origin of the driver's choice, and returns what the driver must do.
+// The effects are valid until the next Step. It panics when time goes back, and on an input of an unknown type.
 func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 	if now < o.now {
 		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
@@ -294,8 +294,8 @@ func (o *Overlay) refreshLinks(now time.Duration) {
 	}
 }
 
-// nextWake is when there will be something to do, unless an input comes: at the next tick, or later if nothing waits for
-// budget, for an answer or for its turn.
+// nextWake is when there will be something to do, unless an input comes. That is at the next tick, or later if nothing
+// waits for budget, for an answer or for its turn.
 func (o *Overlay) nextWake() time.Duration {
 	if o.exchange.Waiting() {
 		return o.nextTick
@@ -307,8 +307,8 @@ func (o *Overlay) nextWake() time.Duration {
 	return max(o.nextTick, at)
 }
 
-// Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call it
-// after every step.
+// Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call
+// it after every step.
 func (o *Overlay) Check() error {
 	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check())
 }

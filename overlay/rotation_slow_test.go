@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// turning is an overlay in a network that rotates, and peers of which some have a summary under the seed before, some under the
-// new one, some under both, and some under another that nobody here knows.
+// turning is an overlay in a network that rotates. Some peers have a summary under the seed before, some under the new
+// one, some under both, and some under another that nobody here knows.
 type turning struct {
 	*world
 	end   time.Duration

@@ -45,7 +45,7 @@ func rotate(t *testing.T, net *overlaytest.Network, i int, until time.Duration) 
 	net.Run(net.Now + 20*time.Second)
 }
 
-// finds says whether a peer has another among its candidates for some keys of it, of which nobody else has any.
+// finds reports whether a peer has another among its candidates for some keys that only that one holds.
 func finds(net *overlaytest.Network, i, j int, number uint32) bool {
 	for k := range 20 {
 		f := overlaytest.Fingerprints(2000, 1000, uint64(j))[1000+k]

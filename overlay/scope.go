@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// scope is the part of the network that this peer knows itself, and those it can ask about the rest. At depth 0 the part is
-// everybody, and there is nobody to ask.
+// scope is the part of the network that this peer knows itself, and those it can ask about the rest. At depth 0 the
+// part is everybody, and there is nobody to ask.
 type scope struct {
 	place    coverage.Place
 	depth    int     // of the own range: what is outside is not wanted
@@ -22,10 +22,10 @@ type scope struct {
 	sharp    int     // of the range in which few false matches are expected
 	vouched  int     // of the range for which we can vouch
 	size     float64 // origins in the whole network, by estimate
-	nearest  []noted // of all ever told of and not kept, those nearest; at most nearestMost
+	nearest  []noted // the nearest of all ever heard of and not kept; at most nearestMost
 	contacts *coverage.Contacts
 	changed  bool // places came or went since the size was estimated
-	outside  bool // there may be entries outside of the range of which nothing is held
+	outside  bool // there may be entries outside of the range with nothing held
 
 	gossip  coverage.Gossip
 	nextAsk time.Duration
@@ -41,10 +41,10 @@ type scope struct {
 const (
 	// nearestMost is how many places are remembered for the estimate of the network's size alone.
 	nearestMost = 32
-	// hearsay is how many times as many origins there may be, by places told of, as by summaries held.
+	// hearsay is how many times as many origins there may be by places heard of as by summaries held.
 	hearsay = 2
-	// fewVoices is how many links must say how large the network is before that counts, and boast how many times as large as by
-	// own evidence it may be then.
+	// fewVoices is how many links must say how large the network is before that counts. boast is how many times as
+	// large as by own evidence it may be then.
 	fewVoices = 3
 	boast     = 8
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
@@ -53,15 +53,15 @@ const (
 	maxServed = 16
 	// maxTold bounds the memory of who has our own summary.
 	maxTold = 256
-	// A peer with room for fewer than littleRoom origins takes only firstOrigins of it until it knows its range: what it fetched
-	// before, it could not keep.
+	// A peer with room for fewer than littleRoom origins takes only the part firstOrigins of it until it knows its
+	// range. It could not keep what it fetched before.
 	littleRoom   = 1024
 	firstOrigins = 1.0 / 32
-	// stillAfter is how long the depth stays and nobody is asked for peers nearer to us before it stands still. Links into the range
-	// wait for that.
+	// stillAfter is how long the depth stays and nobody is asked for peers nearer to us before it stands still. Links
+	// into the range wait for that.
 	stillAfter = 3 * time.Second
-	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory bytes are
-	// assumed.
+	// fewKnown is how many summaries must be held for their size to say what others take. Until then unknownMemory
+	// bytes are assumed.
 	fewKnown      = 4
 	unknownMemory = 2400
 )
@@ -91,7 +91,7 @@ type noted struct {
 	signed bool // something signed by it was held
 }
 
-// notes remembers the place of an origin that was told of and not taken in, or not kept, if it is among the nearest.
+// notes remembers the place of an origin heard of and not taken in, or not kept, if it is among the nearest.
 func (s *scope) notes(p coverage.Place, signed bool) {
 	if p == s.place {
 		return
@@ -112,8 +112,8 @@ func (s *scope) notes(p coverage.Place, signed bool) {
 	s.changed = true
 }
 
-// means is what there is for the own range: memory, and a number of origins. The line does not count: a peer on a slow line
-// in a small network knows everybody a little, and asks those who know more, or has a focus (see focus.go).
+// means is what there is for the own range: memory, and a number of origins. The line does not count. A peer on a slow
+// line in a small network knows everybody a little. It asks those who know more, or has a focus (see focus.go).
 func (o *Overlay) means() coverage.Means {
 	memory, n := o.directory.Average()
 	if n < fewKnown {
@@ -141,8 +141,8 @@ func (o *Overlay) starting(now time.Duration) bool {
 	return o.cfg.MaxOrigins < littleRoom && now-max(o.scope.begun, o.scope.fitted, o.scope.seeker.at) < stillAfter
 }
 
-// ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places: those of which
-// nothing signed is held count for little more than those of which something is.
+// ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places, so those
+// with nothing signed held count for little more than the others.
 func (o *Overlay) ownEstimate() float64 {
 	signed := make([]coverage.Place, 0, o.directory.Len()+nearestMost)
 	var told []coverage.Place
@@ -166,7 +166,7 @@ func (o *Overlay) ownEstimate() float64 {
 	return min(1+coverage.Origins(o.scope.place, append(signed, told...)), hearsay*sure)
 }
 
-// told is how many origins there are by the word of the links, as far as it is to be believed.
+// told is how many origins there are by the word of the links, as far as that is credible.
 func (o *Overlay) told() float64 {
 	all := o.exchange.Networks()
 	if len(all) < fewVoices {
@@ -208,7 +208,8 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 }
 
-// forgetOutside forgets, once the depth stands still, the peers outside of the range of which nothing is held: those of use are contacts.
+// forgetOutside forgets the peers outside of the range with nothing held, once the depth stands still. Those of use are
+// contacts.
 func (o *Overlay) forgetOutside(now time.Duration) {
 	s := &o.scope
 	if !s.outside || o.starting(now) {
@@ -259,8 +260,8 @@ func (o *Overlay) keepToRoom() {
 	o.pass()
 }
 
-// Vouched is the depth of the widest range around this peer for which it can vouch: all origins of it that it was told of are
-// known, and they are not far fewer than there should be.
+// Vouched is the depth of the widest range around this peer for which it can vouch. All origins of that range that it
+// heard of are known, and they are not far fewer than there should be.
 func (o *Overlay) Vouched() int { return o.scope.vouched }
 
 // vouch works out for which range this peer can vouch.

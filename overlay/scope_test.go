@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
-// grown is a network of peers that joined one after the other, each with room for limit origins, some time later. Peers whose
-// numbers are equal modulo interests hold much the same.
+// grown is a network of peers that joined one after the other, each with room for limit origins, some time later. Peers
+// whose numbers are equal modulo interests hold much the same.
 func grown(t *testing.T, n, limit, interests int) *overlaytest.Network {
 	t.Helper()
 	configs := make([]overlay.Config, n)
@@ -35,8 +35,8 @@ func grown(t *testing.T, n, limit, interests int) *overlaytest.Network {
 	return net
 }
 
-// TestKeptByRule: who has room for few knows the range around it whole, those that are most alike, and contacts in all other
-// ranges. No origin is in many more directories than others for having come first, and none in hardly any.
+// TestKeptByRule: who has room for few knows the range around it whole, those that are most alike, and contacts in all
+// other ranges. No origin is in many more directories than others for having come first, and none in hardly any.
 func TestKeptByRule(t *testing.T) {
 	const n, limit, interests = 150, 20, 15
 	net := grown(t, n, limit, interests)
@@ -123,7 +123,8 @@ func TestWholeWhereItFits(t *testing.T) {
 	}
 }
 
-// TestSimilar: the peers named as most alike are those of the same interests, best first, each with an interval around its value.
+// TestSimilar: the peers named as most alike are those of the same interests, best first, each with an interval around
+// its value.
 func TestSimilar(t *testing.T) {
 	net := grown(t, 30, 40, 5)
 	index := map[overlay.PeerID]int{}

@@ -6,9 +6,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/topology"
 )
 
-// A peer with little room first looks for those nearest to its place, as a lookup of Kademlia does: it asks whom it knows for peers
-// nearer to it, until the nearest have all been asked. How dense their places are tells how large the network is, and so which
-// range to cover, before anything is fetched that could not be kept.
+// A peer with little room first looks for those nearest to its place, as a lookup of Kademlia does. It asks the peers
+// it knows for peers nearer to it, until the nearest have all been asked. The density of their places gives the size of
+// the network, and so the range to cover. It is known before anything is fetched that could not be kept.
 
 // seeker is the state of that.
 type seeker struct {
@@ -26,7 +26,8 @@ const (
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = time.Second
-	// seekAgain is how long after a question the same peer may be asked another, unless the last seekVain questions brought nobody.
+	// seekAgain is how long after a question the same peer may be asked another, unless the last seekVain questions
+	// brought nobody.
 	seekAgain = 2 * time.Second
 	seekVain  = 2
 )
@@ -51,8 +52,8 @@ func (o *Overlay) seeking(now time.Duration) bool {
 	return o.cfg.MaxOrigins < littleRoom && now-o.scope.begun < seekFor && !o.scope.seeker.over
 }
 
-// seek chooses whom to ask for peers nearer to us. Those to whom there is a connection come first, who was not asked for longest
-// before all; then, when the last question brought nobody, the nearest of the others.
+// seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest
+// before all. Then, when the last question brought nobody, come the nearest of the others.
 func (o *Overlay) seek(now time.Duration) (to Record, ok bool) {
 	s := &o.scope.seeker
 	s.over = s.over || s.at > 0 && o.scope.depth > 0 && !o.starting(now)

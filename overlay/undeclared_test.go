@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
-// TestUndeclaredLines: where nobody declares anything, links begin at a modest rate and go on at what their lines carry, up or
-// down, without filling them.
+// TestUndeclaredLines: where nobody declares anything, links begin at a modest rate and go on at what their lines
+// carry, up or down, without filling them.
 func TestUndeclaredLines(t *testing.T) {
 	const share = 1.0 / 3
 	for name, c := range map[string]struct{ line, least, most float64 }{ // bit/s of summaries, over the last half

@@ -21,10 +21,10 @@ type Candidate struct {
 	Connected    bool
 }
 
-// Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's fingerprint
-// under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may be any. A peer that
-// no part is held of is not among them. What it costs package index says; with [Config.Loop], one look into every prefix
-// held.
+// Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's
+// fingerprint under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may
+// be any. A peer that no part is held of is not among them. What it costs package index says; with [Config.Loop], one
+// look into every prefix held.
 func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	found := o.directory.Candidates(key, f)
 	if len(found) == 0 {
@@ -41,19 +41,20 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	return out
 }
 
-// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody vouches for.
+// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody
+// vouches for.
 func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
-// FalseMatches returns the expected number of peers that a query for a key nobody holds would match: the sum of the
-// false-positive rates of all peers known, 1 for those that no part is held of though they are said to have published.
+// FalseMatches returns the expected number of peers that a query for a key nobody holds would match. It is the sum of
+// the false-positive rates of all peers known. A peer with no part held counts 1 if it is said to have published.
 func (o *Overlay) FalseMatches() float64 { return o.directory.FalseMatches() }
 
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
 // index.
 func (o *Overlay) Memory() int { return o.directory.Memory() }
 
-// Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of their
-// summary.
+// Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of
+// their summary.
 func (o *Overlay) Incomplete() bool {
 	return o.directory.Incomplete() || o.scope.depth == 0 && o.exchange.OriginsSaid() > o.directory.Origins()
 }
@@ -188,22 +189,22 @@ func (o *Overlay) Budgets(now time.Duration) Budgets { return o.exchange.Budgets
 // LineOut is how many bytes a second of summaries the own line bears outwards.
 func (o *Overlay) LineOut() float64 { return o.exchange.LineOut() }
 
-// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step; below 0 after a message that
-// was larger than a burst.
+// Room is how many bytes may go to a linked peer now, at a time that is not before the last Step. It is below 0 after a
+// message that was larger than a burst.
 func (o *Overlay) Room(now time.Duration, p PeerID) int { return o.exchange.Room(now, p) }
 
 // Rates returns how many bytes a second of summaries a link bears to a peer and from it; 0 until it has said hello.
 func (o *Overlay) Rates(p PeerID) (out, in float64) { return o.exchange.Rates(p) }
 
-// Burst is how many bytes a line of so many bytes a second may send at once after a pause: one second's worth, and at
+// Burst is how many bytes a line of the given rate may send at once after a pause. It is one second's worth, and at
 // least 16 KiB so that a slow line can carry a message at all.
 func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecond) }
 
-// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down bit/s:
-// the given share of the slower end.
+// LinkRate is the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down
+// bit/s. It is the given share of the slower end.
 func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate(up, down, share) }
 
-// CatalogueBytes is what a catalogue of so many items counts against a budget.
+// CatalogueBytes is what a catalogue of the given number of items counts against a budget.
 func CatalogueBytes(items int) int { return exchange.CatalogueBytes(items) }
 
 // RunBytes is what a run, with the header and the record that go with it, counts against a budget.

@@ -45,7 +45,7 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
 	return o
 }
 
-// world is an overlay, links and origins of which a seed decides what is known and offered.
+// world is an overlay with links and origins. A seed decides what is known and offered.
 type world struct {
 	o       *Overlay
 	rng     *rand.Rand

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
-// TestTornTrees has links come and go, messages get lost and epochs come, while all peers change: once that ends, all know all,
-// however the trees were torn. A ring keeps the peers in one piece.
+// TestTornTrees has links come and go, messages get lost and epochs come, while all peers change. Once that ends, all
+// know all, however the trees were torn. A ring keeps the peers in one piece.
 func TestTornTrees(t *testing.T) {
 	seeds := uint64(30)
 	if testing.Short() {
@@ -111,7 +111,8 @@ func TestDeadFeeder(t *testing.T) {
 	}
 }
 
-// TestLyingFeeder: a link that tells of states that do not exist is asked, and soon no longer believed; the other feeds on.
+// TestLyingFeeder: a link that tells of states that do not exist is asked, and soon no longer believed; the other feeds
+// on.
 func TestLyingFeeder(t *testing.T) {
 	behind := func(off defence.Off) (seconds int) {
 		n := newNet(t, "")

@@ -1,23 +1,26 @@
-// Package tails carries what collections gained and lost since their last epoch: a machine without I/O, beside that of package
-// overlay.
+// Package tails carries what collections gained and lost since their last epoch: a machine without I/O, beside that of
+// package overlay.
 //
 // An origin's state of an epoch has a number: 0 is the epoch's summary, and each signed Tail leads to a later one. The
-// machine makes the node's own tails, takes in those of others, and says who has added or removed a key since its summary.
+// machine makes the node's own tails, takes in those of others, and says who has added or removed a key since its
+// summary.
 //
-// How they travel. An origin sends each tail to the peers that it is linked with. Every other peer has one of its links feed it:
-// that link sends it each tail of the origin as it comes. So each tail reaches each peer once, along a tree for each origin, as
-// in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). Who is not fed yet hears of a number from its links, once, in
-// some 13 bytes, and asks the best of those that hold more. Every two seconds a peer tells one link, in turn, which origins have
-// advanced: a branch that is dead, late or a circle shows by such rumours. A feeder is given up for one that tells of more
-// when it is later than feeders have been of late, by the estimator of TCP's retransmission timer.
+// How they travel. An origin sends each tail to the peers that it is linked with. Every other peer has one of its links
+// feed it: that link sends it each tail of the origin as it comes. So each tail reaches each peer once, along a tree
+// for each origin, as in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). A peer that is not
+// fed yet hears of a number from its links, once, in some 13 bytes. It asks the best of those that hold more. Every two
+// seconds a peer sends one link, in turn, a rumour: which origins have advanced. Rumours show a branch that is dead,
+// late or a circle. How late a feeder may be follows from how late feeders have been, by the estimator of TCP's
+// retransmission timer. A later one gives way to a link that says it holds more.
 //
-// A number says what the sender holds, so lost messages are made up for. Tails cover ranges of powers of eight, like the nodes
-// of a Fenwick tree: who asks rarely gets few large ones in place of many small.
+// A number says what the sender holds, so lost messages are made up for. Tails cover ranges of powers of eight, like
+// the nodes of a Fenwick tree. A peer that asks rarely gets few large ones in place of many small.
 //
 // What the driver owes, and the guarantees on effects, are those of package overlay. Besides:
 //
 //   - nothing is taken in that its origin has not signed for the epoch that is held of it;
 //   - a tail that is not known here makes knowledge older, never wrong;
-//   - memory is at most [Config.MaxChanges] changes of some 100 bytes each; no origin can use more than [maxChain] of them;
+//   - memory is at most [Config.MaxChanges] changes of some 100 bytes each; no origin can use more than [maxChain] of
+//     them;
 //   - the machine sends a link no more than [Config.Room] allows.
 package tails

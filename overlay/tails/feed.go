@@ -9,9 +9,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/defence"
 )
 
-// A peer that is not linked with an origin has one of its links feed it: that link sends it each tail of the origin as it comes. So
-// each tail reaches each peer once, along a tree that nobody knows as a whole. That a branch is dead, or a circle, shows
-// by rumours: what a link has told, and the feeder has not brought in time, is reason to have that link feed instead.
+// A peer that is not linked with an origin has one of its links feed it. That link sends it each tail of the origin as
+// it comes. So each tail reaches each peer once, along a tree that nobody knows as a whole. Rumours show that a branch
+// is dead, or a circle. If the feeder has not brought in time what a link says it holds, that link feeds instead.
 
 const (
 	// relayAfter is how long a tail of another waits for more that go to the same link.
@@ -27,7 +27,8 @@ const (
 	briefDisbelief = 2 * time.Second
 )
 
-// lateness is how long it has taken from a rumour to the tails: mean and mean deviation, as for the retransmission timer of TCP.
+// lateness is how long it has taken from a rumour to the tails: mean and mean deviation, as for the retransmission
+// timer of TCP.
 type lateness struct{ mean, deviation time.Duration }
 
 func (t *lateness) sample(d time.Duration) {
@@ -70,8 +71,8 @@ func (m *Machine) unfeed(o *origin) {
 	o.feeder = ""
 }
 
-// uncover takes in that the tails of an origin come no longer. Another link is to feed them; if none is known to hold
-// them, all that think that we need no word are told otherwise.
+// uncover takes in that the tails of an origin come no longer. Another link is to feed them. If none is known to hold
+// them, all links that think that we need no word learn otherwise.
 func (m *Machine) uncover(o *origin) {
 	m.unfeed(o)
 	if p, ok := m.feederFor(o); ok {
@@ -91,8 +92,8 @@ func (m *Machine) admit(o *origin) {
 	}
 }
 
-// feederFor is the link that is best to feed an origin's tails: of those that hold as many as we the one with the highest rate for
-// each origin that it feeds us, this one included. Those that we feed ourselves cannot.
+// feederFor is the link that is best to feed an origin's tails. Of those that hold as many as we, it has the highest
+// rate for each origin that it feeds us, this one included. Those that we feed ourselves cannot.
 func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
 	most := 0.0
 	for _, p := range m.order {
@@ -109,7 +110,8 @@ func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
 	return best, ok
 }
 
-// ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that itself.
+// ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that
+// itself.
 func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
 	if m.links[o.peer] != nil || m.now < m.links[p].known[o.tag].doubted {
 		return
@@ -130,7 +132,7 @@ func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
 	m.feed(o, p)
 }
 
-// caughtUp notes how long it took until the tails came that links had told of.
+// caughtUp notes how long the tails took that links had announced.
 func (m *Machine) caughtUp(o *origin) {
 	if o.behind == 0 || o.number() < o.behind {
 		return
@@ -144,8 +146,8 @@ func (m *Machine) forgive(o *origin) {
 	delete(m.lagging, o.tag)
 }
 
-// hurry looks for feeders that are too late. Who tells of more is to feed instead; if it does not bring it either, it is not
-// believed for a while.
+// hurry looks for feeders that are too late. Who tells of more is to feed instead; if it does not bring it either, it
+// is not believed for a while.
 func (m *Machine) hurry() {
 	if len(m.lagging) == 0 {
 		return

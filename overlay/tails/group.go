@@ -10,8 +10,8 @@ import (
 // ShortGroup is how many bytes an abbreviated group has.
 const ShortGroup = 4
 
-// Abbreviate leaves of a group three bytes of the origin's tag and one of the epoch, and zeros. Between peers that both know an
-// epoch that is enough: where it fits two groups, an item is taken to speak of both, and a tail belongs to the one whose
+// Abbreviate leaves of a group three bytes of the origin's tag and one of the epoch, and zeros. Between peers that both
+// know an epoch that is enough. Where it fits two groups, an item speaks of both, and a tail belongs to the group whose
 // signature it has.
 func Abbreviate(g group.ID) (short group.ID) {
 	copy(short[:3], g[:3])

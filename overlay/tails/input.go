@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Item is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks. Without tails
-// it also says from whom the sender gets those of the origin: Direct, Fed, Wants, or neither.
+// Item is one line of a message: what the sender holds of an origin's tails, and tails that the receiver lacks. Without
+// tails it also says from whom the sender gets those of the origin: Direct, Fed, Wants, or neither.
 type Item struct {
 	Group  group.ID
 	Short  bool     // Group is only what [Abbreviate] leaves of it
@@ -55,7 +55,7 @@ type LinkClosed struct{ Peer overlay.PeerID }
 // Lost says that a message to a linked peer was dropped on the way.
 type Lost struct{ Peer overlay.PeerID }
 
-// Leaving says that the node is about to close: its links are told.
+// Leaving says that the node is about to close, which its links learn.
 type Leaving struct{}
 
 // Unreachable says that the connection with a linked peer was lost, and that another could not be made.

@@ -16,23 +16,23 @@ type link struct {
 	long    bool          // it takes no groups in short
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
-	pulsed  time.Duration // when it was last told of our own tails
+	pulsed  time.Duration // when we last sent it where our own tails are
 	lost    int           // messages to it, since it was last heard
 	muted   time.Duration // nothing is taken from it before then
 	doubts  int           // peers doubted on its word since doubted
 	doubted time.Duration
 	known   map[uint64]position
 	due     map[uint64]duty
-	rumours map[uint64]bool // origins that have advanced since it was last told, and that it hears of from others
-	feeds   map[uint64]bool // origins of which it feeds us
-	remind  map[uint64]bool // those of which it is to be reminded some time after their latest tail
+	rumours map[uint64]bool // origins that have advanced since its last rumour, and that it hears of from others
+	feeds   map[uint64]bool // origins that it feeds us
+	remind  map[uint64]bool // the ones to remind it of, some time after their latest tail
 }
 
 // position is the state of an origin that a peer has reached.
 type position struct {
 	epoch  summary.Epoch
 	number uint32
-	told   time.Duration // when it was last told ours
+	told   time.Duration // when our position was last sent to it
 	direct bool          // it is linked with the origin
 	fed    bool          // another feeds it
 	wants  bool          // we feed it
@@ -52,7 +52,7 @@ type due uint8
 
 const (
 	tell due = iota // the number
-	ask             // the number, even if it has been told of it
+	ask             // the number, even if it has been sent
 	gap             // the number, and that tails from state 0 are needed
 	push            // tails, too
 	gone            // that the origin cannot be reached
@@ -118,7 +118,7 @@ func (m *Machine) ripe(l *link) bool {
 	return false
 }
 
-// turns are the origins of which something is due to a link: our own first, then those that have waited longest.
+// turns are the origins with something due to a link: our own first, then those that have waited longest.
 func (m *Machine) turns(l *link) []uint64 {
 	own := m.ownTag()
 	first := func(tag uint64) int {
@@ -132,8 +132,8 @@ func (m *Machine) turns(l *link) []uint64 {
 	})
 }
 
-// itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait for others
-// goes with the first message.
+// itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
+// for others goes with the first message.
 func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes int, ok bool) {
 	o := m.origins[tag]
 	if tag == m.ownTag() {
@@ -158,7 +158,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
 		return Item{}, 0, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
-		delete(l.due, tag) // it has told us the same
+		delete(l.due, tag) // it has said the same
 		return Item{}, 0, false
 	}
 	if d.how == push {

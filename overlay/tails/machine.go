@@ -26,10 +26,11 @@ type Config struct {
 	Room func(overlay.PeerID) int
 	// Rate is how many bytes a second a link carries to a peer and from it; nil: all links are alike, and fast.
 	Rate func(overlay.PeerID) (out, in float64)
-	// Pulse is how often a link is told where the node's own tails are when nothing changes. Required.
+	// Pulse is how often a link hears where the node's own tails are when nothing changes. Required.
 	Pulse func() time.Duration
 
-	// Hides says whether the node holds keys that no summary shows: then others ask it rather than go by what they know of it.
+	// Hides says whether the node holds keys that no summary shows: then others ask it rather than go by what they know
+	// of it.
 	Hides func() bool
 
 	MaxChanges int         // that are kept of all others together; 0: 200,000
@@ -38,11 +39,11 @@ type Config struct {
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// tellAfter is how long, to twice as long, a link is not told of what others may tell it.
+	// tellAfter is how long a link is left to hear from others first; at random, up to twice as long.
 	tellAfter = 100 * time.Millisecond
 	// rideAfter is how long a number then waits for a message that goes to the link anyway.
 	rideAfter = 400 * time.Millisecond
-	// tellEvery is how long a link is not told of the same origin again.
+	// tellEvery is how long a link does not hear of the same origin again.
 	tellEvery = 300 * time.Millisecond
 	// lostPause is how long after a loss its positions are sent to the link again. Each further one doubles it, up to
 	// mostLost times, until something comes from the link.
@@ -84,10 +85,10 @@ type Machine struct {
 	early    []early
 	pulse    time.Duration      // see Config.Pulse
 	tidyAt   time.Duration      // origins are looked through
-	lagging  map[uint64]*origin // links have told of a later state than we hold
+	lagging  map[uint64]*origin // links say that they hold a later state than we
 	bare     map[uint64]bool    // origins whose feeder is gone, without another
 	late     lateness
-	rumoured time.Duration // some link was last told what has advanced
+	rumoured time.Duration // when the last rumour went to some link
 	turn     int           // of links, for that
 	self     uint64        // the node's own tag
 	next     time.Duration // tick
@@ -127,10 +128,11 @@ func New(cfg Config) *Machine {
 	}
 }
 
-// fastRate is that of links of which nothing is known, in bytes a second.
+// fastRate is that of links of unknown rate, in bytes a second.
 const fastRate = 1 << 20
 
-// Step takes an input at a time, which never goes back, and returns what to do, in order. The slice is valid until the next Step.
+// Step takes an input at a time, which never goes back, and returns what to do, in order. The slice is valid until the
+// next Step.
 func (m *Machine) Step(now time.Duration, in Input) []Effect {
 	m.effects, m.now = m.effects[:0], max(m.now, now)
 	switch in := in.(type) {
@@ -269,7 +271,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 	m.retry(o)
 }
 
-// tidy drops the origins of which no summary is held any more, now and then.
+// tidy drops, now and then, the origins without a summary held.
 func (m *Machine) tidy() {
 	if m.now < m.tidyAt {
 		return
@@ -476,8 +478,8 @@ func (m *Machine) advanced(o *origin) {
 	}
 }
 
-// waitFor is how long the peers of an origin wait before they tell a link of a tail, each another time: it may hear of it
-// from others meanwhile, and tell so. Those with slow lines wait longer.
+// waitFor is how long the peers of an origin wait before they announce a tail to a link, each another time. Meanwhile
+// the link may hear of it from others, and say so. Those with slow lines wait longer.
 func (m *Machine) waitFor(o *origin, p overlay.PeerID) time.Duration {
 	h := fnv.New32a()
 	_, _ = h.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(p), o.tag), o.number()))

@@ -562,7 +562,7 @@ func TestGoodbye(t *testing.T) {
 	}
 }
 
-// TestUnreachable lets a peer tell that it cannot reach another: its links are told once, and those linked with the other
+// TestUnreachable lets a peer say that it cannot reach another. Its links hear so once, and those linked with the other
 // don't believe it.
 func TestUnreachable(t *testing.T) {
 	n := newNet(t, "a b c d dead")
@@ -584,7 +584,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestLyingDoubts: a link that says of many that it cannot reach them is believed of a few, and its word goes no further.
+// TestLyingDoubts: a link that says of many that it cannot reach them is believed of a few, and its word goes no
+// further.
 func TestLyingDoubts(t *testing.T) {
 	n := newNet(t, "a b liar v0 v1 v2 v3 v4 v5 v6 v7 v8 v9")
 	n.all(func(p, q *peer) { p.learn(q) })
@@ -627,7 +628,8 @@ func TestForgottenOrigins(t *testing.T) {
 	}
 }
 
-// TestLongGroups links a peer that takes no groups in short with one that does: it gets none, and tails of others as well.
+// TestLongGroups links a peer that takes no groups in short with one that does: it gets none, and tails of others as
+// well.
 func TestLongGroups(t *testing.T) {
 	n := newNet(t, "a b c")
 	n.all(func(p, q *peer) { p.learn(q) })

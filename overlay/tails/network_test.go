@@ -131,7 +131,7 @@ type cost struct {
 	lag                   []time.Duration
 }
 
-// count adds up what the lines of one kind in so many have carried since the last count.
+// count adds up what the lines of one kind, out of kinds, have carried since the last count.
 func (n *net) count(kind, kinds int) (c cost) {
 	for i, id := range n.names {
 		if l := n.lines[id]; i%kinds == kind {
@@ -148,7 +148,8 @@ func (n *net) count(kind, kinds int) (c cost) {
 
 func (c *cost) each(of int) float64 { return float64(of) / float64(c.states) }
 
-// TestNetworkOfTails has 121 peers with lines of three kinds add keys: each state reaches each peer once, at few bytes, and soon.
+// TestNetworkOfTails has 121 peers with lines of three kinds add keys: each state reaches each peer once, at few bytes,
+// and soon.
 func TestNetworkOfTails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some ten seconds")

@@ -28,14 +28,14 @@ type origin struct {
 	state  map[summary.Fingerprint]bool
 	left   bool          // it has said that it leaves: it holds nothing
 	doubt  time.Duration // when somebody last could not reach it
-	told   time.Duration // when links were last told that we could not
+	told   time.Duration // when links last heard that we could not
 	tokens float64       // tails that may come now
 	filled time.Duration
 
 	feeder overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
 	behind uint32         // a state that rival says to hold, beyond ours; 0: nobody does
 	rival  overlay.PeerID
-	lags   time.Duration // since when, by what links have told
+	lags   time.Duration // since when, by what links say
 	came   time.Duration // when its tails last led to a later state
 	asked  time.Duration // when the feeder was last given time to bring it
 	again  bool          // it was asked again in that time
@@ -86,8 +86,8 @@ func (o *origin) since(state uint32) (out [][]byte) {
 	return out
 }
 
-// common is how many tails of the chain a peer at a state that the chain skips has in force, too, if its tails cover the
-// ranges that covers says.
+// common is how many tails of the chain are in force, too, at a peer at a state that the chain skips. Its tails must
+// cover the ranges that covers says.
 func (o *origin) common(state uint32) int {
 	for ; state > 0; state -= covers(state) {
 		if n, ok := o.before(state); ok {
@@ -100,7 +100,8 @@ func (o *origin) common(state uint32) int {
 // base is that of the ranges: the greater, the fewer changes are repeated, and the more tails are in force.
 const base = 8
 
-// covers is the number of states that the tail to a state covers, if they fit: the largest power of base that divides it.
+// covers is the number of states that the tail to a state covers, if they fit: the largest power of base that divides
+// it.
 func covers(state uint32) uint32 {
 	n := uint32(1)
 	for ; state%base == 0 && state > 0; state /= base {

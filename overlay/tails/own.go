@@ -20,14 +20,15 @@ func (m *Machine) published(h *summary.Header) {
 	}
 }
 
-// Bears says whether tails of the present epoch bear so many more changes: if not, it is time for a new epoch.
+// Bears reports whether tails of the present epoch bear the given number of changes more. If not, it is time for a new
+// epoch.
 func (m *Machine) Bears(changes int) bool {
 	return m.cfg.Sign != nil && !m.spent && m.own.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain/2 &&
 		len(m.own.chain) < maxSegments-1
 }
 
-// changed makes the tail to the next state of our own. It covers as many states as fit of those that its number asks for. When
-// it cannot be made, tails of this epoch bear no more.
+// changed makes the tail to the next state of our own. It covers as many states as fit of those that its number asks
+// for. When it cannot be made, tails of this epoch bear no more.
 func (m *Machine) changed(in Changed) {
 	if !m.Bears(len(in.Added)+len(in.Removed)) || len(in.Added)+len(in.Removed) == 0 {
 		return

@@ -34,7 +34,7 @@ func (m *Machine) unreachable(p overlay.PeerID) {
 	m.pass(o)
 }
 
-// pass has all links told that an origin cannot be reached, unless they were of late.
+// pass sends to all links that an origin cannot be reached, unless they heard so of late.
 func (m *Machine) pass(o *origin) {
 	if o.told > 0 && m.now < o.told+doubtEvery {
 		return
@@ -47,7 +47,8 @@ func (m *Machine) pass(o *origin) {
 	m.emit(Doubt{o.peer})
 }
 
-// hear takes in that a link cannot reach an origin. Who is linked with it knows better. It is not told on: it may be a lie.
+// hear takes in that a link cannot reach an origin. Who is linked with it knows better. It is not passed on: it may be
+// a lie.
 func (m *Machine) hear(l *link, o *origin) {
 	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+doubtEvery {
 		return

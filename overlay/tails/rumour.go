@@ -5,7 +5,7 @@ import (
 )
 
 const (
-	// rumourEvery is how often some link is told, in turn, of all that has advanced.
+	// rumourEvery is how often some link, in turn, gets a rumour of all that has advanced.
 	rumourEvery = 2 * time.Second
 	// remindAfter is how long after the latest tail of an origin its feeder is reminded, once.
 	remindAfter = 10 * time.Second
@@ -13,9 +13,9 @@ const (
 	rumourRoom = 1 << 10
 )
 
-// rumour tells a link, another each time, which states we have reached of the origins that have advanced since it was last
-// told. Words may have been lost: it repeats that nobody feeds us an origin any more, and, once, that the link feeds us one of
-// which nothing has come for a while. Lines without spare room are left out.
+// rumour sends a link, another each time, the states that we have reached of the origins that have advanced since its
+// last rumour. Messages may have been lost. So it repeats that nobody feeds us an origin any more. Once, it also
+// repeats that the link feeds us an origin without a tail for a while. Lines without spare room are left out.
 func (m *Machine) rumour() {
 	if m.now < m.rumoured+rumourEvery || len(m.order) == 0 {
 		return

@@ -28,8 +28,8 @@ type Tail struct {
 }
 
 // NewTail makes the tail from state from to state number, a later one. The fingerprints may come in any order and more
-// than once. It panics when a fingerprint is in both lists or has more than summary.FingerprintBits bits, when number is not
-// after from, and beyond MaxTailChange fingerprints.
+// than once. It panics when a fingerprint is in both lists or has more than summary.FingerprintBits bits, when number
+// is not after from, and beyond MaxTailChange fingerprints.
 func NewTail(number, from uint32, added, removed []summary.Fingerprint) *Tail {
 	t := &Tail{number: number, from: from, added: sorted(added), removed: sorted(removed)}
 	if err := t.check(); err != nil {

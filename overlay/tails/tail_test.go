@@ -137,7 +137,7 @@ func TestTailAnyByte(t *testing.T) {
 	}
 }
 
-// TestTailReplay sends a tail with the header of another epoch, of the same keys and so of the same h_0: a signature of
+// TestTailReplay sends a tail with the header of another epoch with the same keys, and so the same h_0. A signature of
 // h_0 and the tail alone would verify.
 func TestTailReplay(t *testing.T) {
 	keys := someKeys(1, 100)

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// take takes in tails of an origin. It is false when one of them starts at a state that is not known here. A tail that the origin
-// has not signed is a fault only if it is sure that it should be the origin's.
+// take takes in tails of an origin. It is false when one of them starts at a state that is not known here. A tail that
+// the origin has not signed is a fault only if it is sure that it should be the origin's.
 func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure bool) bool {
 	before := o.number()
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
@@ -52,7 +52,8 @@ func (m *Machine) refuse(from overlay.PeerID, f overlay.Fault) {
 	m.emit(Report{from, f})
 }
 
-// install puts a verified tail in its place. ok is false when it does not start at a state in force, fits when there is no room.
+// install puts a verified tail in its place. ok is false when it does not start at a state in force, fits when there is
+// no room.
 func (m *Machine) install(o *origin, t *Tail) (ok, fits bool) {
 	n, ok := o.before(t.From())
 	if !ok {

@@ -7,7 +7,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next Step.
+// Added are the peers whose tails say that they have a fingerprint since their summary, in order. Valid until the next
+// Step.
 func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holders[f] }
 
 // Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
@@ -20,8 +21,8 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 	return o.left || said && !added
 }
 
-// Fresh says how old the knowledge of what a linked peer holds is: it has said what it holds so long ago, and nothing is
-// missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
+// Fresh returns the age of the knowledge of what a linked peer holds. The peer said that long ago what it holds, and
+// nothing is missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
 func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration, ok bool) {
 	l := m.links[p]
 	if l == nil || l.hides {
@@ -35,7 +36,8 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 	return now - l.heard, true
 }
 
-// State is the number of a peer's state that is known, and how many fingerprints were added and removed since its summary.
+// State is the number of a peer's state that is known, and how many fingerprints were added and removed since its
+// summary.
 func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
 	o := m.peers[p]
 	if p == m.cfg.Self {

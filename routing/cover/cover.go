@@ -4,8 +4,8 @@
 //
 // What a peer adds is a sum of probabilities that a claim is true. It is over the keys that it claims and nobody chosen
 // before it holds. If claims are true, always taking the peer that adds most covers at least 1-1/e = 63 % of what the
-// best choice of the same size covers. No polynomial algorithm can promise more (Nemhauser, Wolsey and Fisher 1978;
-// Feige 1998). What a peer adds only ever falls, so most need not be computed again at each choice (Minoux 1978).
+// best choice covers. No polynomial algorithm can promise more (Nemhauser, Wolsey and Fisher 1978; Feige 1998). What a
+// peer adds only ever falls, so most need not be computed again at each choice (Minoux 1978).
 //
 // Pure values: no I/O, and equals are taken in the order of their numbers. It takes 16 bytes a claim.
 package cover
