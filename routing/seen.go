@@ -53,7 +53,7 @@ func (s *sightings) Add(q sighting) {
 }
 
 func newSightings(key bloom.Seed) *bloom.Dynamic {
-	p, err := bloom.PartitionedForRate(seenBatch, seenRate)
+	p, err := bloom.Goal{Keys: seenBatch, Rate: seenRate, Partitioned: true}.Params()
 	if err != nil {
 		panic(err) // constants
 	}

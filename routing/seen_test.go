@@ -50,7 +50,7 @@ func TestSeenIsBounded(t *testing.T) {
 			t.Fatalf("query %d of %d is forgotten", i, n)
 		}
 	}
-	if kib := 8 * uint64(s.filter.SizeBytes()) / 8 / 1024; kib > 74 {
+	if kib := uint64(s.filter.Batches()) * s.filter.Params().Batch.Bits() / 8 / 1024; kib > 74 {
 		t.Errorf("%d KiB", kib)
 	}
 }

@@ -10,11 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// Errors of deltas, matched by [errors.Is].
-var (
-	ErrNoDelta = errors.New("no delta between these") // full parts are needed, or are no larger
-	ErrBase    = errors.New("delta on another base")  // not on the prefix it was applied to
-)
+// ErrNoDelta says that there is no delta between two prefixes: full parts are needed, or are no larger.
+var ErrNoDelta = errors.New("no delta between these")
 
 // EncodeDelta returns what a holder of old, the first parts of one epoch, needs to get those of another. Both are of
 // one origin and shape. It covers at most the given number of parts, and as many as both hold. ErrNoDelta when the
@@ -86,8 +83,8 @@ func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 
 // ApplyDelta gives the parts of the epoch that h heads, as many as the delta says, from those of an earlier one. The
 // result is encoded and verified against the chain of h, so a delta needs no trust. It gives the origin's parts or an
-// error, and old stays as it is. The caller has verified the header's signature. ErrBase if the delta is on another
-// prefix than old or a longer one. ErrNoDelta if old and h are not of one series. ErrMalformed or ErrChain if it is not
+// error, and old stays as it is. The caller has verified the header's signature. ErrNoDelta if it is on another
+// prefix than old or a longer one, or if old and h are not of one series. ErrMalformed or ErrChain if it is not
 // what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
 func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	base, parts, rest, err := parseDelta(delta)
@@ -95,7 +92,7 @@ func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 		return nil, err
 	}
 	if base != old.header.Epoch || parts > old.Parts() {
-		return nil, fmt.Errorf("summary: delta on %d parts of %v, %d of %v held: %w", parts, base, old.Parts(), old.header.Epoch, ErrBase)
+		return nil, fmt.Errorf("summary: delta on %d parts of %v, %d of %v held: %w", parts, base, old.Parts(), old.header.Epoch, ErrNoDelta)
 	}
 	if err := sameSeries(old.header, h); err != nil {
 		return nil, err

@@ -113,10 +113,10 @@ func TestDeltaAnyByte(t *testing.T) {
 	if _, err := ApplyDelta(old, next.Header(), append(d, 0)); err == nil {
 		t.Fatal("a byte too many: accepted")
 	}
-	if _, err := ApplyDelta(next, next.Header(), d); !errors.Is(err, ErrBase) {
+	if _, err := ApplyDelta(next, next.Header(), d); !errors.Is(err, ErrNoDelta) {
 		t.Fatal(err)
 	}
-	if _, err := ApplyDelta(old.Truncate(2), next.Header(), d); !errors.Is(err, ErrBase) {
+	if _, err := ApplyDelta(old.Truncate(2), next.Header(), d); !errors.Is(err, ErrNoDelta) {
 		t.Fatal(err)
 	}
 }

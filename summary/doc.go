@@ -51,8 +51,8 @@
 //	Concurrent         may be used by several goroutines
 //
 // A mistake of the caller that it could have seen in its own arguments panics: a negative number of parts, a share
-// above 1. Parameters, which often come from people, and bytes, which come from strangers, give errors, matched by
-// [errors.Is]. Truncate to more than there is changes nothing.
+// above 1. Parameters, which often come from people, and bytes, which come from strangers, give errors. Those with
+// several causes wrap a value for [errors.Is]; a constructor's error names the parameter. Truncate to more than there is changes nothing.
 //
 // The package knows no network, clock, file, goroutine or global randomness.
 package summary

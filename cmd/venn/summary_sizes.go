@@ -116,7 +116,7 @@ func sizesFor(n int, bits []float64) ([]size, error) {
 func (b *builder) size(n, budget, head int) (size, error) {
 	none := maybe(math.NaN())
 	s := size{Budget: budget, Rate: none, BitsPerKey: none, Plain: none, Partitioned: none}
-	if p, err := bloom.ParamsForBits(n, uint64(8*budget)); err == nil {
+	if p, err := (bloom.Goal{Keys: n, Bits: uint64(8 * budget)}).Params(); err == nil {
 		s.Plain = maybe(p.FalsePositiveRate(n))
 	}
 	half := uint64(math.Ceil(float64(n) / math.Ln2)) // bits of a block that n keys fill to one half

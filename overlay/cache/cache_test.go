@@ -89,7 +89,7 @@ func TestCacheDeltas(t *testing.T) {
 			t.Error("a wrong delta was applied")
 		}
 		if parts > 1 {
-			if _, err := c.ApplyDelta(old.Truncate(parts-1), next.Header(), want); !errors.Is(err, summary.ErrBase) {
+			if _, err := c.ApplyDelta(old.Truncate(parts-1), next.Header(), want); !errors.Is(err, summary.ErrNoDelta) {
 				t.Errorf("on too few parts: %v", err)
 			}
 		}

@@ -88,7 +88,7 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	switch {
 	case err == nil:
 		return p, Result{Applied: true}
-	case errors.Is(err, summary.ErrBase) || errors.Is(err, summary.ErrNoDelta):
+	case errors.Is(err, summary.ErrNoDelta):
 		return nil, Result{Unapplied: true}
 	}
 	return nil, Result{Unapplied: true, Fault: event.FaultDelta}
@@ -104,7 +104,7 @@ func (d *Directory) applied(e *Entry, empty *summary.Prefix, in event.PartsRecei
 			return d.cfg.ApplyDelta(old, empty.Header(), in.Delta)
 		}
 	}
-	return nil, summary.ErrBase
+	return nil, summary.ErrNoDelta
 }
 
 // open verifies the signed header and the record that came with an epoch that is new here. It returns the epoch's

@@ -23,13 +23,13 @@ type Blocked struct {
 }
 
 // NewBlocked returns an empty filter with 1 to 64 hash functions. It has at least the given number of bits, rounded up
-// to whole blocks of 512. An error is matched by ErrParams.
+// to whole blocks of 512. An error names the parameter that is out of its range.
 func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
 	if err := checkSize(0, bits); err != nil {
 		return nil, err
 	}
 	if hashes < 1 || hashes > maxLineHashes {
-		return nil, fmt.Errorf("%w: hashes %d is not in 1…%d", ErrParams, hashes, maxLineHashes)
+		return nil, fmt.Errorf("%w: hashes %d is not in 1…%d", errParams, hashes, maxLineHashes)
 	}
 	return &Blocked{lines: make([][8]uint64, (bits+lineBits-1)/lineBits), hashes: hashes, seed: seed}, nil
 }
@@ -38,8 +38,8 @@ func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
 const speedBits = 1.1
 
 // NewBlockedForRate returns an empty filter whose false-positive rate is at most rate with n keys in it, under the zero
-// seed. Of those at most a tenth longer than the shortest, it is the one with the fewest hash functions. An error is
-// matched by ErrParams: a rate that is not between 0 and 1, or below what 64 hash functions reach.
+// seed. Of those at most a tenth longer than the shortest, it is the one with the fewest hash functions. It is an
+// error if the rate is not between 0 and 1, or below what 64 hash functions reach.
 func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	if err := checkRate(n, rate); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	}
 	size := math.Ceil(sizes[hashes-1] * float64(max(n, 1)))
 	if !(size <= min(maxBits, math.MaxInt)) {
-		return nil, fmt.Errorf("%w: %d keys at rate %v need %.3g bits", ErrParams, n, rate, size)
+		return nil, fmt.Errorf("%w: %d keys at rate %v need %.3g bits", errParams, n, rate, size)
 	}
 	return NewBlocked(uint64(size), hashes, Seed{})
 }

@@ -127,7 +127,7 @@ func TestBlockedRate(t *testing.T) {
 			if sigma := math.Sqrt(want / probes); math.Abs(got-want) > 5*sigma {
 				t.Errorf("rate %v, ready-made %v: measured %v, formula %v", rate, ready, got, want)
 			}
-			plain, _ := ParamsForRate(n, rate)
+			plain, _ := paramsForRate(n, rate)
 			t.Logf("rate %v: %.2f bits a key, %.2f of a standard filter's", rate, 8*float64(f.SizeBytes())/n, 8*float64(f.SizeBytes())/float64(plain.Bits()))
 		}
 	}
@@ -139,7 +139,7 @@ func TestBlockedMistakes(t *testing.T) {
 		second(NewBlocked(maxBits+1, 3, Seed{})), second(NewBlockedForRate(-1, .1)), second(NewBlockedForRate(1, 0)),
 		second(NewBlockedForRate(1, math.NaN())), second(NewBlockedForRate(math.MaxInt, .01)), second(NewBlockedForRate(1, 1e-300)),
 	} {
-		if !errors.Is(err, ErrParams) {
+		if !errors.Is(err, errParams) {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestEstimates(t *testing.T) {
 		t.Errorf("Jaccard %v, want %v; union %+v", o.Jaccard, want, o.Union)
 	}
 	// Filters cut to other numbers of blocks are compared in the blocks of both.
-	p, _ := PartitionedForRate(10_000, 0.01)
+	p, _ := partitionedForRate(10_000, 0.01)
 	x, y := filled(t, p, testKeys(3000, 1)), filled(t, p, testKeys(3000, 1))
 	y.Truncate(3)
 	for _, pair := range [][2]*Filter{{x, y}, {y, x}} {

@@ -44,10 +44,10 @@ const sumBytes = 3
 // exactBits is the length up to which the slower, exact code is used.
 const exactBits = 1 << 19
 
-// NewCodec returns a codec of 1 to 16 types, or an error matched by ErrParams.
+// NewCodec returns a codec of 1 to 16 types, or an error that names the type and the parameter at fault.
 func NewCodec(types ...Params) (*Codec, error) {
 	if len(types) < 1 || len(types) > maxTypes {
-		return nil, fmt.Errorf("%w: %d types are not 1…%d", ErrParams, len(types), maxTypes)
+		return nil, fmt.Errorf("%w: %d types are not 1…%d", errParams, len(types), maxTypes)
 	}
 	for i, p := range types {
 		if err := p.Check(); err != nil {

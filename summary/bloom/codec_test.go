@@ -116,7 +116,7 @@ func TestCodecMistakes(t *testing.T) {
 		t.Error(err)
 	}
 	for _, err := range []error{second(NewCodec()), second(NewCodec(make([]Params, 17)...)), second(NewCodec(Params{}))} {
-		if !errors.Is(err, ErrParams) {
+		if !errors.Is(err, errParams) {
 			t.Error(err)
 		}
 	}

@@ -31,19 +31,19 @@ type compressed struct {
 	rate   float64 // expected false-positive rate
 }
 
-// CompressedForBits returns a standard filter of at most maxBits bits whose expected compressed size with n keys is at
+// compressedForBits returns a standard filter of at most maxBits bits whose expected compressed size with n keys is at
 // most the given bits. It is the one of lowest false-positive rate (section II.B). The size is [Params.CompressedBits],
 // for large n. It takes few hash functions and a long array: k <= ⌈m/n ln 2⌉.
-func CompressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
+func compressedForBits(n int, bits float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, bits, maxBits); err != nil {
 		return Params{}, err
 	}
 	return leastRate(n, bits, maxBits)
 }
 
-// CompressedForRate returns a standard filter of at most maxBits bits whose false-positive rate with n keys is at most
+// compressedForRate returns a standard filter of at most maxBits bits whose false-positive rate with n keys is at most
 // rate. It is the one of least expected compressed size (section II.B).
-func CompressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
+func compressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 	if err := checkCompression(n, 1, maxBits); err != nil {
 		return Params{}, err
 	}
@@ -60,7 +60,7 @@ func CompressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 		}
 	}
 	if best.bits == 0 {
-		return Params{}, fmt.Errorf("%w: maxBits %d is too few for %d keys at rate %v", ErrParams, maxBits, n, rate)
+		return Params{}, fmt.Errorf("%w: maxBits %d is too few for %d keys at rate %v", errParams, maxBits, n, rate)
 	}
 	return best.params, nil
 }
@@ -81,7 +81,7 @@ func leastRate(n int, bits float64, maxBits uint64) (Params, error) {
 		}
 	}
 	if best.bits == 0 {
-		return Params{}, fmt.Errorf("%w: bits %.0f are too few for %d keys", ErrParams, bits, n)
+		return Params{}, fmt.Errorf("%w: bits %.0f are too few for %d keys", errParams, bits, n)
 	}
 	return best.params, nil
 }
@@ -117,10 +117,10 @@ func compression(n int, m uint64, k int, bits float64) compressed {
 
 func checkCompression(n int, bits float64, maxBits uint64) error {
 	if n < 1 {
-		return fmt.Errorf("%w: n %d is below 1", ErrParams, n)
+		return fmt.Errorf("%w: n %d is below 1", errParams, n)
 	}
 	if !(bits > 0) {
-		return fmt.Errorf("%w: bits %v is not above 0", ErrParams, bits)
+		return fmt.Errorf("%w: bits %v is not above 0", errParams, bits)
 	}
 	return checkSize(n, maxBits)
 }

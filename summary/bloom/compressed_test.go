@@ -51,13 +51,13 @@ func TestVectorsCompressed(t *testing.T) {
 			v.near(t, "", log2Binomial(v.int("m"), v.int("x")))
 		case strings.HasPrefix(v.Name, "beta"): // package papers has it
 		case strings.HasPrefix(v.Name, "optimise"):
-			got, err := CompressedForBits(keysOf, v.num("z_over_n")*keysOf, limitBits(v.num("max_m_over_n")))
+			got, err := compressedForBits(keysOf, v.num("z_over_n")*keysOf, limitBits(v.num("max_m_over_n")))
 			if err != nil {
 				t.Errorf("%s: %v", v.Name, err)
 			}
 			v.nearCompression(t, got)
 		case strings.HasPrefix(v.Name, "for_f"):
-			got, err := CompressedForRate(keysOf, v.num("f"), limitBits(v.num("max_m_over_n")))
+			got, err := compressedForRate(keysOf, v.num("f"), limitBits(v.num("max_m_over_n")))
 			if err != nil {
 				t.Errorf("%s: %v", v.Name, err)
 			}
@@ -172,16 +172,16 @@ func TestCompressionKeepsItsPromises(t *testing.T) {
 		for _, perKey := range []float64{2, 8, 20} {
 			for _, times := range []float64{1, 1.5, 4, 100} {
 				bits, maxBits := perKey*float64(n), uint64(perKey*times*float64(n))
-				got, err := CompressedForBits(n, bits, maxBits)
+				got, err := compressedForBits(n, bits, maxBits)
 				if err != nil || got.CompressedBits(n) > bits+4 || got.Bits() > maxBits || got.Check() != nil {
 					t.Errorf("OptimalCompressed(%d, %v, %d) = %+v, %v", n, bits, maxBits, got, err)
 				}
-				plain, _ := ParamsForBits(n, uint64(bits))
+				plain, _ := paramsForBits(n, uint64(bits))
 				if got.FalsePositiveRate(n) > plain.FalsePositiveRate(n)*1.0001 && n > 10 {
 					t.Errorf("OptimalCompressed(%d, %v, %d) has rate %v, a plain filter %v", n, bits, maxBits, got.FalsePositiveRate(n), plain.FalsePositiveRate(n))
 				}
 				for _, rate := range []float64{0.3, 0.01} {
-					got, err := CompressedForRate(n, rate, maxBits)
+					got, err := compressedForRate(n, rate, maxBits)
 					if err == nil && (got.FalsePositiveRate(n) > rate*(1+1e-9) || got.Bits() > maxBits) {
 						t.Errorf("CompressedRate(%d, %v, %d) = %+v", n, rate, maxBits, got)
 					}
@@ -190,12 +190,12 @@ func TestCompressionKeepsItsPromises(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		second(CompressedForBits(0, 8, 8)), second(CompressedForBits(1, 0, 8)), second(CompressedForBits(1, 8, 0)),
-		second(CompressedForBits(1, math.NaN(), 8)),
-		second(CompressedForRate(10, 2, 80)), second(CompressedForRate(10, 1e-6, 20)), second(CompressedForBits(1000, 1e-3, 80000)),
+		second(compressedForBits(0, 8, 8)), second(compressedForBits(1, 0, 8)), second(compressedForBits(1, 8, 0)),
+		second(compressedForBits(1, math.NaN(), 8)),
+		second(compressedForRate(10, 2, 80)), second(compressedForRate(10, 1e-6, 20)), second(compressedForBits(1000, 1e-3, 80000)),
 	} {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("%v is not ErrParams", err)
+		if !errors.Is(err, errParams) {
+			t.Errorf("%v is not errParams", err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ type Concurrent struct {
 	f *Filter
 }
 
-// NewConcurrent returns an empty filter, or an error matched by ErrParams.
+// NewConcurrent returns an empty filter, or an error that names the parameters out of range.
 func NewConcurrent(p Params) (*Concurrent, error) {
 	f, err := New(p)
 	if err != nil {
@@ -19,10 +19,8 @@ func NewConcurrent(p Params) (*Concurrent, error) {
 }
 
 // Add adds a key. No allocation.
-func (s *Concurrent) Add(key []byte) { s.AddHash(s.f.params.Seed.Hash(key)) }
-
-// AddHash adds a key by its hash under the filter's Seed.
-func (s *Concurrent) AddHash(h Hash) {
+func (s *Concurrent) Add(key []byte) {
+	h := s.f.params.Seed.Hash(key)
 	for _, p := range s.f.probes {
 		s.set(p.at(h, s.f.params.BlockBits))
 	}
@@ -38,10 +36,8 @@ func (s *Concurrent) set(at uint64) {
 }
 
 // Contains reports whether the key may have been added. No allocation.
-func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Seed.Hash(key)) }
-
-// ContainsHash is Contains for a key's hash under the filter's Seed.
-func (s *Concurrent) ContainsHash(h Hash) bool {
+func (s *Concurrent) Contains(key []byte) bool {
+	h := s.f.params.Seed.Hash(key)
 	for _, p := range s.f.probes {
 		if !s.get(p.at(h, s.f.params.BlockBits)) {
 			return false

@@ -11,7 +11,7 @@ import (
 // batches.
 //
 // It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys. The
-// zero value is only good for UnmarshalBinary.
+// zero value is only good for ReadFrom.
 type Dynamic struct {
 	params  DynamicParams
 	batches []*Filter // oldest first, never empty
@@ -19,7 +19,7 @@ type Dynamic struct {
 	missing int       // by how many keys frozen batches are below the threshold: Merge leaves some
 }
 
-// NewDynamic returns an empty filter of one batch, or an error matched by ErrParams.
+// NewDynamic returns an empty filter of one batch, or an error that names the parameters out of range.
 func NewDynamic(p DynamicParams) (*Dynamic, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -54,9 +54,6 @@ func (d *Dynamic) Len() int { return d.capacity() - d.missing }
 
 // capacity is Len if all frozen batches were full.
 func (d *Dynamic) capacity() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
-
-// SizeBytes is the memory of all batches.
-func (d *Dynamic) SizeBytes() int { return 8 * len(d.batches) * len(d.batches[0].words) }
 
 // Add adds a key.
 func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Seed.Hash(key)) }
@@ -102,16 +99,6 @@ func (d *Dynamic) Truncate(blocks int) {
 	d.params.Batch.Blocks = min(blocks, d.params.Batch.Blocks)
 }
 
-// Reduce cuts all batches to the fewest blocks whose expected rate for the keys added is at most rate. It reports
-// whether that can be had. If not it changes nothing.
-func (d *Dynamic) Reduce(rate float64) bool {
-	blocks, reached := d.params.blocksFor(d.capacity(), rate)
-	if reached {
-		d.Truncate(blocks)
-	}
-	return reached
-}
-
 // DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It
 // allocates nothing.
 func (d *Dynamic) DropOldest() {
@@ -126,14 +113,8 @@ func (d *Dynamic) DropOldest() {
 	}
 }
 
-// Reset removes all keys and all batches but one.
-func (d *Dynamic) Reset() {
-	d.batches = slices.Delete(d.batches, 1, len(d.batches))
-	d.DropOldest()
-}
-
-// Clone returns a copy that shares nothing that is ever written.
-func (d *Dynamic) Clone() *Dynamic {
+// clone returns a copy that shares nothing that is ever written.
+func (d *Dynamic) clone() *Dynamic {
 	c := *d
 	c.batches = make([]*Filter, len(d.batches))
 	for i, b := range d.batches {

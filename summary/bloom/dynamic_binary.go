@@ -23,65 +23,12 @@ const (
 	maxBatches    = 1 << 22 // so that N stays far below 2^63
 )
 
-// encodedBytes is the length of the binary form in bytes.
-func (d *Dynamic) encodedBytes() int {
-	return dynamicHeader + len(d.batches)*8*len(d.batches[0].words) + crcBytes
-}
-
-// appendBinary appends the binary form to b; the error is always nil.
-func (d *Dynamic) appendBinary(b []byte) ([]byte, error) {
-	start := len(b)
-	b = d.appendHead(b)
-	for _, f := range d.batches {
-		b = appendWords(b, f.words)
-	}
-	return appendCRC(b, start), nil
-}
-
 func (d *Dynamic) appendHead(b []byte) []byte {
 	b = appendParams(append(b, dynamicMagic...), d.params.Batch)
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.params.Threshold))
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.last))
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.missing))
 	return binary.LittleEndian.AppendUint32(b, uint32(len(d.batches)))
-}
-
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
-func (d *Dynamic) MarshalBinary() ([]byte, error) {
-	return d.appendBinary(make([]byte, 0, d.encodedBytes()))
-}
-
-// UnmarshalBinary makes d the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, d is
-// unchanged. It allocates no more than len(data), 128 bytes a batch,
-// and the table of hash functions, at most 16 KiB. It implements encoding.BinaryUnmarshaler.
-func (d *Dynamic) UnmarshalBinary(data []byte) error {
-	body, err := checkEnvelope(data, dynamicMagic, dynamicHeader)
-	if err != nil {
-		return err
-	}
-	got, batches, err := readDynamicHead(body)
-	if err != nil {
-		return err
-	}
-	body = body[dynamicHeader:]
-	bits := got.params.Batch.Bits()
-	n := wordsFor(bits)
-	if len(body)%(8*n) != 0 || len(body)/(8*n) != batches {
-		return fmt.Errorf("%w: %d bytes for %d batches of %d bits", ErrMalformed, len(body), batches, bits)
-	}
-	last := got.last // begin sets it to 0
-	for range batches {
-		got.begin()
-		words := got.batches[len(got.batches)-1].words
-		readWords(words, body)
-		if err := checkPadding(words, bits); err != nil {
-			return err
-		}
-		body = body[8*n:]
-	}
-	got.last = last
-	*d = *got
-	return nil
 }
 
 // readDynamicHead reads dynamicHeader bytes: a filter without batches, and how many it has.
@@ -114,7 +61,7 @@ func (d *Dynamic) WriteTo(w io.Writer) (int64, error) {
 }
 
 // ReadFrom makes d the filter whose binary form r yields next, and reads no byte more. Errors and memory are as in
-// Filter.ReadFrom. It implements io.ReaderFrom.
+// Filter.ReadFrom, with 128 bytes a batch besides. It implements io.ReaderFrom.
 func (d *Dynamic) ReadFrom(r io.Reader) (int64, error) {
 	in := &summingReader{r: r}
 	var head [dynamicHeader]byte

@@ -19,7 +19,7 @@ func (d *Dynamic) Merge(e *Dynamic) error {
 	if d.params != e.params {
 		return mismatch(d.params.Batch, e.params.Batch)
 	}
-	e = e.Clone()
+	e = e.clone()
 	own, other := d.batches[len(d.batches)-1], e.batches[len(e.batches)-1]
 	frozen := slices.Concat(d.batches[:len(d.batches)-1], e.batches[:len(e.batches)-1])
 	d.missing += e.missing

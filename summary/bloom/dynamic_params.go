@@ -19,7 +19,7 @@ type DynamicParams struct {
 func (p DynamicParams) check() error {
 	err := p.Batch.Check()
 	if p.Threshold < 1 || int64(p.Threshold) > maxThreshold {
-		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", ErrParams, p.Threshold, uint64(maxThreshold)))
+		err = errors.Join(err, fmt.Errorf("%w: Threshold %d is not in 1…%d", errParams, p.Threshold, uint64(maxThreshold)))
 	}
 	return err
 }
@@ -34,18 +34,6 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
 	// 1-(1-last)(1-full)^frozen, also where the rates are tiny.
 	return -math.Expm1(math.Log1p(-last) + float64(float64(frozen)*math.Log1p(-p.Batch.FalsePositiveRate(p.Threshold))))
-}
-
-// blocksFor is the fewest blocks a batch at which the rate with n keys is at most rate, or all of them if that takes
-// more.
-func (p DynamicParams) blocksFor(n int, rate float64) (blocks int, reached bool) {
-	all := p.Batch.Blocks
-	for p.Batch.Blocks = 1; p.Batch.Blocks <= all; p.Batch.Blocks++ {
-		if p.FalsePositiveRate(n) <= rate {
-			return p.Batch.Blocks, true
-		}
-	}
-	return all, false
 }
 
 // DynamicForBits searches the configuration (section 4) whose batches hold the most keys. A batch has at most the given
@@ -75,7 +63,7 @@ func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (DynamicParams
 		}
 	}
 	if best.Threshold == 0 {
-		return best, fmt.Errorf("%w: %d bits hold not one key at rate %v", ErrParams, bits, rate)
+		return best, fmt.Errorf("%w: %d bits hold not one key at rate %v", errParams, bits, rate)
 	}
 	return best, nil
 }

@@ -2,17 +2,26 @@ package bloom
 
 import (
 	"bytes"
-	"encoding"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
 )
 
 var (
-	_ encoding.BinaryMarshaler   = (*Dynamic)(nil)
-	_ encoding.BinaryUnmarshaler = (*Dynamic)(nil)
+	_ io.WriterTo   = (*Dynamic)(nil)
+	_ io.ReaderFrom = (*Dynamic)(nil)
 )
+
+// fewestBlocks is the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
+func fewestBlocks(p DynamicParams, n int, target float64) int {
+	most := p.Batch.Blocks
+	for p.Batch.Blocks = 1; p.Batch.Blocks < most && p.FalsePositiveRate(n) > target; p.Batch.Blocks++ {
+	}
+	return p.Batch.Blocks
+}
 
 func TestVectorsDynamic(t *testing.T) {
 	for _, v := range readVectors(t, "dbbf") {
@@ -23,7 +32,7 @@ func TestVectorsDynamic(t *testing.T) {
 		}
 		switch {
 		case strings.HasPrefix(v.Name, "T2_bf_len"):
-			standard, err := ParamsForRate(v.int("c"), target)
+			standard, err := paramsForRate(v.int("c"), target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,13 +49,13 @@ func TestVectorsDynamic(t *testing.T) {
 			v.near(t, "block_bits", float64(got.Batch.BlockBits))
 			v.near(t, "n_thres", float64(got.Threshold))
 		case strings.HasPrefix(v.Name, "eq2_"):
-			blocks, _ := p.blocksFor(n, target)
+			blocks := fewestBlocks(p, n, target)
 			v.near(t, "mu_reduced", float64(blocks))
 			p.Batch.Blocks = blocks
 			v.near(t, "lambda", float64(p.batches(n)))
 			v.near(t, "fp", p.FalsePositiveRate(n))
 		default:
-			p.Batch.Blocks, _ = p.blocksFor(n, target)
+			p.Batch.Blocks = fewestBlocks(p, n, target)
 			if strings.HasPrefix(v.Name, "T2_prob") {
 				v.near(t, "", p.FalsePositiveRate(n))
 			} else {
@@ -68,7 +77,7 @@ func TestOptimalDynamicIsExhaustive(t *testing.T) {
 					}
 				}
 				got, err := DynamicForBits(bits, rate, divisors)
-				if best == 0 && !errors.Is(err, ErrParams) || best > 0 && got.Threshold != best {
+				if best == 0 && !errors.Is(err, errParams) || best > 0 && got.Threshold != best {
 					t.Errorf("OptimalDynamic(%d, %v, %v) = %+v, %v; best %d", bits, rate, divisors, got, err, best)
 				}
 			}
@@ -79,8 +88,8 @@ func TestOptimalDynamicIsExhaustive(t *testing.T) {
 		DynamicParams{Batch: Params{Blocks: 1, BlockBits: 1, Hashes: 1}}.check(), DynamicParams{Threshold: 1}.check(),
 		second(NewDynamic(DynamicParams{})),
 	} {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("%v is not ErrParams", err)
+		if !errors.Is(err, errParams) {
+			t.Errorf("%v is not errParams", err)
 		}
 	}
 }
@@ -103,8 +112,8 @@ func TestDynamicIsItsBatches(t *testing.T) {
 		keys := testKeys(n, 1)
 		d := smallDynamic(t, keys)
 		p := d.Params()
-		if d.Len() != n || d.Batches() != p.batches(n) || d.SizeBytes() != 64*d.Batches() {
-			t.Errorf("%d keys: N %d, %d batches, %d bytes", n, d.Len(), d.Batches(), d.SizeBytes())
+		if d.Len() != n || d.Batches() != p.batches(n) {
+			t.Errorf("%d keys: N %d, %d batches", n, d.Len(), d.Batches())
 		}
 		for _, blocks := range []int{5, 3, 1} {
 			d.Truncate(blocks)
@@ -135,7 +144,8 @@ func TestDynamicIsItsBatches(t *testing.T) {
 	}
 }
 
-func TestDynamicReduce(t *testing.T) {
+// TestDynamicTruncate cuts to what table 2 of the paper says for a rate of 5 %.
+func TestDynamicTruncate(t *testing.T) {
 	p, err := DynamicForBits(624_698, 0.05, false)
 	if err != nil {
 		t.Fatal(err)
@@ -148,15 +158,14 @@ func TestDynamicReduce(t *testing.T) {
 	for _, k := range keys {
 		d.Add(k)
 	}
-	if !d.Reduce(0.05) || d.Params().Batch.Blocks != 2 {
-		t.Errorf("cut to %d blocks, the paper's table 2 says 2", d.Params().Batch.Blocks)
-	}
+	d.Truncate(2)
 	want := d.Params().FalsePositiveRate(d.Len())
-	if got := d.FalsePositiveRate(); math.Abs(got/want-1) > 0.03 {
+	if got := d.FalsePositiveRate(); math.Abs(got/want-1) > 0.03 || want > 0.05 {
 		t.Errorf("rate from bits %v, expected %v", got, want)
 	}
-	if d.Reduce(1e-9) || d.Params().Batch.Blocks != 2 {
-		t.Error("Reduce to an impossible rate changed the filter")
+	one := d.Params()
+	if one.Batch.Blocks = 1; one.FalsePositiveRate(d.Len()) <= 0.05 {
+		t.Error("one block is enough, the paper's table 2 says 2")
 	}
 	for i := range 2 * p.Threshold { // it still grows
 		if i%1000 == 0 {
@@ -175,15 +184,11 @@ func TestDynamicWindow(t *testing.T) {
 	if d.Len() != 130 || d.Batches() != 2 || !d.equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
 		t.Errorf("after DropOldest %d keys in %d batches", d.Len(), d.Batches())
 	}
-	c := d.Clone()
-	d.Reset()
-	if d.Len() != 0 || d.Batches() != 1 || d.Contains(keys[199]) || !c.Contains(keys[199]) {
-		t.Error("Clear or Clone")
-	}
-	c.DropOldest()
-	c.DropOldest()
-	if c.Len() != 0 || !c.equal(d) {
-		t.Error("dropping all batches is not clearing")
+	c := d.clone()
+	d.DropOldest()
+	d.DropOldest()
+	if d.Len() != 0 || d.Batches() != 1 || !d.equal(smallDynamic(t, nil)) || !c.Contains(keys[199]) {
+		t.Error("dropping all batches, or the copy")
 	}
 }
 
@@ -191,44 +196,62 @@ func TestDynamicBinary(t *testing.T) {
 	for _, n := range []int{0, 70, 200} {
 		d := smallDynamic(t, testKeys(n, 1))
 		d.Truncate(4)
-		b, err := d.MarshalBinary()
-		if err != nil || len(b) != d.encodedBytes() {
-			t.Fatal(err)
-		}
+		b := d.written(t)
 		var e Dynamic
-		if err := e.UnmarshalBinary(b); err != nil || !e.equal(d) {
+		if err := e.read(b); err != nil || !e.equal(d) {
 			t.Errorf("%d keys: %v", n, err)
 		}
 		e.Add([]byte("decoded filters work"))
-		before := e.Clone()
+		before := e.clone()
 		for i := range b {
 			bad := bytes.Clone(b)
 			bad[i] ^= 1 << (i % 8)
 			for _, bad := range [][]byte{bad, b[:i]} {
-				if err := e.UnmarshalBinary(bad); !errors.Is(err, ErrMalformed) || !e.equal(before) {
+				if err := e.read(bad); err == nil || !e.equal(before) {
 					t.Fatalf("byte %d changed or cut: %v", i, err)
 				}
 			}
 		}
 	}
-	b, _ := smallDynamic(t, testKeys(100, 1)).MarshalBinary()
-	golden(t, "dynamic.golden", b)
+	golden(t, "dynamic.golden", smallDynamic(t, testKeys(100, 1)).written(t))
 }
 
-func FuzzUnmarshalDynamic(f *testing.F) {
-	good, _ := smallDynamic(f, testKeys(100, 1)).MarshalBinary()
+// written is the binary form.
+func (d *Dynamic) written(t testing.TB) []byte {
+	var b bytes.Buffer
+	if n, err := d.WriteTo(&b); err != nil || n != int64(b.Len()) {
+		t.Fatalf("%d of %d bytes, %v", n, b.Len(), err)
+	}
+	return b.Bytes()
+}
+
+// read makes d the filter whose binary form is b, all of it.
+func (d *Dynamic) read(b []byte) error {
+	var got Dynamic
+	n, err := got.ReadFrom(bytes.NewReader(b))
+	if err == nil && int(n) != len(b) {
+		return fmt.Errorf("%d of %d bytes: %w", n, len(b), ErrMalformed)
+	}
+	if err == nil {
+		*d = got
+	}
+	return err
+}
+
+func FuzzReadDynamic(f *testing.F) {
+	good := smallDynamic(f, testKeys(100, 1)).written(f)
 	f.Add(good[:len(good)-crcBytes])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var d Dynamic
-		_ = d.UnmarshalBinary(data)
+		_ = d.read(data)
 		data = appendCRC(bytes.Clone(data), 0)
-		if err := d.UnmarshalBinary(data); err != nil {
-			if !errors.Is(err, ErrMalformed) {
+		if err := d.read(data); err != nil {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%v is not ErrMalformed", err)
 			}
 			return
 		}
-		if again, _ := d.MarshalBinary(); !bytes.Equal(again, data) {
+		if again := d.written(t); !bytes.Equal(again, data) {
 			t.Error("decoding and encoding changes the bytes")
 		}
 		d.Contains(data)

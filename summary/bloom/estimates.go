@@ -15,7 +15,7 @@ func (f *Filter) EstimateLen(confidence float64) (estimate.Interval, error) {
 
 // EstimateOverlap estimates how many keys two filters share, with intervals of the given confidence (between 0 and 1).
 // The filters must match but for the number of blocks, else the error is matched by ErrMismatch. See
-// [estimate.Array.Intersection]. O(m).
+// [estimate.Array.Overlap]. O(m).
 func (f *Filter) EstimateOverlap(g *Filter, confidence float64) (estimate.Overlap, error) {
 	if err := f.matches(g); err != nil {
 		return estimate.Overlap{}, err
@@ -26,27 +26,5 @@ func (f *Filter) EstimateOverlap(g *Filter, confidence float64) (estimate.Overla
 	}
 	n := shorter.params.Bits()
 	c := estimate.Counts{First: countRange(f.words, 0, n), Second: countRange(g.words, 0, n), Both: countAndRange(f.words, g.words, 0, n)}
-	o := estimate.Overlap{Method: "ones of both filters and of their AND"}
-	var err error
-	if o.Intersection, err = shorter.array().Intersection(c, confidence); err != nil {
-		return estimate.Overlap{}, err
-	}
-	if o.Union, err = shorter.array().Union(c, confidence); err != nil {
-		return estimate.Overlap{}, err
-	}
-	for _, side := range []struct {
-		n    *float64
-		ones int
-	}{{&o.N1, c.First}, {&o.N2, c.Second}} {
-		i, err := shorter.array().Cardinality(side.ones, confidence)
-		if err != nil {
-			return estimate.Overlap{}, err
-		}
-		*side.n = i.Value
-	}
-	if !o.Intersection.Saturated && !o.Union.Saturated && o.Union.Value > 0 {
-		o.Jaccard = o.Intersection.Value / o.Union.Value
-		o.Containment = o.Intersection.Value / max(o.N1, o.Intersection.Value)
-	}
-	return o, nil
+	return shorter.array().Overlap(c, confidence)
 }

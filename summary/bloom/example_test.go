@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleFilter() {
-	p, err := bloom.ParamsForRate(1000, 0.01)
+	p, err := bloom.Goal{Keys: 1000, Rate: 0.01}.Params()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,7 +29,7 @@ func ExampleFilter() {
 
 // A block-partitioned filter is cut to what a link can bear; it goes on working.
 func ExampleFilter_Truncate() {
-	p, _ := bloom.PartitionedForBits(1000, 14_430)
+	p, _ := bloom.Goal{Keys: 1000, Bits: 14_430, Partitioned: true}.Params()
 	f, _ := bloom.New(p)
 	f.Add([]byte("apple"))
 	for blocks := p.Blocks; blocks > 0; blocks -= 3 {
@@ -73,11 +73,10 @@ func ExampleConcurrent() {
 	}
 	<-done
 	<-done
-	s.AddHash(bloom.Hash64(7))
-	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")), s.ContainsHash(bloom.Hash64(7)))
+	fmt.Println(s.Contains([]byte("apple")), s.Contains([]byte("pear")))
 	fmt.Println(s.Snapshot().ContainsString("apple"))
 	// Output:
-	// true true true
+	// true true
 	// true
 }
 
@@ -93,8 +92,8 @@ func ExampleDynamic() {
 		d.Add(fmt.Append(nil, i))
 	}
 	fmt.Printf("%d keys in %d batches of %d blocks: rate %.3f\n", d.Len(), d.Batches(), p.Batch.Blocks, p.FalsePositiveRate(d.Len()))
-	d.Reduce(0.06)
-	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.Params().FalsePositiveRate(d.Len()))
+	d.Truncate(6)
+	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.FalsePositiveRate())
 	// Output:
 	// 20000 keys in 3 batches of 7 blocks: rate 0.027
 	// cut to 6 blocks: rate 0.052
@@ -109,12 +108,12 @@ func ExampleDynamicForBits() {
 // At 8 bits a key to send, a longer and sparser filter is better than a plain one; it is sent coded.
 func ExampleCodec() {
 	const n = 1000
-	best, err := bloom.CompressedForBits(n, 0.99*8*n, 16*n)
+	best, err := bloom.Goal{Keys: n, Bits: 0.99 * 8 * n, MaxBits: 16 * n}.Params()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	plain, _ := bloom.ParamsForBits(n, 8*n)
+	plain, _ := bloom.Goal{Keys: n, Bits: 8 * n}.Params()
 	codec, _ := bloom.NewCodec(best, plain)
 	f, _ := bloom.New(best)
 	for i := range n {
@@ -138,10 +137,18 @@ func ExampleCodec() {
 	// 10 bytes; <nil> true
 }
 
-func ExampleCompressedForBits() {
-	best, _ := bloom.CompressedForBits(10_000, 80_000, 140_000)
+// At 8 bits a key to send and 14 in memory, and for a rate of 2 %.
+func ExampleGoal() {
+	best, _ := bloom.Goal{Keys: 10_000, Bits: 80_000, MaxBits: 140_000}.Params()
 	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
-	// Output: m=140000 k=2 z=79232 f=0.0177
+	best, _ = bloom.Goal{Keys: 10_000, Rate: 0.02, MaxBits: 140_000}.Params()
+	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
+	_, err := bloom.Goal{Keys: 10_000, Rate: 2}.Params()
+	fmt.Println(err)
+	// Output:
+	// m=140000 k=2 z=79232 f=0.0177
+	// m=131168 k=2 z=77120 f=0.0200
+	// bloom: parameter out of range: rate 2 is not between 0 and 1
 }
 
 func ExampleNewForRate() {
@@ -242,27 +249,14 @@ func ExampleDynamic_Merge() {
 	if err := a.Merge(b); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(a.Len(), "keys in", a.SizeBytes(), "bytes,", a.Contains([]byte("b7")))
+	fmt.Println(a.Len(), "keys in", a.Batches(), "batches,", a.Contains([]byte("b7")))
 	a.Truncate(6)
 	a.Fold()
 	found := make([]bool, 2)
 	a.ContainsAll([][]byte{[]byte("a7"), []byte("b7")}, found)
 	n, _ := a.EstimateLen(0.95)
-	fmt.Printf("%d bytes, %v, rate %.2f, %.0f to %.0f keys\n", a.SizeBytes(), found, a.FalsePositiveRate(), n.Low, n.High)
-	a.Reset()
-	fmt.Println(a.Len())
+	fmt.Printf("%v, rate %.2f, %.0f to %.0f keys\n", found, a.FalsePositiveRate(), n.Low, n.High)
 	// Output:
-	// 3000 keys in 6144 bytes, true
-	// 2304 bytes, [true true], rate 0.16, 2954 to 3027 keys
-	// 0
-}
-
-func ExampleCompressedForRate() {
-	best, _ := bloom.CompressedForRate(10_000, 0.02, 140_000)
-	fmt.Printf("m=%d k=%d z=%.0f f=%.4f\n", best.Bits(), best.Hashes, best.CompressedBits(10_000), best.FalsePositiveRate(10_000))
-	_, err := bloom.CompressedForRate(10_000, 2, 140_000)
-	fmt.Println(errors.Is(err, bloom.ErrParams))
-	// Output:
-	// m=131168 k=2 z=77120 f=0.0200
-	// true
+	// 3000 keys in 3 batches, true
+	// [true true], rate 0.16, 2954 to 3027 keys
 }

@@ -16,7 +16,7 @@ type Filter struct {
 	words  []uint64 // bit i of the filter is bit i%64 of word i/64; block b is bits b*m_b to (b+1)*m_b-1; the rest of the last word is 0
 }
 
-// New returns an empty filter of Bits()/8 bytes, or an error matched by ErrParams.
+// New returns an empty filter of Bits()/8 bytes, or an error that names the parameters out of range.
 func New(p Params) (*Filter, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -25,9 +25,9 @@ func New(p Params) (*Filter, error) {
 }
 
 // NewForRate returns an empty standard filter under the zero Seed. It is the shortest whose false-positive rate with n
-// keys is at most rate (0 < rate < 1). An error is matched by ErrParams.
+// keys is at most rate (0 < rate < 1).
 func NewForRate(n int, rate float64) (*Filter, error) {
-	p, err := ParamsForRate(n, rate)
+	p, err := paramsForRate(n, rate)
 	if err != nil {
 		return nil, err
 	}

@@ -333,18 +333,18 @@ func TestParamsCheck(t *testing.T) {
 		{Blocks: 2, BlockBits: 1, Hashes: maxHashes},
 		{Blocks: math.MaxInt, BlockBits: math.MaxUint64, Hashes: math.MaxInt},
 	} {
-		if _, err := New(p); !errors.Is(err, ErrParams) {
+		if _, err := New(p); !errors.Is(err, errParams) {
 			t.Errorf("New(%+v): %v", p, err)
 		}
 	}
 	for _, err := range []error{
-		second(ParamsForBits(-1, 10)), second(ParamsForBits(10, 0)), second(ParamsForRate(-1, 0.1)), second(ParamsForRate(1, 0)),
-		second(ParamsForRate(1, 1)), second(ParamsForRate(1, math.NaN())), second(ParamsForRate(math.MaxInt, 0.01)),
-		second(PartitionedForBits(1, maxBits+1)), second(PartitionedForRate(3, -1)), second(PartitionedForRate(math.MaxInt, 0.01)),
-		second(PartitionedForRate(1, 1e-320)),
+		second(paramsForBits(-1, 10)), second(paramsForBits(10, 0)), second(paramsForRate(-1, 0.1)), second(paramsForRate(1, 0)),
+		second(paramsForRate(1, 1)), second(paramsForRate(1, math.NaN())), second(paramsForRate(math.MaxInt, 0.01)),
+		second(partitionedForBits(1, maxBits+1)), second(partitionedForRate(3, -1)), second(partitionedForRate(math.MaxInt, 0.01)),
+		second(partitionedForRate(1, 1e-320)),
 	} {
-		if !errors.Is(err, ErrParams) {
-			t.Errorf("%v is not ErrParams", err)
+		if !errors.Is(err, errParams) {
+			t.Errorf("%v is not errParams", err)
 		}
 	}
 }
@@ -354,7 +354,7 @@ func second[T any](_ T, err error) error { return err }
 func TestConfigurations(t *testing.T) {
 	for _, n := range []int{0, 1, 10, 1000, 123456} {
 		for _, rate := range []float64{0.9, 0.5, 0.1, 0.01, 1e-6} {
-			for name, config := range map[string]func(int, float64) (Params, error){"OptimalRate": ParamsForRate, "PartitionedRate": PartitionedForRate} {
+			for name, config := range map[string]func(int, float64) (Params, error){"OptimalRate": paramsForRate, "PartitionedRate": partitionedForRate} {
 				p, err := config(n, rate)
 				if err != nil || p.FalsePositiveRate(n) > rate*(1+1e-9) {
 					t.Errorf("%s(%d, %v) = %+v, rate %v, %v", name, n, rate, p, p.FalsePositiveRate(n), err)
@@ -368,7 +368,7 @@ func TestConfigurations(t *testing.T) {
 			}
 		}
 		for _, bits := range []uint64{1, 100, 1 << 20} {
-			for name, config := range map[string]func(int, uint64) (Params, error){"Optimal": ParamsForBits, "Partitioned": PartitionedForBits} {
+			for name, config := range map[string]func(int, uint64) (Params, error){"Optimal": paramsForBits, "Partitioned": partitionedForBits} {
 				p, err := config(n, bits)
 				if err != nil || p.Check() != nil || p.Bits() > bits {
 					t.Errorf("%s(%d, %v) = %+v, %v", name, n, bits, p, err)

@@ -9,10 +9,11 @@ import (
 // maxBits is the greatest length of a filter: 2^36 bits, 8 GiB; on 32-bit machines less than 2^31 bits.
 const maxBits = 1 << 36
 
+// errParams begins the errors of all constructors, which have no other cause.
+var errParams = errors.New("bloom: parameter out of range")
+
 // Errors matched by errors.Is.
 var (
-	// ErrParams: a parameter is out of its range.
-	ErrParams = errors.New("bloom: parameter out of range")
 	// ErrMismatch: two filters differ in what must be equal.
 	ErrMismatch = errors.New("bloom: filters do not match")
 	// ErrMalformed: bytes that are no filter, or are truncated or changed.
@@ -40,7 +41,7 @@ func (p Params) hashes() int { return p.Blocks * p.Hashes }
 func (p Params) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrParams}, args...)...))
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{errParams}, args...)...))
 	}
 	if p.Blocks < 1 || p.Blocks > maxHashes {
 		fault("Blocks %d is not in 1…%d", p.Blocks, maxHashes)
@@ -75,10 +76,10 @@ func fillExpected(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// ParamsForBits returns the parameters of a standard filter of the given number of bits whose false-positive rate with
+// paramsForBits returns the parameters of a standard filter of the given number of bits whose false-positive rate with
 // n keys is least. The number of hash functions is the better of the two integers beside m/n ln 2 (Mitzenmacher,
 // section II.A).
-func ParamsForBits(n int, bits uint64) (Params, error) {
+func paramsForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
 	}
@@ -86,9 +87,9 @@ func ParamsForBits(n int, bits uint64) (Params, error) {
 	return Params{Blocks: 1, BlockBits: bits, Hashes: bestHashes(c)}, nil
 }
 
-// ParamsForRate returns the parameters of the shortest standard filter whose false-positive rate with n keys is at most
+// paramsForRate returns the parameters of the shortest standard filter whose false-positive rate with n keys is at most
 // rate (0 < rate < 1).
-func ParamsForRate(n int, rate float64) (Params, error) {
+func paramsForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
 	}
@@ -106,10 +107,10 @@ func ParamsForRate(n int, rate float64) (Params, error) {
 	return best, best.Check()
 }
 
-// PartitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n
+// partitionedForBits returns the parameters of a block-partitioned filter of at most the given number of bits for n
 // keys (Papapetrou et al., section 3.2). Blocks have one hash function and ⌈n/ln 2⌉ bits, half of them set with n keys.
 // A filter shorter than that is one block.
-func PartitionedForBits(n int, bits uint64) (Params, error) {
+func partitionedForBits(n int, bits uint64) (Params, error) {
 	if err := checkSize(n, bits); err != nil {
 		return Params{}, err
 	}
@@ -117,9 +118,9 @@ func PartitionedForBits(n int, bits uint64) (Params, error) {
 	return Params{Blocks: int(min(bits/m, maxHashes)), BlockBits: m, Hashes: 1}, nil
 }
 
-// PartitionedForRate returns the parameters of a block-partitioned filter with one hash function a block. It is the
+// partitionedForRate returns the parameters of a block-partitioned filter with one hash function a block. It is the
 // shortest whose false-positive rate with n keys is at most rate (0 < rate < 1).
-func PartitionedForRate(n int, rate float64) (Params, error) {
+func partitionedForRate(n int, rate float64) (Params, error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
 	}
@@ -137,20 +138,20 @@ func PartitionedForRate(n int, rate float64) (Params, error) {
 
 func checkSize(n int, bits uint64) error {
 	if n < 0 {
-		return fmt.Errorf("%w: n %d is below 0", ErrParams, n)
+		return fmt.Errorf("%w: n %d is below 0", errParams, n)
 	}
 	if bits < 1 || bits > maxBits {
-		return fmt.Errorf("%w: bits %d is not in 1…%d", ErrParams, bits, uint64(maxBits))
+		return fmt.Errorf("%w: bits %d is not in 1…%d", errParams, bits, uint64(maxBits))
 	}
 	return nil
 }
 
 func checkRate(n int, rate float64) error {
 	if n < 0 {
-		return fmt.Errorf("%w: n %d is below 0", ErrParams, n)
+		return fmt.Errorf("%w: n %d is below 0", errParams, n)
 	}
 	if !(rate > 0 && rate < 1) {
-		return fmt.Errorf("%w: rate %v is not between 0 and 1", ErrParams, rate)
+		return fmt.Errorf("%w: rate %v is not between 0 and 1", errParams, rate)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func TestRateWithin3Percent(t *testing.T) {
 		t.Skip("4 million hashes")
 	}
 	const n, asked = 100_000, 1_000_000
-	standard, err := ParamsForBits(n, n*105/10)
+	standard, err := paramsForBits(n, n*105/10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestVectorsFalsePositives(t *testing.T) {
 		p := Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}
 		switch {
 		case v.str("rule") != "":
-			got, err := ParamsForBits(v.int("n"), p.BlockBits)
+			got, err := paramsForBits(v.int("n"), p.BlockBits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestVectorsBlockPartitioned(t *testing.T) {
 		case strings.HasPrefix(v.Name, "mixed_"):
 			continue // blocks of different lengths are package summary's
 		case strings.HasPrefix(v.Name, "config_"):
-			p, err := PartitionedForBits(n, uint64(v.num("m")))
+			p, err := partitionedForBits(n, uint64(v.num("m")))
 			if err != nil {
 				t.Fatal(err)
 			}

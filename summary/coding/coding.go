@@ -2,9 +2,6 @@ package coding
 
 import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
-// ErrMalformed is wrapped by every error about bytes or counts that AppendBits or AppendSparse would not have written.
-var ErrMalformed = bitcode.ErrMalformed
-
 // AppendBits appends the code of the first n bits of words to dst; ones of them are set. Bit i is bit i%64 of
 // words[i/64]. Neither n nor ones is in the code. AppendBits panics if words is shorter than n bits or ones is not
 // their count.
@@ -13,7 +10,7 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 }
 
 // DecodeBits decodes n bits with the given number of ones from the start of src into words and returns the bytes
-// consumed. It clears the unused bits of the last word. An error wraps [ErrMalformed]: src does not start with what
+// consumed. It clears the unused bits of the last word. It is an error if src does not start with what
 // AppendBits writes for n and ones; what words holds then is unspecified. DecodeBits allocates nothing, never reads
 // past src, and panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
@@ -31,8 +28,8 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64) []byte {
 	return bitcode.AppendSparse(dst, numbers, size)
 }
 
-// DecodeSparse decodes count numbers below size from the start of src, and returns what follows them. An error wraps
-// [ErrMalformed]: src does not start with what AppendSparse writes. It checks the size of src before it allocates 8
+// DecodeSparse decodes count numbers below size from the start of src, and returns what follows them. It is an error if
+// src does not start with what AppendSparse writes. It checks the size of src before it allocates 8
 // bytes a number.
 func DecodeSparse(src []byte, count int, size uint64) (numbers []uint64, rest []byte, err error) {
 	return bitcode.DecodeSparse(src, count, size)

@@ -1,7 +1,6 @@
 package coding_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/venn-p2p/venn/summary/coding"
@@ -28,8 +27,8 @@ func ExampleAppendBits() {
 // Bytes that AppendBits does not write are refused.
 func ExampleDecodeBits() {
 	_, err := coding.DecodeBits(make([]uint64, 1), nil, 64, 7)
-	fmt.Println(errors.Is(err, coding.ErrMalformed))
-	// Output: true
+	fmt.Println(err)
+	// Output: bitcode: 0 bytes, at least 1: malformed
 }
 
 // What a Bloom filter of n keys in 16 n bits with one hash function costs on the wire: 6 % of its bits are set.

@@ -28,7 +28,7 @@ type benched interface {
 }
 
 func benchForms(b *testing.B, run func(b *testing.B, f benched, members []uint64)) {
-	for name, p := range map[string]Params{"r14": ParamsForRemainder(benchMembers, 14), "q48": ParamsForFingerprint(benchMembers, 48)} {
+	for name, p := range map[string]Params{"r14": paramsForRemainder(benchMembers, 14), "q48": ParamsForFingerprint(benchMembers, 48)} {
 		b.Run(name, func(b *testing.B) {
 			f, err := NewDLeft(p)
 			if err != nil {

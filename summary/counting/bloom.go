@@ -27,28 +27,28 @@ type Bloom struct {
 }
 
 // NewBloom returns an empty filter of m counters (1 to 2^38) and k hash functions (1 to 64), or an error that
-// matches ErrParams.
+// names the one out of range.
 func NewBloom(m, k int) (*Bloom, error) {
 	if m < 1 || m > mostCounters {
-		return nil, fmt.Errorf("%w: counters m is %d, want 1 to %d", ErrParams, m, int(mostCounters))
+		return nil, fmt.Errorf("%w: counters m is %d, want 1 to %d", errParams, m, int(mostCounters))
 	}
 	if k < 1 || k > maxHashes {
-		return nil, fmt.Errorf("%w: hash functions k is %d, want 1 to %d", ErrParams, k, maxHashes)
+		return nil, fmt.Errorf("%w: hash functions k is %d, want 1 to %d", errParams, k, maxHashes)
 	}
 	return &Bloom{words: make([]uint64, (m+15)/16), counters: uint64(m), hashes: k}, nil
 }
 
 // NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0
-// and 1 (both exclusive). It has k = log2(1/rate) rounded, and the least m for that k. The error matches ErrParams.
+// and 1 (both exclusive). It has k = log2(1/rate) rounded, and the least m for that k.
 func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 	if n < 0 || !(rate > 0 && rate < 1) {
-		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", ErrParams, n, rate)
+		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", errParams, n, rate)
 	}
 	k := max(1, int(math.Round(-math.Log2(rate))))
 	// From (1-e^(-kn/m))^k = rate.
 	m := math.Ceil(-float64(k) * float64(n) / math.Log1p(-math.Pow(rate, 1/float64(k))))
 	if !(m <= mostCounters) {
-		return nil, fmt.Errorf("%w: %.3g counters, want at most %d", ErrParams, m, int(mostCounters))
+		return nil, fmt.Errorf("%w: %.3g counters, want at most %d", errParams, m, int(mostCounters))
 	}
 	return NewBloom(max(1, int(m)), k)
 }
@@ -129,12 +129,6 @@ func (c *Bloom) Remove(f uint64) bool {
 	}
 	c.members--
 	return true
-}
-
-// Reset removes every member.
-func (c *Bloom) Reset() {
-	clear(c.words)
-	c.members = 0
 }
 
 // index maps a hash to one of the counters by its high bits.

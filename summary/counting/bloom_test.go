@@ -116,7 +116,7 @@ func TestNewBloomForRate(t *testing.T) {
 		n    int
 		rate float64
 	}{{-1, .1}, {10, 0}, {10, 1}, {10, -2}, {10, 2}, {10, math.NaN()}, {10, math.Inf(1)}, {math.MaxInt, .01}, {10, 1e-300}} {
-		if _, err := NewBloomForRate(nonsense.n, nonsense.rate); !errors.Is(err, ErrParams) {
+		if _, err := NewBloomForRate(nonsense.n, nonsense.rate); !errors.Is(err, errParams) {
 			t.Errorf("%d members at rate %v: %v", nonsense.n, nonsense.rate, err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestNewBloomForRate(t *testing.T) {
 		t.Errorf("no members: %v", err)
 	}
 	for _, mk := range [][2]int{{0, 1}, {1, 0}, {1, 65}, {math.MaxInt, 1}, {-1, 3}} {
-		if _, err := NewBloom(mk[0], mk[1]); !errors.Is(err, ErrParams) {
+		if _, err := NewBloom(mk[0], mk[1]); !errors.Is(err, errParams) {
 			t.Errorf("m %d, k %d: %v", mk[0], mk[1], err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestNewBloomForRate(t *testing.T) {
 // The comparison of section 5.1: less than half of the memory at a lower false-positive rate.
 func TestDLeftAgainstBloom(t *testing.T) {
 	const n = 786_432
-	d, err := NewDLeft(ParamsForRemainder(n, 14))
+	d, err := NewDLeft(paramsForRemainder(n, 14))
 	if err != nil {
 		t.Fatal(err)
 	}

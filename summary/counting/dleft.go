@@ -28,8 +28,7 @@ type DLeft struct {
 	moves    int
 }
 
-// NewDLeft returns an empty filter of the given form, or an error that matches ErrParams and names the parameters at
-// fault.
+// NewDLeft returns an empty filter of the given form, or an error that names the parameters at fault.
 func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
@@ -62,9 +61,6 @@ func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 // three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow
 // before going beyond it.
 func (t *DLeft) Target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
-
-// Moves is how often Add had to move a member of the first subtable to make room.
-func (t *DLeft) Moves() int { return t.moves }
 
 // FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
 // 1-(1-2^-q)^n for n different fingerprints (section 3.2).
@@ -166,7 +162,7 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 // the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
 // become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
 // counters get that bit. Cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it
-// works. It returns ErrParams when remainders have one bit only, and ErrCounterOverflow when counters would have more
+// works. It is an error when remainders have one bit only, and ErrCounterOverflow when counters would have more
 // than 16 bits.
 func (t *DLeft) Grow() error {
 	p := t.Params()
@@ -230,13 +226,14 @@ func (t *DLeft) All(yield func(f uint64) bool) {
 	}
 }
 
-// Loads returns how many buckets hold 0, 1, 2, … cells' worth of fingerprints.
-func (t *DLeft) Loads() []int {
-	loads := make([]int, t.cells+1)
+// Loads returns how many buckets hold 0, 1, 2, … cells' worth of fingerprints, and how often Add had to move a member of
+// the first subtable to make room since the last Reset. O(buckets).
+func (t *DLeft) Loads() (loads []int, moves int) {
+	loads = make([]int, t.cells+1)
 	for b := range t.buckets() {
 		loads[t.load(b)]++
 	}
-	return loads
+	return loads, t.moves
 }
 
 // Reset removes every member.

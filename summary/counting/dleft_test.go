@@ -147,7 +147,7 @@ func (s *slow) compare(t *testing.T, f *DLeft) {
 	if f.Len() != members || f.Distinct() != distinct {
 		t.Fatalf("%d members, %d distinct; want %d, %d", f.Len(), f.Distinct(), members, distinct)
 	}
-	if got := f.Loads(); !slices.Equal(got, loads) {
+	if got, _ := f.Loads(); !slices.Equal(got, loads) {
 		t.Fatalf("loads %v, want %v", got, loads)
 	}
 	seen := 0
@@ -270,7 +270,7 @@ func TestGrowFullCounters(t *testing.T) {
 	if f.Params().CounterBits != defaultCounterBits+1 {
 		t.Errorf("counters of %d bits", f.Params().CounterBits)
 	}
-	if err := f.Grow(); !errors.Is(err, ErrParams) {
+	if err := f.Grow(); !errors.Is(err, errParams) {
 		t.Errorf("remainders of one bit grew: %v", err)
 	}
 }
@@ -301,8 +301,8 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Error("fingerprints changed by growing")
 	}
-	if f.FingerprintBits() != 48 || f.Moves() != 0 {
-		t.Errorf("q %d, %d moves", f.FingerprintBits(), f.Moves())
+	if f.FingerprintBits() != 48 || f.moves != 0 {
+		t.Errorf("q %d, %d moves", f.FingerprintBits(), f.moves)
 	}
 }
 
@@ -329,8 +329,8 @@ func TestFailsafe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f.Moves() < 10 || f.Moves() > 100 { // the paper: 40 to 100 for 2^20 steps
-		t.Errorf("%d moves", f.Moves())
+	if f.moves < 10 || f.moves > 100 { // the paper: 40 to 100 for 2^20 steps
+		t.Errorf("%d moves", f.moves)
 	}
 	for _, x := range members {
 		if !f.Contains(x) {
@@ -384,7 +384,7 @@ func TestParams(t *testing.T) {
 		"negative":  {Buckets: -8, RemainderBits: 14},
 		"too large": {Buckets: 1 << 30, RemainderBits: 30, Subtables: 16, Cells: 64},
 	} {
-		if _, err := NewDLeft(p); !errors.Is(err, ErrParams) {
+		if _, err := NewDLeft(p); !errors.Is(err, errParams) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -402,7 +402,7 @@ func TestForFingerprintSize(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	for name, p := range map[string]Params{"words": ParamsForRemainder(1000, 14), "packed": ParamsForFingerprint(1000, 48)} {
+	for name, p := range map[string]Params{"words": paramsForRemainder(1000, 14), "packed": ParamsForFingerprint(1000, 48)} {
 		f, err := NewDLeft(p)
 		if err != nil {
 			t.Fatal(err)

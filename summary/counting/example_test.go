@@ -41,8 +41,10 @@ func ExampleDLeft() {
 }
 
 // The filter of the paper's section 5: 14-bit remainders, two words a bucket.
-func ExampleParamsForRemainder() {
-	f, err := counting.NewDLeft(counting.ParamsForRemainder(49152, 14))
+func ExampleParamsForFingerprint() {
+	p := counting.ParamsForFingerprint(49152, 48)
+	p.RemainderBits = 14
+	f, err := counting.NewDLeft(p)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,23 +62,23 @@ func ExampleBloom() {
 	c.Remove(7)
 	fmt.Println(c.SizeBytes(), c.Contains(7), c.Count(7), c.Contains(8))
 	fmt.Printf("%d member, rate %.3g\n", c.Len(), c.FalsePositiveRate())
-	c.Reset()
 	for err == nil {
 		err = c.Add(7) // until its counters are full
 	}
 	fmt.Println(c.Len(), errors.Is(err, counting.ErrCounterOverflow))
 	_, err = counting.NewBloomForRate(1000, 2)
-	fmt.Println(errors.Is(err, counting.ErrParams))
+	fmt.Println(err)
 	// Output:
 	// 4800 true 1 false
 	// 1 member, rate 1.1e-22
 	// 15 true
-	// true
+	// counting: bad parameters: 1000 members at rate 2, want 0 or more at a rate between 0 and 1
 }
 
 // A form with 24-bit remainders for 10,000 members: less than one false positive in a million questions.
 func ExampleParams() {
-	p := counting.ParamsForRemainder(10_000, 24)
+	p := counting.ParamsForFingerprint(10_000, 48)
+	p.RemainderBits = 24
 	p.Seed = 42 // in earnest: random, and kept secret
 	f, err := counting.NewDLeft(p)
 	if err != nil {
@@ -85,8 +87,8 @@ func ExampleParams() {
 	fmt.Println(p.Subtables, p.Buckets, p.Cells, p.RemainderBits, p.CounterBits, f.SizeBytes())
 	p.Buckets = 1000 // not a power of two
 	_, err = counting.NewDLeft(p)
-	fmt.Println(errors.Is(err, counting.ErrParams))
+	fmt.Println(err)
 	// Output:
 	// 4 512 8 24 2 53248
-	// true
+	// counting: bad parameters: Buckets is 1000, want a power of two
 }

@@ -24,11 +24,10 @@ const (
 	maxTableBytes  = 1 << 37 // 128 GiB
 )
 
-// ErrParams is matched by every error about parameters out of range.
-var ErrParams = errors.New("counting: bad parameters")
+// errParams begins every error about parameters out of range.
+var errParams = errors.New("counting: bad parameters")
 
-// Params is the form of a [DLeft] filter. ParamsForRemainder and ParamsForFingerprint choose one from the number of
-// members.
+// Params is the form of a [DLeft] filter. ParamsForFingerprint chooses one from the number of members.
 type Params struct {
 	Subtables     int    // d: 1 to 16; 0 means 4
 	Buckets       int    // of each subtable: a power of two, 1 to 2^32
@@ -38,16 +37,12 @@ type Params struct {
 	Seed          uint64 // draws the permutations; who knows it can make members that overflow a bucket: keep it secret
 }
 
-// ParamsForRemainder returns parameters for n members with remainders of r bits. They are the default form with the
-// fewest buckets that keep the average load at 6 of 8 cells or less. The false-positive rate is then at most 24/2^r
-// (section 4). With r = 14 a bucket is two machine words and is compared as such.
-func ParamsForRemainder(n, r int) Params {
-	return Params{Buckets: bucketsFor(n), RemainderBits: r}.withDefaults()
-}
-
 // ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits. They are the default
 // form with the fewest buckets that keep the average load at 6 of 8 cells or less. Remainders have the bits that the
-// bucket's number leaves.
+// bucket's number leaves, so two members never match.
+//
+// With fewer RemainderBits, r, a member takes r+2 bits of each cell, and the false-positive rate is at most 24/2^r
+// (section 4). With r = 14 a bucket is two machine words and is compared as such.
 func ParamsForFingerprint(n, q int) Params {
 	b := bucketsFor(n)
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()
@@ -80,7 +75,7 @@ func (p Params) check() error {
 	var faults []error
 	within := func(name string, v, low int, high int64) {
 		if v < low || int64(v) > high {
-			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
+			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", errParams, name, v, low, high))
 		}
 	}
 	within("Subtables", p.Subtables, 1, maxSubtables)
@@ -88,14 +83,14 @@ func (p Params) check() error {
 	within("Cells", p.Cells, 1, maxCells)
 	within("CounterBits", p.CounterBits, 1, maxCounterBits)
 	if p.Buckets > 0 && p.Buckets&(p.Buckets-1) != 0 {
-		faults = append(faults, fmt.Errorf("%w: Buckets is %d, want a power of two", ErrParams, p.Buckets))
+		faults = append(faults, fmt.Errorf("%w: Buckets is %d, want a power of two", errParams, p.Buckets))
 	}
 	if len(faults) > 0 {
 		return errors.Join(faults...)
 	}
 	within("RemainderBits", p.RemainderBits, 1, int64(min(64-log2(p.Buckets), maxCellBits-p.CounterBits)))
 	if len(faults) == 0 && p.tableBytes() > min(maxTableBytes, math.MaxInt-padding) {
-		return fmt.Errorf("%w: a table of %d bytes, want at most %d", ErrParams, p.tableBytes(), min(maxTableBytes, math.MaxInt-padding))
+		return fmt.Errorf("%w: a table of %d bytes, want at most %d", errParams, p.tableBytes(), min(maxTableBytes, math.MaxInt-padding))
 	}
 	return errors.Join(faults...)
 }

@@ -76,9 +76,9 @@ func formula(v vector) (got float64, known bool) {
 	case "fp_upper_r14":
 		return upper(14), true
 	case "fp_measured_r14":
-		return rate(49152, ParamsForRemainder(49152, 14)), true
+		return rate(49152, paramsForRemainder(49152, 14)), true
 	case "total_bits":
-		f, _ := NewDLeft(ParamsForRemainder(49152, 14))
+		f, _ := NewDLeft(paramsForRemainder(49152, 14))
 		return float64(8 * f.SizeBytes()), true
 	case "cbf_13.5_9", "cbf_9_6":
 		const n = 49152
@@ -92,7 +92,7 @@ func formula(v vector) (got float64, known bool) {
 		return upper(11), true
 	case "dl_r11_bits":
 		n := 3 << 14
-		f, _ := NewDLeft(ParamsForRemainder(n, 11))
+		f, _ := NewDLeft(paramsForRemainder(n, 11))
 		return float64(8*f.SizeBytes()) / float64(n), true
 	case "ratio_r14":
 		return math.Exp2(-in("c")*math.Ln2) / upper(14), true
@@ -142,7 +142,7 @@ func simulate(t testing.TB, trials int) []float64 {
 // churn is the trial of section 5.1: n members, then steps times one removed at random and a new one added.
 func churn(t testing.TB, n, r, steps int, rng *rand.Rand) *DLeft {
 	t.Helper()
-	p := ParamsForRemainder(n, r)
+	p := paramsForRemainder(n, r)
 	p.Seed = rng.Uint64()
 	f, err := NewDLeft(p)
 	if err != nil {
@@ -165,18 +165,25 @@ func churn(t testing.TB, n, r, steps int, rng *rand.Rand) *DLeft {
 			t.Fatal(err)
 		}
 	}
-	if f.Moves() != 0 {
-		t.Errorf("%d buckets would have overflowed at load 6", f.Moves())
+	if f.moves != 0 {
+		t.Errorf("%d buckets would have overflowed at load 6", f.moves)
 	}
 	return f
 }
 
 // tails is the fraction of buckets with at least 0, 1, 2, … fingerprints; none has more than its cells.
 func tails(f *DLeft) []float64 {
-	loads := f.Loads()
+	loads, _ := f.Loads()
 	tails := make([]float64, len(loads)+1)
 	for i := len(loads) - 1; i >= 0; i-- {
 		tails[i] = tails[i+1] + float64(loads[i])/float64(f.buckets())
 	}
 	return tails
+}
+
+// paramsForRemainder is ParamsForFingerprint with remainders of r bits.
+func paramsForRemainder(n, r int) Params {
+	p := ParamsForFingerprint(n, 48)
+	p.RemainderBits = r
+	return p
 }

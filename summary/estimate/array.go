@@ -17,26 +17,26 @@ type Array struct {
 func (a Array) valid() error {
 	switch {
 	case a.Bits < 2:
-		return fmt.Errorf("estimate: Bits %d: %w, at least 2", a.Bits, ErrRange)
+		return fmt.Errorf("estimate: Bits %d: %w, at least 2", a.Bits, errRange)
 	case a.Blocks < 0:
-		return fmt.Errorf("estimate: Blocks %d: %w, at least 0", a.Blocks, ErrRange)
+		return fmt.Errorf("estimate: Blocks %d: %w, at least 0", a.Blocks, errRange)
 	case a.Hashes < 0:
-		return fmt.Errorf("estimate: Hashes %d: %w, at least 0", a.Hashes, ErrRange)
+		return fmt.Errorf("estimate: Hashes %d: %w, at least 0", a.Hashes, errRange)
 	case a.Sample > a.Bits:
-		return fmt.Errorf("estimate: Sample %d: %w, 0 to Bits = %d", a.Sample, ErrRange, a.Bits)
+		return fmt.Errorf("estimate: Sample %d: %w, 0 to Bits = %d", a.Sample, errRange, a.Bits)
 	}
 	return nil
 }
 
 func (a Array) checkCount(name string, t int) error {
 	if t < 0 || float64(t) > a.counted() {
-		return fmt.Errorf("estimate: %s %d: %w, 0 to %.0f bits", name, t, ErrRange, a.counted())
+		return fmt.Errorf("estimate: %s %d: %w, 0 to %.0f bits", name, t, errRange, a.counted())
 	}
 	return nil
 }
 
-// ExpectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
-func (a Array) ExpectedOnes(n float64) float64 {
+// expectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+func (a Array) expectedOnes(n float64) float64 {
 	return float64(-a.counted() * math.Expm1(n*a.perElement()))
 }
 

@@ -20,9 +20,9 @@ func TestErrors(t *testing.T) {
 			_, err := a.Cardinality(5, math.NaN())
 			return err
 		},
-		"Second":      func() error { _, err := a.Intersection(Counts{5, 101, 5}, 0.9); return err },
-		"Both":        func() error { _, err := a.Intersection(Counts{5, 6, 7}, 0.9); return err },
-		"either":      func() error { _, err := a.Union(Counts{60, 60, 10}, 0.9); return err },
+		"Second":      func() error { _, err := a.intersection(Counts{5, 101, 5}, 0.9); return err },
+		"Both":        func() error { _, err := a.intersection(Counts{5, 6, 7}, 0.9); return err },
+		"either":      func() error { _, err := a.Overlap(Counts{60, 60, 10}, 0.9); return err },
 		"known":       func() error { _, err := a.IntersectionKnown(Counts{5, 6, 4}, -1, 5, 0.9); return err },
 		"hits":        func() error { _, err := Hits(6, 5, 0.1, 0.9); return err },
 		"own":         func() error { _, err := Hits(0, -5, 0.1, 0.9); return err },
@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 		"hits' claim": func() error { _, err := Hits(1, 5, 0.1, 0); return err },
 	}
 	for name, f := range failing {
-		if err := f(); !errors.Is(err, ErrRange) {
+		if err := f(); !errors.Is(err, errRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestSaturated(t *testing.T) {
 	if p := math.Exp(-1000 * math.Exp(-one.Low/1000)); math.Abs(p-0.05) > 1e-12 {
 		t.Errorf("full with probability %v at the bound", p)
 	}
-	both, err := a.Intersection(Counts{800, 900, 700}, 0.95)
+	both, err := a.intersection(Counts{800, 900, 700}, 0.95)
 	if err != nil || !both.Saturated || both.Low != 0 || !math.IsInf(both.Value, 1) {
 		t.Errorf("full union: %+v, %v", both, err)
 	}
@@ -60,8 +60,8 @@ func TestSaturated(t *testing.T) {
 func TestSampleOfAll(t *testing.T) {
 	whole, sample := Array{Bits: 4096}, Array{Bits: 4096, Sample: 4096}
 	{
-		a, _ := whole.Intersection(Counts{1000, 1200, 500}, 0.9)
-		b, _ := sample.Intersection(Counts{1000, 1200, 500}, 0.9)
+		a, _ := whole.intersection(Counts{1000, 1200, 500}, 0.9)
+		b, _ := sample.intersection(Counts{1000, 1200, 500}, 0.9)
 		if a != b {
 			t.Errorf("%+v, %+v", a, b)
 		}
@@ -83,12 +83,13 @@ func FuzzInterval(f *testing.F) {
 		{
 			one, err := a.Cardinality(c.First, confidence)
 			check(t, one, err)
-			union, err := a.Union(c, confidence)
+			o, err := a.Overlap(c, confidence)
+			union := o.Union
 			check(t, union, err)
 			if union.Value < one.Value {
 				t.Errorf("union %+v below %+v", union, one)
 			}
-			two, err := a.Intersection(c, confidence)
+			two, err := a.intersection(c, confidence)
 			check(t, two, err)
 			if !two.Saturated && two.High > one.High {
 				t.Errorf("intersection %+v above %+v", two, one)
@@ -114,8 +115,7 @@ func TestNoAllocations(t *testing.T) {
 	allocs := testing.AllocsPerRun(10, func() {
 		{
 			a.Cardinality(c.First, 0.9)
-			a.Union(c, 0.9)
-			a.Intersection(c, 0.9)
+			a.Overlap(c, 0.9)
 		}
 		a.IntersectionKnown(c, 4000, 4000, 0.9)
 		Hits(10, 100, 0.01, 0.9)
@@ -129,6 +129,6 @@ func BenchmarkIntersection(b *testing.B) {
 	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
 	b.ReportAllocs()
 	for b.Loop() {
-		a.Intersection(c, 0.9)
+		a.intersection(c, 0.9)
 	}
 }

@@ -2,7 +2,6 @@ package estimate_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -21,12 +20,12 @@ func ExampleArray_Cardinality() {
 }
 
 // Two such filters, of sets with 2000 elements in common.
-func ExampleArray_Intersection() {
+func ExampleArray_Overlap() {
 	filter := estimate.Array{Bits: 8192, Hashes: 2}
 	counts := estimate.Counts{First: 5107, Second: 5107, Both: 3915}
-	both, _ := filter.Intersection(counts, 0.9)
-	either, _ := filter.Union(counts, 0.9)
-	fmt.Printf("%.0f common, %.0f to %.0f, of %.0f\n", both.Value, both.Low, both.High, either.Value)
+	o, _ := filter.Overlap(counts, 0.9)
+	both := o.Intersection
+	fmt.Printf("%.0f common, %.0f to %.0f, of %.0f\n", both.Value, both.Low, both.High, o.Union.Value)
 	// Output:
 	// 2000 common, 1934 to 2066, of 6000
 }
@@ -45,10 +44,10 @@ func ExampleArray_Common() {
 	n, err := filter.Common(0.9, 3400, 5107, 5107, 5107)
 	fmt.Printf("%.0f common, %.0f to %.0f, %v\n", n.Value, n.Low, n.High, err)
 	_, err = filter.Common(0.9, 6000, 5107, 5107)
-	fmt.Println(errors.Is(err, estimate.ErrRange))
+	fmt.Println(err)
 	// Output:
 	// 1933 common, 1893 to 1973, <nil>
-	// true
+	// estimate: all 6000: out of range, 0 to 5107
 }
 
 // The ones of two filters and of their AND, when the sizes of both sets are known besides.

@@ -9,11 +9,11 @@ import "fmt"
 func Hits(hits, own int, f, confidence float64) (Interval, error) {
 	switch {
 	case own < 0:
-		return Interval{}, fmt.Errorf("estimate: own %d: %w, at least 0", own, ErrRange)
+		return Interval{}, fmt.Errorf("estimate: own %d: %w, at least 0", own, errRange)
 	case hits < 0 || hits > own:
-		return Interval{}, fmt.Errorf("estimate: hits %d: %w, 0 to own = %d", hits, ErrRange, own)
+		return Interval{}, fmt.Errorf("estimate: hits %d: %w, 0 to own = %d", hits, errRange, own)
 	case !(f >= 0 && f <= 1):
-		return Interval{}, fmt.Errorf("estimate: f %v: %w [0, 1]", f, ErrRange)
+		return Interval{}, fmt.Errorf("estimate: f %v: %w [0, 1]", f, errRange)
 	}
 	if err := checkConfidence(confidence); err != nil {
 		return Interval{}, err

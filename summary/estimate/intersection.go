@@ -13,17 +13,27 @@ type Counts struct {
 // either is the number of ones in the OR of the two filters.
 func (c Counts) either() int { return c.First + c.Second - c.Both }
 
-// Union estimates the number of elements in either set.
-func (a Array) Union(c Counts, confidence float64) (Interval, error) {
-	if err := a.checkCounts(c, confidence); err != nil {
-		return Interval{}, err
+// Overlap estimates how many elements two sets share, from the ones counted in their filters. N1 and N2 are estimates,
+// too. A union or intersection that cannot be known is saturated, and Jaccard and Containment are then 0. It is an
+// error if the counts cannot be those of two such filters. O(1).
+func (a Array) Overlap(c Counts, confidence float64) (Overlap, error) {
+	both, err := a.intersection(c, confidence)
+	if err != nil {
+		return Overlap{}, err
 	}
-	return a.cardinality(float64(c.either()), confidence), nil
+	either := a.cardinality(float64(c.either()), confidence)
+	first, second := a.cardinality(float64(c.First), confidence), a.cardinality(float64(c.Second), confidence)
+	o := Overlap{N1: first.Value, N2: second.Value, Intersection: both, Union: either, Method: "ones of both filters and of their AND"}
+	if !both.Saturated && !either.Saturated && either.Value > 0 {
+		o.Jaccard = both.Value / either.Value
+		o.Containment = both.Value / max(o.N1, both.Value)
+	}
+	return o, nil
 }
 
-// Intersection estimates the number of elements in both sets (equation 6 of the paper). Nothing is below 0, and nothing
+// intersection estimates the number of elements in both sets (equation 6 of the paper). Nothing is below 0, and nothing
 // above what the smaller set may have. When the two filters together are full it is saturated, with Low 0.
-func (a Array) Intersection(c Counts, confidence float64) (Interval, error) {
+func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
 	}
@@ -41,7 +51,7 @@ func (a Array) common(c Counts) float64 {
 	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 
-// intersectionDeviation is the standard deviation of the value of [Array.Intersection] for sets of n1 and n2
+// intersectionDeviation is the standard deviation of the value of [Array.Overlap] for sets of n1 and n2
 // elements, n12 of them common (delta method).
 func (a Array) intersectionDeviation(n1, n2, n12 float64) float64 {
 	return math.Sqrt(a.intersectionVariance(loads{a.load(n1), a.load(n2), a.load(n12)}))
@@ -70,7 +80,7 @@ func (a Array) checkCounts(c Counts, confidence float64) error {
 		return err
 	}
 	if c.Both < 0 || c.Both > min(c.First, c.Second) {
-		return fmt.Errorf("estimate: Both %d: %w, 0 to %d", c.Both, ErrRange, min(c.First, c.Second))
+		return fmt.Errorf("estimate: Both %d: %w, 0 to %d", c.Both, errRange, min(c.First, c.Second))
 	}
 	return a.checkCount("First+Second-Both", c.either())
 }

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// ErrRange is wrapped by every error about a parameter out of its range.
-var ErrRange = errors.New("out of range")
+// errRange is in every error of this package: each names a parameter out of its range.
+var errRange = errors.New("out of range")
 
 // Interval is an estimate: the value, and the bounds within which the truth lies with the stated confidence.
 type Interval struct {
@@ -74,7 +74,7 @@ func (i Interval) clip(topValue, top float64) Interval {
 
 func checkConfidence(confidence float64) error {
 	if !(confidence > 0 && confidence < 1) {
-		return fmt.Errorf("estimate: confidence %v: %w (0, 1)", confidence, ErrRange)
+		return fmt.Errorf("estimate: confidence %v: %w (0, 1)", confidence, errRange)
 	}
 	return nil
 }

@@ -7,14 +7,14 @@ import (
 
 // IntersectionKnown estimates the number of elements that two sets of exactly n1 and n2 elements have in common. The
 // size of each set is known, so the error of its count is, too. The union is likely off by a known share of these
-// errors (control variates). So it is at least as good as [Array.Intersection], and much better for sets that are
+// errors (control variates). So it is at least as good as [Array.Overlap], and much better for sets that are
 // nearly equal. The interval is normal.
 func (a Array) IntersectionKnown(c Counts, n1, n2, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
 	}
 	if !(n1 >= 0 && n2 >= 0) {
-		return Interval{}, fmt.Errorf("estimate: known sizes %v, %v: %w, at least 0", n1, n2, ErrRange)
+		return Interval{}, fmt.Errorf("estimate: known sizes %v, %v: %w, at least 0", n1, n2, errRange)
 	}
 	if float64(c.either()) >= a.counted() {
 		return saturated(0, confidence), nil

@@ -8,7 +8,7 @@ import (
 // Common estimates the number of elements that several sets have in common, from the ones counted in each filter and in
 // the AND of all. It carries Lemma 3 to more than two filters, which the paper leaves to the reader. A bit of the AND
 // is set by a common element, or by others in all filters. Elements that only some of the sets share count as
-// different, so they make the estimate too high. For two filters it is the value of [Array.Intersection]. The interval
+// different, so they make the estimate too high. For two filters it is the value of [Array.Overlap]. The interval
 // is normal, by the delta method. It is saturated if the AND is full.
 func (a Array) Common(confidence float64, all int, each ...int) (Interval, error) {
 	n, err := a.commonOf(all, each)
@@ -32,7 +32,7 @@ func (a Array) Common(confidence float64, all int, each ...int) (Interval, error
 // elements set, and that of the bits which others set in all filters by chance. The others' bits are random sets of
 // known sizes among the m-s places left. So their AND has the variance (m-s) q (1 - q(1 + Σ(1/p-1))), q = Πp.
 func (a Array) commonVariance(n float64, each []int) float64 {
-	m, s := a.counted(), a.ExpectedOnes(n)
+	m, s := a.counted(), a.expectedOnes(n)
 	rest := m - s
 	q, odds, slope := 1.0, 1.0, 0.0 // slope: how q changes with s, as a part of it
 	for _, t := range each {
@@ -64,7 +64,7 @@ func (a Array) commonOf(all int, each []int) (float64, error) {
 		return 0, err
 	}
 	if len(each) == 0 {
-		return 0, fmt.Errorf("estimate: 0 filters: %w, at least 1", ErrRange)
+		return 0, fmt.Errorf("estimate: 0 filters: %w, at least 1", errRange)
 	}
 	least := math.MaxInt
 	for i, t := range each {
@@ -74,7 +74,7 @@ func (a Array) commonOf(all int, each []int) (float64, error) {
 		least = min(least, t)
 	}
 	if all < 0 || all > least {
-		return 0, fmt.Errorf("estimate: all %d: %w, 0 to %d", all, ErrRange, least)
+		return 0, fmt.Errorf("estimate: all %d: %w, 0 to %d", all, errRange, least)
 	}
 	m := a.counted()
 	enough := func(s float64) bool { // whether s ones of common elements lead to all ones or more

@@ -12,7 +12,7 @@ import (
 func TestCommonOfTwo(t *testing.T) {
 	a := Array{Bits: 2048, Blocks: 4}
 	for _, c := range []Counts{{4000, 3000, 2000}, {5000, 5000, 4999}, {100, 8000, 99}, {10, 20, 0}, {10, 20, 10}} {
-		two, err := a.Intersection(c, 0.9)
+		two, err := a.intersection(c, 0.9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestCommonErrors(t *testing.T) {
 		"all":        func() (Interval, error) { return a.Common(0.9, 3, 2, 5) },
 		"confidence": func() (Interval, error) { return a.Common(1, 1, 2, 5) },
 	} {
-		if _, err := f(); !errors.Is(err, ErrRange) {
+		if _, err := f(); !errors.Is(err, errRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -62,7 +62,7 @@ func simulate(s setting, trials int) (r result) {
 			one, err := s.array.Cardinality(c.First, confidence)
 			must(err)
 			r.set[i] += holds(one, s.n1)
-			normal, err := s.array.Intersection(c, confidence)
+			normal, err := s.array.intersection(c, confidence)
 			must(err)
 			known, err := s.array.IntersectionKnown(c, float64(s.n1), float64(s.n2), confidence)
 			must(err)

@@ -52,13 +52,13 @@ func compute(t *testing.T, v vector) []float64 {
 	case has("_bounds"), is("thm"): // package papers has them
 		return nil
 	case is("T3_density"):
-		return []float64{a.ExpectedOnes(in.N) / float64(in.M)}
+		return []float64{a.expectedOnes(in.N) / float64(in.M)}
 	case is("T3_avgrelerr"):
 		return []float64{math.Sqrt(2/math.Pi) * a.cardinalityDeviation(in.N) / in.N}
 	case is("Sinv_"):
 		return []float64{a.elements(float64(in.T))}
 	case is("S_n"):
-		return []float64{a.ExpectedOnes(in.N)}
+		return []float64{a.expectedOnes(in.N)}
 	case is("delta_sd"):
 		return []float64{math.Sqrt(a.covariance(a.loadOf(float64(in.T))))}
 	case is("saturated"):
@@ -68,11 +68,11 @@ func compute(t *testing.T, v vector) []float64 {
 		}
 		return []float64{i.Low}
 	case has("_density"):
-		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
+		t1, t2 := a.expectedOnes(in.N1), a.expectedOnes(in.N2)
 		return []float64{bothOnes(a, t1, t2, in.N12) / float64(in.M)}
 	case has("_rbits"):
-		t1, t2 := a.ExpectedOnes(in.N1), a.ExpectedOnes(in.N2)
-		return []float64{1 - a.ExpectedOnes(in.N12)/bothOnes(a, t1, t2, in.N12)}
+		t1, t2 := a.expectedOnes(in.N1), a.expectedOnes(in.N2)
+		return []float64{1 - a.expectedOnes(in.N12)/bothOnes(a, t1, t2, in.N12)}
 	case is("T45_avgrelerr"):
 		return []float64{math.Sqrt(2/math.Pi) * a.intersectionDeviation(in.N1, in.N2, in.N12) / in.N12}
 	case is("T45_std"):
@@ -93,7 +93,7 @@ func compute(t *testing.T, v vector) []float64 {
 // bothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
 // common (Lemma 3).
 func bothOnes(a Array, t1, t2, n float64) float64 {
-	s, m := a.ExpectedOnes(n), a.counted()
+	s, m := a.expectedOnes(n), a.counted()
 	return (t1*t2 + s*(m-t1-t2)) / (m - s)
 }
 

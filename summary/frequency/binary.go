@@ -7,8 +7,8 @@ import (
 	"hash/crc32"
 )
 
-// ErrMalformed is matched by every error about bytes that no Sketch encodes to.
-var ErrMalformed = errors.New("frequency: malformed bytes")
+// errMalformed begins every error of UnmarshalBinary.
+var errMalformed = errors.New("frequency: malformed bytes")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -36,18 +36,18 @@ func (s *Sketch) appendBinary(b []byte) ([]byte, error) {
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
-	return s.appendBinary(make([]byte, 0, header+s.SizeBytes()+crc32.Size))
+	return s.appendBinary(make([]byte, 0, header+4*len(s.counts)+crc32.Size))
 }
 
 // UnmarshalBinary replaces the sketch by the one encoded in all of b. It allocates no more than about
-// len(b); an error matches ErrMalformed and leaves the sketch unchanged.
+// len(b); an error says what is wrong and leaves the sketch unchanged.
 func (s *Sketch) UnmarshalBinary(b []byte) error {
 	if len(b) < header+crc32.Size || string(b[:4]) != magic {
-		return fmt.Errorf("%w: no count-min header", ErrMalformed)
+		return fmt.Errorf("%w: no count-min header", errMalformed)
 	}
 	sum := binary.LittleEndian.Uint32(b[len(b)-crc32.Size:])
 	if b = b[:len(b)-crc32.Size]; crc32.Checksum(b, castagnoli) != sum {
-		return fmt.Errorf("%w: checksum differs", ErrMalformed)
+		return fmt.Errorf("%w: checksum differs", errMalformed)
 	}
 	p := Params{
 		Width:  int(binary.LittleEndian.Uint32(b[4:])),
@@ -58,14 +58,14 @@ func (s *Sketch) UnmarshalBinary(b []byte) error {
 	total := binary.LittleEndian.Uint64(b[20:])
 	b = b[header:]
 	if err := p.check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	if want := 4 * p.Width * p.Depth * p.Copies; want != len(b) {
-		return fmt.Errorf("%w: %d bytes of counters, want %d", ErrMalformed, len(b), want)
+		return fmt.Errorf("%w: %d bytes of counters, want %d", errMalformed, len(b), want)
 	}
 	read, err := New(p)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	for i := range read.counts {
 		read.counts[i] = binary.LittleEndian.Uint32(b[4*i:])

@@ -29,10 +29,10 @@ const (
 )
 
 var (
-	// ErrParams is matched by every error about parameters out of range.
-	ErrParams = errors.New("frequency: bad parameters")
-	// ErrMismatch is matched when sketches of different form or seed are merged.
-	ErrMismatch = errors.New("frequency: sketches differ")
+	// errParams begins every error about parameters out of range.
+	errParams = errors.New("frequency: bad parameters")
+	// errMismatch begins every error of Merge.
+	errMismatch = errors.New("frequency: sketches differ")
 )
 
 // Params is the form of a Sketch. ParamsForError chooses one.
@@ -46,16 +46,16 @@ type Params struct {
 // ParamsForError returns parameters for an error: with probability at most delta, an estimate is too high by more than
 // eps times the sum of all counts. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
 // and d = ln(1/(eps(1-1/2e²))) rounded up. With these the probability is at most eps; ln(1/delta)/ln(1/eps) copies,
-// rounded up, bring it to delta. The error matches ErrParams.
+// rounded up, bring it to delta. An error names the number out of range.
 func ParamsForError(eps, delta float64) (Params, error) {
 	if !(eps > 0 && eps < 1) {
-		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", ErrParams, eps)
+		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", errParams, eps)
 	}
 	if !(delta > 0 && delta < 1) {
-		return Params{}, fmt.Errorf("%w: delta is %v, want between 0 and 1", ErrParams, delta)
+		return Params{}, fmt.Errorf("%w: delta is %v, want between 0 and 1", errParams, delta)
 	}
 	if 2*math.E/eps > maxWidth/2 {
-		return Params{}, fmt.Errorf("%w: eps is %v, want at least %.3g", ErrParams, eps, 4*math.E/maxWidth)
+		return Params{}, fmt.Errorf("%w: eps is %v, want at least %.3g", errParams, eps, 4*math.E/maxWidth)
 	}
 	p := Params{
 		Width:  nextPrime(int(math.Ceil(2 * math.E / eps))),
@@ -69,7 +69,7 @@ func (p Params) check() error {
 	var faults []error
 	within := func(name string, v, low, high int) {
 		if v < low || v > high {
-			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", ErrParams, name, v, low, high))
+			faults = append(faults, fmt.Errorf("%w: %s is %d, want %d to %d", errParams, name, v, low, high))
 		}
 	}
 	within("Width", p.Width, 2, maxWidth)
@@ -79,14 +79,14 @@ func (p Params) check() error {
 		return errors.Join(faults...)
 	}
 	if !isPrime(p.Width) {
-		faults = append(faults, fmt.Errorf("%w: Width is %d, want a prime", ErrParams, p.Width))
+		faults = append(faults, fmt.Errorf("%w: Width is %d, want a prime", errParams, p.Width))
 	}
 	if p.Depth > p.Width { // beyond it rows repeat
-		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", ErrParams, p.Depth, p.Width))
+		faults = append(faults, fmt.Errorf("%w: Depth is %d, want at most Width, %d", errParams, p.Depth, p.Width))
 	}
 	const most = min(maxCounters, math.MaxInt/4) // four bytes each
 	if n := int64(p.Width) * int64(p.Depth) * int64(p.Copies); n > most {
-		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", ErrParams, n, int64(most)))
+		faults = append(faults, fmt.Errorf("%w: %d counters, want at most %d", errParams, n, int64(most)))
 	}
 	return errors.Join(faults...)
 }
@@ -99,7 +99,7 @@ type Sketch struct {
 	total  uint64
 }
 
-// New returns an empty sketch, or an error that matches ErrParams and names the parameters at fault.
+// New returns an empty sketch, or an error that names the parameters at fault.
 func New(p Params) (*Sketch, error) {
 	if p.Copies == 0 {
 		p.Copies = 1
@@ -112,9 +112,6 @@ func New(p Params) (*Sketch, error) {
 
 // Total is the sum of all counts added (the norm that the error is measured by), halved by Halve.
 func (s *Sketch) Total() uint64 { return s.total }
-
-// SizeBytes is the memory of the counters.
-func (s *Sketch) SizeBytes() int { return 4 * len(s.counts) }
 
 // Add counts key n more times. Counters end at 2³²-1 and stay there.
 func (s *Sketch) Add(key uint64, n uint32) {
@@ -156,11 +153,11 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 
 // Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been
 // added here. After AddConservative it is not. Estimates are still never too low, and never above those of Add. But
-// they may be higher than if all had been added conservatively here. The error matches ErrMismatch and says what
+// they may be higher than if all had been added conservatively here. An error says what
 // differs.
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
-		return fmt.Errorf("%w: %s", ErrMismatch, difference(s.p, o.p))
+		return fmt.Errorf("%w: %s", errMismatch, difference(s.p, o.p))
 	}
 	for i, c := range o.counts {
 		s.counts[i] = addSaturated(s.counts[i], c)
@@ -189,12 +186,6 @@ func (s *Sketch) Halve() {
 		s.counts[i] /= 2
 	}
 	s.total -= s.total / 2
-}
-
-// Reset forgets everything.
-func (s *Sketch) Reset() {
-	clear(s.counts)
-	s.total = 0
 }
 
 func addSaturated(a, b uint32) uint32 {

@@ -223,7 +223,7 @@ func TestMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Merge(o); !errors.Is(err, ErrMismatch) || !strings.Contains(err.Error(), what) {
+		if err := a.Merge(o); !errors.Is(err, errMismatch) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -279,12 +279,12 @@ func TestBadParams(t *testing.T) {
 		{Width: 101, Depth: 3, Copies: -1},
 		{Width: 268435399, Depth: 60},
 	} {
-		if _, err := New(p); !errors.Is(err, ErrParams) {
+		if _, err := New(p); !errors.Is(err, errParams) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
 	for _, ed := range [][2]float64{{0, .1}, {1, .1}, {.1, 0}, {.1, 1}, {math.NaN(), .1}, {1e-12, .1}, {.5, 1e-300}} {
-		if _, err := ParamsForError(ed[0], ed[1]); !errors.Is(err, ErrParams) {
+		if _, err := ParamsForError(ed[0], ed[1]); !errors.Is(err, errParams) {
 			t.Errorf("%v: %v", ed, err)
 		}
 	}
@@ -329,11 +329,11 @@ func TestBinary(t *testing.T) {
 		t.Errorf("%x", data)
 	}
 	for n := range data {
-		if err := s.UnmarshalBinary(data[:n]); !errors.Is(err, ErrMalformed) {
+		if err := s.UnmarshalBinary(data[:n]); !errors.Is(err, errMalformed) {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
 	}
-	if err := s.UnmarshalBinary(append(bytes.Clone(data), 0)); !errors.Is(err, ErrMalformed) {
+	if err := s.UnmarshalBinary(append(bytes.Clone(data), 0)); !errors.Is(err, errMalformed) {
 		t.Errorf("a byte too many: %v", err)
 	}
 	if now, _ := s.MarshalBinary(); !bytes.Equal(now, data) {
@@ -348,7 +348,7 @@ func FuzzUnmarshal(f *testing.F) {
 		data = binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
 		var s Sketch
 		if err := s.UnmarshalBinary(data); err != nil {
-			if !errors.Is(err, ErrMalformed) {
+			if !errors.Is(err, errMalformed) {
 				t.Fatal(err)
 			}
 			return

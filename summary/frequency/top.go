@@ -23,10 +23,10 @@ type hitter struct {
 	count uint32
 }
 
-// NewTop returns an empty Top of k keys, at least one, that counts in a sketch of form p. The error matches ErrParams.
+// NewTop returns an empty Top of k keys, at least one, that counts in a sketch of form p.
 func NewTop(k int, p Params) (*Top, error) {
 	if k < 1 {
-		return nil, fmt.Errorf("%w: a top of %d keys, want at least 1", ErrParams, k)
+		return nil, fmt.Errorf("%w: a top of %d keys, want at least 1", errParams, k)
 	}
 	s, err := New(p)
 	if err != nil {
@@ -102,11 +102,4 @@ func (t *Top) All() iter.Seq2[uint64, uint32] {
 			}
 		}
 	}
-}
-
-// Reset forgets everything.
-func (t *Top) Reset() {
-	t.sketch.Reset()
-	t.heap = t.heap[:0]
-	clear(t.at)
 }

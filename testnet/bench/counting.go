@@ -115,7 +115,8 @@ func fingerprint(key []byte) uint64 {
 }
 
 func filledDLeft(keys [][]byte) *counting.DLeft {
-	p := counting.ParamsForRemainder(len(keys), 14)
+	p := counting.ParamsForFingerprint(len(keys), 48)
+	p.RemainderBits = 14
 	p.Seed = 1
 	f := must(counting.NewDLeft(p))
 	fill(f, keys)

@@ -20,7 +20,7 @@ const (
 // filterArea: adding and asking, the hash of the key included, at 10.5 bits a key.
 func filterArea(b *bench) {
 	const bits = uint64(bitsAKey * filterKeys)
-	p := must(bloom.ParamsForBits(filterKeys, bits))
+	p := must(bloom.Goal{Keys: filterKeys, Bits: bits}.Params())
 	keys, others := randomKeys(1, filterKeys), randomKeys(2, filterKeys)
 
 	_, k := bitsblooms.EstimateParameters(filterKeys, p.FalsePositiveRate(filterKeys))
@@ -117,7 +117,7 @@ func falsePositiveRate(b *bench, f *bloom.Filter) {
 // batchLookup: a filter of 10M keys, larger than the caches, and a batch of a million keys, half of them members.
 func batchLookup(b *bench) {
 	const keys, asked = 10_000_000, 1_000_000
-	p := must(bloom.ParamsForBits(keys, uint64(math.Round(bitsAKey*keys))))
+	p := must(bloom.Goal{Keys: keys, Bits: uint64(math.Round(bitsAKey * keys))}.Params())
 	ours := must(bloom.New(p))
 	blob := blobloom.NewOptimized(blobloom.Config{Capacity: keys, FPRate: p.FalsePositiveRate(keys)})
 	var members [][]byte

@@ -35,7 +35,7 @@ func arrayOf(p printed) estimate.Array {
 
 func (s *session) cardinalityFormulas() {
 	for _, p := range printedOf("cardinality") {
-		a := arrayOf(p)
+		a := papers.Array{Array: arrayOf(p)}
 		switch {
 		case strings.Contains(p.Name, "density"):
 			s.formula(p.Name, a.ExpectedOnes(p.in("n"))/float64(a.Bits))
@@ -45,7 +45,7 @@ func (s *session) cardinalityFormulas() {
 			if t := p.in("t") + p.in("t_total"); t > 0 {
 				ones = int(t)
 			}
-			x := papers.Array{Array: a}.CardinalityPrinted(float64(ones), p.in("confidence"))
+			x := a.CardinalityPrinted(float64(ones), p.in("confidence"))
 			s.formula(p.Name, x.Low, x.High)
 		}
 	}

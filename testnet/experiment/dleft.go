@@ -31,7 +31,8 @@ func dleftTasks(s *session) []task {
 }
 
 func newDLeft(n, r int, seed uint64) *counting.DLeft {
-	p := counting.ParamsForRemainder(n, r)
+	p := counting.ParamsForFingerprint(n, 48)
+	p.RemainderBits = r
 	p.Seed = seed
 	return must(counting.NewDLeft(p))
 }
@@ -95,8 +96,8 @@ func churnTrial(rng *rand.Rand, n, steps int) churned {
 			return churned{failed: true}
 		}
 	}
-	result := churned{tails: make([]float64, 10), moves: f.Moves()}
-	loads := f.Loads()
+	loads, moves := f.Loads()
+	result := churned{tails: make([]float64, 10), moves: moves}
 	for i := len(loads) - 1; i >= 0; i-- {
 		result.tails[i] = result.tails[i+1] + float64(loads[i])/8192
 	}

@@ -21,7 +21,7 @@ var dynamic = experiment{
 // dynamicFor configures both structures for a rate, as section 4 does: the standard filter first, then the D-BBF with
 // batches of its length.
 func dynamicFor(rate float64) (bloom.Params, bloom.DynamicParams) {
-	p := must(bloom.ParamsForRate(dynamicKeys, rate))
+	p := must(bloom.Goal{Keys: dynamicKeys, Rate: rate}.Params())
 	return p, must(bloom.DynamicForBits(p.Bits(), rate, false))
 }
 
@@ -78,8 +78,11 @@ func (s *session) growDynamic(target float64) {
 			for d.Len() < n {
 				d.AddHash(randomHash(rng))
 			}
-			cut := d.Clone()
-			cut.Reduce(target)
+			cut := must(bloom.NewDynamic(params))
+			if err := cut.Merge(d); err != nil {
+				panic(err) // of one form
+			}
+			cut.Truncate(fewestBlocks(params, n, target))
 			rates[i] = falsePositives(rng, cut.ContainsHash, 100_000)
 		}
 		return rates

@@ -32,13 +32,13 @@ func reductionTasks(s *session) []task {
 	return []task{
 		{0, func() {
 			s.formula("fig1_bbf_1024K", partitioned(8).FalsePositiveRate(reductionKeys))
-			s.formula("fig1_opt_1024K", must(bloom.ParamsForBits(reductionKeys, 8*reductionBlock)).FalsePositiveRate(reductionKeys))
+			s.formula("fig1_opt_1024K", must(bloom.Goal{Keys: reductionKeys, Bits: 8 * reductionBlock}.Params()).FalsePositiveRate(reductionKeys))
 			s.formula("fig1_folded_1024K", standard(8*reductionBlock, foldable.Hashes).FalsePositiveRate(reductionKeys))
 		}},
 		{4, func() { s.reduce("BBF, blocks dropped", "fig1_bbf_1024K", partitioned(reductionMost), dropBlocks) }},
 		{4, func() { s.reduce("standard, folded", "fig1_folded_1024K", foldable, fold) }},
 		{1, func() {
-			p := must(bloom.ParamsForBits(reductionKeys, 8*reductionBlock))
+			p := must(bloom.Goal{Keys: reductionKeys, Bits: 8 * reductionBlock}.Params())
 			s.measured("fig1_opt_1024K", sampleOf(trials(s, "optimal", 10, func(rng *rand.Rand) float64 {
 				return falsePositives(rng, randomFilter(rng, p, reductionKeys).ContainsHash, 200_000)
 			})))
@@ -96,7 +96,7 @@ func reductionFigures(s *session) []report.Figure {
 		X:     "length, Kbit", Y: "false-positive probability", LogX: true,
 		Lines: []report.Line{
 			rates("standard, optimal for each length", func(b int) float64 {
-				return must(bloom.ParamsForBits(reductionKeys, uint64(b)*reductionBlock)).FalsePositiveRate(reductionKeys)
+				return must(bloom.Goal{Keys: reductionKeys, Bits: uint64(b) * reductionBlock}.Params()).FalsePositiveRate(reductionKeys)
 			}),
 			rates("BBF, blocks dropped", func(b int) float64 { return partitioned(b).FalsePositiveRate(reductionKeys) }),
 			folded,

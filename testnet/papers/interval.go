@@ -22,13 +22,23 @@ func (a Array) counted() float64 {
 	return float64(l) * float64(max(a.Blocks, 1))
 }
 
+// ExpectedOnes is the expected number of ones counted after n elements (Ŝ(n), Lemmas 1 and 4).
+func (a Array) ExpectedOnes(n float64) float64 {
+	return -a.counted() * math.Expm1(n*a.perElement())
+}
+
+// perElement is the logarithm of the probability that an element leaves a bit as it is.
+func (a Array) perElement() float64 {
+	return float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits))
+}
+
 // Elements is the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3), +Inf when all
 // bits are ones.
 func (a Array) Elements(t float64) float64 {
 	if t >= a.counted() {
 		return math.Inf(1)
 	}
-	return math.Log1p(-t/a.counted()) / (float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits)))
+	return math.Log1p(-t/a.counted()) / a.perElement()
 }
 
 // BothOnes is the expected number of ones in the AND of two filters (Lemma 3). The filters have t1 and t2 ones, and

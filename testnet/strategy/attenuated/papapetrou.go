@@ -61,7 +61,7 @@ func (r *reducedRun) filter(p strategy.ID) *bloom.Filter {
 		return f
 	}
 	collection := r.world.Collection(p)
-	params, err := bloom.PartitionedForBits(max(1, len(collection)), r.blockBits(len(collection))*reducedMost)
+	params, err := bloom.Goal{Keys: max(1, len(collection)), Bits: r.blockBits(len(collection)) * reducedMost, Partitioned: true}.Params()
 	if err != nil {
 		panic(err) // a block has a bit at least
 	}

@@ -231,7 +231,7 @@ func (r *run) applyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (
 		return nil, err
 	}
 	if base != old.Header().Epoch || parts > old.Parts() {
-		return nil, fmt.Errorf("strategy: venn: delta to %v: %w", base, summary.ErrBase)
+		return nil, fmt.Errorf("strategy: venn: delta to %v: %w", base, summary.ErrNoDelta)
 	}
 	return r.prefix(h, parts), nil
 }
