@@ -31,7 +31,8 @@ func (o *Overlay) acquaint(now time.Duration) {
 	if to, ok := o.seek(now); ok {
 		s.nextAsk = now + seekEvery
 		q := o.inquiry(to.Peer)
-		q.Near, q.Known, q.Least = true, o.knownNearest(), math.MaxUint16 // nobody alike: these are those near
+		similar := o.similar()
+		q.Near, q.Nearer, q.Known, q.Least = true, true, o.knownNearest(similar), o.least(similar)
 		o.ask(to, q)
 		return
 	}
@@ -48,10 +49,10 @@ func (o *Overlay) acquaint(now time.Duration) {
 	}
 	s.nextAsk = now + s.gossip.Asked()
 	if o.exchange.IsLinked(to.Peer) {
-		s.links[to.Peer] = true
+		s.links[to.Peer] = now
 	}
 	q := o.inquiry(to.Peer)
-	q.Near, q.Known, q.Least = near, o.knownTo(similar, near), uint16(math.MaxUint16*min(1, o.bar(similar)))
+	q.Near, q.Known, q.Least = near, o.knownTo(similar, near), o.least(similar)
 	o.ask(to, q)
 }
 
@@ -62,12 +63,12 @@ func (o *Overlay) ask(to Record, q Inquiry) {
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
-// similar returns the entries with overlap, the most similar first. Those that cannot be dialled just now are among
-// them: else others would name them again and again.
+// similar returns the entries that have keys in common with us beyond doubt, the most similar first. Those that cannot be
+// dialled just now are among them: else others would name them again and again.
 func (o *Overlay) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range o.directory.Others() {
-		if e != nil && e.Held() != nil && e.Share().Value > 0 && !e.Covered() && !e.Refuted() {
+		if e != nil && e.Held() != nil && e.Share().Low > 0 && !e.Covered() && !e.Refuted() {
 			out = append(out, e)
 		}
 	}
@@ -120,7 +121,7 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 		}
 	default:
 		if linked := o.linkedAlike(similar); len(linked) > 0 {
-			return linked[s.gossip.Pick(len(linked), o.cfg.Rand)].Record(), true
+			return linked[0].Record(), true
 		}
 		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
 	}
@@ -136,13 +137,16 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 }
 
 // linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
-// them costs no connection.
+// them costs no connection. Who was not asked for longest comes first: it has had the most time to learn of others.
 func (o *Overlay) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
 		if 2*e.Share().Value >= similar[0].Share().Value && o.exchange.IsLinked(e.Peer()) {
 			out = append(out, e)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *directory.Entry) int {
+		return cmp.Compare(o.scope.links[a.Peer()], o.scope.links[b.Peer()])
+	})
 	return out
 }
 
@@ -150,7 +154,7 @@ func (o *Overlay) linkedAlike(similar []*directory.Entry) (out []*directory.Entr
 func (o *Overlay) unaskedLink() (Record, bool) {
 	var all []Record
 	for _, p := range o.exchange.Linked() {
-		if r, ok := o.Record(p); ok && !o.scope.links[p] {
+		if r, ok := o.Record(p); ok && o.scope.links[p] == 0 {
 			all = append(all, r)
 		}
 	}
@@ -217,13 +221,18 @@ func nearest(p coverage.Place, all iter.Seq[located], n int) []located {
 	return out
 }
 
+// least is the bar as an inquiry says it.
+func (o *Overlay) least(similar []*directory.Entry) uint16 {
+	return uint16(math.MaxUint16 * min(1, o.bar(similar)))
+}
+
 // bar is the overlap from which a peer is of interest. That is clearly more than the least similar peer has for which
 // there is room. As long as rounds bring better peers, it is not far less than the most similar one has.
 func (o *Overlay) bar(similar []*directory.Entry) float64 {
 	if len(similar) == 0 {
-		return 0
+		return leastAlike
 	}
-	bar := o.scope.gossip.Bar(similar[0].Share().Value)
+	bar := max(leastAlike, o.scope.gossip.Bar(similar[0].Share().Value))
 	left := o.similarRoom()
 	for _, e := range similar {
 		if o.exchange.IsLinked(e.Peer()) || o.ownRange().Contains(o.directory.Place(e)) {
@@ -271,14 +280,21 @@ func (o *Overlay) inquiry(to PeerID) Inquiry {
 	return q
 }
 
-// knownNearest lists the few known peers that are nearest to us, by place.
-func (o *Overlay) knownNearest() []KnownOrigin {
-	var out []KnownOrigin
+// knownNearest lists the few known peers that are nearest to us and the similar, by place.
+func (o *Overlay) knownNearest(similar []*directory.Entry) []KnownOrigin {
+	out := o.knownTo(similar, false)
 	for _, l := range nearest(o.scope.place, o.askable(), nearKnown) {
 		out = append(out, KnownOrigin{Place: uint32(l.place >> 32)})
 	}
-	slices.SortFunc(out, func(a, b KnownOrigin) int { return cmp.Compare(a.Place, b.Place) })
-	return slices.CompactFunc(out, func(a, b KnownOrigin) bool { return a.Place == b.Place })
+	return sortKnown(out)
+}
+
+// sortKnown sorts by place, and leaves of those at one place the latest.
+func sortKnown(all []KnownOrigin) []KnownOrigin {
+	slices.SortFunc(all, func(a, b KnownOrigin) int {
+		return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(b.Sequence, a.Sequence))
+	})
+	return slices.CompactFunc(all, func(a, b KnownOrigin) bool { return a.Place == b.Place })
 }
 
 // knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
@@ -300,8 +316,7 @@ func (o *Overlay) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 			list(e)
 		}
 	}
-	slices.SortFunc(out, func(a, b KnownOrigin) int { return cmp.Compare(a.Place, b.Place) })
-	return slices.CompactFunc(out, func(a, b KnownOrigin) bool { return a.Place == b.Place })
+	return sortKnown(out)
 }
 
 // lacking is a bitmap of ranges of a depth.
@@ -337,7 +352,7 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	if q.Near {
 		o.scope.seeker.asks(in.From)
 		within := uint64(math.MaxUint64)
-		if q.Least == math.MaxUint16 { // a search names those nearest to the asker, no others
+		if q.Nearer {
 			within = nearness(asker, known)
 		}
 		out.Peers = o.namesNear(coverage.Around(asker, q.Depth), within, asker, in.From, known)
@@ -444,7 +459,7 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 			}
 		}
 		common, ok := samples.With(o.cfg.Sample(e.Held()), Confidence)
-		if share := common.Value / max(1, n); ok && share > least {
+		if share := common.Value / max(1, n); ok && common.Low > 0 && share > least {
 			all = append(all, coverage.Likeness{Place: p, Overlap: share})
 			entries[p] = e
 		}
@@ -569,6 +584,8 @@ const (
 	// clearlyMore is how much more overlap than the least similar peer kept another must have to be fetched in its
 	// place.
 	clearlyMore = 1.25
+	// leastAlike is the least overlap that is of interest: those with less have a few keys in common that many hold.
+	leastAlike = 1.0 / 64
 	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. By as many the size of
 	// the network is estimated.
 	nearKnown = 16

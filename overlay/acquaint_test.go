@@ -100,3 +100,49 @@ func TestAskedLater(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkedAlikeTakeTurns: of those alike that are linked, the one that was asked longest ago is asked.
+func TestLinkedAlikeTakeTurns(t *testing.T) {
+	const linked = 3
+	o := acquainted(t, linked+1)
+	for i := range linked {
+		p := PeerID(fmt.Sprint("id", i))
+		o.Step(0, LinkOpened{Peer: p})
+		o.scope.links[p] = time.Second
+	}
+	asked := map[PeerID]int{}
+	for round := range 2 * linked {
+		to := o.linkedAlike(o.similar())[0].Peer()
+		asked[to]++
+		o.scope.links[to] = time.Duration(2+round) * time.Second
+	}
+	for p, n := range asked {
+		if n != 2 {
+			t.Errorf("%q was asked %d times in %d rounds of %d", p, n, 2*linked, linked)
+		}
+	}
+}
+
+// TestSeekersAskForTheirLike: who looks up its own place hears of those like it meanwhile.
+func TestSeekersAskForTheirLike(t *testing.T) {
+	o := acquainted(t, 1)
+	o.cfg.MaxOrigins = littleRoom - 1
+	o.Step(0, LinkOpened{Peer: "id0"})
+	var sought *Inquiry
+	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
+		for _, e := range o.Step(now, Tick{}) {
+			if a, ok := e.(AskPeers); ok {
+				sought = &a.Inquiry
+			}
+		}
+	}
+	if sought == nil || !sought.Near || !sought.Nearer {
+		t.Fatalf("asked %+v", sought)
+	}
+	if bar := o.least(o.similar()); sought.Least != bar || bar > 1<<15 {
+		t.Errorf("peers that hold %d/65536 are of interest, want %d", sought.Least, bar)
+	}
+	if len(sought.Known) == 0 || sought.Known[0].Sequence == 0 {
+		t.Errorf("%+v are said to be known: the one alike, with its epoch, is not", sought.Known)
+	}
+}

@@ -30,9 +30,9 @@ type scope struct {
 	gossip  coverage.Gossip
 	nextAsk time.Duration
 	begun   time.Duration
-	fitted  time.Duration   // when the depth last changed
-	links   map[PeerID]bool // linked peers that were asked in a round of gossip
-	asked   map[PeerID]bool // whose answers to inquiries are awaited
+	fitted  time.Duration            // when the depth last changed
+	links   map[PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
+	asked   map[PeerID]bool          // whose answers to inquiries are awaited
 	seeker  seeker
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
 	served  int                      // inquiries answered in this second
@@ -70,7 +70,7 @@ func newScope(self PeerID) scope {
 	place := exchange.PlaceOf(self)
 	return scope{
 		place: place, vouched: coverage.MaxDepth, sharp: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
-		links: map[PeerID]bool{}, asked: map[PeerID]bool{}, seeker: newSeeker(),
+		links: map[PeerID]time.Duration{}, asked: map[PeerID]bool{}, seeker: newSeeker(),
 	}
 }
 

@@ -31,7 +31,8 @@ func AppendInquiry(b []byte, q overlay.Inquiry) []byte {
 	b = appendBytes(b, 3, q.Lacks)
 	b = appendUint(b, 4, uint64(q.Least))
 	b = appendBytes(b, 5, known)
-	return appendIntroductions(b, 6, q.Own)
+	b = appendIntroductions(b, 6, q.Own)
+	return appendBool(b, 7, q.Nearer)
 }
 
 // ParseInquiry reads a whole message.
@@ -52,6 +53,8 @@ func ParseInquiry(b []byte) (overlay.Inquiry, error) {
 			q.Known = d.known()
 		case 6:
 			q.Own = append(q.Own, d.introduction(len(q.Own), 1))
+		case 7:
+			q.Nearer = d.bool()
 		}
 	}
 	if d.err == nil && q.Lacks != nil && len(q.Lacks) != (1<<min(q.Depth, coverage.MaxBits)+7)/8 {

@@ -57,6 +57,7 @@ var kinds = []kind{
 		Depth: 4, Near: true, Lacks: []byte{0x80, 0x01}, Least: 500, Known: []overlay.KnownOrigin{{Place: 5, Sequence: 1}, {Place: 1 << 31}},
 		Own: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
 	}, parser(ParseInquiry), encoder(AppendInquiry)},
+	{"inquiry-nearer", MaxInquiry, overlay.Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
 	{"names", MaxNames, overlay.Names{
 		Depth:   5,
 		Peers:   []overlay.Named{{Record: overlay.Record{Peer: "alice", Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Peer: "bob"}}},

@@ -8,12 +8,13 @@ import (
 // Inquiry asks a peer to name others: some near the asker, some of ranges in which the asker knows nobody, and those
 // most like it.
 type Inquiry struct {
-	Depth int            // of the asker's own range
-	Near  bool           // it looks for peers of its own range
-	Lacks []byte         // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
-	Least uint16         // the least overlap that is of interest, in units of 1/65535 of the asker's collection
-	Known []KnownOrigin  // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
-	Own   []Introduction // its own summary, at most one; none if the peer has it
+	Depth  int            // of the asker's own range
+	Near   bool           // it looks for peers of its own range
+	Nearer bool           // and only for those nearer to it than the sixteen nearest in Known
+	Lacks  []byte         // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
+	Least  uint16         // the least overlap that is of interest, in units of 1/65535 of the asker's collection
+	Known  []KnownOrigin  // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]
+	Own    []Introduction // its own summary, at most one; none if the peer has it
 }
 
 // KnownOrigin names an origin that an asker knows: the first bits of its place, and the last of the sequence number of
