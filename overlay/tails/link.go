@@ -17,7 +17,8 @@ type link struct {
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
 	pulsed  time.Duration // when we last sent it where our own tails are
-	lost    int           // messages to it, since it was last heard
+	lost    int           // repetitions of what may have been lost, that were lost as well
+	again   time.Duration // when what may have been lost is, or was, repeated
 	muted   time.Duration // nothing is taken from it before then
 	doubts  int           // peers doubted on its word since doubted
 	doubted time.Duration

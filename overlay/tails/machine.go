@@ -45,10 +45,12 @@ const (
 	rideAfter = 400 * time.Millisecond
 	// tellEvery is how long a link does not hear of the same origin again.
 	tellEvery = 300 * time.Millisecond
-	// lostPause is how long after a loss its positions are sent to the link again. Each further one doubles it, up to
-	// mostLost times, until something comes from the link.
+	// lostPause is how long after a loss the link is told again. A loss soon after that doubles it, up to mostLost times, until
+	// as long has passed without one.
 	lostPause = time.Second
 	mostLost  = 4
+	// lostWithin is how soon after a message was sent the driver says that it was dropped.
+	lostWithin = 10 * time.Second
 	// tidyEvery is how often origins that the overlay has forgotten are forgotten here.
 	tidyEvery = time.Minute
 	// muteFor is how long nothing is taken from a peer that sent a wrong tail.
@@ -187,26 +189,31 @@ func (m *Machine) opened(in LinkOpened) {
 	}
 }
 
-// lost schedules for the link, again, all that it may not have received.
+// lost schedules for the link, again, what it may not have received: what it was told of late. What comes from the link says
+// nothing of what goes to it, and does not end the pauses.
 func (m *Machine) lost(p overlay.PeerID) {
 	l := m.links[p]
 	if l == nil {
 		return
 	}
-	soon := m.now + lostPause<<l.lost
-	l.lost = min(l.lost+1, mostLost)
-	l.owe(m.ownTag(), ask, soon)
+	switch {
+	case m.now < l.again: // it will be told again
+	case l.again > 0 && m.now < l.again+lostPause<<l.lost:
+		l.lost = min(l.lost+1, mostLost)
+		l.again = m.now + lostPause<<l.lost
+	default:
+		l.lost, l.again = 0, m.now+lostPause
+	}
+	l.owe(m.ownTag(), ask, l.again)
 	for tag, pos := range l.known {
-		o := m.origins[tag]
-		pos.told, pos.knows = 0, false
-		l.known[tag] = pos
-		if o == nil || pos.direct || pos.fed || o.number() == 0 {
+		if pos.told == 0 || m.now > pos.told+lostWithin {
 			continue
 		}
-		l.owe(tag, ask, soon)
-	}
-	for tag := range l.feeds {
-		l.owe(tag, ask, soon)
+		pos.told, pos.knows = 0, false
+		l.known[tag] = pos
+		if o := m.origins[tag]; l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
+			l.owe(tag, ask, l.again)
+		}
 	}
 }
 
@@ -355,7 +362,6 @@ func (m *Machine) received(in Received) {
 	if l == nil {
 		return
 	}
-	l.lost = 0
 	for _, it := range in.Items[:min(len(in.Items), MaxItems)] {
 		if m.now < l.muted {
 			return

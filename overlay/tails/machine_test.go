@@ -680,3 +680,87 @@ func TestLostWord(t *testing.T) {
 		}
 	}
 }
+
+// TestLostIsOfLate: after a loss a link is told again what it was told of late, not all that it was ever told.
+func TestLostIsOfLate(t *testing.T) {
+	const origins = 40
+	names := ""
+	for i := range origins {
+		names += fmt.Sprintf("o%02d ", i)
+	}
+	n := newNet(t, names+"hub leaf")
+	n.all(func(p, q *peer) { p.learn(q) })
+	for _, id := range n.names[:origins] {
+		n.link(id, "hub")
+	}
+	n.link("hub", "leaf")
+	for i, id := range n.names[:origins] {
+		n.peers[id].change(fps(10*i, 1), nil)
+	}
+	n.run(time.Minute) // all is told
+	n.peers["o00"].change(fps(1000, 1), nil)
+	n.run(n.now + time.Second)
+	told := map[string]bool{}
+	n.watch = func(from, to overlay.PeerID, it tails.Item) {
+		if from == "hub" && to == "leaf" {
+			told[fmt.Sprint(it.Group)] = true
+		}
+	}
+	n.peers["hub"].step(tails.Lost{Peer: "leaf"})
+	n.run(n.now + 5*time.Second)
+	if len(told) != 2 {
+		t.Errorf("told again of %d origins, want itself and the one with news", len(told))
+	}
+	for _, id := range n.names[:origins] {
+		if got, _, _ := n.peers["leaf"].machine.State(id); got == 0 {
+			t.Errorf("the leaf does not know of %s: this shows nothing", id)
+		}
+	}
+}
+
+// TestLossesGoOn: while all that goes to a link is lost, it is told again less and less often, though it is heard all the time. Once
+// nothing is lost for a while, the next loss is made up for soon.
+func TestLossesGoOn(t *testing.T) {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.link("b", "c")
+	n.peers["a"].change(fps(0, 1), nil)
+	n.run(5 * time.Second)
+	if got, _, _ := n.peers["c"].machine.State("a"); got != 1 {
+		t.Fatalf("c is at state %d", got)
+	}
+	words, dropped := 0, false
+	n.lose = func(from, to overlay.PeerID) bool {
+		dropped = dropped || from == "b" && to == "c"
+		return from == "b" && to == "c"
+	}
+	n.watch = func(from, to overlay.PeerID, it tails.Item) {
+		if from == "b" && to == "c" && it.Group != group.Of(n.peers["b"].header) && it.Group != tails.Abbreviate(group.Of(n.peers["b"].header)) {
+			words++
+		}
+	}
+	n.peers["a"].change(fps(1, 1), nil)
+	for end := n.now + time.Minute; n.now < end; {
+		n.run(n.now + 100*time.Millisecond)
+		if dropped {
+			n.peers["b"].step(tails.Lost{Peer: "c"})
+			dropped = false
+		}
+	}
+	if words < 4 || words > 12 {
+		t.Errorf("the tail was told %d times in a minute", words)
+	}
+	n.lose = nil
+	n.run(n.now + time.Minute)
+	if got, _, _ := n.peers["c"].machine.State("a"); got != 2 {
+		t.Errorf("c is at state %d a minute after the last loss", got)
+	}
+	words = 0
+	n.peers["b"].step(tails.Lost{Peer: "c"})
+	n.peers["a"].change(fps(2, 1), nil)
+	n.run(n.now + 1500*time.Millisecond)
+	if got, _, _ := n.peers["c"].machine.State("a"); got != 3 || words == 0 {
+		t.Errorf("c is at state %d", got)
+	}
+}
