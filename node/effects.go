@@ -24,7 +24,7 @@ func (l *loop) carryOut(e core.Effect) {
 	case tails.Send:
 		l.n.mesh.SendTails(peer.ID(e.To), wire.AppendTails(nil, e.Items))
 	case tails.Advanced:
-		l.show(e.Origin)
+		l.show(e.Origin, true)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})
 	case overlay.SayHello:
 		l.sayHello(peer.ID(e.To), e.Hello)
@@ -48,7 +48,7 @@ func (l *loop) carryOut(e core.Effect) {
 		l.n.refuse(peer.ID(e.Peer), string(e.Fault), nil)
 	case overlay.Learned:
 		l.learn(e)
-		l.show(e.Origin)
+		l.show(e.Origin, false)
 		l.n.events.emit(EvtSummaryLearned{peer.ID(e.Origin), e.Epoch, e.Parts})
 	case routing.Confirm:
 		l.confirm(e)
@@ -70,10 +70,10 @@ func (l *loop) carryOut(e core.Effect) {
 	}
 }
 
-// show shows those who wait for keys that more is known of a peer.
-func (l *loop) show(p overlay.PeerID) {
+// show shows those who wait for keys that more is known of a peer: by a tail, or by its summary.
+func (l *loop) show(p overlay.PeerID, tail bool) {
 	for w := range l.watchers {
-		w.show(l, p)
+		w.show(l, p, tail)
 	}
 }
 

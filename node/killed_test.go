@@ -82,9 +82,8 @@ func TestKilled9(t *testing.T) {
 	for _, n := range nodes {
 		eventually(t, "all know what is held", func() (all bool) {
 			look(n, func(l *loop) {
-				a, _ := l.core.Matches(victim, n.hasher.Fingerprint(both))
-				b, _ := l.core.Matches(overlay.PeerID(nodes[7].ID()), n.hasher.Fingerprint(others))
-				all = a && (b || n == nodes[7])
+				all = l.core.Matches(victim, n.hasher.Fingerprint(both)) &&
+					(n == nodes[7] || l.core.Matches(overlay.PeerID(nodes[7].ID()), n.hasher.Fingerprint(others)))
 			})
 			return all
 		})

@@ -58,12 +58,13 @@ func (t *touched) waiting() (n int, many bool) {
 const (
 	// tailEvery is how long after a tail the next one comes at the soonest.
 	tailEvery = 100 * time.Millisecond
-	// newsShare is the part of the line's budget that the node's own tails, or epochs, may take. A tail takes about
-	// tailBytes a receiver, an epoch epochBytes, and changeBytes for each change in it.
-	newsShare = 1.0 / 4
+	// ownTails and ownEpochs are the parts of the line's budget that the node's own tails, or epochs, may take. A tail
+	// takes about tailBytes a receiver, an epoch epochBytes, and changeBytes for each change in it.
+	ownTails  = 1.0 / 3
+	ownEpochs = 1.0 / 4
 	// allTails and allEpochs are the parts of the line's budget that those of all origins may take, if all change as
-	// fast as the node.
-	allTails    = 1.0
+	// fast as the node. Tails may take more than there is: a line that does not bear all gets fewer, of more changes.
+	allTails    = 2.0
 	allEpochs   = 1.0 / 2
 	tailBytes   = 130
 	epochBytes  = 400
@@ -118,7 +119,7 @@ func (l *loop) press(changes int) {
 		return
 	}
 	s := &l.publisher.schedule
-	s.Space(max(l.n.cfg.spacing.Seconds(), l.burden(epochBytes+changeBytes*float64(changes), allEpochs)))
+	s.Space(max(l.n.cfg.spacing.Seconds(), l.burden(epochBytes+changeBytes*float64(changes), ownEpochs, allEpochs)))
 	s.Pressing(l.n.now(), changes)
 }
 
@@ -133,15 +134,15 @@ func (l *loop) wakeTail(after time.Duration) {
 
 // tailPause is how long to wait after a tail.
 func (l *loop) tailPause() time.Duration {
-	return max(tailEvery, time.Duration(l.burden(tailBytes, allTails)*float64(time.Second)))
+	return max(tailEvery, time.Duration(l.burden(tailBytes, ownTails, allTails)*float64(time.Second)))
 }
 
-// burden is how many seconds newsShare of the node's line needs to send bytes to each link. If that is more, it is the
-// time that share needs to receive bytes from each origin known. What the node makes all others carry, it has to carry
-// of them.
-func (l *loop) burden(bytes, share float64) float64 {
-	b := l.core.Overlay.Budgets(l.n.now())
-	return bytes * max(float64(len(b.Links))/newsShare, float64(l.core.Overlay.Origins())/share) / b.LineOut
+// burden is how many seconds the part own of the node's line needs to send bytes to each link. If that is more, it is
+// the time that the part all needs to receive bytes from each origin known. What the node makes all others carry, it
+// has to carry of them.
+func (l *loop) burden(bytes, own, all float64) float64 {
+	links, origins := float64(l.core.Overlay.Links()), float64(l.core.Overlay.Origins())
+	return bytes * max(links/own, origins/all) / l.core.Overlay.LineOut()
 }
 
 var errTailSigner = errors.New("node: no public key of the tail's origin")

@@ -107,14 +107,13 @@ func (w *watcher) begin(l *loop) {
 
 func (w *watcher) end(l *loop) { delete(l.watchers, w) }
 
-// show looks whether what is known of a peer matches any of the keys.
-func (w *watcher) show(l *loop, p overlay.PeerID) {
+// show looks whether what is known of a peer matches any of the keys; tail says that only its tails say more than before.
+func (w *watcher) show(l *loop, p overlay.PeerID, tail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.keys {
 		a := &w.keys[i]
-		match, sure := l.core.Matches(p, a.print)
-		if !match || a.matched[p] && !sure {
+		if !l.core.Added(p, a.print) && (tail || a.matched[p] || !l.core.Matches(p, a.print)) {
 			continue
 		}
 		a.due, a.matched[p] = true, true

@@ -46,19 +46,19 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 // usefulRate is the most false-positive rate of a summary whose match says much.
 const usefulRate = 0.01
 
-// Matches reports whether the knowledge of a peer speaks for its having a key, and whether that is sure but for lies: a
-// tail is. The fingerprint f is of the present seed.
-func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) (match, sure bool) {
-	if m.Tails != nil {
-		if m.Tails.Removed(p, f) {
-			return false, false
-		}
-		if slices.Contains(m.Tails.Added(f), p) {
-			return true, true
-		}
+// Matches reports whether the knowledge of a peer speaks for its having a key. The fingerprint f is of the present seed.
+func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) bool {
+	if m.Tails != nil && m.Tails.Removed(p, f) {
+		return false
 	}
 	held, ok := m.Overlay.Held(p)
-	return ok && held.Header().Seed == m.seed && held.FalsePositiveRate() <= usefulRate && held.Contains(f), false
+	return m.Added(p, f) || ok && held.Header().Seed == m.seed && held.FalsePositiveRate() <= usefulRate && held.Contains(f)
+}
+
+// Added reports whether a peer's tails say that it has added a key since its summary, and still has it. That is sure but
+// for lies.
+func (m *Machine) Added(p overlay.PeerID, f summary.Fingerprint) bool {
+	return m.Tails != nil && slices.Contains(m.Tails.Added(f), p) && !m.Tails.Removed(p, f)
 }
 
 // Fresh says how old the knowledge of what a linked peer holds is.

@@ -252,10 +252,14 @@ func (m *Machine) learned(p overlay.PeerID) {
 	if o != nil {
 		feeder = o.feeder
 	}
+	digest, err := digestOf(h)
+	if err != nil {
+		return // a header that was opened has a form
+	}
 	tag := m.tagOf(p)
 	bare := m.bare[tag]
 	m.drop(tag)
-	o = &origin{peer: p, tag: tag, header: h, group: group.New(tag, h.Epoch), tokens: tailBurst, filled: m.now}
+	o = &origin{peer: p, tag: tag, header: h, digest: digest, group: group.New(tag, h.Epoch), tokens: tailBurst, filled: m.now}
 	m.origins[tag], m.peers[p] = o, o
 	pre := prefixOf(tag)
 	at, _ := slices.BinarySearch(m.prefixes[pre], tag)

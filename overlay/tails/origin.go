@@ -22,6 +22,7 @@ type origin struct {
 	peer   overlay.PeerID
 	tag    uint64
 	header *summary.Header
+	digest headerDigest
 	group  group.ID // of header
 	chain  []*Tail  // in force: the first starts at state 0, each other where the one before ends
 	held   int      // fingerprints in chain

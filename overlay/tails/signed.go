@@ -14,11 +14,11 @@ import (
 // it would be longer than MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.
 func (t *Tail) Sign(h *summary.Header, sign func(message []byte) (signature []byte, err error)) (*Tail, error) {
 	tail := t.appendBinary(nil)
-	message, err := tailMessage(h, tail)
+	digest, err := digestOf(h)
 	if err != nil {
 		return nil, err
 	}
-	signature, err := sign(message)
+	signature, err := sign(digest.message(tail))
 	if err != nil {
 		return nil, fmt.Errorf("tails: tail: %w", err)
 	}
@@ -45,6 +45,15 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 // covers all of the header, so a tail of another epoch, seed or origin fails. summary.ErrLimit for more than MaxTail
 // bytes, ErrSigner when verify says no, and ErrMalformed or ErrVersion for what Sign does not write.
 func OpenTail(signed []byte, h *summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
+	digest, err := digestOf(h)
+	if err != nil {
+		return nil, err
+	}
+	return openTail(signed, h.Origin, digest, verify)
+}
+
+// openTail is OpenTail for who has the header's digest.
+func openTail(signed []byte, origin string, digest headerDigest, verify func(origin string, message, signature []byte) error) (*Tail, error) {
 	if len(signed) > MaxTail {
 		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
 	}
@@ -60,25 +69,25 @@ func OpenTail(signed []byte, h *summary.Header, verify func(origin string, messa
 	if err != nil {
 		return nil, err
 	}
-	message, err := tailMessage(h, rest[:size])
-	if err != nil {
-		return nil, err
-	}
-	if err := verify(h.Origin, message, rest[size:]); err != nil {
-		return nil, fmt.Errorf("tails: tail of %x: %w: %w", h.Origin, summary.ErrSigner, err)
+	if err := verify(origin, digest.message(rest[:size]), rest[size:]); err != nil {
+		return nil, fmt.Errorf("tails: tail of %x: %w: %w", origin, summary.ErrSigner, err)
 	}
 	t.signed = bytes.Clone(signed)
 	return t, nil
 }
 
-// tailMessage is what the signature of a tail covers: the whole header, and so h_0, by its hash, and the tail. Epochs
-// with the same keys have the same h_0, but no two have the same header.
-func tailMessage(h *summary.Header, tail []byte) ([]byte, error) {
+// headerDigest is the hash of a whole header. Epochs with the same keys have the same h_0, but no two have the same header.
+type headerDigest [sha256.Size]byte
+
+func digestOf(h *summary.Header) (headerDigest, error) {
 	header, err := h.AppendBinary(nil)
-	if err != nil {
-		return nil, err
-	}
-	digest := sha256.Sum256(header)
-	message := append([]byte("venn/tail/1\x00"), digest[:]...)
-	return append(message, tail...), nil
+	return sha256.Sum256(header), err
+}
+
+// message is what the signature of a tail covers: the header, and so h_0, by its hash, and the tail.
+func (d *headerDigest) message(tail []byte) []byte {
+	const domain = "venn/tail/1\x00"
+	message := make([]byte, 0, len(domain)+len(d)+len(tail))
+	message = append(append(message, domain...), d[:]...)
+	return append(message, tail...)
 }

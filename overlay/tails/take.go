@@ -12,7 +12,7 @@ import (
 func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure bool) bool {
 	before := o.number()
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
-		t, err := OpenTail(b, o.header, m.cfg.Verify)
+		t, err := openTail(b, o.header.Origin, o.digest, m.cfg.Verify)
 		if err != nil {
 			if sure {
 				m.refuse(from, FaultTail)
