@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/tails"
 )
@@ -53,9 +54,13 @@ func (l *loop) leave(c leave) {
 	c.done <- len(l.links) > 0
 }
 
-// lost looks whether a peer whose connection has ended, not by us, can still be reached.
+// lost looks whether a peer whose connection has ended, not by us, can still be reached. One that has said goodbye cannot.
 func (l *loop) lost(p peer.ID) {
 	if l.n.closing.was(p) {
+		return
+	}
+	if l.core.Tails.Left(overlay.PeerID(p)) {
+		l.step(tails.Unreachable{Peer: overlay.PeerID(p)})
 		return
 	}
 	l.n.parted.note(p, time.Now())
@@ -66,7 +71,12 @@ func (l *loop) lost(p peer.ID) {
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()
-		if gone(ctx, func() error { return l.n.reach(ctx, r, true) }) && l.n.ctx.Err() == nil {
+		look := func() error {
+			links.Forgive(l.n.host, p)
+			return l.n.reach(ctx, r, true)
+		}
+		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may look for this node, too
+		if gone(ctx, look) && l.n.ctx.Err() == nil {
 			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
 		}
 	})
@@ -84,10 +94,15 @@ func gone(ctx context.Context, reach func() error) bool {
 		case err == nil && (over || looks >= lostLooks):
 			return false
 		}
-		select {
-		case <-time.After(lostTime / (lostLooks + 2)):
-		case <-ctx.Done():
-		}
+		pause(ctx, lostTime/(lostLooks+2))
+	}
+}
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 

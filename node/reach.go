@@ -113,15 +113,14 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 			return nil
 		}
 		if n.links.Dial(info.ID, passing, time.Now()) {
-			err := n.host.Connect(network.WithAllowLimitedConn(ctx, ServiceName), info)
-			if err != nil && n.opened(info.ID) {
-				err = nil // it is there, and only slow to say who it is
-			}
-			n.letGo(n.links.Dialed(info.ID, err == nil, time.Now()))
+			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
+			made := err == nil || n.opened(info.ID) // it is there, and only slow to say who it is
+			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
 			if !n.reached(info.ID) { // it closed before it was entered
 				n.links.Closed(info.ID)
+				return err
 			}
-			return err
+			return nil
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
@@ -129,6 +128,20 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 			return errFull
 		}
 	}
+}
+
+// connectHost connects the host. If the other end dials at the same moment, both dials fail: then one end dials again at once,
+// and the other when that has not come soon.
+func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
+	err := n.host.Connect(ctx, info)
+	if !links.Crossed(err) {
+		return err
+	}
+	if pause(ctx, links.Turn(n.host.ID(), info.ID)); ctx.Err() != nil {
+		return err
+	}
+	links.Forgive(n.host, info.ID)
+	return n.host.Connect(ctx, info)
 }
 
 // dialed is what has become of a Connect.

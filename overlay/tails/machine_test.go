@@ -552,12 +552,12 @@ func TestGoodbye(t *testing.T) {
 	a, b, f := n.peers["a"], n.peers["b"], fps(0, 1)[0]
 	a.step(tails.Leaving{})
 	n.run(n.now + 50*time.Millisecond)
-	if !b.machine.Removed("a", f) || n.peers["c"].machine.Removed("a", f) {
+	if !b.machine.Removed("a", f) || !b.machine.Left("a") || n.peers["c"].machine.Removed("a", f) || n.peers["c"].machine.Left("a") {
 		t.Error("b does not know that a left, or c believes it")
 	}
 	b.step(tails.LinkClosed{Peer: "a"})
 	b.step(tails.LinkOpened{Peer: "a"})
-	if b.machine.Removed("a", f) {
+	if b.machine.Removed("a", f) || b.machine.Left("a") {
 		t.Error("a is back, and b says that it left")
 	}
 }

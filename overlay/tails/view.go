@@ -21,6 +21,12 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 	return o.left || said && !added
 }
 
+// Left says whether a peer has said that it leaves, and has not come back since.
+func (m *Machine) Left(p overlay.PeerID) bool {
+	o := m.peers[p]
+	return o != nil && o.left
+}
+
 // Fresh returns the age of the knowledge of what a linked peer holds. The peer said that long ago what it holds, and
 // nothing is missing. ok is false when that is not known, as of a peer that holds keys that no summary shows.
 func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration, ok bool) {

@@ -1,0 +1,43 @@
+package links
+
+import (
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+)
+
+// crossTime is longer than a connection request travels. The end that waits for it hears of a dial of the other end.
+const crossTime = 500 * time.Millisecond
+
+// Crossed says whether a dial failed because the other end dialled at the same moment. Both ends dial from the port that they
+// listen on, so TCP makes one connection of the two dials. Each end then takes itself for the client, and both handshakes fail.
+func Crossed(err error) bool {
+	if err == nil {
+		return false
+	}
+	text := err.Error()
+	for _, said := range []string{"noise: message is too short", "tls.clientHelloMsg", "unrecognized response"} {
+		if strings.Contains(text, said) {
+			return true
+		}
+	}
+	return false
+}
+
+// Turn is how long a peer waits before it dials another that may dial it at the same moment. One of the two does not wait.
+func Turn(self, other peer.ID) time.Duration {
+	if self < other {
+		return 0
+	}
+	return crossTime
+}
+
+// Forgive has a host dial a peer at once although it failed of late. go-libp2p would refuse to for 5 s or more.
+func Forgive(h host.Host, p peer.ID) {
+	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
+		s.Backoff().Clear(p)
+	}
+}

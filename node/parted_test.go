@@ -1,0 +1,116 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// crossing is a host whose next dials cross with dials of the other end: they fail as go-libp2p lets them fail. On loopback one dial
+// in a thousand does. Where a connection request travels for longer, all do that two ends begin at the same time.
+type crossing struct {
+	host.Host
+	next    *atomic.Int64 // so many
+	crossed *atomic.Int64
+}
+
+func (h crossing) Connect(ctx context.Context, info peer.AddrInfo) error {
+	net := h.Network().(*swarm.Swarm)
+	if net.Connectedness(info.ID) == network.Connected || h.next.Add(-1) < 0 {
+		return h.Host.Connect(ctx, info)
+	}
+	h.crossed.Add(1)
+	for _, a := range append(info.Addrs, h.Peerstore().Addrs(info.ID)...) {
+		net.Backoff().AddBackoff(info.ID, a)
+	}
+	return fmt.Errorf("failed to dial: %w", &swarm.DialError{Peer: info.ID, Cause: swarm.ErrAllDialsFailed, DialErrors: []swarm.TransportError{
+		{Cause: errors.New("failed to negotiate security protocol: error reading handshake message: noise: message is too short")},
+	}})
+}
+
+func newCrossing(t *testing.T) crossing {
+	t.Helper()
+	return crossing{newHost(t), new(atomic.Int64), new(atomic.Int64)}
+}
+
+// TestCrossedDial: a dial that crossed is made up for, by the end that dials again at once and by the one that waits.
+func TestCrossedDial(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		h, other := newCrossing(t), newCrossing(t)
+		if h.ID() > other.ID() != waits {
+			h, other = other, h
+		}
+		n := nodeOn(t, h)
+		h.next.Store(1)
+		if err := n.Connect(t.Context(), peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}); err != nil || h.crossed.Load() != 1 {
+			t.Errorf("waits: %v: %d dials crossed, %v", waits, h.crossed.Load(), err)
+		}
+	}
+}
+
+// TestLostConnections has two peers lose their connection again and again. Both look for each other at once, and their dials cross.
+// The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow.
+func TestLostConnections(t *testing.T) {
+	const losses = 6
+	ha, hb := newCrossing(t), newCrossing(t)
+	nodes := []*Node{nodeOn(t, ha), nodeOn(t, hb)}
+	a, b := nodes[0], nodes[1]
+	for _, n := range nodes {
+		add(t, n, []byte(n.ID()))
+	}
+	connect(t, a, b)
+	back := func() bool {
+		greeted := 0
+		for _, n := range nodes {
+			if err := n.view(t.Context(), func(l *loop) { greeted += len(l.greets) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return greeted == 2 && a.reached(b.ID()) && b.reached(a.ID())
+	}
+	eventually(t, "they know each other", func() bool { return knows(a, b) && knows(b, a) && back() })
+	events := map[*Node]<-chan any{a: subscribe(t, a, new(EvtLinkClosed)), b: subscribe(t, b, new(EvtLinkClosed))}
+	slow, doubted, worst := 0, 0, time.Duration(0)
+	for i := range losses {
+		ha.next.Store(1)
+		hb.next.Store(1)
+		began := time.Now()
+		_ = nodes[i%2].host.Network().ClosePeer(nodes[1-i%2].ID())
+		for _, n := range nodes {
+			eventually(t, "the loss is noticed", func() bool { return len(waiting(events[n])) > 0 })
+		}
+		eventually(t, "the link is back", back)
+		took := time.Since(began)
+		if worst = max(worst, took); took > lostTime {
+			slow++
+		}
+		for k, n := range nodes {
+			err := n.view(t.Context(), func(l *loop) {
+				if l.core.Routing.Suspected(overlay.PeerID(nodes[1-k].ID())) {
+					doubted++
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%d losses, %d dials crossed, the link was back after %v at most; %d times later than %v, %d times one was taken for gone",
+		losses, ha.crossed.Load()+hb.crossed.Load(), worst.Round(time.Millisecond), slow, lostTime, doubted)
+	if ha.crossed.Load()+hb.crossed.Load() < losses/2 {
+		t.Error("few dials crossed: this shows nothing")
+	}
+	if slow > losses/3 || doubted > losses/3 {
+		t.Errorf("%d times slow, %d times taken for gone", slow, doubted)
+	}
+}
