@@ -165,8 +165,9 @@ func (o *Overlay) Totals() (peers, parts, bytes int) {
 	return peers, parts, bytes
 }
 
-// DirectoryBytes is the size of what is kept about other peers, in the form in which it came: the parts held of their summaries, signed
-// headers and records, those of contacts included. It takes time in proportion to the entries.
+// DirectoryBytes is the size of what is kept about other peers, in the form in which it came. It counts the parts held
+// of their summaries, signed headers and records, those of contacts included. It takes time in proportion to the
+// entries.
 func (o *Overlay) DirectoryBytes() int {
 	bytes := o.directory.EncodedBytes()
 	for c := range o.scope.contacts.Each() {

@@ -35,8 +35,8 @@ type Adds struct {
 	Classes map[string]Freshness `json:"classes"` // of the finder's link, by name
 }
 
-// Freshness says how soon the peers of some links found keys that others had just added. A time that is null is longer than
-// Adds.Within.
+// Freshness says how soon the peers of some links found keys that others had just added. A time that is null is longer
+// than Adds.Within.
 type Freshness struct {
 	Keys      int      `json:"keys"`          // waited for
 	Never     int      `json:"never_found"`   // in the time that there was
@@ -116,7 +116,7 @@ func (a *adds) run(ctx context.Context, m *member, rng *rand.Rand) {
 	}
 }
 
-// add has a peer add a key, and one other peer of each class of link wait for it, unless too many keys are waited for.
+// add has a peer add a key, and one other peer of each class of link wait for it, unless too many keys are awaited.
 func (a *adds) add(ctx context.Context, m *member, rng *rand.Rand) {
 	key := make([]byte, 0, addedBytes)
 	for len(key) < addedBytes {
@@ -255,8 +255,8 @@ func (s *sought) report(received float64) Freshness {
 	return f
 }
 
-// quantile is the time in milliseconds in which a share of all lookups has found the holder; nil when fewer have. The times
-// are sorted.
+// quantile is the time in milliseconds in which a share of all lookups has found the holder; nil when fewer have. The
+// times are sorted.
 func (s *sought) quantile(share float64) *float64 {
 	n := int(math.Ceil(share * float64(len(s.took)+s.never)))
 	if n == 0 || n > len(s.took) {

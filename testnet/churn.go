@@ -12,8 +12,8 @@ const (
 	// changeEvery is how often a collection changes a little. Peers begin at different times.
 	changeEvery = 5 * time.Second
 	changeTick  = 100 * time.Millisecond
-	// changeGrace is how long a change may take to be known everywhere: a summary is published at most every 20 s, and has
-	// to travel. A holder counts once it has held the key for as long.
+	// changeGrace is how long a change may take to be known everywhere: a summary is published at most every 20 s, and
+	// has to travel. A holder counts once it has held the key for as long.
 	changeGrace = 30 * time.Second
 )
 
@@ -36,7 +36,8 @@ type MinuteRecall struct {
 	FindAll *float64 `json:"find_all"`
 }
 
-// churn changes the collections of a run: every peer removes so many keys a minute and takes in as many that others hold.
+// churn changes the collections of a run. Every peer removes a number of keys a minute, and takes in as many that
+// others hold.
 type churn struct {
 	r       *run
 	rng     *rand.Rand
@@ -131,7 +132,8 @@ func (c *churn) exchange(ctx context.Context, peer int) {
 	}
 }
 
-// judge scores an answer to a query begun at some time, among the others and within its minute. The run's mutex is held.
+// judge scores an answer to a query begun at some time, among the others and within its minute. The run's mutex is
+// held.
 func (c *churn) judge(s *judge.Score, a judge.Answer, began time.Time) {
 	from := began.Sub(c.began)
 	to := from + a.Latency

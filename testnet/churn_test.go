@@ -14,7 +14,7 @@ func TestChurn(t *testing.T) {
 	cfg := few(TCP)
 	cfg.Churn, cfg.Minutes, cfg.Warmup, cfg.Chunk = 0.05, 0.4, 2*time.Second, 1<<17
 	var rep *Report
-	for try := 1; try <= 3; try++ { // changes of which no tail tells within half a second, on a busy machine, are left to an epoch
+	for try := 1; try <= 3; try++ { // on a busy machine, changes that no tail carries within half a second are left to an epoch
 		var err error
 		if rep, err = Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)

@@ -27,14 +27,15 @@ type System struct {
 	Name string
 	Note string // what a reader should know of how it is run
 
-	// Padded says that messages are padding of their sizes, and what they say is passed within the process: see package drive.
+	// Padded says that messages are padding of their sizes, and what they say is passed within the process: see package
+	// drive.
 	Padded bool
 
-	// Announce is how many holdings are announced at most, of the whole network, besides those of the keys that will be looked
-	// for: for systems that pay for each. 0: all of them.
+	// Announce is how many holdings of the whole network are announced at most, besides those of the keys that will be
+	// looked for. It is for systems that pay for each. 0: all of them.
 	Announce int
-	// Marginal says that a holding costs less the more there are. What it costs is then the slope between two announcements: of half of
-	// Announce and of Announce, one after the other.
+	// Marginal says that a holding costs less the more there are. What it costs is then the slope between two
+	// announcements: of half of Announce and of Announce, one after the other.
 	Marginal bool
 	// Upkeep and Query say which protocols are for announcing, and for queries. The same may be for both.
 	Upkeep, Query func(protocol.ID) bool
@@ -58,13 +59,15 @@ type Place struct {
 // peers is how many there are.
 func (p *Place) peers() int { return len(p.all.ring.Peers()) }
 
-// Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce once, in this order.
+// Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce once, in this
+// order.
 type Peer interface {
-	// Join joins the network, as far as that can be told from announcing: all hosts are there.
+	// Join joins the network, as far as a system separates that from announcing: all hosts are there.
 	Join(context.Context) error
 	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
 	Announce(ctx context.Context, keys [][]byte) error
-	// Find finds one holder, or all. What fails finds nothing, but for an error that matches ErrBroken, which ends the run.
+	// Find finds one holder, or all. What fails finds nothing, but for an error that matches ErrBroken, which ends the
+	// run.
 	Find(ctx context.Context, key []byte, all bool) (Answer, error)
 	// Close ends it. It is called before its host is closed, with some other peers at the same time.
 	Close() error
@@ -92,8 +95,8 @@ type Comparison struct {
 	Stopped   string      `json:"interrupted,omitempty"` // why it ended before its end
 }
 
-// SystemRow is what one system has shown. Messages are writes to its streams, bytes what is written, both counted where they
-// are sent: below that are multiplexing, encryption and TCP or QUIC, the same for all.
+// SystemRow is what one system has shown. Messages are writes to its streams, and bytes what is written, both counted
+// where they are sent. Below that are multiplexing, encryption and TCP or QUIC, the same for all.
 type SystemRow struct {
 	System           string    `json:"strategy"`
 	Note             string    `json:"note,omitempty"`
@@ -108,8 +111,8 @@ type SystemRow struct {
 	HostBytes        float64   `json:"memory_bytes_per_host"` // more in use after announcing than before the hosts were opened
 }
 
-// FindStats are of the queries of one kind. Messages and Bytes are all that was sent meanwhile, for queries and for upkeep: some
-// systems cannot tell the two apart.
+// FindStats are of the queries of one kind. Messages and Bytes are all that was sent meanwhile, for queries and for
+// upkeep: some systems cannot tell the two apart.
 type FindStats struct {
 	Queries  int     `json:"queries"`
 	Recall   float64 `json:"recall"`
@@ -121,9 +124,10 @@ type FindStats struct {
 	Bytes    float64 `json:"bytes_per_query"`
 }
 
-// Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends, it
-// returns what is known by then, and Comparison.Stopped says why. Errors as of Run, of a Config with Churn, Adds, Faulty or Hold
-// besides, and those of a system that cannot go on: then with the rows of the systems before it.
+// Compare runs systems one after the other on the same hosts, in everything that follows from the seed. When ctx ends,
+// it returns what is known by then, and Comparison.Stopped says why. The errors are those of Run, of a Config with
+// Churn, Adds, Faulty or Hold besides, and those of a system that cannot go on. Then the rows of the systems before it
+// are returned.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -425,7 +429,7 @@ func (t *contest) find(ctx context.Context, q workload.Query) (judge.Answer, tim
 	return a, found.Over, err
 }
 
-// median is the middle one of durations, of which 0 is endless; 0 of none.
+// median is the middle one of durations, where 0 counts as endless; 0 of none.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0

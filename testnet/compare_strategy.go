@@ -17,10 +17,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// StrategySystem is any strategy of package strategy, or of one's own, with its default parameters: package drive runs it on the
-// hosts. Its links are those that package sim would give it: 8 a peer in a random topology, or, for a strategy that
-// chooses its links itself, 4 to begin with. Announcing is over when no peer sends or plans anything any more, or after
-// Config.Warmup: gossip never ends.
+// StrategySystem is any strategy of package strategy, or of one's own, with its default parameters: package drive runs
+// it on the hosts. Its links are those that package sim would give it: 8 a peer in a random topology. A strategy that
+// chooses its links itself has 4 to begin with. Announcing is over when no peer sends or plans anything any more, or
+// after Config.Warmup: gossip never ends.
 func StrategySystem(s strategy.Strategy) System {
 	is := func(want protocol.ID) func(protocol.ID) bool {
 		return func(id protocol.ID) bool { return id == want }
@@ -74,7 +74,7 @@ func (d *driven) add(h host.Host) (Peer, error) {
 	return p, d.network.Add(h)
 }
 
-// world is what a strategy is told.
+// world is the strategy's view of the run.
 func (c *comparison) world() strategy.World {
 	w := strategy.World{
 		Peers: len(c.ring.Peers()), Seed: c.cfg.Seed,

@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/randomwalk"
 )
 
-// Strategies, and one of a user's own, run on few hosts, at a cost that follows from what they are. Those that need no time to
-// settle find what is there.
+// Strategies, and one of a user's own, run on few hosts, at a cost that follows from what they are. Those that need no
+// time to settle find what is there.
 func TestStrategySystem(t *testing.T) {
 	for _, c := range []struct {
 		strategy    strategy.Strategy

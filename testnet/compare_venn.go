@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary; that is done when every
-// peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
+// VennSystem is venn itself: nodes as Run starts them. They announce all that they hold in one summary. That is done
+// when every peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
 func VennSystem() System {
 	var shared []node.Option // of the run whose peers are being made: its caches end with it
 	return System{

@@ -40,11 +40,11 @@ type Config struct {
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
 	Part         Part          // of the peers, that run in this process; the zero value: all
 
-	// Progress, if not nil, is told how far the run is. It is called from Run's goroutine.
+	// Progress, if not nil, receives how far the run is. It is called from Run's goroutine.
 	Progress func(Progress)
 	// Hold, if not nil, is called with the report while the peers still run; they are closed when it returns.
 	Hold func(*Report, []Address)
-	// Observer, if not nil, is told of the peers and of the queries as the run goes.
+	// Observer, if not nil, receives the peers and the queries as the run goes.
 	Observer Observer
 }
 
@@ -73,8 +73,9 @@ const (
 // slowLine is the rate, in bit/s, up to which a network of such lines alone takes twice as long to warm up.
 const slowLine = 1_000_000
 
-// DefaultWarmup is the warm-up of so many peers: 30 s, beyond 120 peers in proportion, for that is how long a slow line takes to
-// carry a sample of each. Where no line is faster than 1 Mbit/s it is twice as long: nobody carries more than that for the others.
+// DefaultWarmup is the warm-up for the given number of peers. It is 30 s, and beyond 120 peers in proportion, because a
+// slow line takes that long to carry a sample of each. Where no line is faster than 1 Mbit/s it is twice as long:
+// nobody carries more than that for the others.
 func DefaultWarmup(peers int, links link.Mix) time.Duration {
 	warmup := 30 * time.Second * time.Duration(max(peers, 120)) / 120
 	if slices.ContainsFunc(links, func(c link.Class) bool { return c.Rate > slowLine }) {

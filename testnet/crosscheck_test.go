@@ -16,11 +16,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// The simulator and real hosts play one plan: the same Debian data, three classes of lines, seed and queries. Recall is within 0.005,
-// messages and upkeep within 15 %.
+// The simulator and real hosts play one plan: the same Debian data, three classes of lines, seed and queries. Recall is
+// within 0.005, messages and upkeep within 15 %.
 //
-// VENN_CROSSCHECK=1 has it play the whole of testdata/crosscheck.toml, which takes 90 s; else it plays the first 22 s of 20 peers.
-// `venn testnet --scenario testnet/testdata/crosscheck.toml --against-simulator` prints the same, with the kinds of messages.
+// VENN_CROSSCHECK=1 has it play the whole of testdata/crosscheck.toml, which takes 90 s; else it plays the first 22 s
+// of 20 peers. `venn testnet --scenario testnet/testdata/crosscheck.toml --against-simulator` prints the same, with the
+// kinds of messages.
 func TestCrossCheck(t *testing.T) {
 	long := os.Getenv("VENN_CROSSCHECK") != ""
 	if testing.Short() && !long {
@@ -43,8 +44,8 @@ func TestCrossCheck(t *testing.T) {
 	}
 }
 
-// crossCheck holds one of three runs of real hosts to what the simulator says: a machine that is busy with something else loses time
-// for which the simulator does not account.
+// crossCheck holds one of three runs of real hosts to what the simulator says. A machine that is busy with something
+// else loses time that the simulator does not account for.
 func crossCheck(t *testing.T, s *scenario.Scenario, by strategy.Strategy) {
 	p, err := s.Plan(0)
 	if err != nil {

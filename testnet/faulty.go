@@ -23,7 +23,7 @@ import (
 
 const (
 	victims = 5  // peers that a faulty peer is linked with
-	ghosts  = 32 // peers that there are not, of which it speaks
+	ghosts  = 32 // peers that it names and that do not exist
 )
 
 // faulty is a peer that misbehaves: none of the members, and not asked anything.

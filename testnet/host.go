@@ -58,8 +58,8 @@ func (w *wires) close() {
 }
 
 // host makes the host of peer number i. It has nothing that many hosts in one process do not need: no relay, no NAT, no
-// metrics of its own, one transport. It listens where it is said to; the zero value is loopback and any port. Not safe for
-// concurrent use.
+// metrics of its own, one transport. It listens where it is said to; the zero value is loopback and any port. Not safe
+// for concurrent use.
 func (w *wires) host(i int, key crypto.PrivKey, class link.Class, m *meter, at netip.AddrPort) (host.Host, error) {
 	options := []libp2p.Option{
 		libp2p.Identity(key),

@@ -16,14 +16,15 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// Part says which peers of a testnet run in this process, one of several on any machines: those whose number leaves I when
-// divided by Of. All parts have the same Config but for I, and draw the same from its seed, so that each knows of all peers who
-// they are, where they listen and what is asked of them.
+// Part says which peers of a testnet run in this process, one of several on any machines. They are those whose number
+// leaves I when divided by Of. All parts have the same Config but for I, and draw the same from its seed. So each knows
+// who all peers are, where they listen and what is asked of them.
 type Part struct {
 	I, Of int
-	// At is where the parts are: HOST:PORT, or several of them, separated by commas, that parts take in turns. "%d" in one stands
-	// for the part's number, "%03d" for it with three digits. A part listens on the port for the others, and on the ports above it
-	// for its peers, one each. Parts of the same host and port take their ports one part after the other.
+	// At is where the parts are: HOST:PORT, or several of them, separated by commas, that parts take in turns. "%d" in
+	// one stands for the part's number, "%03d" for it with three digits. A part listens on the port for the others, and
+	// on the ports above it for its peers, one each. Parts of the same host and port take their ports one part after
+	// the other.
 	At string
 }
 
@@ -74,7 +75,7 @@ func (p place) String() string { return net.JoinHostPort(p.host, strconv.Itoa(p.
 // numbered is where the number of a part comes in.
 var numbered = regexp.MustCompile(`%(0[1-9])?d`)
 
-// places are those of all parts of so many peers. Errors match ErrConfig.
+// places are those of all parts of a testnet with the given number of peers. Errors match ErrConfig.
 func (p Part) places(peers int) ([]place, error) {
 	if p.Of > peers {
 		return nil, fmt.Errorf("%w: %d parts for %d peers", ErrConfig, p.Of, peers)
@@ -101,8 +102,8 @@ func (p Part) places(peers int) ([]place, error) {
 	return all, nil
 }
 
-// resolve looks up the address of a host, IPv4 if it has one, again and again until it is known: names of a cluster come
-// with its machines.
+// resolve looks up the address of a host, IPv4 if it has one, again and again until it is known. Names of a cluster
+// come with its machines.
 func resolve(ctx context.Context, host string) (netip.Addr, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, partsCome, fmt.Errorf("host %s is not known after %v", host, partsCome))
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/judge"
 )
 
-// freePorts is a loopback address with so many free ports from its own on.
+// freePorts is a loopback address with n free ports from its own on.
 func freePorts(t *testing.T, n int) string {
 	t.Helper()
 	for first := 12000 + os.Getpid()%9000; first < 30000; first += n {
@@ -167,7 +167,8 @@ func newPretend(t *testing.T, at string, state any) *pretend {
 	return p
 }
 
-// A part that was started again, with the same options, ends the run: it would go on as if it had been there from the beginning.
+// A part that was started again, with the same options, ends the run. It would go on as if it had been there from the
+// beginning.
 func TestPartRestarted(t *testing.T) {
 	cfg := few(TCP)
 	cfg.Warmup = time.Hour

@@ -162,8 +162,8 @@ func (r *run) summaryBytes() (sum uint64) {
 	return sum
 }
 
-// budgetUse is the worst use of its budget among the links on which the peer sends: the bytes of summaries in a window
-// against the link's rate × the window + its declared burst.
+// budgetUse is the worst use of its budget among the links on which the peer sends. It compares the bytes of summaries
+// in a window with the link's rate × the window + its declared burst.
 func (r *run) budgetUse(m *member) float64 {
 	use := 0.0
 	for to, bytes := range m.meter.worst() {
@@ -174,7 +174,7 @@ func (r *run) budgetUse(m *member) float64 {
 	return use
 }
 
-// linkUse is the share of the budget from a member to a peer that so many bytes in a window are.
+// linkUse is the share that the bytes in a window are of the budget from a member to a peer.
 func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
 	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.classes[to]].Rate
 	rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)

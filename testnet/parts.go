@@ -69,8 +69,8 @@ type partState struct {
 	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
 }
 
-// parts is this part among the others. It tells them how far it is, and knows how far they are. A nil one is alone: it never
-// waits.
+// parts is this part among the others. It tells them how far it is, and knows how far they are. A nil one is alone: it
+// never waits.
 type parts struct {
 	part      Part
 	run       string // stands for the options and the data
@@ -93,8 +93,8 @@ type parts struct {
 	changed chan struct{} // closed, and made again, when something above changes
 }
 
-// join lets a part listen for the others and look for them, and waits until their addresses are known. The context that it
-// returns ends when another part is lost or has ended.
+// join lets a part listen for the others and look for them, and waits until their addresses are known. The context that
+// it returns ends when another part is lost or has ended.
 func (r *run) join(ctx context.Context) (context.Context, error) {
 	if r.cfg.Part == (Part{}) {
 		return ctx, nil
@@ -191,7 +191,8 @@ func (p *parts) look(ctx context.Context, i int) {
 	}
 }
 
-// every is the time between two looks at a part. It grows with their number, so that a part gets some 80 looks a second at most.
+// every is the time between two looks at a part. It grows with their number, so that a part gets some 80 looks a second
+// at most.
 func (p *parts) every() time.Duration { return partsLook * time.Duration(1+p.part.Of/fewParts) }
 
 // patience is how long to wait for an answer in place of an error.
@@ -282,7 +283,7 @@ func (p *parts) gone(i int) {
 	p.tellAll()
 }
 
-// over says whether another part may go: it has told everything.
+// over reports whether another part may go: it has sent everything.
 func (p *parts) over(i int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -328,8 +329,8 @@ func (p *parts) until(ctx context.Context, of func(i int) bool) error {
 	}
 }
 
-// told makes the report of the run. That of part 0 has the others' in it. The others make one of their own peers, and wait until
-// part 0 has it.
+// told makes the report of the run. That of part 0 has the others' in it. The others make one of their own peers, and
+// wait until part 0 has it.
 func (r *run) told(own *partial) *Report {
 	p := r.parts
 	if p == nil {

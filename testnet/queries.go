@@ -38,8 +38,8 @@ func (r *run) drawn(kind workload.Kind, rng *rand.Rand) (out []workload.Query) {
 	return out
 }
 
-// readLog reads the log that Config.QueriesLike names, if it names one: peers by name or number, keys as they are. What a peer holds
-// itself it does not ask for.
+// readLog reads the log that Config.QueriesLike names, if it names one: peers by name or number, keys as they are. What
+// a peer holds itself it does not ask for.
 func (r *run) readLog() error {
 	if holdings.CheckRule(r.cfg.queriesLike()) == nil {
 		return nil

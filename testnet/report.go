@@ -92,8 +92,8 @@ type Latency struct {
 	P99 float64 `json:"p99"`
 }
 
-// Class sums up the peers of one link class: what they hold at the end of the run, as means over the peers, and the
-// queries they asked.
+// Class sums up the peers of one link class. It has the queries they asked and, as means over the peers, what they hold
+// at the end of the run.
 type Class struct {
 	Rate          uint64   `json:"rate"` // bit/s
 	Peers         int      `json:"peers"`

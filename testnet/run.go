@@ -48,7 +48,7 @@ const (
 // Progress says how far a run is.
 type Progress struct {
 	Phase       Phase
-	Done, Total int // peers started, peers linked, pairs of peers of which one holds the other's sample, queries answered
+	Done, Total int // peers started, peers linked, pairs with one holding the other's sample, queries answered
 }
 
 // Address is how to reach a peer.
@@ -81,12 +81,12 @@ type run struct {
 	notes     []string
 }
 
-// Run runs a testnet: peers start, their mesh forms, summaries spread, queries run, all is closed. When ctx ends before,
-// what is known by then is reported, and Report.Interrupted says so. Errors: a Config that cannot be run (ErrConfig), data
-// that cannot be loaded (see package workload), peers that cannot be started.
+// Run runs a testnet: peers start, their mesh forms, summaries spread, queries run, all is closed. When ctx ends
+// before, what is known by then is reported, and Report.Interrupted says so. Errors: a Config that cannot be run
+// (ErrConfig), data that cannot be loaded (see package workload), peers that cannot be started.
 //
-// Where Config.Part says so, the peers run in several processes. Part 0 reports on all of them; see Report.Part for the others.
-// When a part is lost, or has ended early, all end and report what is known.
+// Where Config.Part says so, the peers run in several processes. Part 0 reports on all of them; see Report.Part for the
+// others. When a part is lost, or has ended early, all end and report what is known.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	r, err := newRun(cfg)
 	if err != nil {
@@ -308,7 +308,7 @@ func (r *run) each(do func(i int, m *member)) {
 	_ = group.Wait()
 }
 
-// known counts the pairs of peers of which one holds the other's sample, and notes when these are all.
+// known counts the pairs of peers in which one holds the other's sample, and notes when these are all.
 func (r *run) known(all []node.Status) int {
 	n := 0
 	for _, s := range all {
@@ -372,8 +372,8 @@ func (r *run) ask(ctx context.Context) error {
 	return r.parts.reach(ctx, queriesOver)
 }
 
-// feed starts the queries, so many at one time and one every so often, and sends to done for each that is over, which it closes
-// after the last.
+// feed starts the queries, a limited number at one time and one every interval. It sends to done for each that is over,
+// and closes done after the last.
 func (r *run) feed(ctx context.Context, queries []workload.Query, every time.Duration, done chan<- struct{}) {
 	defer close(done)
 	var group errgroup.Group
@@ -467,7 +467,8 @@ func (r *run) close() {
 	}
 }
 
-// goroutinesLeft counts the goroutines that the run has started and that have not ended; those that are about to get time.
+// goroutinesLeft counts the goroutines that the run has started and that have not ended; those that are about to get
+// time.
 func (r *run) goroutinesLeft() int {
 	for end := time.Now().Add(settleTime); ; time.Sleep(10 * time.Millisecond) {
 		left := runtime.NumGoroutine() - r.before

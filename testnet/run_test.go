@@ -115,8 +115,8 @@ func TestNodesCloseFirst(t *testing.T) {
 	r.close()
 }
 
-// Peers that keep summaries of a few others never know everybody, and find what they look for through others. Their ranges
-// take some 20 s to settle.
+// Peers that keep summaries of a few others never know everybody, and find what they look for through others. Their
+// ranges take some 20 s to settle.
 func TestRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")

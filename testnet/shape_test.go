@@ -38,8 +38,8 @@ func twoHosts(t testing.TB, shape bool, a, b link.Class) (from, to host.Host) {
 	return hosts[0], hosts[1]
 }
 
-// send sends n bytes, waits until they are there, and returns the rate in bit/s at which they came, from the first to the last:
-// without the latency.
+// send sends n bytes and waits until they are there. It returns the rate in bit/s at which they came, from the first to
+// the last, without the latency.
 func send(t testing.TB, from, to host.Host, n int) float64 {
 	t.Helper()
 	rate := make(chan float64, 1)
@@ -69,8 +69,8 @@ func send(t testing.TB, from, to host.Host, n int) float64 {
 	return <-rate
 }
 
-// Hosts whose lines are shaped exchange bytes no faster than the slower line, whoever dials. How fast lines are exactly is a test
-// of package link, on virtual time.
+// Hosts whose lines are shaped exchange bytes no faster than the slower line, whoever dials. How fast lines are exactly
+// is a test of package link, on virtual time.
 func TestShapedHosts(t *testing.T) {
 	slow, fast := link.Class{Rate: 2_000_000}, link.Class{Rate: 1_000_000_000}
 	const n = 128 << 10

@@ -31,7 +31,7 @@ type cast interface {
 	change(ctx context.Context, c sim.Change)
 	// ask runs a query to its end.
 	ask(ctx context.Context, p strategy.ID, key uint32) (found, error)
-	// heal is told that a partition is over.
+	// heal notes that a partition is over.
 	heal()
 	// upkeep and query say which protocols are for what.
 	upkeep(protocol.ID) bool
@@ -39,10 +39,10 @@ type cast interface {
 	close()
 }
 
-// Stage plays a plan on real hosts, over lines of TCP with the rates and latencies of the plan, in as much time as the scenario takes.
-// A peer that is away, or beyond a partition, refuses connections. The strategy called venn is venn's nodes themselves; others run
-// as in [StrategySystem]. When ctx ends, it returns what is known by then and ctx's error. Errors match [ErrConfig] where the
-// scenario has what cannot be staged.
+// Stage plays a plan on real hosts, over lines of TCP with the rates and latencies of the plan. It takes as much time
+// as the scenario. A peer that is away, or beyond a partition, refuses connections. The strategy called venn is venn's
+// nodes themselves; others run as in [StrategySystem]. When ctx ends, it returns what is known by then and ctx's error.
+// Errors match [ErrConfig] where the scenario has what cannot be staged.
 func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress func(Progress)) (*scenario.Run, error) {
 	if p.Loss > 0 || p.Reordered > 0 || p.Duplicated > 0 {
 		return nil, fmt.Errorf("%w: scenario %s: lines of TCP lose nothing and keep the order, its loss, reordered and duplicated are for the simulator", ErrConfig, p.Name)
@@ -313,7 +313,8 @@ func (t *stage) count(ctx context.Context) {
 	}
 }
 
-// sent adds up what was sent: what the protocols wrote, the framing below as the simulator counts it, and what connections take.
+// sent adds up what was sent: what the protocols wrote, the framing below as the simulator counts it, and what
+// connections take.
 func (t *stage) sent() (s sent) {
 	for id, k := range t.protocols() {
 		switch {

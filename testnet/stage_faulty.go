@@ -26,7 +26,8 @@ func (v *stagedNodes) invent() (err error) {
 	return nil
 }
 
-// misbehave starts a faulty peer in the place of a node. It is linked with some good ones, and claims what the first of them holds.
+// misbehave starts a faulty peer in the place of a node. It is linked with some good ones, and claims what the first of
+// them holds.
 func (v *stagedNodes) misbehave(p strategy.ID, kind string) error {
 	cfg := Config{Seed: v.plan.Seed}
 	rng := cfg.random(joining + purpose(64+p))

@@ -58,7 +58,8 @@ share = 0.2
 down = "64kbit"
 `
 
-// Real hosts play what the simulator plays: peers that leave and come back, a partition and its end, changes, a crowd, slow lines.
+// Real hosts play what the simulator plays: peers that leave and come back, a partition and its end, changes, a crowd,
+// slow lines.
 func TestStage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -91,7 +92,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// A run ends when it is told to, with what is known by then.
+// A run ends when it is stopped, with what is known by then.
 func TestStageIsStopped(t *testing.T) {
 	s, err := scenario.Parse("stopped.toml", "question=\"?\"\npeers=4\n[collections]\nkeys=10\n")
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// stagedWires make the hosts of a stage: TCP on loopback, every host on a line of its own, with the latencies of the plan. The end that
-// accepts a connection knows the other by the address that it dialled from.
+// stagedWires make the hosts of a stage: TCP on loopback, every host on a line of its own, with the latencies of the
+// plan. The end that accepts a connection knows the other by the address that it dialled from.
 type stagedWires struct {
 	plan  *scenario.Plan
 	lines []*link.Line
@@ -94,7 +94,8 @@ func (w *stagedWires) latencyFrom(address string, to strategy.ID) time.Duration 
 	return w.plan.Latency(from, to)
 }
 
-// put puts a connection on a host's line. The latency is asked for when the first bytes come: by then it is known who dialled.
+// put puts a connection on a host's line. The latency is asked for when the first bytes come: by then it is known who
+// dialled.
 func put(c manet.Conn, line *link.Line, latency func() time.Duration) manet.Conn {
 	return shaped(c, func(c net.Conn) net.Conn { return line.ConnFrom(c, latency) })
 }

@@ -20,14 +20,14 @@ const (
 	buckets = int(window / grain)
 )
 
-// carriesSummaries says whether what goes over the protocol counts against a link's budget for summaries: pubsub with all
-// of its control messages, and parts fetched from a peer. Greetings, confirmations and queries don't.
+// carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. Those of pubsub
+// with all of its control messages do, and of parts fetched from a peer. Greetings, confirmations and queries don't.
 func carriesSummaries(id protocol.ID) bool { return isPubsub(id) || id == node.PartsID }
 
 func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/meshsub/") }
 
-// meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream, whoever
-// wrote it; bytes are counted once, by their sender. It is safe for concurrent use.
+// meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream,
+// whoever wrote it; bytes are counted once, by their sender. It is safe for concurrent use.
 type meter struct {
 	metrics.Reporter // nil: nobody asks
 	start            time.Time
@@ -75,7 +75,7 @@ func (m *meter) sent() map[protocol.ID]uint64 {
 	return maps.Clone(m.protocols)
 }
 
-// written returns how often was written so far, by protocol: whoever writes a message at a time has sent so many.
+// written returns the number of writes so far, by protocol. That is the number of messages where each is one write.
 func (m *meter) written() map[protocol.ID]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,8 +116,8 @@ func (m *meter) marked() map[peer.ID]marked {
 	return all
 }
 
-// line counts bytes in one direction between two peers, and remembers the worst window. It needs the memory of a window,
-// however long it runs.
+// line counts bytes in one direction between two peers, and remembers the worst window. It needs the memory of a
+// window, however long it runs.
 type line struct {
 	ring  [buckets]uint64
 	last  int // bucket of the latest bytes

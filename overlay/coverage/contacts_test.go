@@ -107,8 +107,8 @@ func TestContactsOrder(t *testing.T) {
 	}
 }
 
-// TestContactsApart: the two contacts of a range that nobody covers whole cover both its halves, whatever came first and whatever was
-// said of their depths. A range of which they cover but one half lacks a contact.
+// TestContactsApart: the two contacts of a range that nobody covers whole cover both its halves, whatever came first
+// and whatever was said of their depths. A range lacks a contact if its contacts cover but one half.
 func TestContactsApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, said := range []int{4, 3} {

@@ -43,9 +43,9 @@ type asks struct {
 const patience = 3 * time.Second
 
 // Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way. A caller
-// that wants one holder had it Answer.Found after it had asked. It waits for a strategy that never declares a query
-// over while that sends messages, and 3 s more if any peer waits to be woken. When ctx ends, what is known by then is
-// returned, without an error; errors are what ended the run.
+// that wants one holder had it Answer.Found after it had asked. For a strategy that never declares a query over, it
+// waits while messages are sent, and 3 s more if any peer waits. When ctx ends, what is known by then is returned,
+// without an error; errors are what ended the run.
 func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
 	if !n.started.Load() || asker < 0 || int(asker) >= len(n.peers) {
 		return Answer{}, fmt.Errorf("%w: peer %d asks before there are peers", ErrConfig, asker)

@@ -10,14 +10,15 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// budgetQueries of each budget, and the bytes of a header, its signature and the origin's record, which go with each summary.
+// budgetQueries of each budget, and the bytes of a header, its signature and the origin's record, which go with each
+// summary.
 const (
 	budgetQueries = 4000
 	budgetHeader  = 512
 )
 
-// budget fills a directory of so many bytes as the planner does: samples first, then the part of most value a byte. Queries
-// ask for keys that the asker lacks, of peers that match, the likeliest first, until one has the key.
+// budget fills a directory of the given bytes as the planner does: samples first, then the part of most value a byte.
+// Queries ask for keys that the asker lacks, of peers that match, the likeliest first, until one has the key.
 func (c *collectionRun) budget() {
 	prefixes := c.prefixes()
 	bytes := c.Bytes
@@ -47,7 +48,7 @@ func (c *collectionRun) budget() {
 	c.add("planner", "", bytes, "wasted probes per query", wasted)
 }
 
-// fillBudget is what of each summary is held within so many bytes.
+// fillBudget returns the part of each summary that is held within the given bytes.
 func fillBudget(prefixes []*summary.Prefix, bytes int, rng *rand.Rand) []*summary.Prefix {
 	held := make([]*summary.Prefix, len(prefixes))
 	var steps nextSteps

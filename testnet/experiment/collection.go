@@ -18,7 +18,7 @@ import (
 const (
 	Neighbours = "neighbours" // whom policies choose, and what those can answer
 	Overlaps   = "overlap"    // estimates against truth, beside other sketches of the same size
-	Budget     = "budget"     // what a directory of so many bytes knows
+	Budget     = "budget"     // what a directory of a number of bytes knows
 )
 
 // Collections are the experiments on collections; RunCollection runs one.
@@ -32,7 +32,7 @@ func Collections() []Info {
 
 // CollectionOptions say what RunCollection runs. Zero values mean the stated defaults.
 type CollectionOptions struct {
-	Peers    int    // 0: as many as the data has; more are dealt its files anew
+	Peers    int    // 0: as many as the data has; more are dealt its files again
 	Data     string // "" or "debian", or a table or folder as package workload reads
 	Sweep    string // "name=value,value…", see Sweeps; "": of Overlaps over bytes, of Budget over share, else none
 	Trials   int    // 0: 3
@@ -130,9 +130,10 @@ var collectionKinds = map[string]collectionKind{
 	Budget:     {"share=0.015625,0.03125,0.0625,0.125,0.25,0.5,1", (*collectionRun).budget},
 }
 
-// RunCollection runs the named experiment, some runs at a time. Errors of options match ErrOptions, or are those of package
-// workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows of the trials
-// done by then; with a folder, a later call of the same program with the same options and data goes on from there.
+// RunCollection runs the named experiment, some runs at a time. Errors of options match ErrOptions, or are those of
+// package workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows
+// of the trials done by then. With a folder, a later call of the same program with the same options and data goes on
+// from there.
 func RunCollection(ctx context.Context, name string, o CollectionOptions) (CollectionResult, error) {
 	result := CollectionResult{Experiment: name, Version: o.Version}
 	settings, err := o.settings(name)
@@ -245,8 +246,8 @@ func (c *collectionRuns) tell(begun string, ended int) {
 	}
 }
 
-// collectionRun is one run. All that it draws follows from the seed and the trial: points of a sweep are compared on the same
-// pairs and questions.
+// collectionRun is one run. All that it draws follows from the seed and the trial: points of a sweep are compared on
+// the same pairs and questions.
 type collectionRun struct {
 	*collections
 	collectionSetting

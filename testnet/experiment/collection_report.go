@@ -135,7 +135,8 @@ func (r CollectionRow) cell(decimals int) string {
 	return fixed(r.Value, decimals) + " ± " + fixed(r.Error, decimals)
 }
 
-// write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of them.
+// write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of
+// them.
 func (o *CollectionOptions) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
 	out := report.Folder{Dir: o.Out}
 	records := [][]string{{"sweep", "at", "peers", "case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
@@ -211,7 +212,8 @@ var collectionTerms = map[string][][2]string{
 	},
 }
 
-// collectionDrawings are a figure of each quantity over the sweep with a line for each case, or a chart with a dot for each.
+// collectionDrawings are a figure of each quantity over the sweep with a line for each case, or a chart with a dot for
+// each.
 func collectionDrawings(name string, rows []CollectionRow) []report.Drawing {
 	var out []report.Drawing
 	for _, q := range distinct(rows, func(r CollectionRow) string { return r.Quantity }) {

@@ -104,7 +104,8 @@ func TestCollectionOptions(t *testing.T) {
 	}
 }
 
-// An experiment that was interrupted goes on, also after what a crash left of the last line, and comes to the same rows.
+// An experiment that was interrupted goes on, also after what a crash left of the last line, and comes to the same
+// rows.
 func TestCollectionResumes(t *testing.T) {
 	o := CollectionOptions{Peers: 5, Sweep: "share=0.25,1", Trials: 2, Out: t.TempDir()}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -143,7 +144,8 @@ func TestCollectionResumes(t *testing.T) {
 	}
 }
 
-// An experiment goes on with the data it began with: what was found with another table or folder of the same name is not its own.
+// An experiment goes on with the data it began with. What was found with another table or folder of the same name is
+// not its own.
 func TestDataChanges(t *testing.T) {
 	data, out := t.TempDir(), t.TempDir()
 	write := func(name, keys string) {

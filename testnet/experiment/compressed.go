@@ -68,8 +68,8 @@ func (s *session) measuredRate(c float64, k int) sample {
 	}))
 }
 
-// sizes repeats the simulation of section III.A: the mean, deviation and maximum of the messages' sizes. The paper
-// took the maximum of 100,000 trials; ours is what so many of the same mean and deviation would be expected to give.
+// sizes repeats the simulation of section III.A: the mean, deviation and maximum of the messages' sizes. The paper took
+// the maximum of 100,000 trials. Ours is the expected maximum of that many trials of the same mean and deviation.
 func (s *session) sizes(m, k int) {
 	const deviationsOfGreatest = 4.38 // expected maximum of 100,000 normal variables
 	x := s.messageBytes(m, k, 2000)

@@ -24,8 +24,8 @@ func countminTasks(s *session) []task {
 	return append(tasks, task{0, func() { s.copies() }})
 }
 
-// countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps. The
-// stream is Zipf's, and keys that never came are asked for: those have the most to gain from collisions.
+// countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps.
+// The stream is Zipf's, and keys that never came are asked for: those have the most to gain from collisions.
 func (s *session) countMin(eps float64) {
 	p := must(frequency.ParamsForError(eps, eps))
 	row := fmt.Sprintf("eps=%v, w=%d, d=%d", eps, p.Width, p.Depth)

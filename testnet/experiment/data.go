@@ -17,8 +17,8 @@ import (
 // debian names the data that the program holds.
 const debian = "debian"
 
-// loadData reads data that a testnet can have too: "debian", a table, or a folder of keys. More peers than it has are dealt its
-// files anew. The fingerprints are of its keys, by their numbers, in a network of the given name.
+// loadData reads data that a testnet can have too: "debian", a table, or a folder of keys. More peers than it has are
+// dealt its files again. The fingerprints are of its keys, by their numbers, in a network of the given name.
 func loadData(c workload.Config, network string) (*workload.Data, []summary.Fingerprint, error) {
 	if c.Path == debian {
 		c.Path = ""
@@ -48,8 +48,8 @@ func loadSimulated(path string, peers int, rng *rand.Rand) (*sim.Data, error) {
 // more peers.
 const simulatedChunk = 1 << 20
 
-// contents stands for what is in the data of a name, to the byte: a run with a table or folder that has changed finds something
-// else. Empty for debian, which is a part of the program.
+// contents stands for what is in the data of a name, to the byte. A run with a table or folder that has changed finds
+// something else. Empty for debian, which is a part of the program.
 func contents(data string) (string, error) {
 	if data == debian {
 		return "", nil

@@ -43,7 +43,7 @@ func deltaTasks(s *session) []task {
 	return tasks
 }
 
-// deltaBytes measures the message that updates a filter of which a part of the keys was replaced.
+// deltaBytes measures the message that updates a filter after a part of its keys was replaced.
 func (s *session) deltaBytes(m, k int, change float64, n int) sample {
 	p := standard(m, k)
 	codec := must(bloom.NewCodec(p))

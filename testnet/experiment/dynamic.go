@@ -62,7 +62,8 @@ func fewestBlocks(d bloom.DynamicParams, n int, target float64) int {
 	return d.Batch.Blocks
 }
 
-// growDynamic grows D-BBFs and at every number of elements of the table cuts a copy to the target, where that can be reached.
+// growDynamic grows D-BBFs and at every number of elements of the table cuts a copy to the target, where that can be
+// reached.
 func (s *session) growDynamic(target float64) {
 	_, params := dynamicFor(target)
 	var sizes []int

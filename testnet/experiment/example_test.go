@@ -10,7 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// askAround is a strategy of one's own, all of it: a peer asks its neighbours whether they hold the key, and nobody else.
+// askAround is a strategy of one's own, all of it: a peer asks its neighbours whether they hold the key, and nobody
+// else.
 var askAround = strategy.Strategy{
 	Name:   "ask-around",
 	Source: "this example",

@@ -1,16 +1,19 @@
-// Package experiment runs experiments of three kinds. Run repeats those of the four papers that venn is built on, with venn's
-// own structures, and compares every number that the papers print with what is computed or measured here. RunNetwork runs
-// strategies on simulated networks: what they find, and at what cost. RunCollection runs without a network what a peer does
-// with collections and summaries of them: it chooses neighbours, estimates overlaps, fills a directory. List names them all.
+// Package experiment runs experiments of three kinds. Run repeats those of the four papers that venn is built on, with
+// venn's own structures. It compares every number that the papers print with what is computed or measured here.
+// RunNetwork runs strategies on simulated networks: what they find, and at what cost. RunCollection runs without a
+// network what a peer does with collections and summaries of them: it chooses neighbours, estimates overlaps, fills a
+// directory. List names them all.
 //
-// All rows follow from the options and their seed, but for times and memory. With a folder, what a run has found is kept there
-// as soon as it is known; the same program with the same options and data goes on from there when it was interrupted.
+// All rows follow from the options and their seed, but for times and memory. With a folder, what a run has found is
+// kept there as soon as it is known. The same program with the same options and data goes on from there when it was
+// interrupted.
 //
-// Each comparison with a paper is a Row with a verdict: agrees; paper misprints, when the number printed is known to be wrong
-// and ours agrees with the right one; differs. The numbers printed, with tolerances and known misprints, are in printed.json.
-// A number that follows from a formula must agree within its tolerance there, nearly always half of the last digit printed.
-// One that is measured (its quantity says so) may be off by four standard errors of our own mean besides, and a size by
-// 0.2 % and 16 bytes: what our coder may lose against the entropy, and what the paper's own coder added to a message.
+// Each comparison with a paper is a Row with a verdict. It is "agrees", "differs", or "paper misprints" when the number
+// printed is known to be wrong and ours agrees with the right one. The numbers printed, with tolerances and known
+// misprints, are in printed.json. A number that follows from a formula must agree within its tolerance there, nearly
+// always half of the last digit printed. One that is measured (its quantity says so) may be off by four standard errors
+// of our own mean besides. A size may be off by 0.2 % and 16 bytes. Our coder may lose that against the entropy, and
+// the paper's own coder added bytes to a message.
 //
 // Papers are cited by author:
 //   - M. Mitzenmacher, Compressed Bloom Filters, IEEE/ACM Transactions on Networking 10(5), 2002.
@@ -106,7 +109,7 @@ var experiments = []experiment{
 	compressed, delta, reduction, dynamic, cardinality, intersection, hashing, dleft, countmin,
 }
 
-// experiment is a row of tasks, each of which adds rows or points of a figure to a session.
+// experiment is a row of tasks. Each adds rows or points of a figure to a session.
 type experiment struct {
 	Info
 	tasks   func(*session) []task
@@ -118,8 +121,8 @@ type task struct {
 	do   func()
 }
 
-// List tells what experiments there are: those that repeat a paper, which Run runs, then Networks, then Collections. The last
-// is All.
+// List tells what experiments there are: those that repeat a paper, which Run runs, then Networks, then Collections.
+// The last is All.
 func List() []Info {
 	var list []Info
 	for _, e := range experiments {
@@ -131,10 +134,10 @@ func List() []Info {
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 
-// Run runs the experiments of the given names, each once, in the order of List, on all processors: All, or some of those that
-// repeat a paper. Another name, as one of Networks or Collections, is an error that matches ErrUnknown, before anything has
-// run. When ctx ends, Run returns its error and the rows of what was finished by then; with a folder, a later call of the same
-// program with the same options goes on from there.
+// Run runs the experiments of the given names, each once, in the order of List, on all processors. The names are All,
+// or some of those that repeat a paper. Another name, as one of Networks or Collections, is an error that matches
+// ErrUnknown, before anything has run. When ctx ends, Run returns its error and the rows finished by then. With a
+// folder, a later call of the same program with the same options goes on from there.
 func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	chosen, err := choose(names)
 	if err != nil {

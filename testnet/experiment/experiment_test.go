@@ -22,7 +22,7 @@ func runFew(t *testing.T, names ...string) Result {
 	return r
 }
 
-// Every number printed gets a row, none differs, and the misprints known are told as such.
+// Every number printed gets a row, none differs, and the misprints known are reported as such.
 func TestEveryNumber(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills many filters")

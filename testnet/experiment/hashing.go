@@ -80,8 +80,8 @@ func hashingTasks(s *session) []task {
 	return tasks
 }
 
-// compareSchemes measures a point of figure 1 for each scheme. Where filters are dense (c = 4 and 8) and not tiny, the paper
-// calls the schemes "essentially indistinguishable", with a rate close to p: here within 2 %.
+// compareSchemes measures a point of figure 1 for each scheme. Where filters are dense (c = 4 and 8) and not tiny, the
+// paper calls the schemes "essentially indistinguishable", with a rate close to p. Here it is within 2 %.
 func (s *session) compareSchemes(c, n int) {
 	k, p := hashesFor(c)
 	m := n * c / k * k // whole blocks for the partition scheme
@@ -107,8 +107,8 @@ func (s *session) schemeRate(h hashScheme, n, m, k, filters, probes int) sample 
 	}))
 }
 
-// simulated are rates of section 8's setting, from a simulation that shares no code with our filters (standard error a quarter of the
-// tolerance). Function plainRate of the tests repeats it.
+// simulated are rates of section 8's setting, from a simulation that shares no code with our filters (standard error a
+// quarter of the tolerance). Function plainRate of the tests repeats it.
 var simulated = []struct {
 	scheme          string
 	n               int

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// plainRate is the slow twin of our filters: an array of flags, hash values drawn at random, no code in common. It returns the
-// false-positive rate of n keys in m places with k hash functions, and its standard error.
+// plainRate is the slow twin of our filters: an array of flags, hash values drawn at random, no code in common. It
+// returns the false-positive rate of n keys in m places with k hash functions, and its standard error.
 func plainRate(scheme string, n, m, k, filters, probes int, rng *rand.Rand) (rate, deviation float64) {
 	part := m / k
 	places := func(to []int) {

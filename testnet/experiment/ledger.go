@@ -19,7 +19,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each, so that an
+// ledger keeps what the runs of an experiment have found in its folder as it becomes known, a line of JSON each. So an
 // experiment that was interrupted goes on. Without a folder it keeps nothing.
 type ledger[T any] struct {
 	part  Part
@@ -36,9 +36,9 @@ type ledgerLine[T any] struct {
 	Found T      `json:"found"`
 }
 
-// openLedger opens the ledger of the named experiment, which consists of the runs given, and reads those of all its parts. It
-// makes the folder. Errors say that the folder can't be read or written, or match ErrOptions where a part's ledger is of other
-// runs: another program's, or those of other options.
+// openLedger opens the ledger of the named experiment, which consists of the runs given, and reads those of all its
+// parts. It makes the folder. Errors say that the folder can't be read or written. They match ErrOptions where a part's
+// ledger is of other runs: another program's, or those of other options.
 func openLedger[T any](dir, name string, w Work, runs []string) (*ledger[T], error) {
 	l := &ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
 	if w.Lines != nil {
@@ -84,7 +84,8 @@ func (l *ledger[T]) readFile(path string, part bool) error {
 	return err
 }
 
-// read takes in the lines of a ledger, and says whether some are of another sweep. A line cut short by a crash is run again.
+// read takes in the lines of a ledger, and says whether some are of another sweep. A line cut short by a crash is run
+// again.
 func (l *ledger[T]) read(r io.Reader) (other bool, err error) {
 	lines := bufio.NewReader(r)
 	for {
@@ -142,9 +143,9 @@ func (l *ledger[T]) todo(k int, run string) bool {
 	return !known && l.part.has(k)
 }
 
-// runEach does the runs of the ledger's part that it doesn't know, so many at a time, and returns what is known in the end, in
-// their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept. A run in which a strategy
-// panicked leaves the others: its error comes when these are done.
+// runEach does the runs of the ledger's part that it doesn't know, atOnce at a time. It returns what is known in the
+// end, in their order: nil for a run that wasn't done. The first error ends it; what is done by then is kept. A run in
+// which a strategy panicked leaves the others: its error comes when these are done.
 func runEach[T any](ctx context.Context, runs []string, atOnce int, known *ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)

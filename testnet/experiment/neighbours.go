@@ -17,8 +17,9 @@ const (
 	lackedKeys   = 200 // of each asker
 )
 
-// neighbours has every peer choose by each policy, from exact overlaps and from the samples that open all summaries, and asks
-// for keys that it was made to forget, which 2 to 10 others hold, and for keys drawn evenly from all that it lacks.
+// neighbours has every peer choose by each policy, from exact overlaps and from the samples that open all summaries. It
+// asks for keys that the peer was made to forget, which 2 to 10 others hold. It also asks for keys drawn evenly from
+// all that the peer lacks.
 func (c *collectionRun) neighbours() {
 	n, rng := len(c.fps), c.rng
 	prefixes := c.prefixes()
@@ -96,7 +97,8 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 	return q
 }
 
-// candidates are all other peers as a peer sees them. Round trips are drawn by chance: nothing here depends on where peers are.
+// candidates are all other peers as a peer sees them. Round trips are drawn by chance: nothing here depends on where
+// peers are.
 func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*summary.Prefix, rng *rand.Rand) []rank.Candidate {
 	var samples compare.Samples
 	if !exact {
@@ -159,8 +161,8 @@ func (c *collectionRun) judgeNeighbours(policy, by string, asks []questions, cho
 	c.add(policy, by, 0, "pairs connected", reached)
 }
 
-// graphOf measures the graph of links between those who chose and those chosen: the mean clustering coefficient, the mean
-// length of the shortest paths, and the share of pairs that have one.
+// graphOf measures the graph of links between those who chose and those chosen. It returns the mean clustering
+// coefficient, the mean length of the shortest paths, and the share of pairs that have one.
 func graphOf(chosen [][]int) (clustering, length, reached float64) {
 	n := len(chosen)
 	linked := make([][]bool, n)

@@ -144,10 +144,10 @@ func pointOf(at []Coordinate) string {
 	return strings.Join(out, ", ")
 }
 
-// RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a large
-// one has all of them. With a folder, every run's row is kept there as soon as it is known, and a later call of the same
-// program with the same options and data goes on where this one was interrupted. When ctx ends, it returns its error and the
-// rows known by then.
+// RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a
+// large one has all of them. With a folder, every run's row is kept there as soon as it is known. A later call of the
+// same program with the same options and data goes on where this one was interrupted. When ctx ends, it returns its
+// error and the rows known by then.
 //
 // Errors before anything long is done match ErrOptions, or are those of the file system.
 func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResult, error) {
@@ -201,13 +201,14 @@ func runsAtOnce(points []setting) int {
 	return together(largest)
 }
 
-// together is how many runs of so many peers are done at one time.
+// together is how many runs of networks of the given size go at one time.
 func together(peers int) int {
 	const most = 2500 // peers
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
-// gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and others double.
+// gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and
+// others double.
 func gcPercent(points []setting) int {
 	const large = 20_000 // peers
 	if slices.ContainsFunc(points, func(p setting) bool { return p.Peers > large }) {
@@ -353,8 +354,8 @@ func (o *NetworkOptions) lookable(points []setting) error {
 	return nil
 }
 
-// places are all combinations of the values of the sweeps, the first sweep's changing last. Scale's own sweep is over peers, three to a
-// decade, up to the number given.
+// places are all combinations of the values of the sweeps, the first sweep's changing last. Scale's own sweep is over
+// peers, three to a decade, up to the number given.
 func (o *NetworkOptions) places(name string) ([][]value, error) {
 	if len(o.Sweeps) == 0 && name == Scale {
 		return o.sizes(), nil
@@ -638,7 +639,8 @@ func (n *networkRuns) tell(i int, now, end, wall time.Duration) {
 	n.options.Progress(NetworkStatus{i + 1, len(n.points), n.points[i].String(), now, end, wall, sum / float64(len(n.points))})
 }
 
-// The times of a run: peers join and learn of each other, queries begin (unless something else is asked for), the last ones end.
+// The times of a run: peers join and learn of each other, queries begin (unless something else is asked for), the last
+// ones end.
 const (
 	warmup   = 60 * time.Second
 	asking   = 60 * time.Second

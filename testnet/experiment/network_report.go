@@ -13,7 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// write writes the rows as a table, the plots, and the report that holds all of them. Of so many runs some may be missing.
+// write writes the rows as a table, the plots, and the report that holds all of them. Of the runs runs some may be
+// missing.
 func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string, error) {
 	out := report.Folder{Dir: o.Out}
 	found{name, o.Version, r.Rows, networkOutcomes(r.Rows)}.write(&out)
@@ -181,8 +182,8 @@ func (m networkMeasure) mean(trials []NetworkRow) string {
 	return fixed(mean.Value, m.decimals) + " ±" + fixed(mean.Half, m.decimals)
 }
 
-// Table is the result for people: a head and a line for every strategy at every point, with means over the trials, ± the half of their
-// 95 % interval. A single trial has its trace.
+// Table is the result for people: a head and a line for every strategy at every point. Figures are means over the
+// trials, ± the half of their 95 % interval. A single trial has its trace.
 func (r NetworkResult) Table() (head []string, lines [][]string) {
 	one := !slices.ContainsFunc(r.Rows, func(x NetworkRow) bool { return x.Trial > 0 })
 	head = []string{"STRATEGY", "PEERS", "SWEEP"}
@@ -319,7 +320,8 @@ func stateLabel(r NetworkRow) string {
 	return fixed(r.StateBytes/1000, 1)
 }
 
-// networkRecords are the rows as a table: the fields of NetworkRow under their names in JSON, and a column for each sweep.
+// networkRecords are the rows as a table: the fields of NetworkRow under their names in JSON, and a column for each
+// sweep.
 func networkRecords(rows []NetworkRow) [][]string {
 	names := []string{
 		"strategy", "peers", "trial", "recall", "messages_per_query", "wasted_probes_per_query",
@@ -390,7 +392,8 @@ func known(x *float64) float64 {
 	return *x
 }
 
-// networkDrawings are a chart of each quantity: over the sweep with a line for each strategy, or else with a dot for each.
+// networkDrawings are a chart of each quantity: over the sweep with a line for each strategy, or else with a dot for
+// each.
 func networkDrawings(name string, r NetworkResult) []report.Drawing {
 	var out []report.Drawing
 	for _, m := range networkMeasures {
@@ -433,8 +436,8 @@ func (m networkMeasure) chart(name string, rows []NetworkRow) report.DotChart {
 // share says whether the quantity is one, 1 at most.
 func (m networkMeasure) share() bool { return m.name == "recall" || m.name == "covered" }
 
-// figure is drawn over the first sweep, with a line for each strategy and value of the others. Over the size of the network both
-// axes are logarithmic in Scale, and the legend says the slopes.
+// figure is drawn over the first sweep, with a line for each strategy and value of the others. Over the size of the
+// network both axes are logarithmic in Scale, and the legend says the slopes.
 func (m networkMeasure) figure(name string, result NetworkResult) report.Figure {
 	rows, sloped := result.Rows, len(result.Slopes) > 0
 	f := report.Figure{Name: name + "-" + m.name, Y: m.title, LogY: m.log || sloped, Marks: true, Share: m.share()}

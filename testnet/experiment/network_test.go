@@ -204,7 +204,8 @@ func TestNetworkSweeps(t *testing.T) {
 	}
 }
 
-// What makes searches harder takes more messages: peers that deny, keys outside of one's interest, and fewer who know everybody.
+// What makes searches harder takes more messages: peers that deny, keys outside of one's interest, and fewer who know
+// everybody.
 func TestHarderSearches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("six runs of 100 peers that know a few each")
@@ -242,7 +243,8 @@ func TestRunsAtOnce(t *testing.T) {
 	}
 }
 
-// Scale runs venn and, in the same networks, others that may send as much for upkeep. Slopes say how each quantity grows.
+// Scale runs venn and, in the same networks, others that may send as much for upkeep. Slopes say how each quantity
+// grows.
 func TestScale(t *testing.T) {
 	o := NetworkOptions{Keys: 20, Queries: 50, Trials: 2, Sweeps: []string{"peers=30,60"}, Out: t.TempDir()}
 	r, err := RunNetwork(t.Context(), Scale, o)
@@ -369,7 +371,8 @@ func TestPanicLeavesOtherRuns(t *testing.T) {
 	}
 }
 
-// The memory of a row is of its own strategy, whatever ran before or is in use besides; of runs beside each other none is told.
+// The memory of a row is of its own strategy, whatever ran before or is in use besides. Runs beside each other report
+// none.
 func TestStateIsOfTheStrategy(t *testing.T) {
 	hoard := func(bytes int) strategy.Strategy {
 		return strategy.Strategy{Name: fmt.Sprint("hoards ", bytes), Open: func(strategy.World) (strategy.Factory, error) {
@@ -480,7 +483,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Queries are drawn by a rule, or replayed from a log; what is neither is refused. A run is another one when its log changes.
+// Queries are drawn by a rule, or replayed from a log; what is neither is refused. A run is another one when its log
+// changes.
 func TestQueriesLike(t *testing.T) {
 	run := func(like string) (NetworkRow, error) {
 		r, err := RunNetwork(context.Background(), Routing, NetworkOptions{

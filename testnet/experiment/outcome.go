@@ -66,8 +66,8 @@ type Comparison struct {
 // ErrNoRows is matched when a folder has no rows.json of an experiment.
 var ErrNoRows = errors.New("experiment: no rows of an experiment")
 
-// Compare compares what two experiments have written to folders: case by case, quantity by quantity, in the order of a. The errors:
-// ErrNoRows, those of reading files.
+// Compare compares what two experiments have written to folders: case by case, quantity by quantity, in the order of a.
+// The errors: ErrNoRows, those of reading files.
 func Compare(a, b string) (Comparison, error) {
 	var c Comparison
 	before, err := readOutcomes(a)

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/oracle"
 )
 
-// TestCompare runs an experiment with two seeds, and one of them again: the same seed shows no difference, another one some, with an
-// interval.
+// TestCompare runs an experiment with two seeds, and one of them again: the same seed shows no difference, another one
+// some, with an interval.
 func TestCompare(t *testing.T) {
 	run := func(seed uint64, trials int) string {
 		dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// overlaps estimates the keys that pairs of peers share, from sketches of so many bytes: the error as a share of the
-// smaller collection, root mean square over the pairs.
+// overlaps estimates the keys that pairs of peers share, from sketches of a number of bytes. The error is a share of
+// the smaller collection, root mean square over the pairs.
 func (c *collectionRun) overlaps() {
 	const pairs = 300
 	type pair struct{ a, b int }
@@ -47,8 +47,8 @@ func (c *collectionRun) overlaps() {
 	}
 }
 
-// cut is as much of a peer's summary as there is room for, with its header, in the shape that nodes publish. They publish no sample
-// below a kibibyte: for fewer bytes it is made smaller, to see what that would bring.
+// cut is as much of a peer's summary as there is room for, with its header, in the shape that nodes publish. They
+// publish no sample below a kibibyte: for fewer bytes it is made smaller, to see what that would bring.
 func (c *collectionRun) cut(peer int) *summary.Prefix {
 	const usual = 1024 // bytes of the sample
 	p := c.prefixes()[peer]

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// Work says which runs of an experiment are done, how many at one time, and where they are noted. The zero value does all of
-// them, as many at one time as processors and memory allow. What a run finds depends on none of its fields.
+// Work says which runs of an experiment are done, how many at one time, and where they are noted. The zero value does
+// all of them, as many at one time as processors and memory allow. What a run finds depends on none of its fields.
 type Work struct {
-	// Part is what is done of the runs; the zero value is all. A part writes no tables and no report. It notes its runs in a
-	// ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part reads all ledgers there, of whatever
-	// parts, does the runs that are missing, and reports.
+	// Part is what is done of the runs; the zero value is all. A part writes no tables and no report. It notes its runs
+	// in a ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part reads all ledgers there,
+	// of whatever parts, does the runs that are missing, and reports.
 	Part Part
-	// Jobs is how many runs are done at one time, or trials where an experiment repeats a paper; 0: as many as processors and
+	// Jobs is how many runs go at one time, or trials where an experiment repeats a paper; 0: as many as processors and
 	// memory allow.
 	Jobs int
 	// Lines, if not nil, takes the lines of a ledger in place of a file in Out: then nothing is known from before.
@@ -39,17 +39,17 @@ func (w Work) check() error {
 // reports says whether tables and a report are written: all runs are known then, unless one failed.
 func (w Work) reports() bool { return w.Part == Part{} }
 
-// jobs is how many runs are done at one time where otherwise it would be so many.
+// jobs is how many runs go at one time; otherwise is the number when Jobs is 0.
 func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
 
 // workers is how many trials are done at one time.
 func (w Work) workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
 
-// Part is one of Of parts of the runs of an experiment, counted from 0: run k belongs to part k mod Of. The zero value is all
-// runs.
+// Part is one of Of parts of the runs of an experiment, counted from 0: run k belongs to part k mod Of. The zero value
+// is all runs.
 type Part struct{ I, Of int }
 
-// ParsePart reads "I/N", of which I is from 0 to N-1. Errors match ErrOptions.
+// ParsePart reads "I/N", with I from 0 to N-1. Errors match ErrOptions.
 func ParsePart(text string) (Part, error) {
 	i, of, _ := strings.Cut(text, "/")
 	var p Part
@@ -81,7 +81,8 @@ func (p Part) file(experiment string) string {
 	return fmt.Sprintf("%s.runs.%d-of-%d.jsonl", experiment, p.I, p.Of)
 }
 
-// sweepID stands for all runs of an experiment: parts of others, of another program or with other options, have another.
+// sweepID stands for all runs of an experiment: parts of others, of another program or with other options, have
+// another.
 func sweepID(runs []string) string {
 	h := sha256.New()
 	for _, r := range runs {

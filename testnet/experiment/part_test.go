@@ -40,8 +40,8 @@ func runs(ctx context.Context, t *testing.T, o NetworkOptions) ([]int, error) {
 	return slices.Sorted(maps.Keys(ran)), err
 }
 
-// Eight runs come to the same traces in one process, two at a time, and in four parts; what is left to do for the call without a
-// part is the report.
+// Eight runs come to the same traces in one process, two at a time, and in four parts. The call without a part then
+// only writes the report.
 func TestPartsAreTheWhole(t *testing.T) {
 	whole := sweepOfEight(t)
 	whole.Jobs = 1

@@ -50,7 +50,8 @@ func dropBlocks(f *bloom.Filter) { f.Truncate(f.Params().Blocks / 2) }
 
 func fold(f *bloom.Filter) { f.Fold() }
 
-// reduce halves a full filter again and again and measures its false positives: points of the figure, and a row at 1024 Kbit.
+// reduce halves a full filter again and again and measures its false positives: points of the figure, and a row at 1024
+// Kbit.
 func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Filter)) {
 	type found map[uint64]float64 // rate by Kbit
 	all := trials(s, name, 8, func(rng *rand.Rand) found {

@@ -30,8 +30,8 @@ type Figure struct {
 	Value    float64 `json:"value"`
 }
 
-// AddRun adds a run to those that a folder has, and writes rows, plots with intervals over the trials, and a report of all. It makes
-// the folder, and returns the files. A run that is cut short is not to be added.
+// AddRun adds a run to those that a folder has, and writes rows, plots with intervals over the trials, and a report of
+// all. It makes the folder, and returns the files. A run that is cut short is not to be added.
 func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	m.Figures = slices.DeleteFunc(slices.Clone(m.Figures), func(f Figure) bool { return math.IsNaN(f.Value) || math.IsInf(f.Value, 0) })
 	if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -14,17 +14,18 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// Scale runs venn in networks of several sizes and, in the same networks, a DHT and a gossip of whole filters. The others may
-// send as many bytes a second for upkeep as venn has sent there, to connect included; what they take to connect comes on top.
+// Scale runs venn in networks of several sizes and, in the same networks, a DHT and a gossip of whole filters. The
+// others may send as many bytes a second for upkeep as venn has sent there, to connect included. What they take to
+// connect comes on top.
 
 const (
 	// leastScale is the smallest network of Scale's own sweep.
 	leastScale = 100.0
-	// scaleOrigins is of how many peers one keeps summaries in a network that grows, if nothing else is said: what memory and the
-	// line carry doesn't grow with it.
+	// scaleOrigins is the default number of peers whose summaries a peer keeps in a network that grows. What memory and
+	// the line carry doesn't grow with it.
 	scaleOrigins = 128
-	// scaleSession is the median session in a network that grows, if nothing else is said: half of the peers of a public network
-	// stay so long or less.
+	// scaleSession is the default median session in a network that grows: half of the peers of a public network stay
+	// that long or less.
 	scaleSession = time.Hour
 )
 
@@ -41,7 +42,8 @@ func (p *setting) scale() {
 	p.Params.Origins, p.Churn.Median = scaleOrigins, scaleSession
 }
 
-// beside is the strategy whose upkeep bounds that of the others; "": none does. What is said about upkeep otherwise goes before.
+// beside is the strategy whose upkeep bounds that of the others; "": none does. What is said about upkeep otherwise
+// goes before.
 func (o *NetworkOptions) beside(name string, said []value) string {
 	isVenn := func(s strategy.Strategy) bool { return s.Name == venn.Strategy.Name }
 	saysUpkeep := func(v value) bool { return v.Name == strategy.Upkeep.Name }

@@ -42,7 +42,7 @@ type scenarioRun struct {
 	trial    int
 }
 
-// id names all that the run follows from but the data, of which the contents are noted.
+// id names all that the run follows from but the data, whose contents are noted.
 func (r scenarioRun) id(inside string) string {
 	return runID(struct {
 		Scenario, Text, Contents, Strategy string
@@ -55,9 +55,9 @@ func (r scenarioRun) traceName(seed uint64) string {
 	return fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, seed)
 }
 
-// RunScenarios plays scenarios in the simulator: every strategy of each, every trial. When ctx ends, it returns its error and what is
-// known by then; with a folder, a later call of the same program goes on from there. Errors before anything is run match
-// ErrOptions or scenario.ErrScenario.
+// RunScenarios plays scenarios in the simulator: every strategy of each, every trial. When ctx ends, it returns its
+// error and what is known by then. With a folder, a later call of the same program goes on from there. Errors before
+// anything is run match ErrOptions or scenario.ErrScenario.
 func RunScenarios(ctx context.Context, o ScenarioOptions) (ScenarioResult, error) {
 	result := ScenarioResult{Version: o.Version}
 	runs, ids, err := o.runs()

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// write writes tables, rows, plots and the report that holds all of them. Of so many runs some may be missing.
+// write writes tables, rows, plots and the report that holds all of them. Of the runs runs some may be missing.
 func (o *ScenarioOptions) write(r ScenarioResult, runs int) ([]string, error) {
 	out := report.Folder{Dir: o.Out}
 	var outcomes []Outcome
@@ -94,7 +94,7 @@ func scenarioDrawings(s *scenario.Scenario, runs []*scenario.Run) []report.Drawi
 	return out
 }
 
-// distribution is the share of all queries of which a quantity is at most so much; where it is 0 or less there is none.
+// distribution is the cumulative share of all queries over a quantity. A query whose quantity is 0 or less has none.
 func distribution(name string, runs []*scenario.Run, of func(scenario.Query) float64) report.Line {
 	var xs []float64
 	all := 0

@@ -7,15 +7,16 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Slope is how a quantity of a strategy grows with the network: 1 where it grows as the number of peers does, 0 where it stays.
+// Slope is how a quantity of a strategy grows with the network. It is 1 where the quantity grows as the number of peers
+// does, 0 where it stays.
 type Slope struct {
 	Strategy string  `json:"strategy"`
 	Quantity string  `json:"quantity"`
 	Value    float64 `json:"value"` // of the line through the logarithms of the peers and of the quantity, by least squares
 }
 
-// slopesOf are the slopes of all quantities that are drawn, where nothing but the size of the network was varied. Zeros have no
-// logarithm and are left out.
+// slopesOf are the slopes of all quantities that are drawn, where nothing but the size of the network was varied. Zeros
+// have no logarithm and are left out.
 func slopesOf(rows []NetworkRow) (out []Slope) {
 	if len(rows) == 0 || len(rows[0].At) != 1 || rows[0].At[0].Name != sweepPeers.Name {
 		return nil

@@ -53,7 +53,8 @@ var (
 	}
 )
 
-// Sweeps are what a sweep of an experiment can vary, with the strategies that the program comes with; none for those that repeat a paper.
+// Sweeps are what a sweep of an experiment can vary, with the strategies that the program comes with; none for those
+// that repeat a paper.
 func Sweeps(experiment string) []Variable {
 	of := variablesOf(strategies.Named())
 	return map[string][]Variable{

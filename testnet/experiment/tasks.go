@@ -75,8 +75,8 @@ func (s *session) id(i int) string {
 	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, program())
 }
 
-// work does the tasks, but for those known from before and those of other parts. What one that was interrupted has found is
-// dropped.
+// work does the tasks, but for those known from before and those of other parts. What one that was interrupted has
+// found is dropped.
 func (s *session) work() error {
 	for i, t := range s.todo {
 		s.current = t.cost
@@ -136,8 +136,8 @@ func (s *session) progress(part float64) {
 	s.options.Progress(Progress{Experiment: s.Name, Done: s.told})
 }
 
-// trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a source of its own, that
-// follows from the seed, the label and the trial's number.
+// trials runs do n times (or Options.Trials times) on all processors and returns the results in order. Each trial has a
+// source of its own, that follows from the seed, the label and the trial's number.
 func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) []T {
 	const least = 5 // a standard error from fewer says nothing
 	if s.options.Trials > 0 {
@@ -177,7 +177,7 @@ func (s *session) measured(name string, x sample) {
 	s.rows = append(s.rows, p.row(0, x.mean, p.tolerance(0)+x.margin, "measured"))
 }
 
-// bitsPerKey adds a row for the mean of measured sizes, in bytes for so many keys, as bits a key.
+// bitsPerKey adds a row for the mean of measured sizes, in bytes for the given number of keys, as bits a key.
 func (s *session) bitsPerKey(name string, bytes sample, keys float64) {
 	const (
 		besides = 16    // bytes of a message besides the code, as in the paper's simulation
@@ -200,8 +200,8 @@ func (s *session) note(r Row) {
 	s.rows = append(s.rows, r)
 }
 
-// sample is the mean of trials, the margin within which the true mean lies (four standard errors, more for few trials), and
-// the standard deviation of one trial.
+// sample is the mean of trials, the margin within which the true mean lies, and the standard deviation of one trial.
+// The margin is four standard errors, more for few trials.
 type sample struct {
 	mean, margin, deviation float64
 	trials                  int
@@ -224,8 +224,8 @@ func sampleOf(xs []float64) sample {
 // standardError is that of the mean.
 func (x sample) standardError() float64 { return x.deviation / math.Sqrt(float64(x.trials)) }
 
-// spread is the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as that is a part of
-// the true deviation, not of ours, the margin is wider than it says.
+// spread is the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as that is
+// a part of the true deviation, not of ours, the margin is wider than it says.
 func (x sample) spread(kurtosis float64) sample {
 	n := float64(x.trials)
 	off := min(0.9, fourErrors(n-1)*math.Sqrt((kurtosis-1)/(4*n)))
@@ -234,8 +234,8 @@ func (x sample) spread(kurtosis float64) sample {
 
 const normalKurtosis = 3
 
-// fourErrors is what four standard errors are for Student's distribution with so many degrees of freedom (the Cornish–Fisher
-// expansion): the standard error itself is only known from the trials.
+// fourErrors is what four standard errors are for Student's distribution with the given degrees of freedom (the
+// Cornish–Fisher expansion). The standard error itself is only known from the trials.
 func fourErrors(freedom float64) float64 {
 	const z = 4.0
 	return z + (z*z*z+z)/(4*freedom) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*freedom*freedom)

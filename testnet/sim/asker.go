@@ -9,8 +9,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// asker draws the queries: evenly spread over the time for them, each by a peer that is online, for a key that the peer
-// lacks and another that is online holds. Where Config.Like does not say otherwise, all but Config.Outside of them are for what a peer of the same interest holds.
+// asker draws the queries, evenly spread over the time for them. A peer that is online asks each, for a key that the
+// peer lacks and another that is online holds. Where Config.Like does not say otherwise, all but Config.Outside of them
+// are for what a peer of the same interest holds.
 type asker struct {
 	cfg   *Config
 	rng   *rand.Rand
@@ -101,7 +102,7 @@ func (s *Sim) findable(asker strategy.ID, key uint32) int {
 	return n
 }
 
-// query is what a peer is told of a query.
+// query is a peer's view of a query.
 func (s *Sim) query(id strategy.QueryID) strategy.Query {
 	q := &s.tally.queries[id-1]
 	return strategy.Query{ID: id, Key: s.cfg.Data.Key(q.key), All: s.cfg.All, Deadline: q.start + s.cfg.Patience}

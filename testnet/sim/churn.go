@@ -44,8 +44,8 @@ type move struct {
 	killed bool
 }
 
-// newChurn draws the sessions and absences of all peers. Each began long before the run, so that at its start as many are
-// there as at any other time.
+// newChurn draws the sessions and absences of all peers. Each began long before the run, so that at its start as many
+// are there as at any other time.
 func newChurn(cfg *Config) churn {
 	c := churn{online: make([]bool, cfg.Data.Peers())}
 	rng := cfg.random(churning)
@@ -144,8 +144,8 @@ func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 	return out
 }
 
-// weibull draws from the Weibull distribution of a median and a shape; at least a second. Functions of package math may differ in the
-// last bit between machines: whole microseconds do not.
+// weibull draws from the Weibull distribution of a median and a shape; at least a second. Functions of package math may
+// differ in the last bit between machines: whole microseconds do not.
 func weibull(median time.Duration, shape float64, rng *rand.Rand) time.Duration {
 	x := math.Pow(-math.Log(1-float64(rng.Float64()))/math.Ln2, 1/shape) * float64(median)
 	return max(time.Second, time.Duration(min(x, math.MaxInt64/4)).Round(time.Microsecond))

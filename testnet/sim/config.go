@@ -25,7 +25,8 @@ type Config struct {
 
 	// Rates are those of a peer's line, bit/s, each at least 1; nil: those that Lines gives it.
 	Rates func(strategy.ID) (up, down uint64)
-	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least. nil: by distance in a square.
+	// Latency is that between two peers, one way: whole microseconds. Below Least it counts as Least. nil: by distance
+	// in a square.
 	Latency func(a, b strategy.ID) time.Duration
 
 	Least, Most time.Duration // one-way latencies; 0: 10 ms and 100 ms
@@ -46,16 +47,17 @@ type Config struct {
 
 	Seed uint64
 
-	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one after
-	// the other.
+	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one
+	// after the other.
 	Each func(n int, do func(i int))
 	// Detail has the report say what became of every query, and what was sent in every second and by kind of message.
 	Detail bool
-	// Notes has peers take notes for those who look at them while the run goes, see the Watched of package strategy/venn. They do the same without.
+	// Notes has peers take notes for those who look at them while the run goes, see the Watched of package
+	// strategy/venn. They do the same without.
 	Notes bool
 	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
 	Trace io.Writer
-	// Progress is called about every virtual second; false stops the run. nil: nobody is told.
+	// Progress is called about every virtual second; false stops the run. nil: not called.
 	Progress func(now, end time.Duration) bool
 }
 

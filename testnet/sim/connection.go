@@ -26,8 +26,8 @@ const (
 	roundTrips = 2
 )
 
-// HandshakeBytes is what each end of a new connection sends until the connection is ready: transport security, choice of protocols,
-// libp2p's identify both ways. Measured between hosts on TCP (package drive).
+// HandshakeBytes is what each end of a new connection sends until the connection is ready: transport security, choice
+// of protocols, libp2p's identify both ways. Measured between hosts on TCP (package drive).
 const HandshakeBytes = 2800
 
 // linkTo is the connection of a link; nil: there is no link to the peer.
@@ -66,7 +66,8 @@ func (n *node) remember(c connection) *connection {
 	return at
 }
 
-// connectionTo is the connection to a peer, for a message. If there is none, one is opened: its handshake takes its time.
+// connectionTo is the connection to a peer, for a message. If there is none, one is opened: its handshake takes its
+// time.
 func (n *node) connectionTo(p strategy.ID, m *strategy.Message) *connection {
 	if c := n.linkTo(p); c != nil {
 		return c

@@ -44,8 +44,8 @@ func (d *Data) Alike(p strategy.ID) []strategy.ID {
 	return d.interests[int(p)%len(d.interests)]
 }
 
-// Under is the same collections with other fingerprints, by number of the key. Those beyond the keys held are of keys that nobody
-// holds yet.
+// Under is the same collections with other fingerprints, by number of the key. Those beyond the keys held are of keys
+// that nobody holds yet.
 func (d *Data) Under(fingerprints []summary.Fingerprint) *Data {
 	return &Data{Table: d.WithKeys(len(fingerprints)), fingerprints: fingerprints, interests: d.interests}
 }

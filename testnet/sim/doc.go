@@ -1,27 +1,30 @@
 // Package sim runs the strategies of package strategy, venn's own cores among them, for many peers in virtual time.
 //
-// Time goes in windows no longer than the least latency. What a peer does in a window reaches others in a later one at the
-// earliest, so the peers with something to do in a window are stepped independently, on as many processors as
-// [Config.Each] uses; what they did is merged in the order of their numbers. So a run follows from its [Config] alone: the
-// same seed gives the same trace, byte for byte, on any number of processors.
+// Time goes in windows no longer than the least latency. What a peer does in a window reaches others in a later one at
+// the earliest. So the peers with something to do in a window are stepped independently, on as many processors as
+// [Config.Each] uses. What they did is merged in the order of their numbers. So a run follows from its [Config] alone:
+// the same seed gives the same trace, byte for byte, on any number of processors.
 //
 // The model:
-//   - A line sends one message after the other at its rate, and receives so too. Between lines a message takes the latency
-//     of the two ends, which are points in a square: the least latency, and more with distance.
-//   - Streams are reliable and keep their order: a message that is lost comes late, by a retransmission time for every loss, and
-//     those behind it on the same connection wait for it.
-//   - A peer without a connection to the receiver connects first: two round trips and 2,800 bytes from each end, before any
-//     message leaves. Such a connection is no link; a peer keeps 96 of them, and then closes the one idle for the longest.
-//   - A peer that leaves closes its connections, and what is still waiting for its line is never sent. A peer that isn't there
-//     doesn't answer: who sends to it learns of that when connecting is given up.
-//   - A peer that comes back begins a new session. What was sent to an earlier one bounces at once, and an answer or a bounce for
-//     an earlier session never reaches a later one.
-//   - What is to happen at known times is a [Script]: peers come and go, collections change, lines slow down, the network falls apart
-//     for a while. A connection that a partition cuts is reset; who sends across it learns of that when connecting is given up.
+//   - A line sends one message after the other at its rate, and receives so too. Between lines a message takes the
+//     latency of the two ends, which are points in a square: the least latency, and more with distance.
+//   - Streams are reliable and keep their order. A message that is lost comes late, by a retransmission time for every
+//     loss, and those behind it on the same connection wait for it.
+//   - A peer without a connection to the receiver connects first: two round trips and 2,800 bytes from each end, before
+//     any message leaves. Such a connection is no link; a peer keeps 96 of them, and then closes the one idle for the
+//     longest.
+//   - A peer that leaves closes its connections, and what is still waiting for its line is never sent. A peer that
+//     isn't there doesn't answer: who sends to it learns of that when connecting is given up.
+//   - A peer that comes back begins a new session. What was sent to an earlier one bounces at once, and an answer or a
+//     bounce for an earlier session never reaches a later one.
+//   - A [Script] says what happens at known times: peers come and go, collections change, lines slow down, the network
+//     falls apart for a while. A partition resets the connections that it cuts. A sender across it learns of that when
+//     connecting is given up.
 //   - Sessions and absences follow Weibull distributions. A peer that comes back has its collection and nothing else.
 //
-// It costs, besides the peers' own machines, about 300 bytes a peer and 100 bytes for every message under way. Of venn's machine
-// there are about 40 kB a peer, and 700 bytes for every other peer that one knows of: a summary is one for all that hold it, and
-// queries ask the summaries known one by one, for an index of each peer's own would be the square of the network (overlay.Config,
-// Loop: the answers are the same by construction). So it is [strategy.Params], Origins, that bounds a large network's memory.
+// It costs, besides the peers' own machines, about 300 bytes a peer and 100 bytes for every message under way. Venn's
+// machine takes about 40 kB a peer, and 700 bytes for every other peer that one knows of, because all holders share a
+// summary. Queries ask the summaries known one by one, because an index of each peer's own would take the square of the
+// network. The answers are the same by construction (overlay.Config, Loop). So it is [strategy.Params], Origins, that
+// bounds a large network's memory.
 package sim

@@ -6,7 +6,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Held is who holds what while collections change: at first what Data says. It is not safe for concurrent use while it changes.
+// Held is who holds what while collections change: at first what Data says. It is not safe for concurrent use while it
+// changes.
 type Held struct {
 	*holdings.Now[strategy.ID]
 	data *Data

@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// node is a peer of the run, and the host of its machine. While its machine is stepped it touches nothing but itself and
-// what nobody changes then, so that many are stepped at a time.
+// node is a peer of the run, and the host of its machine. While its machine is stepped it touches nothing but itself
+// and what nobody changes then, so that many are stepped at a time.
 type node struct {
 	sim  *Sim
 	id   strategy.ID

@@ -11,8 +11,8 @@ import (
 // fused finds the place of an instruction that multiplies and adds with one rounding, in the listing of the compiler.
 var fused = regexp.MustCompile(`\(([^()]+:\d+)\)\s+(FN?M(?:ADD|SUB)[DS])\b`)
 
-// A run gives the same trace on amd64 and on arm64, where the compiler may round a·b+c once instead of twice. So no package that
-// a simulated peer consists of contains such an instruction: float64(a*b) + c keeps the compiler from it.
+// A run gives the same trace on amd64 and on arm64, where the compiler may round a·b+c once instead of twice. So no
+// package that a simulated peer consists of contains such an instruction: float64(a*b) + c keeps the compiler from it.
 func TestNoFusedArithmetic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for arm64")

@@ -10,7 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// plainQueue is the slow twin of the queue and of group: one heap for all events, by window, peer, time and order of planning.
+// plainQueue is the slow twin of the queue and of group: one heap for all events, by window, peer, time and order of
+// planning.
 type plainQueue struct {
 	width  time.Duration
 	now    int64
@@ -122,7 +123,8 @@ func TestQueueAgainstHeap(t *testing.T) {
 	}
 }
 
-// What it takes to keep events in order, beside the plain heap: 100,000 wait, and each leads to another 10 to 100 ms later.
+// What it takes to keep events in order, beside the plain heap: 100,000 wait, and each leads to another 10 to 100 ms
+// later.
 func BenchmarkQueue(b *testing.B) {
 	const width, peers, waiting, windows = 10 * time.Millisecond, 1000, 100_000, 30
 	var fast, plain time.Duration

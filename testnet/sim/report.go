@@ -34,8 +34,8 @@ type Report struct {
 	Hops                   float64       // to the first holder found, on average of the queries answered
 	LatencyP50, LatencyP99 time.Duration // until the first holder is found, of the queries answered
 
-	// LoadP99 and LoadMax are how many messages for queries the peer sent that 99 of 100 stay below, and the one that sent
-	// most, as multiples of the mean.
+	// LoadP99 and LoadMax are messages for queries that a peer sent, as multiples of the mean. LoadP99 is what 99 of
+	// 100 peers stay below, LoadMax is of the one that sent most.
 	LoadP99, LoadMax float64
 
 	Virtual   time.Duration // how far the run got

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Script is what happens in a run at times that are known before it begins. The zero value is nothing. Each list is in order of
-// time.
+// Script is what happens in a run at times that are known before it begins. The zero value is nothing. Each list is in
+// order of time.
 type Script struct {
 	Moves   []Move   // who comes and goes, in place of Config.Churn; one at 0 or before says who is away at the start
 	Asks    []Ask    // the queries, in place of those that Config.Queries draws
@@ -40,8 +40,8 @@ type Change struct {
 	Held bool
 }
 
-// Cut is a partition: from an instant to another, nothing passes between peers of different sides. Connections across are
-// reset when it begins. When it ends, links of the topology that it cut are opened again, by who had opened them.
+// Cut is a partition: from an instant to another, nothing passes between peers of different sides. Connections across
+// are reset when it begins. When it ends, links of the topology that it cut are opened again, by who had opened them.
 type Cut struct {
 	From, To time.Duration // To 0: it lasts
 	Side     []uint8       // of each peer
@@ -102,7 +102,8 @@ func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	return false
 }
 
-// beyond says whether nothing that a peer sends reaches another: a partition is between them, or nobody is of that name.
+// beyond says whether nothing that a peer sends reaches another: a partition is between them, or nobody is of that
+// name.
 func (s *Sim) beyond(now time.Duration, a, b strategy.ID) bool {
 	return int(b) >= len(s.nodes) || s.cut(now, a, b)
 }

@@ -23,8 +23,8 @@ func sides(n int) []uint8 {
 	return out
 }
 
-// While a network is cut in two, what only the other side holds is not found; when the cut is healed, it is again. A strategy that
-// chooses its links has to find its way back by itself.
+// While a network is cut in two, what only the other side holds is not found; when the cut is healed, it is again. A
+// strategy that chooses its links has to find its way back by itself.
 func TestCut(t *testing.T) {
 	data := simtest.Clusters(t, 60, 60)
 	for _, s := range []strategy.Strategy{flooding.Strategy, venn.Strategy, kademlia.Strategy} {

@@ -43,7 +43,8 @@ func play(t *testing.T, cfg sim.Config, prepare func(*sim.Sim)) {
 	}
 }
 
-// A peer that restarts hears nothing of what its earlier session sent: neither that it couldn't be delivered nor an answer.
+// A peer that restarts hears nothing of what its earlier session sent: neither that it couldn't be delivered nor an
+// answer.
 func TestNothingReachesALaterSession(t *testing.T) {
 	type question struct{ life int }
 	type answer struct{ life int }
@@ -115,8 +116,8 @@ func TestNothingIsSentAfterLeaving(t *testing.T) {
 	}
 }
 
-// Messages to one peer come in the order in which they were sent, also those behind a handshake or a retransmission; and none
-// comes before its last byte can be there.
+// Messages to one peer come in the order in which they were sent, also those behind a handshake or a retransmission.
+// None comes before its last byte can be there.
 func TestOrderOfAStream(t *testing.T) {
 	const messages = 200
 	for name, loss := range map[string]float64{"handshake": 0, "loss": 0.3} {
@@ -285,7 +286,7 @@ func TestConnectingCosts(t *testing.T) {
 	}
 }
 
-// A peer that is there at the start while all to whom the topology links it are away is told of others that are there.
+// A peer that is there at the start while all its links in the topology are away learns of others that are there.
 func TestNobodyBeginsAlone(t *testing.T) {
 	const peers, there = 20, 6
 	linked := make([]bool, peers)

@@ -133,8 +133,8 @@ func (s *Sim) wire() {
 	s.parts = Components(len(s.nodes), s.edges)
 }
 
-// begin plans what happens at the start: everybody who is there joins, and the links of the topology open, or others where it
-// leads to peers that are away.
+// begin plans what happens at the start. Everybody who is there joins, and the links of the topology open, or others
+// where it leads to peers that are away.
 func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
@@ -156,8 +156,9 @@ func (s *Sim) begin() {
 // Components is into how many parts the topology falls: 1 unless it is broken.
 func (s *Sim) Components() int { return s.parts }
 
-// Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped; when
-// Config.Trace fails, with that error. When the strategy panics, the error matches ErrPanic and there is no report.
+// Run runs to the end and reports. When Config.Progress stops it, it reports what is known by then, with ErrStopped;
+// when Config.Trace fails, with that error. When the strategy panics, the error matches ErrPanic and there is no
+// report.
 func (s *Sim) Run() (*Report, error) {
 	s.begin()
 	told := time.Duration(0)
@@ -187,8 +188,8 @@ func (s *Sim) Run() (*Report, error) {
 	return s.report(nil)
 }
 
-// window steps all peers with something to do before an instant, and merges what they did. Meanwhile the trace takes in what the
-// window before has led to.
+// window steps all peers with something to do before an instant, and merges what they did. Meanwhile the trace takes in
+// what the window before has led to.
 func (s *Sim) window(events []event, end time.Duration) error {
 	n := s.group(events)
 	s.cfg.Each(1+n, func(i int) {
@@ -214,8 +215,9 @@ func (s *Sim) window(events []event, end time.Duration) error {
 	return nil
 }
 
-// group gives every peer with events in a window its own, in order, and returns how many peers these are. The events have come in the
-// order of their planning; they are counted by peer and moved to their places, and each peer's few are sorted.
+// group gives every peer with events in a window its own, in order, and returns how many peers these are. The events
+// have come in the order of their planning. They are counted by peer and moved to their places, and each peer's few are
+// sorted.
 func (s *Sim) group(events []event) int {
 	busy := s.busy[:0]
 	for i := range events {
@@ -259,8 +261,8 @@ func (s *Sim) group(events []event) int {
 	return len(busy)
 }
 
-// sortEvents sorts events by their time, and those of one time as they were planned. Few events are inserted one by one, without
-// copying them to compare.
+// sortEvents sorts events by their time, and those of one time as they were planned. Few events are inserted one by
+// one, without copying them to compare.
 func sortEvents(events []event) {
 	const few = 32
 	if len(events) > few {

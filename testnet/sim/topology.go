@@ -14,7 +14,7 @@ type Topology struct {
 	Kind   Kind
 	Degree int     // links that a peer has on average; 0: 8
 	Rewire float64 // SmallWorld: share of links that go anywhere; 0: 0.1
-	Split  int     // the network falls apart into so many equal parts, to see what is said of that; 0: it doesn't
+	Split  int     // the network falls apart into this many equal parts, to see what is said of that; 0: it doesn't
 }
 
 // Kind is a family of random graphs.

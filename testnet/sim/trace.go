@@ -16,8 +16,8 @@ import (
 )
 
 // Record is a line of a trace: something that a peer did, in the order in which the simulator merged it. A trace is the
-// records of a run one after the other, RecordBytes each, big endian, in the order of the fields. Its hash is the SHA-256
-// of that.
+// records of a run one after the other, RecordBytes each, big endian, in the order of the fields. Its hash is the
+// SHA-256 of that.
 type Record struct {
 	At    time.Duration // when; for a message when it arrives
 	Kind  uint8

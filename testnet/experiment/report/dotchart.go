@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// DotChart shows a number for each of some things, one below the other, the number beside its dot. On a logarithmic axis a 0
-// stands at the left edge.
+// DotChart shows a number for each of some things, one below the other, the number beside its dot. On a logarithmic
+// axis a 0 stands at the left edge.
 type DotChart struct {
 	Name, Title string
 	Log         bool

@@ -79,8 +79,9 @@ func writeCSV(w io.Writer, records [][]string) error {
 	return csv.NewWriter(w).WriteAll(records)
 }
 
-// LayOut makes the figure's horizontal axis one of some values, and returns where a value stands on it. Where nothing may be the most of
-// all, as a time between things that never happen, values have places of their own: 0 first, then from the largest to the smallest.
+// LayOut makes the figure's horizontal axis one of some values, and returns where a value stands on it. Where 0 may be
+// the most of all, as a time between things that never happen, values have places of their own. 0 comes first, then the
+// others from the largest to the smallest.
 func (f *Figure) LayOut(axis string, zeroIsMost bool, label func(float64) string, values []float64) func(float64) float64 {
 	values = slices.Clone(values)
 	slices.Sort(values)

@@ -267,7 +267,8 @@ func tickLabel(x, step float64) string {
 	return s
 }
 
-// logTicks labels the powers of ten, every third of them when there are many, and 2 and 5 times them when there are few.
+// logTicks labels the powers of ten, every third of them when there are many, and 2 and 5 times them when there are
+// few.
 func logTicks(low, high float64) []plot.Tick {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	many, few := last-first > 9, high/low < 300

@@ -1,5 +1,5 @@
-// Package report draws what experiments have found, as SVG and as Vega-Lite, and writes it with tables to a folder, with one page that
-// holds everything.
+// Package report draws what experiments have found, as SVG and as Vega-Lite. It writes that with tables to a folder,
+// with one page that holds everything.
 package report
 
 import (
@@ -64,7 +64,7 @@ type Cell struct {
 
 var numeric = regexp.MustCompile(`^[-+]?[0-9.]+(e[-+]?[0-9]+)?( ±.*)?$`)
 
-// Cells are the rows; a column of which all that is not empty are numbers is one of numbers. The head is the first row.
+// Cells are the rows. A column is one of numbers if all its cells are numbers or empty. The head is the first row.
 func (t Table) Cells() [][]Cell {
 	out := [][]Cell{make([]Cell, len(t.Head))}
 	for range t.Rows {

@@ -41,8 +41,8 @@ func BenchmarkMessage(b *testing.B) {
 	b.ReportMetric(messages/float64(b.N), "messages/op")
 }
 
-// How many times as fast two processors are as one: for two trials beside each other, as experiments run them, and for one run that has
-// both processors. It wants two processors that do nothing else.
+// How many times as fast two processors are as one. It is measured for two trials beside each other, as experiments run
+// them, and for one run that has both processors. It wants two processors that do nothing else.
 func BenchmarkTwoProcessors(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("one processor")
