@@ -25,21 +25,26 @@ const (
 // answers is what confirmations have said of a peer's claims, of late. Those count whose match was true with
 // probability sureMatch at least.
 type answers struct {
-	hits, misses int
+	hits, misses int32
 	faded        time.Duration
 }
 
 // add counts answers; when there are too many, all count less.
 func (a *answers) add(hits, misses int) {
-	a.hits += max(0, hits)
-	a.misses += max(0, misses)
-	for a.hits+a.misses > maxAnswers {
-		a.halve()
+	hits, misses = int(a.hits)+max(0, hits), int(a.misses)+max(0, misses)
+	for hits+misses > maxAnswers {
+		hits, misses = halved(hits, misses)
 	}
+	a.hits, a.misses = int32(hits), int32(misses)
 }
 
-// halve makes answers count half. One hit always stays, so that who has proved useful is not forgotten before others.
-func (a *answers) halve() { a.hits, a.misses = a.hits-a.hits/2, a.misses/2 }
+func (a *answers) halve() {
+	hits, misses := halved(int(a.hits), int(a.misses))
+	a.hits, a.misses = int32(hits), int32(misses)
+}
+
+// halved makes answers count half. One hit always stays, so that who has proved useful is not forgotten before others.
+func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
 // fade halves answers that were not halved for a time.
 func (a *answers) fade(now, unless time.Duration) {
@@ -51,7 +56,7 @@ func (a *answers) fade(now, unless time.Duration) {
 
 // Refuted says whether confirmations have shown that the peer does not hold what its summary claims.
 func (a *answers) Refuted() bool {
-	audit := rank.Audit{Asked: a.hits + a.misses, Confirmed: a.hits, Expected: sureMatch}
+	audit := rank.Audit{Asked: int(a.hits + a.misses), Confirmed: int(a.hits), Expected: sureMatch}
 	return audit.Refuted()
 }
 

@@ -61,7 +61,7 @@ func (d *Directory) ban(now time.Duration, e *Entry) {
 	for _, e := range []*Entry{e, e.sibling} {
 		if e != nil {
 			d.bans.add(now, e.tag)
-			d.Remove(e.index)
+			d.Remove(e.Index())
 		}
 	}
 }

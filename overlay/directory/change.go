@@ -32,5 +32,5 @@ func (d *Directory) Changes() []Change {
 }
 
 func (d *Directory) change(k Kind, e *Entry) {
-	d.changes = append(d.changes, Change{k, e.index})
+	d.changes = append(d.changes, Change{k, e.Index()})
 }

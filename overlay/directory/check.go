@@ -22,7 +22,7 @@ func (d *Directory) Check(now time.Duration) error {
 		if e == nil {
 			continue
 		}
-		want(e.index == i+d.owns && d.byTag[e.tag] == e.index, "entry %d: index %d, by its tag %d", i+d.owns, e.index, d.byTag[e.tag])
+		want(e.Index() == i+d.owns && d.byTag[e.tag] == e.Index(), "entry %d: index %d, by its tag %d", i+d.owns, e.index, d.byTag[e.tag])
 		errs = append(errs, d.checkEntry(e, now))
 		held += e.memory()
 		records += e.recordBytes()
@@ -71,7 +71,10 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want((e.next != nil) == (e.state == Replaced), "a newer epoch is held")
 	want(e.next == nil || e.next.Header().Epoch.After(e.cur.Header().Epoch), "the newer epoch is no newer")
 	want(e.cur == nil || e.peer != "" && len(e.envelope) > 0, "it has no author")
-	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.limit || d.trimmed, "it is deeper than its limit")
+	want((e.oldEnvelope != nil) == (e.next != nil), "the header of an older epoch is kept, or is missing")
+	want((e.rare == nothing) == e.rare.empty() && nothing.empty(), "its rare half is not as it should be")
+	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")
+	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.Limit() || d.trimmed, "it is deeper than its limit")
 	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")
 	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
@@ -79,7 +82,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
-		want(in.Prefix(e.index) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")
+		want(in.Prefix(e.Index()) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")
 	}
 	if len(wrong) == 0 {
 		return nil

@@ -74,7 +74,7 @@ type link struct {
 
 // New returns a directory that knows nobody.
 func New(cfg Config) *Directory {
-	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
+	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self, rare: nothing}
 	d := &Directory{
 		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
 		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
@@ -89,7 +89,7 @@ func (d *Directory) Open(p event.PeerID) {
 	d.links[p] = l
 	d.sigma = unknownSigma
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
-		e.unwanted = 0
+		e.change(func(r *rare) { r.unwanted = 0 })
 		d.change(Reopened, e)
 	}
 }
@@ -101,7 +101,7 @@ func (d *Directory) Close(p event.PeerID) {
 	delete(d.links, p)
 	d.sigma = unknownSigma
 	if e != nil && e.group != "" && d.groups[e.group] > d.cfg.MaxGroup {
-		d.Remove(e.index)
+		d.Remove(e.Index())
 	}
 }
 
@@ -146,7 +146,8 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 	} else {
 		d.second(e, from)
 		d.unname(e)
-		e.state, e.by, e.tried = Pending, from, now
+		e.state, e.tried = Pending, now
+		e.change(func(r *rare) { r.by = from })
 		d.sigma = unknownSigma
 	}
 	d.pending++
@@ -169,24 +170,25 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 
 // create makes an entry without a summary.
 func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
-	e := &Entry{index: d.freeIndex(), tag: tag, state: s, by: from, tried: now}
+	e := &Entry{index: d.freeIndex(), tag: tag, state: s, rare: nothing, tried: now}
+	e.change(func(r *rare) { r.by = from })
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
-	d.byTag[tag] = e.index
+	d.byTag[tag] = e.Index()
 	d.pairUp(e)
 	d.sigma = unknownSigma
 	d.change(Added, e)
 	return e
 }
 
-func (d *Directory) freeIndex() int {
+func (d *Directory) freeIndex() int32 {
 	if n := len(d.free); n > 0 {
 		i := d.free[n-1]
 		d.free = d.free[:n-1]
-		return i
+		return int32(i)
 	}
 	d.entries = append(d.entries, nil)
-	return len(d.entries) - 1
+	return int32(len(d.entries) - 1)
 }
 
 // settle notes that an entry is no longer pending.
@@ -201,6 +203,7 @@ func (d *Directory) settle(e *Entry, s State) {
 		}
 	}
 	e.state = s
+	e.change(func(r *rare) { r.by = "" })
 }
 
 // drop forgets all that is held of an origin.
@@ -211,7 +214,9 @@ func (d *Directory) drop(e *Entry) {
 	d.change(Withdrawn, e)
 	d.sigma = unknownSigma
 	d.held -= e.memory()
-	e.cur, e.next, e.bases = nil, nil, nil
+	e.cur = nil
+	d.forgetOld(e)
+	e.change(func(r *rare) { r.bases = nil })
 	d.setAnswer(e)
 	d.tellSibling(e)
 }
@@ -263,7 +268,7 @@ func (d *Directory) Owns() int { return d.owns }
 // Others are the entries of other peers by index, from [Directory.Owns] on; some are nil. The slice is the directory's.
 func (d *Directory) Others() []*Entry { return d.entries[d.owns:] }
 
-func (d *Directory) isOwn(e *Entry) bool { return e.index < d.owns }
+func (d *Directory) isOwn(e *Entry) bool { return e.Index() < d.owns }
 
 // Lookup returns the entry that stands for a peer, nil if none is known to be the peer's.
 func (d *Directory) Lookup(p event.PeerID) *Entry {

@@ -42,42 +42,34 @@ func (s State) gone() bool { return s == Foreign || s == Expired }
 
 // Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
 type Entry struct {
-	index   int
-	tag     uint64
-	state   State
-	old     bool         // its summary is under the previous seed
-	peer    event.PeerID // empty until a record or header came
-	record  event.Record
-	sibling *Entry // of the same peer under the other seed; nil: there is none
+	tag    uint64
+	peer   event.PeerID // empty until a record or header came
+	signed []byte       // the peer's record; nil: none came
+	*rare
 
 	envelope    []byte          // signed header of the newest epoch
-	oldEnvelope []byte          // and, in state Replaced, that of cur
 	cur         *summary.Prefix // answers queries
-	next        *summary.Prefix // in state Replaced, the newer epoch
-	bases       []base          // earlier epochs, the oldest first
 	recordSince summary.Epoch   // the epoch that the record came with
-	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
 
-	expires  time.Duration // lifetime counted from first receipt
-	since    time.Duration // when the newest epoch was first held
-	outdated time.Duration // in state Replaced, since when a newer epoch than cur is held
-	grown    time.Duration // when the newest prefix last grew
-	limit    int           // parts to hold at most, once memory ran short; 0: no limit
-
-	by       event.PeerID  // the link that named it first, while it is pending
-	seconded bool          // another link has named it since, or the peer itself
-	tried    time.Duration // when it was last asked for
-	group    string        // of addresses; see Config.Group
-	unwanted time.Duration // nothing is learned of it before then: its group is full
-
-	share      bounds        // of our collection that the peer holds
-	lacks      bounds        // keys that it holds and we do not
-	judged     int           // parts that the estimate was made of; 0: none is, or it is outdated
+	expires    time.Duration // lifetime counted from first receipt
+	since      time.Duration // when the newest epoch was first held
+	grown      time.Duration // when the newest prefix last grew
+	tried      time.Duration // when it was last asked for
 	shareUntil time.Duration // a new epoch after this outdates the estimate
-
+	rtt        time.Duration
 	answers
-	rtt       time.Duration
-	dialFails int
+	group string // of addresses; see Config.Group
+
+	share     bounds // of our collection that the peer holds
+	lacks     bounds // keys that it holds and we do not
+	judged    int32  // parts that the estimate was made of; 0: none is, or it is outdated
+	limit     int32  // parts to hold at most, once memory ran short; 0: no limit
+	dialFails int32
+	index     int32
+
+	state    State
+	old      bool // its summary is under the previous seed
+	seconded bool // another link than the first has named it since, or the peer itself
 }
 
 // bounds is an estimate's interval as an entry keeps it.
@@ -95,7 +87,7 @@ func (b bounds) interval() estimate.Interval {
 }
 
 // Index returns the entry's number in its directory.
-func (e *Entry) Index() int { return e.index }
+func (e *Entry) Index() int { return int(e.index) }
 
 // Tag returns the origin's tag under the seed of the summary.
 func (e *Entry) Tag() uint64 { return e.tag }
@@ -107,7 +99,12 @@ func (e *Entry) State() State { return e.state }
 func (e *Entry) Peer() event.PeerID { return e.peer }
 
 // Record returns the peer's addresses; its envelope is nil while none are known.
-func (e *Entry) Record() event.Record { return e.record }
+func (e *Entry) Record() event.Record {
+	if e.signed == nil {
+		return event.Record{}
+	}
+	return event.Record{Peer: e.peer, Envelope: e.signed}
+}
 
 // RecordSince returns the epoch that the record came with: who holds that epoch has the record.
 func (e *Entry) RecordSince() summary.Epoch { return e.recordSince }
@@ -164,7 +161,7 @@ func (e *Entry) Since() time.Duration { return e.since }
 func (e *Entry) Grown() time.Duration { return e.grown }
 
 // Limit returns how many parts may be held while memory is short; 0: any number.
-func (e *Entry) Limit() int { return e.limit }
+func (e *Entry) Limit() int { return int(e.limit) }
 
 // Unwanted says whether nothing is to be learned of the origin now, because its group of addresses is full.
 func (e *Entry) Unwanted(now time.Duration) bool { return now < e.unwanted }
@@ -191,13 +188,13 @@ func (e *Entry) Lacks() estimate.Interval { return e.lacks.interval() }
 func (e *Entry) Judged() bool { return e.judged > 0 }
 
 // Answers returns the hits and misses of confirmations with the peer that still count.
-func (e *Entry) Answers() (hits, misses int) { return e.hits, e.misses }
+func (e *Entry) Answers() (hits, misses int) { return int(e.hits), int(e.misses) }
 
 // RTT returns the round trip to the peer; 0: not measured.
 func (e *Entry) RTT() time.Duration { return e.rtt }
 
 // DialFails returns how many dials of the peer failed since it was last heard of.
-func (e *Entry) DialFails() int { return e.dialFails }
+func (e *Entry) DialFails() int { return int(e.dialFails) }
 
 // Weight returns how much a fall of the peer's false-positive rate matters. It is 1 for a stranger, up to 2 for a peer
 // like us, and less for one whose claims failed.

@@ -42,7 +42,7 @@ func (d *Directory) Estimate() (changed bool) {
 		}
 	}
 	for _, e := range best {
-		if again < furtherEstimates && e.cur.Parts() >= 2*e.judged {
+		if again < furtherEstimates && e.cur.Parts() >= 2*int(e.judged) {
 			changed = d.estimateShare(d.ownUnder(e), e) || changed
 			again++
 			d.estimate = true
@@ -70,7 +70,7 @@ func insertShare(best []*Entry, e *Entry) []*Entry {
 // compareSample sets an entry's share by its sample alone; false when that cannot be done.
 func (d *Directory) compareSample(own *summary.Prefix, e *Entry) bool {
 	_, overlap := d.tables(e)
-	common, ok := overlap.Overlap(e.index, Confidence)
+	common, ok := overlap.Overlap(e.Index(), Confidence)
 	if ok {
 		e.setOverlap(own, common, 1)
 	}
@@ -83,12 +83,12 @@ func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
 	if err == nil {
 		e.setOverlap(own, ov.Intersection, e.cur.Parts())
 	}
-	e.judged = e.cur.Parts()
+	e.judged = int32(e.cur.Parts())
 	return err == nil
 }
 
 func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) {
-	e.judged, e.share = parts, bounds{}
+	e.judged, e.share = int32(parts), bounds{}
 	if n := float64(own.Header().N); n > 0 {
 		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
 		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Header().N)-keys)) }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -36,11 +35,11 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 		case e.cur != nil && now >= e.expires:
 			d.outlive(now, e)
 		case e.state == Expired && now >= e.expires:
-			stale = append(stale, Stale{Index: e.index})
+			stale = append(stale, Stale{Index: e.Index()})
 		case e.state == Named && now >= e.tried+namedFor, e.state == Named && now >= e.tried+pendingFor && e.dialFails >= unreachableAfter:
-			stale = append(stale, Stale{Index: e.index})
+			stale = append(stale, Stale{Index: e.Index()})
 		case e.state.pending() && now >= e.tried+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter):
-			stale = append(stale, Stale{Index: e.index, Offerable: true})
+			stale = append(stale, Stale{Index: e.Index(), Offerable: true})
 		}
 		d.due.By(dueExpiry, max(e.nextExpiry(), now+lookEvery))
 	}
@@ -49,10 +48,11 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 
 // outlive makes an entry expired.
 func (d *Directory) outlive(now time.Duration, e *Entry) {
-	e.past, _ = e.Epoch()
+	last, _ := e.Epoch()
+	e.change(func(r *rare) { r.past = last })
 	e.expires = now + e.Newest().Header().Lifetime
 	before := e.recordBytes()
-	e.record = event.Record{}
+	e.signed = nil
 	d.countRecords(e, before)
 	d.settle(e, Expired)
 	d.drop(e)

@@ -27,7 +27,7 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, prove
 		return true
 	}
 	if group != "" && d.groups[group] >= d.cfg.MaxGroup && !d.makeGroupRoom(group, r.Peer, proven) {
-		e.unwanted = now + unwantedFor
+		e.change(func(r *rare) { r.unwanted = now + unwantedFor })
 		d.ignored++
 		return false
 	}
@@ -47,7 +47,7 @@ func (d *Directory) makeGroupRoom(group string, p event.PeerID, proven bool) boo
 	}
 	for _, e := range d.Others() {
 		if e != nil && e.group == group && e.cur == nil && e.peer != p && d.links[e.peer] == nil {
-			d.Remove(e.index)
+			d.Remove(e.Index())
 			return true
 		}
 	}

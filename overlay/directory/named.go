@@ -38,7 +38,7 @@ func (d *Directory) nameNew(now time.Duration, from event.PeerID, tag uint64) *E
 	}
 	d.makeNamedRoom(from)
 	e := d.create(now, from, tag, Named)
-	d.named = append(d.named, e.index)
+	d.named = append(d.named, e.Index())
 	d.due.By(dueExpiry, now+namedFor)
 	return e
 }
@@ -63,7 +63,7 @@ func (d *Directory) makeNamedRoom(from event.PeerID) {
 
 // unname takes an entry from the queue of those that are known by their record alone.
 func (d *Directory) unname(e *Entry) {
-	if at := slices.Index(d.named, e.index); at >= 0 {
+	if at := slices.Index(d.named, e.Index()); at >= 0 {
 		d.named = slices.Delete(d.named, at, at+1)
 	}
 }

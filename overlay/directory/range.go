@@ -96,7 +96,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 		}
 		c := coverage.Candidate{
 			Place: d.Place(e), Linked: d.links[e.peer] != nil || keep(e.peer),
-			Hits: e.hits, Size: 1 / float64(d.cfg.MaxOrigins),
+			Hits: int(e.hits), Size: 1 / float64(d.cfg.MaxOrigins),
 		}
 		if e.cur != nil && !e.Refuted() {
 			c.Overlap = float64(e.share.value)
@@ -111,7 +111,7 @@ func (d *Directory) KeepToRoom(keep func(event.PeerID) bool, gone func(*Entry)) 
 			d.missed = true
 		}
 		gone(entries[i])
-		d.Remove(entries[i].index)
+		d.Remove(entries[i].Index())
 	}
 }
 
@@ -130,11 +130,11 @@ func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) b
 	if e == nil {
 		e = d.nameNew(now, from, tag)
 	}
-	if e == nil || e.record.Envelope != nil || e.peer != "" && e.peer != r.Peer || d.isOwn(e) || !d.joinGroup(now, e, r, false) {
+	if e == nil || e.signed != nil || e.peer != "" && e.peer != r.Peer || d.isOwn(e) || !d.joinGroup(now, e, r, false) {
 		return false
 	}
 	before := e.recordBytes()
-	e.peer, e.record = r.Peer, event.Record{Peer: r.Peer, Envelope: d.Keep(r.Envelope)}
+	e.peer, e.signed = r.Peer, d.Keep(r.Envelope)
 	d.countRecords(e, before)
 	return true
 }

@@ -14,7 +14,7 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 		return ""
 	}
 	e := d.Lookup(r.Peer)
-	if e != nil && string(e.record.Envelope) == string(r.Envelope) {
+	if e != nil && string(e.signed) == string(r.Envelope) {
 		d.second(e, from)
 		return ""
 	}
@@ -27,7 +27,7 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 	}
 	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r, false) {
 		before := e.recordBytes()
-		e.peer, e.record = p, event.Record{Peer: p, Envelope: d.Keep(r.Envelope)}
+		e.peer, e.signed = p, d.Keep(r.Envelope)
 		d.countRecords(e, before)
 		e.recordSince, _ = e.Epoch()
 	}
@@ -46,8 +46,8 @@ func (d *Directory) Keep(signed []byte) []byte {
 func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []event.Record {
 	others := make([]event.Record, 0, len(d.entries))
 	for _, e := range d.Others() {
-		if e != nil && e.record.Envelope != nil && e.dialFails == 0 && !e.Covered() {
-			others = append(others, e.record)
+		if e != nil && e.signed != nil && e.dialFails == 0 && !e.Covered() {
+			others = append(others, e.Record())
 		}
 	}
 	d.cfg.Rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
@@ -62,7 +62,7 @@ func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []e
 
 // recordBytes is the size of what is signed about an entry.
 func (e *Entry) recordBytes() int {
-	return len(e.record.Envelope) + len(e.envelope) + len(e.oldEnvelope)
+	return len(e.signed) + len(e.envelope) + len(e.oldEnvelope)
 }
 
 // countRecords counts what is signed about all entries; it is called when some of it has changed.

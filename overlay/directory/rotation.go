@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/summary"
@@ -37,9 +36,9 @@ func (d *Directory) startRotation() {
 		return
 	}
 	d.previous = &rotation{tag: d.cfg.Previous.Tag(), hasher: d.cfg.Previous.Hasher()}
-	own := &Entry{index: len(d.entries), tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
+	own := &Entry{index: int32(len(d.entries)), rare: nothing, tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
 	d.entries = append(d.entries, own)
-	d.byTag[own.tag] = own.index
+	d.byTag[own.tag] = own.Index()
 	d.owns++
 }
 
@@ -62,7 +61,7 @@ func (d *Directory) endRotation(now time.Duration) {
 	d.change(Removed, own)
 	for _, e := range d.Others() {
 		if e != nil {
-			e.sibling = nil
+			e.change(func(r *rare) { r.sibling = nil })
 		}
 	}
 	d.previous = nil
@@ -84,15 +83,17 @@ func (d *Directory) pairUp(e *Entry) {
 		return
 	}
 	if i, ok := d.byTag[group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)]; ok && i >= d.owns {
-		e.sibling = d.entries[i]
-		e.sibling.sibling = e
+		s := d.entries[i]
+		e.change(func(r *rare) { r.sibling = s })
+		s.change(func(r *rare) { r.sibling = e })
 	}
 }
 
 // part separates an entry that goes from its sibling.
 func (d *Directory) part(e *Entry) {
-	if e.sibling != nil {
-		e.sibling.sibling, e.sibling = nil, nil
+	if s := e.sibling; s != nil {
+		s.change(func(r *rare) { r.sibling = nil })
+		e.change(func(r *rare) { r.sibling = nil })
 	}
 }
 
@@ -125,9 +126,9 @@ func (d *Directory) tables(e *Entry) (*index.Index, *compare.Samples) {
 func (d *Directory) setAnswer(e *Entry) {
 	in, overlap := d.tables(e)
 	p := e.answer()
-	overlap.Set(e.index, p)
+	overlap.Set(e.Index(), p)
 	if !d.cfg.Loop {
-		in.Set(e.index, p)
+		in.Set(e.Index(), p)
 	}
 }
 
@@ -149,23 +150,23 @@ func (d *Directory) tellSibling(e *Entry) {
 func (d *Directory) keepSample(e *Entry) {
 	d.change(Withdrawn, e)
 	d.held -= e.memory()
-	e.cur, e.next, e.bases = e.Newest().Truncate(1), nil, nil
-	e.state = Held
+	e.cur, e.state = e.Newest().Truncate(1), Held
+	d.forgetOld(e)
+	e.change(func(r *rare) { r.bases = nil })
 	d.held += e.memory()
 }
 
 // disown forgets what is known of an origin but that it is foreign: under a seed that is not, or no longer, known here.
 func (d *Directory) disown(now time.Duration, e *Entry) {
-	records := e.recordBytes()
 	d.drop(e)
 	d.leaveGroup(e)
-	e.peer, e.record, e.envelope, e.oldEnvelope = "", event.Record{}, nil, nil
+	records := e.recordBytes()
+	e.peer, e.signed, e.envelope = "", nil, nil
 	d.countRecords(e, records)
-	e.past = summary.Epoch{}
+	e.change(func(r *rare) { r.past = summary.Epoch{} })
 	e.old = false
 	if !e.state.pending() {
 		d.settle(e, Foreign)
-		e.by = ""
 		d.pending++
 	}
 	e.state = Foreign

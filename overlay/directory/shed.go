@@ -69,8 +69,8 @@ func (d *Directory) shedParts(goal int) bool {
 }
 
 func (d *Directory) dropPart(e *Entry) {
-	e.limit, d.trimmed = e.cur.Parts()-1, true
-	d.shrink(e, d.compacted(e.cur.Truncate(e.limit)))
+	e.limit, d.trimmed = int32(e.cur.Parts()-1), true
+	d.shrink(e, d.compacted(e.cur.Truncate(e.Limit())))
 	d.sigma = unknownSigma
 }
 
@@ -97,7 +97,7 @@ func (d *Directory) shedEntries(goal int, keep func(event.PeerID) bool) {
 		if d.Memory() <= goal {
 			return
 		}
-		d.Remove(w.e.index)
+		d.Remove(w.e.Index())
 	}
 }
 

@@ -36,7 +36,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		d.settle(e, Held)
 		e.envelope = []byte("header")
 		d.records += e.recordBytes()
-		e.peer, e.cur, e.expires, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], time.Hour, rng.IntN(100)
+		e.peer, e.cur, e.expires, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], time.Hour, rng.Int32N(100)
 		d.held += e.memory()
 		d.origins++
 		d.setAnswer(e)

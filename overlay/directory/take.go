@@ -22,7 +22,7 @@ type Result struct {
 // Take verifies a run or a delta of an entry and takes it in. Whoever calls it has made sure that it was asked for.
 func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Result {
 	if in.Delta != nil && len(in.Record) == 0 {
-		in.Record = e.record.Envelope
+		in.Record = e.signed
 	}
 	onTheWay := Result{End: in.Run.End()}
 	base := e.At(in.Group.Epoch())
@@ -185,12 +185,13 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in event.PartsReceived) {
 	records := e.recordBytes()
 	e.peer = event.PeerID(h.Origin)
-	if e.next == nil {
-		e.oldEnvelope = e.envelope
+	if e.next == nil && e.cur != nil {
+		last := e.envelope
+		e.change(func(r *rare) { r.oldEnvelope = last })
 	}
 	e.envelope = d.Keep(in.Envelope)
-	if string(e.record.Envelope) != string(in.Record) {
-		e.record, e.recordSince = event.Record{Peer: e.peer, Envelope: d.Keep(in.Record)}, h.Epoch
+	if string(e.signed) != string(in.Record) {
+		e.signed, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
 	e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
 	e.outdateShare(now)
@@ -219,14 +220,25 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 		e.cur = p
 	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()) || e.overdue(now, p):
 		replaced = e.cur
-		e.cur, e.next, e.state = p, nil, Held
+		e.cur, e.state = p, Held
+		d.forgetOld(e)
 	default:
-		if e.state != Replaced {
-			e.outdated = now
-		}
-		e.next, e.state = p, Replaced
+		e.change(func(r *rare) {
+			r.next = p
+			if e.state != Replaced {
+				r.outdated = now
+			}
+		})
+		e.state = Replaced
 	}
 	return replaced
+}
+
+// forgetOld forgets that two epochs were held.
+func (d *Directory) forgetOld(e *Entry) {
+	before := e.recordBytes()
+	e.change(func(r *rare) { r.next, r.oldEnvelope, r.outdated = nil, nil, 0 })
+	d.countRecords(e, before)
 }
 
 // overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated
@@ -259,9 +271,9 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 		}
 		e = d.entries[d.owns-1]
 	}
-	e.oldEnvelope, e.envelope = e.envelope, in.Envelope
-	if string(e.record.Envelope) != string(in.Record) {
-		e.record, e.recordSince = event.Record{Peer: d.cfg.Self, Envelope: in.Record}, in.Stream.Header().Epoch
+	e.envelope = in.Envelope
+	if string(e.signed) != string(in.Record) {
+		e.signed, e.recordSince = in.Record, in.Stream.Header().Epoch
 	}
 	d.keepBase(now, e, e.cur)
 	e.cur, e.since, e.grown, e.state = in.Stream, now, now, Held

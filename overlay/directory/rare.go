@@ -1,0 +1,41 @@
+package directory
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// rare is the half of an entry that is empty most of the time. Entries with an empty one share it. It is read through the
+// entry and written by [Entry.change] only.
+type rare struct {
+	by          event.PeerID    // the link that named the entry first, while it is pending
+	sibling     *Entry          // of the same peer under the other seed; nil: there is none
+	next        *summary.Prefix // in state Replaced, the newer epoch
+	oldEnvelope []byte          // in state Replaced, the signed header of cur
+	outdated    time.Duration   // in state Replaced, since when a newer epoch than cur is held
+	bases       []base          // earlier epochs, the oldest first
+	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
+	unwanted    time.Duration   // nothing is learned of it before then: its group is full
+}
+
+// nothing is the empty half that entries share. It is never written.
+var nothing = &rare{}
+
+func (r *rare) empty() bool {
+	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope == nil && r.outdated == 0 && len(r.bases) == 0 &&
+		r.past == (summary.Epoch{}) && r.unwanted == 0
+}
+
+// change changes the rare half of an entry.
+func (e *Entry) change(do func(*rare)) {
+	r := e.rare
+	if r == nothing {
+		r = &rare{}
+	}
+	do(r)
+	if e.rare = r; r.empty() {
+		e.rare = nothing
+	}
+}
