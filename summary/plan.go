@@ -81,9 +81,6 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	return p, nil
 }
 
-// plan is the plan of the stream that h heads.
-func (h *Header) plan() (*Plan, error) { return NewPlan(h.N, h.Shape) }
-
 // survey counts the steps of a block without a sample, and returns the size of the largest.
 func (p *planner) survey(final uint8) (steps, largest int) {
 	start := int(min(floorLog2(p.shape.Keys), final))

@@ -66,9 +66,10 @@ func (p *Prefix) Parts() int { return p.held }
 // EncodedBytes is the size of the parts held.
 func (p *Prefix) EncodedBytes() int { return p.bytes }
 
-// SizeBytes is about the bytes that p takes, including what it shares with other prefixes.
+// SizeBytes is about the bytes that p takes, including what it shares with other prefixes. Its plan, which all prefixes of
+// as many keys in one shape share, is left out.
 func (p *Prefix) SizeBytes() int {
-	size := 24*len(p.parts) + 32*len(p.chain) + 80*len(p.plan.steps) + 256
+	size := 24*len(p.parts) + 32*len(p.chain) + 256
 	if !p.compact() {
 		size += p.bytes
 	}

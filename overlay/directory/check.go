@@ -72,7 +72,8 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.next == nil || e.next.Header().Epoch.After(e.cur.Header().Epoch), "the newer epoch is no newer")
 	want(e.cur == nil || e.peer != "" && len(e.envelope) > 0, "it has no author")
 	want((e.oldEnvelope != nil) == (e.next != nil), "the header of an older epoch is kept, or is missing")
-	want((e.rare == nothing) == e.rare.empty() && nothing.empty(), "its rare half is not as it should be")
+	r := e.rare
+	want((r == nothing) == r.empty() && nothing.empty(), "its rare half is not as it should be")
 	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")
 	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.Limit() || d.trimmed, "it is deeper than its limit")
 	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")

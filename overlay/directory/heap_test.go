@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
@@ -39,6 +40,22 @@ func filled(t testing.TB, origins, keys int) *Directory {
 	}
 	d.Tidy(time.Minute)
 	return d
+}
+
+// TestMemoryOfAnOrigin holds what an origin takes, as counted, to what BenchmarkMemory finds on the heap.
+func TestMemoryOfAnOrigin(t *testing.T) {
+	if size := unsafe.Sizeof(Entry{}); size > 224 {
+		t.Errorf("an entry takes %d bytes, want 224 at most", size)
+	}
+	for _, c := range []struct{ origins, keys, most int }{{1000, 200, 2200}, {120, 12_000, 38_000}} {
+		d := filled(t, c.origins, c.keys)
+		if each := d.Memory() / c.origins; each > c.most {
+			t.Errorf("an origin of %d keys takes %d bytes, want %d at most", c.keys, each, c.most)
+		}
+		if err := d.Check(time.Minute); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // BenchmarkMemory is what an origin takes: as counted, and on the heap.

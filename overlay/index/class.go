@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Rows is how many rows a query reads at most.
+// Rows is how many rows of a stripe a query reads at most.
 const Rows = 10
 
 const (
@@ -18,6 +18,13 @@ const (
 	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
 	perOctave   = 4                  // sizes of stripes
+)
+
+const (
+	// Prefixes of more than largeKeys keys get fewRows. Of such prefixes memory holds few, so asking some of them in vain costs
+	// little, and a row takes 1.44 bits of each of their keys.
+	largeKeys = 8 << 10
+	fewRows   = 6
 )
 
 // class is what columns of one stripe have in common.
@@ -36,7 +43,11 @@ func classOf(p *summary.Prefix) class {
 	var c class
 	n := float64(max(1, p.Header().N))
 	log := bits.Len(uint(p.Header().N))
-	left, ones := Rows, 0.0
+	most := Rows
+	if p.Header().N > largeKeys {
+		most = fewRows
+	}
+	left, ones := most, 0.0
 	for b := 0; left > 0; b++ {
 		known := p.Known(b)
 		if len(known) == 0 {
