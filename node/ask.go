@@ -129,11 +129,11 @@ func (n *Node) reachContact(e routing.AskCandidates) error {
 func (n *Node) forward(e routing.Forward, within time.Duration) {
 	q := wire.Query{
 		Kind: routing.Search, Mode: e.Mode, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key,
-		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited,
+		Want: e.Want, Budget: e.Budget, Within: within, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
 	}
 	err := n.query(peer.ID(e.To), q, func(a wire.Answer, size int) {
 		n.in.Result(n.ctx, routing.ForwardReturned{
-			ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, Final: a.Final, Bytes: size,
+			ID: e.ID, From: e.To, Providers: a.Records, Messages: a.Messages, AsOf: a.AsOf, Final: a.Final, Bytes: size,
 		})
 	})
 	if err != nil {

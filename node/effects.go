@@ -58,7 +58,7 @@ func (l *loop) carryOut(e core.Effect) {
 		within := e.Deadline - l.n.now()
 		l.n.tasks.Run(func() { l.n.forward(e, within) })
 	case routing.Answer:
-		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final, Depth: e.Depth}, e.Final)
+		l.answer(e.Request, wire.Answer{Records: slices.Clone(e.Records), Messages: e.Messages, Final: e.Final, Depth: e.Depth, AsOf: e.AsOf}, e.Final)
 	case routing.Found:
 		l.found(e)
 	case routing.Done:

@@ -279,7 +279,7 @@ func (l *loop) request(r any) {
 		l.step(routing.Asked{
 			Request: l.expect(r.reply), From: overlay.PeerID(r.from), Kind: q.Kind, Nonce: q.Nonce, Origin: q.Origin,
 			Key: q.Key, Fingerprint: l.n.hasher.Fingerprint(q.Key), Mode: q.Mode, Want: q.Want, Budget: q.Budget,
-			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited,
+			Deadline: l.n.now() + q.Within, Hops: q.Hops, Visited: q.Visited, Fresh: q.Fresh,
 		})
 		l.n.asked = nil
 	case peersAsked:

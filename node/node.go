@@ -76,6 +76,7 @@ type Node struct {
 	upkeep    chan struct{} // and one more for each of these that can wait
 	gauges    atomic.Pointer[Status]
 	changes   atomic.Int64 // of keys, since the loop last looked
+	untold    atomic.Bool  // there are changes that wait for an epoch
 	newest    newest
 	moved     atomic.Bool // the host's addresses have changed since the loop last looked
 	asked     *held       // of the loop: the key that the core is asked for; nil: none
@@ -276,7 +277,7 @@ func (n *Node) tailsConfig() tails.Config {
 		Verify: func(origin string, message, signature []byte) error {
 			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
 		},
-		Hides: func() bool { return n.cfg.private.Len() > 0 },
+		Hides: n.hides,
 	}
 }
 

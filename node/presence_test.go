@@ -105,6 +105,33 @@ func TestHiddenKey(t *testing.T) {
 	})
 }
 
+// TestChangesThatWait has a node add more keys than a tail takes, while it is too soon for a summary: those linked ask it,
+// for what they know of it is not all. It is tried again where the summary came before anybody had time to ask.
+func TestChangesThatWait(t *testing.T) {
+	nodes := meshOf(t, 2, 100, WithEpochSpacing(20*time.Second))
+	a, b := nodes[0], nodes[1]
+	for try := range 3 {
+		eventually(t, "a goes by what it knows", func() bool {
+			r, err := a.Query(t.Context(), []byte("nobody's"), QueryOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := r.Stats()
+			return err == nil && s.Messages == 0 && s.AsOf > 0
+		})
+		many := keysOf(fmt.Sprint("many ", try), 500)
+		before := epochOf(t, b)
+		add(t, b, many...)
+		for epochOf(t, b) == before {
+			if got := find(t, a, many[0], QueryOptions{}); len(got) == 1 && epochOf(t, b) == before {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	t.Error("found only once there was a summary")
+}
+
 // TestDeath ends a host without a word: who is linked with it notices, and tells the others, who ask it last from then
 // on.
 func TestDeath(t *testing.T) {

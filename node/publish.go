@@ -55,6 +55,7 @@ func (l *loop) publish() {
 	}
 	l.tail(changes)
 	l.publisher.look()
+	l.n.untold.Store(l.publisher.waits())
 	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {
 		l.previous = nil
 	}
@@ -70,6 +71,9 @@ func (p *publisher) changed(changes int) {
 		p.schedule.Changed(p.n.now(), changes)
 	}
 }
+
+// waits says whether there are changes of which an epoch is to tell.
+func (p *publisher) waits() bool { return p.building || p.schedule.Waiting() > 0 }
 
 // look begins a new epoch if it is time.
 func (p *publisher) look() {
@@ -132,6 +136,7 @@ func (p *publisher) built(l *loop, b built) {
 	if p == l.previous {
 		p.schedule.Rest = schedule.RestAfter * b.took
 	}
+	l.n.untold.Store(l.publisher.waits())
 	l.step(overlay.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
 	h, all := b.stream.Header(), b.stream
 	p.published++

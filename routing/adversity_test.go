@@ -409,3 +409,34 @@ func TestNobodyCostsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestAgesTravel forwards a query for what nobody has to a peer that goes by what it knows. The asker says how old that
+// is; it hands on how old it may be, and everybody is asked when nothing is young enough.
+func TestAgesTravel(t *testing.T) {
+	for _, c := range []struct {
+		fresh, age time.Duration // that the query allows; of what b knows
+		asked      bool          // c is, by b
+	}{
+		{0, 400 * time.Millisecond, false},
+		{0, 4 * time.Second, true}, // older than the default
+		{time.Second, 2 * time.Second, true},
+		{10 * time.Second, 9 * time.Second, false},
+		{-1, time.Millisecond, true},
+	} {
+		p := newPlace(t, 1, "", routing.Config{})
+		p.links("a-b b-c")
+		b := p.node("b")
+		b.Ages = map[overlay.PeerID]time.Duration{"c": c.age}
+		asked := false
+		p.Trace = func(line string) { asked = asked || strings.Contains(line, "b > Confirm ") }
+		p.Start("a", routing.Query{ID: 1, Key: []byte("nothing"), Mode: routing.Any, Fresh: c.fresh})
+		p.Run()
+		s := p.node("a").Done[0].Stats
+		if asked != c.asked {
+			t.Errorf("fresh %v, known %v ago: b asks c: %v; %s", c.fresh, c.age, asked, p.node("a").Done[0])
+		}
+		if asked != (s.AsOf == 0) || !asked && (s.AsOf < c.age || s.AsOf > c.age+s.Elapsed) {
+			t.Errorf("fresh %v, known %v ago: as of %v", c.fresh, c.age, s.AsOf)
+		}
+	}
+}

@@ -42,7 +42,8 @@ type Forward struct {
 	Origin      overlay.PeerID
 	Deadline    time.Duration
 	Hops        int
-	Visited     []uint32 // marks of peers that have had it (see [Mark]), at most [MaxVisited]
+	Visited     []uint32      // marks of peers that have had it (see [Mark]), at most [MaxVisited]
+	Fresh       time.Duration // see [Query]
 }
 
 // Found streams a confirmed provider to the caller; each one once.
@@ -59,12 +60,14 @@ type Done struct {
 }
 
 // Answer answers an [Asked]. Messages is what the request has cost here so far in all, this answer not included when it
-// is the first. Depth is that of the range around this node that its directory covers.
+// is the first. Depth is that of the range around this node that its directory covers. AsOf is the age of the oldest
+// knowledge on which it relied so far, see [Stats].
 type Answer struct {
 	Request  uint64
 	Depth    int
 	Records  []overlay.Record
 	Messages int
+	AsOf     time.Duration
 	Final    bool
 }
 
@@ -104,8 +107,8 @@ func (e AskCandidates) String() string {
 }
 
 func (e Forward) String() string {
-	return fmt.Sprintf("Forward %s %s %q %s want=%d budget=%d origin=%s nonce=%x deadline=%v hops=%d",
-		e.ID, e.To, e.Key, e.Mode, e.Want, e.Budget, e.Origin, e.Nonce, e.Deadline, e.Hops)
+	return fmt.Sprintf("Forward %s %s %q %s want=%d budget=%d origin=%s nonce=%x deadline=%v hops=%d%s",
+		e.ID, e.To, e.Key, e.Mode, e.Want, e.Budget, e.Origin, e.Nonce, e.Deadline, e.Hops, unlessZero(" fresh=", e.Fresh))
 }
 
 func (e Found) String() string { return fmt.Sprintf("Found %s %s", e.ID, e.Provider.Peer) }
@@ -121,7 +124,7 @@ func (e Done) String() string {
 }
 
 func (e Answer) String() string {
-	return fmt.Sprintf("Answer #%d %s messages=%d%s", e.Request, peers(e.Records), e.Messages, final(e.Final))
+	return fmt.Sprintf("Answer #%d %s messages=%d%s%s", e.Request, peers(e.Records), e.Messages, unlessZero(" as of ", e.AsOf), final(e.Final))
 }
 
 func (e Outcome) String() string {

@@ -37,9 +37,11 @@ type flight struct {
 	extra    int           // confirmations at a time beyond those that could suffice (Any)
 	patience time.Duration // before the next hedge
 	hedgeAt  time.Duration
-	spent    int  // messages, with what is set aside for children
-	vain     int  // messages of these that went to names in doubt
-	short    bool // the budget kept something from being asked
+	spent    int           // messages, with what is set aside for children
+	vain     int           // messages of these that went to names in doubt
+	short    bool          // the budget kept something from being asked
+	relied   bool          // on what was known, in place of questions
+	asOf     time.Duration // the earliest instant at which that was so
 	stats    Stats
 	wake     time.Duration // when to look again
 	timer    int           // index in timers
@@ -122,6 +124,21 @@ func (q *flight) afford(n int) bool {
 	}
 	q.spent += n
 	return true
+}
+
+// rely notes that the query goes by what was so at an instant, in place of a question.
+func (q *flight) rely(instant time.Duration) {
+	if !q.relied || instant < q.asOf {
+		q.relied, q.asOf = true, instant
+	}
+}
+
+// age is how old the oldest knowledge is that the query goes by; 0: it goes by none.
+func (q *flight) age(now time.Duration) time.Duration {
+	if !q.relied {
+		return 0
+	}
+	return max(now-q.asOf, 1)
 }
 
 // enough says that nothing more is wanted.

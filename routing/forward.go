@@ -100,7 +100,7 @@ func (r *Router) forwardTo(q *flight, p overlay.PeerID, budget int, until time.D
 	})
 	r.emit(Forward{
 		ID: q.ID, To: p, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode, Want: q.Want - q.found, Budget: budget,
-		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1, Visited: visited,
+		Nonce: q.nonce, Origin: q.origin, Deadline: until, Hops: q.hops - 1, Visited: visited, Fresh: q.Fresh,
 	})
 }
 
@@ -120,6 +120,9 @@ func (r *Router) forwardReturned(in ForwardReturned) {
 	reason := &q.stats.Explain[c.reason]
 	reason.Names += len(in.Providers)
 	reason.Bytes += in.Bytes
+	if in.AsOf > 0 { // its age may have been taken as soon as the child was asked
+		q.rely(q.started + reason.At - in.AsOf)
+	}
 	if in.Final {
 		c.state = answered
 		q.conclude(r.now, c.reason, Answered)

@@ -58,6 +58,7 @@ type ForwardReturned struct {
 	From      overlay.PeerID
 	Providers []overlay.Record
 	Messages  int
+	AsOf      time.Duration // age of the oldest knowledge on which it relied so far, see [Stats]; 0: on none
 	Final     bool
 	Bytes     int // of this answer, that of the first with the question, for [Reason] alone
 }
@@ -76,8 +77,9 @@ type Asked struct {
 	Want        int
 	Budget      int
 	Deadline    time.Duration
-	Hops        int      // that the query may still travel from here
-	Visited     []uint32 // marks of peers that have had it (see [Mark]); of more than [MaxVisited] the first are ignored
+	Hops        int           // that the query may still travel from here
+	Visited     []uint32      // marks of peers that have had it (see [Mark]); of more than [MaxVisited] the first are ignored
+	Fresh       time.Duration // see [Query]
 }
 
 // Reached says that a peer has shown that it lives: a failure to answer before no longer counts against it.
@@ -121,13 +123,13 @@ func (i CandidatesReceived) String() string {
 func (i AskFailed) String() string { return fmt.Sprintf("AskFailed %s %s", i.ID, i.Peer) }
 
 func (i ForwardReturned) String() string {
-	return fmt.Sprintf("ForwardReturned %s from=%s %s messages=%d%s", i.ID, i.From, peers(i.Providers), i.Messages, final(i.Final))
+	return fmt.Sprintf("ForwardReturned %s from=%s %s messages=%d%s", i.ID, i.From, peers(i.Providers), i.Messages, unlessZero(" as of ", i.AsOf)+final(i.Final))
 }
 
 func (i Asked) String() string {
 	s := fmt.Sprintf("Asked #%d %s by %s %q %s", i.Request, i.Kind, i.From, i.Key, i.Mode)
 	if i.Kind == Search {
-		s += fmt.Sprintf(" origin=%s nonce=%x want=%d budget=%d hops=%d deadline=%v", i.Origin, i.Nonce, i.Want, i.Budget, i.Hops, i.Deadline)
+		s += fmt.Sprintf(" origin=%s nonce=%x want=%d budget=%d hops=%d deadline=%v", i.Origin, i.Nonce, i.Want, i.Budget, i.Hops, i.Deadline) + unlessZero(" fresh=", i.Fresh)
 	}
 	return s
 }
@@ -151,6 +153,13 @@ func peers(rs []overlay.Record) string {
 		names[i] = string(r.Peer)
 	}
 	return "[" + strings.Join(names, " ") + "]"
+}
+
+func unlessZero(name string, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return name + d.String()
 }
 
 func final(f bool) string {

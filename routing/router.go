@@ -189,6 +189,6 @@ func (r *Router) end(q *flight, why End) {
 	if q.spent > 0 || r.view.Origins() > 0 || len(r.view.Linked()) > 0 { // else this node knows of no network
 		q.stats.Covered = q.cover.once.Share()
 	}
-	q.stats.End, q.stats.Messages, q.stats.Elapsed = why, q.spent, r.now-q.started
+	q.stats.End, q.stats.Messages, q.stats.Elapsed, q.stats.AsOf = why, q.spent, r.now-q.started, q.age(r.now)
 	r.emit(Done{ID: q.ID, Stats: q.stats})
 }

@@ -121,7 +121,7 @@ func (r *Router) search(in Asked) {
 		Query: Query{
 			ID: id, Key: slices.Clone(in.Key), Fingerprint: in.Fingerprint, Mode: in.Mode, Want: max(in.Want, 1),
 			Budget:   min(max(in.Budget, 0), r.cfg.MaxServedBudget),
-			Deadline: min(in.Deadline, r.now+r.cfg.Timeout),
+			Deadline: min(in.Deadline, r.now+r.cfg.Timeout), Fresh: in.Fresh,
 		},
 		origin: in.Origin, nonce: in.Nonce, hops: min(in.Hops, r.cfg.Hops-1), visited: latest(in.Visited),
 		serves: &request{number: in.Request, from: in.From, passed: map[overlay.PeerID]bool{}},
@@ -182,5 +182,5 @@ func (r *Router) finishServing(q *flight) {
 		delete(r.serving, s.from)
 	}
 	r.demand.charge(s.from, q.spent)
-	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent, Final: true})
+	r.emit(Answer{Request: s.number, Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true})
 }

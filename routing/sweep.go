@@ -21,7 +21,7 @@ func (r *Router) sweep(q *flight) bool {
 			continue
 		}
 		if age, ok := r.fresh(q, p); ok {
-			q.stats.AsOf = max(q.stats.AsOf, age, 1)
+			q.rely(r.now - age)
 			continue
 		}
 		to = append(to, p)

@@ -36,7 +36,7 @@ type FindEnd struct {
 	Message int     `json:"messages"`     // sent and received for it
 	Elapsed float64 `json:"elapsed_ms"`
 	Covered float64 `json:"covered"`         // share of the network that was asked or is known here, in [0, 1]
-	AsOf    float64 `json:"as_of"`           // ms: age of the oldest knowledge gone by in place of a question; 0: all were asked
+	AsOf    float64 `json:"as_of"`           // ms: age of the oldest word of a linked peer gone by in place of a question; 0: none was
 	Asked   []Asked `json:"asked,omitempty"` // every question, in order
 }
 

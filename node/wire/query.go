@@ -28,7 +28,8 @@ type Query struct {
 	Want, Budget int
 	Within       time.Duration // time left, in whole milliseconds on the wire
 	Hops         int
-	Visited      []uint32 // marks of peers that have had it, at most routing.MaxVisited
+	Visited      []uint32      // marks of peers that have had it, at most routing.MaxVisited
+	Fresh        time.Duration // see routing.Query; in whole milliseconds on the wire, rounded down
 }
 
 // AppendQuery appends the message to b.
@@ -40,9 +41,35 @@ func AppendQuery(b []byte, q Query) []byte {
 	b = appendBytes(b, 5, q.Key)
 	b = appendUint(b, 6, uint64(max(q.Want, 0)))
 	b = appendUint(b, 7, uint64(max(q.Budget, 0)))
-	b = appendUint(b, 8, uint64(min(max(q.Within, 0), MaxWithin)/time.Millisecond))
+	b = appendUint(b, 8, milliseconds(q.Within))
 	b = appendUint(b, 9, uint64(q.Hops))
-	return appendBytes(b, 10, markBytes(q.Visited))
+	b = appendBytes(b, 10, markBytes(q.Visited))
+	return appendUint(b, 11, freshField(q.Fresh))
+}
+
+// freshField is how old knowledge may be, as it travels: milliseconds and one, so that 0 leaves it to the receiver. 1
+// says that no knowledge will do.
+func freshField(d time.Duration) uint64 {
+	if d == 0 {
+		return 0
+	}
+	return 1 + min(milliseconds(d), math.MaxUint32-1)
+}
+
+// fresh is the inverse of freshField.
+func fresh(field uint64) time.Duration {
+	switch field {
+	case 0:
+		return 0
+	case 1:
+		return -1
+	}
+	return time.Duration(field-1) * time.Millisecond
+}
+
+// milliseconds are those of a time that have passed, as many as fit in a field.
+func milliseconds(d time.Duration) uint64 {
+	return uint64(min(max(d, 0), MaxWithin) / time.Millisecond)
 }
 
 // markBytes are marks as they travel: four bytes each, the highest first.
@@ -93,6 +120,8 @@ func ParseQuery(b []byte) (Query, error) {
 			q.Hops = d.int(MaxHops)
 		case 10:
 			q.Visited = d.marks(routing.MaxVisited)
+		case 11:
+			q.Fresh = fresh(d.uint(math.MaxUint32))
 		}
 	}
 	d.required(1, 2, 5)
@@ -119,7 +148,8 @@ type Answer struct {
 	Records  []overlay.Record
 	Messages int // that the request has cost so far, in all
 	Final    bool
-	Depth    int // of the range around the sender that its directory covers; 0: everybody
+	Depth    int           // of the range around the sender that its directory covers; 0: everybody
+	AsOf     time.Duration // age of the oldest knowledge that the answer relies on, in whole milliseconds on the wire, rounded up
 }
 
 // AppendAnswer appends the message to b: at most MaxAnswerRecords records.
@@ -127,7 +157,8 @@ func AppendAnswer(b []byte, a Answer) []byte {
 	b = appendRecords(b, 1, a.Records)
 	b = appendUint(b, 2, uint64(max(a.Messages, 0)))
 	b = appendBool(b, 3, a.Final)
-	return appendUint(b, 4, uint64(a.Depth))
+	b = appendUint(b, 4, uint64(a.Depth))
+	return appendUint(b, 5, milliseconds(a.AsOf+time.Millisecond-1))
 }
 
 // ParseAnswer reads a whole message.
@@ -144,6 +175,8 @@ func ParseAnswer(b []byte) (Answer, error) {
 			a.Final = d.bool()
 		case 4:
 			a.Depth = d.int(coverage.MaxDepth)
+		case 5:
+			a.AsOf = time.Duration(d.uint(math.MaxUint32)) * time.Millisecond
 		}
 	}
 	if d.err != nil {

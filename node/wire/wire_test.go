@@ -86,6 +86,9 @@ var kinds = []kind{
 	{"query-visited", MaxQuery, Query{
 		Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Visited: []uint32{7, 1 << 31, 7},
 	}, parser(ParseQuery), encoder(AppendQuery)},
+	{"query-fresh", MaxQuery, Query{Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: 1500 * time.Millisecond}, parser(ParseQuery), encoder(AppendQuery)},
+	{"query-asks-all", MaxQuery, Query{Kind: routing.Search, Nonce: 7, Origin: "carol", Key: []byte("key"), Want: 1, Fresh: -1}, parser(ParseQuery), encoder(AppendQuery)},
+	{"answer-as-of", MaxAnswer, Answer{Messages: 5, Final: true, AsOf: 400 * time.Millisecond}, parser(ParseAnswer), encoder(AppendAnswer)},
 	{"answer", MaxAnswer, Answer{
 		Records: []overlay.Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer), encoder(AppendAnswer)},

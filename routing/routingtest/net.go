@@ -237,7 +237,7 @@ func (n *Node) do(e routing.Effect) {
 	case routing.Forward:
 		n.request(e.ID, e.To, routing.Asked{
 			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
 		})
 	case routing.Answer:
 		n.answer(e)
@@ -307,7 +307,7 @@ func (n *Node) answer(e routing.Answer) {
 			return
 		}
 		net.Step(p.asker.ID, routing.ForwardReturned{
-			ID: p.id, From: p.to, Providers: e.Records, Messages: e.Messages, Final: e.Final,
+			ID: p.id, From: p.to, Providers: e.Records, Messages: e.Messages, AsOf: e.AsOf, Final: e.Final,
 		})
 	})
 }

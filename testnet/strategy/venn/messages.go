@@ -101,7 +101,7 @@ func helloBytes(h overlay.Hello) int { return streamBytes + 1 + len(wire.AppendH
 func askBytes(a routing.Asked, now time.Duration) int {
 	return streamBytes + 2 + len(wire.AppendQuery(nil, wire.Query{
 		Kind: a.Kind, Mode: a.Mode, Nonce: a.Nonce, Origin: a.Origin, Key: a.Key, Want: a.Want, Budget: a.Budget,
-		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited,
+		Within: max(0, a.Deadline-now), Hops: a.Hops, Visited: a.Visited, Fresh: a.Fresh,
 	}))
 }
 
@@ -240,7 +240,7 @@ func (v *node) named(now time.Duration, from overlay.PeerID, b names, bytes int)
 		return
 	}
 	v.step(now, routing.ForwardReturned{
-		ID: asked.query, From: from, Providers: b.answer.Records, Messages: b.answer.Messages, Final: b.answer.Final, Bytes: bytes,
+		ID: asked.query, From: from, Providers: b.answer.Records, Messages: b.answer.Messages, AsOf: b.answer.AsOf, Final: b.answer.Final, Bytes: bytes,
 	})
 }
 
@@ -273,7 +273,7 @@ func (v *node) route(now time.Duration, e core.Effect) {
 	case routing.Forward:
 		v.askNames(now, e.ID, idOf(e.To), searchKind, routing.Asked{
 			Kind: routing.Search, Nonce: e.Nonce, Origin: e.Origin, Key: e.Key, Fingerprint: e.Fingerprint, Mode: e.Mode,
-			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited,
+			Want: e.Want, Budget: e.Budget, Deadline: e.Deadline, Hops: e.Hops, Visited: e.Visited, Fresh: e.Fresh,
 		})
 	case routing.Answer:
 		v.answer(e)
