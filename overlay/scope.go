@@ -291,8 +291,27 @@ func (o *Overlay) vouch() int {
 // Covers is the range for which this peer can vouch.
 func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
 
-// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0.
-func (o *Overlay) Contacts() []coverage.Contact { return o.scope.contacts.All() }
+// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen for
+// it come the others known there. They count for half a range, so they are asked for what those chosen leave over:
+// contacts that turn out deeper than they were said to be may all be of one half.
+func (o *Overlay) Contacts() []coverage.Contact {
+	out := o.scope.contacts.All()
+	if o.scope.depth == 0 {
+		return out
+	}
+	for _, e := range o.directory.Others() {
+		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 {
+			continue
+		}
+		p := o.directory.Place(e)
+		if _, chosen := o.scope.contacts.Get(string(e.Peer())); !chosen && !o.ownRange().Contains(p) {
+			out = append(out, coverage.Contact{
+				Peer: string(e.Peer()), Record: e.Record().Envelope, Place: p, Depth: o.scope.depth + 1,
+			})
+		}
+	}
+	return out
+}
 
 // comeBack has all links tell again what there was no room for, once there is room.
 func (o *Overlay) comeBack(now time.Duration) {

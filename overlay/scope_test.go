@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
 )
 
@@ -110,6 +111,33 @@ func TestContactsCover(t *testing.T) {
 		if n < 85 {
 			t.Errorf("peer %d: its range and its contacts are for %d of 100", i, n)
 		}
+	}
+}
+
+// TestContactsReallyCover: what the contacts cover in truth, whatever others say of their depths, is nearly everybody. Those
+// chosen alone leave out 351 of these pairs.
+func TestContactsReallyCover(t *testing.T) {
+	const n = 100
+	net := grown(t, n, 16, 10)
+	covers := map[string]coverage.Range{}
+	for _, p := range net.Peers {
+		covers[string(p.ID)] = p.Overlay.Covers()
+	}
+	missing := 0
+	for _, p := range net.Peers {
+		var all coverage.Set
+		all.Add(p.Overlay.Covers())
+		for _, c := range p.Overlay.Contacts() {
+			all.Add(covers[c.Peer])
+		}
+		for _, other := range net.Peers {
+			if !all.Contains(overlay.PlaceOf(other.ID)) {
+				missing++
+			}
+		}
+	}
+	if t.Logf("of %d pairs %d are not covered", n*n, missing); missing > n*n/40 {
+		t.Errorf("of %d pairs %d are not covered", n*n, missing)
 	}
 }
 
