@@ -34,6 +34,13 @@ func (m *Machine) Check() error {
 		return fmt.Errorf("tails: %d changes held, counted %d of %d", held, m.held, m.cfg.MaxChanges)
 	}
 	for p, l := range m.links {
+		for tag, o := range m.origins {
+			pos := l.known[tag]
+			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]
+			if o.calm&l.bit != 0 && (!content || pos.epoch == o.header.Epoch && pos.number > o.number()) {
+				return fmt.Errorf("tails: a later state of %x is to give nothing to do for %s, which is at %+v", tag, p, pos)
+			}
+		}
 		for tag := range l.feeds {
 			if o := m.origins[tag]; o == nil || o.feeder != p {
 				return fmt.Errorf("tails: %s is noted to feed %x, and does not", p, tag)

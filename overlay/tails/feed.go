@@ -55,7 +55,7 @@ func (m *Machine) feed(o *origin, p overlay.PeerID) {
 		old.owe(o.tag, ask, m.now)
 	}
 	delete(m.bare, o.tag)
-	o.feeder = p
+	o.feeder, o.calm = p, 0
 	l := m.links[p]
 	l.feeds[o.tag], l.remind[o.tag] = true, true
 	l.owe(o.tag, ask, m.now)
@@ -68,7 +68,7 @@ func (m *Machine) unfeed(o *origin) {
 		delete(l.remind, o.tag)
 		l.owe(o.tag, ask, m.now)
 	}
-	o.feeder = ""
+	o.feeder, o.calm = "", 0
 }
 
 // uncover takes in that the tails of an origin come no longer. Another link is to feed them. If none is known to hold
@@ -173,6 +173,7 @@ func (m *Machine) hurry() {
 				}
 				pos.failed = true
 				rival.know(tag, pos)
+				m.stir(tag, rival)
 			}
 			m.forgive(o)
 			m.uncover(o)

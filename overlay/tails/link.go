@@ -13,6 +13,7 @@ import (
 // link is what is known of what a linked peer holds.
 type link struct {
 	tag     uint64        // of the peer's own tails
+	bit     uint64        // in origin.calm; 0: there was none left
 	long    bool          // it takes no groups in short
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
@@ -198,6 +199,7 @@ func (m *Machine) sent(l *link, tag uint64, it Item) {
 		o, l.pulsed = &m.own, m.now
 	}
 	pos := l.known[tag]
+	o.calm &^= l.bit
 	if pos.epoch != o.header.Epoch {
 		pos = position{epoch: o.header.Epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}
 	}

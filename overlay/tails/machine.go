@@ -84,6 +84,7 @@ type Machine struct {
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
 	order    []overlay.PeerID // of links, sorted
+	bits     uint64           // of links, that are in use
 	early    []early
 	pulse    time.Duration      // see Config.Pulse
 	tidyAt   time.Duration      // origins are looked through
@@ -175,10 +176,13 @@ func (m *Machine) opened(in LinkOpened) {
 		long: in.Long, tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
 		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
 	}
+	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
+	m.bits |= l.bit
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
 	m.order = slices.Insert(m.order, at, in.Peer)
 	for tag, o := range m.origins {
+		o.calm &^= l.bit
 		if o.number() > 0 {
 			l.owe(tag, tell, 0)
 		}
@@ -211,6 +215,7 @@ func (m *Machine) lost(p overlay.PeerID) {
 		}
 		pos.told, pos.knows = 0, false
 		l.known[tag] = pos
+		m.stir(tag, l)
 		if o := m.origins[tag]; l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
 			l.owe(tag, ask, l.again)
 		}
@@ -223,6 +228,7 @@ func (m *Machine) closed(p overlay.PeerID) {
 		return
 	}
 	delete(m.links, p)
+	m.bits &^= l.bit
 	at, _ := slices.BinarySearch(m.order, p)
 	m.order = slices.Delete(m.order, at, at+1)
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
@@ -399,6 +405,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 		pos := l.known[tag]
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
+		m.stir(tag, l)
 		if o := m.origins[tag]; o != nil && o.header.Epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
@@ -406,6 +413,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 		pos := l.known[l.tag]
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
+		m.stir(l.tag, l)
 	}
 	m.keep(from, it)
 }
@@ -413,6 +421,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 // about takes in an item of an origin that is known. sure says that it can be of no other.
 func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure bool) {
 	pos := l.known[o.tag]
+	o.calm &^= l.bit
 	pos.epoch, pos.number = o.header.Epoch, it.Number
 	if it.Gap {
 		pos.number = 0
@@ -472,19 +481,31 @@ func (m *Machine) advanced(o *origin) {
 	}
 	for _, p := range m.order {
 		l := m.links[p]
+		if o.calm&l.bit != 0 {
+			continue
+		}
 		pos := l.known[o.tag]
 		switch {
 		case pos.epoch == o.header.Epoch && pos.number >= o.number():
 		case o == &m.own:
 			l.owe(o.tag, push, m.now)
 		case p == o.peer || p == o.feeder || pos.direct:
+			o.calm |= l.bit
 		case pos.wants:
 			l.owe(o.tag, push, m.now+m.relay(p))
 		case pos.fed, pos.epoch == o.header.Epoch && pos.told > 0: // who needs more than a rumour has said so since
 			l.rumours[o.tag] = true
+			o.calm |= l.bit
 		default:
 			l.owe(o.tag, tell, m.now+m.waitFor(o, p))
 		}
+	}
+}
+
+// stir notes that a later state of an origin may give something to do for a link.
+func (m *Machine) stir(tag uint64, l *link) {
+	if o := m.origins[tag]; o != nil {
+		o.calm &^= l.bit
 	}
 }
 

@@ -40,6 +40,8 @@ type origin struct {
 	came   time.Duration // when its tails last led to a later state
 	asked  time.Duration // when the feeder was last given time to bring it
 	again  bool          // it was asked again in that time
+
+	calm uint64 // links that a later state gives nothing to do, by their bits: most of them
 }
 
 // number is the state that the chain leads to.

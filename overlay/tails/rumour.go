@@ -27,6 +27,7 @@ func (m *Machine) rumour() {
 		if l := m.links[p]; len(l.rumours)+len(m.bare)+len(l.remind) > 0 && m.cfg.Room(p) >= rumourRoom {
 			for tag := range l.rumours {
 				l.owe(tag, tell, m.now)
+				m.stir(tag, l)
 			}
 			for tag := range m.bare {
 				l.owe(tag, ask, m.now)
