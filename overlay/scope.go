@@ -64,6 +64,10 @@ const (
 	// bytes are assumed.
 	fewKnown      = 4
 	unknownMemory = 2400
+	unknownWire   = 1600
+	// freshWithin is the time within which the line must be able to carry the first parts of all origins of the range. They
+	// come again about every half-hour, when an unchanged summary is published anew.
+	freshWithin = 10 * time.Minute
 )
 
 func newScope(self PeerID) scope {
@@ -112,14 +116,18 @@ func (s *scope) notes(p coverage.Place, signed bool) {
 	s.changed = true
 }
 
-// means is what there is for the own range: memory, and a number of origins. The line does not count. A peer on a slow
-// line in a small network knows everybody a little. It asks those who know more, or has a focus (see focus.go).
+// means is what there is for the own range: memory, a number of origins, and a line that carries the first parts of all
+// again and again. What it carries of the further parts does not count. In a network small enough a peer on a slow line
+// knows everybody a little, and asks those who know more, or has a focus (see focus.go).
 func (o *Overlay) means() coverage.Means {
-	memory, n := o.directory.Average()
+	memory, wire, n := o.directory.Average()
 	if n < fewKnown {
-		memory = unknownMemory
+		memory, wire = unknownMemory, unknownWire
 	}
-	return coverage.Means{Memory: float64(o.cfg.Memory), Origin: memory, Most: float64(o.cfg.MaxOrigins)}
+	return coverage.Means{
+		Memory: float64(o.cfg.Memory), Origin: memory, Most: float64(o.cfg.MaxOrigins),
+		Rate: o.exchange.LineIn(), Wire: wire, Fill: freshWithin.Seconds(),
+	}
 }
 
 // slowStart says, when called for one new origin after another, whether no more are taken in until the range is known.

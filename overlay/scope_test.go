@@ -9,6 +9,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // grown is a network of peers that joined one after the other, each with room for limit origins, some time later. Peers
@@ -19,21 +20,63 @@ func grown(t *testing.T, n, limit, interests int) *overlaytest.Network {
 	for i := range configs {
 		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit, Loop: true}
 	}
+	net := joined(t, configs, func(i int) []summary.Fingerprint {
+		fps := overlaytest.Fingerprints(40, 0, uint64(1000+i%interests))
+		return append(fps, overlaytest.Fingerprints(10, 0, uint64(i))...)
+	})
+	net.Run(net.Now + 90*time.Second)
+	return net
+}
+
+// joined is a network of peers that joined one after the other, each with a collection.
+func joined(t *testing.T, configs []overlay.Config, collection func(i int) []summary.Fingerprint) *overlaytest.Network {
+	t.Helper()
 	net, err := overlaytest.New(configs, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range configs {
-		fps := overlaytest.Fingerprints(40, 0, uint64(1000+i%interests))
-		if err := net.Publish(i, append(fps, overlaytest.Fingerprints(10, 0, uint64(i))...)); err != nil {
+		if err := net.Publish(i, collection(i)); err != nil {
 			t.Fatal(err)
 		}
 		net.Connect(i, max(0, i-1))
 		net.Connect(i, i/2)
 		net.Run(net.Now + 100*time.Millisecond)
 	}
-	net.Run(net.Now + 90*time.Second)
 	return net
+}
+
+// spread is in how many directories origins are: the least, the median, and what 99 in 100 do not exceed.
+func spread(net *overlaytest.Network) (least, median, p99 int) {
+	index := map[overlay.PeerID]int{}
+	for i, p := range net.Peers {
+		index[p.ID] = i
+	}
+	holders := make([]int, len(net.Peers))
+	for _, p := range net.Peers {
+		for _, d := range p.Overlay.Directory() {
+			holders[index[d.Peer]]++
+		}
+	}
+	slices.Sort(holders)
+	return holders[0], holders[len(holders)/2], holders[len(holders)*99/100]
+}
+
+// TestNobodyIsKeptForHavingComeFirst: of 300 peers that join one after the other and keep 20 origins each, none is in many more
+// directories than others, and none in hardly any. So it is with 15 interests, and where nobody is like another. Where all are
+// exactly as alike, nobody is fetched for being more so, and those met first stay among the similar.
+func TestNobodyIsKeptForHavingComeFirst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two networks of 300 peers")
+	}
+	for _, interests := range []int{15, 300} {
+		least, median, p99 := spread(grown(t, 300, 20, interests))
+		t.Logf("%d interests, directories that an origin is in: least %d, median %d, p99 %d", interests, least, median, p99)
+		if 2*least < median || p99 > 3*median {
+			t.Errorf("%d interests, directories that an origin is in: least %d, median %d, p99 %d; want half the median at least, 3 times at most",
+				interests, least, median, p99)
+		}
+	}
 }
 
 // TestKeptByRule: who has room for few knows the range around it whole, those that are most alike, and contacts in all
@@ -90,6 +133,30 @@ func TestKeptByRule(t *testing.T) {
 	}
 	if mean := float64(vouched) / n; mean > math.Log2(n/limit*4) {
 		t.Errorf("peers vouch for ranges of depth %.1f on average", mean)
+	}
+}
+
+// TestDepthFollowsTheLine: of two newcomers with memory for everybody, the one on a fast line covers the whole network. The other's
+// line does not carry the first parts of all summaries in ten minutes: it covers a range, and has contacts for the rest.
+func TestDepthFollowsTheLine(t *testing.T) {
+	const n, slow = 120, 2000 // bit/s: 83 bytes of summaries a second, 50 kB in ten minutes
+	configs := make([]overlay.Config, n+2)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast, Loop: true}
+	}
+	configs[n].Up, configs[n].Down = slow, slow
+	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaytest.Fingerprints(400, 0, uint64(i)) })
+	for i := range 5 {
+		net.Connect(n, i)
+	}
+	net.Run(net.Now + 5*time.Minute)
+	line, wide := net.Peers[n].Overlay, net.Peers[n+1].Overlay
+	if wide.Covers().Share() < 1 || len(wide.Contacts()) > 0 {
+		t.Errorf("on a fast line: %v is covered, with %d contacts", wide.Covers(), len(wide.Contacts()))
+	}
+	t.Logf("on a slow line: %d known, %v is covered, with %d contacts", line.Origins(), line.Covers(), len(line.Contacts()))
+	if line.Covers().Depth() == 0 || len(line.Contacts()) == 0 {
+		t.Errorf("on a slow line: %v is covered, with %d contacts", line.Covers(), len(line.Contacts()))
 	}
 }
 

@@ -139,16 +139,18 @@ func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) b
 	return true
 }
 
-// Average returns the mean bytes of memory of an origin with at least a part held, if only the first part of its
-// summary stays. More is dropped before an origin is. n is how many there are.
-func (d *Directory) Average() (memory float64, n int) {
+// Average returns the mean bytes, in memory and on the wire, of an origin with at least a part held, if only the first
+// part of its summary stays. More is dropped before an origin is. n is how many there are.
+func (d *Directory) Average() (memory, wire float64, n int) {
 	for _, e := range d.Others() {
 		if e != nil && e.cur != nil {
 			n++
-			memory += float64(entryMemory + e.recordBytes() + decoded*e.cur.Plan().EncodedBytes(1))
+			first := e.cur.Plan().EncodedBytes(1)
+			memory += float64(entryMemory + e.recordBytes() + decoded*first)
+			wire += float64(e.recordBytes() + first)
 		}
 	}
-	return memory / float64(max(n, 1)), n
+	return memory / float64(max(n, 1)), wire / float64(max(n, 1)), n
 }
 
 // decoded is how many bytes a byte of a summary takes in memory, about: decoded, with its place in the index.

@@ -38,6 +38,9 @@ func (x *Exchange) Budgets(now time.Duration) Budgets {
 	return b
 }
 
+// LineIn is how many bytes a second of summaries the node's own line bears inwards.
+func (x *Exchange) LineIn() float64 { return x.down.rate }
+
 // LineOut is how many bytes a second of summaries the node's own line bears outwards.
 func (x *Exchange) LineOut() float64 { return x.up.rate }
 
