@@ -71,6 +71,9 @@ type Config struct {
 
 	BudgetAny int // messages of an Any query; 0: 128
 	BudgetAll int // messages of an All query; 0: 640
+	// BudgetContacts is how many messages more a query may take once it asks contacts, unless it has a budget of its own: so it can
+	// ask about each range of a network of some ten thousand. 0: 256, but none where BudgetAny or BudgetAll is given.
+	BudgetContacts int
 
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
 	HedgeAfter     time.Duration // an Any query without an answer for so long asks one more; 0: 400 ms
@@ -95,6 +98,9 @@ func (c *Config) defaults() {
 	setDefault(&c.Parallel, 16)
 	setDefault(&c.Fanout, 3)
 	setDefault(&c.Hops, 4)
+	if c.BudgetAny == 0 && c.BudgetAll == 0 {
+		setDefault(&c.BudgetContacts, 256)
+	}
 	setDefault(&c.BudgetAny, 128)
 	setDefault(&c.BudgetAll, 640)
 	setDefault(&c.Timeout, 30*time.Second)
@@ -146,7 +152,7 @@ func (c *Config) check() error {
 func (c *Config) counts() func(yield func(string, int64) bool) {
 	return func(yield func(string, int64) bool) {
 		_ = yield("Parallel", int64(c.Parallel)) && yield("Fanout", int64(c.Fanout)) && yield("Hops", int64(c.Hops)) &&
-			yield("BudgetAny", int64(c.BudgetAny)) && yield("BudgetAll", int64(c.BudgetAll)) &&
+			yield("BudgetAny", int64(c.BudgetAny)) && yield("BudgetAll", int64(c.BudgetAll)) && yield("BudgetContacts", int64(c.BudgetContacts)) &&
 			yield("Fresh", int64(c.Fresh)) && yield("Timeout", int64(c.Timeout)) && yield("HedgeAfter", int64(c.HedgeAfter)) &&
 			yield("ConfirmTimeout", int64(c.ConfirmTimeout)) && yield("AskTimeout", int64(c.AskTimeout)) &&
 			yield("MaxQueries", int64(c.MaxQueries)) && yield("MaxServed", int64(c.MaxServed)) &&

@@ -39,7 +39,9 @@ func (r *Router) cover(q *flight) bool {
 	}
 	q.cover.begun = true
 	if !q.blurred {
-		q.cover.contacts = r.view.Contacts()
+		if q.cover.contacts = r.view.Contacts(); len(q.cover.contacts) > 0 {
+			q.Budget += q.forContacts
+		}
 	}
 	r.askContacts(q)
 	return q.contactsAsked() > 0 || q.blurred

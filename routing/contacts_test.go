@@ -61,6 +61,19 @@ func TestContactsFind(t *testing.T) {
 	}
 }
 
+// TestBudgetForContacts: a query without a budget of its own may spend more once it asks contacts, and one with a budget
+// keeps to it.
+func TestBudgetForContacts(t *testing.T) {
+	for _, c := range []struct{ contacts, own, most int }{{0, 0, 4}, {14, 0, 18}, {14, 4, 4}} {
+		net, nodes := ranged(t, 64, 3, routing.Config{BudgetAny: 4, BudgetContacts: c.contacts})
+		net.Start(nodes[5].ID, routing.Query{ID: 1, Key: []byte("nowhere"), Mode: routing.Any, Budget: c.own})
+		net.Run()
+		if s := nodes[5].Done[0].Stats; s.Messages != c.most || s.Covered == 1 != (c.most > 14) {
+			t.Errorf("%+v: %v, covered %v", c, nodes[5].Done[0], s.Covered)
+		}
+	}
+}
+
 // TestCovered: a search that finds nobody says which part of the network was asked.
 func TestCovered(t *testing.T) {
 	net, nodes := ranged(t, 64, 3, routing.Config{})

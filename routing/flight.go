@@ -14,6 +14,8 @@ type flight struct {
 	hops   int            // it may still travel
 	serves *request       // nil: the caller's own
 
+	forContacts int // messages that are added to the budget when contacts are asked
+
 	started time.Duration
 	poor    bool // the directory is too poor to go by alone
 	blurred bool // it is, and nobody linked knows clearly more (see blurred.go)

@@ -36,7 +36,7 @@ type Query struct {
 	Mode        Mode
 	Want        int           // Any: providers wanted; 0: 1. All: ignored
 	Others      bool          // look for others though this node holds the key
-	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll]
+	Budget      int           // messages at most, those of forwarding included; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
 	Fresh       time.Duration // how old knowledge may be in place of a question; 0: [Config.Fresh], negative: everybody is asked
 	Deadline    time.Duration // on the core's clock; 0: [Config.Timeout] from now
 }

@@ -111,8 +111,12 @@ func (r *Router) start(q Query) {
 		r.refuse(q.ID, fmt.Sprintf("%d queries open already", r.own))
 	default:
 		r.own++
+		extra := 0
+		if q.Budget <= 0 {
+			extra = r.cfg.BudgetContacts
+		}
 		r.launch(&flight{
-			Query: r.filled(q), origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops, stats: Stats{Self: r.cfg.Has(q.Key)},
+			Query: r.filled(q), forContacts: extra, origin: r.cfg.Self, nonce: r.cfg.Rand.Uint64(), hops: r.cfg.Hops, stats: Stats{Self: r.cfg.Has(q.Key)},
 		})
 	}
 }
