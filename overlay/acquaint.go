@@ -14,6 +14,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/topology"
+	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
@@ -41,6 +42,14 @@ func (o *Overlay) acquaint(now time.Duration) {
 		return
 	}
 	similar := o.similar()
+	if to, ok := o.meet(now, similar); ok {
+		s.nextAsk = now + seekEvery
+		delete(s.told, to.Peer) // who asks to be remembered says what it holds
+		q := o.inquiry(to.Peer)
+		q.Meet, q.Known, q.Least = s.meeting.place, o.knownTo(similar, false), o.least(similar)
+		o.ask(to, q)
+		return
+	}
 	near := len(o.exchange.Meeting()) < topology.RangeLinks
 	to, ok := o.whomToAsk(reachable(similar), near)
 	if !ok {
@@ -68,7 +77,7 @@ func (o *Overlay) ask(to Record, q Inquiry) {
 func (o *Overlay) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range o.directory.Others() {
-		if e != nil && e.Held() != nil && e.Share().Low > 0 && !e.Covered() && !e.Refuted() {
+		if e != nil && e.Held() != nil && e.Share().Low > 0 && e.Share().Value >= leastAlike && !e.Covered() && !e.Refuted() {
 			out = append(out, e)
 		}
 	}
@@ -357,8 +366,14 @@ func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 		}
 		out.Peers = o.namesNear(coverage.Around(asker, q.Depth), within, asker, in.From, known)
 	}
+	if q.Meet != 0 {
+		out.Peers = append(out.Peers, o.nearerThanWe(q.Meet, in.From)...)
+	}
 	out.Peers = append(out.Peers, o.namesOf(q, in.From, event.MaxNamed-len(out.Peers))...)
 	out.Similar = o.alike(in.From, q, known)
+	if q.Meet != 0 {
+		o.visit(now, in.From)
+	}
 	o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: out})
 	o.exchange.Spend(in.From, exchange.NamesBytes(out))
 }
@@ -446,7 +461,14 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 	samples.SetOwn(asker.Held())
 	n, least := float64(asker.Held().Header().N), float64(q.Least)/math.MaxUint16
 	var all []coverage.Likeness
-	entries := map[coverage.Place]*directory.Entry{}
+	says := map[coverage.Place]func() (Introduction, bool){}
+	consider := func(p coverage.Place, held *summary.Prefix, say func() (Introduction, bool)) {
+		common, ok := samples.With(o.cfg.Sample(held), Confidence)
+		if share := common.Value / max(1, n); ok && common.Low > 0 && share > least {
+			all = append(all, coverage.Likeness{Place: p, Overlap: share})
+			says[p] = say
+		}
+	}
 	for _, e := range o.directory.Others() {
 		if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
 			continue
@@ -458,16 +480,19 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 				continue
 			}
 		}
-		common, ok := samples.With(o.cfg.Sample(e.Held()), Confidence)
-		if share := common.Value / max(1, n); ok && common.Low > 0 && share > least {
-			all = append(all, coverage.Likeness{Place: p, Overlap: share})
-			entries[p] = e
+		consider(p, e.Held(), func() (Introduction, bool) { return introduction(e) })
+	}
+	for _, v := range o.scope.meeting.visitors {
+		_, knows := known[uint32(v.place>>32)]
+		if e := o.directory.Lookup(v.peer); q.Meet == 0 || knows || v.peer == from || o.now >= v.until || e != nil && e.Held() != nil {
+			continue
 		}
+		consider(v.place, v.prefix, func() (Introduction, bool) { return v.says, true })
 	}
 	none := func(coverage.Place) bool { return false }
 	var out []Introduction
 	for _, l := range coverage.Introduce(exchange.PlaceOf(from), least, none, all) {
-		if i, ok := introduction(entries[l.Place]); ok {
+		if i, ok := says[l.Place](); ok {
 			out = append(out, i)
 		}
 	}
@@ -482,7 +507,9 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 	}
 	delete(s.asked, in.From)
 	s.contacts.Answered(string(in.From), o.believed(now, in.Names.Depth))
+	o.meetAnswered(in.From)
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
+		o.meetNamed(in.From, n.Record)
 		if o.learnPeer(now, in.From, n) {
 			s.seeker.vain = 0
 			s.gossip.Learned()

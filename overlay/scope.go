@@ -34,6 +34,7 @@ type scope struct {
 	links   map[PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
 	asked   map[PeerID]bool          // whose answers to inquiries are awaited
 	seeker  seeker
+	meeting meeting
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
 	served  int                      // inquiries answered in this second
 }

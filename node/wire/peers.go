@@ -32,7 +32,8 @@ func AppendInquiry(b []byte, q overlay.Inquiry) []byte {
 	b = appendUint(b, 4, uint64(q.Least))
 	b = appendBytes(b, 5, known)
 	b = appendIntroductions(b, 6, q.Own)
-	return appendBool(b, 7, q.Nearer)
+	b = appendBool(b, 7, q.Nearer)
+	return appendFixed64(b, 8, uint64(q.Meet))
 }
 
 // ParseInquiry reads a whole message.
@@ -55,6 +56,8 @@ func ParseInquiry(b []byte) (overlay.Inquiry, error) {
 			q.Own = append(q.Own, d.introduction(len(q.Own), 1))
 		case 7:
 			q.Nearer = d.bool()
+		case 8:
+			q.Meet = coverage.Place(d.fixed64())
 		}
 	}
 	if d.err == nil && q.Lacks != nil && len(q.Lacks) != (1<<min(q.Depth, coverage.MaxBits)+7)/8 {

@@ -58,6 +58,7 @@ var kinds = []kind{
 		Own: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}, {3}}}}},
 	}, parser(ParseInquiry), encoder(AppendInquiry)},
 	{"inquiry-nearer", MaxInquiry, overlay.Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
+	{"inquiry-meet", MaxInquiry, overlay.Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
 	{"names", MaxNames, overlay.Names{
 		Depth:   5,
 		Peers:   []overlay.Named{{Record: overlay.Record{Peer: "alice", Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Peer: "bob"}}},

@@ -11,6 +11,7 @@ type Inquiry struct {
 	Depth  int            // of the asker's own range
 	Near   bool           // it looks for peers of its own range
 	Nearer bool           // and only for those nearer to it than the sixteen nearest in Known
+	Meet   coverage.Place // the meeting place that it looks up; 0: none
 	Lacks  []byte         // a bit for each range of that depth, the first range highest; set: no contact there. Nil: none lacks
 	Least  uint16         // the least overlap that is of interest, in units of 1/65535 of the asker's collection
 	Known  []KnownOrigin  // the similar ones that it keeps, and those near it, by place; at most [MaxKnown]

@@ -1,0 +1,35 @@
+package compare
+
+// Least is the least of a hash over the keys of the sample, spread evenly over 64 bits: a min-wise sketch of one value
+// (Broder 1997). Two collections of about the same size have the same with the probability of their resemblance: the
+// share of the keys of either that are keys of both. There are two independent hashes, 0 and 1. A hash compares sizes
+// within a factor of four: hash 1 has its bounds where hash 0 does not, so that every two sizes within a factor of two
+// are compared by one of them. It returns false without a sample. O(n).
+func (s Sample) Least(hash int) (least uint64, ok bool) {
+	if s.prefix == nil {
+		return 0, false
+	}
+	if s.nodes == nil {
+		s = Decode(s.prefix)
+	}
+	if len(s.nodes) == 0 {
+		return 0, false
+	}
+	level, _ := (&compared{prefix: s.prefix}).sample()
+	drop := (level + hash) & 1
+	salt := mix(uint64(2*(level-drop) + hash))
+	for i, node := range s.nodes {
+		if h := mix(salt ^ node>>drop); i == 0 || h < least {
+			least = h
+		}
+	}
+	return mix(least), true
+}
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}

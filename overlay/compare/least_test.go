@@ -1,0 +1,62 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestLeast: two collections have the same least hash as often as they resemble each other, by either hash, and a
+// sample that was not decoded has the same.
+func TestLeast(t *testing.T) {
+	const trials, n = 600, 200
+	for _, shared := range []int{0, 40, 100, 200} {
+		for hash := range 2 {
+			same := 0
+			for seed := range uint64(trials) {
+				common := someKeys(3*seed, shared)
+				a := append(slices.Clone(common), someKeys(3*seed+1, n-shared)...)
+				b := append(slices.Clone(common), someKeys(3*seed+2, n-shared)...)
+				p, q := build(a, 1), build(b, 1)
+				of, ok := Decode(p).Least(hash)
+				again, _ := SampleOf(q).Least(hash)
+				if decoded, _ := Decode(q).Least(hash); !ok || decoded != again {
+					t.Fatalf("least %x of a sample, %x of it decoded", again, decoded)
+				}
+				if of == again {
+					same++
+				}
+			}
+			want := float64(shared) / float64(2*n-shared)
+			if got := float64(same) / trials; math.Abs(got-want) > 0.05+4*math.Sqrt(want*(1-want)/trials) {
+				t.Errorf("hash %d, %d of %d keys in common: the same in %.3f, want %.3f", hash, shared, n, got, want)
+			}
+		}
+	}
+}
+
+// TestLeastOfOtherSizes: a collection and one twice as large that holds it have the same least hash by one of the two
+// hashes at least in half of all trials.
+func TestLeastOfOtherSizes(t *testing.T) {
+	const trials = 100
+	for _, n := range []int{30, 50, 75, 100, 150, 200, 300, 500} {
+		same := 0
+		for seed := range uint64(trials) {
+			all := someKeys(seed, 2*n)
+			small, large := Decode(build(all[:n], 1)), Decode(build(all, 1))
+			for hash := range 2 {
+				a, _ := small.Least(hash)
+				if b, _ := large.Least(hash); a == b {
+					same++
+					break
+				}
+			}
+		}
+		if same < trials*4/10 {
+			t.Errorf("%d and %d keys: the same in %d of %d", n, 2*n, same, trials)
+		}
+	}
+	if _, ok := (Sample{}).Least(0); ok {
+		t.Error("a sample of nothing has a least hash")
+	}
+}
