@@ -190,6 +190,9 @@ func Scenarios(names []string) ([]*scenario.Scenario, error) {
 // WriteAnswers writes the files of scenarios to a folder, with the answers of rows in place of their own. It reports
 // which files changed. Each file is replaced as a whole.
 func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []scenario.Row) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
 	for _, s := range of {
 		path := filepath.Join(dir, s.Name+".toml")
 		text := scenario.WithAnswers(s.Text(), scenario.AnswersOf(s, rows))
