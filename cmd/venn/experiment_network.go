@@ -169,13 +169,21 @@ func writeNetwork(w io.Writer, r experiment.NetworkResult, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head, lines := r.Table()
-	for _, line := range append([][]string{head}, lines...) {
-		fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
-	}
-	if err := t.Flush(); err != nil {
-		return err
+	for i, table := range []func() ([]string, [][]string){r.Table, r.Lines} {
+		head, lines := table()
+		if len(lines) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		for _, line := range append([][]string{head}, lines...) {
+			fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
 	}
 	for _, f := range r.Files {
 		fmt.Fprintln(w, "wrote", f)

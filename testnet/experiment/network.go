@@ -110,7 +110,8 @@ type NetworkRow struct {
 	WallSeconds    float64         `json:"wall_seconds"`         // of the run; runs beside each other share the processors
 	StateBytes     float64         `json:"state_bytes_per_peer"` // in use at the end for this strategy; 0: not known, for runs were beside each other
 	Components     int             `json:"topology_components"`
-	Kinds          []scenario.Kind `json:"kinds"` // what all peers sent for upkeep, by kind of message
+	Lines          []sim.Known     `json:"lines,omitempty"` // what peers know by the rate of their lines, where there are several
+	Kinds          []scenario.Kind `json:"kinds"`           // what all peers sent for upkeep, by kind of message
 }
 
 // Coordinate is the value of what is varied, of a time in seconds.
@@ -661,8 +662,11 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 	if r.Covered >= 0 {
 		row.Covered = &r.Covered
 	}
-	if r.DirectoryBytes >= 0 {
-		row.DirectoryBytes = &r.DirectoryBytes
+	if r.Known.Peers > 0 {
+		row.DirectoryBytes = &r.Known.DirectoryBytes
+	}
+	if len(r.Lines) > 1 {
+		row.Lines = r.Lines
 	}
 	for _, k := range r.Detail.Upkeep {
 		row.Kinds = append(row.Kinds, scenario.Kind(k))

@@ -26,11 +26,12 @@ func (o *NetworkOptions) write(name string, r NetworkResult, runs int) ([]string
 	}
 	out.Report(report.Page{
 		Name: name, Title: titleOf(Networks(), name), Version: o.Version, Parameters: append(o.parameters(r), report.Unfinished(len(r.Rows), runs)...), Terms: terms,
-		Sections: []report.Section{
+		Sections: slices.DeleteFunc([]report.Section{
 			{Title: "Results", Table: r.results(), Drawings: networkDrawings(name, r)},
+			{Title: "What peers know, by the rate of their lines", Table: linesTable(r), Folded: true},
 			{Title: "What peers send for upkeep, by kind of message", Table: kindTable(r.Rows), Folded: true},
 			{Title: "Every run: what it follows from, and its trace", Table: tracesTable(r.Rows), Folded: true},
-		},
+		}, func(s report.Section) bool { return len(s.Table.Rows) == 0 }),
 	})
 	return out.Files, out.Err
 }
@@ -228,6 +229,43 @@ func (r NetworkResult) slopeLines() (lines [][]string) {
 		lines = append(lines, append(line, ""))
 	}
 	return lines
+}
+
+// Lines is what peers know by the rate of their lines, for people: a head and a line for every strategy, point and rate, with means
+// over the trials; nothing where all lines are the same.
+func (r NetworkResult) Lines() (head []string, lines [][]string) {
+	for _, g := range cases(r.Rows) {
+		for i, class := range g[0].Lines {
+			var peers, covers, bytes []float64
+			for _, row := range g {
+				if i < len(row.Lines) && row.Lines[i].Rate == class.Rate {
+					k := row.Lines[i]
+					peers, covers, bytes = append(peers, float64(k.Peers)), append(covers, k.Covers), append(bytes, k.DirectoryBytes/1000)
+				}
+			}
+			share := unknown
+			if class.Covers >= 0 {
+				share = fixed(statistics.MeanOf(covers).Value, 4)
+			}
+			lines = append(lines, []string{
+				g[0].Strategy, strconv.Itoa(g[0].Peers), g[0].Point(), report.Number(float64(class.Rate) / 1000),
+				fixed(statistics.MeanOf(peers).Value, 0), share, fixed(statistics.MeanOf(bytes).Value, 1),
+			})
+		}
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	return []string{"STRATEGY", "PEERS", "SWEEP", "LINE KBIT/S", "OF THEM", "COVERS", "DIRECTORY KB"}, lines
+}
+
+// linesTable is that for the report.
+func linesTable(r NetworkResult) report.Table {
+	head, lines := r.Lines()
+	for i := range head {
+		head[i] = strings.ToLower(head[i])
+	}
+	return report.Table{Head: head, Rows: lines}
 }
 
 // kindTable is what peers send for upkeep by kind of message: the mean over the trials.

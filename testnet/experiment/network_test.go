@@ -307,11 +307,11 @@ func TestScaleInParts(t *testing.T) {
 	}
 }
 
-// Classes of lines are drawn as in a testnet: slow ones carry less.
+// Classes of lines are drawn as in a testnet: slow ones carry less, and peers on fast ones cover more.
 func TestScaleLinks(t *testing.T) {
-	run := func(links string) NetworkRow {
+	run := func(links string, fixed ...string) NetworkRow {
 		r, err := RunNetwork(t.Context(), Scale, NetworkOptions{
-			Keys: 100, Queries: 50, Trials: 1, Sweeps: []string{"peers=30"}, Strategies: []strategy.Strategy{venn.Strategy}, Links: links,
+			Keys: 100, Queries: 50, Trials: 1, Sweeps: []string{"peers=30"}, Strategies: []strategy.Strategy{venn.Strategy}, Links: links, Fixed: fixed,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -319,6 +319,12 @@ func TestScaleLinks(t *testing.T) {
 		return r.Rows[0]
 	}
 	fast, slow := run("10mbit:1"), run("10mbit:1,4kbit:9")
+	if l := slow.Lines; len(fast.Lines) > 0 || len(l) != 2 || l[0].Rate != 4000 || l[1].Rate != 10_000_000 || l[0].Covers >= l[1].Covers {
+		t.Errorf("by the rate of lines: %+v, and %+v where all are fast", l, fast.Lines)
+	}
+	if l := run("", "strong=0.2", "origins=12").Lines; len(l) != 2 || l[1].Covers < 0.9 || l[0].Covers > 0.6 {
+		t.Errorf("strong peers have room for all, others for 12: %+v", l)
+	}
 	if fast.TraceHash != run("").TraceHash || *slow.DirectoryBytes >= *fast.DirectoryBytes {
 		t.Errorf("%v bytes of directory on fast lines, %v on slow ones", *fast.DirectoryBytes, *slow.DirectoryBytes)
 	}

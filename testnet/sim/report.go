@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -25,7 +26,8 @@ type Report struct {
 	WastedProbesPerQuery float64 // that found nothing
 	QueryBytes           float64 // per query, to connect for it included
 	Covered              float64 // share of the peers that a query asked or knew of, on average of the queries that said it; below 0: none did
-	DirectoryBytes       float64 // of what a peer there at the end keeps about others, as on the wire, on average; below 0: the strategy does not say
+	Known                Known   // of those there at the end; zero: the strategy does not say
+	Lines                []Known // and by the rate of their lines, slowest first
 
 	UpkeepBytesPerPeer float64 // sent in all of the run, on average of all peers, to connect included
 	ConnectBytes       float64 // of that to connect, when it was not for a query
@@ -201,7 +203,8 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	if m := mean(t.load); m > 0 {
 		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
-	r.Covered, r.DirectoryBytes = t.coverage(), s.directoryBytes()
+	r.Covered = t.coverage()
+	r.Known, r.Lines = s.known()
 	r.Detail = s.detail()
 	var err error
 	if r.TraceHash, err = s.trace.end(); err != nil {
@@ -224,18 +227,43 @@ func (t *tally) coverage() float64 {
 	return sum / float64(n)
 }
 
-// directoryBytes is the mean size of the directories of the peers that are there; below 0: they do not say.
-func (s *Sim) directoryBytes() float64 {
-	sum, n := 0, 0
+// Known is what peers keep about others.
+type Known struct {
+	Rate           uint64  `json:"bits_per_second"` // of their lines, at the start, downwards; 0: any
+	Peers          int     `json:"peers"`           // that were there at the end and said so
+	Covers         float64 `json:"covers"`          // share of the network whose collections one knows, on average; below 0: none
+	DirectoryBytes float64 `json:"directory_bytes"` // of all that one keeps, as on the wire, on average
+}
+
+// known is what the peers that are there keep about others: all of them, and those of each rate of lines, slowest first.
+func (s *Sim) known() (all Known, lines []Known) {
+	byRate := map[uint64]*Known{}
 	for i := range s.nodes {
-		if p, ok := s.nodes[i].peer.(strategy.Measured); ok {
-			sum, n = sum+p.DirectoryBytes(), n+1
+		p, ok := s.nodes[i].peer.(strategy.Measured)
+		if !ok {
+			continue
+		}
+		_, rate := s.declared(strategy.ID(i))
+		if byRate[rate] == nil {
+			byRate[rate] = &Known{Rate: rate}
+		}
+		for _, k := range []*Known{&all, byRate[rate]} {
+			k.Peers++
+			k.Covers += p.Covers()
+			k.DirectoryBytes += float64(p.DirectoryBytes())
 		}
 	}
-	if n == 0 {
-		return -1
+	for _, rate := range slices.Sorted(maps.Keys(byRate)) {
+		lines = append(lines, byRate[rate].mean())
 	}
-	return float64(sum) / float64(n)
+	return all.mean(), lines
+}
+
+// mean is k as means of what was summed up.
+func (k Known) mean() Known {
+	n := float64(max(1, k.Peers))
+	k.Covers, k.DirectoryBytes = k.Covers/n, k.DirectoryBytes/n
+	return k
 }
 
 func mean[T int32 | int64](xs []T) float64 {

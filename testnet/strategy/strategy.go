@@ -63,8 +63,13 @@ type Peer interface {
 	Step(now time.Duration, in Input)
 }
 
-// Measured is a Peer that tells how large its directory is: all that it keeps about other peers, in bytes as on the wire.
-type Measured interface{ DirectoryBytes() int }
+// Measured is a Peer that says what it knows of others.
+type Measured interface {
+	// DirectoryBytes is the size of all that it keeps about other peers, as on the wire.
+	DirectoryBytes() int
+	// Covers is the share of the network's peers whose collections it knows; below 0: it does not know collections.
+	Covers() float64
+}
 
 // ID names a peer of a run: they are numbered from 0.
 type ID int32

@@ -186,6 +186,9 @@ func (k *peer) DirectoryBytes() int {
 	return bytes
 }
 
+// Covers is for [strategy.Measured]: a peer knows who has some keys, and nobody's collection.
+func (k *peer) Covers() float64 { return -1 }
+
 // join fills the table: each bucket with peers drawn from those online in its part of the space, up to its size.
 func (k *peer) join() {
 	self := place(k.host.Self())

@@ -203,21 +203,28 @@ func (p *peer) Step(now time.Duration, in strategy.Input) {
 func (p *peer) start(q strategy.Query) {
 	var candidates []strategy.ID
 	h := filters.Hash(q.Key.Fingerprint)
-	known, there := 0, 0
 	for i := range p.directory {
 		id := strategy.ID(i)
-		if p.run.world.Online(id) {
-			if there++; p.directory[i].filter {
-				known++
-			}
-		}
 		if e := &p.directory[i]; e.filter && !e.away && id != p.host.Self() && p.run.filter(id).ContainsHash(h) {
 			candidates = append(candidates, id)
 		}
 	}
-	p.host.Covered(q.ID, float64(known)/float64(max(1, there)))
+	p.host.Covered(q.ID, p.Covers())
 	p.host.Rand().Shuffle(len(candidates), func(i, j int) { candidates[i], candidates[j] = candidates[j], candidates[i] })
 	p.prober.Start(q, candidates, 1)
+}
+
+// Covers is for [strategy.Measured]: the share of those there whose filters are here.
+func (p *peer) Covers() float64 {
+	known, there := 0, 0
+	for i := range p.directory {
+		if p.run.world.Online(strategy.ID(i)) {
+			if there++; p.directory[i].filter {
+				known++
+			}
+		}
+	}
+	return float64(known) / float64(max(1, there))
 }
 
 // DirectoryBytes is for [strategy.Measured]: the records of all peers known, and their filters as they are sent.

@@ -140,6 +140,14 @@ func (v *node) DirectoryBytes() int {
 	return v.machine.Overlay.DirectoryBytes()
 }
 
+// Covers is for [strategy.Measured]: the range that this peer vouches for.
+func (v *node) Covers() float64 {
+	if v.machine == nil {
+		return 0
+	}
+	return v.machine.Overlay.Covers().Share()
+}
+
 // Learned is for Watched.
 func (v *node) Learned() LearnedBytes {
 	if v.notes == nil {
