@@ -29,7 +29,7 @@ const (
 	pollEvery    = 500 * time.Millisecond // of the nodes' status
 	queryTimeout = 10 * time.Second
 	parallel     = 16      // queries under way at one time, and nodes asked for their status
-	cacheBytes   = 1 << 28 // of decoded summaries, shared by all nodes
+	cacheBytes   = 1 << 25 // of decoded summaries that no node holds just now, shared by all
 	settleTime   = 15 * time.Second
 )
 

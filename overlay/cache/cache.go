@@ -3,8 +3,10 @@ package cache
 
 import (
 	"container/list"
+	"maps"
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
@@ -19,6 +21,8 @@ type Cache struct {
 	size   int
 	recent *list.List // of *summary.Prefix, the one used last in front
 	byKey  map[cacheKey]*list.Element
+	lent   map[cacheKey]weak.Pointer[summary.Prefix] // those that went from recent; nodes may hold them still
+	swept  int                                       // how many of these there were after the last sweep
 	deltas deltaCache
 }
 
@@ -29,12 +33,12 @@ type cacheKey struct {
 	parts int
 }
 
-// New returns a cache of prefixes that take at most the given number of bytes of memory. The least recently used
-// go first. Memory that several of them share counts for each.
+// New returns a cache that keeps prefixes of at most the given number of bytes of memory. The least recently used go
+// first. Memory that several of them share counts for each. Prefixes that went are shared as long as a node holds them.
 func New(bytes int) *Cache {
 	return &Cache{
-		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{},
-		deltas: deltaCache{limit: bytes / 16, made: map[deltaKey][]byte{}, applied: map[appliedKey]bool{}},
+		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}, lent: map[cacheKey]weak.Pointer[summary.Prefix]{},
+		deltas: deltaCache{limit: bytes / 4, made: map[deltaKey][]byte{}, applied: map[appliedKey]bool{}},
 	}
 }
 
@@ -90,25 +94,36 @@ func equal(h, o *summary.Header) bool {
 func (c *Cache) get(key cacheKey) *summary.Prefix {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.byKey[key]
-	if e == nil {
-		return nil
+	if e := c.byKey[key]; e != nil {
+		c.recent.MoveToFront(e)
+		return e.Value.(*summary.Prefix)
 	}
-	c.recent.MoveToFront(e)
-	return e.Value.(*summary.Prefix)
+	return c.lent[key].Value()
 }
 
 func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, there := c.byKey[key]; there {
+	if c.byKey[key] != nil || c.lent[key].Value() != nil {
 		return
 	}
 	c.byKey[key] = c.recent.PushFront(p)
 	for c.size += p.SizeBytes(); c.size > c.limit && c.recent.Len() > 0; {
 		last := c.recent.Back()
 		old := c.recent.Remove(last).(*summary.Prefix)
-		delete(c.byKey, cacheKey{old.Header().Chain, group.Of(old.Header()), old.Parts()})
+		key := cacheKey{old.Header().Chain, group.Of(old.Header()), old.Parts()}
+		delete(c.byKey, key)
+		c.lend(key, old)
 		c.size -= old.SizeBytes()
+	}
+}
+
+// lend keeps a prefix in view that goes. When these are twice as many as after the last look, those that nobody holds are
+// forgotten: O(1) for each on average.
+func (c *Cache) lend(key cacheKey, p *summary.Prefix) {
+	c.lent[key] = weak.Make(p)
+	if len(c.lent) > 2*c.swept+64 {
+		maps.DeleteFunc(c.lent, func(_ cacheKey, p weak.Pointer[summary.Prefix]) bool { return p.Value() == nil })
+		c.swept = len(c.lent)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -142,5 +143,43 @@ func TestNewPrefix(t *testing.T) {
 	var none *Cache
 	if p, err := none.NewPrefix(&h); err != nil || p == first {
 		t.Errorf("without a cache: %v", err)
+	}
+}
+
+// TestLent: a prefix for which the cache has no room is shared as long as somebody holds it, and then forgotten.
+func TestLent(t *testing.T) {
+	full := build(someKeys(1, 5000), 1)
+	empty, err := summary.NewPrefix(full.Header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(1)
+	extended := func(parts int) *summary.Prefix {
+		r, _ := full.Run(0, parts)
+		p, err := c.Extend(empty, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	held := extended(3)
+	for range 3 {
+		runtime.GC()
+		if extended(3) != held {
+			t.Fatal("a prefix that is held is decoded again")
+		}
+	}
+	for i := range 500 {
+		other := *full.Header()
+		other.Epoch.Sequence += uint32(i) + 1
+		if _, err := c.NewPrefix(&other); err != nil {
+			t.Fatal(err)
+		}
+		if i%50 == 0 {
+			runtime.GC()
+		}
+	}
+	if c.recent.Len() > 0 || len(c.lent) > 300 || extended(3) != held {
+		t.Errorf("%d prefixes kept, %d remembered", c.recent.Len(), len(c.lent))
 	}
 }
