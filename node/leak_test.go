@@ -4,9 +4,10 @@ import (
 	"flag"
 	"runtime"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/venn-p2p/venn/node/leaktest"
 )
 
 var opens = flag.Int("opens", 20, "how often TestOpenAndClose opens and closes a node")
@@ -43,23 +44,11 @@ func TestOpenAndClose(t *testing.T) {
 	}
 	grown := int64(heap()) - int64(start)
 	_, _, _ = other.Close(), other.host.Close(), h.Close()
-	noneLeft(t, before)
+	leaktest.Check(t, before)
 	t.Logf("%d nodes; %d bytes more in use than before", *opens, grown)
 	if grown > 4<<20 {
 		t.Errorf("%d bytes more in use after %d nodes", grown, *opens)
 	}
-}
-
-// noneLeft waits until the goroutines that were not there before have ended.
-func noneLeft(t *testing.T, before goleak.Option) {
-	t.Helper()
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		if err = goleak.Find(before); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
 }
 
 // heap is the memory in use.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/node/wire"
 )
 
@@ -71,9 +72,7 @@ func TestDepartedPeer(t *testing.T) {
 	// The same peer comes back, with a new generation of its summary.
 	again := nodeOn(t, hostLike(t, b.host))
 	add(t, again, keysOf("new", 500)...)
-	if err := again.host.Connect(t.Context(), info(a)); err != nil {
-		t.Fatal(err)
-	}
+	connect(t, again, a)
 	eventually(t, "a finds what the peer has now", func() bool {
 		return slices.Equal(find(t, a, []byte("new/1"), QueryOptions{Timeout: time.Second}), []peer.ID{again.ID()})
 	})
@@ -186,7 +185,7 @@ func TestClose(t *testing.T) {
 	}
 	_ = b.Close()
 	_, _ = ha.Close(), hb.Close()
-	noneLeft(t, before)
+	leaktest.Check(t, before)
 }
 
 func TestOptionsAreChecked(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -95,7 +96,7 @@ func TestRotation(t *testing.T) {
 	status(t, "b, both changed", b, 1, 0)
 
 	_, _, _, _ = a.Close(), b.Close(), a.host.Close(), b.host.Close()
-	noneLeft(t, before)
+	leaktest.Check(t, before)
 }
 
 // status holds a node to knowing origins others, unrotated of them under the previous seed alone, and to having refused

@@ -10,8 +10,7 @@ func TestChurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	patient(t)
-	cfg := few(TCP)
+	cfg := patient(few(TCP))
 	cfg.Churn, cfg.Minutes, cfg.Warmup, cfg.Chunk = 0.05, 0.4, 2*time.Second, 1<<17
 	var rep *Report
 	for try := 1; try <= 3; try++ { // on a busy machine, changes that no tail carries within half a second are left to an epoch

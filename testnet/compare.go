@@ -407,7 +407,7 @@ func (t *contest) ask(ctx context.Context, a *asked, from, to int) error {
 
 // find runs a query, and says when the asker knew that it was over.
 func (t *contest) find(ctx context.Context, q workload.Query) (judge.Answer, time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.cfg.FindTimeout)
 	defer cancel()
 	began := time.Now()
 	all := q.Kind == workload.FindAll

@@ -67,7 +67,7 @@ func (c *Comparison) writeNotes(b *strings.Builder) {
 	if c.Transport != Sim {
 		wrap(b, "latencies are those of loopback: they show how busy the processors of this machine are, not the way that messages go")
 	}
-	wrap(b, fmt.Sprintf("over: when the asker knows that there is nothing more to wait for; never: not within %v, or not at all", queryTimeout))
+	wrap(b, "over: when the asker knows that there is nothing more to wait for; never: not within the time of a query, or not at all")
 	if len(padded) > 0 {
 		wrap(b, strings.Join(padded, ", ")+": messages are padding of their sizes, and what they say is passed within the process and "+
 			"shared, so memory lacks a part; a peer without a link is connected when it is first asked")

@@ -11,8 +11,7 @@ import (
 
 // A comparison of venn with itself: the same peers and queries twice, and figures of both.
 func TestCompare(t *testing.T) {
-	patient(t)
-	cfg := few(TCP)
+	cfg := patient(few(TCP))
 	cfg.Warmup = 4 * time.Second
 	again := VennSystem()
 	again.Name, again.Announce = "again", 1

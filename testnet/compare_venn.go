@@ -83,7 +83,7 @@ func (v *vennPeer) Announce(ctx context.Context, _ [][]byte) error {
 
 func (v *vennPeer) Find(ctx context.Context, key []byte, all bool) (a Answer, err error) {
 	began := time.Now()
-	results, err := v.member.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: findTimeout})
+	results, err := v.member.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: v.place.Config.FindTimeout})
 	if err != nil {
 		return a, err
 	}

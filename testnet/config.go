@@ -37,6 +37,7 @@ type Config struct {
 	Adds         float64       // new keys a second that each peer adds while queries run, for others to find at once; at most MaxAdds
 	Minutes      float64       // of Churn and Adds; 0: 5. Queries are spread over them. Without either they run as fast as they can
 	Faulty       int           // further peers that misbehave, see package fault
+	FindTimeout  time.Duration // of one query; 0: DefaultFindTimeout
 	Timeout      time.Duration // of the whole run, after which what is known is reported; 0: none
 	Part         Part          // of the peers, that run in this process; the zero value: all
 
@@ -66,6 +67,7 @@ const (
 	DefaultQueries      = 1000
 	DefaultSummaryShare = 1.0 / 3
 	DefaultMinutes      = 5
+	DefaultFindTimeout  = 10 * time.Second
 
 	MinConnections = 13 // five eighths of them are links, for eight neighbours
 )
@@ -93,6 +95,7 @@ func (c *Config) check() error {
 	c.Chunk = or(c.Chunk, workload.DefaultChunk)
 	c.Transport = or(c.Transport, TCP)
 	c.Minutes = or(c.Minutes, DefaultMinutes)
+	c.FindTimeout = or(c.FindTimeout, DefaultFindTimeout)
 	c.SummaryShare = or(c.SummaryShare, DefaultSummaryShare)
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -143,8 +146,8 @@ func (c *Config) check() error {
 	if c.Faulty < 0 || c.Faulty > workload.MaxPeers {
 		fault("%d faulty peers, want 0 to %d", c.Faulty, workload.MaxPeers)
 	}
-	if c.Timeout < 0 {
-		fault("timeout %v, want 0 or more", c.Timeout)
+	if c.Timeout < 0 || c.FindTimeout < 0 {
+		fault("timeouts of %v for the run and %v for a query, want 0 or more", c.Timeout, c.FindTimeout)
 	}
 	if c.Part != (Part{}) {
 		faults = append(faults, c.checkPart()...)

@@ -8,9 +8,8 @@ import (
 // Peers that misbehave in every way that they know do no harm. All that is there is found, and what they sent is
 // refused by name.
 func TestFaultyPeers(t *testing.T) {
-	cfg := few(TCP)
+	cfg := patient(few(TCP))
 	cfg.Faulty, cfg.Queries, cfg.Warmup = 4, 50, 10*time.Second // a false claim costs an ask, which ends after 4 s
-	patient(t)
 	cfg.Observer = missed{t}
 	rep, err := Run(t.Context(), cfg)
 	if err != nil {

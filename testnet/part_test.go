@@ -67,8 +67,7 @@ func unchanged(int, *Config) {}
 
 // Parts find together what one process finds, and part 0 tells of all.
 func TestParts(t *testing.T) {
-	patient(t)
-	cfg := few(TCP)
+	cfg := patient(few(TCP))
 	cfg.Peers = 8 // of three parts, two have one more
 	whole, err := Run(t.Context(), cfg)
 	if err != nil {

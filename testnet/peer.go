@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -64,12 +65,9 @@ func (m *member) closeNode() {
 	}
 }
 
-// findTimeout is for one query of a node. Tests that ask for recall on a machine that may be busy give it longer.
-var findTimeout = queryTimeout
-
 // find asks the node for one holder of the key or for all of them, and waits until the query is over.
-func (m *member) find(ctx context.Context, key []byte, all bool) (found []peer.ID, stats node.QueryStats, err error) {
-	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: findTimeout})
+func (m *member) find(ctx context.Context, key []byte, all bool, timeout time.Duration) (found []peer.ID, stats node.QueryStats, err error) {
+	results, err := m.node.Query(ctx, key, node.QueryOptions{All: all, Timeout: timeout})
 	if err != nil {
 		return nil, stats, err
 	}

@@ -27,7 +27,6 @@ const (
 	meshLinks    = 2                      // links that every peer has once the mesh has formed
 	meshTimeout  = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
 	pollEvery    = 500 * time.Millisecond // of the nodes' status
-	queryTimeout = 10 * time.Second
 	parallel     = 16      // queries under way at one time, and nodes asked for their status
 	cacheBytes   = 1 << 25 // of decoded summaries that no node holds just now, shared by all
 	settleTime   = 15 * time.Second
@@ -416,7 +415,7 @@ func (r *run) query(ctx context.Context, q workload.Query) {
 	began := time.Now()
 	m := r.member(q.Asker)
 	key, all := r.ring.Key(q.Key), q.Kind == workload.FindAll
-	found, stats, err := m.find(ctx, key, all)
+	found, stats, err := m.find(ctx, key, all, r.cfg.FindTimeout)
 	took := time.Since(began)
 	if ctx.Err() != nil {
 		return

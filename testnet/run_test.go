@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -15,46 +14,29 @@ import (
 	"unicode/utf8"
 
 	"github.com/libp2p/go-libp2p/core/host"
-	"go.uber.org/goleak"
 
+	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// TestMain fails when goroutines are left a minute after the last test.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	for end := time.Now().Add(time.Minute); code == 0; {
-		err := goleak.Find()
-		if err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func few(transport Transport) Config {
 	return Config{Peers: 6, Chunk: 1 << 20, Queries: 20, Transport: transport, Warmup: 3 * time.Second, Seed: 1}
 }
 
-// patient gives queries the time that they need on a busy machine, until the test ends.
-func patient(t *testing.T) {
-	t.Helper()
-	before := findTimeout
-	findTimeout = time.Minute
-	t.Cleanup(func() { findTimeout = before })
+// patient gives queries the time that they need on a busy machine.
+func patient(c Config) Config {
+	c.FindTimeout = time.Minute
+	return c
 }
 
 // A network of a few peers, whatever carries it, finds nearly everything and leaves nothing behind.
 func TestRun(t *testing.T) {
-	patient(t)
 	for _, transport := range Transports {
 		t.Run(string(transport), func(t *testing.T) {
 			var phases []Phase
-			cfg := few(transport)
+			cfg := patient(few(transport))
 			cfg.Shape = transport == TCP
 			cfg.Progress = func(p Progress) {
 				if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
@@ -121,8 +103,7 @@ func TestRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	patient(t)
-	cfg := few(TCP)
+	cfg := patient(few(TCP))
 	cfg.Warmup = 30 * time.Second
 	cfg.Peers, cfg.Connections, cfg.Origins, cfg.Memory = 24, MinConnections, 6, 1<<20
 	rep, err := Run(t.Context(), cfg)
@@ -259,6 +240,7 @@ func TestBadConfig(t *testing.T) {
 		"share":     {SummaryShare: 1.5},
 		"no share":  {SummaryShare: -0.5},
 		"timeout":   {Timeout: -1},
+		"find":      {FindTimeout: -1},
 		"few lines": {Connections: MinConnections - 1},
 		"origins":   {Origins: -1},
 		"memory":    {Memory: -1},

@@ -72,6 +72,7 @@ var layers = []layer{
 	{"node/internal/mesh", []string{"summary/...", "overlay/group", "overlay", "node/wire", "node/internal/..."}},
 	{"node/interfaces", nil},
 	{"node/store", []string{"summary/...", "node/keystore", "node/signed"}},
+	{"node/leaktest", nil},
 	{"node/nodetest", []string{"summary/...", "overlay/...", "node/wire", "node/internal/..."}},
 	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/join", "node/wire", "node/defence", "node/keystore", "node/signed", "node/interfaces", "node/store", "node/internal/..."}},
 	{"node/httpapi", []string{"summary/...", "node"}},

@@ -52,7 +52,11 @@ func beside(t *testing.T, n int) (all []*both) {
 		_, err = b.node.Add(t.Context(), digest(i, -1))
 		fail(err)
 		for _, o := range all {
-			fail(h.Connect(t.Context(), *host.InfoFromHost(o.host)))
+			err := h.Connect(t.Context(), *host.InfoFromHost(o.host))
+			for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) { // both ends may dial at the same moment
+				err = h.Connect(t.Context(), *host.InfoFromHost(o.host))
+			}
+			fail(err)
 		}
 		all = append(all, b)
 	}

@@ -117,13 +117,9 @@ func (x *exchanger) hold(t *testing.T, all ...blocks.Block) {
 
 func connect(t *testing.T, a, b host.Host) {
 	t.Helper()
-	var err error
-	for range 3 { // a busy machine may be too slow to shake hands
-		if err = a.Connect(t.Context(), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
+	eventually(t, "connected", func() bool { // a busy machine may be too slow to shake hands, and both ends may dial at the same moment
+		return a.Connect(t.Context(), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}) == nil
+	})
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {

@@ -92,8 +92,8 @@ type expected struct {
 	epoch   summary.Epoch
 }
 
-// follow takes in what the process says until its end.
-func (x *expected) follow(t *testing.T, out io.Reader) {
+// follow takes in what the process says until its end, and says when it has opened its store.
+func (x *expected) follow(t *testing.T, out io.Reader, opened func()) {
 	x.pending = nil
 	for in := bufio.NewScanner(out); in.Scan(); {
 		f := strings.Fields(in.Text())
@@ -105,6 +105,8 @@ func (x *expected) follow(t *testing.T, out io.Reader) {
 			return n
 		}
 		switch f[0] {
+		case "open":
+			opened()
 		case "add", "remove":
 			first, n := number(1), number(2)
 			x.pending = func(keys *[keysAround]bool) {
@@ -179,8 +181,13 @@ func TestKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(rng.Int64N(int64(400*time.Millisecond))), func() { _ = cmd.Process.Kill() })
-		x.follow(t, out)
+		after, opens := time.Duration(rng.Int64N(int64(400*time.Millisecond))), i%2 == 1
+		timer := time.AfterFunc(map[bool]time.Duration{false: after, true: time.Minute}[opens], func() { _ = cmd.Process.Kill() })
+		x.follow(t, out, func() {
+			if opens { // on a busy machine, too, some processes get to write
+				timer.Reset(after)
+			}
+		})
 		timer.Stop()
 		_ = cmd.Wait()
 		if cmd.ProcessState.Exited() {

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/node/store"
 )
 
@@ -74,19 +75,7 @@ func TestLeaks(t *testing.T) {
 			t.Fatal("a daemon did not end well")
 		}
 	}
-	noneLeft(t, before)
-}
-
-// noneLeft waits until the goroutines that were not there before have ended.
-func noneLeft(t *testing.T, before goleak.Option) {
-	t.Helper()
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		if err = goleak.Find(before); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
+	leaktest.Check(t, before)
 }
 
 // TestWarmRestart starts a daemon again without bootstrap peers: it connects to the peers that it knew.

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/leaktest"
 )
 
 // TestRotation: two daemons change their seed, one after the other. Their stores were written under the old one:
@@ -73,7 +74,7 @@ func TestRotation(t *testing.T) {
 	}
 	end(0)
 	end(1)
-	noneLeft(t, before)
+	leaktest.Check(t, before)
 }
 
 // configure changes a repository's configuration.

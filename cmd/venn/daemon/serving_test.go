@@ -25,9 +25,7 @@ func TestServing(t *testing.T) {
 	asker := newServing(a, nil)
 	newServing(b, []string{"/ip4/192.0.2.1/tcp/4001/p2p/" + other.String(), "/ip4/192.0.2.1/udp/4001/quic-v1/p2p/" + other.String()})
 	for _, h := range []host.Host{b, c} {
-		if err := a.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
-			t.Fatal(err)
-		}
+		connect(t, a, h)
 	}
 	if got := asker.servers(t.Context(), peer.AddrInfo{ID: b.ID()}); len(got) != 1 || got[0].ID != other || len(got[0].Addrs) != 2 {
 		t.Errorf("b's content is served by %v", got)

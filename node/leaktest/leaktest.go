@@ -1,0 +1,44 @@
+// Package leaktest holds tests to leaving no goroutines behind. What a host of go-libp2p has begun may take some time to end after
+// it is closed, and longer on a busy machine: a test fails when goroutines are left a minute later.
+package leaktest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+const patience = time.Minute
+
+// Main is the body of a TestMain. It runs the tests of a package, and fails if they leave goroutines.
+func Main(m *testing.M) {
+	code := m.Run()
+	if code == 0 {
+		if err := wait(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// Check fails a test unless all goroutines end that began since before, which is goleak.IgnoreCurrent of then.
+func Check(t testing.TB, before goleak.Option) {
+	t.Helper()
+	if err := wait(before); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait returns nil as soon as no goroutines are left, or which are after patience.
+func wait(ignored ...goleak.Option) error {
+	for end := time.Now().Add(patience); ; {
+		err := goleak.Find(ignored...)
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
