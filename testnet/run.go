@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	meshLinks    = 2                      // links that every peer has once the mesh has formed
-	meshTimeout  = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
-	pollEvery    = 500 * time.Millisecond // of the nodes' status
-	parallel     = 16      // queries under way at one time, and nodes asked for their status
-	cacheBytes   = 1 << 25 // of decoded summaries that no node holds just now, shared by all
-	settleTime   = 15 * time.Second
+	meshLinks   = 2                      // links that every peer has once the mesh has formed
+	meshTimeout = 30 * time.Second       // for the mesh to form; then the run goes on, and says so
+	pollEvery   = 500 * time.Millisecond // of the nodes' status
+	parallel    = 16                     // queries under way at one time, and nodes asked for their status
+	cacheBytes  = 1 << 25                // of decoded summaries that no node holds just now, shared by all
+	settleTime  = time.Minute            // for goroutines to end: it is waited for only while some are left
 )
 
 // Phase is what a run is at.
