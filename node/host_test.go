@@ -61,7 +61,13 @@ func nodeOn(t testing.TB, h host.Host, opts ...Option) *Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = n.Close() })
+	t.Cleanup(func() {
+		if t.Failed() {
+			s, err := n.Status(context.Background())
+			t.Logf("%s: %+v, %v; subscribed %v; connected with %v", n.ID(), s, err, n.mesh.Peers(), n.host.Network().Peers())
+		}
+		_ = n.Close()
+	})
 	return n
 }
 

