@@ -41,7 +41,7 @@ func (c *config) checkStore() error {
 	return nil
 }
 
-// useStore has the node keep all in a store; nil: in memory, but for what is chosen already.
+// useStore has the node keep all in a store, except what is chosen already; nil: in memory.
 func (c *config) useStore(s *store.Store) {
 	if s != nil {
 		c.store, c.keys, c.private, c.epochs = s, s, s.Private(), s

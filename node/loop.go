@@ -37,7 +37,7 @@ type loop struct {
 	learned    map[overlay.Way]int // bytes of parts, by the way they came
 
 	deltas, deltaBytes, deltaFull int // learned by deltas: how many, their bytes, those of the parts that they spared
-	fallbacks                     int // newer epochs that began with parts, for want of a delta
+	fallbacks                     int // newer epochs that began with parts, because there was no delta
 
 	publisher *publisher
 	previous  *publisher // under the previous seed; nil: there is none

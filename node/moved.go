@@ -201,7 +201,7 @@ func alive(ctx context.Context, c network.Conn) bool {
 	}
 	defer func() { _ = s.Reset() }()
 	if s.SetProtocol(ping.ID) != nil || s.SetDeadline(time.Now().Add(probeTime)) != nil {
-		return true // for want of a stream of our own, nothing is known
+		return true // without a stream of our own, nothing is known
 	}
 	return !silent(multistream.SelectProtoOrFail(ping.ID, s))
 }

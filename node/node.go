@@ -93,9 +93,9 @@ type Node struct {
 // New starts a node on a host, which stays the caller's: Close does not close it. The host's peerstore must have its
 // private key. The node tags the peers that it is linked with in the host's connection manager, and protects its
 // neighbours there. It closes only connections that it made and that nothing else uses. Its pubsub has protocols of its
-// own, so that another may run on the host. It returns at once but for what a store of WithDatastore takes to open;
-// Begun says when the first dials are over. Errors: options out of range, all of them; ErrHost; no private key; metrics
-// that are registered already; what the store, package overlay or pubsub refuse.
+// own, so that another may run on the host. It returns at once, apart from the time that a store of WithDatastore takes
+// to open. Begun says when the first dials are over. Errors: options out of range, all of them; ErrHost; no private
+// key; metrics that are registered already; what the store, package overlay or pubsub refuse.
 func New(h host.Host, opts ...Option) (*Node, error) {
 	cfg, err := newConfig(opts)
 	if err != nil {

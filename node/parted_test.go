@@ -16,8 +16,9 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// crossing is a host whose next dials cross with dials of the other end: they fail as go-libp2p lets them fail. On loopback one dial
-// in a thousand does. Where a connection request travels for longer, all do that two ends begin at the same time.
+// crossing is a host whose next dials cross with dials of the other end: they fail as go-libp2p lets them fail. On
+// loopback one dial in a thousand does. Where a connection request travels for longer, all do that two ends begin at
+// the same time.
 type crossing struct {
 	host.Host
 	next    *atomic.Int64 // so many
@@ -58,8 +59,8 @@ func TestCrossedDial(t *testing.T) {
 	}
 }
 
-// TestLostConnections has two peers lose their connection again and again. Both look for each other at once, and their dials cross.
-// The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow.
+// TestLostConnections has two peers lose their connection again and again. Both look for each other at once, and their
+// dials cross. The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow.
 func TestLostConnections(t *testing.T) {
 	const losses = 6
 	ha, hb := newCrossing(t), newCrossing(t)

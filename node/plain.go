@@ -16,9 +16,8 @@ import (
 
 // Peers whose pubsub knows no partial messages get the sample of this node's summary. It is an ordinary message on the
 // same topic, signed by pubsub as usual: a Parts with header, record and part 0. It is sent with each epoch, and when
-// such a peer joins. To other peers pubsub does not send it. It is sent with each epoch, and when such a peer joins; to
-// other peers pubsub does not send it. What such peers publish of themselves is verified and taken in. Pubsub passes it
-// on among them, within a tenth of the line's rate for summaries.
+// such a peer joins. To other peers pubsub does not send it. What such peers publish of themselves is verified and
+// taken in. Pubsub passes it on among them, within a tenth of the line's rate for summaries.
 const (
 	sampleEvery  = 5 * time.Second // between ordinary messages of our own at least
 	messageShare = 0.1             // of the line's rate for summaries may go to ordinary messages of others

@@ -20,8 +20,8 @@ const (
 	// messages may take through pubsub.
 	goodbyeTime  = 200 * time.Millisecond
 	goodbyeFlush = 20 * time.Millisecond
-	// fewLinks is the number of links up to which each counts as a neighbour's does. With more, most end for want of
-	// room, and a peer that leaves has neighbours enough to notice.
+	// fewLinks is the number of links up to which each counts as a neighbour's does. With more, most end because others
+	// need the room, and a peer that leaves has neighbours enough to notice.
 	fewLinks = 8
 	// lostTime is how long a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
@@ -54,7 +54,8 @@ func (l *loop) leave(c leave) {
 	c.done <- len(l.links) > 0
 }
 
-// lost looks whether a peer whose connection has ended, not by us, can still be reached. One that has said goodbye cannot.
+// lost looks whether a peer whose connection has ended, not by us, can still be reached. One that has said goodbye
+// cannot.
 func (l *loop) lost(p peer.ID) {
 	if l.n.closing.was(p) {
 		return

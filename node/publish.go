@@ -144,7 +144,7 @@ func (p *publisher) built(l *loop, b built) {
 	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: all.EncodedBytes()})
 }
 
-// sendSample sends the ordinary message if it is due, when there is anybody for whom it is.
+// sendSample sends the ordinary message if it is due and a peer needs it.
 func (p *publisher) sendSample(now time.Duration) {
 	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.AnyPlain() {
 		return

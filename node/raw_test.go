@@ -35,7 +35,7 @@ type raw struct {
 	ps *pubsub.PubSub
 
 	mu       sync.Mutex
-	answer   func(overlay.Item) *wire.Parts // what to send to who asks by pubsub; nil: nothing
+	answer   func(overlay.Item) *wire.Parts // what to send to a peer that asks by pubsub; nil: nothing
 	grafted  map[peer.ID]bool
 	asked    int
 	sentBack int

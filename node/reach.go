@@ -130,8 +130,8 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, passing bool) error
 	}
 }
 
-// connectHost connects the host. If the other end dials at the same moment, both dials fail: then one end dials again at once,
-// and the other when that has not come soon.
+// connectHost connects the host. If the other end dials at the same moment, both dials fail. Then one end dials again
+// at once, and the other when that has not come soon.
 func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
 	err := n.host.Connect(ctx, info)
 	if !links.Crossed(err) {

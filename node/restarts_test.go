@@ -14,7 +14,8 @@ import (
 )
 
 // TestRestartsDuringAdds has a node with a store end and start again while it adds keys. In the end another knows all
-// that it holds, and has never taken the same tail of it, or an earlier one, again. VENN_RESTARTS=100 does it so often.
+// that it holds, and has never taken the same tail of it, or an earlier one, again. VENN_RESTARTS=100 does it that
+// often.
 func TestRestartsDuringAdds(t *testing.T) {
 	restarts, err := strconv.Atoi(os.Getenv("VENN_RESTARTS"))
 	if err != nil {

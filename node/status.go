@@ -30,9 +30,9 @@ type Status struct {
 	Deltas       int     // newer epochs learned so far by deltas
 	DeltaBytes   int     // of these, with headers
 	SparedBytes  int     // of the parts in whose place they came
-	Fallbacks    int     // newer epochs of peers known before that began with parts, for want of a delta
+	Fallbacks    int     // newer epochs of peers known before that began with parts, because there was no delta
 	Epochs       int     // own summaries published so far
-	Ignored      int     // announcements of others not taken in for want of room
+	Ignored      int     // announcements of others not taken in because there was no room
 
 	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
 	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries

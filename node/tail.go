@@ -56,7 +56,7 @@ func (t *touched) waiting() (n int, many bool) {
 }
 
 const (
-	// tailEvery is how long after a tail the next one comes at the soonest.
+	// tailEvery is the least time from a tail to the next one.
 	tailEvery = 100 * time.Millisecond
 	// ownTails and ownEpochs are the parts of the line's budget that the node's own tails, or epochs, may take. A tail
 	// takes about tailBytes a receiver, an epoch epochBytes, and changeBytes for each change in it.

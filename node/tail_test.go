@@ -150,7 +150,7 @@ func TestTailsAndEpochsAgree(t *testing.T) {
 }
 
 // TestFreshness has nodes add and remove keys, and others look for each at once: every new key is found, and none that
-// is removed. VENN_FRESH=60s does it for so long with ten nodes of ten keys a second, and checks the times, too, on a
+// is removed. VENN_FRESH=60s does it for that long with ten nodes of ten keys a second, and checks the times, too, on a
 // quiet machine.
 func TestFreshness(t *testing.T) {
 	peers, each, keep := 4, 5, 5 // keys a second; keys that a node keeps
@@ -226,7 +226,7 @@ func holdersOf(t *testing.T, n *Node, key []byte) (holders []peer.ID, err error)
 }
 
 // TestSteadyChanges has six nodes, all linked, add 500 keys and remove 500 each every second. It counts the failed
-// finds of keys that were added two seconds ago or more, and are still held. VENN_FRESH=60s runs it for so long.
+// finds of keys that were added two seconds ago or more, and are still held. VENN_FRESH=60s runs it for that long.
 func TestSteadyChanges(t *testing.T) {
 	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	// watchAsk is how long after a query that found nobody others are asked again; each time in vain doubles it.
 	watchAsk     = time.Second
 	mostWatchAsk = 16 * time.Second
-	// watchBudget is the messages of a query that asks only those of whom the node knows that they have a key.
+	// watchBudget is the messages of a query that asks only peers known to have a key.
 	watchBudget = 4
 )
 
@@ -107,7 +107,8 @@ func (w *watcher) begin(l *loop) {
 
 func (w *watcher) end(l *loop) { delete(l.watchers, w) }
 
-// show looks whether what is known of a peer matches any of the keys; tail says that only its tails say more than before.
+// show looks whether what is known of a peer matches any of the keys; tail says that only its tails say more than
+// before.
 func (w *watcher) show(l *loop, p overlay.PeerID, tail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -46,7 +46,8 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 // usefulRate is the most false-positive rate of a summary whose match says much.
 const usefulRate = 0.01
 
-// Matches reports whether the knowledge of a peer speaks for its having a key. The fingerprint f is of the present seed.
+// Matches reports whether the knowledge of a peer speaks for its having a key. The fingerprint f is of the present
+// seed.
 func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) bool {
 	if m.Tails != nil && m.Tails.Removed(p, f) {
 		return false
@@ -55,8 +56,8 @@ func (m *Machine) Matches(p overlay.PeerID, f summary.Fingerprint) bool {
 	return m.Added(p, f) || ok && held.Header().Seed == m.seed && held.FalsePositiveRate() <= usefulRate && held.Contains(f)
 }
 
-// Added reports whether a peer's tails say that it has added a key since its summary, and still has it. That is sure but
-// for lies.
+// Added reports whether a peer's tails say that it has added a key since its summary, and still has it. That is sure
+// but for lies.
 func (m *Machine) Added(p overlay.PeerID, f summary.Fingerprint) bool {
 	return m.Tails != nil && slices.Contains(m.Tails.Added(f), p) && !m.Tails.Removed(p, f)
 }
@@ -90,10 +91,9 @@ const (
 )
 
 // pulse is the interval at which links hear where the node's own tails are. It helps most where every peer known is
-// linked: a search for a key that nobody holds then asks nobody. It is of most use where every peer known is linked:
-// then who looks for what nobody holds need not ask anybody. In a larger network a search asks beyond the links anyway,
-// so pulses are rare. Each wakes both ends, and among a thousand idle peers they take more processor time than all
-// else.
+// linked: a search for a key that nobody holds then asks nobody. In a larger network a search asks beyond the links
+// anyway, so pulses are rare. Each wakes both ends, and among a thousand idle peers they take more processor time than
+// all else.
 func (m *Machine) pulse() time.Duration {
 	links := m.Overlay.Links()
 	line := m.Overlay.LineOut()

@@ -37,7 +37,7 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 	return it, nil
 }
 
-// atOnce is how many holders are asked at one time from whom their content is to be fetched.
+// atOnce is how many holders are asked at one time for the peers that serve their content.
 const atOnce = 16
 
 // look gives who serves what each holder has to found, as it comes: a holder that does not answer keeps no other

@@ -27,8 +27,8 @@ type Config struct {
 	Node *node.Node // required
 	// Keys lists the node's keys. Required by Control.
 	Keys func(context.Context) iter.Seq2[[]byte, error]
-	// Servers says from whom the content of a peer is to be fetched, when it is not from the peer itself. It is called
-	// for many peers at once. nil: from itself.
+	// Servers returns the peers that serve the content of a peer, if they are not the peer itself. It is called for
+	// many peers at once. nil: from itself.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 	// Removals says whether keys have been removed. nil: status does not tell.
 	Removals Removals

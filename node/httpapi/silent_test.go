@@ -13,8 +13,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// TestSilentHolders: holders that do not say from whom their content comes keep neither each other nor the rest
-// waiting.
+// TestSilentHolders: holders that do not say who serves their content keep neither each other nor the rest waiting.
 func TestSilentHolders(t *testing.T) {
 	here := newNode(t)
 	var nodes []*node.Node

@@ -53,9 +53,9 @@ type Report struct {
 // Moved is the bytes that the join moved in all.
 func (r Report) Moved() int { return r.Collected + r.Returned + r.KeysMoved }
 
-// Join returns the keys that all sources hold, in increasing order. The filters collected are of p; if p is zero but
-// for its Key, [Plan] chooses. In each step all sources are asked at once; when one fails, the others are given up.
-// Errors of sources come back wrapped with the number of the source.
+// Join returns the keys that all sources hold, in increasing order. The filters collected are of p. If p is zero except
+// its Key, [Plan] chooses. In each step all sources are asked at once; when one fails, the others are given up. Errors
+// of sources come back wrapped with the number of the source.
 func Join(ctx context.Context, sources []Source, p bloom.Params) ([][]byte, Report, error) {
 	if len(sources) == 0 {
 		return nil, Report{}, ErrNoSources

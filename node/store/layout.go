@@ -17,7 +17,7 @@ import (
 //	/peers/<id>     1 if it was a neighbour, else 0; then its signed PeerRecord
 //	/filter/<n>     chunk n of the saved filter
 //	/private/…      a store of the same layout, of the private keys
-//	/saved          tag of the seed, number of keys and of chunks: without chunks, the saved filter is not that of the keys
+//	/saved          tag of the seed, number of keys and of chunks; without chunks the saved filter is outdated
 var (
 	versionName = ds.NewKey("/version")
 	epochName   = ds.NewKey("/epoch")

@@ -45,10 +45,10 @@ type Inbox struct {
 type PeerState struct {
 	Link    Change // the other end identified itself on a connection that is to be a link; the last connection closed
 	Mesh    Change // pubsub grafted, pruned
-	Charged int    // bytes that pubsub sent it of its own accord
+	Charged int    // bytes that pubsub sent it unasked
 	Wanted  bool   // the link that has begun was asked for by this node
 	Dropped bool   // the link gave way to another, or its connection is no longer the node's
-	Lost    bool   // a message to it was dropped for want of room
+	Lost    bool   // a message to it was dropped because a queue was full
 	Unheard bool   // a message of tails to it was dropped, for it is not subscribed yet
 }
 
@@ -238,7 +238,7 @@ func (b *Inbox) MeshChanged(p peer.ID, c Change) {
 	b.change(p, func(s *PeerState) { s.Mesh = s.Mesh.then(c) })
 }
 
-// Charged notes bytes that pubsub sent to a peer of its own accord.
+// Charged notes bytes that pubsub sent to a peer unasked.
 func (b *Inbox) Charged(p peer.ID, bytes int) {
 	b.change(p, func(s *PeerState) { s.Charged += bytes })
 }

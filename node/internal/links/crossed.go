@@ -12,8 +12,9 @@ import (
 // crossTime is longer than a connection request travels. The end that waits for it hears of a dial of the other end.
 const crossTime = 500 * time.Millisecond
 
-// Crossed says whether a dial failed because the other end dialled at the same moment. Both ends dial from the port that they
-// listen on, so TCP makes one connection of the two dials. Each end then takes itself for the client, and both handshakes fail.
+// Crossed says whether a dial failed because the other end dialled at the same moment. Both ends dial from the port
+// that they listen on, so TCP makes one connection of the two dials. Each end then takes itself for the client, and
+// both handshakes fail.
 func Crossed(err error) bool {
 	if err == nil {
 		return false
@@ -27,7 +28,8 @@ func Crossed(err error) bool {
 	return false
 }
 
-// Turn is how long a peer waits before it dials another that may dial it at the same moment. One of the two does not wait.
+// Turn is how long a peer waits before it dials another that may dial it at the same moment. One of the two does not
+// wait.
 func Turn(self, other peer.ID) time.Duration {
 	if self < other {
 		return 0

@@ -29,7 +29,7 @@ type dial struct {
 	under   int     // way
 	passing bool    // only to confirm
 	evict   Evicted // who gives way when one succeeds
-	leaving *conn   // with whom; nil: nobody
+	leaving *conn   // its connection; nil: nobody
 }
 
 // conn is a connection that the node made, or has a link on.

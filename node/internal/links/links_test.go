@@ -147,7 +147,7 @@ func TestIdleLinksGiveWay(t *testing.T) {
 	}
 }
 
-// TestFailedDialsEvictNobody: dials to peers that there are not close nothing, and one that succeeds has its place.
+// TestFailedDialsEvictNobody: dials to peers that do not exist close nothing, and one that succeeds has its place.
 func TestFailedDialsEvictNobody(t *testing.T) {
 	c := New(4)
 	for i, p := range []peer.ID{"a", "b", "c", "d"} {

@@ -312,7 +312,7 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-// gossip is asked to tell peers outside the mesh of a group. We tell whom we choose, in catalogues.
+// gossip is asked to tell peers outside the mesh of a group. Catalogues say which peers we choose.
 func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct{}) { clear(states) }
 
 // inspect looks at an RPC before pubsub does. It drops all of an RPC whose partial message is not for us or over the

@@ -51,7 +51,7 @@ func (t *Table) Note(p peer.ID, now time.Time) bool {
 	return s.offences > most
 }
 
-// forget makes room: who has been forgiven goes, or the one that offended least.
+// forget makes room. A forgiven peer goes, or else the one that offended least.
 func (t *Table) forget(now time.Time) {
 	var least peer.ID
 	for p, s := range t.peers {

@@ -1,5 +1,5 @@
 // Package pace makes peers wait that ask for more than a rate, each on its own account. It remembers a bounded number
-// of peers: who has paid all is forgotten first, then who owes least.
+// of peers. Those that have paid all are forgotten first, then those that owe least.
 package pace
 
 import (
@@ -27,7 +27,7 @@ type account struct {
 	at   time.Time
 }
 
-// New returns a table that lets each peer have so much a second, and so much at once after a pause.
+// New returns a table that lets each peer have rate a second, and burst at once after a pause.
 func New(rate, burst int) *Table {
 	return &Table{rate: float64(rate), burst: float64(burst), peers: make(map[peer.ID]account)}
 }
