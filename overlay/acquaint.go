@@ -72,8 +72,8 @@ func (o *Overlay) ask(to Record, q Inquiry) {
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
-// similar returns the entries that have keys in common with us beyond doubt, the most similar first. Those that cannot be
-// dialled just now are among them: else others would name them again and again.
+// similar returns the entries that have keys in common with us beyond doubt, the most similar first. Those that cannot
+// be dialled just now are among them: else others would name them again and again.
 func (o *Overlay) similar() []*directory.Entry {
 	var out []*directory.Entry
 	for _, e := range o.directory.Others() {
@@ -618,7 +618,7 @@ const (
 	nearKnown = 16
 	// maxAlike is the most similar ones that are reckoned with.
 	maxAlike = event.MaxKnown * 3 / 4
-	// sampleBytes is how much of a summary an introduction carries, but for a first part that is larger.
+	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger.
 	sampleBytes = 1 << 10
 )
 

@@ -76,8 +76,8 @@ func tagAt(o *Overlay, place uint32) uint64 {
 	return 0
 }
 
-// TestAskedLater: a peer that was not asked for want of a connection stays a contact; one that does not answer is
-// forgotten.
+// TestAskedLater: a peer that was not asked because there was no connection stays a contact. One that does not answer
+// is forgotten.
 func TestAskedLater(t *testing.T) {
 	o := acquainted(t, 1)
 	o.scope.contacts.SetDepth(1)

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestRefusedLinesComeBack: a peer that refused lines for want of room asks for them when there is room, and who is
-// asked tells all again.
+// TestRefusedLinesComeBack: a peer that refused lines because it was full asks for them when there is room. The peers
+// asked announce all again.
 func TestRefusedLinesComeBack(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 6)), Config{MaxOrigins: 8})
 	linked(o, "liar")

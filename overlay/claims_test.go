@@ -38,7 +38,7 @@ func newScene(t *testing.T, origins, keys int, cfg Config) *scene {
 	return s
 }
 
-// items are the lines of one who has all parts of all origins, or says so of an epoch that there is not.
+// items are the lines of a peer with all parts of all origins. It may say so of an epoch that does not exist.
 func (s *scene) items(lie *summary.Epoch) (items []Item) {
 	for _, o := range s.origins {
 		g := group.Of(o.stream.Header())
@@ -114,7 +114,7 @@ func liedTo(t *testing.T, every time.Duration, sessions bool, cfg Config) int {
 	return s.o.Origins()
 }
 
-// Claims of newer epochs that there are not do not keep the true ones from being learned.
+// Claims of newer epochs that do not exist do not keep the true ones from being learned.
 func TestClaimsOfNewerEpochs(t *testing.T) {
 	for _, every := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second, 7 * time.Second} {
 		if n := liedTo(t, every, false, Config{}); n != 120 {

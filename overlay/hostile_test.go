@@ -18,8 +18,7 @@ func linked(o *Overlay, p PeerID) {
 	o.Step(0, Grafted{Peer: p})
 }
 
-// A link that announces origins that there are not, without end, leaves room for what others announce, and is forgotten
-// with them.
+// A link that announces made-up origins, without end, leaves room for what others announce, and is forgotten with them.
 func TestFloodOfOrigins(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	linked(o, "liar")

@@ -60,7 +60,7 @@ func TestEverybodyLearnsEverySample(t *testing.T) {
 			t.Errorf("peer %d reported %v of honest peers", i, p.Faults)
 		}
 	}
-	// Who has more bandwidth knows more.
+	// A peer with more bandwidth knows more.
 	var f [3]float64
 	for i, p := range net.Peers {
 		f[i%3] += p.Overlay.FalseMatches() / 10

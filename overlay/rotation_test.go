@@ -117,7 +117,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestRotatedLate: who has not rotated in time is not understood by the others, nor they by it, until it does.
+// TestRotatedLate: a peer that has not rotated in time is not understood by the others, nor they by it, until it does.
 func TestRotatedLate(t *testing.T) {
 	const late, end = rotating - 1, 4 * time.Minute
 	net := rotatingNet(t)

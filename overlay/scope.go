@@ -52,7 +52,7 @@ const (
 	filledTo = 0.5
 	// maxServed is how many inquiries are answered with names in a second.
 	maxServed = 16
-	// maxTold bounds the memory of who has our own summary.
+	// maxTold bounds the memory of peers that have our own summary.
 	maxTold = 256
 	// A peer with room for fewer than littleRoom origins takes only the part firstOrigins of it until it knows its
 	// range. It could not keep what it fetched before.

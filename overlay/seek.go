@@ -14,13 +14,13 @@ import (
 type seeker struct {
 	last map[PeerID]time.Duration // when each was last asked; 0: it asked us. At most seekMost
 	at   time.Duration            // when somebody was last asked
-	next time.Duration            // when somebody may be asked to whom there is no connection
+	next time.Duration            // when a peer without a connection may be asked
 	vain int                      // questions in a row that brought nobody
 	over bool                     // the range stood still: from now on gossip brings who is there
 }
 
 const (
-	// seekFor is how long after its start a peer seeks, and seekMost whom it remembers at most.
+	// seekFor is how long after its start a peer seeks, and seekMost the most peers that it remembers.
 	seekFor  = 30 * time.Second
 	seekMost = 256
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.

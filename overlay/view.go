@@ -41,8 +41,8 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	return out
 }
 
-// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody
-// vouches for.
+// Ignored returns how many lines of catalogues were not taken in so far, because there was no room for origins that
+// nobody vouches for.
 func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match. It is the sum of

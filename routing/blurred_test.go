@@ -51,8 +51,8 @@ func find(net *routingtest.Net, node *routingtest.Node, mode routing.Mode) (rout
 	return node.Done[0].Stats, found
 }
 
-// TestBlurredFindsAll: one peer of each range is asked, and whom these name. By the own directory alone, most peers are
-// asked.
+// TestBlurredFindsAll: one peer of each range is asked, and the peers that it names. By the own directory alone, most
+// peers are asked.
 func TestBlurredFindsAll(t *testing.T) {
 	net, nodes := blurred(t, 64, 3)
 	var want []overlay.PeerID

@@ -76,7 +76,7 @@ type Config struct {
 	BudgetContacts int
 
 	Timeout        time.Duration // of a query without deadline, and the longest of a search for others; 0: 30 s
-	HedgeAfter     time.Duration // an Any query without an answer for so long asks one more; 0: 400 ms
+	HedgeAfter     time.Duration // an Any query without an answer for this time asks one more; 0: 400 ms
 	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
 	AskTimeout     time.Duration // an informant without answer has failed; 0: 4 s
 

@@ -91,7 +91,7 @@ func (q *flight) contactsAsked() int {
 
 // nextContact is the contact to ask next, -1 for nobody. It is for ranges that nobody has answered for and then, while
 // nobody is found, for those that one alone has. No second contact is asked while the first may still answer, or a peer
-// that it named. Nobody is asked a second time while the first still may answer, or somebody whom it named.
+// that it named.
 func (r *Router) nextContact(q *flight) int {
 	asked, waits := make(map[int]bool, len(q.asks)), q.probing > 0 || q.next(r.bound(q)) >= 0
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()

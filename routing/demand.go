@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	demandHalved = 10 * time.Second // counts are halved so often
+	demandHalved = 10 * time.Second // time between halvings of the counts
 	// demandError is the share of all counts by which an estimate may be too high. So a peer is refused for what others
 	// asked only if all together cost fifty times what one may.
 	demandError = 0.02

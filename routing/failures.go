@@ -44,7 +44,7 @@ func (r *Router) noteFailure(p overlay.PeerID, sure bool) {
 	r.failures.note(r.now, p, sure, true, longest)
 }
 
-// note takes in that a peer failed to answer, after which it rests so long at most. It is sure if the peer had all the
+// note takes in that a peer failed to answer. It then rests for longest at most. It is sure if the peer had all the
 // time that an answer may take.
 func (fs *failures) note(now time.Duration, p overlay.PeerID, sure, ours bool, longest time.Duration) {
 	if *fs == nil {

@@ -28,8 +28,8 @@ type Confirmed struct {
 	Bytes int // of question and answer, for [Reason] alone
 }
 
-// ConfirmFailed says that a [Confirm] brought no answer. Here says that the question was not even sent, for want of
-// room here: that is not the peer's fault.
+// ConfirmFailed says that a [Confirm] brought no answer. Here says that the question was not even sent, because a queue
+// here was full. That is not the peer's fault.
 type ConfirmFailed struct {
 	ID   QueryID
 	Peer overlay.PeerID

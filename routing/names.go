@@ -37,7 +37,7 @@ func (r *Router) waitsInVain(q *flight) {
 	r.rank(q)
 }
 
-// hopeful says whether somebody is asked, or can be, for whom more speaks than a name in doubt.
+// hopeful reports whether a peer is asked, or can be, that more speaks for than a name in doubt.
 func (r *Router) hopeful(q *flight) bool {
 	if i := q.next(r.bound(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
 		return true

@@ -52,7 +52,7 @@ const (
 	Enough End = iota
 	// Exhausted: everybody worth asking was asked.
 	Exhausted
-	// OutOfBudget: more could have been asked, but for the budget.
+	// OutOfBudget: more could have been asked with a larger budget.
 	OutOfBudget
 	// OutOfTime: the deadline came.
 	OutOfTime

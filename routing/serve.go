@@ -85,8 +85,8 @@ func (r *Router) self() overlay.Record {
 }
 
 // admit says whether a search is taken on: not one that was here before, not one whose time is over, and not too many.
-// The last places are for keys in demand: what many want is worth more, and who asks for ever other keys cannot take
-// all. A repeat, or what is too much for one peer, makes no demand.
+// The last places are for keys in demand. What many want is worth more, and a peer that asks for ever other keys cannot
+// take all. A repeat, or what is too much for one peer, makes no demand.
 func (r *Router) admit(in Asked) bool {
 	name := r.nameOf(in)
 	if in.Origin == r.cfg.Self || in.Deadline <= r.now || r.serving[in.From] >= r.cfg.MaxServedPerPeer || r.seen.Has(name) {

@@ -120,7 +120,7 @@ func ExampleCache() {
 	// Output: true
 }
 
-// TestNewPrefix: one prefix of no parts serves all who have the same header, and nobody who has another.
+// TestNewPrefix: one prefix of no parts serves all peers with the same header, and nobody with another.
 func TestNewPrefix(t *testing.T) {
 	h := *build(someKeys(1, 5000), 1).Header()
 	c := New(1 << 20)

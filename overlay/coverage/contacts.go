@@ -187,7 +187,7 @@ func within(r Range, c Contact) int {
 // faults counts what speaks against a contact.
 func (c *Contact) faults() int { return c.Denials + c.Failed }
 
-// Refuted says whether a contact has denied so often what is there that it is asked no more.
+// Refuted reports whether a contact has so often denied a key that is there that it is asked no more.
 func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
 
 func (t *Contacts) tie(c Contact) uint64 { return mix(uint64(t.self) ^ mix(uint64(c.Place))) }

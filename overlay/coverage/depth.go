@@ -121,8 +121,8 @@ func Median(estimates []float64) float64 {
 // boasters: one of this many linked peers may boast of how many peers it knows.
 const boasters = 3
 
-// MostSaid returns how many peers those know who know the most, without the word of the third that says most; 0 where nobody says
-// anything. It sorts the words.
+// MostSaid returns how many peers those know who know the most, without the word of the third that says most; 0 where
+// nobody says anything. It sorts the words.
 func MostSaid(words []int) int {
 	if len(words) == 0 {
 		return 0

@@ -32,8 +32,8 @@ func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery
 // other round, so that the similar learn of us meanwhile.
 func (g *Gossip) Near() bool { return g.round%2 == 0 }
 
-// Pick draws whom to ask this round, of n similar peers, the most similar first: the likelier the more similar. n is
-// positive.
+// Pick draws the peer to ask this round, of n similar peers, the most similar first. The more similar one is, the
+// likelier it is drawn. n is positive.
 func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 	return min(int(rng.ExpFloat64()*float64(n)/4), n-1)
 }

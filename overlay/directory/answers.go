@@ -43,7 +43,8 @@ func (a *answers) halve() {
 	a.hits, a.misses = int32(hits), int32(misses)
 }
 
-// halved makes answers count half. One hit always stays, so that who has proved useful is not forgotten before others.
+// halved makes answers count half. One hit always stays, so that a peer that has proved useful is not forgotten before
+// others.
 func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
 // fade halves answers that were not halved for a time.

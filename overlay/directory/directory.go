@@ -27,13 +27,13 @@ type Directory struct {
 	held    int            // bytes of prefixes of others
 	records int            // bytes of what is signed about others
 	groups  map[string]int // entries by group of addresses
-	ignored int            // lines not taken in for want of room
+	ignored int            // lines not taken in because there was no room
 	named   []int          // entries known by their record alone, the oldest first
 	bans    bans
 
 	within  coverage.Range   // the places that are wanted
 	refused []coverage.Place // of lines not taken in since they were last asked for
-	missed  bool             // lines of the range were refused for want of room
+	missed  bool             // lines of the range were refused because there was no room
 
 	index    index.Index     // who may hold a key, by the entries' indexes; empty with Config.Loop
 	overlap  compare.Samples // of our collection with each entry's sample

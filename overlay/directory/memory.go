@@ -15,9 +15,9 @@ import (
 //  2. the last part of those prefixes whose last part is worth least a byte, down to the sample; parts dropped are not
 //     asked for again while memory is short;
 //  3. whole entries: those known by their record alone and those that are covered, then those of least weight (less for
-//     each
-//     dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a confirmed hit, go after all
-//     others, as long as they take no more than half of the memory: so no crowd of new identities displaces them.
+//     each dial that failed). Linked peers and neighbours stay. Peers that have proved useful, by a confirmed hit, go
+//     after all others, as long as they take no more than half of the memory: so no crowd of new identities displaces
+//     them.
 //
 // Each time it frees somewhat more than it needs, so that many inputs pay for a look at all entries. Of whole entries,
 // which are quick, it frees a sixteenth. Each part costs a rewrite of an entry's place in the index, so it frees only
@@ -105,8 +105,8 @@ func (d *Directory) Memory() int {
 	return n
 }
 
-// EncodedBytes is the size of all that is held of other peers in the form in which it came: parts, signed headers and records. It takes
-// time in proportion to the entries.
+// EncodedBytes is the size of all that is held of other peers in the form in which it came: parts, signed headers and
+// records. It takes time in proportion to the entries.
 func (d *Directory) EncodedBytes() int {
 	n := d.records
 	for _, e := range d.Others() {

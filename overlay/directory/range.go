@@ -34,7 +34,7 @@ func (d *Directory) Place(e *Entry) coverage.Place {
 // Old says whether the entry's summary is under the previous seed.
 func (e *Entry) Old() bool { return e.old }
 
-// refuse notes that a line was not taken in: for want of room, or because it is of no interest.
+// refuse notes that a line was not taken in, because there was no room or because it is of no interest.
 func (d *Directory) refuse(tag uint64, room bool) {
 	d.refused = append(d.refused, d.PlaceOf(tag))
 	if room {
@@ -51,7 +51,8 @@ func (d *Directory) Refused() []coverage.Place {
 	return r
 }
 
-// Missed says whether lines of the range were refused for want of room, and there is room again. It says so once.
+// Missed reports whether lines of the range were refused because there was no room, and there is room again. It says so
+// once.
 func (d *Directory) Missed() bool {
 	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.cfg.MaxOrigins {
 		return false

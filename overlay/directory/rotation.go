@@ -16,8 +16,8 @@ import (
 //     that;
 //   - a peer that has is known by the one under the current seed. Of its other one only the sample is kept, for peers
 //     that have not changed. It is passed on to them, and they fetch the rest that they want from the origin itself;
-//   - who has not changed cannot read summaries under a seed that it does not know. It is nobody's fault that one came;
-//     the entry becomes [Foreign], and is not asked for again.
+//   - a peer that has not changed cannot read summaries under a seed that it does not know. It is nobody's fault that
+//     one came; the entry becomes [Foreign], and is not asked for again.
 //
 // An origin has an entry for each of its summaries, whose tags name each other ([summary.SeedTag.Rotated]): they are
 // siblings. One of them stands for the peer in all that the directory says; the other is covered.

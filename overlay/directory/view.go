@@ -58,8 +58,8 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 	}
 }
 
-// Ignored returns how many lines of catalogues were not taken in so far, for want of room for origins that nobody
-// vouches for.
+// Ignored returns how many lines of catalogues were not taken in so far, because there was no room for origins that
+// nobody vouches for.
 func (d *Directory) Ignored() int { return d.ignored }
 
 // FalseMatches returns the expected number of peers that a query for a key nobody holds would match. It is the sum of

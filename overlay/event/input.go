@@ -84,7 +84,7 @@ type Charged struct {
 	Bytes int
 }
 
-// Lost says that a message to a peer was dropped on the way to it, for want of room.
+// Lost says that a message to a peer was dropped on the way to it, because a queue was full.
 type Lost struct{ Peer PeerID }
 
 // Outcome is what confirmations with a peer brought: keys that it held, and keys that its summary promised in vain.

@@ -29,8 +29,8 @@ const (
 	madeBytes = 1 << 20
 	// maxDeltaBytes is the most that a delta may take: it goes in one message.
 	maxDeltaBytes = 64 << 10
-	// deltaPatience is how long, after a new epoch was first heard of, somebody is awaited who has a delta to it, of
-	// the whole depth.
+	// deltaPatience is how long after the first news of an epoch we wait for a peer with a delta to it, of the whole
+	// depth.
 	deltaPatience = 2 * time.Second
 	// deltaValue puts a delta before deeper parts, and behind the samples of origins not known at all.
 	deltaValue = 1e3

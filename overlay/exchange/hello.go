@@ -23,9 +23,9 @@ const (
 type Records uint8
 
 const (
-	// NoRecords is for who has them already.
+	// NoRecords is for peers that have them already.
 	NoRecords Records = iota
-	// OwnRecord is for who may not know whom it is talking to.
+	// OwnRecord is for peers that may not know who is talking to them.
 	OwnRecord
 	// SomeRecords are our own and those of others.
 	SomeRecords

@@ -17,7 +17,7 @@ const (
 	trainBytes = 16 << 10
 	// trainGap is how much later the next message of a train may come at most: the largest on the slowest line.
 	trainGap = 8 * time.Second
-	// trainRun is how large messages to who declares no rate are, about: a few of them make a train.
+	// trainRun is the approximate size of messages to a peer that declares no rate: a few of them make a train.
 	trainRun = 8 << 10
 	// regainAfter is how long a link that lost messages stays lowered after the last loss, each time it is doubled.
 	regainAfter = 30 * time.Second

@@ -74,7 +74,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	}
 }
 
-// grown says whether p only rules out more than what the column says, but not so much more that it were worth the work.
+// grown reports whether p only rules out more than the column does, but not enough more to be worth the work.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {

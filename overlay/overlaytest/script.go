@@ -19,27 +19,32 @@ import (
 // makes up, may have any name.
 //
 //	net [seed=N] [degree=N]              a new, empty network
-//	peer P [rate=BIT/S] [memory=BYTES] [slots=(OVERLAP,NEAR,RANDOM)] [max-links=N] [seed=N] [previous=N until=duration]
+//	peer P [rate=BIT/S] [memory=BYTES] [slots=(OVERLAP,NEAR,RANDOM)] [max-links=N] [seed=N]
+//	    [previous=N until=duration]
 //	restart P [as peer]                  P begins anew, without connections, with the collection that it has
 //	publish P keys=N [shared=N] [as=N] [lifetime=duration]
-//	                                     a collection, the first shared keys of which are the same for all; as: of another peer, by number
-//	change P N                           the next epoch: so many keys of the collection are replaced
+//	                                     a collection; the first shared keys are the same for all; as: that of another
+//	                                     peer, by number
+//	change P N                           the next epoch: N keys of the collection are replaced
 //	connect P Q …                        connections from P
 //	disconnect P Q …
 //	fault P [silent] [liar] [boaster] [gone]
-//	    silent: announces and never delivers; liar: spoils deltas; boaster: holds nothing of what it claims; gone: is not connected
+//	    silent: announces and never delivers; liar: spoils deltas; boaster: holds nothing of what it claims;
+//	    gone: is not connected
 //	origin NAME [keys=N] [epoch=1.N] [seed=NETWORK] [count=N]
 //	                                     a summary of nobody's overlay, for inputs; with count: NAME0, NAME1, …
 //	watch P … [only=(EFFECT,…)] [count]
-//	                                     whose effects are shown from now on, and which; with count: only how many of them
+//	                                     whose effects are shown from now on, and which; with count: only their number
 //	run for=duration
-//	input P KIND Q …                     one raw input from Q: open [outbound]; close; graft; prune; hello [up=BIT/S] [origins=N]
-//	                                     [neighbour] [full] [records=(NAME,…)] [forged=(NAME,…)]; catalogue [have=(ORIGIN:N,…)] [ask=(ORIGIN:FROM-TO,…)];
-//	                                     parts ORIGIN:FROM-END [spoil=part|next|envelope|record|group] [chain-of=ORIGIN];
-//	                                     answer, all that P asked of Q since the last answer; outcome [hits=N] [misses=N]; rtt=duration
+//	input P KIND Q …                     one raw input from Q, of these:
+//	    open [outbound]; close; graft; prune; rtt=duration; outcome [hits=N] [misses=N]
+//	    hello [up=BIT/S] [origins=N] [neighbour] [full] [records=(NAME,…)] [forged=(NAME,…)]
+//	    catalogue [have=(ORIGIN:N,…)] [ask=(ORIGIN:FROM-TO,…)]
+//	    parts ORIGIN:FROM-END [spoil=part|next|envelope|record|group] [chain-of=ORIGIN]
+//	    answer: all that P asked of Q since the last answer
 //	know P [Q …]                         what P holds of others
 //	neighbours P                         whom P keeps, and why
-//	sent P Q                             bytes sent from P to Q since the last look, and what the link's budget allows for the time
+//	sent P Q                             bytes sent from P to Q since the last look, and the link's budget for that time
 type Script struct {
 	net     *Network
 	numbers map[overlay.PeerID]int // of all names, for their collections

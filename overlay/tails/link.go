@@ -179,7 +179,7 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	return it, bytes, true
 }
 
-// position says to a link where we are, and from whom we get the origin's tails.
+// position says to a link where we are, and which link feeds us the origin's tails.
 func (m *Machine) position(p overlay.PeerID, o *origin) Item {
 	it := Item{Number: o.number()}
 	if o == &m.own {

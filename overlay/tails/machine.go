@@ -45,8 +45,8 @@ const (
 	rideAfter = 400 * time.Millisecond
 	// tellEvery is how long a link does not hear of the same origin again.
 	tellEvery = 300 * time.Millisecond
-	// lostPause is how long after a loss the link is told again. A loss soon after that doubles it, up to mostLost times, until
-	// as long has passed without one.
+	// lostPause is how long after a loss the link hears it again. A loss soon after that doubles it, up to mostLost
+	// times, until as long has passed without one.
 	lostPause = time.Second
 	mostLost  = 4
 	// lostWithin is how soon after a message was sent the driver says that it was dropped.
@@ -193,15 +193,15 @@ func (m *Machine) opened(in LinkOpened) {
 	}
 }
 
-// lost schedules for the link, again, what it may not have received: what it was told of late. What comes from the link says
-// nothing of what goes to it, and does not end the pauses.
+// lost schedules for the link, again, what it may not have received: what went to it of late. What comes from the link
+// says nothing of what goes to it, and does not end the pauses.
 func (m *Machine) lost(p overlay.PeerID) {
 	l := m.links[p]
 	if l == nil {
 		return
 	}
 	switch {
-	case m.now < l.again: // it will be told again
+	case m.now < l.again: // it will hear it again
 	case l.again > 0 && m.now < l.again+lostPause<<l.lost:
 		l.lost = min(l.lost+1, mostLost)
 		l.again = m.now + lostPause<<l.lost

@@ -681,7 +681,7 @@ func TestLostWord(t *testing.T) {
 	}
 }
 
-// TestLostIsOfLate: after a loss a link is told again what it was told of late, not all that it was ever told.
+// TestLostIsOfLate: after a loss a link hears again what went to it of late, not all that ever did.
 func TestLostIsOfLate(t *testing.T) {
 	const origins = 40
 	names := ""
@@ -697,7 +697,7 @@ func TestLostIsOfLate(t *testing.T) {
 	for i, id := range n.names[:origins] {
 		n.peers[id].change(fps(10*i, 1), nil)
 	}
-	n.run(time.Minute) // all is told
+	n.run(time.Minute) // all has been announced
 	n.peers["o00"].change(fps(1000, 1), nil)
 	n.run(n.now + time.Second)
 	told := map[string]bool{}
@@ -718,8 +718,8 @@ func TestLostIsOfLate(t *testing.T) {
 	}
 }
 
-// TestLossesGoOn: while all that goes to a link is lost, it is told again less and less often, though it is heard all the time. Once
-// nothing is lost for a while, the next loss is made up for soon.
+// TestLossesGoOn: while all that goes to a link is lost, retries come less and less often, though it is heard all the
+// time. Once nothing is lost for a while, the next loss is made up for soon.
 func TestLossesGoOn(t *testing.T) {
 	n := newNet(t, "a b c")
 	n.all(func(p, q *peer) { p.learn(q) })

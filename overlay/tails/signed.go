@@ -76,7 +76,8 @@ func openTail(signed []byte, origin string, digest headerDigest, verify func(ori
 	return t, nil
 }
 
-// headerDigest is the hash of a whole header. Epochs with the same keys have the same h_0, but no two have the same header.
+// headerDigest is the hash of a whole header. Epochs with the same keys have the same h_0, but no two have the same
+// header.
 type headerDigest [sha256.Size]byte
 
 func digestOf(h *summary.Header) (headerDigest, error) {

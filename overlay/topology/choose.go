@@ -12,13 +12,13 @@ import (
 
 const (
 	redialAfter    = 15 * time.Second // after a failed dial, times the failures in a row
-	refusedFor     = time.Minute      // a peer that is full, or was given up for its false claims, is not chosen again for so long
+	refusedFor     = time.Minute      // time before a peer that is full, or was given up for its false claims, is chosen again
 	connectsATime  = 2                // new neighbours in one round
-	settledOrigins = 3 * time.Second  // no new origin for so long: the samples are in, overlap can be compared
-	latestChoice   = 20 * time.Second // and if new ones keep coming, after so long
+	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, overlap can be compared
+	latestChoice   = 20 * time.Second // and if new ones keep coming, after this time
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted by then is given up
-	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least so long
-	keepAmidGossip = time.Minute      // and so long where gossip finds the similar: it goes on finding slightly better ones
+	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least this time
+	keepAmidGossip = time.Minute      // and this time where gossip finds the similar: it goes on finding slightly better ones
 	auditEvery     = 10 * time.Minute // of a neighbour by overlap
 	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
 	swapLazily     = time.Minute      // and when no estimate has changed since

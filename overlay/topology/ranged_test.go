@@ -40,7 +40,7 @@ func TestRangedFollowTheRange(t *testing.T) {
 	}
 }
 
-// TestRangedCountsThoseWhoChoseUs: links into the own range that others made are enough, but for two of our own.
+// TestRangedCountsThoseWhoChoseUs: links into the own range that others made are enough, except for two of our own.
 func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 	d := known()
 	publish(t, d, 0, 1)

@@ -41,8 +41,7 @@ func Posterior(prior, rate float64) float64 {
 
 // Listed is the probability that a peer holds the key when an informant named it. The informant named n peers, and
 // expects falseMatches false ones among all that it knows. own is the false-positive rate of our own prefix of the
-// peer's summary if that matches too, which is evidence of its own; 1 otherwise. own is the false-positive rate of what
-// we hold of the peer ourselves, if that matches too, which is evidence of its own; 1 otherwise.
+// peer's summary if that matches too, which is evidence of its own; 1 otherwise.
 //
 // Of n names about falseMatches are wrong. As a wanted key usually has one holder at least, one name in 1+falseMatches
 // is right even where n is small.

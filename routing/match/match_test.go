@@ -256,7 +256,7 @@ func ExampleRank() {
 func ExamplePrior() {
 	p := match.NewPrior(0.05)
 	for range 30 {
-		p.Learn(1, false) // thirty peers of whom nothing was known did not have it
+		p.Learn(1, false) // thirty unknown peers did not have it
 	}
 	fmt.Printf("%.3f\n", p.Share())
 	// Output: 0.047

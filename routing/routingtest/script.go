@@ -17,15 +17,16 @@ import (
 // caused: "<" before inputs, ">" before effects.
 //
 //	net [seed=N] [rtt=20ms]               a new, empty net
-//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [max-served=N] [served-rate=N] [incomplete]
+//	peer P [holds=(k,…)] [links=(P,…)] [budget-any=N] [hops=N] [max-queries=N] [max-served=N]
+//	    [served-rate=N] [incomplete]
 //	knows P [Q=rate …] [rest=rate]        what P holds of others; rest: of all others that exist
 //	fault P [down] [mute] [up] [claims=(k,…)] [forgets=(k,…)]
 //	start P ID any|all KEY [want=N] [budget=N] [for=duration]
 //	run [for=duration]                    let things happen; without for, until nothing is left to happen
-//	input P KIND …                        one raw input: confirmed ID Q holds|lacks; failed ID Q; named ID Q [peers=(…)];
-//	                                      ask-failed ID Q; returned ID Q [peers=(…)] [messages=N] [final]; cancel ID; tick;
-//	                                      asked NUMBER Q candidates|search any|all KEY [origin=Q] [nonce=N] [budget=N]
-//	                                      [want=N] [hops=N] [for=duration]
+//	input P KIND …                        one raw input, of these:
+//	    confirmed ID Q holds|lacks; failed ID Q; named ID Q [peers=(…)]; ask-failed ID Q; cancel ID; tick
+//	    returned ID Q [peers=(…)] [messages=N] [final]
+//	    asked NUMBER Q candidates|search any|all KEY [origin=Q] [nonce=N] [budget=N] [want=N] [hops=N] [for=duration]
 //	explain P                             whom P's last query asked, why, and what came back
 type Script struct {
 	net   *Net
