@@ -66,7 +66,7 @@ type Peer interface {
 	Join(context.Context) error
 	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
 	Announce(ctx context.Context, keys [][]byte) error
-	// Find finds one holder, or all. What fails finds nothing, but for an error that matches ErrBroken, which ends the
+	// Find finds one holder, or all. What fails finds nothing, except that an error that matches ErrBroken ends the
 	// run.
 	Find(ctx context.Context, key []byte, all bool) (Answer, error)
 	// Close ends it. It is called before its host is closed, with some other peers at the same time.

@@ -77,7 +77,7 @@ func (r *run) misdeeds(h host.Host, rng *rand.Rand) (fault.Config, error) {
 	return c, nil
 }
 
-// misdeedsOf is what any faulty peer on a host has to go by, but for victims, claims and ghosts.
+// misdeedsOf is what any faulty peer on a host has to go by, except victims, claims and ghosts.
 func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
 	key := h.Peerstore().PrivKey(h.ID())
 	own, err := sealed(key, h.Addrs())
@@ -89,7 +89,7 @@ func misdeedsOf(h host.Host, rng *rand.Rand) (fault.Config, error) {
 	}, err
 }
 
-// madeUp are records of peers that there are not: where they are said to be is h, which is none of them.
+// madeUp are records of made-up peers. They give the addresses of h, which is none of them.
 func madeUp(h host.Host, n int, rng *rand.Rand) (out []overlay.Record, err error) {
 	for range n {
 		key, err := identity(rng)

@@ -17,7 +17,7 @@ import (
 )
 
 // Part says which peers of a testnet run in this process, one of several on any machines. They are those whose number
-// leaves I when divided by Of. All parts have the same Config but for I, and draw the same from its seed. So each knows
+// leaves I when divided by Of. All parts have the same Config except I, and draw the same from its seed. So each knows
 // who all peers are, where they listen and what is asked of them.
 type Part struct {
 	I, Of int

@@ -70,7 +70,7 @@ func (w *stagedWires) host(p strategy.ID, key crypto.PrivKey, m *meter, g *gate,
 	return h, nil
 }
 
-// dialled notes who has dialled from an address, and returns the latency to whom.
+// dialled notes that a peer has dialled from an address, and returns the latency to the other end.
 func (w *stagedWires) dialled(from strategy.ID, address string, to peer.ID) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *stagedWires) dialled(from strategy.ID, address string, to peer.ID) time
 	return w.plan.Latency(other, from)
 }
 
-// latencyFrom is that from who dialled from an address.
+// latencyFrom is the latency from the peer that dialled from an address.
 func (w *stagedWires) latencyFrom(address string, to strategy.ID) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -86,7 +86,7 @@ func digest(host, serial int) []byte {
 }
 
 // TestFreshBesideDHT announces the same keys through nodes and DHTs on the same hosts. Another host looks for each key
-// at once, both ways, and again until it is found. The nodes find all. VENN_FRESH=60s does it for so long with ten
+// at once, both ways, and again until it is found. The nodes find all. VENN_FRESH=60s does it for that long with ten
 // hosts of ten keys a second.
 func TestFreshBesideDHT(t *testing.T) {
 	hosts, each, long := 4, 4, time.Second

@@ -383,7 +383,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// A run that is closed while it is busy ends, and says so to who waits.
+// A run that is closed while it is busy ends, and says so to those that wait.
 func TestClose(t *testing.T) {
 	b := newTestNetwork(t, 4, script(func(h strategy.Host, _ time.Duration, in strategy.Input) { // a message goes round for ever
 		switch in := in.(type) {

@@ -15,8 +15,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// member is a peer of a run. Its goroutine is run; but for inbox, refusals, host and what never changes, nothing of it
-// is touched by others.
+// member is a peer of a run. Its goroutine is run. Others touch nothing of it except inbox, refusals, host and what
+// never changes.
 type member struct {
 	net      *Network
 	id       strategy.ID
@@ -178,7 +178,7 @@ func (m *member) join() {
 	}
 }
 
-// leave ends the machine. What it says last goes out if its connections last so long.
+// leave ends the machine. What it says last goes out if its connections last long enough.
 func (m *member) leave() {
 	m.step(strategy.Leaving{})
 	for _, p := range m.links.Open() {

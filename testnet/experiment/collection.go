@@ -16,7 +16,7 @@ import (
 
 // The experiments on collections and summaries of them, without a network.
 const (
-	Neighbours = "neighbours" // whom policies choose, and what those can answer
+	Neighbours = "neighbours" // the peers that policies choose, and what those can answer
 	Overlaps   = "overlap"    // estimates against truth, beside other sketches of the same size
 	Budget     = "budget"     // what a directory of a number of bytes knows
 )

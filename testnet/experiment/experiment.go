@@ -4,8 +4,8 @@
 // network what a peer does with collections and summaries of them: it chooses neighbours, estimates overlaps, fills a
 // directory. List names them all.
 //
-// All rows follow from the options and their seed, but for times and memory. With a folder, what a run has found is
-// kept there as soon as it is known. The same program with the same options and data goes on from there when it was
+// All rows follow from the options and their seed, except times and memory. With a folder, what a run has found is kept
+// there as soon as it is known. The same program with the same options and data goes on from there when it was
 // interrupted.
 //
 // Each comparison with a paper is a Row with a verdict. It is "agrees", "differs", or "paper misprints" when the number

@@ -18,7 +18,7 @@ import (
 
 // Measured is what one run of something real, such as a testnet, has shown. Runs of one case are trials of it.
 type Measured struct {
-	Case    string   `json:"case"` // the settings, but for the seed
+	Case    string   `json:"case"` // the settings, except the seed
 	Seed    uint64   `json:"seed"`
 	Figures []Figure `json:"figures"`
 }

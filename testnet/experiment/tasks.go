@@ -75,8 +75,8 @@ func (s *session) id(i int) string {
 	return fmt.Sprintf("%s %d, %d trials, seed %d, by %s", s.Name, i, s.options.Trials, s.options.Seed, program())
 }
 
-// work does the tasks, but for those known from before and those of other parts. What one that was interrupted has
-// found is dropped.
+// work does the tasks, except those known from before and those of other parts. What one that was interrupted has found
+// is dropped.
 func (s *session) work() error {
 	for i, t := range s.todo {
 		s.current = t.cost

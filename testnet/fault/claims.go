@@ -53,7 +53,7 @@ func (p *Peer) announceClaim(_ context.Context, to peer.ID) {
 	p.announce(to, overlay.Item{Group: p.group(), Have: uint16(p.claim.stream.Parts())})
 }
 
-// announceFuture says that newer epochs of the victims, and of origins that there are not, may be asked for.
+// announceFuture offers newer epochs of the victims, and of made-up origins.
 func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: p.cfg.Rand.Uint32()}
 	items := []overlay.Item{{Group: group.New(p.cfg.Rand.Uint64(), e), Have: 20}}

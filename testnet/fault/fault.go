@@ -1,7 +1,7 @@
 // Package fault is peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
 //
-// A [Peer] is linked with some victims and, every so often, does one of its misdeeds to one of them. It sends garbage
-// or lengths far over the limits on streams and in RPCs (garbage.go). It publishes summaries with wrong signatures or
+// A [Peer] is linked with some victims and, at intervals, does one of its misdeeds to one of them. It sends garbage or
+// lengths far over the limits on streams and in RPCs (garbage.go). It publishes summaries with wrong signatures or
 // parts. It claims epochs that do not exist, and to hold what it does not, perhaps with a second summary under the same
 // number (claims.go). It names peers that do not exist, in hellos and as holders of any key (ghosts.go). What it does
 // follows from its source of randomness; when and whether it arrives does not.
@@ -32,10 +32,10 @@ const (
 	Unasked = "unasked" // parts that nobody asked for
 	Claims  = "claims"  // a summary of what the peer has not, with wrong signatures and parts
 	Future  = "future"  // newer epochs of others
-	Ghosts  = "ghosts"  // peers that there are not
+	Ghosts  = "ghosts"  // made-up peers
 )
 
-// Config is what a faulty peer has to go by. All fields are required, but for Misdeeds and Twin.
+// Config is what a faulty peer has to go by. All fields are required, except Misdeeds and Twin.
 type Config struct {
 	Topic    string                                            // of the network's summaries
 	Gossip   pubsub.Option                                     // has pubsub speak the network's protocols
@@ -43,12 +43,12 @@ type Config struct {
 	Have     protocol.ID                                       // under which it is asked for keys: it holds none
 	Query    protocol.ID                                       // under which it is asked who holds a key
 	Streams  []protocol.ID                                     // that take garbage
-	Victims  []peer.AddrInfo                                   // whom it is linked with
+	Victims  []peer.AddrInfo                                   // the peers it is linked with
 	Seed     summary.SeedTag                                   // of the network
 	Claims   []summary.Fingerprint                             // keys that it claims to hold: one at least
 	Misdeeds []string                                          // kinds that it does; nil: all
 	Twin     bool                                              // it signs two summaries under one number
-	Ghosts   []overlay.Record                                  // of peers that there are not
+	Ghosts   []overlay.Record                                  // of made-up peers
 	Sign     func(payload []byte) (envelope []byte, err error) // signs headers as the host
 	Record   []byte                                            // the host's signed addresses
 	Every    time.Duration                                     // between two misdeeds

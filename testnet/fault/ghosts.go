@@ -19,19 +19,19 @@ func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ..
 	return p.send(ctx, to, p.cfg.Hello, frame(wire.AppendHello(nil, hello)))
 }
 
-// some are peers that there are not.
+// some are made up.
 func (p *Peer) some(n int) []overlay.Record {
 	n = min(n, len(p.cfg.Ghosts))
 	first := p.cfg.Rand.IntN(len(p.cfg.Ghosts) - n + 1)
 	return p.cfg.Ghosts[first : first+n]
 }
 
-// introduce says hello again, in a new session, with records of peers that there are not.
+// introduce says hello again, in a new session, with records of made-up peers.
 func (p *Peer) introduce(ctx context.Context, to peer.ID) {
 	_ = p.greet(ctx, to, p.cfg.Rand.Uint64()|1, p.some(ghostsInHello)...)
 }
 
-// invent answers that peers hold the key that there are not.
+// invent answers that made-up peers hold the key.
 func (p *Peer) invent(s network.Stream) {
 	defer s.Close()
 	_ = s.SetDeadline(time.Now().Add(5 * time.Second))

@@ -16,7 +16,8 @@ const (
 	Zipf     = "zipf"     // by the rank of its popularity
 )
 
-// ZipfExponent is the exponent of popularity where nothing else is said: of the rule Zipf, and of collections that are made up.
+// ZipfExponent is the exponent of popularity where nothing else is said: of the rule Zipf, and of collections that are
+// made up.
 const ZipfExponent = 0.8
 
 // Rules are all of them.

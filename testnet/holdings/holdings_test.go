@@ -75,7 +75,8 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// Every query is one: who asks may, lacks the key, and somebody who counts holds it. The rules weigh keys as they say.
+// Every query is valid: the asker may ask and lacks the key, and a peer that counts holds it. The rules weigh keys as
+// they say.
 func TestDraw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	lists := collections(rng, 30, 200)

@@ -1,4 +1,4 @@
-// Package judge knows the truth about who holds what, and scores what peers answer and whom they choose.
+// Package judge knows the truth about who holds what, and scores what peers answer and which peers they choose.
 //
 // No node reads it: a network that could look up the truth would prove nothing. It is read-only after New and safe for
 // concurrent use. What it costs, package holdings says.

@@ -228,7 +228,7 @@ func (p *Plan) kill(peer strategy.ID, from, to time.Duration) {
 	p.peers[peer] = left
 }
 
-// events draws what the scenario's events do to whom.
+// events draws what the scenario's events do to which peers.
 func (p *Plan) events(n int) {
 	p.Jumps, p.Older = make([][]Jump, n), make([]bool, n)
 	for i, e := range p.Events {

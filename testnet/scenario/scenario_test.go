@@ -239,7 +239,8 @@ func simulate(t testing.TB, s *scenario.Scenario, by strategy.Strategy) *scenari
 	return r
 }
 
-// Each kind of adversary harms whom it is to harm; a clock that jumps and peers of the version before harm nobody.
+// Each kind of adversary harms the peers that it is to harm. A clock that jumps and peers of the version before harm
+// nobody.
 func TestPeers(t *testing.T) {
 	const head = "question=\"?\"\npeers=60\nwarmup=\"20s\"\nasking=\"40s\"\n[collections]\nkeys=60\n"
 	run := func(text string, by strategy.Strategy) (*scenario.Run, map[string]float64) {

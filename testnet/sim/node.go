@@ -151,12 +151,12 @@ func (n *node) join() {
 	n.upFree, n.downFree = n.now, n.now
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
-	if n.now > 0 { // at the start the topology says whom with
+	if n.now > 0 { // at the start the topology says with which peers
 		n.sim.bootstrap(n)
 	}
 }
 
-// goodbye is how long the last messages of a peer may take to go out that leaves of its own accord.
+// goodbye is how long the last messages of a peer that leaves by itself may take to go out.
 const goodbye = 200 * time.Millisecond
 
 // leave closes all connections, behind what the peer says last: those at the other ends learn of that.

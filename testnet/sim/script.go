@@ -41,7 +41,7 @@ type Change struct {
 }
 
 // Cut is a partition: from an instant to another, nothing passes between peers of different sides. Connections across
-// are reset when it begins. When it ends, links of the topology that it cut are opened again, by who had opened them.
+// are reset when it begins. When it ends, the peers that had opened links of the topology open those that it cut again.
 type Cut struct {
 	From, To time.Duration // To 0: it lasts
 	Side     []uint8       // of each peer

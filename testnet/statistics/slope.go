@@ -2,8 +2,9 @@ package statistics
 
 import "math"
 
-// Slope is that of the line through the logarithms of points, by least squares: the exponent a of y = c·x^a. Points with a
-// coordinate that is not above 0 have no logarithm and are left out. It returns false where fewer than two values of x are left.
+// Slope is that of the line through the logarithms of points, by least squares: the exponent a of y = c·x^a. Points
+// with a coordinate that is not above 0 have no logarithm and are left out. It returns false where fewer than two
+// values of x are left.
 func Slope(xs, ys []float64) (float64, bool) {
 	var n, sumX, sumY float64
 	each := func(do func(x, y float64)) {

@@ -33,8 +33,8 @@ type Host interface {
 	// Found reports that a peer holds the key of one's own query. hops is the number of hops over which the query
 	// learned of it: 1 for a peer that was asked directly.
 	Found(q QueryID, holder ID, hops int)
-	// Covered says which share of the network's peers one's own query has asked, or knows the collections of. It comes before Done. A
-	// strategy in which nobody can tell does not call it.
+	// Covered says which share of the network's peers one's own query has asked, or knows the collections of. It comes
+	// before Done. A strategy in which nobody can tell does not call it.
 	Covered(q QueryID, share float64)
 	// Done says that nothing more will be found of one's own query.
 	Done(QueryID)

@@ -39,8 +39,8 @@ type Changed struct {
 // Woken answers Host.Wake.
 type Woken struct{}
 
-// Leaving is the last input of a peer that goes of its own accord. What it sends now goes out if its connections last
-// so long: the simulator leaves them open for 200 ms.
+// Leaving is the last input of a peer that leaves by itself. What it sends now goes out if its connections last long
+// enough: the simulator leaves them open for 200 ms.
 type Leaving struct{}
 
 func (Joined) input()     {}

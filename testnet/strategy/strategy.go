@@ -48,7 +48,8 @@ type Invented struct {
 // MisdeedEvery is the time between two misdeeds of an adversary that makes up few identities.
 const MisdeedEvery = 250 * time.Millisecond
 
-// Pace is the time between two misdeeds of an adversary that speaks of some identities in each: of all of them within a minute.
+// Pace is the time between two misdeeds of an adversary that speaks of some identities in each: of all of them within a
+// minute.
 func (i Invented) Pace(each int) time.Duration {
 	return max(time.Millisecond, min(MisdeedEvery, time.Minute/time.Duration(max(1, i.Number/each))))
 }
@@ -95,7 +96,7 @@ type Query struct {
 }
 
 // World is what all peers of a run have in common. The functions are safe to call at any time and always give the same
-// answer, but for Online, which changes between steps only.
+// answer, except Online, which changes between steps only.
 type World struct {
 	Peers  int
 	Seed   uint64 // of the run

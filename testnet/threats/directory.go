@@ -70,7 +70,7 @@ func roomBeside(cfg overlay.Config, attack func(*scene) error) (float64, error) 
 	return float64(learned), nil
 }
 
-// ghosts names peers that there are not, in sessions without end.
+// ghosts names made-up peers, in sessions without end.
 func ghosts(s *scene) error {
 	for session := range uint64(200) {
 		h := overlay.Hello{Up: fast, Down: fast, Session: session + 2}

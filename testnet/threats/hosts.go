@@ -350,7 +350,7 @@ func holdStreams(ctx context.Context, defended bool) (float64, error) {
 	for range 3 * slots {
 		h, err := c.linked(ctx, n)
 		if err != nil {
-			continue // it was refused: so much the better
+			continue // it was refused, which is better still
 		}
 		for range 2 {
 			s, err := h.NewStream(ctx, n.ID(), node.PartsID)

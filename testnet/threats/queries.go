@@ -188,8 +188,8 @@ func lyingChild(off defence.Off) (float64, error) {
 	return float64(p.node("a").Done[0].Stats.Found), nil
 }
 
-// inventor is how many holders a query for all finds, of two, that asks an informant first which names peers that there
-// are not. Only another one knows of the second.
+// inventor is how many of two holders a query for all finds that first asks an informant with made-up names. Only
+// another one knows of the second.
 func inventor(off defence.Off) (float64, error) {
 	p := newPlace(routing.Config{Undefended: off, Incomplete: func() bool { return true }}, "a-inventor a-honest")
 	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
@@ -394,7 +394,7 @@ func freshKeys(off defence.Off) (float64, error) {
 	return float64(dearest), nil
 }
 
-// crowd is a peer that knows 60 others, each of whom matches every key, and a stranger with a link to it.
+// crowd is a peer that knows 60 others, which all match every key, and a stranger with a link to it.
 func crowd(cfg routing.Config) (p *place, spent *int) {
 	p, spent = newPlace(cfg, "stranger-b"), new(int)
 	for i := range 60 {

@@ -28,8 +28,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// The engine's own cost shows where machines do little: cpu-ns/message is the processor time for everything that the simulator does
-// for a message.
+// The engine's own cost shows where machines do little: cpu-ns/message is the processor time for everything that the
+// simulator does for a message.
 func BenchmarkMessage(b *testing.B) {
 	data := simtest.Clusters(b, 1000, 100)
 	messages, began := 0.0, processorTime(b)

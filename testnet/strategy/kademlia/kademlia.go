@@ -332,8 +332,8 @@ func (k *peer) name(l *lookup, providers []strategy.ID, hops int) {
 	}
 }
 
-// advance asks whom there is to be asked, and ends a lookup that has heard all it wanted to. While one holder is wanted
-// and a provider is being asked, it waits for that.
+// advance asks the peers that there are to ask, and ends a lookup that has heard all it wanted to. While one holder is
+// wanted and a provider is being asked, it waits for that.
 func (k *peer) advance(l *lookup) {
 	if k.prober.Asking(l.query.ID) && !l.query.All {
 		return
@@ -360,7 +360,8 @@ func (k *peer) send(to strategy.ID, m strategy.Message) {
 	k.host.Send(to, m)
 }
 
-// next is whom to ask next: the nearest, and when the three nearest have answered only from among the 20 nearest.
+// next is the peer to ask next: the nearest. When the three nearest have answered, it is only from among the 20
+// nearest.
 func (l *lookup) next() *contact {
 	there, converged := 0, true // so far: contacts that haven't failed; the first three of them have answered
 	for i := range l.contacts {

@@ -61,7 +61,7 @@ func TestDraw(t *testing.T) {
 }
 
 // Where all are there, the links of the topology open. Where few are, each has as many as one that comes, and none
-// leads to who is away.
+// leads to a peer that is away.
 func TestStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const peers = 60

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/planetp"
 )
 
-// PlanetP: who has all filters finds all holders, and asks in vain as many peers as the filters' false-positive rate
+// PlanetP: a peer with all filters finds all holders. It asks in vain as many peers as the filters' false-positive rate
 // says.
 func TestPlanetP(t *testing.T) {
 	const peers, keys, bits = 150, 100, 8

@@ -25,7 +25,7 @@ func (a *Allowance) Ready(now time.Duration) bool {
 	return a.saved >= 0
 }
 
-// Covers says whether so much can be sent without overdrawing.
+// Covers reports whether bytes can be sent without overdrawing.
 func (a *Allowance) Covers(bytes int) bool { return a.Rate == 0 || float64(bytes) < a.saved }
 
 // Spend takes what is sent off.

@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// adversaries are the kinds that package fault has on real hosts, but for what is of bytes and signatures: the
-// simulator has neither.
+// adversaries are the kinds that package fault has on real hosts, except those of bytes and signatures: the simulator
+// has neither.
 var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
 	"unasked":    adversary((*hostile).unasked),
 	"future":     adversary((*hostile).future),
@@ -25,7 +25,7 @@ var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Pee
 // misdeed is something that is done to a peer with a link.
 type misdeed func(h *hostile, to strategy.ID)
 
-// hostile is a peer that does what others do, and a misdeed to one of its links every so often.
+// hostile is a peer that does what others do and, at intervals, a misdeed to one of its links.
 type hostile struct {
 	*node
 	misdeeds []misdeed
@@ -64,7 +64,7 @@ func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	h.host.Wake(min(h.wake, max(h.next, now+time.Millisecond)))
 }
 
-// lies answers what is asked about those that there are not, and who holds a key: they do. It says whether it did.
+// lies answers what is asked about the made-up origins, and who holds a key: they do. It says whether it did.
 func (h *hostile) lies(in strategy.Received) bool {
 	if h.of.Number == 0 {
 		return false
@@ -126,7 +126,7 @@ func (h *hostile) turn() strategy.ID {
 	return id
 }
 
-// introduce says hello in a new session, a fast line and well informed, with records of peers that there are not.
+// introduce says hello in a new session, with a fast line, well informed, and with records of made-up peers.
 func (h *hostile) introduce(to strategy.ID) {
 	hello := overlay.Hello{
 		Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: h.rng.Uint64() | 1, Records: h.some(overlay.MaxHelloRecords),
@@ -134,7 +134,7 @@ func (h *hostile) introduce(to strategy.ID) {
 	h.send(to, hello, helloBytes(hello), 0)
 }
 
-// offer says that summaries of peers that there are not may be asked for: each claims what somebody else holds.
+// offer offers summaries of made-up peers. Each claims what somebody else holds.
 func (h *hostile) offer(to strategy.ID) {
 	var items []overlay.Item
 	for range min(overlay.MaxHelloRecords, h.of.Number) {
@@ -144,7 +144,7 @@ func (h *hostile) offer(to strategy.ID) {
 	h.catalogue(to, items)
 }
 
-// future says that newer epochs of the peer's neighbours may be asked for, and of origins that there are not.
+// future offers newer epochs of the peer's neighbours, and of made-up origins.
 func (h *hostile) future(to strategy.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: h.rng.Uint32()}
 	items := []overlay.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
@@ -175,7 +175,7 @@ func (h *hostile) unasked(to strategy.ID) {
 	h.send(to, p, p.bytes(), 0)
 }
 
-// invented are origins that there are not. They are made when they are first spoken of.
+// invented are made-up origins. They are made when they are first spoken of.
 type invented struct {
 	mu      sync.Mutex
 	origins map[strategy.ID]*origin

@@ -53,7 +53,7 @@ type Ended struct {
 	Done  routing.Done
 }
 
-// IDOf is the peer whom the overlay of another calls so.
+// IDOf is the peer with that name in another's overlay.
 func IDOf(p overlay.PeerID) strategy.ID { return idOf(p) }
 
 // notes are what a peer notes; nil notes nothing.

@@ -117,7 +117,7 @@ func (v *node) due() time.Duration {
 	return v.publish
 }
 
-// spacing is how long after an epoch the next one comes at the soonest.
+// spacing is the least time from an epoch to the next one.
 func (v *node) spacing(now time.Duration) time.Duration {
 	bytes := epochBytes + changeBytes*len(v.touched.order)
 	return min(max(v.burden(now, bytes), leastSpacing), spacing)

@@ -60,7 +60,7 @@ type run struct {
 	shape   func(n int) (summary.Shape, error)
 	origins []origin
 
-	invented invented // origins that there are not
+	invented invented // made-up origins
 }
 
 func open(w strategy.World) (strategy.Factory, error) {
@@ -273,7 +273,7 @@ const (
 	fewLinks   = 8                // up to which the end of each is looked into; with more, those of neighbours
 )
 
-// pubsub sends what pubsub says of its own accord. It counts against the peer's budget.
+// pubsub sends what pubsub says by itself. It counts against the peer's budget.
 func (v *node) pubsub(now time.Duration, to strategy.ID, body any, bytes int) {
 	v.send(to, body, bytes, 0)
 	v.step(now, overlay.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})

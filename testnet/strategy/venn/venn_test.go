@@ -27,7 +27,7 @@ func TestVenn(t *testing.T) {
 	}
 }
 
-// Who knows a part of the peers only, for want of upkeep or of room, finds keys by forwarding.
+// A peer that knows only a part of the peers, because upkeep or room is short, finds keys by forwarding.
 func TestVennForwards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lets 150 peers learn of each other twice")
