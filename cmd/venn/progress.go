@@ -124,7 +124,7 @@ func (p *progress) say(now time.Time) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 }
 
-// text is the stage in words, after so long.
+// text is the stage in words, after the given time.
 func (p *progress) text(after time.Duration) string {
 	s, part := p.stage, p.stage.part()
 	text := fmt.Sprintf("%-16s", s.what)

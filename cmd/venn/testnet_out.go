@@ -17,7 +17,7 @@ const outUsage = "write rows, plots and a report to folder `DIR`: runs that diff
 // incidental are flags that change nothing of what a run finds.
 var incidental = []string{"seed", "out", "json", "hold", "view", "record", "timeout", "strategy"}
 
-// testnetCase names the settings of a run, but for the seed, where they are not the defaults.
+// testnetCase names the settings of a run, except the seed, where they are not the defaults.
 func testnetCase(c *cli.Command, peers int, over testnet.Transport) string {
 	parts := []string{fmt.Sprintf("%d peers over %s", peers, over)}
 	for _, name := range c.LocalFlagNames() {

@@ -68,7 +68,7 @@ func topCommand() *cli.Command {
 	}
 }
 
-// ended is an error, but for that of a context that Ctrl-C ended.
+// ended is an error, except that of a context that Ctrl-C ended.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -119,8 +119,8 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	return m, err
 }
 
-// sums adds up metrics over their labels, but for the direction, which stays with the name. Of budgets it takes those
-// of the line.
+// sums adds up metrics over their labels, except the direction, which stays with the name. Of budgets it takes those of
+// the line.
 func sums(r io.Reader) (map[string]float64, error) {
 	out := make(map[string]float64)
 	in := bufio.NewScanner(r)

@@ -165,7 +165,7 @@ type fetch struct {
 	near  bool // a neighbour has it
 }
 
-// exchange is who holds what, who is connected with whom, and what is to be fetched.
+// exchange says who holds what, who is connected to whom, and what is to be fetched.
 type exchange struct {
 	holds   [][]blocks.Block
 	edges   [][2]int

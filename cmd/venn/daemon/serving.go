@@ -68,8 +68,8 @@ func (s *serving) handle(stream network.Stream) {
 	_ = stream.Close()
 }
 
-// servers says who serves what a peer holds: that peer, if it does not say otherwise. A peer may name whom it likes, so
-// its answer is worth no more than a provider record in a DHT. Whoever fetches must check the content.
+// servers says who serves what a peer holds: that peer, if it does not say otherwise. A peer may name anybody, so its
+// answer is worth no more than a provider record in a DHT. Whoever fetches must check the content.
 func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
 	by, err := s.ask(ctx, holder)
 	if err != nil || len(by) == 0 {

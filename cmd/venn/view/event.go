@@ -77,7 +77,7 @@ func (l Link) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{l.To, l.Kind, round(l.Share, 4), round(l.RTT, 1), l.Sent, l.Received})
 }
 
-// Held is what a peer holds of others' summaries, for those of whom that has changed.
+// Held is what a peer holds of others' summaries, for those where that has changed.
 type Held struct {
 	N    int    `json:"n"`
 	Held []Cell `json:"held"`

@@ -1,6 +1,7 @@
-// Looks at a recording of a large network: node large.mjs VENN RECORDING FOLDER. It prints how long the page takes to load, and how
-// busy panning keeps the main thread: of all peers where there are up to 1,000, else around the one with the most links. FOLDER gets
-// pictures. Without a GPU the rate of frames is that of rendering in software, which the main thread does not wait for.
+// Looks at a recording of a large network: node large.mjs VENN RECORDING FOLDER. It prints how long the page takes to
+// load, and how busy panning keeps the main thread. It pans over all peers where there are up to 1,000, else around the
+// one with the most links. FOLDER gets pictures. Without a GPU the rate of frames is that of rendering in software,
+// which the main thread does not wait for.
 
 import { mkdirSync } from "node:fs";
 import { browser } from "./browser.mjs";

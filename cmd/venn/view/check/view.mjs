@@ -1,5 +1,5 @@
-// Looks at a view in a real browser: node view.mjs VENN FOLDER. It runs small testnets with the program VENN, checks that every
-// page shows their peers and the report's figures without an error on the console, and keeps screenshots in FOLDER.
+// Looks at a view in a real browser: node view.mjs VENN FOLDER. It runs small testnets with the program VENN. It checks
+// that every page shows their peers and the report's figures without an error on the console. Screenshots go to FOLDER.
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { browser, pages } from "./browser.mjs";

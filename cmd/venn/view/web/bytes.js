@@ -246,8 +246,8 @@ export class BytesPage {
   }
 
   /**
-   * overTime draws the use of the link that was clicked, in both directions, or of the busiest links, of the selected
-   * peer or of all.
+   * overTime draws the use of the link that was clicked, in both directions. Else it draws that of the busiest links,
+   * of the selected peer or of all.
    * @param {Grid} grid
    * @param {number[]} x
    * @param {number|null} one

@@ -173,7 +173,7 @@ export class GraphPage {
   }
 
   /**
-   * edges are the links between peers, one for each pair: of the two ends' reasons the more telling.
+   * edges are the links between peers, one for each pair, with the more telling of the two ends' reasons.
    * @returns {{a: number, b: number, kind: string, share: number}[]}
    */
   edges() {

@@ -23,8 +23,7 @@ export class Grid {
 
   /**
    * rates are how fast a counter grew in each step, a second; null where that is not known. What it showed first only
-   * begins the sum,
-   * and a value below the one before says that it began from 0 again.
+   * begins the sum. A value below the one before says that it began from 0 again.
    * @template {At} T @param {T[]} history @param {(s: T) => number} f @returns {(number|null)[]}
    */
   rates(history, f) {
