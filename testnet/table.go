@@ -129,7 +129,7 @@ func (r *Report) writeChurn(b *strings.Builder) {
 	rows(b, [][2]string{
 		{"keys changed", fmt.Sprintf("%d removed, %d added in %.1f min", c.Removed, c.Added, c.Minutes)},
 		{"epochs learned by deltas", fmt.Sprintf("%d, of %.1f MB in place of %.1f MB", r.Deltas, float64(r.DeltaBytes)/1e6, float64(r.FullBytes)/1e6)},
-		{"all summary bytes meanwhile", fmt.Sprintf("%.1f MB, %.3f of sending parts anew", float64(c.SummaryBytes)/1e6, c.ShareOfParts)},
+		{"all summary bytes meanwhile", fmt.Sprintf("%.1f MB, %.3f of sending all parts again", float64(c.SummaryBytes)/1e6, c.ShareOfParts)},
 	})
 	for i, m := range c.Recall {
 		rows(b, [][2]string{{fmt.Sprintf("recall in minute %d: one, all", i+1), ratio(m.FindOne) + ", " + ratio(m.FindAll)}})

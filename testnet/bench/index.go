@@ -137,7 +137,7 @@ func relaying(b *bench, c *crowd, size string) {
 			}
 		})
 	}
-	b.compare("all parts of a peer encoded anew to be served, "+size+", kept encoded", "ns/peer", float64(len(some)), 0,
+	b.compare("all parts of a peer encoded again to be served, "+size+", kept encoded", "ns/peer", float64(len(some)), 0,
 		serve((*summary.Prefix).Compact), serve(func(p *summary.Prefix) *summary.Prefix { return p }))
 }
 

@@ -152,7 +152,7 @@ func (b *bench) deltas() {
 		perKey := 8 * float64(len(must(summary.EncodeDelta(old.Truncate(parts), next, summary.MaxParts)))+envelope) / streamKeys
 		name := fmt.Sprintf("delta at 8 bits a key, %g %% exchanged", 100*float64(c.changed)/streamKeys)
 		b.amount(fmt.Sprintf("%s, at most %g", name, c.most), "bits/key", 1, perKey, c.most)
-		b.amount(name+", all parts anew", "bits/key", 0, perKey, 8*wireBytes(next)/streamKeys)
+		b.amount(name+", all parts again", "bits/key", 0, perKey, 8*wireBytes(next)/streamKeys)
 	}
 }
 

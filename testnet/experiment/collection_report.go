@@ -206,7 +206,7 @@ var collectionTerms = map[string][][2]string{
 	},
 	Budget: {
 		{"bytes", "that a peer has for summaries, headers included; planned as nodes plan: samples first, then the part of most value a byte"},
-		{"expected false matches", "how many peers a key that nobody holds would match; one of which nothing is known counts as a match"},
+		{"expected false matches", "how many peers a key that nobody holds would match; an unknown peer counts as a match"},
 		{"recall", "share of queries that reach a holder among the peers known, when all that match are asked"},
 		{"wasted probes per query", "peers asked in vain, the likeliest first, until one has the key"},
 	},

@@ -45,7 +45,7 @@ var hostAttacks = []attack{
 		defence: "few addresses, one try", run: manyAddresses, slow: true,
 	},
 	{
-		name: "a stranger asks for a private key", where: Hosts, measured: "1 if it is told", target: atMost(0),
+		name: "a stranger asks for a private key", where: Hosts, measured: "1 if the answer is yes", target: atMost(0),
 		defence: "private keys are for links alone", run: privateKey, slow: true,
 	},
 	{

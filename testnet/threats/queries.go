@@ -92,7 +92,7 @@ var queryAttacks = []attack{
 		run:     switched(claimant, defence.Trust),
 	},
 	{
-		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer is told", target: atMost(300),
+		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer receives", target: atMost(300),
 		defence: "names in answers count against the rate of a peer",
 		run: func(_ context.Context, defended bool) (float64, error) {
 			if defended {

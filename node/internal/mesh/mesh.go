@@ -443,7 +443,7 @@ func (m *Mesh) Meet(p peer.ID) {
 		return
 	}
 	if err := m.protocols.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}}); err != nil {
-		m.cfg.Log.Debug("pubsub not told of a peer", "peer", p, "err", err)
+		m.cfg.Log.Debug("pubsub does not learn of a peer", "peer", p, "err", err)
 	}
 }
 

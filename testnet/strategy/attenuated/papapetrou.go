@@ -18,10 +18,10 @@ var Papapetrou = strategy.Strategy{
 	Name: "attenuated-papapetrou",
 	Source: "Papapetrou, Siberski, Nejdl, Cardinality estimation and dynamic length adaptation for Bloom filters (Distributed and " +
 		"Parallel Databases 28, 2010), section 6",
-	Model: "as attenuated, with levels of the same length, which block-partitioned filters share, each cut to as many blocks " +
-		"as fit, of those that at least 3 blocks fit of (an eighth of the peers would match in vain with these); with each filter goes " +
-		"a record of 48 bytes, to reach its peer. Blocks are sent once, and what else changes in 8 bytes a peer. A query goes to the " +
-		"peers whose filters match, those of lower levels and longer filters first, then from there on likewise.",
+	Model: "as attenuated, with levels of the same length, which block-partitioned filters share. Each filter is cut to as many " +
+		"blocks as fit, but to 3 at least, with which an eighth of the peers would match in vain. With each filter goes a record " +
+		"of 48 bytes, to reach its peer. Blocks are sent once, and other changes in 8 bytes a peer. A query goes to the peers " +
+		"whose filters match, those of lower levels and longer filters first, then from there on likewise.",
 	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.Budget.By("64 hops")},
 	Static:     true,
 	Open:       openPapapetrou,

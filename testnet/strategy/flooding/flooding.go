@@ -11,8 +11,9 @@ import (
 var Strategy = strategy.Strategy{
 	Name:   "flooding",
 	Source: "Gnutella 0.4 protocol specification (Clip2, 2000)",
-	Model: "time to live 7, or as many hops as Params.Budget allows when every peer has as many links as the asker; a query seen before is dropped; a holder answers along the way that the query came and, if one " +
-		"holder is wanted, passes the query on no further. No upkeep but the links themselves.",
+	Model: "time to live 7, or as many hops as Params.Budget allows when every peer has as many links as the asker. A query " +
+		"seen before is dropped. A holder answers along the way that the query came and, if one holder is wanted, passes " +
+		"the query on no further. No upkeep but the links themselves.",
 	Parameters: []strategy.Parameter{strategy.Budget.By("a time to live of 7")},
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer {
