@@ -27,7 +27,8 @@ func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	})
 }
 
-// Remove drops keys, private ones too, and says how many were there. It is announced to others as Add is.
+// Remove drops keys, private ones too, and says how many were there. It is announced to others as Add is. The errors
+// are those of Add.
 func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	removed, err = n.change(ctx, keys, keystore.InBatches(n.keys).RemoveMany)
 	if err != nil {

@@ -40,7 +40,7 @@ func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
 	return n.ProvideMany(n.ctx, keys)
 }
 
-// StopProviding says that the node no longer holds what has these multihashes.
+// StopProviding says that the node no longer holds what has these multihashes. The errors are those of Remove.
 func (n *Node) StopProviding(keys ...mh.Multihash) error {
 	_, err := n.Remove(n.ctx, bytesOf(keys)...)
 	return err
@@ -51,7 +51,7 @@ func (n *Node) Ready() bool { return n.ctx.Err() == nil }
 
 // FindProvidersAsync looks for peers that hold what c names, by its multihash: for count of them, or for all if count
 // is 0. Each has confirmed it; the node itself is never among them. The channel is closed when the query is over or ctx
-// ends, at once if c or count is none, or the node is closed.
+// ends. It is closed at once if c is undefined, count is negative, or the node is closed.
 func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-chan peer.AddrInfo {
 	out := make(chan peer.AddrInfo)
 	if !c.Defined() || count < 0 {

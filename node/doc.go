@@ -13,5 +13,5 @@
 // peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may publish
 // theirs so.
 //
-// Costs of a node with no keys and no connections: 12 goroutines or so, most of them pubsub's, and about 300 KB.
+// A node with no keys and no connections costs about 24 goroutines and 0.2 MiB above its host (TestIdleCost).
 package node

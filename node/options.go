@@ -80,8 +80,8 @@ func newConfig(opts []Option) (config, error) {
 }
 
 // WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each
-// other's summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes. How a network
-// comes to another number, WithPreviousSeed says.
+// other's summaries; only those with the same name meet. Default "venn", 0. The name has 1 to 64 bytes. See
+// WithPreviousSeed for the change to another number.
 func WithNetwork(name string, number uint32) Option {
 	return func(c *config) error {
 		if len(name) < 1 || len(name) > 64 {
@@ -125,7 +125,7 @@ func WithEpochSpacing(d time.Duration) Option {
 
 // WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
 // others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
-// to dial. Five eighths may be neighbours, those included that chose this node. So many must be at least those that the
+// to dial. Five eighths may be neighbours, those included that chose this node. Those must be at least those that the
 // node chooses itself: 13 connections or more with the default of WithNeighbours.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error { c.maxConnections = n; return nil }

@@ -12,7 +12,7 @@ import (
 
 // Status is what a node holds and has done.
 type Status struct {
-	Keys        int
+	Keys        int           // held, without private ones
 	Connections int           // peers connected now to the host, for whatever purpose
 	Made        int           // of these, by this node
 	Taken       int           // links on other connections than these

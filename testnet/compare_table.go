@@ -69,8 +69,8 @@ func (c *Comparison) writeNotes(b *strings.Builder) {
 	}
 	wrap(b, "over: when the asker knows that there is nothing more to wait for; never: not within the time of a query, or not at all")
 	if len(padded) > 0 {
-		wrap(b, strings.Join(padded, ", ")+": messages are padding of their sizes, and what they say is passed within the process and "+
-			"shared, so memory lacks a part; a peer without a link is connected when it is first asked")
+		wrap(b, strings.Join(padded, ", ")+": messages are padding of their sizes. What they say is passed within the process and shared, "+
+			"so memory lacks a part; a peer without a link is connected when it is first asked")
 	}
 }
 

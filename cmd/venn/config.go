@@ -54,7 +54,7 @@ func configCommand() *cli.Command {
 			},
 			{
 				Name: "set", Usage: "set a key, named section.key", ArgsUsage: "KEY VALUE",
-				Description: "VALUE is written as config show and config get print it; the elements of a list may also stand with commas between\n" +
+				Description: "VALUE is written as config show and config get print it. The elements of a list may also stand with commas between\n" +
 					"them, without brackets and quotes. Comments of your own in the file are not kept.",
 				Flags: []cli.Flag{jsonFlag("the key and the value that it has now as a JSON object")},
 				Action: func(_ context.Context, c *cli.Command) error {

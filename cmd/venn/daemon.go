@@ -21,7 +21,7 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "make a peer: a folder with its identity and its configuration",
-		Description: "In ~/.venn it is the one that listens to peers on port 4101; where another program has that, the daemon takes another\n" +
+		Description: "In ~/.venn it is the one that listens to peers on port 4101. Where another program has that, the daemon takes another\n" +
 			"port, the same each time, and says so. In other folders (--repo or VENN_PATH) the ports are free ones, chosen now and\n" +
 			"kept. So several peers run side by side.",
 		Flags: []cli.Flag{

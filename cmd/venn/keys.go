@@ -21,8 +21,8 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-const keyHelp = "A KEY is a CID, which stands for its multihash; or hex: and hexadecimal digits; or any other text, which stands for\n" +
-	"its bytes. - reads one KEY a line from standard input."
+const keyHelp = "A KEY is a CID, hex: and hexadecimal digits, or any other text. A CID stands for its multihash, a text for its\n" +
+	"bytes. - reads one KEY a line from standard input."
 
 func keysCommand() *cli.Command {
 	return &cli.Command{

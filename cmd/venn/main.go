@@ -73,10 +73,10 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		Name:  "venn",
 		Usage: "find out who holds what, among peers that share what they have",
 		Description: "A venn peer advertises a small summary of its collection. From the summaries of others it estimates how much\n" +
-			"they have in common, picks neighbours by that, and asks for a key only those who probably hold it.\n\n" +
+			"they have in common, and picks neighbours by that. It asks for a key only the peers that probably hold it.\n\n" +
 			"Begin with `venn testnet`: a network of 121 peers in one process, with a report of what they found.\n" +
 			"Run a peer of your own with `venn init` and `venn daemon`.\n\n" +
-			"`venn help TOPIC` tells more of: " + strings.Join(topicNames(), ", ") + ".",
+			"`venn help TOPIC` says more of: " + strings.Join(topicNames(), ", ") + ".",
 		EnableShellCompletion: true,
 		Writer:                stdout,
 		ErrWriter:             stderr,

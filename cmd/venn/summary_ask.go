@@ -19,8 +19,8 @@ func testCommand() *cli.Command {
 		Name:      "test",
 		Usage:     "tell which keys a summary may hold",
 		ArgsUsage: "FILE [KEYS]",
-		Description: "Reads keys, one a line, from a file or stdin, and prints those that the collection may hold: all that it does,\n" +
-			"and of others a share of the false-positive rate. Ends with exit code 0 also when none matches. With --json a\n" +
+		Description: "Reads keys, one a line, from a file or stdin, and prints those that the collection may hold. That is every key\n" +
+			"that it holds, and a share of the others: the false-positive rate. Ends with exit code 0 also when none matches. With --json a\n" +
 			"line is an object with the key; with --count there is one object, with how many were tested and matched.",
 		Flags: append(seedFlags(), &cli.BoolFlag{Name: "count", Usage: "print only how many were tested, and matched, as JSON"}),
 		Action: func(_ context.Context, c *cli.Command) error {

@@ -92,7 +92,7 @@ func applyCommand() *cli.Command {
 		Name:      "apply",
 		Usage:     "make the new summary of the old one and a delta",
 		ArgsUsage: "OLD DELTA",
-		Description: "What comes out is what the signer of OLD signed, part by part, or an error: a delta needs no trust.\n" +
+		Description: "The result is what the signer of OLD signed, part by part, or an error: a delta needs no trust.\n" +
 			"It may be shorter than the new summary was, if OLD had fewer parts.",
 		Flags:  []cli.Flag{outFlag()},
 		Action: runApply,

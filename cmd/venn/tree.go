@@ -417,7 +417,7 @@ func (g *giver) rest() (mark string, err error) {
 
 func pathCommand() *cli.Command {
 	return &cli.Command{
-		Name: "path", Usage: "print the files that have keys, of those that keys add --from dir has seen; the exit code is 3 if there is none for one", ArgsUsage: "KEY…|-",
+		Name: "path", Usage: "print the files that have keys, of those that keys add --from dir has seen; exit code 3 if a key has none", ArgsUsage: "KEY…|-",
 		Description: keyHelp + "\nFiles that have changed since are left out.",
 		Flags:       []cli.Flag{jsonFlag("a JSON object a line: key, path, size")},
 		Action: func(_ context.Context, c *cli.Command) error {

@@ -45,7 +45,7 @@ func Scenario() *cli.Command {
 	return &cli.Command{
 		Name:  "scenario",
 		Usage: "what networks go through: list, show, check and explain scenarios",
-		Description: "A scenario is a TOML file: collections, lines, latencies, queries, who comes and goes, and what happens at which time.\n" +
+		Description: "A scenario is a TOML file: collections, lines, latencies, queries, who comes and goes, and what happens when.\n" +
 			"It is the same for the simulator (venn experiment run FILE.toml) and for real hosts (venn testnet --scenario FILE.toml).\n" +
 			"`venn experiment scenario show partition` prints one to begin from.",
 		Commands: []*cli.Command{

@@ -19,10 +19,10 @@ import (
 var Strategy = strategy.Strategy{
 	Name:   "attenuated",
 	Source: "Rhea, Kubiatowicz, Probabilistic Location and Routing (INFOCOM 2002)",
-	Model: "arrays of 3 Bloom filters of one length: Params.BitsPerKey times the mean collection, by default 640, which is 10 bits " +
+	Model: "arrays of 3 Bloom filters of one length: Params.BitsPerKey times the mean collection. By default that is 640: 10 bits " +
 		"for each key of the 64 collections three hops away at 8 links a peer. A query goes to the neighbour with a match at the " +
-		"lowest level, to none twice; where nothing matches, to one by chance, in place of OceanStore's deterministic location; 64 " +
-		"hops at most, or what the budget allows. Changes are sent entropy-coded, every 2 s and as Params.Upkeep allows; a " +
+		"lowest level, to none twice. Where nothing matches, it goes to one by chance, in place of OceanStore's deterministic " +
+		"location. It has 64 hops at most, or what the budget allows. Changes are sent entropy-coded, every 2 s and as Params.Upkeep allows; a " +
 		"neighbour's filters hold what comes back over the link itself.",
 	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.BitsPerKey.By("640"), strategy.Budget.By("64 hops")},
 	Static:     true,

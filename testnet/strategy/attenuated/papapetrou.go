@@ -19,7 +19,7 @@ var Papapetrou = strategy.Strategy{
 	Source: "Papapetrou, Siberski, Nejdl, Cardinality estimation and dynamic length adaptation for Bloom filters (Distributed and " +
 		"Parallel Databases 28, 2010), section 6",
 	Model: "as attenuated, with levels of the same length, which block-partitioned filters share. Each filter is cut to as many " +
-		"blocks as fit, but to 3 at least, with which an eighth of the peers would match in vain. With each filter goes a record " +
+		"blocks as fit. Peers are left out until at least 3 fit, with which an eighth of the peers would match in vain. With each filter goes a record " +
 		"of 48 bytes, to reach its peer. Blocks are sent once, and other changes in 8 bytes a peer. A query goes to the peers " +
 		"whose filters match, those of lower levels and longer filters first, then from there on likewise.",
 	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.Budget.By("64 hops")},

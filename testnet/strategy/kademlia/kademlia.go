@@ -21,8 +21,8 @@ import (
 var Strategy = strategy.Strategy{
 	Name:   "kademlia",
 	Source: "Maymounkov, Mazières, Kademlia (IPTPS 2002), with the parameters of go-libp2p-kad-dht v0.42",
-	Model: model + " Keys are published in a sweep, region by region: lookups until all peers of a region of at least 20 are " +
-		"known, then each record to the 20 nearest.",
+	Model: model + " Keys are published in a sweep, region by region. Lookups go on until all peers of a region of at least 20 " +
+		"are known. Then each record goes to the 20 nearest.",
 	Connects:   true,
 	Parameters: []strategy.Parameter{strategy.Upkeep},
 	Open:       func(w strategy.World) (strategy.Factory, error) { return open(w, true) },
@@ -39,10 +39,11 @@ var Classic = strategy.Strategy{
 }
 
 const model = "k = 20, 10 requests under way in a lookup, which ends when the 3 nearest have answered and then asks all of the " +
-	"20 nearest. A peer that joins fills its table at once from who is online, in place of bootstrapping, and has connections to " +
-	"all in it; it learns others that ask it, forgets those it can't reach, and refreshes every bucket each 10 minutes. From 1 to " +
-	"10 s after joining it publishes all that it holds, and again every 22 hours. Who is named as a provider is asked whether it " +
-	"holds the key. A key that it takes in later is published at once; the record of one that it drops stays. Left out: expiry of records (48 h), signed addresses, values, NAT. Params.Upkeep delays publishing."
+	"20 nearest. A peer that joins fills its table at once from the peers online, in place of bootstrapping, and has connections to " +
+	"all in it. It learns others that ask it, forgets those it can't reach, and refreshes every bucket each 10 minutes. From 1 to " +
+	"10 s after joining it publishes all that it holds, and again every 22 hours. A peer named as a provider is asked whether it " +
+	"holds the key. A key that it takes in later is published at once; the record of one that it drops stays. Left out: expiry " +
+	"of records (48 h), signed addresses, values, NAT. Params.Upkeep delays publishing."
 
 const (
 	bucketSize  = 20

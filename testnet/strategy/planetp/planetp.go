@@ -22,12 +22,12 @@ var Strategy = strategy.Strategy{
 	Name: "planetp",
 	Source: "Cuenca-Acuna, Peery, Martin, Nguyen, PlanetP: Using Gossiping to Build Content Addressable Peer-to-Peer Information " +
 		"Sharing Communities (HPDC 2003)",
-	Model: "rumour mongering until two peers in a row know a rumour, anti-entropy every tenth round and when there is no rumour, " +
-		"the ten last rumours with every answer, rounds that grow from 1 s (30 s there, which no warm-up could wait for) to 60 s. " +
-		"Bloom filters of two hash functions in 50 KiB, as there, or of Params.BitsPerKey once compressed, sent at their entropy " +
-		"and only to who lacks them; anti-entropy compares hashes of directories first, which saves bytes. A peer that can't be " +
-		"reached is left out until it is heard of again. Params.Upkeep delays rounds and answers, half of Params.Budget is how " +
-		"many peers a query asks. Ranking by terms is left out: a key is one term.",
+	Model: "rumour mongering until two peers in a row know a rumour, with the ten last rumours in every answer. Anti-entropy " +
+		"comes every tenth round and when there is no rumour. Rounds grow from 1 s (30 s there, which no warm-up could wait for) " +
+		"to 60 s. Bloom filters have two hash functions in 50 KiB, as there, or Params.BitsPerKey once compressed. They are sent " +
+		"at their entropy, and only to peers that lack them. Anti-entropy compares hashes of directories first, which saves bytes. " +
+		"A peer that can't be reached is left out until it is heard of again. Params.Upkeep delays rounds and answers. A query " +
+		"asks half of Params.Budget peers. Ranking by terms is left out: a key is one term.",
 	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.BitsPerKey.By("filters of 50 KiB"), strategy.Budget},
 	Static:     true,
 	Open:       open,

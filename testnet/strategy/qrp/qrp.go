@@ -20,11 +20,11 @@ var Strategy = strategy.Strategy{
 	Name: "qrp",
 	Source: "Rohrs, Query Routing for the Gnutella Network (LimeWire 2002); Singla, Rohrs, Ultrapeers (2002); Fisk, Gnutella " +
 		"Dynamic Query Protocol (2003)",
-	Model: "one peer in ten is an ultrapeer, drawn by its number, which stands for election and host caches; leaves have three " +
-		"ultrapeers, ultrapeers about 32 of their kind and any number of leaves. Tables of 65,536 bits, or of Params.BitsPerKey " +
-		"times the mean collection, with one hash function, sent entropy-coded, and what changed at most every 10 s. A dynamic query: " +
-		"the leaves and ultrapeers whose tables match, then one ultrapeer after another with one more hop, every 2.4 s until one " +
-		"holder is found, or all have been asked. Holders tell the asker directly. Params.Upkeep delays tables.",
+	Model: "one peer in ten is an ultrapeer, drawn by its number, which stands for election and host caches. Leaves have three " +
+		"ultrapeers, ultrapeers about 32 of their kind and any number of leaves. Tables have 65,536 bits, or Params.BitsPerKey " +
+		"times the mean collection, with one hash function. They are sent entropy-coded, and changes at most every 10 s. A dynamic " +
+		"query goes to the leaves and ultrapeers whose tables match. Then it goes to one ultrapeer after another with one more " +
+		"hop, every 2.4 s, until one holder is found or all have been asked. Holders tell the asker directly. Params.Upkeep delays tables.",
 	Parameters: []strategy.Parameter{strategy.Upkeep, strategy.BitsPerKey.By("tables of 65,536 bits")},
 	Connects:   true,
 	Static:     true,

@@ -16,7 +16,7 @@ import (
 var Strategy = strategy.Strategy{
 	Name:   "random-walk",
 	Source: "Lv, Cao, Cohen, Li, Shenker, Search and Replication in Unstructured Peer-to-Peer Networks (ICS 2002)",
-	Model: "32 walkers; at every fourth step each checks with the asker whether to go on; a peer passes no walker of a query to a " +
+	Model: "32 walkers. At every fourth step each checks with the asker whether to go on. A peer passes no walker of a query to a " +
 		"neighbour twice while there is another. At most 1024 steps a walker, 128 when all holders are wanted, or what the budget " +
 		"allows. A holder tells the asker directly. No upkeep but the links themselves.",
 	Parameters: []strategy.Parameter{strategy.Budget.By("32 walkers of 1,024 steps, of 128 for all holders")},

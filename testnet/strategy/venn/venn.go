@@ -20,11 +20,11 @@ import (
 var Strategy = strategy.Strategy{
 	Name:   "venn",
 	Source: "venn's own cores, overlay.Overlay and routing.Router",
-	Model: "two bootstrap links, then links as the overlay chooses; a pubsub mesh of 6 to 12 links; every message as on the " +
-		"wire, audits and pubsub's subscriptions and changes of its mesh among them; pubsub has no other traffic of its own, as nothing is " +
-		"published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
+	Model: "two bootstrap links, then links as the overlay chooses, and a pubsub mesh of 6 to 12 links. Every message is as on the " +
+		"wire, audits and pubsub's subscriptions and changes of its mesh among them. Pubsub has no other traffic of its own, as nothing " +
+		"is published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
 		"later number each time, and then every half hour. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
-		"and once by a burst of 16 KiB; Params.BitsPerKey by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
+		"and once by a burst of 16 KiB. Params.BitsPerKey bounds them by their shape. Changes of its collection go out in tails, and after 2 minutes in " +
 		"the next epoch. A peer that leaves says goodbye to its links, unless it is killed.",
 	Parameters: []strategy.Parameter{strategy.Upkeep.By("a third of the line"), strategy.BitsPerKey.By("the default shape"), strategy.Budget.By("as package routing has it"), strategy.Origins.By("all that memory holds"), deny},
 	Connects:   true,
