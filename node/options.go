@@ -125,7 +125,7 @@ func WithEpochSpacing(d time.Duration) Option {
 
 // WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
 // others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
-// to dial. Five eighths may be neighbours, those included that chose this node. Those must be at least those that the
+// to dial. Five eighths may be neighbours, those included that chose this node. Those must be at least as many as the
 // node chooses itself: 13 connections or more with the default of WithNeighbours.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error { c.maxConnections = n; return nil }

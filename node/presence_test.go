@@ -105,8 +105,8 @@ func TestHiddenKey(t *testing.T) {
 	})
 }
 
-// TestChangesThatWait has a node add more keys than a tail takes, while it is too soon for a summary: those linked ask it,
-// for what they know of it is not all. It is tried again where the summary came before anybody had time to ask.
+// TestChangesThatWait has a node add more keys than a tail takes, while it is too soon for a summary. Its links ask it,
+// because they do not know all of its keys. It is tried again where the summary came before anybody had time to ask.
 func TestChangesThatWait(t *testing.T) {
 	nodes := meshOf(t, 2, 100, WithEpochSpacing(20*time.Second))
 	a, b := nodes[0], nodes[1]

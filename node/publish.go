@@ -72,7 +72,7 @@ func (p *publisher) changed(changes int) {
 	}
 }
 
-// waits says whether there are changes of which an epoch is to tell.
+// waits says whether there are changes for an epoch to carry.
 func (p *publisher) waits() bool { return p.building || p.schedule.Waiting() > 0 }
 
 // look begins a new epoch if it is time.

@@ -145,7 +145,7 @@ func (l *loop) burden(bytes, own, all float64) float64 {
 	return bytes * max(links/own, origins/all) / l.core.Overlay.LineOut()
 }
 
-// hides says whether the node holds keys, or has dropped some, of which neither a summary nor a tail tells.
+// hides says whether the node holds keys, or has dropped some, that neither a summary nor a tail shows.
 func (n *Node) hides() bool {
 	waiting, many := n.touched.waiting()
 	return n.cfg.private.Len() > 0 || n.changes.Load() > 0 || waiting > 0 || many || n.untold.Load()

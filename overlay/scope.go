@@ -300,9 +300,9 @@ func (o *Overlay) vouch() int {
 // Covers is the range for which this peer can vouch.
 func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
 
-// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen for
-// it come the others known there. They count for half a range, so they are asked for what those chosen leave over:
-// contacts that turn out deeper than they were said to be may all be of one half.
+// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
+// for it come the others known there. They count for half a range, so they are asked for what those chosen leave over.
+// Contacts that turn out deeper than they were said to be may all be of one half.
 func (o *Overlay) Contacts() []coverage.Contact {
 	out := o.scope.contacts.All()
 	if o.scope.depth == 0 {

@@ -181,8 +181,8 @@ func TestContactsCover(t *testing.T) {
 	}
 }
 
-// TestContactsReallyCover: what the contacts cover in truth, whatever others say of their depths, is nearly everybody. Those
-// chosen alone leave out 351 of these pairs.
+// TestContactsReallyCover: what the contacts cover in truth, whatever others say of their depths, is nearly everybody.
+// Those chosen alone leave out 351 of these pairs.
 func TestContactsReallyCover(t *testing.T) {
 	const n = 100
 	net := grown(t, n, 16, 10)

@@ -21,7 +21,7 @@
 //   - The share of an entry is the estimated part of our own collection that the peer holds.
 //   - Answers are what confirmations said about an entry's claims: hits and misses.
 //
-// It costs, per peer known, the prefixes held, the signed header and record, and about 900 bytes. Prefixes are decoded;
+// It costs, per peer known, the prefixes held, the signed header and record, and about 600 bytes. Prefixes are decoded;
 // their encoded parts are kept only while they are new. Looking for candidates costs what package index says.
 // [Directory.Step] looks at all entries only when something is due.
 package directory

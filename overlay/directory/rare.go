@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// rare is the half of an entry that is empty most of the time. Entries with an empty one share it. It is read through the
-// entry and written by [Entry.change] only.
+// rare is the half of an entry that is empty most of the time. Entries with an empty one share it. It is read through
+// the entry and written by [Entry.change] only.
 type rare struct {
 	by          event.PeerID    // the link that named the entry first, while it is pending
 	sibling     *Entry          // of the same peer under the other seed; nil: there is none

@@ -21,8 +21,8 @@ const (
 )
 
 const (
-	// Prefixes of more than largeKeys keys get fewRows. Of such prefixes memory holds few, so asking some of them in vain costs
-	// little, and a row takes 1.44 bits of each of their keys.
+	// Prefixes of more than largeKeys keys get fewRows. Memory holds few such prefixes, so asking some of them in vain
+	// costs little. A row takes 1.44 bits of each of their keys.
 	largeKeys = 8 << 10
 	fewRows   = 6
 )

@@ -156,8 +156,8 @@ func (x *Index) verify(t *testing.T) {
 	}
 }
 
-// TestCosts holds the bits a key and the prefixes asked in vain to what the documentation says: ten rows, and six of large
-// prefixes.
+// TestCosts holds the bits a key and the prefixes asked in vain to what the documentation says: ten rows, and six of
+// large prefixes.
 func TestCosts(t *testing.T) {
 	for _, c := range []struct {
 		peers, n            int

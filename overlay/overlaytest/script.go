@@ -44,7 +44,7 @@ import (
 //	    answer: all that P asked of Q since the last answer
 //	know P [Q …]                         what P holds of others
 //	neighbours P                         whom P keeps, and why
-//	sent P Q                             bytes sent from P to Q since the last look, and the link's budget for that time
+//	sent P Q                             bytes sent from P to Q since the last look, and the link's budget since
 type Script struct {
 	net     *Network
 	numbers map[overlay.PeerID]int // of all names, for their collections

@@ -78,7 +78,7 @@ func (s *Schedule) Changed(now time.Duration, changes int) {
 	s.changes += changes
 }
 
-// Waiting is how many changes no epoch has taken in, of those that no tail has told of.
+// Waiting is how many changes no epoch has taken in, among those that no tail has carried.
 func (s *Schedule) Waiting() int { return s.changes }
 
 // Moved notes that the node's addresses have changed, which go with an epoch.
