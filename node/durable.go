@@ -122,7 +122,7 @@ func (n *Node) savePeers() {
 	}
 }
 
-// saveKnown saves the peers known, if there are any: who is alone keeps those of better days.
+// saveKnown saves the peers known, if there are any. A node that is alone keeps those saved before.
 func (n *Node) saveKnown() {
 	if n.cfg.store == nil {
 		return

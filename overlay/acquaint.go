@@ -146,7 +146,7 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 }
 
 // linkedAlike are those of the similar that are linked and at least half as similar as the most similar one: asking
-// them costs no connection. Who was not asked for longest comes first: it has had the most time to learn of others.
+// them costs no connection. The peer not asked for longest comes first: it has had the most time to learn of others.
 func (o *Overlay) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
 		if 2*e.Share().Value >= similar[0].Share().Value && o.exchange.IsLinked(e.Peer()) {
@@ -613,8 +613,8 @@ const (
 	clearlyMore = 1.25
 	// leastAlike is the least overlap that is of interest: those with less have a few keys in common that many hold.
 	leastAlike = 1.0 / 64
-	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. By as many the size of
-	// the network is estimated.
+	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. The same number serves to
+	// estimate the size of the network.
 	nearKnown = 16
 	// maxAlike is the most similar ones that are reckoned with.
 	maxAlike = event.MaxKnown * 3 / 4

@@ -12,7 +12,7 @@ import (
 // knows well is its sharp range. It asks others about the rest, whom it knows by their first parts.
 
 const (
-	// focusFill is the time within which the line is to carry what is of use of the focus.
+	// focusFill is the time in which the line should carry what is useful of the focus.
 	focusFill = 45 * time.Second
 	// usefulBits is how many bits a key make a summary useful: about one false match in a hundred then.
 	usefulBits = 8

@@ -11,10 +11,10 @@ import (
 )
 
 // In a large network hardly anybody whom a peer comes to know is like it, and gossip about the similar finds no
-// beginning. So peers with keys in common meet. The least hash of a collection's keys names a place: two collections have
-// the same with the probability of their resemblance (min-wise hashing: Broder 1997). A peer that lacks its like looks up
-// who stands nearest to that place, by asking peers ever nearer to it. Whoever is asked remembers the asker for a while,
-// and passes on the summaries of earlier visitors that are like it.
+// beginning. So peers with keys in common meet. The least hash of a collection's keys names a place: two collections
+// have the same with the probability of their resemblance (min-wise hashing: Broder 1997). A peer that lacks its like
+// looks up who stands nearest to that place, by asking peers ever nearer to it. Whoever is asked remembers the asker
+// for a while, and passes on the summaries of earlier visitors that are like it.
 
 // meeting is the state of that: the lookup under way, and the visitors of this peer.
 type meeting struct {
@@ -39,9 +39,11 @@ type visitor struct {
 }
 
 const (
-	// fewAlike is below how many similar peers a peer looks for more at a meeting place: from so many on gossip is faster.
+	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
+	// gossip is faster.
 	fewAlike = 8
-	// mostLookups is how many lookups a peer makes at most, and meetAgain the time between two: the first to come meet nobody.
+	// mostLookups is how many lookups a peer makes at most, and meetAgain the time between two: the first to come meet
+	// nobody.
 	mostLookups = 6
 	meetAgain   = 5 * time.Second
 	// mostHops is how many peers are asked in one lookup.

@@ -37,8 +37,8 @@ func visit(t *testing.T, o *Overlay, now time.Duration, from PeerID, fps []summa
 	return Names{}
 }
 
-// TestVisitorsMeet: a peer that asks at a meeting place hears of an earlier visitor that is like it, though the peer
-// that is asked does not keep that one, and of no other; after a while of none.
+// TestVisitorsMeet: a peer that asks at a meeting place hears of an earlier visitor that is like it, and of no other.
+// The peer asked need not keep that visitor. After a while it names none.
 func TestVisitorsMeet(t *testing.T) {
 	o := acquainted(t, 1)
 	const place = 1 << 60

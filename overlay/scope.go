@@ -66,8 +66,8 @@ const (
 	fewKnown      = 4
 	unknownMemory = 2400
 	unknownWire   = 1600
-	// freshWithin is the time within which the line must be able to carry the first parts of all origins of the range. They
-	// come again about every half-hour, when an unchanged summary is published anew.
+	// freshWithin is the time within which the line must be able to carry the first parts of all origins of the range.
+	// They come again about every half-hour, when an unchanged summary is published again.
 	freshWithin = 10 * time.Minute
 )
 
@@ -117,9 +117,9 @@ func (s *scope) notes(p coverage.Place, signed bool) {
 	s.changed = true
 }
 
-// means is what there is for the own range: memory, a number of origins, and a line that carries the first parts of all
-// again and again. What it carries of the further parts does not count. In a network small enough a peer on a slow line
-// knows everybody a little, and asks those who know more, or has a focus (see focus.go).
+// means is what there is for the own range: memory, a number of origins, and a line that repeatedly carries the first
+// parts of all. What it carries of the further parts does not count. In a network small enough a peer on a slow line
+// knows everybody a little. It asks those who know more, or has a focus (see focus.go).
 func (o *Overlay) means() coverage.Means {
 	memory, wire, n := o.directory.Average()
 	if n < fewKnown {
@@ -258,7 +258,7 @@ func (o *Overlay) addContact(r Record, depth int) bool {
 	})
 }
 
-// keepToRoom forgets the entries that there is no room for. Who they were is remembered as far as it is of use.
+// keepToRoom forgets the entries that there is no room for. The peers are remembered as far as they are of use.
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
 		if e.Held() != nil {

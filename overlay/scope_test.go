@@ -62,9 +62,9 @@ func spread(net *overlaytest.Network) (least, median, p99 int) {
 	return holders[0], holders[len(holders)/2], holders[len(holders)*99/100]
 }
 
-// TestNobodyIsKeptForHavingComeFirst: of 300 peers that join one after the other and keep 20 origins each, none is in many more
-// directories than others, and none in hardly any. So it is with 15 interests, and where nobody is like another. Where all are
-// exactly as alike, nobody is fetched for being more so, and those met first stay among the similar.
+// TestNobodyIsKeptForHavingComeFirst: 300 peers join one after the other and keep 20 origins each. None is in many more
+// directories than others, and none in hardly any. So it is with 15 interests, and where nobody is like another. Where
+// all are exactly as alike, nobody is fetched for being more so, and those met first stay among the similar.
 func TestNobodyIsKeptForHavingComeFirst(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two networks of 300 peers")
@@ -136,8 +136,9 @@ func TestKeptByRule(t *testing.T) {
 	}
 }
 
-// TestDepthFollowsTheLine: of two newcomers with memory for everybody, the one on a fast line covers the whole network. The other's
-// line does not carry the first parts of all summaries in ten minutes: it covers a range, and has contacts for the rest.
+// TestDepthFollowsTheLine: of two newcomers with memory for everybody, the one on a fast line covers the whole network.
+// The other's line does not carry the first parts of all summaries in ten minutes: it covers a range, and has contacts
+// for the rest.
 func TestDepthFollowsTheLine(t *testing.T) {
 	const n, slow = 120, 2000 // bit/s: 83 bytes of summaries a second, 50 kB in ten minutes
 	configs := make([]overlay.Config, n+2)

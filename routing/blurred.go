@@ -9,8 +9,8 @@ import (
 
 // A directory is blurred where it is poor and nobody linked knows clearly more: no line carries much of everybody's
 // summary. Each peer knows a range around its own place well then. A query confirms the peers that its own directory is
-// sure of, and those in its own range that match. About the rest it asks one peer of each range, as it asks contacts.
-// Who matches here and is not named by the peer that was asked about its range is not asked (All), or last (Any).
+// sure of, and those in its own range that match. About the rest it asks one peer of each range, as it asks contacts. A
+// peer that matches here, but is not named by the peer asked about its range, is not asked (All), or last (Any).
 
 // blur says whether a query is to go by what others know well of a range each.
 func (r *Router) blur(q *flight) bool {

@@ -160,7 +160,7 @@ func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
 	r.rank(q)
 }
 
-// fewNames are as many of a child's names as are taken from it: what is wanted, and some that may prove wrong.
+// fewNames takes only some of a child's names: what is wanted, and some that may prove wrong.
 func (q *flight) fewNames(c *child, records []overlay.Record) []overlay.Record {
 	n := MaxNames(q.Mode)
 	if q.Mode == Any {

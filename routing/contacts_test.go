@@ -61,8 +61,8 @@ func TestContactsFind(t *testing.T) {
 	}
 }
 
-// TestBudgetForContacts: a query without a budget of its own may spend more once it asks contacts, and one with a budget
-// keeps to it.
+// TestBudgetForContacts: a query without a budget of its own may spend more once it asks contacts, and one with a
+// budget keeps to it.
 func TestBudgetForContacts(t *testing.T) {
 	for _, c := range []struct{ contacts, own, most int }{{0, 0, 4}, {14, 0, 18}, {14, 4, 4}} {
 		net, nodes := ranged(t, 64, 3, routing.Config{BudgetAny: 4, BudgetContacts: c.contacts})

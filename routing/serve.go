@@ -103,8 +103,8 @@ func (r *Router) admit(in Asked) bool {
 	return true
 }
 
-// nameOf is what a search is remembered by, to know a repeat. Who sends it is part of it, which nobody else can choose:
-// no peer can spend the name of another's query before that comes.
+// nameOf is what a search is remembered by, to know a repeat. The sender is part of it, which nobody else can choose.
+// So no peer can spend the name of another's query before that comes.
 func (r *Router) nameOf(in Asked) sighting {
 	if r.cfg.Undefended.Has(defence.Sender) {
 		in.From = ""

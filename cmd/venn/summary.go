@@ -68,7 +68,7 @@ func seedFlags() []cli.Flag {
 	}
 }
 
-// arguments are what the command was given besides flags: as many as names; those in brackets may be missing.
+// arguments returns the arguments besides flags, one for each name; those in brackets may be missing.
 func arguments(c *cli.Command, names ...string) ([]string, error) {
 	args := c.Args().Slice()
 	least := 0

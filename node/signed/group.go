@@ -12,7 +12,7 @@ import (
 
 // AddressGroup is the network that a peer says it is in. That is the /24 of its first public IPv4 address, or the /48
 // of its first public IPv6 address. It is "" for a peer without a public address, as in private networks. The record
-// has been verified. Who names another's addresses cannot be reached at them, and then soon ranks last.
+// has been verified. A peer that names another's addresses cannot be reached at them, and then soon ranks last.
 func AddressGroup(r overlay.Record) string {
 	e, err := record.UnmarshalEnvelope(r.Envelope)
 	if err != nil {

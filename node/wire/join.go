@@ -86,8 +86,8 @@ func JoinFits(keys [][]byte) int {
 	return len(keys)
 }
 
-// AppendJoinPiece appends the piece, whose Filter must have at most MaxPieceData bytes, and whose keys must be as many
-// as JoinFits says.
+// AppendJoinPiece appends the piece. Its Filter must have at most MaxPieceData bytes, and its keys at most the number
+// that JoinFits returns.
 func AppendJoinPiece(b []byte, p JoinPiece) []byte {
 	b = appendUint(b, 1, uint64(p.Size.Keys))
 	b = appendUint(b, 2, uint64(p.Size.Bytes))

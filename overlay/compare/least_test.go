@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLeast: two collections have the same least hash as often as they resemble each other, by either hash, and a
-// sample that was not decoded has the same.
+// TestLeast: two collections have the same least hash as often as they resemble each other, by either hash. A sample
+// that was not decoded has the same.
 func TestLeast(t *testing.T) {
 	const trials, n = 600, 200
 	for _, shared := range []int{0, 40, 100, 200} {
@@ -35,8 +35,8 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestLeastOfOtherSizes: a collection and one twice as large that holds it have the same least hash by one of the two
-// hashes at least in half of all trials.
+// TestLeastOfOtherSizes: a collection and one twice as large that holds it have the same least hash, by one of the two,
+// in half of all trials at least.
 func TestLeastOfOtherSizes(t *testing.T) {
 	const trials = 100
 	for _, n := range []int{30, 50, 75, 100, 150, 200, 300, 500} {

@@ -34,9 +34,9 @@ const (
 	MaxBits = 10
 	// MaxContacts is the most contacts that a table holds.
 	MaxContacts = ContactsEach << MaxBits
-	// deniedMost is how often a contact may deny what is there, and one time more for every deniedOf times that it was
-	// right. Then it is asked no more, and kept until a better one comes, so that it does not come back with a clean
-	// record.
+	// deniedMost is how often a contact may deny a holder that is there. For every deniedOf times that it was right, it
+	// may do so once more. Then it is asked no more, and kept until a better one comes, so that it does not come back
+	// with a clean record.
 	deniedMost = 2
 	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.

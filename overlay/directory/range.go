@@ -140,8 +140,8 @@ func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) b
 	return true
 }
 
-// Average returns the mean bytes, in memory and on the wire, of an origin with at least a part held, if only the first
-// part of its summary stays. More is dropped before an origin is. n is how many there are.
+// Average returns the mean bytes, in memory and on the wire, of an origin with at least a part held. It counts as if
+// only the first part of its summary stays. More is dropped before an origin is. n is how many there are.
 func (d *Directory) Average() (memory, wire float64, n int) {
 	for _, e := range d.Others() {
 		if e != nil && e.cur != nil {

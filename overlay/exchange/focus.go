@@ -22,10 +22,10 @@ const (
 // focus is the range that the line is for first.
 type focus struct {
 	places coverage.Range // everybody: there is none
-	whole  bool           // what is of use of it is held
+	whole  bool           // what is useful of it is held
 }
 
-// SetFocus says which places the line is for first, and whether what is of use of them is held. At first it is for all
+// SetFocus says which places the line is for first, and whether what is useful of them is held. At first it is for all
 // alike.
 func (x *Exchange) SetFocus(places coverage.Range, whole bool) {
 	if f := (focus{places, whole}); f != x.focus {

@@ -71,8 +71,8 @@ func (x *Exchange) restarted(l *link) {
 	l.queue = l.queue[:0]
 }
 
-// Newcomer says whether a peer knows far fewer peers than the number given: it is sent records of some. Who covers a
-// part of the network has looked for those near it, and knows as few as it wants.
+// Newcomer says whether a peer knows far fewer peers than the number given: it is sent records of some. A peer that
+// covers a part of the network has looked for those near it, and knows only the few that it wants.
 func (x *Exchange) Newcomer(p event.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {

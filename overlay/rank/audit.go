@@ -17,9 +17,9 @@ type Audit struct {
 	Expected  float64 // in (0, 1)
 }
 
-// Refuted says that an honest peer would confirm so few with a probability below [Doubt]: the lower tail of the
-// binomial distribution. A peer is no neighbour by overlap while it is refuted, whatever it claims. O(Confirmed), so
-// the caller bounds the counts.
+// Refuted reports that an honest peer would confirm no more than this with a probability below [Doubt]: the lower tail
+// of the binomial distribution. A peer is no neighbour by overlap while it is refuted, whatever it claims.
+// O(Confirmed), so the caller bounds the counts.
 func (a Audit) Refuted() bool {
 	if a.Confirmed >= a.Asked || float64(a.Confirmed) >= a.Expected*float64(a.Asked) {
 		return false

@@ -16,7 +16,8 @@
 // challenger's low bound is then above the incumbent's high bound. With intervals at 95 % that keeps two peers of equal
 // worth from replacing each other for ever. A claim is only worth what confirmations say of it ([Audit]).
 //
-// All rules cost one pass over the candidates, and for each that is among the best so far one over the slots.
+// All rules cost one pass over the candidates. Each candidate that is among the best so far costs one pass over the
+// slots.
 package rank
 
 import (

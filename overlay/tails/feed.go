@@ -22,7 +22,7 @@ const (
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
 	// disbelief is how long a link that has not brought what it said to hold is not asked for that origin. For a first
-	// failure it is briefDisbelief, for a message may have been lost.
+	// failure it is briefDisbelief, because a message may have been lost.
 	disbelief      = time.Minute
 	briefDisbelief = 2 * time.Second
 )
@@ -146,8 +146,8 @@ func (m *Machine) forgive(o *origin) {
 	delete(m.lagging, o.tag)
 }
 
-// hurry looks for feeders that are too late. Who tells of more is to feed instead; if it does not bring it either, it
-// is not believed for a while.
+// hurry looks for feeders that are too late. A link that says it holds more is to feed instead. If it does not bring it
+// either, it is not believed for a while.
 func (m *Machine) hurry() {
 	if len(m.lagging) == 0 {
 		return

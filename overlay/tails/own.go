@@ -27,8 +27,8 @@ func (m *Machine) Bears(changes int) bool {
 		len(m.own.chain) < maxSegments-1
 }
 
-// changed makes the tail to the next state of our own. It covers as many states as fit of those that its number asks
-// for. When it cannot be made, tails of this epoch bear no more.
+// changed makes the tail to the next state of our own. It covers as many of the states that its number asks for as fit.
+// When it cannot be made, tails of this epoch bear no more.
 func (m *Machine) changed(in Changed) {
 	if !m.Bears(len(in.Added)+len(in.Removed)) || len(in.Added)+len(in.Removed) == 0 {
 		return

@@ -47,8 +47,8 @@ func (m *Machine) pass(o *origin) {
 	m.emit(Doubt{o.peer})
 }
 
-// hear takes in that a link cannot reach an origin. Who is linked with it knows better. It is not passed on: it may be
-// a lie.
+// hear takes in that a link cannot reach an origin. A peer that is linked with it knows better. It is not passed on: it
+// may be a lie.
 func (m *Machine) hear(l *link, o *origin) {
 	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+doubtEvery {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// manyPeers is how many peers are looked at every second of virtual time. Of n times as many, the looks are n seconds
-// apart: that bounds the recording, which grows with peers and looks.
+// manyPeers is how many peers are looked at every second of virtual time. With n times that number, the looks are n
+// seconds apart. That bounds the recording, which grows with peers and looks.
 const manyPeers = 500
 
 // Simulation records a simulated network of venn's peers. A look at it writes what has changed since the last one;
@@ -34,7 +34,7 @@ func NewSimulation(w io.Writer, program string) (*Simulation, error) {
 	return &Simulation{out: out}, err
 }
 
-// Look records what is to be seen at a time, if that is due. The last look, at the end, is always due.
+// Look records the state at a time, if a look is due. The last look, at the end, is always due.
 func (r *Simulation) Look(s *sim.Sim, now, end time.Duration) error {
 	n := s.Data().Peers()
 	if !r.begun {

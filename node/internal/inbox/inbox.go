@@ -119,7 +119,7 @@ type Request struct {
 // maxRequests is how many may wait.
 const maxRequests = 64
 
-// OfferRequest hands over a request and says whether there was room for it. As with partials, a peer may have as many
+// OfferRequest hands over a request and says whether there was room for it. As with partials, a peer may have as much
 // waiting as is free for all.
 func (b *Inbox) OfferRequest(from peer.ID, what any) bool {
 	b.mu.Lock()
