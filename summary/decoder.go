@@ -12,11 +12,11 @@ import (
 type decoder struct {
 	plan  *Plan
 	tries []*trie.Block
-	block int         // being extended; its trie is the decoder's own
-	open  [][]uint64  // nodes of ranges being extended, nil where the trie's set holds
-	steps []*step     // that brought them
-	spare [2][]uint64 // memory for nodes
-	flags [2][]uint64 // memory for flags
+	block int                     // being extended; its trie is the decoder's own
+	open  [][]uint64              // nodes of ranges being extended, nil where the trie's set holds
+	steps []*step                 // that brought them
+	spare [bitcode.Lanes][]uint64 // memory for nodes
+	flags [bitcode.Lanes][]uint64 // memory for flags
 }
 
 // decode extends the tries by parts from number first on.
@@ -29,7 +29,7 @@ func (d *decoder) decode(first int, parts [][]byte) error {
 			d.close()
 			d.begin(s.block)
 		}
-		some := parts[:min(2, s.first+s.parts-k, len(parts))] // of one step
+		some := parts[:min(bitcode.Lanes, s.first+s.parts-k, len(parts))] // of one step
 		if err := d.parts(s, k, some); err != nil {
 			return err
 		}
@@ -71,17 +71,24 @@ type opening struct {
 	nodes      []uint64
 }
 
-// parts decodes one part of step s or two, from number k on.
+// parts decodes up to bitcode.Lanes parts of step s, from number k on.
 func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 	t := d.tries[d.block]
-	var opened [2]opening
+	var opened [bitcode.Lanes]opening
 	some := opened[:len(parts)]
 	for i := range some {
-		if err := d.start(&some[i], s, k+i, parts[i]); err != nil {
-			return fmt.Errorf("%w (part %d)", err, k+i)
+		d.start(&some[i], s, k+i, parts[i])
+	}
+	level := max(s.from, int(t.Start))
+	if s.sample {
+		level = s.to
+	}
+	if s.sample || s.from < level {
+		if err := d.arrays(some, level); err != nil {
+			return err
 		}
 	}
-	for level := max(s.from, int(t.Start)); level < s.to && !s.sample; level++ {
+	for ; level < s.to; level++ {
 		if err := d.descend(some, level+1); err != nil {
 			return err
 		}
@@ -101,27 +108,20 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 	return nil
 }
 
-// start finds the nodes that part k of step s descends from.
-func (d *decoder) start(o *opening, s *step, k int, src []byte) (err error) {
+// start opens part k of step s, with the nodes that it descends from if there are any.
+func (d *decoder) start(o *opening, s *step, k int, src []byte) {
 	o.number, o.src = k, src
 	o.begin, o.end = d.plan.cells(s, k)
-	start := int(d.tries[d.block].Start)
-	switch {
-	case s.sample:
-		o.nodes, o.src, err = d.array(src, o.begin, o.end, s.to)
-	case s.from < start:
-		o.nodes, o.src, err = d.array(src, o.begin, o.end, start)
-	default:
+	if !s.sample && s.from >= int(d.tries[d.block].Start) {
 		o.nodes = d.nodes(s, o.begin, o.end)
 	}
-	return err
 }
 
-// descend takes one part or two of one step down to a level.
+// descend takes up to bitcode.Lanes parts of one step down to a level.
 func (d *decoder) descend(some []opening, level int) error {
-	var codes [2]descent
-	var used [2]int
-	var low [2]int
+	var codes [bitcode.Lanes]descent
+	var arrays [bitcode.Lanes]bitcode.Array
+	var low [bitcode.Lanes]int
 	for i := range some {
 		o := &some[i]
 		fewest, most := d.plan.limits(d.block, o.begin, o.end, level)
@@ -131,16 +131,11 @@ func (d *decoder) descend(some []opening, level int) error {
 			return fmt.Errorf("%w (part %d)", err, o.number)
 		}
 		d.flags[i] = codes[i].flags
+		arrays[i] = codes[i].array()
 	}
-	var err error
-	if len(some) == 2 {
-		used, err = bitcode.DecodeTwo(codes[0].array(), codes[1].array())
-	} else {
-		a := codes[0].array()
-		used[0], err = bitcode.DecodeBits(a.Words, a.Src, a.N, a.Ones)
-	}
+	used, err := bitcode.DecodeSeveral(arrays[:len(some)])
 	if err != nil {
-		return fmt.Errorf("summary: flags: %w: %w (part %d or the next)", ErrMalformed, err, some[0].number)
+		return fmt.Errorf("summary: flags: %w: %w (parts %d to %d)", ErrMalformed, err, some[0].number, some[len(some)-1].number)
 	}
 	for i := range some {
 		o := &some[i]
@@ -156,15 +151,31 @@ func (d *decoder) descend(some []opening, level int) error {
 	return nil
 }
 
-// array decodes all nodes of some cells at a level.
-func (d *decoder) array(b []byte, begin, end, level int) (nodes []uint64, rest []byte, err error) {
-	low, high := d.plan.limits(d.block, begin, end, level)
+// arrays decodes all nodes of up to bitcode.Lanes parts at a level.
+func (d *decoder) arrays(some []opening, level int) error {
+	var codes [bitcode.Lanes]bitcode.Array
 	depth := level - int(d.plan.blocks[d.block].start)
-	nodes, rest, err = decodeArray(b, uint64(begin)<<depth, (end-begin)<<depth, high)
-	if err == nil && len(nodes) < low {
-		err = fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", len(nodes), level, low, high, ErrMalformed)
+	for i := range some {
+		o := &some[i]
+		low, high := d.plan.limits(d.block, o.begin, o.end, level)
+		var err error
+		codes[i], err = readArray(o.src, (o.end-o.begin)<<depth, high)
+		if ones := codes[i].Ones; err == nil && ones < low {
+			err = fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", ones, level, low, high, ErrMalformed)
+		}
+		if err != nil {
+			return fmt.Errorf("%w (part %d)", err, o.number)
+		}
 	}
-	return nodes, rest, err
+	used, err := bitcode.DecodeSeveral(codes[:len(some)])
+	if err != nil {
+		return fmt.Errorf("summary: array: %w: %w (parts %d to %d)", ErrMalformed, err, some[0].number, some[len(some)-1].number)
+	}
+	for i := range some {
+		o := &some[i]
+		o.nodes, o.src = nodesOf(codes[i], uint64(o.begin)<<depth), codes[i].Src[used[i]:]
+	}
+	return nil
 }
 
 // nodes are those of a range at the level that step s starts from.

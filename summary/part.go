@@ -20,24 +20,24 @@ func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 	return bitcode.AppendBits(dst, words, n, len(nodes))
 }
 
-// decodeArray is the inverse of appendArray. At most limit nodes.
-func decodeArray(src []byte, base uint64, n, limit int) (nodes []uint64, rest []byte, err error) {
+// readArray begins to read what appendArray wrote: an array of n bits with at most limit ones.
+func readArray(src []byte, n, limit int) (bitcode.Array, error) {
 	ones, src, err := decodeCount(src, min(n, limit))
 	if err != nil {
-		return nil, nil, err
+		return bitcode.Array{}, err
 	}
-	words := make([]uint64, (n+63)/64)
-	used, err := bitcode.DecodeBits(words, src, n, ones)
-	if err != nil {
-		return nil, nil, fmt.Errorf("summary: array: %w: %w", ErrMalformed, err)
-	}
-	nodes = make([]uint64, 0, ones)
-	for i, w := range words {
+	return bitcode.Array{Words: make([]uint64, (n+63)/64), Src: src, N: n, Ones: ones}, nil
+}
+
+// nodesOf are the nodes of a decoded array, whose first bit stands for base.
+func nodesOf(a bitcode.Array, base uint64) []uint64 {
+	nodes := make([]uint64, 0, a.Ones)
+	for i, w := range a.Words {
 		for ; w != 0; w &= w - 1 {
 			nodes = append(nodes, base+uint64(i*64+bits.TrailingZeros64(w)))
 		}
 	}
-	return nodes, src[used:], nil
+	return nodes
 }
 
 // appendDescent appends how the parents of nodes become nodes: how many parents have both children, which ones, and
@@ -76,7 +76,7 @@ func ascend(nodes, flags, sides []uint64) (count int) {
 	return count
 }
 
-// descent is the code of one level on its way into nodes. The bits are decoded in between, of two codes at a time.
+// descent is the code of one level on its way into nodes. The bits are decoded in between, of several codes at a time.
 type descent struct {
 	parents []uint64
 	src     []byte // from the flags on
@@ -113,7 +113,11 @@ func (d *descent) children(memory []uint64, used int) (nodes []uint64, rest []by
 	}
 	count := len(d.parents) + d.both
 	nodes = slices.Grow(memory[:0], count+1)[:count+1]
-	descend(nodes, d.parents, d.flags, src[:size])
+	if 16*d.both > len(d.parents) {
+		descend(nodes, d.parents, d.flags, src[:size])
+	} else {
+		descendSingles(nodes, d.parents, d.flags, src[:size])
+	}
 	return nodes[:count], src[size:], nil
 }
 
@@ -135,6 +139,35 @@ func descend(nodes, parents, flags []uint64, sides []byte) {
 			at += 1 + int(both)
 		}
 		bit += 2*len(some) - (at - first)
+	}
+}
+
+// descendSingles is descend for parents of whom few have both children: it takes those between two such at a time.
+func descendSingles(nodes, parents, flags []uint64, sides []byte) {
+	at, bit := 0, 0
+	for i := 0; i < len(parents); i += 32 {
+		two := uint32(flags[i/64] >> (i % 64))
+		side := sidesFrom(sides, bit)
+		some := parents[i:min(i+32, len(parents))]
+		for len(some) > 0 {
+			singles := some[:min(bits.TrailingZeros32(two), len(some))]
+			children := nodes[at:]
+			children = children[:len(singles)]
+			for k, v := range singles {
+				children[k] = 2*v + side>>(k%64)&1
+			}
+			side >>= len(singles)
+			at += len(singles)
+			bit += len(singles)
+			if len(singles) == len(some) {
+				break
+			}
+			v := some[len(singles)]
+			nodes[at], nodes[at+1] = 2*v, 2*v+1
+			at += 2
+			two >>= len(singles) + 1
+			some = some[len(singles)+1:]
+		}
 	}
 }
 

@@ -59,15 +59,21 @@ func BenchmarkPredictedBytes(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeTwo decodes pairs of arrays that have the exact code. Its time is that of both.
-func BenchmarkDecodeTwo(b *testing.B) {
-	const n, ones = 16_000, 1600
-	words, more := randomBits(n, ones), randomBits(n, ones)
-	first := Array{words, AppendBits(nil, words, n, ones), n, ones}
-	second := Array{more, AppendBits(nil, more, n, ones), n, ones}
-	for b.Loop() {
-		if _, err := DecodeTwo(first, second); err != nil {
-			b.Fatal(err)
+// BenchmarkDecodeSeveral decodes arrays that have the exact code, four at a time. Its time is that of all.
+func BenchmarkDecodeSeveral(b *testing.B) {
+	const n = 16_000
+	for _, ones := range []int{16, 160, 800, 1600} {
+		var arrays [Lanes]Array
+		for i := range arrays {
+			words := randomBits(n, ones)
+			arrays[i] = Array{words, AppendBits(nil, words, n, ones), n, ones}
 		}
+		b.Run(fmt.Sprint(ones), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := DecodeSeveral(arrays[:]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

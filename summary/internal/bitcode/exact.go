@@ -25,21 +25,41 @@ func (v interval) ones(one, total int) uint64 {
 
 // few is ones for a total of at most exactMax, at least 2.
 func (v interval) few(one, total int) uint64 {
-	r := &reciprocals[total]
-	q, low := bits.Mul64(v.width, r.high)
-	high, _ := bits.Mul64(v.width, r.low)
-	_, carry := bits.Add64(low, high, 0)
-	return (q + carry) * uint64(one)
+	return reciprocals[total].of(v.width, floorLog2(total)) * uint64(one)
 }
 
-// reciprocal is 2^128/b, rounded up or one more: the top of a product with a number below 2^64 is the quotient, exactly.
-type reciprocal struct{ high, low uint64 }
+// floorLog2 is the binary logarithm of x, rounded down.
+func floorLog2(x int) int { return bits.Len(uint(x)) - 1 }
+
+// reciprocal divides any number below 2^64 by a fixed one, b, with one multiplication. The quotient is
+// (x·mul + add) / (2^64·2^s), rounded down, with s = log2(b). mul is 2^64·2^s/b. Rounded up, that is exact for all x if
+// mul·b is too high by at most 2^s, and add is 0. Else mul is rounded down, and add is mul (Robison, "N-bit unsigned
+// division via N-bit multiply-add", 2005).
+type reciprocal struct{ mul, add uint64 }
+
+func newReciprocal(b int) reciprocal {
+	s := floorLog2(b)
+	if b == 1<<s {
+		return reciprocal{^uint64(0), ^uint64(0)}
+	}
+	down, rest := bits.Div64(1<<s, 0, uint64(b))
+	if uint64(b)-rest <= 1<<s {
+		return reciprocal{down + 1, 0}
+	}
+	return reciprocal{down, down}
+}
+
+// of is the quotient of x; s is log2(b).
+func (r *reciprocal) of(x uint64, s int) uint64 {
+	high, low := bits.Mul64(x, r.mul)
+	_, carry := bits.Add64(low, r.add, 0)
+	high, _ = bits.Add64(high, 0, carry)
+	return high >> (s & 63)
+}
 
 var reciprocals = func() (r [exactMax + 1]reciprocal) {
-	for b := uint64(2); b < uint64(len(r)); b++ {
-		high, rest := bits.Div64(1, 0, b)
-		low, _ := bits.Div64(rest, 0, b)
-		r[b] = reciprocal{high, low + 1}
+	for b := 1; b < len(r); b++ {
+		r[b] = newReciprocal(b)
 	}
 	return r
 }()

@@ -8,7 +8,8 @@ import (
 
 // The decoder keeps the width of the interval, and how far the code value lies above low. Low itself is needed at the
 // end only: there it is the code value less that distance. Each bit needs the one before, so the processor mostly
-// waits. DecodeTwo fills the wait with another array.
+// waits. DecodeSeveral fills the wait with other arrays. Where ones are rare, the decoder works out the interval after
+// several bits as if all were zeros. If the code value agrees, they are; else it takes them one by one.
 
 // exactDecoder is an exact code on its way into bits.
 type exactDecoder struct {
@@ -50,19 +51,71 @@ func startExact(words []uint64, src []byte, n, ones int) (d exactDecoder, err er
 
 // run decodes until only equal bits are left.
 func (d *exactDecoder) run() {
+	for n := d.chunk(); d.room(n); {
+		r, shift := d.reciprocals(n)
+		if shift < 0 {
+			d.step(n)
+			continue
+		}
+		width, one := d.width, uint64(d.ones)
+		for i := len(r) - 1; i >= 0; i-- {
+			width -= r[i].of(width, shift) * one
+		}
+		d.skip(n, width)
+	}
 	for !d.finished {
-		d.step()
+		d.step(64)
 	}
 }
 
-// step decodes the bits of a word, or what is left of one.
-func (d *exactDecoder) step() {
+// chunk is how many bits are best taken for zeros at a time, a power of two from 8 to 64; 0 where ones are not rare. For
+// a share p of ones it is about the root of 1/p: with more, too many chunks have a one.
+func (d *exactDecoder) chunk() int {
+	left := d.n - d.at
+	if d.finished || left > exactMax || 40*d.ones > left {
+		return 0
+	}
+	n := 8
+	for n < 64 && 4*n*n*d.ones <= left {
+		n *= 2
+	}
+	return n
+}
+
+// room reports whether n bits, if there are any and all are zeros, leave the decoder unfinished.
+func (d *exactDecoder) room(n int) bool {
+	return n > 0 && !d.finished && d.n-d.at-d.ones > n
+}
+
+// reciprocals are those of the numbers of bits left before each of the next n bits, last one first, and the logarithm
+// that they have in common; -1 if they have not.
+func (d *exactDecoder) reciprocals(n int) (r []reciprocal, shift int) {
+	left := d.n - d.at
+	r, shift = reciprocals[left-n+1:left+1], floorLog2(left)
+	if floorLog2(left-n+1) != shift {
+		shift = -1
+	}
+	return r, shift
+}
+
+// skip passes n bits if all are zeros, which leaves the given width. Else it decodes them, or as many as are in a word.
+func (d *exactDecoder) skip(n int, width uint64) {
+	part := d.width - width // of the interval: what stands for a one among them
+	if width < 1<<56 || d.above < part {
+		d.step(n)
+		return
+	}
+	d.width, d.above, d.at = width, d.above-part, d.at+n
+}
+
+// step decodes the next bits, at most n, up to the end of a word.
+func (d *exactDecoder) step(n int) {
 	v, above, ones, left := interval{width: d.width}, d.above, d.ones, d.n-d.at
-	end := min(64-d.at%64, left)
+	n = min(n, 64-d.at%64, left)
 	word, bit := uint64(0), uint64(1)<<(d.at%64)
-	read, limit := d.read, len(d.src)+8
+	src, read := d.src, d.read
 	i := 0
-	for ; i < end && uint(ones)-1 < uint(left)-1 && read < limit; i++ {
+	for ; i < n && uint(ones)-1 < uint(left)-1; i++ {
 		part := v.ones(ones, left)
 		left--
 		if above < part {
@@ -75,8 +128,12 @@ func (d *exactDecoder) step() {
 		}
 		bit <<= 1
 		if v.width < 1<<56 {
+			if read+8 > len(src) {
+				i++
+				break // without a call here, all stays in registers
+			}
 			shift := bits.LeadingZeros64(v.width) &^ 7
-			above = above<<shift | window(d.src, read)>>(64-shift)
+			above = above<<shift | binary.BigEndian.Uint64(src[read:])>>(64-shift)
 			v.width <<= shift
 			read += shift / 8
 		}
@@ -84,7 +141,18 @@ func (d *exactDecoder) step() {
 	d.words[d.at/64] |= word
 	d.at += i
 	d.width, d.above, d.ones, d.read = v.width, above, ones, read
-	d.finished = ones == 0 || ones == left || read >= limit
+	d.settle()
+}
+
+// settle ends some steps: it reads what the last of them left to read, and says whether more are to come.
+func (d *exactDecoder) settle() {
+	if d.width < 1<<56 {
+		shift := bits.LeadingZeros64(d.width) &^ 7
+		d.above = d.above<<shift | window(d.src, d.read)>>(64-shift)
+		d.width <<= shift
+		d.read += shift / 8
+	}
+	d.finished = d.ones == 0 || d.ones == d.n-d.at || d.read >= len(d.src)+8
 }
 
 // end fills in the bits that are left and checks the ending. It returns the bytes consumed.
