@@ -27,48 +27,85 @@ func (s *Set) from(cell int) cursor {
 	return c
 }
 
+// group is how many nodes of a depth have their low bits in eight bytes, wherever these begin: at most 8.
+func group(depth int) int { return min(8, 57/max(1, depth)) }
+
+// lowFrom is the low bits of a group of nodes, from node i on.
+func (s *Set) lowFrom(i int) uint64 {
+	at := uint(i) * uint(s.Depth)
+	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8)
+}
+
 // fill unpacks as many nodes as fit in dst, and returns their number.
 func (c *cursor) fill(dst []uint64) int {
 	s := c.s
 	dst = dst[:min(len(dst), s.Count-c.i)]
-	word, mask := c.word, uint64(1)<<s.Depth-1
-	at := c.i * s.Depth
-	for i := range dst {
-		for word == 0 {
-			c.at++
-			word = s.unary[c.at]
+	word, depth, mask := c.word, s.Depth&63, uint64(1)<<(s.Depth&63)-1
+	cell := uint64(c.at*64 - c.i + s.Begin) // of a one at bit 0 of word, less the ones before it
+	for begin, most := 0, group(depth); begin < len(dst); begin += most {
+		low := s.lowFrom(c.i + begin)
+		some := dst[begin:min(begin+most, len(dst))]
+		for i := range some {
+			for word == 0 {
+				c.at++
+				word = s.unary[c.at]
+				cell += 64
+			}
+			some[i] = (cell+uint64(bits.TrailingZeros64(word)))<<depth | low&mask
+			low >>= depth
+			cell--
+			word &= word - 1
 		}
-		cell := c.at*64 + bits.TrailingZeros64(word) - c.i + s.Begin
-		word &= word - 1
-		dst[i] = uint64(cell)<<s.Depth | binary.LittleEndian.Uint64(s.low[at/8:])>>(at%8)&mask
-		at += s.Depth
-		c.i++
 	}
 	c.word = word
+	c.i += len(dst)
 	return len(dst)
 }
 
 // countIn passes the next nodes and counts those that are set in words.
 func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 	s := c.s
-	word, mask := c.word, uint64(1)<<s.Depth-1
-	low, depth := s.low, s.Depth
-	at, end := c.i*depth, (c.i+nodes)*depth
+	most, end := group(s.Depth), c.i+nodes
 	cell := uint64(c.at*64 - c.i + s.Begin) // of a one at bit 0 of word, less the ones before it
-	for ; at < end; at += depth {
-		for word == 0 {
-			c.at++
-			word = s.unary[c.at]
-			cell += 64
+	for word := c.word; c.i < end; c.word = word {
+		low := s.lowFrom(c.i)
+		for left := min(most, end-c.i); left > 0; {
+			for word == 0 {
+				c.at++
+				word = s.unary[c.at]
+				cell += 64
+			}
+			some := min(left, bits.OnesCount64(word))
+			var n int
+			n, word, low = countSome(words, some, word, cell, low, s.Depth)
+			both += n
+			cell -= uint64(some)
+			left -= some
+			c.i += some
 		}
-		v := (cell+uint64(bits.TrailingZeros64(word)))<<depth | binary.LittleEndian.Uint64(low[at/8:])>>(at%8)&mask
-		cell--
-		word &= word - 1
-		both += int(words[v/64] >> (v % 64) & 1)
 	}
-	c.word = word
-	c.i += nodes
 	return both
+}
+
+// countSome is countIn for some ones of a word of unary. It returns what is left of word and low. By itself, all that it
+// uses fits in registers.
+//
+//go:noinline
+func countSome(words []uint64, some int, word, cell, low uint64, depth int) (both int, restOfWord, restOfLow uint64) {
+	depth &= 63
+	mask := uint64(1)<<depth - 1
+	for ; some > 0; some-- {
+		v := (cell+uint64(bits.TrailingZeros64(word)))<<depth | low&mask
+		word &= word - 1
+		low >>= depth
+		cell--
+		bit := 0
+		if words[v/64]&(1<<(v%64)) != 0 { // compiled to a bit test and no branch
+			bit = 1
+		}
+		both += bit
+	}
+	return both, word, low
 }
 
 // appendCells appends the nodes of cells begin to end-1 in order, lowered by some levels.
