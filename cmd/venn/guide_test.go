@@ -15,8 +15,8 @@ import (
 // small are flags for networks that take moments.
 const small = " --peers 20 --queries 20 --trials 1 --strategy venn,flooding"
 
-// guided says of every command in the guide for researchers how the test runs it: with more flags, so that it takes
-// moments; as another command; or not at all, and why.
+// guided says of every command in the guide for researchers how the test runs it. It runs with more flags, so that it
+// takes moments, or as another command. Where it does not run, guided says why.
 var guided = []struct {
 	command string // as the guide has it, without its comment
 	more    string
@@ -173,8 +173,8 @@ func known(command string) int {
 	return -1
 }
 
-// drawPlot draws a plot as the guide does in a language, where the machine has what it takes. In any case the columns are
-// there.
+// drawPlot draws a plot as the guide does in a language, where the machine has what it takes. In any case the columns
+// are there.
 func drawPlot(ts *testscript.TestScript, guide, language string) {
 	begins, program, there, made := "    import pandas", []string{"python3", "-c"}, "import pandas, matplotlib", "recall.svg"
 	if language == "R" {

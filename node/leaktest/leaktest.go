@@ -1,5 +1,6 @@
-// Package leaktest holds tests to leaving no goroutines behind. What a host of go-libp2p has begun may take some time to end after
-// it is closed, and longer on a busy machine: a test fails when goroutines are left a minute later.
+// Package leaktest holds tests to leaving no goroutines behind. What a host of go-libp2p has begun may take some time
+// to end after it is closed, and longer on a busy machine. So a test fails only when goroutines are left a minute
+// later.
 package leaktest
 
 import (

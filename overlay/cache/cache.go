@@ -118,8 +118,8 @@ func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	}
 }
 
-// lend keeps a prefix in view that goes. When these are twice as many as after the last look, those that nobody holds are
-// forgotten: O(1) for each on average.
+// lend keeps a prefix in view that goes. When these are twice as many as after the last look, those that nobody holds
+// are forgotten: O(1) for each on average.
 func (c *Cache) lend(key cacheKey, p *summary.Prefix) {
 	c.lent[key] = weak.Make(p)
 	if len(c.lent) > 2*c.swept+64 {

@@ -35,8 +35,8 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestLeastOfOtherSizes: a collection and one twice as large that holds it have the same least hash, by one of the two,
-// in half of all trials at least.
+// TestLeastOfOtherSizes: a collection and one twice as large that holds it have the same least hash. By one of the two
+// hashes it is so in half of all trials at least.
 func TestLeastOfOtherSizes(t *testing.T) {
 	const trials = 100
 	for _, n := range []int{30, 50, 75, 100, 150, 200, 300, 500} {

@@ -49,7 +49,7 @@ func (c *counter) sent(id protocol.ID) (messages int, bytes int) {
 	return int(c.messages[id]), int(c.bytes[id])
 }
 
-// atLeast is sent when so many messages are counted: a message may arrive before its sender counts it.
+// atLeast is sent when the given number of messages are counted: a message may arrive before its sender counts it.
 func (c *counter) atLeast(id protocol.ID, least int) (messages int, bytes int) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if messages, bytes = c.sent(id); messages >= least {

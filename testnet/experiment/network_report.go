@@ -231,8 +231,8 @@ func (r NetworkResult) slopeLines() (lines [][]string) {
 	return lines
 }
 
-// Lines is what peers know by the rate of their lines, for people: a head and a line for every strategy, point and rate, with means
-// over the trials; nothing where all lines are the same.
+// Lines is what peers know by the rate of their lines, for people. It has a head and a line for every strategy, point
+// and rate, with means over the trials. It is empty where all lines are the same.
 func (r NetworkResult) Lines() (head []string, lines [][]string) {
 	for _, g := range cases(r.Rows) {
 		for i, class := range g[0].Lines {

@@ -235,7 +235,8 @@ type Known struct {
 	DirectoryBytes float64 `json:"directory_bytes"` // of all that one keeps, as on the wire, on average
 }
 
-// known is what the peers that are there keep about others: all of them, and those of each rate of lines, slowest first.
+// known is what the peers that are there keep about others: all of them, and those of each rate of lines, slowest
+// first.
 func (s *Sim) known() (all Known, lines []Known) {
 	byRate := map[uint64]*Known{}
 	for i := range s.nodes {
