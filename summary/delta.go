@@ -58,7 +58,8 @@ func sameSeries(old, next *Header) error {
 	return nil
 }
 
-// DeltaBase is what a delta is to be applied to: the epoch, and how many parts of it.
+// DeltaBase is what a delta is to be applied to: the epoch, and how many parts of it. ErrVersion or ErrMalformed if it
+// does not begin as a delta does. O(1).
 func DeltaBase(delta []byte) (base Epoch, parts int, err error) {
 	base, parts, _, err = parseDelta(delta)
 	return base, parts, err

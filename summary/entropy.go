@@ -4,7 +4,7 @@ import "math"
 
 // Entropy is the least number of bits that can encode what p knows. For every block and level it is m H(t/m), for t
 // nodes known among m possible ones. It is 0 when nothing is known, and the entropy of the deepest levels when no part
-// is missing.
+// is missing. O(pieces).
 func (p *Prefix) Entropy() float64 {
 	bits := 0.0
 	for _, t := range p.tries {

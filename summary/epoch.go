@@ -9,7 +9,7 @@ import (
 // number with each publication.
 type Epoch struct{ Generation, Sequence uint32 }
 
-// After reports whether e is later than o.
+// After reports whether e is later than o. O(1).
 func (e Epoch) After(o Epoch) bool {
 	return cmp.Or(cmp.Compare(e.Generation, o.Generation), cmp.Compare(e.Sequence, o.Sequence)) > 0
 }

@@ -13,7 +13,7 @@ type Filter struct {
 	blocks []*trie.Block
 }
 
-// Filter is the filter that p is. It shares memory with p.
+// Filter is the filter that p is. It shares memory with p. O(1).
 func (p *Prefix) Filter() *Filter { return &Filter{p.header.Seed, p.tries} }
 
 // Contains reports whether the collection, or one of those united, may hold a key of fingerprint x: always true if it
@@ -27,7 +27,7 @@ func (f *Filter) Contains(x Fingerprint) bool {
 	return true
 }
 
-// FalsePositiveRate is the probability that Contains is true of a random fingerprint.
+// FalsePositiveRate is the probability that Contains is true of a random fingerprint. O(pieces).
 func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for _, b := range f.blocks {
@@ -46,7 +46,7 @@ func (f *Filter) Fold(level int) *Filter {
 	return out
 }
 
-// Truncate is f with its first blocks only; all of them if it has no more. It panics if blocks is negative.
+// Truncate is f with its first blocks only; all of them if it has no more. It panics if blocks is negative. O(1).
 func (f *Filter) Truncate(blocks int) *Filter {
 	if blocks < 0 {
 		panic("summary: Truncate to fewer than no blocks")
@@ -55,7 +55,7 @@ func (f *Filter) Truncate(blocks int) *Filter {
 }
 
 // Sample is f where every block is known only in the first share of hash space, rounded down to whole cells; elsewhere
-// it contains everything. It shares memory with f. It panics unless the share is from 0 to 1.
+// it contains everything. It shares memory with f. It panics unless the share is from 0 to 1. O(pieces).
 func (f *Filter) Sample(share float64) *Filter {
 	if !(share >= 0 && share <= 1) {
 		panic("summary: Sample of a share that is not from 0 to 1")

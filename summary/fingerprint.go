@@ -27,7 +27,7 @@ type SeedTag struct {
 	Number  uint32
 }
 
-// Tag is the name of s in headers.
+// Tag is the name of s in headers. One SHA-256.
 func (s Seed) Tag() SeedTag {
 	t := SeedTag{Number: s.Number}
 	sum := sha256.Sum256([]byte("venn/network/1\x00" + s.Network))
@@ -38,7 +38,7 @@ func (s Seed) Tag() SeedTag {
 // Hasher is the keyed hash of one seed: SipHash-2-4-128. The zero value is a hasher under an all-zero key, of no seed.
 type Hasher struct{ k0, k1 uint64 }
 
-// Hasher derives the 128-bit key of s.
+// Hasher derives the 128-bit key of s. One SHA-256: keep the Hasher.
 func (s Seed) Hasher() Hasher {
 	b := []byte("venn/seed/1\x00")
 	b = binary.BigEndian.AppendUint32(b, s.Number)
@@ -46,7 +46,8 @@ func (s Seed) Hasher() Hasher {
 	return Hasher{binary.LittleEndian.Uint64(sum[0:]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
-// Fingerprint hashes a key to the low 48 bits of the first word of its 128-bit hash. It does not allocate.
+// Fingerprint hashes a key to the low 48 bits of the first word of its 128-bit hash. It does not allocate. O(bytes of
+// the key).
 func (h Hasher) Fingerprint(key []byte) Fingerprint {
 	lo, _ := siphash.Hash128(h.k0, h.k1, key)
 	return Fingerprint(lo & (1<<FingerprintBits - 1))

@@ -11,8 +11,8 @@ type forecast struct {
 	levels [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }
 
-// step predicts the size of a step from one level to another, of a block that starts at a level, as stepBytes does for
-// all cells.
+// step predicts the size of a step of all cells, from one level to another, in a block that starts at a level. It is
+// what stepBytes says.
 func (f *forecast) step(start, from, to int) int {
 	bytes := 0
 	if from < start {

@@ -38,7 +38,7 @@ func (h *Header) check() error {
 	return h.Shape.check(h.N)
 }
 
-// AppendBinary appends the canonical form of h, at most MaxEnvelope/2 bytes.
+// AppendBinary appends the canonical form of h, at most MaxEnvelope/2 bytes. O(bytes).
 func (h *Header) AppendBinary(b []byte) ([]byte, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (h *Header) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, h.Chain[:]...), nil
 }
 
-// ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or
-// ErrLimit otherwise. It allocates only the origin and the levels.
+// ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
+// otherwise. It allocates only the origin and the levels. O(bytes).
 func ParseHeader(b []byte) (Header, error) {
 	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + len(Digest{})
 	if len(b) > 0 && b[0] != Version {

@@ -4,7 +4,7 @@ import "github.com/venn-p2p/venn/summary/internal/trie"
 
 // Holders appends to dst the indices of the prefixes that contain f, in ascending order. The result is that of
 // [Prefix.Contains] of each. It is several times as fast where prefixes are not in the caches, because the processor
-// waits for the memory of many at a time. Each prefix must hold a part.
+// waits for the memory of many at a time. Each prefix must hold a part. O(prefixes · blocks).
 func Holders(dst []int, prefixes []*Prefix, f Fingerprint) []int {
 	var probes [64]trie.Probe
 	x := position(f, 0)

@@ -204,8 +204,8 @@ type estimated struct {
 	deviation func(c float64) float64
 }
 
-// score sets the Wilson score interval of an estimate: every c in [0, most] whose own standard deviation puts the value
-// within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval, which takes
+// score sets the Wilson score interval of an estimate. That is every c in [0, most] whose own standard deviation puts
+// the value within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval, which takes
 // the deviation at the value.
 func (e estimated) score(most float64) estimate.Interval {
 	if e.Saturated {

@@ -211,7 +211,7 @@ func (l layout) rangeOf(cell int) int {
 	return r
 }
 
-// Parts is the number of parts of the whole stream, at least 1.
+// Parts is the number of parts of the whole stream, at least 1. O(1).
 func (p *Plan) Parts() int { return p.parts }
 
 // stepOf is the index of the step of a part.
@@ -229,7 +229,7 @@ func (p *Plan) cells(s *step, part int) (from, to int) {
 	return max(l.bound(r), s.skip), l.bound(r + 1)
 }
 
-// EncodedBytes predicts the size of the first parts, without header and chain, to about 1 %.
+// EncodedBytes predicts the size of the first parts, without header and chain, to about 1 %. O(log parts).
 func (p *Plan) EncodedBytes(parts int) int {
 	if parts <= 0 {
 		return 0
@@ -246,7 +246,7 @@ func (p *Plan) EncodedBytes(parts int) int {
 	return s.offset + scale(s.bytes, to-s.skip, all-s.skip)
 }
 
-// PartsWithin is the greatest number of parts that are predicted to fit in the given bytes.
+// PartsWithin is the greatest number of parts that are predicted to fit in the given bytes. O(log² parts).
 func (p *Plan) PartsWithin(bytes int) int {
 	return sort.Search(p.parts, func(i int) bool { return p.EncodedBytes(i+1) > bytes })
 }

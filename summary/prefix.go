@@ -54,20 +54,20 @@ func (p *Prefix) measureTries() {
 	}
 }
 
-// Header is the header that the parts are verified against. Not to be changed.
+// Header is the header that the parts are verified against. Not to be changed. O(1).
 func (p *Prefix) Header() *Header { return p.header }
 
-// Plan is the plan of the whole stream.
+// Plan is the plan of the whole stream. O(1).
 func (p *Prefix) Plan() *Plan { return p.plan }
 
-// Parts is the number of parts held.
+// Parts is the number of parts held. O(1).
 func (p *Prefix) Parts() int { return p.held }
 
-// EncodedBytes is the size of the parts held.
+// EncodedBytes is the size of the parts held. O(1).
 func (p *Prefix) EncodedBytes() int { return p.bytes }
 
-// SizeBytes is about the bytes that p takes, including what it shares with other prefixes. Its plan, which all prefixes of
-// as many keys in one shape share, is left out.
+// SizeBytes is about the bytes that p takes, including what it shares with other prefixes. Its plan, which all prefixes
+// of as many keys in one shape share, is left out. O(pieces).
 func (p *Prefix) SizeBytes() int {
 	size := 24*len(p.parts) + 32*len(p.chain) + 256
 	if !p.compact() {
@@ -80,7 +80,7 @@ func (p *Prefix) SizeBytes() int {
 }
 
 // FalsePositiveRate is the probability that Contains is true of a random fingerprint: measured from what is held, not
-// predicted. 1 when nothing is known.
+// predicted. 1 when nothing is known. O(1).
 func (p *Prefix) FalsePositiveRate() float64 { return p.rate }
 
 // Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability

@@ -9,11 +9,11 @@ type Region struct {
 	Level      int
 }
 
-// Position is where f lies in the hash space of a block. Its top l bits are the node of f at level l.
+// Position is where f lies in the hash space of a block. Its top l bits are the node of f at level l. O(1).
 func Position(f Fingerprint, block int) uint64 { return position(f, block) }
 
 // Known returns the regions of a block that p knows, in the order of hash space. It returns none of a block whose first
-// part p lacks. Outside of them every key matches.
+// part p lacks. Outside of them every key matches. O(regions).
 func (p *Prefix) Known(block int) []Region {
 	if block >= len(p.tries) {
 		return nil
@@ -27,7 +27,7 @@ func (p *Prefix) Known(block int) []Region {
 	return out
 }
 
-// Sample returns the region of block 0 that part 0 brings; false for a prefix without a sample.
+// Sample returns the region of block 0 that part 0 brings; false for a prefix without a sample. O(1).
 func (p *Prefix) Sample() (Region, bool) {
 	s := &p.plan.steps[0]
 	if len(p.tries) == 0 || !s.sample {
@@ -42,12 +42,12 @@ func (p *Prefix) Sample() (Region, bool) {
 type Nodes struct{ w trie.Walker }
 
 // Reset goes to the first node of a block at a level, in hash space Begin to End-1 in the units of [Region]. The level
-// is at most that of the regions known there.
+// is at most that of the regions known there. It panics if p knows nothing of the block. O(pieces).
 func (n *Nodes) Reset(p *Prefix, block, level int, begin, end uint64) {
 	n.w.Reset(p.tries[block], spanOf(begin, end, level), level)
 }
 
-// Next returns the next nodes, some at a time; nil at the end. They are valid until the next call.
+// Next returns the next nodes, some at a time; nil at the end. They are valid until the next call. O(1) a node.
 func (n *Nodes) Next() []uint64 { return n.w.Next() }
 
 // Has reports whether a block, known there at least as deep as a level, has a node of that level, or one below it.

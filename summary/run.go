@@ -14,10 +14,10 @@ type Run struct {
 	Next  Digest   // h_End; zero after the last part of the stream
 }
 
-// End is the number of the first part after r.
+// End is the number of the first part after r. O(1).
 func (r Run) End() int { return r.First + len(r.Parts) }
 
-// EncodedBytes is the size of the parts of r.
+// EncodedBytes is the size of the parts of r. O(parts).
 func (r Run) EncodedBytes() int {
 	n := 0
 	for _, p := range r.Parts {
@@ -27,7 +27,7 @@ func (r Run) EncodedBytes() int {
 }
 
 // AppendBinary appends the canonical form of r: First, the number of parts, for each part its size and bytes, Next.
-// Numbers are varints.
+// Numbers are varints. O(bytes).
 func (r Run) AppendBinary(b []byte) []byte {
 	b = slices.Grow(b, 2*binary.MaxVarintLen32+r.EncodedBytes()+3*len(r.Parts)+len(r.Next))
 	b = binary.AppendUvarint(b, uint64(r.First))
@@ -40,7 +40,7 @@ func (r Run) AppendBinary(b []byte) []byte {
 }
 
 // ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
-// written, runs beyond MaxParts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does.
+// written, runs beyond MaxParts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does. O(parts).
 func ParseRun(b []byte) (Run, error) {
 	first, rest, err := decodeSize(b, MaxParts)
 	if err != nil {

@@ -46,7 +46,7 @@ const (
 // matches.
 //
 // One block is best from about three bits a key on. A bit a key spent on deepening it halves the rate; a further block
-// takes 1.39 bits for that. [SizeForBytes] and [SizeForRate] find shapes for other budgets.
+// takes 1.39 bits for that. [SizeForBytes] and [SizeForRate] find shapes for other budgets. O(1).
 func DefaultShape(n int) Shape {
 	log := ceilLog2(n)
 	return Shape{
@@ -58,13 +58,13 @@ func DefaultShape(n int) Shape {
 }
 
 // Fits reports whether n keys are within a factor of √2 of those that s is laid out for. If not, the next epoch
-// deserves a new shape.
+// deserves a new shape. O(1).
 func (s Shape) Fits(n int) bool {
 	have, planned := int64(n)*int64(n), int64(s.Keys)*int64(s.Keys)
 	return have <= 2*planned && 2*have >= planned
 }
 
-// Equal reports whether two shapes give the same plan of parts.
+// Equal reports whether two shapes give the same plan of parts. O(blocks).
 func (s Shape) Equal(o Shape) bool {
 	return s.Keys == o.Keys && s.SampleBytes == o.SampleBytes && s.SampleLevel == o.SampleLevel && slices.Equal(s.Levels, o.Levels)
 }

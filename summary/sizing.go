@@ -16,6 +16,7 @@ type Sizing struct {
 // SizeForBytes returns the shape, and the prefix of its stream, of least false-positive rate for n keys in the given
 // bytes. The sample takes an eighth of them, up to the usual size. From about three bits a key on, the shape has one
 // block, as deep as the bytes reach. Below, one or two shallow blocks may follow it. ErrLimit for fewer than 64 bytes.
+// It takes some milliseconds.
 func SizeForBytes(n, bytes int) (Sizing, error) {
 	best := Sizing{Rate: 2}
 	for depth := 0; depth <= maxDepth && bytes >= 64; depth++ {
@@ -41,7 +42,7 @@ func SizeForBytes(n, bytes int) (Sizing, error) {
 }
 
 // SizeForRate is the shape and the prefix of least size for n keys with at most a false-positive rate, after the usual
-// sample. ErrLimit for a rate below what fingerprints allow, about n/2^48, or below 2^-32.
+// sample. ErrLimit for a rate below what fingerprints allow, about n/2^48, or below 2^-32. It takes some milliseconds.
 func SizeForRate(n int, rate float64) (Sizing, error) {
 	var best Sizing
 	for depth := 0; depth <= maxDepth; depth++ {

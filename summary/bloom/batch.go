@@ -12,7 +12,7 @@ const cached = 1 << 15
 //
 // For filters above 256 KiB it hashes many keys first, and then asks one hash function after the other of those that
 // are left. No load from the filter waits for another, and no branch depends on one. Such filters live by the number of
-// accesses: few hash functions and more bits are faster there. No allocation.
+// accesses: few hash functions and more bits are faster there. No allocation. O(k) a key.
 func (f *Filter) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	if f.oneByOne() {

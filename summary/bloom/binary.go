@@ -106,14 +106,14 @@ func appendCRC(b []byte, start int) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
 
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(m).
 func (f *Filter) MarshalBinary() ([]byte, error) {
 	return f.appendBinary(make([]byte, 0, f.encodedBytes()))
 }
 
 // UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is
 // unchanged. It allocates no more than len(data) and the table of hash functions, at most 16 KiB. It implements
-// encoding.BinaryUnmarshaler.
+// encoding.BinaryUnmarshaler. O(m).
 func (f *Filter) UnmarshalBinary(data []byte) error {
 	body, err := checkEnvelope(data, filterMagic, headerBytes)
 	if err != nil {
@@ -152,7 +152,8 @@ func checkEnvelope(data []byte, magic string, header int) ([]byte, error) {
 	return body, nil
 }
 
-// WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo.
+// WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo. O(m); the errors are
+// those of w.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	return writeForm(w, appendHead(nil, f.params), f.words)
 }
@@ -184,7 +185,7 @@ func writeForm(w io.Writer, head []byte, arrays ...[]uint64) (written int64, err
 
 // ReadFrom makes f the filter whose binary form r yields next, and reads no byte more. On an error f is unchanged: r's
 // own, io.ErrUnexpectedEOF for a stream that ends early, or one matched by ErrMalformed. Memory grows with the bytes
-// that arrive, not with what the header claims. It implements io.ReaderFrom.
+// that arrive, not with what the header claims. It implements io.ReaderFrom. O(m).
 func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	in := &summingReader{r: r}
 	var header [headerBytes]byte

@@ -23,7 +23,7 @@ type Blocked struct {
 }
 
 // NewBlocked returns an empty filter with 1 to 64 hash functions. It has at least the given number of bits, rounded up
-// to whole blocks of 512. An error names the parameter that is out of its range.
+// to whole blocks of 512. An error names the parameter that is out of its range. O(bits).
 func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
 	if err := checkSize(0, bits); err != nil {
 		return nil, err
@@ -38,8 +38,9 @@ func NewBlocked(bits uint64, hashes int, seed Seed) (*Blocked, error) {
 const speedBits = 1.1
 
 // NewBlockedForRate returns an empty filter whose false-positive rate is at most rate with n keys in it, under the zero
-// seed. Of those at most a tenth longer than the shortest, it is the one with the fewest hash functions. It is an
-// error if the rate is not between 0 and 1, or below what 64 hash functions reach.
+// seed. Of those at most a tenth longer than the shortest, it is the one with the fewest hash functions. It is an error
+// if the rate is not between 0 and 1, or below what 64 hash functions reach. O(n), and some milliseconds to
+// choose.
 func NewBlockedForRate(n int, rate float64) (*Blocked, error) {
 	if err := checkRate(n, rate); err != nil {
 		return nil, err
@@ -96,10 +97,11 @@ func blockedRate(c float64, k int) float64 {
 	return min(rate, 1)
 }
 
-// SizeBytes is the memory of the bits.
+// SizeBytes is the memory of the bits. O(1).
 func (f *Blocked) SizeBytes() int { return 64 * len(f.lines) }
 
-// FalsePositiveRate is the expected false-positive rate with n different keys in the filter, n >= 0.
+// FalsePositiveRate is the expected false-positive rate with n different keys in the filter, n >= 0. It takes
+// microseconds.
 func (f *Blocked) FalsePositiveRate(n int) float64 {
 	if n <= 0 {
 		return 0
@@ -113,7 +115,7 @@ func (f *Blocked) Add(key []byte) { f.AddHash(f.seed.Hash(key)) }
 // Contains reports whether the key may have been added: one cache line, no allocation.
 func (f *Blocked) Contains(key []byte) bool { return f.ContainsHash(f.seed.Hash(key)) }
 
-// TestAndAdd adds a key and reports whether it may have been there before.
+// TestAndAdd adds a key and reports whether it may have been there before. One cache line, no allocation.
 func (f *Blocked) TestAndAdd(key []byte) bool {
 	h := f.seed.Hash(key)
 	there := f.ContainsHash(h)
@@ -121,7 +123,7 @@ func (f *Blocked) TestAndAdd(key []byte) bool {
 	return there
 }
 
-// AddHash adds a key by its hash under the filter's Seed, or by Hash64.
+// AddHash adds a key by its hash under the filter's Seed, or by Hash64. O(k).
 func (f *Blocked) AddHash(h Hash) {
 	line, x := f.line(h), h.A
 	for left := f.hashes; ; x = again(x, h) {
@@ -185,7 +187,7 @@ func (f *Blocked) line(h Hash) *[8]uint64 {
 }
 
 // Merge makes f the filter of the union of both sets of keys. Filters that differ in size, hash functions or seed are
-// an error matched by ErrMismatch.
+// an error matched by ErrMismatch. O(m).
 func (f *Blocked) Merge(g *Blocked) error {
 	if len(f.lines) != len(g.lines) || f.hashes != g.hashes || f.seed != g.seed {
 		return fmt.Errorf("%w: blocked filters of %d and %d bytes, %d and %d hash functions", ErrMismatch,
@@ -199,5 +201,5 @@ func (f *Blocked) Merge(g *Blocked) error {
 	return nil
 }
 
-// Reset removes all keys.
+// Reset removes all keys. O(m).
 func (f *Blocked) Reset() { clear(f.lines) }

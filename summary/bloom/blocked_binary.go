@@ -35,13 +35,13 @@ func (f *Blocked) appendBinary(b []byte) ([]byte, error) {
 	return appendCRC(b, start), nil
 }
 
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(m).
 func (f *Blocked) MarshalBinary() ([]byte, error) {
 	return f.appendBinary(make([]byte, 0, f.encodedBytes()))
 }
 
 // UnmarshalBinary makes f the filter whose binary form is data, all of it. On an error, matched by ErrMalformed, f is
-// unchanged. It allocates no more than len(data). It implements encoding.BinaryUnmarshaler.
+// unchanged. It allocates no more than len(data). It implements encoding.BinaryUnmarshaler. O(m).
 func (f *Blocked) UnmarshalBinary(data []byte) error {
 	body, err := checkEnvelope(data, blockedMagic, blockedHeader)
 	if err != nil {

@@ -44,7 +44,7 @@ const sumBytes = 3
 // exactBits is the length up to which the slower, exact code is used.
 const exactBits = 1 << 19
 
-// NewCodec returns a codec of 1 to 16 types, or an error that names the type and the parameter at fault.
+// NewCodec returns a codec of 1 to 16 types, or an error that names the type and the parameter at fault. O(types).
 func NewCodec(types ...Params) (*Codec, error) {
 	if len(types) < 1 || len(types) > maxTypes {
 		return nil, fmt.Errorf("%w: %d types are not 1…%d", errParams, len(types), maxTypes)
@@ -60,7 +60,7 @@ func NewCodec(types ...Params) (*Codec, error) {
 // Append appends the message of f to dst. Without a base it is coded or plain. A base is a filter of the same type that
 // the receiver has. With one, the message is the code of the bits in which the two differ (section IV), the shorter,
 // the fewer keys have changed. A filter of none of the codec's types, and a base of another type, are errors matched by
-// ErrMismatch.
+// ErrMismatch. O(m).
 func (c *Codec) Append(dst []byte, f, base *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {
@@ -93,7 +93,7 @@ func appendDelta(dst []byte, t int, f, base *Filter) ([]byte, error) {
 
 // Decode returns the filter of a message, all of data. A message that was made with a base needs that base, which stays
 // as it is; for others base may be nil. Decode allocates no more than the filter's length, which the codec's types say.
-// Another base, or none, is an error matched by ErrMismatch, anything else by ErrMalformed.
+// Another base, or none, is an error matched by ErrMismatch, anything else by ErrMalformed. O(m).
 func (c *Codec) Decode(data []byte, base *Filter) (*Filter, error) {
 	h, err := c.readHeader(data)
 	if err != nil {

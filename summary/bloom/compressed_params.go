@@ -15,13 +15,13 @@ func entropy(p float64) float64 {
 
 // CompressedBits is the expected size in bits, m·H(p), of the compressed filter with n keys in it (Mitzenmacher,
 // section II.B). What a Codec adds is some bytes. Real sizes vary by some bytes more; so plan with 0.99 of what fits
-// (section III).
+// (section III). O(1).
 func (p Params) CompressedBits(n int) float64 {
 	return float64(p.Bits()) * entropy(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)))
 }
 
-// compressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter with c = m/n bits a key and k
-// hash functions, as n grows. k need not be an integer.
+// compressedBitsPerKey is the compressed size z/n = c·H(e^(-k/c)) of a standard filter as n grows. It has c = m/n bits
+// a key and k hash functions. k need not be an integer.
 func compressedBitsPerKey(c, k float64) float64 { return c * entropy(math.Exp(-k/c)) }
 
 // compressed is a filter that is meant to be sent compressed, with what is expected of it.

@@ -9,7 +9,7 @@ type Concurrent struct {
 	f *Filter
 }
 
-// NewConcurrent returns an empty filter, or an error that names the parameters out of range.
+// NewConcurrent returns an empty filter, or an error that names the parameters out of range. O(m).
 func NewConcurrent(p Params) (*Concurrent, error) {
 	f, err := New(p)
 	if err != nil {
@@ -18,7 +18,7 @@ func NewConcurrent(p Params) (*Concurrent, error) {
 	return &Concurrent{f}, nil
 }
 
-// Add adds a key. No allocation.
+// Add adds a key. No allocation. O(k).
 func (s *Concurrent) Add(key []byte) {
 	h := s.f.params.Seed.Hash(key)
 	for _, p := range s.f.probes {
@@ -35,7 +35,7 @@ func (s *Concurrent) set(at uint64) {
 	}
 }
 
-// Contains reports whether the key may have been added. No allocation.
+// Contains reports whether the key may have been added. No allocation. O(k).
 func (s *Concurrent) Contains(key []byte) bool {
 	h := s.f.params.Seed.Hash(key)
 	for _, p := range s.f.probes {
@@ -50,7 +50,7 @@ func (s *Concurrent) get(at uint64) bool {
 	return atomic.LoadUint64(&s.f.words[at/64])&(1<<(at%64)) != 0
 }
 
-// Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones.
+// Snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones. O(m).
 func (s *Concurrent) Snapshot() *Filter {
 	c := *s.f
 	c.words = make([]uint64, len(s.f.words))

@@ -19,7 +19,8 @@ type Dynamic struct {
 	missing int       // by how many keys frozen batches are below the threshold: Merge leaves some
 }
 
-// NewDynamic returns an empty filter of one batch, or an error that names the parameters out of range.
+// NewDynamic returns an empty filter of one batch, or an error that names the parameters out of range. O(m) for a batch
+// of m bits.
 func NewDynamic(p DynamicParams) (*Dynamic, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -42,23 +43,23 @@ func (d *Dynamic) begin() {
 	d.last = 0
 }
 
-// Params returns the filter's parameters; Batch.Blocks is what Truncate left.
+// Params returns the filter's parameters; Batch.Blocks is what Truncate left. O(1).
 func (d *Dynamic) Params() DynamicParams { return d.params }
 
-// Batches is the number of batches, λ.
+// Batches is the number of batches, λ. O(1).
 func (d *Dynamic) Batches() int { return len(d.batches) }
 
 // Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains
-// first.
+// first. O(1).
 func (d *Dynamic) Len() int { return d.capacity() - d.missing }
 
 // capacity is Len if all frozen batches were full.
 func (d *Dynamic) capacity() int { return (len(d.batches)-1)*d.params.Threshold + d.last }
 
-// Add adds a key.
+// Add adds a key. O(k), and a batch is allocated every Threshold keys.
 func (d *Dynamic) Add(key []byte) { d.AddHash(d.params.Batch.Seed.Hash(key)) }
 
-// AddHash adds a key by its hash under the filter's Seed.
+// AddHash adds a key by its hash under the filter's Seed. As Add.
 func (d *Dynamic) AddHash(h Hash) {
 	if d.last == d.params.Threshold {
 		d.begin()
@@ -67,10 +68,10 @@ func (d *Dynamic) AddHash(h Hash) {
 	d.last++
 }
 
-// Contains reports whether the key may have been added.
+// Contains reports whether the key may have been added. O(λ k), no allocation.
 func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Seed.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Seed.
+// ContainsHash is Contains for a key's hash under the filter's Seed. O(λ k).
 func (d *Dynamic) ContainsHash(h Hash) bool {
 	for _, b := range slices.Backward(d.batches) { // what came last is asked for most
 		if b.ContainsHash(h) {
@@ -81,7 +82,7 @@ func (d *Dynamic) ContainsHash(h Hash) bool {
 }
 
 // FalsePositiveRate is the false-positive rate of the filter as its bits are: Filter.FalsePositiveRate of all batches
-// together. What to expect from n alone is Params().FalsePositiveRate(Len()).
+// together. What to expect from n alone is Params().FalsePositiveRate(Len()). O(bits).
 func (d *Dynamic) FalsePositiveRate() float64 {
 	var log float64
 	for _, b := range d.batches {
@@ -91,7 +92,7 @@ func (d *Dynamic) FalsePositiveRate() float64 {
 }
 
 // Truncate drops all but the first blocks of every batch, also of those to come. It panics if blocks is less than 1,
-// and changes nothing if there are no more.
+// and changes nothing if there are no more. O(λ).
 func (d *Dynamic) Truncate(blocks int) {
 	for _, b := range d.batches {
 		b.Truncate(blocks)
@@ -100,7 +101,7 @@ func (d *Dynamic) Truncate(blocks int) {
 }
 
 // DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It
-// allocates nothing.
+// allocates nothing. O(λ).
 func (d *Dynamic) DropOldest() {
 	if len(d.batches) == 1 {
 		d.batches[0].Reset()

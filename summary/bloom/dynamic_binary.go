@@ -51,7 +51,8 @@ func readDynamicHead(b []byte) (d *Dynamic, count int, err error) {
 	return d, int(batches), nil
 }
 
-// WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo.
+// WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo. O(bits); the errors are
+// those of w.
 func (d *Dynamic) WriteTo(w io.Writer) (int64, error) {
 	var arrays [][]uint64
 	for _, f := range d.batches {
@@ -61,7 +62,7 @@ func (d *Dynamic) WriteTo(w io.Writer) (int64, error) {
 }
 
 // ReadFrom makes d the filter whose binary form r yields next, and reads no byte more. Errors and memory are as in
-// Filter.ReadFrom, with 128 bytes a batch besides. It implements io.ReaderFrom.
+// Filter.ReadFrom, with 128 bytes a batch besides. It implements io.ReaderFrom. O(bits).
 func (d *Dynamic) ReadFrom(r io.Reader) (int64, error) {
 	in := &summingReader{r: r}
 	var head [dynamicHeader]byte

@@ -42,6 +42,7 @@ func (d *Dynamic) Merge(e *Dynamic) error {
 }
 
 // Fold halves the length of every block, also of batches to come, as Filter.Fold does. It panics if BlockBits is odd.
+// O(bits).
 func (d *Dynamic) Fold() {
 	for _, b := range d.batches {
 		b.Fold()
@@ -50,7 +51,7 @@ func (d *Dynamic) Fold() {
 }
 
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys). It hashes each key
-// once and asks one batch after the other, as Filter.ContainsAll does.
+// once and asks one batch after the other, as Filter.ContainsAll does. O(λ k) a key.
 func (d *Dynamic) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	clear(found)

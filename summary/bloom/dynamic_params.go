@@ -28,7 +28,7 @@ func (p DynamicParams) check() error {
 func (p DynamicParams) batches(n int) int { return max(1, (n-1)/p.Threshold+1) }
 
 // FalsePositiveRate is the expected false-positive rate with n keys: equation (2) of Papapetrou et al. It grows about
-// linearly with the number of batches.
+// linearly with the number of batches. O(1).
 func (p DynamicParams) FalsePositiveRate(n int) float64 {
 	frozen := p.batches(n) - 1
 	last := p.Batch.FalsePositiveRate(n - frozen*p.Threshold)
@@ -40,7 +40,8 @@ func (p DynamicParams) FalsePositiveRate(n int) float64 {
 // number of bits, and a false-positive rate of at most rate, 0 < rate < 1. Blocks have ⌊bits/mu⌋ bits and one hash
 // function. Starting at one block it adds blocks for as long as that helps.
 //
-// With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.
+// With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over. An error names
+// the number out of its range. It takes microseconds.
 func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (DynamicParams, error) {
 	if err := checkSize(0, bits); err != nil {
 		return DynamicParams{}, err

@@ -16,7 +16,7 @@ type Filter struct {
 	words  []uint64 // bit i of the filter is bit i%64 of word i/64; block b is bits b*m_b to (b+1)*m_b-1; the rest of the last word is 0
 }
 
-// New returns an empty filter of Bits()/8 bytes, or an error that names the parameters out of range.
+// New returns an empty filter of Bits()/8 bytes, or an error that names the parameters out of range. O(m).
 func New(p Params) (*Filter, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func New(p Params) (*Filter, error) {
 }
 
 // NewForRate returns an empty standard filter under the zero Seed. It is the shortest whose false-positive rate with n
-// keys is at most rate (0 < rate < 1).
+// keys is at most rate (0 < rate < 1). An error names the number out of its range. O(m).
 func NewForRate(n int, rate float64) (*Filter, error) {
 	p, err := paramsForRate(n, rate)
 	if err != nil {
@@ -43,7 +43,7 @@ func newFilter(p Params, words []uint64) *Filter {
 	return f
 }
 
-// Params returns the filter's parameters.
+// Params returns the filter's parameters. O(1).
 func (f *Filter) Params() Params { return f.params }
 
 // Add adds a key: O(k), no allocation.
@@ -57,7 +57,7 @@ func (f *Filter) ContainsString(key string) bool {
 	return f.ContainsHash(f.params.Seed.Hash([]byte(key)))
 }
 
-// TestAndAdd adds a key and reports whether it may have been there before.
+// TestAndAdd adds a key and reports whether it may have been there before. O(k), no allocation.
 func (f *Filter) TestAndAdd(key []byte) bool {
 	h := f.params.Seed.Hash(key)
 	there := f.ContainsHash(h)
@@ -65,7 +65,7 @@ func (f *Filter) TestAndAdd(key []byte) bool {
 	return there
 }
 
-// AddHash adds a key by its hash under the filter's Seed.
+// AddHash adds a key by its hash under the filter's Seed. O(k).
 func (f *Filter) AddHash(h Hash) {
 	words, m := f.words, f.params.BlockBits
 	for _, p := range f.probes {
@@ -77,7 +77,7 @@ func (f *Filter) AddHash(h Hash) {
 // Contains reports whether the key may have been added: O(k), no allocation.
 func (f *Filter) Contains(key []byte) bool { return f.ContainsHash(f.params.Seed.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Seed.
+// ContainsHash is Contains for a key's hash under the filter's Seed. O(k).
 func (f *Filter) ContainsHash(h Hash) bool {
 	words, m := f.words, f.params.BlockBits
 	probes := f.probes
@@ -99,35 +99,35 @@ func (f *Filter) ContainsHash(h Hash) bool {
 	return true
 }
 
-// Reset removes all keys.
+// Reset removes all keys. O(m).
 func (f *Filter) Reset() { clear(f.words) }
 
-// Clone returns a copy that shares nothing that is ever written.
+// Clone returns a copy that shares nothing that is ever written. O(m).
 func (f *Filter) Clone() *Filter {
 	c := *f
 	c.words = slices.Clone(f.words)
 	return &c
 }
 
-// Equal reports whether two filters have equal parameters and bits.
+// Equal reports whether two filters have equal parameters and bits. O(m).
 func (f *Filter) Equal(g *Filter) bool {
 	return f.params == g.params && slices.Equal(f.words, g.words)
 }
 
-// OnesCount is the number of bits set.
+// OnesCount is the number of bits set. O(m).
 func (f *Filter) OnesCount() int { return countOnes(f.words) }
 
-// BlockOnesCount is the number of bits set in a block, 0 <= block < Blocks.
+// BlockOnesCount is the number of bits set in a block, 0 <= block < Blocks. It panics for another block. O(m_b).
 func (f *Filter) BlockOnesCount(block int) int {
 	f.checkBlock(block)
 	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)
 }
 
-// FillRatio is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best.
+// FillRatio is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best. O(m).
 func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
 // FalsePositiveRate is the false-positive rate of the filter as its bits are. It is (t/m)^k for t bits set in a
-// standard filter (Papapetrou et al., section 2). In a partitioned one it is the product of the blocks' rates.
+// standard filter (Papapetrou et al., section 2). In a partitioned one it is the product of the blocks' rates. O(m).
 func (f *Filter) FalsePositiveRate() float64 {
 	rate := 1.0
 	for b := range f.params.Blocks {

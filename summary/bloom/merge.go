@@ -7,7 +7,7 @@ import (
 // Merge makes f the filter of the union of both sets of keys. When the filters have different numbers of blocks, f is
 // left with the lower number (Papapetrou et al., section 3.2). Filters that differ in anything else are an error
 // matched by ErrMismatch that says in what, and f is unchanged. Fold brings together block lengths that differ by a
-// power of two.
+// power of two. O(m).
 func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -17,7 +17,7 @@ func (f *Filter) Merge(g *Filter) error {
 }
 
 // Intersect makes f a filter that contains the intersection of both sets, and as false positives more than a filter
-// built from the intersection. Otherwise like Merge.
+// built from the intersection. Otherwise like Merge. O(m).
 func (f *Filter) Intersect(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {
@@ -39,7 +39,7 @@ func (f *Filter) merge(g *Filter, op func(dst, src []uint64)) error {
 
 // AndOnesCount is the number of bits that are set in both filters: OnesCount after Intersect, without changing or
 // allocating anything. With OnesCount of both it is what the intersection is estimated from (Papapetrou et al., section
-// 5.3). Errors as in Merge.
+// 5.3). Errors as in Merge. O(m).
 func (f *Filter) AndOnesCount(g *Filter) (int, error) {
 	if err := f.matches(g); err != nil {
 		return 0, err

@@ -31,13 +31,13 @@ type Params struct {
 	Seed      Seed   // keys the hash; zero is valid and known to everybody
 }
 
-// Bits is the length of the filter, m.
+// Bits is the length of the filter, m. O(1).
 func (p Params) Bits() uint64 { return uint64(p.Blocks) * p.BlockBits }
 
 // hashes is the number of hash functions in all blocks, k.
 func (p Params) hashes() int { return p.Blocks * p.Hashes }
 
-// Check reports every parameter that is out of its range.
+// Check reports every parameter that is out of its range. O(1).
 func (p Params) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -63,7 +63,7 @@ func (p Params) Check() error {
 
 // FalsePositiveRate is the expected false-positive rate of the filter with n keys in it, n >= 0. It is
 // (1-(1-1/m_b)^(k_b n))^(k_b mu), equation (1) of Papapetrou et al. with k_b as in section 3.2. For a standard filter
-// that is (1-(1-1/m)^(kn))^k.
+// that is (1-(1-1/m)^(kn))^k. O(1).
 func (p Params) FalsePositiveRate(n int) float64 {
 	return math.Pow(fillExpected(p.BlockBits, float64(p.Hashes)*float64(n)), float64(p.hashes()))
 }
@@ -165,8 +165,8 @@ func bestHashes(c float64) int {
 	return k
 }
 
-// asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter with c = m/n bits a key and k hash
-// functions as n grows (Mitzenmacher, section II.A). As in the figures of that paper, k need not be an integer.
+// asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter as n grows (Mitzenmacher, section II.A).
+// It has c = m/n bits a key and k hash functions. As in the figures of that paper, k need not be an integer.
 func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
 // halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.

@@ -11,13 +11,13 @@
 //
 //   - no byte, if all bits are alike;
 //   - the bits as they are, if less than a thousandth could be won, which is so for few/n from 0.481 on;
-//   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits: it takes the logarithm of the number of
-//     such arrays, and most often no whole byte more, at about 5 ns a bit;
+//   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits: the logarithm of the number of such
+//     arrays, and most often no whole byte more;
 //   - rANS of the gaps between the few, if they are less than a fifteenth;
 //   - rANS of bytes, else.
 //
-// rANS takes 6 bytes for each lane beyond the entropy; codes from 8 KiB on have four lanes, shorter ones have one. For
-// 128 KiB of random bits the code is within 0.2 % of the entropy for few/n from 0.05 on, and 0.4 % from 0.001. Coding
-// and decoding cost about 2 ns for a byte of the array in bytes, and 3 to 6 ns for each of the few in gaps. Nothing is
+// rANS takes 6 bytes for each lane beyond the entropy. Codes from 8 KiB on have four lanes, shorter ones have one. For
+// 128 KiB of random bits the code is within 0.2 % of the entropy for few/n from 0.05 on, and 0.4 % from 0.001. Bytes
+// cost about 2 ns for each byte of the array, either way. Gaps cost 3 to 6 ns for each of the few. Nothing is
 // allocated but what dst grows by; decoding puts a table of 34 KB on the stack.
 package coding

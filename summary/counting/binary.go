@@ -27,14 +27,14 @@ func (t *DLeft) appendBinary(b []byte) ([]byte, error) {
 	return appendSum(append(b, t.bytes[:len(t.bytes)-padding]...), start), nil
 }
 
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(cells).
 func (t *DLeft) MarshalBinary() ([]byte, error) {
 	return t.appendBinary(make([]byte, 0, dleftHeader+t.SizeBytes()+crc32.Size))
 }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about len(b), and
 // checks that no fingerprint is there twice (one lookup each). Anything that Add and Remove could not have left is an
-// error that matches ErrMalformed, and the filter is unchanged.
+// error that matches ErrMalformed, and the filter is unchanged. O(cells).
 func (t *DLeft) UnmarshalBinary(data []byte) error {
 	b, err := checkSum(data)
 	if err != nil {

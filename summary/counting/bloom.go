@@ -26,8 +26,8 @@ type Bloom struct {
 	members  int
 }
 
-// NewBloom returns an empty filter of m counters (1 to 2^38) and k hash functions (1 to 64), or an error that
-// names the one out of range.
+// NewBloom returns an empty filter of m counters (1 to 2^38) and k hash functions (1 to 64). An error names the number
+// out of range. O(m).
 func NewBloom(m, k int) (*Bloom, error) {
 	if m < 1 || m > mostCounters {
 		return nil, fmt.Errorf("%w: counters m is %d, want 1 to %d", errParams, m, int(mostCounters))
@@ -39,7 +39,7 @@ func NewBloom(m, k int) (*Bloom, error) {
 }
 
 // NewBloomForRate returns an empty filter, the smallest for n members (0 or more) at a false-positive rate between 0
-// and 1 (both exclusive). It has k = log2(1/rate) rounded, and the least m for that k.
+// and 1 (both exclusive). It has k = log2(1/rate) rounded, and the least m for that k. O(m).
 func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 	if n < 0 || !(rate > 0 && rate < 1) {
 		return nil, fmt.Errorf("%w: %d members at rate %v, want 0 or more at a rate between 0 and 1", errParams, n, rate)
@@ -53,20 +53,20 @@ func NewBloomForRate(n int, rate float64) (*Bloom, error) {
 	return NewBloom(max(1, int(m)), k)
 }
 
-// Len is the number of members, repetitions included.
+// Len is the number of members, repetitions included. O(1).
 func (c *Bloom) Len() int { return c.members }
 
-// SizeBytes is the memory of the counters.
+// SizeBytes is the memory of the counters. O(1).
 func (c *Bloom) SizeBytes() int { return len(c.words) * 8 }
 
-// FalsePositiveRate is the expected rate (1-(1-1/m)^(kn))^k for the n members held, counted as all different.
+// FalsePositiveRate is the expected rate (1-(1-1/m)^(kn))^k for the n members held, counted as all different. O(1).
 func (c *Bloom) FalsePositiveRate() float64 {
 	k, n := float64(c.hashes), float64(c.members)
 	zero := math.Exp(k * n * math.Log1p(-1/float64(c.counters)))
 	return math.Pow(1-zero, k)
 }
 
-// Contains reports whether f is probably a member; a member is never denied.
+// Contains reports whether f is probably a member; a member is never denied. O(k).
 func (c *Bloom) Contains(f uint64) bool {
 	h, step := split(f)
 	for range c.hashes {
@@ -79,6 +79,7 @@ func (c *Bloom) Contains(f uint64) bool {
 }
 
 // Count is the least of f's counters: never less than how many times f is a member (unless overflow was reported).
+// O(k).
 func (c *Bloom) Count(f uint64) int {
 	h, step := split(f)
 	least := uint64(counterTop)
@@ -89,7 +90,7 @@ func (c *Bloom) Count(f uint64) int {
 	return int(least)
 }
 
-// Add adds f once more, or returns ErrCounterOverflow, with nothing changed, when one of its counters is at 15.
+// Add adds f once more, or returns ErrCounterOverflow, with nothing changed, when one of its counters is at 15. O(k).
 func (c *Bloom) Add(f uint64) error {
 	h, step := split(f)
 	for i := range c.hashes {
@@ -109,7 +110,7 @@ func (c *Bloom) Add(f uint64) error {
 }
 
 // Remove takes f away once and reports whether it was (probably) there. Removing what was never added, but is taken for
-// a member, damages the filter: it may then deny members.
+// a member, damages the filter: it may then deny members. O(k).
 func (c *Bloom) Remove(f uint64) bool {
 	if c.members == 0 || !c.Contains(f) {
 		return false

@@ -42,11 +42,11 @@ func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 	return appendSum(b, start), nil
 }
 
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(m).
 func (c *Bloom) MarshalBinary() ([]byte, error) { return c.appendBinary(nil) }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. The counters must add up to k a member. It
-// allocates at most 100 times len(b); an error matches ErrMalformed and leaves the filter unchanged.
+// allocates at most 100 times len(b); an error matches ErrMalformed and leaves the filter unchanged. O(m).
 func (c *Bloom) UnmarshalBinary(data []byte) error {
 	b, err := checkSum(data)
 	if err != nil {

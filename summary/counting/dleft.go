@@ -28,7 +28,7 @@ type DLeft struct {
 	moves    int
 }
 
-// NewDLeft returns an empty filter of the given form, or an error that names the parameters at fault.
+// NewDLeft returns an empty filter of the given form, or an error that names the parameters at fault. O(cells).
 func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
@@ -37,7 +37,7 @@ func NewDLeft(p Params) (*DLeft, error) {
 	return &DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed}, nil
 }
 
-// Params returns the form of the filter, secret seed included.
+// Params returns the form of the filter, secret seed included. O(1).
 func (t *DLeft) Params() Params {
 	return Params{
 		Subtables: t.subtables, Buckets: 1 << t.bucketBits, Cells: t.cells,
@@ -45,25 +45,25 @@ func (t *DLeft) Params() Params {
 	}
 }
 
-// Len is the number of members, repetitions included.
+// Len is the number of members, repetitions included. O(1).
 func (t *DLeft) Len() int { return t.members }
 
-// Distinct is the number of different fingerprints.
+// Distinct is the number of different fingerprints. O(1).
 func (t *DLeft) Distinct() int { return t.distinct }
 
-// FingerprintBits is q: the number of low bits of a fingerprint that count.
+// FingerprintBits is q: the number of low bits of a fingerprint that count. O(1).
 func (t *DLeft) FingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
-// SizeBytes is the memory of the cells.
+// SizeBytes is the memory of the cells. O(1).
 func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 
 // Target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
 // three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow
-// before going beyond it.
+// before going beyond it. O(1).
 func (t *DLeft) Target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
 
 // FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
-// 1-(1-2^-q)^n for n different fingerprints (section 3.2).
+// 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
 func (t *DLeft) FalsePositiveRate() float64 {
 	return -math.Expm1(float64(t.distinct) * math.Log1p(-math.Ldexp(1, -t.FingerprintBits())))
 }
@@ -74,7 +74,7 @@ func (t *DLeft) Contains(f uint64) bool {
 	return cell >= 0
 }
 
-// Count returns how many times f is a member.
+// Count returns how many times f is a member. At most d bucket reads.
 func (t *DLeft) Count(f uint64) int {
 	b, cell := t.find(f)
 	if cell < 0 {
@@ -84,7 +84,8 @@ func (t *DLeft) Count(f uint64) int {
 }
 
 // Add adds f once more. When its counter is full it returns ErrCounterOverflow. When no cell can be had, even by moving
-// a member of its first bucket, it returns ErrBucketOverflow. Nothing has then changed.
+// a member of its first bucket, it returns ErrBucketOverflow. Nothing has then changed. At most 2d bucket reads,
+// without a move.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
@@ -107,7 +108,7 @@ func (t *DLeft) increment(bucket uint64, cell int) error {
 	return nil
 }
 
-// Remove takes f away once, and reports whether it was there.
+// Remove takes f away once, and reports whether it was there. At most d bucket reads.
 func (t *DLeft) Remove(f uint64) bool {
 	b, cell := t.find(f)
 	if cell < 0 {
@@ -123,8 +124,8 @@ func (t *DLeft) Remove(f uint64) bool {
 	return true
 }
 
-// addByMoving is the failsafe of section 5.2: f's buckets are all full; if a fingerprint in the first of them can go to
-// another of its own buckets, f takes its cell.
+// addByMoving is the failsafe of section 5.2, where f's buckets are all full. If a fingerprint in the first of them can
+// go to another of its own buckets, f takes its cell.
 func (t *DLeft) addByMoving(f uint64) error {
 	home, remainder := t.place(0, f)
 	for cell := range t.cells {
@@ -140,8 +141,8 @@ func (t *DLeft) addByMoving(f uint64) error {
 	return ErrBucketOverflow
 }
 
-// put writes f into the least loaded of its buckets, the leftmost of equals, from a subtable on, and reports whether
-// one had a free cell.
+// put writes f into the least loaded of its buckets from a subtable on, the leftmost of equals. It reports whether one
+// had a free cell.
 func (t *DLeft) put(f uint64, count, from int) bool {
 	var bucket, remainder uint64
 	least := t.cells
@@ -162,8 +163,8 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 // the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
 // become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
 // counters get that bit. Cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it
-// works. It is an error when remainders have one bit only, and ErrCounterOverflow when counters would have more
-// than 16 bits.
+// works. It is an error when remainders have one bit only, and ErrCounterOverflow when counters would have more than 16
+// bits. O(cells).
 func (t *DLeft) Grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -206,8 +207,8 @@ func (t *DLeft) regrown(p Params) (table, error) {
 	return grown, nil
 }
 
-// All calls yield for each different fingerprint (its low q bits), in the order of the table, until yield
-// returns false. The filter must not be changed meanwhile. Use it as `for f := range t.All`.
+// All calls yield for each different fingerprint (its low q bits), in the order of the table, until yield returns
+// false. The filter must not be changed meanwhile. Use it as `for f := range t.All`. O(cells), no allocation.
 func (t *DLeft) All(yield func(f uint64) bool) {
 	for i := range t.subtables {
 		inverse, first := t.perms[i].inverse, uint64(i)<<t.bucketBits
@@ -226,8 +227,8 @@ func (t *DLeft) All(yield func(f uint64) bool) {
 	}
 }
 
-// Loads returns how many buckets hold 0, 1, 2, … cells' worth of fingerprints, and how often Add had to move a member of
-// the first subtable to make room since the last Reset. O(buckets).
+// Loads returns how many buckets hold 0, 1, 2, … cells' worth of fingerprints. It also returns how often Add had to move
+// a member of the first subtable to make room, since the last Reset. O(buckets).
 func (t *DLeft) Loads() (loads []int, moves int) {
 	loads = make([]int, t.cells+1)
 	for b := range t.buckets() {
@@ -236,7 +237,7 @@ func (t *DLeft) Loads() (loads []int, moves int) {
 	return loads, t.moves
 }
 
-// Reset removes every member.
+// Reset removes every member. O(cells).
 func (t *DLeft) Reset() {
 	clear(t.bytes)
 	t.members, t.distinct, t.moves = 0, 0, 0

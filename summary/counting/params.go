@@ -42,7 +42,7 @@ type Params struct {
 // bucket's number leaves, so two members never match.
 //
 // With fewer RemainderBits, r, a member takes r+2 bits of each cell, and the false-positive rate is at most 24/2^r
-// (section 4). With r = 14 a bucket is two machine words and is compared as such.
+// (section 4). With r = 14 a bucket is two machine words and is compared as such. O(1).
 func ParamsForFingerprint(n, q int) Params {
 	b := bucketsFor(n)
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()

@@ -11,8 +11,8 @@ const padding = 8
 // table is the cells of all subtables, packed without gaps, little-endian.
 //
 // A cell is remainder<<c | field. An empty cell is 0 (the paper's sentinel). Where the remainder is not 0 the field is
-// the count less one, so that c bits count to 2^c; where it is 0 the field is the count itself, to 2^c-1, and nothing
-// is lost to the sentinel. The cells taken of a bucket are its first ones.
+// the count less one, so that c bits count to 2^c. Where it is 0 the field is the count itself, to 2^c-1. So nothing is
+// lost to the sentinel. The cells taken of a bucket are its first ones.
 type table struct {
 	bytes []byte
 

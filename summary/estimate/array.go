@@ -71,8 +71,8 @@ func (a Array) load(n float64) float64 {
 // loadOf is the load at which t ones are expected.
 func (a Array) loadOf(t float64) float64 { return -math.Log1p(-t / a.counted()) }
 
-// covariance is that of the estimates of two cardinalities, by the delta method, where x is the load of what the two
-// sets have in common. So it is the variance of one estimate at load x. With all bits counted it is m/(k² blocks)
+// covariance is that of the estimates of two cardinalities, by the delta method. x is the load of what the two sets
+// have in common. So it is the variance of one estimate at load x. With all bits counted it is m/(k² blocks)
 // (e^x-1-x).
 func (a Array) covariance(x float64) float64 {
 	m, k, blocks := float64(a.Bits), float64(max(a.Hashes, 1)), float64(max(a.Blocks, 1))

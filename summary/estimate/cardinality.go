@@ -2,8 +2,9 @@ package estimate
 
 import "math"
 
-// Cardinality estimates the number of elements from the number of ones counted (equation 3 and Theorem 3).
-// confidence is between 0 and 1. For the union of sets, count the ones of the OR of their filters.
+// Cardinality estimates the number of elements from the number of ones counted (equation 3 and Theorem 3). confidence
+// is between 0 and 1. For the union of sets, count the ones of the OR of their filters. An error names what is out of
+// its range. O(1).
 func (a Array) Cardinality(ones int, confidence float64) (Interval, error) {
 	if err := a.check(confidence, "ones", ones); err != nil {
 		return Interval{}, err

@@ -5,7 +5,7 @@ import "fmt"
 // Hits estimates how many of own elements another set holds, when hits of them were found in a filter of that set. With
 // a false-positive rate of f it is n12 = (hits - f own)/(1-f). Better than an intersection of filters when the other
 // filter is dense. The interval is normal: of the elements that are not in the other set, each is a false positive with
-// probability f. A rate of 1 says nothing: saturated, with Low 0.
+// probability f. A rate of 1 says nothing: saturated, with Low 0. An error names what is out of its range. O(1).
 func Hits(hits, own int, f, confidence float64) (Interval, error) {
 	switch {
 	case own < 0:

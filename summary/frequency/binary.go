@@ -34,13 +34,13 @@ func (s *Sketch) appendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
 }
 
-// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler.
+// MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(counters).
 func (s *Sketch) MarshalBinary() ([]byte, error) {
 	return s.appendBinary(make([]byte, 0, header+4*len(s.counts)+crc32.Size))
 }
 
-// UnmarshalBinary replaces the sketch by the one encoded in all of b. It allocates no more than about
-// len(b); an error says what is wrong and leaves the sketch unchanged.
+// UnmarshalBinary replaces the sketch by the one encoded in all of b. It allocates no more than about len(b); an error
+// says what is wrong and leaves the sketch unchanged. O(counters).
 func (s *Sketch) UnmarshalBinary(b []byte) error {
 	if len(b) < header+crc32.Size || string(b[:4]) != magic {
 		return fmt.Errorf("%w: no count-min header", errMalformed)

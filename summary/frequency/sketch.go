@@ -1,6 +1,6 @@
 // Package frequency estimates how often each of many keys has been seen, in little memory. It has a count-min sketch
-// (Cormode and Muthukrishnan) that needs two hash functions only: section 9 of Kirsch and Mitzenmacher, "Less Hashing,
-// Same Performance: Building a Better Bloom Filter" (2008).
+// (Cormode and Muthukrishnan) that needs two hash functions only. See section 9 of Kirsch and Mitzenmacher, "Less
+// Hashing, Same Performance: Building a Better Bloom Filter" (2008).
 //
 // An estimate is never too low. It is too high by more than ε times the sum of all counts with probability at most δ,
 // over the choice of hash functions. So an estimate of a rare key among many frequent ones means little. A limit that
@@ -43,10 +43,10 @@ type Params struct {
 	Seed   uint64 // draws the hash functions
 }
 
-// ParamsForError returns parameters for an error: with probability at most delta, an estimate is too high by more than
+// ParamsForError returns parameters for an error. With probability at most delta, an estimate is too high by more than
 // eps times the sum of all counts. Both are between 0 and 1 (exclusive). Theorem 9.1: w is the least prime >= 2e/eps,
 // and d = ln(1/(eps(1-1/2e²))) rounded up. With these the probability is at most eps; ln(1/delta)/ln(1/eps) copies,
-// rounded up, bring it to delta. An error names the number out of range.
+// rounded up, bring it to delta. An error names the number out of range. It takes microseconds.
 func ParamsForError(eps, delta float64) (Params, error) {
 	if !(eps > 0 && eps < 1) {
 		return Params{}, fmt.Errorf("%w: eps is %v, want between 0 and 1", errParams, eps)
@@ -99,7 +99,7 @@ type Sketch struct {
 	total  uint64
 }
 
-// New returns an empty sketch, or an error that names the parameters at fault.
+// New returns an empty sketch, or an error that names the parameters at fault. O(counters).
 func New(p Params) (*Sketch, error) {
 	if p.Copies == 0 {
 		p.Copies = 1
@@ -110,17 +110,17 @@ func New(p Params) (*Sketch, error) {
 	return &Sketch{p: p, hashes: newPairs(p), counts: make([]uint32, p.Width*p.Depth*p.Copies)}, nil
 }
 
-// Total is the sum of all counts added (the norm that the error is measured by), halved by Halve.
+// Total is the sum of all counts added (the norm that the error is measured by), halved by Halve. O(1).
 func (s *Sketch) Total() uint64 { return s.total }
 
-// Add counts key n more times. Counters end at 2³²-1 and stay there.
+// Add counts key n more times. Counters end at 2³²-1 and stay there. O(depth · copies).
 func (s *Sketch) Add(key uint64, n uint32) {
 	s.total += uint64(n)
 	s.each(key, func(c *uint32) { *c = addSaturated(*c, n) })
 }
 
 // AddConservative counts key n more times by raising only those counters that its new estimate needs (Estan and
-// Varghese). Estimates stay upper bounds and get closer; Add and AddConservative may be mixed.
+// Varghese). Estimates stay upper bounds and get closer; Add and AddConservative may be mixed. O(depth · copies).
 func (s *Sketch) AddConservative(key uint64, n uint32) {
 	s.total += uint64(n)
 	want := addSaturated(s.Estimate(key), n)
@@ -128,7 +128,7 @@ func (s *Sketch) AddConservative(key uint64, n uint32) {
 }
 
 // Estimate is how often key was counted. It is never less (up to 2³²-1). It is more than eps·Total too high with at
-// most the probability that ParamsForError was given.
+// most the probability that ParamsForError was given. O(depth · copies).
 func (s *Sketch) Estimate(key uint64) uint32 {
 	least := uint32(math.MaxUint32)
 	s.each(key, func(c *uint32) { least = min(least, *c) })
@@ -153,8 +153,7 @@ func (s *Sketch) each(key uint64, visit func(*uint32)) {
 
 // Merge adds the counts of o, which must have the same form and seed. After Add alone the result is as if all had been
 // added here. After AddConservative it is not. Estimates are still never too low, and never above those of Add. But
-// they may be higher than if all had been added conservatively here. An error says what
-// differs.
+// they may be higher than if all had been added conservatively here. An error says what differs. O(counters).
 func (s *Sketch) Merge(o *Sketch) error {
 	if s.p != o.p {
 		return fmt.Errorf("%w: %s", errMismatch, difference(s.p, o.p))
@@ -179,8 +178,8 @@ func difference(a, b Params) string {
 	}
 }
 
-// Halve ages the sketch: every count is halved, rounded down, so that what is no longer seen fades. When a rate limiter
-// calls it once in a period T, the estimate of a key seen r times in each T lies between r and 2r.
+// Halve ages the sketch: every count is halved, rounded down, so that what is no longer seen fades. Let a rate limiter
+// call it once in a period T. Then the estimate of a key seen r times in each T lies between r and 2r. O(counters).
 func (s *Sketch) Halve() {
 	for i := range s.counts {
 		s.counts[i] /= 2

@@ -23,7 +23,7 @@ type hitter struct {
 	count uint32
 }
 
-// NewTop returns an empty Top of k keys, at least one, that counts in a sketch of form p.
+// NewTop returns an empty Top of k keys, at least one, that counts in a sketch of form p. O(counters).
 func NewTop(k int, p Params) (*Top, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("%w: a top of %d keys, want at least 1", errParams, k)
@@ -91,7 +91,7 @@ func (t *Top) swap(i, j int) {
 	t.at[t.heap[i].key], t.at[t.heap[j].key] = i, j
 }
 
-// All yields the keys and their estimates, the most frequent first. An estimate is never too low.
+// All yields the keys and their estimates, the most frequent first. An estimate is never too low. O(k log k).
 func (t *Top) All() iter.Seq2[uint64, uint32] {
 	return func(yield func(uint64, uint32) bool) {
 		for _, h := range slices.SortedFunc(slices.Values(t.heap), func(a, b hitter) int {
