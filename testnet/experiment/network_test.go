@@ -307,7 +307,7 @@ func TestScaleInParts(t *testing.T) {
 	}
 }
 
-// Classes of lines are drawn as in a testnet: slow ones carry less, and peers on fast ones cover more.
+// Classes of lines are drawn as in a testnet: slow ones carry less. Strong peers cover more.
 func TestScaleLinks(t *testing.T) {
 	run := func(links string, fixed ...string) NetworkRow {
 		r, err := RunNetwork(t.Context(), Scale, NetworkOptions{
@@ -319,7 +319,7 @@ func TestScaleLinks(t *testing.T) {
 		return r.Rows[0]
 	}
 	fast, slow := run("10mbit:1"), run("10mbit:1,4kbit:9")
-	if l := slow.Lines; len(fast.Lines) > 0 || len(l) != 2 || l[0].Rate != 4000 || l[1].Rate != 10_000_000 || l[0].Covers >= l[1].Covers {
+	if l := slow.Lines; len(fast.Lines) > 0 || len(l) != 2 || l[0].Rate != 4000 || l[1].Rate != 10_000_000 || l[0].DirectoryBytes >= *fast.DirectoryBytes {
 		t.Errorf("by the rate of lines: %+v, and %+v where all are fast", l, fast.Lines)
 	}
 	if l := run("", "strong=0.2", "origins=12").Lines; len(l) != 2 || l[1].Covers < 0.9 || l[0].Covers > 0.6 {
