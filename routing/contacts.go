@@ -2,6 +2,7 @@ package routing
 
 import (
 	"slices"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
@@ -19,6 +20,8 @@ const (
 	contactsAtOnce = 2
 	// After each oneMoreEach contacts asked, one more is asked at a time: a long search is wider, and ends in time.
 	oneMoreEach = 8
+	// contactPatience is how many times as long a contact may take as a confirmation: mostly a connection is made first.
+	contactPatience = 2
 	// contactMatches is how many false matches are expected among the names that a contact gives.
 	contactMatches = 1
 )
@@ -54,7 +57,7 @@ func (r *Router) askContacts(q *flight) {
 	}
 	under := 0
 	for i := range q.asks {
-		if a := &q.asks[i]; a.contact > 0 && a.state == asking {
+		if a := &q.asks[i]; a.contact > 0 && a.state == asking && !r.overdue(q, a) {
 			under++
 		}
 	}
@@ -76,6 +79,18 @@ func (r *Router) askContacts(q *flight) {
 		})
 		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 	}
+}
+
+// impatient says from when on others are asked beside a contact that has not answered, in its range too; ok is false when
+// its answer is waited for.
+func (r *Router) impatient(q *flight, a *ask) (from time.Duration, ok bool) {
+	return a.since + contactPatience*r.cfg.HedgeAfter, a.contact > 0 && q.Mode == Any && !q.blurred
+}
+
+// overdue says whether others are asked by now beside a contact that has not answered.
+func (r *Router) overdue(q *flight, a *ask) bool {
+	from, ok := r.impatient(q, a)
+	return ok && r.now >= from
 }
 
 // contactsAsked is how many contacts were asked so far.
@@ -101,8 +116,11 @@ func (r *Router) nextContact(q *flight) int {
 			continue
 		}
 		asked[a.contact-1] = true
-		if rng := q.cover.contacts[a.contact-1].Range(); a.state == asking {
-			waits = true
+		if a.state != asking {
+			continue
+		}
+		waits = true
+		if rng := q.cover.contacts[a.contact-1].Range(); !r.overdue(q, a) {
 			if first.Covers(rng) {
 				second.Add(rng)
 			}

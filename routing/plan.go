@@ -111,6 +111,9 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	for i := range q.asks {
 		if a := &q.asks[i]; a.state == asking {
 			at = min(at, a.since+r.cfg.AskTimeout)
+			if from, ok := r.impatient(q, a); ok && r.now < from {
+				at = min(at, from)
+			}
 		}
 	}
 	for i := range q.children {
