@@ -274,7 +274,7 @@ func (o *Overlay) similarRoom() int {
 // inquiry is what every question to a peer says.
 func (o *Overlay) inquiry(to PeerID) Inquiry {
 	s := &o.scope
-	q := Inquiry{Depth: s.depth, Lacks: lacking(s.contacts.Lacks(), s.depth)}
+	q := Inquiry{Depth: s.depth, Lacks: lacking(o.lacks(), s.depth)}
 	own := o.directory.Own()
 	ep, _ := own.Epoch()
 	if s.told[to] != ep && !o.exchange.Knows(to) {
@@ -326,6 +326,18 @@ func (o *Overlay) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 		}
 	}
 	return sortKnown(out)
+}
+
+// lacks lists the ranges in which somebody is to be named to us: all in which we know nobody, and once there are none a few
+// of those in which one alone is known. It is the second that one can do without for a while.
+func (o *Overlay) lacks() []coverage.Range {
+	contacts := o.scope.contacts
+	if none := contacts.Lacks(1); len(none) > 0 {
+		return none
+	}
+	one := contacts.Lacks(coverage.ContactsEach)
+	o.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
+	return one[:min(len(one), secondContacts)]
 }
 
 // lacking is a bitmap of ranges of a depth.
@@ -613,6 +625,8 @@ const (
 	clearlyMore = 1.25
 	// leastAlike is the least overlap that is of interest: those with less have a few keys in common that many hold.
 	leastAlike = 1.0 / 64
+	// secondContacts is in how many ranges a second contact is looked for at a time.
+	secondContacts = 2
 	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. The same number serves to
 	// estimate the size of the network.
 	nearKnown = 16

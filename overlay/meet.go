@@ -41,11 +41,11 @@ type visitor struct {
 const (
 	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
 	// gossip is faster.
-	fewAlike = 8
+	fewAlike = 16
 	// mostLookups is how many lookups a peer makes at most, and meetAgain the time between two: the first to come meet
 	// nobody.
 	mostLookups = 6
-	meetAgain   = 5 * time.Second
+	meetAgain   = 10 * time.Second
 	// mostHops is how many peers are asked in one lookup.
 	mostHops = 4
 	// meetNamed is how many peers nearer to a place are named to who looks it up.

@@ -48,6 +48,8 @@ const (
 	// large as by own evidence it may be then.
 	fewVoices = 3
 	boast     = 8
+	// apart is how many times as large a network may seem by own evidence as by the word of most links.
+	apart = 1.125
 	// filledTo is the part of the origins expected in a range that must be known for it to be vouched for.
 	filledTo = 0.5
 	// maxServed is how many inquiries are answered with names in a second.
@@ -184,6 +186,16 @@ func (o *Overlay) told() float64 {
 	return min(coverage.Median(all), boast*max(o.scope.size, float64(o.directory.Origins())))
 }
 
+// reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off, so it counts for little
+// more than most links say, unless that is far less.
+func (o *Overlay) reckoned() float64 {
+	size, told := o.scope.size, o.told()
+	if told > size/2 {
+		size = min(size, float64(apart*told))
+	}
+	return max(size, told)
+}
+
 // chooseDepth fits the own range to what there is for it.
 func (o *Overlay) chooseDepth(now time.Duration) {
 	s := &o.scope
@@ -195,7 +207,7 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 	s.changed = false
 	s.size = o.ownEstimate()
-	depth := coverage.Depth(s.depth, o.means(), max(s.size, o.told()))
+	depth := coverage.Depth(s.depth, o.means(), o.reckoned())
 	if depth == s.depth {
 		return
 	}

@@ -249,10 +249,10 @@ func (t *Contacts) Failed(peer string) {
 	t.change(peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks lists, in order, the ranges beside ours with fewer contacts than wanted, or with contacts that cover but one
+// Lacks lists, in order, the ranges beside ours with fewer contacts than are wanted, or with contacts that cover but one
 // half. Contacts that cover more than their bucket count for every range that they cover. O(ranges + contacts), times
 // the few that are wide.
-func (t *Contacts) Lacks() []Range {
+func (t *Contacts) Lacks(want int) []Range {
 	var wide, out []Range
 	for r := range t.ranges() {
 		for _, c := range t.buckets[r] {

@@ -55,7 +55,7 @@ func TestContacts(t *testing.T) {
 			check(t, c)
 		}
 		lacks := map[Range]bool{}
-		for _, r := range c.Lacks() {
+		for _, r := range c.Lacks(ContactsEach) {
 			lacks[r] = true
 		}
 		for r := range c.ranges() {
@@ -130,8 +130,8 @@ func TestContactsApart(t *testing.T) {
 		for x := range c.Each() {
 			covered.Add(x.Range())
 		}
-		if covered.Share() != 1 || len(c.Lacks()) > 0 {
-			t.Errorf("said to be of depth %d: contacts cover %v, lacking are %v", said, covered.String(), c.Lacks())
+		if covered.Share() != 1 || len(c.Lacks(ContactsEach)) > 0 {
+			t.Errorf("said to be of depth %d: contacts cover %v, lacking are %v", said, covered.String(), c.Lacks(ContactsEach))
 		}
 	}
 	c := NewContacts(0)
@@ -139,7 +139,7 @@ func TestContactsApart(t *testing.T) {
 	for i := range 10 {
 		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 2})
 	}
-	if len(c.Lacks()) != 1 {
+	if len(c.Lacks(ContactsEach)) != 1 {
 		t.Error("half a range is enough")
 	}
 }
@@ -169,7 +169,7 @@ func TestDenials(t *testing.T) {
 	if i := Next(c.All(), &none, func(int) bool { return false }, 1); i >= 0 {
 		t.Errorf("%+v is asked", c.All()[i])
 	}
-	if len(c.Lacks()) != 1 {
+	if len(c.Lacks(ContactsEach)) != 1 {
 		t.Error("nobody is looked for in its place")
 	}
 }

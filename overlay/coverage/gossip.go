@@ -13,7 +13,7 @@ const (
 	strangerEvery = 4
 	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds
 	// that bring nothing.
-	firstRound = 2 * time.Second
+	firstRound = time.Second
 	lastRound  = 5 * time.Minute
 	// patientRounds is how many rounds in a row may bring nothing before the time between them doubles with each.
 	patientRounds = 4
