@@ -328,8 +328,8 @@ func (o *Overlay) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 	return sortKnown(out)
 }
 
-// lacks lists the ranges in which somebody is to be named to us: all in which we know nobody, and once there are none a few
-// of those in which one alone is known. It is the second that one can do without for a while.
+// lacks lists the ranges in which somebody is to be named to us: all in which we know nobody. Once there are none, they
+// are a few of those in which we know one alone: the second can wait.
 func (o *Overlay) lacks() []coverage.Range {
 	contacts := o.scope.contacts
 	if none := contacts.Lacks(1); len(none) > 0 {

@@ -186,8 +186,8 @@ func (o *Overlay) told() float64 {
 	return min(coverage.Median(all), boast*max(o.scope.size, float64(o.directory.Origins())))
 }
 
-// reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off, so it counts for little
-// more than most links say, unless that is far less.
+// reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off. So it counts for
+// little more than most links say, unless that is far less.
 func (o *Overlay) reckoned() float64 {
 	size, told := o.scope.size, o.told()
 	if told > size/2 {

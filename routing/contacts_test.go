@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
@@ -187,6 +188,32 @@ func TestDeadContacts(t *testing.T) {
 	}
 	if n < asked*85/100 {
 		t.Errorf("%d of %d found", n, asked)
+	}
+}
+
+// TestMuteContacts: a search asks others beside contacts that do not answer, in their ranges too, long before it gives
+// them up.
+func TestMuteContacts(t *testing.T) {
+	const giveUp = 20 * time.Second
+	net, nodes := ranged(t, 64, 3, routing.Config{AskTimeout: giveUp})
+	nodes[17].Holds["k"] = true
+	n, asked := 0, 0
+	for i, node := range nodes {
+		node.Mute = i%3 == 0 && i != 17
+	}
+	for i, node := range nodes {
+		if i == 17 || node.Mute {
+			continue
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Run()
+		asked++
+		if s := node.Done[0].Stats; s.Found > 0 && s.Elapsed < giveUp {
+			n++
+		}
+	}
+	if n < asked*80/100 {
+		t.Errorf("%d of %d found before a contact was given up", n, asked)
 	}
 }
 

@@ -275,7 +275,7 @@ func (t *Contacts) Lacks(want int) []Range {
 				halves.Add(r)
 			}
 		}
-		if (have < ContactsEach || !halves.Covers(r)) && !r.Contains(t.self) {
+		if (have < want || want > 1 && !halves.Covers(r)) && !r.Contains(t.self) {
 			out = append(out, r)
 		}
 	}

@@ -1,0 +1,61 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/group"
+)
+
+// TestReckoned: an own count of a few places bends to what most links say, but no majority of liars can halve it.
+func TestReckoned(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.scope.size = 1000
+	if got := o.reckoned(); got != 1000 {
+		t.Errorf("without links %v", got)
+	}
+	for i, said := range []int{800, 800, 800} {
+		p := PeerID(fmt.Sprint("link", i))
+		o.Step(0, LinkOpened{Peer: p})
+		o.Step(0, HelloReceived{Peer: p, Hello: Hello{Network: said}})
+	}
+	for _, c := range []struct{ size, want float64 }{{1000, 900}, {850, 850}, {700, 800}, {1600, 1600}, {4000, 4000}} {
+		o.scope.size = c.size
+		if got := o.reckoned(); got != c.want {
+			t.Errorf("own count %v, links say 800: reckoned %v, want %v", c.size, got, c.want)
+		}
+	}
+}
+
+// TestSecondContactsComeLater: while there are ranges without a contact only those lack one; then a few of those with one
+// alone do.
+func TestSecondContactsComeLater(t *testing.T) {
+	const depth = 3
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.scope.depth = depth
+	o.scope.contacts.SetDepth(depth)
+	for i := 0; len(o.scope.contacts.Lacks(1)) > 0; i++ {
+		p := fmt.Sprint("contact", i)
+		place := coverage.Place(group.OriginTag(p))
+		for _, r := range o.lacks() {
+			if r.Contains(o.scope.place) {
+				t.Fatalf("our own range lacks a contact")
+			}
+			for _, c := range o.scope.contacts.All() {
+				if r.Contains(c.Place) {
+					t.Fatalf("%v lacks a contact beside %q while others have none", r, c.Peer)
+				}
+			}
+		}
+		bucket := coverage.Around(place, depth)
+		if !bucket.Contains(o.scope.place) && slices.Contains(o.lacks(), bucket) {
+			o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
+		}
+	}
+	if n := len(o.lacks()); n != secondContacts {
+		t.Errorf("%d ranges lack a second contact at a time, want %d", n, secondContacts)
+	}
+}
