@@ -3,8 +3,10 @@ package node
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/mesh"
 )
@@ -27,4 +29,30 @@ func TestStreamLost(t *testing.T) {
 	}
 	eventually(t, "the subscription is lost", func() bool { return !subscribed() })
 	eventually(t, "it is known again", subscribed)
+}
+
+// TestLateSubscription: a link whose pubsub begins after its hello is told what the node has.
+func TestLateSubscription(t *testing.T) {
+	n := newNode(t)
+	add(t, n, keysOf("k", 100)...)
+	eventually(t, "a summary", func() bool { return epochOf(t, n).Sequence > 0 })
+	r := &raw{t: t, h: newHost(t), grafted: make(map[peer.ID]bool)}
+	told := make(chan bool, 1)
+	r.heard = func() {
+		select {
+		case told <- true:
+		default:
+		}
+	}
+	r.greet(n)
+	eventually(t, "a catalogue cannot be sent", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && s.Dropped["not subscribed"] > 0
+	})
+	r.join()
+	select {
+	case <-told:
+	case <-time.After(time.Minute):
+		t.Error("the node's summary is not announced")
+	}
 }

@@ -39,14 +39,26 @@ type raw struct {
 	grafted  map[peer.ID]bool
 	asked    int
 	sentBack int
+	heard    func() // called when a catalogue announces something; nil: nothing
 }
 
 // newRaw returns a raw peer that is linked with n.
 func newRaw(t testing.TB, n *Node) *raw {
 	t.Helper()
 	r := &raw{t: t, h: newHost(t), grafted: make(map[peer.ID]bool)}
+	r.join()
+	r.greet(n)
+	eventually(t, "the raw peer knows that n subscribes", func() bool {
+		return slices.Contains(r.ps.ListPeers(Topic("venn")), n.ID())
+	})
+	return r
+}
+
+// join begins the raw peer's pubsub.
+func (r *raw) join() {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
+	r.t.Cleanup(cancel)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	ps, err := pubsub.NewGossipSub(ctx, r.h,
 		pubsub.WithPartialMessagesExtension(&partialmessages.PartialMessagesExtension[struct{}]{
@@ -56,27 +68,28 @@ func newRaw(t testing.TB, n *Node) *raw {
 		}),
 		Gossip(true), pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	r.ps = ps
 	topic, err := ps.Join(Topic("venn"), pubsub.RequestPartialMessages())
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	if _, err := topic.Subscribe(); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
+}
+
+// greet connects the raw peer with n and says hello.
+func (r *raw) greet(n *Node) {
+	r.t.Helper()
 	r.h.SetStreamHandler(HelloID, func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
-	if err := r.h.Connect(ctx, info(n)); err != nil {
-		t.Fatal(err)
+	if err := r.h.Connect(r.t.Context(), info(n)); err != nil {
+		r.t.Fatal(err)
 	}
 	if got, err := r.exchange(n, HelloID, frame(wire.AppendHello(nil, overlay.Hello{Session: 1}))); err != nil || len(got) > 0 {
-		t.Fatalf("hello: % x, %v", got, err)
+		r.t.Fatalf("hello: % x, %v", got, err)
 	}
-	eventually(t, "the raw peer knows that n subscribes", func() bool {
-		return slices.Contains(ps.ListPeers(Topic("venn")), n.ID())
-	})
-	return r
 }
 
 // meshed waits until the raw peer is in one mesh with n.
@@ -145,6 +158,9 @@ func (r *raw) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Partia
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, it := range items {
+		if r.heard != nil && string(rpc.GroupID) == wire.CatalogueGroup && it.Have > 0 {
+			r.heard()
+		}
 		if it.Want == 0 || r.answer == nil {
 			continue
 		}

@@ -90,6 +90,7 @@ type outgoing struct {
 	group           string
 	metadata, parts []byte
 	message         []byte
+	tries           int // so far, in vain
 }
 
 const outboxSize = 1024
@@ -302,14 +303,41 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
 			if !requests(o.to) {
 				m.cfg.Counters.Drop("not subscribed")
-				if o.group == wire.TailsGroup {
+				switch o.group {
+				case wire.TailsGroup:
 					m.cfg.Inbox.Unheard(o.to)
+				case wire.CatalogueGroup:
+					m.again(o)
 				}
 				return
 			}
 			yield(o.to, partialmessages.PublishAction{EncodedPartialMessage: o.parts, EncodedPartsMetadata: o.metadata})
 		}
 	}
+}
+
+const (
+	againAfter = 500 * time.Millisecond // from one try to send a catalogue to the next
+	againMost  = 20                     // tries
+)
+
+// again queues a catalogue once more, a little later. Pubsub may hear of a link's subscription after the link has begun,
+// and the core does not repeat what it has announced.
+func (m *Mesh) again(o *outgoing) {
+	next := *o
+	if next.tries++; next.tries >= againMost {
+		return
+	}
+	m.cfg.Tasks.Run(func() {
+		select {
+		case <-time.After(againAfter):
+		case <-m.cfg.Done.Done():
+			return
+		}
+		if m.cfg.Linked(next.to) {
+			m.send(next)
+		}
+	})
 }
 
 // gossip is asked to tell peers outside the mesh of a group. Catalogues say which peers we choose.
