@@ -283,16 +283,16 @@ func TestPeers(t *testing.T) {
 }
 
 // Adversaries of venn's own kinds misbehave in the simulator, the same way however many processors step them. Their
-// messages are seen, and the others find what they look for. What is of bytes is for real hosts.
+// messages are seen, and the others find what they look for.
 func TestAdversaries(t *testing.T) {
 	const head = "question=\"?\"\npeers=30\nwarmup=\"20s\"\nasking=\"20s\"\n[collections]\nkeys=40\n[queries]\nnumber=100\n[parameters]\norigins=100\n"
 	quiet := values(t, head, venn.Strategy)
-	for _, kind := range []string{scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
+	for _, kind := range []string{scenario.Garbage, scenario.Twins, scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
 		s := parse(t, head+"[[adversaries]]\nkind=\""+kind+"\"\nnumber=5\n")
 		r := simulate(t, s, venn.Strategy)
 		v := s.Values(r)
 		t.Logf("%s: recall %.3f, %.0f kB, of a quiet network %.0f kB", kind, v["recall"], v["upkeep"], quiet["upkeep"])
-		if v["recall"] < 0.95 || v["upkeep"] < 1.02*quiet["upkeep"] {
+		if v["recall"] < 0.95 || v["upkeep"] < 1.01*quiet["upkeep"] {
 			t.Errorf("%s: recall %v, %v kB of upkeep, %v without", kind, v["recall"], v["upkeep"], quiet["upkeep"])
 		}
 		if _, err := plan(t, s).Strategy(flooding.Strategy); !errors.Is(err, scenario.ErrScenario) {
@@ -308,9 +308,6 @@ func TestAdversaries(t *testing.T) {
 		if err != nil || both.Trace != r.Trace {
 			t.Errorf("%s: other processors, another trace: %v", kind, err)
 		}
-	}
-	if _, err := plan(t, parse(t, head+"[[adversaries]]\nkind=\"garbage\"\nnumber=5\n")).Strategy(venn.Strategy); !errors.Is(err, scenario.ErrScenario) {
-		t.Errorf("the simulator has bytes: %v", err)
 	}
 }
 

@@ -2,9 +2,11 @@ package venn
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/routing"
@@ -12,15 +14,23 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// adversaries are the kinds that package fault has on real hosts, except those of bytes and signatures: the simulator
-// has neither.
+// adversaries are the kinds that package fault has on real hosts. Of garbage the simulator has the size, of a signature
+// whether it is right.
 var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
-	"unasked":    adversary((*hostile).unasked),
-	"future":     adversary((*hostile).future),
-	"ghosts":     adversary((*hostile).introduce),
-	"identities": adversary((*hostile).introduce, (*hostile).offer),
-	"faulty":     adversary((*hostile).unasked, (*hostile).future, (*hostile).introduce, (*hostile).offer),
+	"garbage":    adversary(nobody, (*hostile).garbage),
+	"twins":      adversary(everybody, (*hostile).announce),
+	"unasked":    adversary(nobody, (*hostile).unasked),
+	"future":     adversary(nobody, (*hostile).future),
+	"ghosts":     adversary(nobody, (*hostile).introduce),
+	"identities": adversary(nobody, (*hostile).introduce, (*hostile).offer),
+	"faulty": adversary(oneInFour, (*hostile).garbage, (*hostile).announce, (*hostile).unasked, (*hostile).future,
+		(*hostile).introduce, (*hostile).offer),
 }
+
+// Which peers of a kind spoil their own summaries, see [hostile.spoiled].
+func nobody(strategy.ID) bool      { return false }
+func everybody(strategy.ID) bool   { return true }
+func oneInFour(p strategy.ID) bool { return p%4 == 3 }
 
 // misdeed is something that is done to a peer with a link.
 type misdeed func(h *hostile, to strategy.ID)
@@ -35,13 +45,19 @@ type hostile struct {
 	next     time.Duration
 	done     int // misdeeds
 	told     int // identities, in turn
+	spoils   bool
+	answered int // asks for its own summary, with spoiled ones
 }
 
-func adversary(misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strategy.Peer {
+func adversary(spoils func(strategy.ID) bool, misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strategy.Peer {
 	return func(p strategy.Peer, of strategy.Invented) strategy.Peer {
 		v := p.(*node)
+		self := v.host.Self()
+		if spoils(self) {
+			v.run.spoiled.Store(true)
+		}
 		return &hostile{
-			node: v, misdeeds: misdeeds, of: of, rng: rand.New(rand.NewPCG(v.run.world.Seed, uint64(of.First))),
+			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, rng: rand.New(rand.NewPCG(v.run.world.Seed, uint64(of.First))),
 			every: of.Pace(overlay.MaxHelloRecords / len(misdeeds)),
 		}
 	}
@@ -50,7 +66,7 @@ func adversary(misdeeds ...misdeed) func(strategy.Peer, strategy.Invented) strat
 // Step is for Peer.
 func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	received, is := in.(strategy.Received)
-	if !is || !h.lies(received) {
+	if !is || !h.spoil(received) && !h.lies(received) {
 		h.node.Step(now, in)
 	}
 	if _, last := in.(strategy.Leaving); last {
@@ -88,6 +104,82 @@ func (h *hostile) lies(in strategy.Received) bool {
 		}
 	}
 	return false
+}
+
+// spoil answers who asks for the peer's own summary. It says whether it did.
+func (h *hostile) spoil(in strategy.Received) bool {
+	own := h.run.origin(h.host.Self()).epochs.Load()
+	if !h.spoils || own == nil {
+		return false
+	}
+	e := (*own)[len(*own)-1]
+	g := group.Of(e.stream.Header())
+	switch b := in.Message.Body.(type) {
+	case partsRequest:
+		if b.parts.Group != g {
+			return false
+		}
+		p := h.spoiled(e, b.parts.First, b.parts.End)
+		h.send(in.From, partsAnswer{b.number, false, p}, p.bytes(), 0)
+		return true
+	case []overlay.Item:
+		for _, it := range b {
+			if it.Group == g && it.Want > it.Have {
+				p := h.spoiled(e, int(it.Have), int(it.Want))
+				h.send(in.From, p, p.bytes(), 0)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spoiled are parts of an epoch: with a wrong signature, with a part that is not the one signed for, of a second
+// summary under the same number, or as they should be.
+func (h *hostile) spoiled(e *epoch, first, end int) parts {
+	p := parts{group: group.Of(e.stream.Header())}
+	if h.answered++; h.answered%2 == 0 {
+		e = h.run.twin(h.host.Self(), e)
+	}
+	run, err := e.stream.Run(first, min(end, e.stream.Parts()))
+	if err != nil {
+		p.run = summary.Run{First: first, Parts: [][]byte{{0}}}
+		return p
+	}
+	p.run = run
+	if first == 0 {
+		p.envelope, p.record = e.envelope, e.record
+	}
+	switch {
+	case h.answered%3 == 1 && first == 0:
+		p.envelope = slices.Clone(p.envelope)
+		p.envelope[len(p.envelope)-signatureEnd] = wrong
+	case h.answered%3 == 2:
+		part := slices.Clone(run.Parts[0])
+		part[0] ^= 1
+		p.run.Parts = append([][]byte{part}, run.Parts[1:]...)
+	}
+	return p
+}
+
+// announce says that the peer's own summary may be asked for.
+func (h *hostile) announce(to strategy.ID) {
+	if own := h.run.origin(h.host.Self()).epochs.Load(); own != nil {
+		s := (*own)[len(*own)-1].stream
+		h.catalogue(to, []overlay.Item{{Group: group.Of(s.Header()), Have: uint16(s.Parts())}})
+	}
+}
+
+// garbage is what says nothing. The types of messages end here.
+type garbage struct{}
+
+// garbageBytes are the sizes of what is sent in turn: a message on a stream, a length without its message, an RPC, and
+// one over the limit.
+var garbageBytes = []int{streamBytes + 50, streamBytes + 6, strategy.Overhead + 1000, strategy.Overhead + wire.MaxPartsRPC + 1}
+
+// garbage sends what is no message.
+func (h *hostile) garbage(to strategy.ID) {
+	h.send(to, garbage{}, garbageBytes[h.done/len(h.misdeeds)%len(garbageBytes)], 0)
 }
 
 // partsOf are parts of the summary of an identity of this peer's, if that is what a group names.
@@ -144,11 +236,11 @@ func (h *hostile) offer(to strategy.ID) {
 	h.catalogue(to, items)
 }
 
-// future offers newer epochs of the peer's neighbours, and of made-up origins.
+// future offers newer epochs of all peers, and of a made-up origin.
 func (h *hostile) future(to strategy.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: h.rng.Uint32()}
 	items := []overlay.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
-	for _, p := range h.host.Links() {
+	for p := range strategy.ID(h.run.world.Peers) {
 		if p != to {
 			items = append(items, overlay.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
 		}

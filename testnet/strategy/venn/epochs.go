@@ -2,6 +2,7 @@ package venn
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -45,7 +46,20 @@ type epoch struct {
 	first            *epoch // that has the same parts; itself, if no earlier one has
 	envelope, record []byte
 	prefixes         []atomic.Pointer[summary.Prefix] // by number of parts, as they are needed
+
+	twin *epoch // an adversary's second one under the same number; nil: none. Only those read it who were sent of it
 }
+
+// The byte before the last signatureEnd-1 of an envelope stands for its signature.
+const (
+	signatureEnd = 9
+
+	right  = 0
+	ofTwin = 1 // right, for the twin
+	wrong  = 2
+)
+
+var errSignature = errors.New("strategy: venn: wrong signature")
 
 // origin is a peer, or an identity that an adversary has made up, as the origin of summaries.
 func (r *run) origin(p strategy.ID) *origin {
@@ -132,6 +146,27 @@ func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, e
 	return e, nil
 }
 
+// twin is a second summary under the number of an epoch: a key is missing.
+func (r *run) twin(p strategy.ID, e *epoch) *epoch {
+	if e.twin != nil {
+		return e.twin
+	}
+	fps := r.claims(p)
+	fps = fps[:max(1, len(fps)-1)]
+	h := e.stream.Header()
+	stream, err := summary.Build(fps, summary.Header{
+		Seed: h.Seed, Origin: h.Origin, Lifetime: h.Lifetime, Shape: summary.DefaultShape(len(fps)), Epoch: h.Epoch,
+	})
+	if err != nil {
+		panic(err) // the keys are the run's
+	}
+	t := &epoch{stream: stream, record: e.record, envelope: slices.Clone(e.envelope)}
+	t.first, t.prefixes = t, make([]atomic.Pointer[summary.Prefix], stream.Parts()+1)
+	t.envelope[len(t.envelope)-signatureEnd] = ofTwin
+	e.twin = t
+	return t
+}
+
 // build makes a summary of the collection, in the shape of the last one while it fits.
 func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary.Prefix, error) {
 	fps := r.claims(p)
@@ -153,6 +188,9 @@ func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary
 func (r *run) prefix(h *summary.Header, parts int) *summary.Prefix {
 	o := r.origin(idOf(overlay.PeerID(h.Origin)))
 	e := o.epoch(h.Epoch.Sequence)
+	if e.stream.Header().Chain != h.Chain {
+		e = e.twin
+	}
 	return shared(&e.prefixes[parts], func() *summary.Prefix {
 		first := e.first
 		if first == e {
@@ -192,6 +230,12 @@ func idOf(p overlay.PeerID) strategy.ID {
 func (r *run) openHeader(envelope []byte) (summary.Header, error) {
 	at := len(envelope) - 8
 	e := r.origin(strategy.ID(binary.BigEndian.Uint32(envelope[at+4:]))).epoch(binary.BigEndian.Uint32(envelope[at:]))
+	switch envelope[len(envelope)-signatureEnd] {
+	case wrong:
+		return summary.Header{}, errSignature
+	case ofTwin:
+		e = e.twin
+	}
 	return *e.stream.Header(), nil
 }
 
@@ -220,6 +264,11 @@ func (r *run) newPrefix(h *summary.Header) (*summary.Prefix, error) { return r.p
 func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
 	if run.First > p.Parts() || run.End() <= p.Parts() {
 		return p.Extend(run)
+	}
+	if r.spoiled.Load() {
+		if _, err := p.Extend(run); err != nil {
+			return nil, err
+		}
 	}
 	return r.prefix(p.Header(), run.End()), nil
 }

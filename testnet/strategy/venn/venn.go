@@ -3,6 +3,7 @@ package venn
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -60,7 +61,8 @@ type run struct {
 	shape   func(n int) (summary.Shape, error)
 	origins []origin
 
-	invented invented // made-up origins
+	invented invented    // made-up origins
+	spoiled  atomic.Bool // an adversary sends parts that are not those signed for: runs are verified
 }
 
 func open(w strategy.World) (strategy.Factory, error) {

@@ -1,0 +1,56 @@
+package venn
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/strategy"
+)
+
+// A twin has the number of the epoch and another content. Wrong signatures and parts are refused; right ones, of either,
+// are taken.
+func TestSpoiledSummaries(t *testing.T) {
+	fps := make([]summary.Fingerprint, 2000)
+	for i := range fps {
+		fps[i] = summary.Fingerprint(strategy.Scramble(uint64(i)) >> 16)
+	}
+	r := &run{seed: summary.Seed{Network: "sim"}, origins: make([]origin, 1), world: strategy.World{
+		Collection: func(strategy.ID) []summary.Fingerprint { return fps },
+	}}
+	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
+	if _, err := r.publish(0); err != nil {
+		t.Fatal(err)
+	}
+	e := r.origins[0].epoch(1)
+	twin := r.twin(0, e)
+	h, err := r.openHeader(twin.envelope)
+	if own := e.stream.Header(); err != nil || h.Epoch != own.Epoch || h.Chain == own.Chain || h.N != own.N-1 {
+		t.Fatalf("twin %+v of %+v: %v", h, own, err)
+	}
+	twin.envelope[len(twin.envelope)-signatureEnd] = wrong
+	if _, err := r.openHeader(twin.envelope); !errors.Is(err, errSignature) {
+		t.Errorf("a wrong signature: %v", err)
+	}
+	r.spoiled.Store(true)
+	for _, of := range []*epoch{e, twin} {
+		empty, err := r.newPrefix(of.stream.Header())
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := of.stream.Run(0, of.stream.Parts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := r.extend(empty, parts)
+		if err != nil || whole.Parts() != of.stream.Parts() || whole.Header().Chain != of.stream.Header().Chain {
+			t.Errorf("true parts: %v", err)
+		}
+		spoiled := append([]byte(nil), parts.Parts[0]...)
+		spoiled[0] ^= 1
+		parts.Parts = append([][]byte{spoiled}, parts.Parts[1:]...)
+		if _, err := r.extend(empty, parts); err == nil {
+			t.Error("a part that was not signed for is taken")
+		}
+	}
+}
