@@ -57,14 +57,16 @@ func TestNobody(t *testing.T) {
 	nodes := meshOf(t, 10, 100)
 	a, b := nodes[0], nodes[9]
 	key := []byte("nobody's")
+	var s QueryStats
 	eventually(t, "a knows what all hold", func() bool {
 		r, err := a.Query(t.Context(), key, QueryOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := r.Stats()
+		s, err = r.Stats()
 		return err == nil && s.Messages == 0 && s.AsOf > 0
 	})
+	t.Logf("nobody, by %d messages, as of %v ago", s.Messages, s.AsOf)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	added := make(chan time.Time, 1)

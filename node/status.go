@@ -37,6 +37,7 @@ type Status struct {
 	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
 	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries
 	Announced                  uint64  // the part of BudgetReceived that is announcements
+	TailBytes                  uint64  // sent so far in messages of tails, with what pubsub puts around them
 
 	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
 
@@ -52,6 +53,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	err := n.view(ctx, func(l *loop) { s = l.status() })
 	s.Refused, s.Dropped = n.counters.Maps()
 	s.Blamed = n.offenders.Blamed()
+	s.TailBytes = n.counters.Tails()
 	return s, err
 }
 

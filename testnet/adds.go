@@ -25,12 +25,13 @@ const (
 
 // Adds is what a run has shown of keys that peers added while queries ran.
 type Adds struct {
-	Rate    float64              `json:"keys_per_second"` // that each peer was to add
-	Minutes float64              `json:"minutes"`         // until the last lookup was over
-	Added   int                  `json:"keys_added"`      // fewer where the machine could not keep up
-	Changed int                  `json:"keys_changed"`    // with those of churn
-	Within  float64              `json:"within_seconds"`  // a finder waits for a key as long
-	Asked   float64              `json:"messages_a_key"`  // confirmations and queries sent meanwhile by all, those of other queries included, for each key waited for
+	Rate    float64              `json:"keys_per_second"`                    // that each peer was to add
+	Minutes float64              `json:"minutes"`                            // until the last lookup was over
+	Added   int                  `json:"keys_added"`                         // fewer where the machine could not keep up
+	Changed int                  `json:"keys_changed"`                       // with those of churn
+	Within  float64              `json:"within_seconds"`                     // a finder waits for a key as long
+	Tails   float64              `json:"tail_bytes_per_change_and_receiver"` // of All.Bytes, those of messages of tails
+	Asked   float64              `json:"messages_a_key"`                     // confirmations and queries sent meanwhile by all, those of other queries included, for each key waited for
 	All     Freshness            `json:"all"`
 	Classes map[string]Freshness `json:"classes"` // of the finder's link, by name
 }
@@ -59,6 +60,7 @@ type adds struct {
 	began  time.Time
 	before uint64        // messages of queries that all had sent when it began
 	asked  uint64        // and meanwhile
+	tails  uint64        // bytes of messages of tails that all had sent when it began; once it has ended, meanwhile
 	ended  time.Duration // since began
 	mu     sync.Mutex
 	added  int
@@ -92,6 +94,7 @@ func (a *adds) start(ctx context.Context) (stop func()) {
 		m.meter.mark()
 	}
 	a.began, a.before = time.Now(), a.r.queryMessages()
+	a.tails = a.r.tailBytes(ctx)
 	var adders sync.WaitGroup
 	for i, m := range a.r.members {
 		adders.Go(func() { a.run(ctx, m, a.randoms[i]) })
@@ -100,6 +103,7 @@ func (a *adds) start(ctx context.Context) (stop func()) {
 		adders.Wait()
 		_ = a.lookups.Wait()
 		a.ended = time.Since(a.began)
+		a.tails = max(a.tails, a.r.tailBytes(ctx)) - a.tails
 		a.count()
 	}
 }
@@ -178,6 +182,14 @@ func (a *adds) look(run context.Context, finder, holder *member, key []byte, beg
 	}
 }
 
+// tailBytes is how many bytes all peers have sent in messages of tails.
+func (r *run) tailBytes(ctx context.Context) (sum uint64) {
+	for _, s := range r.poll(ctx) {
+		sum += s.TailBytes
+	}
+	return sum
+}
+
 // queryMessages is how many messages of confirmations and queries all peers have sent.
 func (r *run) queryMessages() (sum uint64) {
 	for _, m := range r.members {
@@ -229,6 +241,9 @@ func (a *adds) report() *Adds {
 		all.merge(s)
 	}
 	out.All = all.report(changes * float64(peers))
+	if received := changes * float64(peers); received > 0 {
+		out.Tails = float64(a.tails) / received
+	}
 	out.Asked = float64(a.asked) / float64(max(1, out.All.Keys))
 	return out
 }

@@ -31,6 +31,9 @@ func TestAdds(t *testing.T) {
 			t.Errorf("to %s: %v bytes a change and receiver, budget use %v", name, f.Bytes, f.BudgetUse)
 		}
 	}
+	if a.Tails <= 0 || a.Tails > a.All.Bytes {
+		t.Errorf("%v bytes a change and receiver, %v of them in messages of tails", a.All.Bytes, a.Tails)
+	}
 	// The six peers are two of each class, so that every key has a finder in each.
 	if keys != 3*a.Added || a.Asked < 2 || a.All.Keys != keys || len(a.Classes) != 3 {
 		t.Errorf("%d keys added, %d looked for in %d classes, %d in all", a.Added, keys, len(a.Classes), a.All.Keys)

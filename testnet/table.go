@@ -152,7 +152,10 @@ func (r *Report) writeAdds(b *strings.Builder) {
 		line(name, a.Classes[name])
 	}
 	line("all", a.All)
-	rows(b, [][2]string{{"messages of all queries, a new key", fmt.Sprintf("%.1f", a.Asked)}})
+	rows(b, [][2]string{
+		{"of B/change, messages of tails", fmt.Sprintf("%.1f", a.Tails)},
+		{"messages of all queries, a new key", fmt.Sprintf("%.1f", a.Asked)},
+	})
 	if a.All.Wrong > 0 {
 		rows(b, [][2]string{{"wrong holders of new keys", fmt.Sprint(a.All.Wrong)}})
 	}

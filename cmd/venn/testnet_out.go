@@ -69,6 +69,7 @@ func writeTestnet(c *cli.Command, r *testnet.Report) error {
 			add(of, "bytes a change and receiver", &f.Bytes)
 		}
 		fresh("all", r.Adds.All)
+		add("all", "bytes a change and receiver, of tails", &r.Adds.Tails)
 		for _, name := range slices.Sorted(maps.Keys(r.Adds.Classes)) {
 			fresh(name, r.Adds.Classes[name])
 		}

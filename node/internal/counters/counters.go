@@ -31,6 +31,7 @@ type Counters struct {
 	dropped map[string]uint64 // by queue
 	traffic map[trafficKey]*Traffic
 	totals  map[protocol.ID]*Traffic
+	tails   uint64 // bytes
 }
 
 // New returns counters at zero.
@@ -72,6 +73,20 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 		t.Sent += uint64(sent)
 		t.Received += uint64(received)
 	}
+}
+
+// SentTails counts the bytes of a message of tails, with what pubsub puts around it. They are among those of pubsub, too.
+func (c *Counters) SentTails(bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tails += uint64(bytes)
+}
+
+// Tails returns what SentTails has counted.
+func (c *Counters) Tails() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tails
 }
 
 // maxTrafficPeers bounds the peers whose traffic is counted apart. Beyond it, the counts of peers that left are

@@ -493,8 +493,11 @@ func (t *tracer) Prune(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox
 func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 	size := sizeRPC(rpc)
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
-	if rpc.Partial == nil {
+	switch {
+	case rpc.Partial == nil:
 		t.m.cfg.Inbox.Charged(p, size)
+	case string(rpc.Partial.GroupID) == wire.TailsGroup:
+		t.m.cfg.Counters.SentTails(size)
 	}
 }
 
