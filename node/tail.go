@@ -58,15 +58,10 @@ func (t *touched) waiting() (n int, many bool) {
 const (
 	// tailEvery is the least time from a tail to the next one.
 	tailEvery = 100 * time.Millisecond
-	// ownTails and ownEpochs are the parts of the line's budget that the node's own tails, or epochs, may take. A tail
-	// takes about tailBytes a receiver, an epoch epochBytes, and changeBytes for each change in it.
-	ownTails  = 1.0 / 3
-	ownEpochs = 1.0 / 4
-	// allTails and allEpochs are the parts of the line's budget that those of all origins may take, if all change as
-	// fast as the node. Tails may take more than there is: a line that does not bear all gets fewer, of more changes.
-	allTails    = 2.0
+	// ownEpochs is the part of the line's budget that the node's own epochs may take, allEpochs that of all origins if all
+	// change as fast as the node. An epoch takes about epochBytes a receiver, and changeBytes for each change in it.
+	ownEpochs   = 1.0 / 4
 	allEpochs   = 1.0 / 2
-	tailBytes   = 130
 	epochBytes  = 400
 	changeBytes = 2
 )
@@ -119,7 +114,7 @@ func (l *loop) press(changes int) {
 		return
 	}
 	s := &l.publisher.schedule
-	s.Space(max(l.n.cfg.spacing.Seconds(), l.burden(epochBytes+changeBytes*float64(changes), ownEpochs, allEpochs)))
+	s.Space(max(l.n.cfg.spacing.Seconds(), l.epochPause(changes)))
 	s.Pressing(l.n.now(), changes)
 }
 
@@ -134,15 +129,16 @@ func (l *loop) wakeTail(after time.Duration) {
 
 // tailPause is how long to wait after a tail.
 func (l *loop) tailPause() time.Duration {
-	return max(tailEvery, time.Duration(l.burden(tailBytes, ownTails, allTails)*float64(time.Second)))
+	o := l.core.Overlay
+	return max(tailEvery, tails.Pause(o.LineOut(), o.Links(), o.Origins()))
 }
 
-// burden is how many seconds the part own of the node's line needs to send bytes to each link. If that is more, it is
-// the time that the part all needs to receive bytes from each origin known. What the node makes all others carry, it
-// has to carry of them.
-func (l *loop) burden(bytes, own, all float64) float64 {
-	links, origins := float64(l.core.Overlay.Links()), float64(l.core.Overlay.Origins())
-	return bytes * max(links/own, origins/all) / l.core.Overlay.LineOut()
+// epochPause is how many seconds to wait after an epoch, for one with so many changes. What the node makes all others
+// carry, it has to carry of them.
+func (l *loop) epochPause(changes int) float64 {
+	o := l.core.Overlay
+	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
+	return (epochBytes + changeBytes*float64(changes)) * times / o.LineOut()
 }
 
 // hides says whether the node holds keys, or has dropped some, that neither a summary nor a tail shows.
