@@ -74,6 +74,7 @@ func send(t testing.TB, from, to host.Host, n int) float64 {
 func TestShapedHosts(t *testing.T) {
 	slow, fast := link.Class{Rate: 2_000_000}, link.Class{Rate: 1_000_000_000}
 	const n = 128 << 10
+	const most = 2_500_000 // a line makes up for 0.1 s by which timers are late, of the 0.52 s that n bytes take
 	rate := func(a, b host.Host) float64 {
 		began := time.Now()
 		send(t, a, b, n)
@@ -81,16 +82,16 @@ func TestShapedHosts(t *testing.T) {
 	}
 	for _, ends := range [][2]link.Class{{slow, fast}, {fast, slow}} {
 		a, b := twoHosts(t, true, ends[0], ends[1])
-		if r := rate(a, b); r > 2_010_000 {
+		if r := rate(a, b); r > most {
 			t.Errorf("there at %.0f bit/s", r)
 		}
-		if r := rate(b, a); r > 2_010_000 {
+		if r := rate(b, a); r > most {
 			t.Errorf("back at %.0f bit/s", r)
 		}
 	}
 	a, b := twoHosts(t, false, slow, slow)
 	for range 20 { // a busy machine may be slow
-		if rate(a, b) > 2_010_000 {
+		if rate(a, b) > most {
 			return
 		}
 	}
