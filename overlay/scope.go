@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -313,23 +314,32 @@ func (o *Overlay) vouch() int {
 func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
-// for it come the others known there. They count for half a range, so they are asked for what those chosen leave over.
-// Contacts that turn out deeper than they were said to be may all be of one half.
+// for it comes one other peer of each half of a range, if one is known. It counts for that half, and is asked for what
+// those chosen leave over. Contacts that turn out deeper than they were said to be may all be of one half.
 func (o *Overlay) Contacts() []coverage.Contact {
 	out := o.scope.contacts.All()
 	if o.scope.depth == 0 {
 		return out
 	}
+	spare := map[coverage.Range]coverage.Contact{}
 	for _, e := range o.directory.Others() {
-		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 {
+		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 || e.Refuted() {
 			continue
 		}
-		p := o.directory.Place(e)
-		if _, chosen := o.scope.contacts.Get(string(e.Peer())); !chosen && !o.ownRange().Contains(p) {
-			out = append(out, coverage.Contact{
-				Peer: string(e.Peer()), Record: e.Record().Envelope, Place: p, Depth: o.scope.depth + 1,
-			})
+		c := coverage.Contact{
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: o.directory.Place(e), Depth: o.scope.depth + 1,
+			Denials: o.scope.contacts.Denials(string(e.Peer())), Spare: true,
 		}
+		if _, chosen := o.scope.contacts.Get(c.Peer); chosen || c.Refuted() || o.ownRange().Contains(c.Place) {
+			continue
+		}
+		at, some := spare[c.Range()]
+		if !some || o.scope.place.Distance(c.Place) < o.scope.place.Distance(at.Place) {
+			spare[c.Range()] = c
+		}
+	}
+	for _, half := range slices.SortedFunc(maps.Keys(spare), func(a, b coverage.Range) int { return cmp.Compare(a.First(), b.First()) }) {
+		out = append(out, spare[half])
 	}
 	return out
 }

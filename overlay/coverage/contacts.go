@@ -17,6 +17,7 @@ type Contact struct {
 	Right   int    // it named somebody who proved to hold the key
 	Failed  int    // questions in a row without an answer
 	Spoke   bool   // it has said its depth itself
+	Spare   bool   // it is for what the others leave over
 }
 
 // Range is the range that a contact covers.
@@ -41,6 +42,8 @@ const (
 	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
 	failedMost = 2
+	// maxCaught is of how many peers outside of the table the denials are kept.
+	maxCaught = MaxContacts
 )
 
 // Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
@@ -51,11 +54,13 @@ type Contacts struct {
 	bits    int // the depth of the buckets
 	buckets map[Range][]Contact
 	known   map[string]Range
+	caught  map[string]int // denials of peers outside of the table; at most maxCaught
+	order   []string       // those of caught, the earliest first
 }
 
 // NewContacts returns an empty table of a peer at a place.
 func NewContacts(self Place) *Contacts {
-	return &Contacts{self: self, buckets: map[Range][]Contact{}, known: map[string]Range{}}
+	return &Contacts{self: self, buckets: map[Range][]Contact{}, known: map[string]Range{}, caught: map[string]int{}}
 }
 
 // SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten.
@@ -112,7 +117,7 @@ func (t *Contacts) ranges() func(yield func(Range) bool) {
 
 // Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept: others
 // may say anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes
-// only where there is a place free. Those of the own range are no contacts.
+// only where there is a place free. Those of the own range are no contacts. Denials of an earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
 	bucket := Around(c.Place, t.bits)
 	if t.bits == 0 || bucket.Contains(t.self) || c.Peer == "" {
@@ -122,11 +127,13 @@ func (t *Contacts) Add(c Contact) bool {
 	if find(list, c.Peer) >= 0 {
 		return true
 	}
+	c.Denials = max(c.Denials, t.caught[c.Peer])
 	list = append(list, c)
 	t.sort(list)
 	if len(list) > ContactsEach {
 		worst := list[ContactsEach]
 		list = list[:ContactsEach]
+		t.remember(worst.Peer, worst.Denials)
 		if worst.Peer == c.Peer {
 			return false
 		}
@@ -219,6 +226,7 @@ func (t *Contacts) change(peer string, do func(*Contact) (drop bool)) {
 	list := t.buckets[bucket]
 	i := find(list, peer)
 	if do(&list[i]) {
+		t.remember(peer, list[i].Denials)
 		t.buckets[bucket] = slices.Delete(list, i, i+1)
 		delete(t.known, peer)
 		return
@@ -234,9 +242,36 @@ func (t *Contacts) Answered(peer string, depth int) {
 	})
 }
 
-// Denied notes that a contact denied a key that somebody of its range holds.
+// Denied notes that a peer denied a key that somebody of its range holds. It may be outside of the table.
 func (t *Contacts) Denied(peer string) {
+	if _, ok := t.known[peer]; !ok {
+		t.remember(peer, t.caught[peer]+1)
+		return
+	}
 	t.change(peer, func(c *Contact) bool { c.Denials++; return false })
+}
+
+// Denials is how often a peer was caught denying, in the table or not.
+func (t *Contacts) Denials(peer string) int {
+	if c, ok := t.Get(peer); ok {
+		return c.Denials
+	}
+	return t.caught[peer]
+}
+
+// remember keeps the denials of a peer outside of the table, of a bounded number of peers.
+func (t *Contacts) remember(peer string, denials int) {
+	if denials == 0 {
+		return
+	}
+	if _, ok := t.caught[peer]; !ok {
+		if len(t.order) == maxCaught {
+			delete(t.caught, t.order[0])
+			t.order = slices.Delete(t.order, 0, 1)
+		}
+		t.order = append(t.order, peer)
+	}
+	t.caught[peer] = denials
 }
 
 // Proved notes that a contact named somebody who proved to hold the key.
@@ -283,19 +318,20 @@ func (t *Contacts) Lacks(want int) []Range {
 }
 
 // Next chooses the contact to ask about what is not covered, of those not asked yet. It is the one that adds most to
-// what is covered, less for those that were caught or failed. Equals go by a hash of the key and the contact: every key
-// has its own order, so that no contact is everybody's first. It returns -1 if nobody adds anything. O(contacts log
-// ranges).
+// what is covered, less for those that were caught or failed. A spare contact is chosen if no other adds anything.
+// Equals go by a hash of the key and the contact: every key has its own order, so that no contact is everybody's first.
+// It returns -1 if nobody adds anything. O(contacts log ranges).
 func Next(contacts []Contact, covered *Set, asked func(i int) bool, key uint64) int {
-	best, most, tie := -1, 0.0, uint64(0)
+	best, most, tie, spare := -1, 0.0, uint64(0), true
 	for i := range contacts {
 		c := &contacts[i]
-		if c.Refuted() || asked(i) {
+		if c.Refuted() || c.Spare && !spare || asked(i) {
 			continue
 		}
 		adds := covered.Missing(c.Range()) * c.trust()
-		if h := mix(key ^ mix(uint64(c.Place))); adds > most || adds == most && adds > 0 && h < tie {
-			best, most, tie = i, adds, h
+		h := mix(key ^ mix(uint64(c.Place)))
+		if adds > 0 && (spare && !c.Spare || adds > most || adds == most && h < tie) {
+			best, most, tie, spare = i, adds, h, c.Spare
 		}
 	}
 	return best

@@ -216,3 +216,50 @@ func TestNext(t *testing.T) {
 		}
 	}
 }
+
+// TestDenialsAreKept: a contact caught denying has its denials still when it has left the table, when it denies outside of
+// it, and when it comes back. Those of a bounded number of peers are kept.
+func TestDenialsAreKept(t *testing.T) {
+	c := NewContacts(0)
+	c.SetDepth(1)
+	at := func(peer string, i uint64) Contact {
+		return Contact{Peer: peer, Place: Place(1<<63 | i<<40), Depth: 1}
+	}
+	c.Add(at("liar", 1))
+	c.Denied("liar")
+	c.Add(at("a", 2))
+	c.Add(at("b", 3))
+	if _, in := c.Get("liar"); in || c.Denials("liar") != 1 {
+		t.Fatalf("%d denials, want 1 of a peer outside of the table", c.Denials("liar"))
+	}
+	c.Denied("liar")
+	c.Failed("a")
+	c.Failed("a")
+	c.Add(at("liar", 1))
+	if got, in := c.Get("liar"); !in || got.Denials != 2 || !got.Refuted() {
+		t.Errorf("it comes back with %d denials, want 2", got.Denials)
+	}
+	for i := range MaxContacts + 10 {
+		c.Denied(fmt.Sprint(i))
+	}
+	if c.Denials("0") != 0 || c.Denials(fmt.Sprint(MaxContacts+9)) != 1 {
+		t.Error("the earliest are kept, or the latest are not")
+	}
+}
+
+// TestSpareContactsComeLast: a spare contact is asked once no other adds anything, however much it adds.
+func TestSpareContactsComeLast(t *testing.T) {
+	contacts := []Contact{
+		{Peer: "spare", Place: 0, Depth: 1, Spare: true},
+		{Peer: "deep", Place: 0, Depth: 3},
+	}
+	var covered Set
+	none := func(int) bool { return false }
+	if got := Next(contacts, &covered, none, 1); got != 1 {
+		t.Errorf("contact %d is asked first, want 1", got)
+	}
+	covered.Add(contacts[1].Range())
+	if got := Next(contacts, &covered, none, 1); got != 0 {
+		t.Errorf("then contact %d, want 0", got)
+	}
+}
