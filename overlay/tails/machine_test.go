@@ -584,6 +584,51 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// TestFlapping: a peer that comes and goes has its links told once a minute that it is gone. The one that it was linked
+// with doubts it each time, and knows at once that it is back.
+func TestFlapping(t *testing.T) {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.link("b", "c")
+	n.run(time.Second)
+	words, b := 0, n.peers["b"]
+	n.watch = func(from, to overlay.PeerID, it tails.Item) {
+		if from == "b" && to == "c" && it.Left {
+			words++
+		}
+	}
+	n.trace.Reset()
+	cycle := func() {
+		n.peers["a"].step(tails.Leaving{})
+		n.run(n.now + 50*time.Millisecond)
+		n.unlink("a", "b")
+		if !b.machine.Left("a") {
+			t.Error("b does not know that a left")
+		}
+		b.step(tails.Unreachable{Peer: "a"})
+		n.run(n.now + time.Second)
+		n.link("a", "b")
+		if b.machine.Left("a") {
+			t.Error("a is back, and b says that it left")
+		}
+		n.run(n.now + 3*time.Second)
+	}
+	for range 5 {
+		cycle()
+	}
+	if words != 1 {
+		t.Errorf("c heard %d times in half a minute that a is gone", words)
+	}
+	if got := strings.Count(n.trace.String(), "  tails.Doubt {a}"); got != 6 {
+		t.Errorf("%d doubts of a, want five of b and one of c", got)
+	}
+	n.run(n.now + time.Minute)
+	if cycle(); words != 2 {
+		t.Errorf("c heard %d times that a is gone, want a second time after a minute", words)
+	}
+}
+
 // TestLyingDoubts: a link that says of many that it cannot reach them is believed of a few, and its word goes no
 // further.
 func TestLyingDoubts(t *testing.T) {

@@ -36,15 +36,19 @@ func (m *Machine) unreachable(p overlay.PeerID) {
 
 // pass sends to all links that an origin cannot be reached, unless they heard so of late.
 func (m *Machine) pass(o *origin) {
-	if o.told > 0 && m.now < o.told+doubtEvery {
+	late := o.told > 0 && m.now < o.told+doubtEvery
+	if late && o.doubt > 0 {
 		return
 	}
-	o.told = max(m.now, 1)
-	o.doubt = o.told
+	o.doubt = max(m.now, 1)
+	m.emit(Doubt{o.peer})
+	if late {
+		return
+	}
+	o.told = o.doubt
 	for _, l := range m.links {
 		l.owe(o.tag, gone, 0)
 	}
-	m.emit(Doubt{o.peer})
 }
 
 // hear takes in that a link cannot reach an origin. A peer that is linked with it knows better. It is not passed on: it
@@ -63,9 +67,10 @@ func (m *Machine) hear(l *link, o *origin) {
 	m.emit(Doubt{o.peer})
 }
 
-// back takes in that a peer is linked again.
+// back takes in that a peer is linked again. When links heard that it was gone stays known: a peer that comes and goes
+// would make its links send word of it each time.
 func (m *Machine) back(p overlay.PeerID) {
 	if o := m.peers[p]; o != nil {
-		o.left, o.doubt, o.told = false, 0, 0
+		o.left, o.doubt = false, 0
 	}
 }
