@@ -23,7 +23,7 @@ type claim struct {
 // sign makes the summary of what the peer claims to hold, and a second one under the same number if it has a twin.
 func (p *Peer) sign() (err error) {
 	if p.claim, err = p.signed(p.cfg.Claims); err == nil && p.cfg.Twin {
-		p.twin, err = p.signed(p.cfg.Claims[:len(p.cfg.Claims)-1])
+		p.twin, err = p.signed(p.cfg.Claims[:max(0, len(p.cfg.Claims)-1)])
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (p *Peer) announce(to peer.ID, items ...overlay.Item) {
 // parts is what a holder of the summary would answer.
 func (c claim) parts(it overlay.Item, record []byte) wire.Parts {
 	run, err := c.stream.Run(int(it.Have), min(int(it.Want), c.stream.Parts()))
-	if err != nil {
+	if err != nil || len(run.Parts) == 0 { // a twin may have fewer parts than are asked for
 		return wire.Parts{Run: summary.Run{Parts: [][]byte{{0}}}}
 	}
 	a := wire.Parts{Run: run}

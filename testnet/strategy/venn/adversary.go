@@ -142,7 +142,7 @@ func (h *hostile) spoiled(e *epoch, first, end int) parts {
 		e = h.run.twin(h.host.Self(), e)
 	}
 	run, err := e.stream.Run(first, min(end, e.stream.Parts()))
-	if err != nil {
+	if err != nil || len(run.Parts) == 0 { // a twin may have fewer parts than are asked for
 		p.run = summary.Run{First: first, Parts: [][]byte{{0}}}
 		return p
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// A twin has the number of the epoch and another content. Wrong signatures and parts are refused; right ones, of either,
-// are taken.
-func TestSpoiledSummaries(t *testing.T) {
-	fps := make([]summary.Fingerprint, 2000)
+// published is a run of one origin, and its summary of n keys.
+func published(t *testing.T, n int) (*run, *epoch) {
+	fps := make([]summary.Fingerprint, n)
 	for i := range fps {
 		fps[i] = summary.Fingerprint(strategy.Scramble(uint64(i)) >> 16)
 	}
@@ -22,7 +21,41 @@ func TestSpoiledSummaries(t *testing.T) {
 	if _, err := r.publish(0); err != nil {
 		t.Fatal(err)
 	}
-	e := r.origins[0].epoch(1)
+	return r, r.origins[0].epoch(1)
+}
+
+// firstHost is the host of peer 0.
+type firstHost struct{ strategy.Host }
+
+func (firstHost) Self() strategy.ID { return 0 }
+
+// A twin of a key less may have fewer parts. Who holds all of them and asks for the others gets an answer.
+func TestShortTwin(t *testing.T) {
+	r, e := published(t, 2049)
+	held := r.twin(0, e).stream.Parts()
+	if held >= e.stream.Parts() {
+		t.Fatalf("the twin has %d parts of %d", held, e.stream.Parts())
+	}
+	h := &hostile{node: &node{host: firstHost{}, run: r}}
+	for range 6 { // each way to spoil, of either
+		if p := h.spoiled(e, held, e.stream.Parts()); len(p.run.Parts) == 0 {
+			t.Error("no parts")
+		}
+	}
+}
+
+// Of an empty collection nothing is missing.
+func TestTwinOfNothing(t *testing.T) {
+	r, e := published(t, 0)
+	if n := r.twin(0, e).stream.Header().N; n != 0 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+// A twin has the number of the epoch and another content. Wrong signatures and parts are refused; right ones, of either,
+// are taken.
+func TestSpoiledSummaries(t *testing.T) {
+	r, e := published(t, 2000)
 	twin := r.twin(0, e)
 	h, err := r.openHeader(twin.envelope)
 	if own := e.stream.Header(); err != nil || h.Epoch != own.Epoch || h.Chain == own.Chain || h.N != own.N-1 {

@@ -152,7 +152,7 @@ func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 		return e.twin
 	}
 	fps := r.claims(p)
-	fps = fps[:max(1, len(fps)-1)]
+	fps = fps[:min(len(fps), max(1, len(fps)-1))]
 	h := e.stream.Header()
 	stream, err := summary.Build(fps, summary.Header{
 		Seed: h.Seed, Origin: h.Origin, Lifetime: h.Lifetime, Shape: summary.DefaultShape(len(fps)), Epoch: h.Epoch,
