@@ -17,15 +17,29 @@ func TestReckoned(t *testing.T) {
 	if got := o.reckoned(); got != 1000 {
 		t.Errorf("without links %v", got)
 	}
-	for i, said := range []int{800, 800, 800} {
-		p := PeerID(fmt.Sprint("link", i))
+	says := func(p PeerID, network int) {
 		o.Step(0, LinkOpened{Peer: p})
-		o.Step(0, HelloReceived{Peer: p, Hello: Hello{Network: said}})
+		o.Step(0, HelloReceived{Peer: p, Hello: Hello{Network: network}})
+	}
+	for i := range 3 {
+		says(PeerID(fmt.Sprint("link", i)), 800)
 	}
 	for _, c := range []struct{ size, want float64 }{{1000, 900}, {850, 850}, {700, 800}, {1600, 1600}, {4000, 4000}} {
 		o.scope.size = c.size
 		if got := o.reckoned(); got != c.want {
 			t.Errorf("own count %v, links say 800: reckoned %v, want %v", c.size, got, c.want)
+		}
+	}
+	o.scope.size = 800
+	for i, said := range []int{410, 410, 410, 1600, 1600, 1600} {
+		if i == 3 {
+			for j := range 3 {
+				o.Step(0, LinkClosed{Peer: PeerID(fmt.Sprint("liar", j))})
+			}
+		}
+		says(PeerID(fmt.Sprint("liar", i)), said)
+		if got := o.reckoned(); got != 800 {
+			t.Errorf("%d of %d links lie %d: reckoned %v, want 800", i%3+1, i%3+4, said, got)
 		}
 	}
 }

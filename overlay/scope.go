@@ -178,23 +178,26 @@ func (o *Overlay) ownEstimate() float64 {
 	return min(1+coverage.Origins(o.scope.place, append(signed, told...)), hearsay*sure)
 }
 
-// told is how many origins there are by the word of the links, as far as that is credible.
-func (o *Overlay) told() float64 {
+// told is how many origins there are by the word of the links, as far as that is credible: more than half of them say
+// at least so many, or at most so many. It is 0 while few say anything.
+func (o *Overlay) told() (atLeast, atMost float64) {
 	all := o.exchange.Networks()
 	if len(all) < fewVoices {
-		return 0
+		return 0, 0
 	}
-	return min(coverage.Median(all), boast*max(o.scope.size, float64(o.directory.Origins())))
+	atLeast, atMost = coverage.Median(all)
+	return min(atLeast, boast*max(o.scope.size, float64(o.directory.Origins()))), atMost
 }
 
 // reckoned is how many origins there seem to be in all. A count of a few places may be a quarter off. So it counts for
-// little more than most links say, unless that is far less.
+// little more than most links say, unless that is far less. Half of the links cannot move it either way.
 func (o *Overlay) reckoned() float64 {
-	size, told := o.scope.size, o.told()
-	if told > size/2 {
-		size = min(size, float64(apart*told))
+	size := o.scope.size
+	atLeast, atMost := o.told()
+	if atMost > size/2 {
+		size = min(size, float64(apart*atMost))
 	}
-	return max(size, told)
+	return max(size, atLeast)
 }
 
 // chooseDepth fits the own range to what there is for it.

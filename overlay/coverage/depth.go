@@ -108,14 +108,15 @@ func distinct(places []Place) []Place {
 	return slices.Compact(places)
 }
 
-// Median is the middle of estimates, so that a minority of liars cannot move it far; the lower one of an even number.
-// It sorts them. Of none it is 0.
-func Median(estimates []float64) float64 {
-	if len(estimates) == 0 {
-		return 0
+// Median is the middle of estimates, so that a minority of liars cannot move it far. An even number has two: more than
+// half are at least the lower, more than half at most the upper. It sorts them. Of none it is 0.
+func Median(estimates []float64) (lower, upper float64) {
+	n := len(estimates)
+	if n == 0 {
+		return 0, 0
 	}
 	slices.Sort(estimates)
-	return estimates[(len(estimates)-1)/2]
+	return estimates[(n-1)/2], estimates[n/2]
 }
 
 // boasters: one of this many linked peers may boast of how many peers it knows.

@@ -115,9 +115,12 @@ func TestOriginsFast(t *testing.T) {
 
 func TestMedian(t *testing.T) {
 	for want, of := range map[float64][]float64{0: nil, 3: {3}, 2: {7, 2}, 5: {1e12, 5, 0}, 100: {100, 100, 1e300, 90, math.Inf(1)}} {
-		if got := Median(of); got != want {
+		if got, _ := Median(of); got != want {
 			t.Errorf("median of %v is %v", of, got)
 		}
+	}
+	if lower, upper := Median([]float64{9, 2, 1, 7}); lower != 2 || upper != 7 {
+		t.Errorf("medians of four are %v and %v, want 2 and 7", lower, upper)
 	}
 }
 
