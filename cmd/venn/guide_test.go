@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -200,7 +199,7 @@ func drawPlot(ts *testscript.TestScript, guide, language string) {
 			ts.Fatalf("no column %s in %s", column, head)
 		}
 	}
-	if exec.Command(program[0], program[1], there).Run() != nil {
+	if ts.Exec(program[0], program[1], there) != nil {
 		ts.Logf("%s or its packages are not here: nothing is drawn", program[0])
 		return
 	}
