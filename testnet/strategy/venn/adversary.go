@@ -236,12 +236,12 @@ func (h *hostile) offer(to strategy.ID) {
 	h.catalogue(to, items)
 }
 
-// future offers newer epochs of all peers, and of a made-up origin.
+// future offers newer epochs of a made-up origin and of all peers, as far as a catalogue goes.
 func (h *hostile) future(to strategy.ID) {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: h.rng.Uint32()}
 	items := []overlay.Item{{Group: group.New(h.rng.Uint64(), e), Have: 20}}
 	for p := range strategy.ID(h.run.world.Peers) {
-		if p != to {
+		if p != to && len(items) < wire.MaxItems {
 			items = append(items, overlay.Item{Group: group.New(group.OriginTag(string(peerID(p))), e), Have: 20})
 		}
 	}

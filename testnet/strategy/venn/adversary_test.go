@@ -2,8 +2,11 @@ package venn
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -24,10 +27,14 @@ func published(t *testing.T, n int) (*run, *epoch) {
 	return r, r.origins[0].epoch(1)
 }
 
-// firstHost is the host of peer 0.
-type firstHost struct{ strategy.Host }
+// firstHost is the host of peer 0. It keeps what is sent last.
+type firstHost struct {
+	strategy.Host
+	sent strategy.Message
+}
 
-func (firstHost) Self() strategy.ID { return 0 }
+func (*firstHost) Self() strategy.ID                        { return 0 }
+func (h *firstHost) Send(_ strategy.ID, m strategy.Message) { h.sent = m }
 
 // A twin of a key less may have fewer parts. Who holds all of them and asks for the others gets an answer.
 func TestShortTwin(t *testing.T) {
@@ -36,10 +43,23 @@ func TestShortTwin(t *testing.T) {
 	if held >= e.stream.Parts() {
 		t.Fatalf("the twin has %d parts of %d", held, e.stream.Parts())
 	}
-	h := &hostile{node: &node{host: firstHost{}, run: r}}
+	h := &hostile{node: &node{host: &firstHost{}, run: r}}
 	for range 6 { // each way to spoil, of either
 		if p := h.spoiled(e, held, e.stream.Parts()); len(p.run.Parts) == 0 {
 			t.Error("no parts")
+		}
+	}
+}
+
+// Newer epochs are offered of everybody else, as far as a catalogue goes.
+func TestFutureFits(t *testing.T) {
+	for peers, want := range map[int]int{20: 20, 10_000: wire.MaxItems} {
+		host := &firstHost{}
+		h := &hostile{node: &node{host: host, run: &run{world: strategy.World{Peers: peers}}}, rng: rand.New(rand.NewPCG(1, 1))}
+		h.future(1)
+		items := host.sent.Body.([]overlay.Item)
+		if len(items) != want {
+			t.Errorf("%d items in a network of %d, not %d", len(items), peers, want)
 		}
 	}
 }
