@@ -328,16 +328,21 @@ func (o *Overlay) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 	return sortKnown(out)
 }
 
-// lacks lists the ranges in which somebody is to be named to us: all in which we know nobody. Once there are none, they
-// are a few of those in which we know one alone: the second can wait.
+// lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: all in which we know nobody.
+// Once there are none, or a few inquiries did not change them, they are besides a few of those in which we know one
+// alone: the second can wait, but not for a range that stays empty.
 func (o *Overlay) lacks() []coverage.Range {
-	contacts := o.scope.contacts
-	if none := contacts.Lacks(1); len(none) > 0 {
+	s := &o.scope
+	none := s.contacts.Lacks(1)
+	if s.emptyAsked++; !slices.Equal(none, s.empty) {
+		s.empty, s.emptyAsked = none, 1
+	}
+	if len(none) > 0 && s.emptyAsked <= emptyFirst {
 		return none
 	}
-	one := contacts.Lacks(coverage.ContactsEach)
+	one := slices.DeleteFunc(s.contacts.Lacks(coverage.ContactsEach), func(r coverage.Range) bool { return slices.Contains(none, r) })
 	o.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
-	return one[:min(len(one), secondContacts)]
+	return append(slices.Clip(none), one[:min(len(one), secondContacts)]...)
 }
 
 // lacking is a bitmap of ranges of a depth.
@@ -627,6 +632,8 @@ const (
 	leastAlike = 1.0 / 64
 	// secondContacts is in how many ranges a second contact is looked for at a time.
 	secondContacts = 2
+	// emptyFirst is how many inquiries in a row ask for contacts in the same empty ranges alone.
+	emptyFirst = 4
 	// nearKnown is how many of those nearest to it an asker names that looks for nearer ones. The same number serves to
 	// estimate the size of the network.
 	nearKnown = 16

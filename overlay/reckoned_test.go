@@ -54,6 +54,10 @@ func TestSecondContactsComeLater(t *testing.T) {
 	for i := 0; len(o.scope.contacts.Lacks(1)) > 0; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
+		bucket := coverage.Around(place, depth)
+		if !slices.Contains(o.scope.contacts.Lacks(1), bucket) {
+			continue
+		}
 		for _, r := range o.lacks() {
 			if r.Contains(o.scope.place) {
 				t.Fatalf("our own range lacks a contact")
@@ -64,12 +68,44 @@ func TestSecondContactsComeLater(t *testing.T) {
 				}
 			}
 		}
-		bucket := coverage.Around(place, depth)
-		if !bucket.Contains(o.scope.place) && slices.Contains(o.lacks(), bucket) {
-			o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
-		}
+		o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
 	}
 	if n := len(o.lacks()); n != secondContacts {
 		t.Errorf("%d ranges lack a second contact at a time, want %d", n, secondContacts)
+	}
+}
+
+// TestEmptyRangeHoldsUpNoSecondContact: when a few inquiries name nobody of an empty range, the next ask for second
+// contacts of others, too.
+func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
+	const depth = 3
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.scope.depth = depth
+	o.scope.contacts.SetDepth(depth)
+	empty := o.scope.contacts.Lacks(1)[0]
+	for i := 0; len(o.scope.contacts.Lacks(1)) > 1; i++ {
+		p := fmt.Sprint("contact", i)
+		place := coverage.Place(group.OriginTag(p))
+		if bucket := coverage.Around(place, depth); bucket != empty && slices.Contains(o.scope.contacts.Lacks(1), bucket) {
+			o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
+		}
+	}
+	for range emptyFirst {
+		if got := o.lacks(); !slices.Equal(got, []coverage.Range{empty}) {
+			t.Fatalf("asked for %v, want the empty range alone", got)
+		}
+	}
+	asked := map[coverage.Range]bool{}
+	for range 100 {
+		got := o.lacks()
+		if got[0] != empty || len(got) != 1+secondContacts {
+			t.Fatalf("asked for %v, want the empty range and %d more", got, secondContacts)
+		}
+		for _, r := range got {
+			asked[r] = true
+		}
+	}
+	if want := 1<<depth - 1; len(asked) != want {
+		t.Errorf("a contact is asked for in %d ranges, want %d", len(asked), want)
 	}
 }
