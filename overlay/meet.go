@@ -20,6 +20,7 @@ import (
 type meeting struct {
 	place   coverage.Place  // that is looked up; 0: none is
 	named   []located       // peers nearer to it than those who named them; at most meetNamed of each
+	opened  int             // records of the last answer that were opened for that
 	asked   map[PeerID]bool // in this lookup
 	last    PeerID          // whom was asked last
 	reached uint64          // distance from the place to the nearest peer that has answered, ourselves at first
@@ -98,26 +99,28 @@ func (o *Overlay) beginLookup() bool {
 	return true
 }
 
-// meetNamed takes in a peer that was named by another, if it is nearer to the place that is looked up.
+// meetNamed takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
+// such peers first, so what comes after the first few is not opened.
 func (o *Overlay) meetNamed(from PeerID, r Record) {
 	m := &o.scope.meeting
-	if m.place == 0 || from != m.last {
+	if m.place == 0 || from != m.last || m.opened >= meetNamed {
 		return
 	}
 	l := located{Named{Record: r}, exchange.PlaceOf(r.Peer)}
 	if m.place.Distance(l.place) >= m.reached || r.Peer == o.cfg.Self {
 		return
 	}
+	m.opened++
 	if p, err := o.cfg.OpenRecord(r.Envelope); err == nil && p == r.Peer {
 		m.named = append(m.named, l)
 	}
 }
 
-// meetAnswered notes that a peer has answered about the place that is looked up.
+// meetAnswered notes that a peer has answered about the place that is looked up, before the peers that it names.
 func (o *Overlay) meetAnswered(from PeerID) {
 	m := &o.scope.meeting
 	if m.place != 0 && from == m.last {
-		m.reached = min(m.reached, m.place.Distance(exchange.PlaceOf(from)))
+		m.reached, m.opened = min(m.reached, m.place.Distance(exchange.PlaceOf(from))), 0
 	}
 }
 

@@ -125,3 +125,28 @@ func TestLookup(t *testing.T) {
 		t.Errorf("%d lookups", m.lookups)
 	}
 }
+
+// TestLookupOpensFew: of an answer at a meeting place a lookup takes the first few peers that are nearer, and opens no
+// record of the others.
+func TestLookupOpensFew(t *testing.T) {
+	o := acquainted(t, 8)
+	o.scope.depth = 1
+	to, ok := o.meet(time.Minute, nil)
+	if !ok {
+		t.Fatal("nobody is asked, though one is known")
+	}
+	opened := 0
+	o.cfg.OpenRecord = func(b []byte) (PeerID, error) { opened++; return PeerID(b), nil }
+	m := &o.scope.meeting
+	o.meetAnswered(to.Peer)
+	for i, nearer := 0, 0; nearer < 2*meetNamed; i++ {
+		p := PeerID(fmt.Sprint("named", i))
+		if m.place.Distance(PlaceOf(p)) < m.reached {
+			nearer++
+			o.meetNamed(to.Peer, Record{Peer: p, Envelope: []byte(p)})
+		}
+	}
+	if opened != meetNamed || len(m.named) != meetNamed {
+		t.Errorf("%d records were opened and %d peers taken, want %d", opened, len(m.named), meetNamed)
+	}
+}
