@@ -76,9 +76,9 @@ type Stats struct {
 	Messages    int  // requests and answers, those that forwarding caused elsewhere included
 	Elapsed     time.Duration
 	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
-	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question when nobody was
-	// found. The query may have relied on it here, or at a peer that it was forwarded to. 0: it relied on none. What
-	// contacts and informants say has no age.
+	// AsOf is the age, at the end, of the oldest word of a linked peer that stood in for a question. Such words
+	// stand in while nobody is found, here or at a peer that the query was forwarded to. Such a peer's count whether or
+	// not others find somebody. 0: it relied on none. What contacts and informants say has no age.
 	AsOf    time.Duration
 	Explain []Reason // who was asked, in the order of asking
 }
