@@ -54,9 +54,11 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 			return changed, err
 		}
 		k := min(len(keys), atOnce)
+		n.changing.Add(1) // the store holds some of the keys before touched has them
 		did, err := f(keys[:k])
 		changed += did
 		n.touched.add(keys[:k])
+		n.changing.Add(-1)
 		if err != nil {
 			return changed, fmt.Errorf("node: key store: %w", err)
 		}

@@ -76,6 +76,7 @@ type Node struct {
 	upkeep    chan struct{} // and one more for each of these that can wait
 	gauges    atomic.Pointer[Status]
 	changes   atomic.Int64 // of keys, since the loop last looked
+	changing  atomic.Int64 // calls that are changing the key store
 	untold    atomic.Bool  // there are changes that wait for an epoch
 	newest    newest
 	moved     atomic.Bool // the host's addresses have changed since the loop last looked

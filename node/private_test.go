@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // TestPrivate holds private keys out of the summary, and has linked peers find them.
@@ -37,4 +40,42 @@ func TestPrivate(t *testing.T) {
 	if _, err := b.AddPrivate(t.Context(), nil); !errors.Is(err, ErrKey) {
 		t.Errorf("an empty key: %v", err)
 	}
+}
+
+// looking is a key store that calls looks after each change, before whoever made the change knows of it.
+type looking struct {
+	keystore.Keys
+	looks func()
+}
+
+func (l *looking) Add(key []byte, f summary.Fingerprint) (bool, error) {
+	defer l.looks()
+	return l.Keys.Add(key, f)
+}
+
+func (l *looking) Remove(key []byte) (bool, error) {
+	defer l.looks()
+	return l.Keys.Remove(key)
+}
+
+// TestChangingHides: while the key store changes, the node says that it hides something. It says so no longer once the
+// changes are announced.
+func TestChangingHides(t *testing.T) {
+	looks, hid := 0, 0
+	var n *Node
+	store := &looking{Keys: new(keystore.Memory), looks: func() {
+		if looks++; n.hides() {
+			hid++
+		}
+	}}
+	n = newNode(t, WithKeys(store))
+	keys := keysOf("k", 2000)
+	add(t, n, keys...)
+	if _, err := n.Remove(t.Context(), keys[:500]...); err != nil {
+		t.Fatal(err)
+	}
+	if looks != 2500 || hid != looks {
+		t.Errorf("it hides something in %d of %d looks", hid, looks)
+	}
+	eventually(t, "all is announced", func() bool { return !n.hides() })
 }

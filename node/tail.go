@@ -143,6 +143,9 @@ func (l *loop) epochPause(changes int) float64 {
 
 // hides says whether the node holds keys, or has dropped some, that neither a summary nor a tail shows.
 func (n *Node) hides() bool {
+	if n.changing.Load() > 0 { // looked at first: a call that ends now has told touched
+		return true
+	}
 	waiting, many := n.touched.waiting()
 	return n.cfg.private.Len() > 0 || n.changes.Load() > 0 || waiting > 0 || many || n.untold.Load()
 }
