@@ -110,7 +110,7 @@ type NetworkRow struct {
 	WallSeconds    float64         `json:"wall_seconds"`         // of the run; runs beside each other share the processors
 	StateBytes     float64         `json:"state_bytes_per_peer"` // in use at the end for this strategy; 0: not known, for runs were beside each other
 	Components     int             `json:"topology_components"`
-	Lines          []sim.Known     `json:"lines,omitempty"` // what peers know by the rate of their lines, where there are several
+	Lines          []sim.Known     `json:"lines,omitempty"` // what peers know by the rate of their lines, where there are several classes
 	Kinds          []scenario.Kind `json:"kinds"`           // what all peers sent for upkeep, by kind of message
 }
 
@@ -665,7 +665,7 @@ func (p setting) row(r *sim.Report, d *sim.Data, wall time.Duration) NetworkRow 
 	if r.Known.Peers > 0 {
 		row.DirectoryBytes = &r.Known.DirectoryBytes
 	}
-	if len(r.Lines) > 1 {
+	if len(r.Lines) > 1 || p.classes() { // of several classes one may be left at the end
 		row.Lines = r.Lines
 	}
 	for _, k := range r.Detail.Upkeep {

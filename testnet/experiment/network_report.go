@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
@@ -232,24 +234,33 @@ func (r NetworkResult) slopeLines() (lines [][]string) {
 }
 
 // Lines is what peers know by the rate of their lines, for people. It has a head and a line for every strategy, point
-// and rate, with means over the trials. It is empty where all lines are the same.
+// and rate, with means over the trials. A trial without peers of a rate counts as 0 in their number, and in nothing
+// else. It is empty where all lines are the same.
 func (r NetworkResult) Lines() (head []string, lines [][]string) {
 	for _, g := range cases(r.Rows) {
-		for i, class := range g[0].Lines {
-			var peers, covers, bytes []float64
-			for _, row := range g {
-				if i < len(row.Lines) && row.Lines[i].Rate == class.Rate {
-					k := row.Lines[i]
-					peers, covers, bytes = append(peers, float64(k.Peers)), append(covers, k.Covers), append(bytes, k.DirectoryBytes/1000)
+		byRate := map[uint64][]sim.Known{}
+		for _, row := range g {
+			for _, k := range row.Lines {
+				byRate[k.Rate] = append(byRate[k.Rate], k)
+			}
+		}
+		for _, rate := range slices.Sorted(maps.Keys(byRate)) {
+			peers := 0
+			var covers, bytes []float64
+			for _, k := range byRate[rate] {
+				peers += k.Peers
+				bytes = append(bytes, k.DirectoryBytes/1000)
+				if k.Covers >= 0 {
+					covers = append(covers, k.Covers)
 				}
 			}
 			share := unknown
-			if class.Covers >= 0 {
+			if len(covers) > 0 {
 				share = fixed(statistics.MeanOf(covers).Value, 4)
 			}
 			lines = append(lines, []string{
-				g[0].Strategy, strconv.Itoa(g[0].Peers), g[0].Point(), report.Number(float64(class.Rate) / 1000),
-				fixed(statistics.MeanOf(peers).Value, 0), share, fixed(statistics.MeanOf(bytes).Value, 1),
+				g[0].Strategy, strconv.Itoa(g[0].Peers), g[0].Point(), report.Number(float64(rate) / 1000),
+				fixed(float64(peers)/float64(len(g)), 0), share, fixed(statistics.MeanOf(bytes).Value, 1),
 			})
 		}
 	}

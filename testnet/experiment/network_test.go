@@ -325,8 +325,28 @@ func TestScaleLinks(t *testing.T) {
 	if l := run("", "strong=0.2", "origins=12").Lines; len(l) != 2 || l[1].Covers < 0.9 || l[0].Covers > 0.6 {
 		t.Errorf("strong peers have room for all, others for 12: %+v", l)
 	}
+	if l := run("", "strong=0.0001").Lines; len(l) != 1 || l[0].Rate != weakRate {
+		t.Errorf("by the rate of lines, where no strong peer is drawn: %+v", l)
+	}
 	if fast.TraceHash != run("").TraceHash || *slow.DirectoryBytes >= *fast.DirectoryBytes {
 		t.Errorf("%v bytes of directory on fast lines, %v on slow ones", *fast.DirectoryBytes, *slow.DirectoryBytes)
+	}
+}
+
+// Trials may have peers of other classes. The table has all classes, each with the means of the trials that have it.
+func TestLinesOfTrials(t *testing.T) {
+	weak, strong := sim.Known{Rate: 1000, Peers: 10, Covers: 0.25, DirectoryBytes: 1000}, sim.Known{Rate: 9000, Peers: 4, Covers: 0.5, DirectoryBytes: 5000}
+	more := weak
+	more.Peers, more.DirectoryBytes = 6, 3000
+	r := NetworkResult{Rows: []NetworkRow{
+		{Strategy: "venn", Peers: 10, Lines: []sim.Known{strong}},
+		{Strategy: "venn", Peers: 10, Trial: 1, Lines: []sim.Known{weak}},
+		{Strategy: "venn", Peers: 10, Trial: 2, Lines: []sim.Known{more, strong}},
+		{Strategy: "venn", Peers: 10, Trial: 3, Lines: []sim.Known{{Rate: 9000, Peers: 4, Covers: -1, DirectoryBytes: 5000}}},
+	}}
+	_, lines := r.Lines()
+	if want := [][]string{{"venn", "10", "", "1", "4", "0.2500", "2.0"}, {"venn", "10", "", "9", "3", "0.5000", "5.0"}}; !reflect.DeepEqual(lines, want) {
+		t.Errorf("%v, not %v", lines, want)
 	}
 }
 

@@ -77,6 +77,12 @@ func (p *setting) lines() (link.Mix, error) {
 	return link.ParseMix(p.Links)
 }
 
+// classes says whether the peers' lines are of several classes.
+func (p *setting) classes() bool {
+	mix, err := p.lines()
+	return err == nil && len(mix) > 1 || p.Params.Strong > 0
+}
+
 // live is the memory in use, without what is only waiting to be collected.
 func live() float64 {
 	runtime.GC()
