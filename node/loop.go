@@ -232,6 +232,7 @@ func (l *loop) greeted(p peer.ID) {
 // unlink ends a link. Its connection is not touched.
 func (l *loop) unlink(p peer.ID) {
 	l.n.links.Unlink(p)
+	l.n.mesh.Unlinked(p)
 	if !l.links[p] {
 		return
 	}

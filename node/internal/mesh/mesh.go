@@ -76,6 +76,7 @@ type Mesh struct {
 	sub    *pubsub.Subscription
 	outbox chan *outgoing
 	plain  plain
+	late   late
 
 	mu       sync.Mutex
 	incoming map[peer.ID]*rpcStream // the latest stream of each peer
@@ -84,13 +85,12 @@ type Mesh struct {
 }
 
 // outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary
-// message.
+// message. A catalogue without metadata stands for those that wait for the peer.
 type outgoing struct {
 	to              peer.ID
 	group           string
 	metadata, parts []byte
 	message         []byte
-	tries           int // so far, in vain
 }
 
 const outboxSize = 1024
@@ -99,6 +99,7 @@ const outboxSize = 1024
 func New(cfg Config) *Mesh {
 	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), incoming: make(map[peer.ID]*rpcStream)}
 	m.plain.peers = make(map[peer.ID]bool)
+	m.late.open, m.late.kept = make(map[peer.ID]bool), make(map[peer.ID][][]byte)
 	m.plain.credit(cfg.MessageRate, time.Hour) // a burst
 	return m
 }
@@ -232,6 +233,9 @@ func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
 	m.send(outgoing{to: to, group: wire.CatalogueGroup, metadata: catalogue})
 }
 
+// Unlinked drops the catalogues that wait for a peer. The link with it has ended.
+func (m *Mesh) Unlinked(p peer.ID) { m.late.forget(p) }
+
 // SendTails queues a message of tails for a peer, or drops it.
 func (m *Mesh) SendTails(to peer.ID, tails []byte) {
 	m.send(outgoing{to: to, group: wire.TailsGroup, metadata: tails})
@@ -301,13 +305,18 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
+			if o.group == wire.CatalogueGroup {
+				for _, c := range m.catalogues(o, requests(o.to)) {
+					if !yield(o.to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
+						return
+					}
+				}
+				return
+			}
 			if !requests(o.to) {
 				m.cfg.Counters.Drop("not subscribed")
-				switch o.group {
-				case wire.TailsGroup:
+				if o.group == wire.TailsGroup {
 					m.cfg.Inbox.Unheard(o.to)
-				case wire.CatalogueGroup:
-					m.again(o)
 				}
 				return
 			}
@@ -316,28 +325,31 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-const (
-	againAfter = 500 * time.Millisecond // from one try to send a catalogue to the next
-	againMost  = 20                     // tries
-)
-
-// again queues a catalogue once more, a little later. Pubsub may hear of a link's subscription after the link has begun,
-// and the core does not repeat what it has announced.
-func (m *Mesh) again(o *outgoing) {
-	next := *o
-	if next.tries++; next.tries >= againMost {
-		return
+// catalogues are those to send to a peer now: those that have waited, and the new one. If none can be sent yet, the new
+// one waits as well.
+func (m *Mesh) catalogues(o *outgoing, subscribed bool) [][]byte {
+	if subscribed {
+		if waited, ok := m.late.take(o.to); ok {
+			if o.metadata == nil {
+				return waited
+			}
+			return append(waited, o.metadata)
+		}
 	}
-	m.cfg.Tasks.Run(func() {
-		select {
-		case <-time.After(againAfter):
-		case <-m.cfg.Done.Done():
-			return
+	if o.metadata != nil {
+		m.cfg.Counters.Drop("not subscribed")
+		if !m.plain.is(o.to) {
+			m.late.keep(o.to, o.metadata, m.cfg.Linked)
 		}
-		if m.cfg.Linked(next.to) {
-			m.send(next)
-		}
-	})
+	}
+	return nil
+}
+
+// again has the catalogues that wait for a peer sent after what pubsub's goroutine does now.
+func (m *Mesh) again(p peer.ID) {
+	if m.late.waits(p) {
+		m.send(outgoing{to: p, group: wire.CatalogueGroup})
+	}
 }
 
 // gossip is asked to tell peers outside the mesh of a group. Catalogues say which peers we choose.
@@ -351,6 +363,9 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		m.cfg.Link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
 	}
 	m.plain.subscribed(from, m.cfg.Topic, rpc.GetSubscriptions())
+	if len(rpc.GetSubscriptions()) > 0 {
+		m.again(from)
+	}
 	p := rpc.GetPartial()
 	if p == nil {
 		return nil
@@ -440,11 +455,14 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	size := len(t.m.cfg.Topic) + 20
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
 	t.m.cfg.Inbox.Charged(p, size)
+	t.m.late.opened(p, true)
+	t.m.again(p)
 }
 
 // OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.plain.left(p)
+	t.m.late.opened(p, false)
 	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
@@ -520,11 +538,12 @@ func (t *tracer) ThrottlePeer(peer.ID)                  {}
 func (t *tracer) RecvRPC(*pubsub.RPC)                   {}
 func (t *tracer) UndeliverableMessage(*pubsub.Message)  {}
 
-// Remembered returns of how many peers something is kept: those with a stream of RPCs, and the plain ones.
+// Remembered returns of how many peers something is kept: those with a stream of RPCs in or out, the plain ones,
+// and those that catalogues wait for.
 func (m *Mesh) Remembered() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.plain.mu.Lock()
 	defer m.plain.mu.Unlock()
-	return len(m.incoming) + len(m.plain.peers)
+	return len(m.incoming) + len(m.plain.peers) + m.late.remembered()
 }

@@ -55,6 +55,14 @@ func (p *plain) meshed(q peer.ID, in bool) bool {
 	return ok
 }
 
+// is says whether a peer of the topic is a plain one.
+func (p *plain) is(q peer.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.peers[q]
+	return ok
+}
+
 // any says whether a plain peer is in the mesh.
 func (p *plain) any() bool {
 	p.mu.Lock()
