@@ -19,24 +19,34 @@ func acquainted(t *testing.T, origins int) *Overlay {
 	for i := range fps {
 		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
 	}
-	o := alone(t, rng, Config{})
-	own := sign(t, "self", fps)
-	o.Step(0, Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
-	var names Names
-	for i := range origins {
-		s := sign(t, PeerID(fmt.Sprint("id", i)), fps)
-		run, err := s.stream.Run(0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names.Similar = append(names.Similar, Introduction{Envelope: s.envelope, Record: s.record, Run: run})
-	}
-	o.ask(Record{Peer: "friend"}, Inquiry{})
-	o.Step(0, PeersNamed{From: "friend", Names: names})
+	return knowing(t, "self", fps, fps, origins)
+}
+
+// knowing is a peer with keys of its own that knows some origins of other keys.
+func knowing(t *testing.T, self PeerID, own, others []summary.Fingerprint, origins int) *Overlay {
+	t.Helper()
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{Self: self})
+	s := sign(t, self, own)
+	o.Step(0, Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
+	knows(t, o, others, "id", origins)
 	if n := o.Origins(); n != origins {
 		t.Fatalf("%d of %d origins are known", n, origins)
 	}
 	return o
+}
+
+// knows introduces origins to a peer, a few at a time.
+func knows(t *testing.T, o *Overlay, fps []summary.Fingerprint, name string, origins int) {
+	t.Helper()
+	for i := range origins {
+		s := sign(t, PeerID(fmt.Sprint(name, i)), fps)
+		run, err := s.stream.Run(0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.ask(Record{Peer: "friend"}, Inquiry{})
+		o.Step(0, PeersNamed{From: "friend", Names: Names{Similar: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+	}
 }
 
 // TestKnownThoughNotReached: who cannot be dialled just now is not asked, but counts as known: else others would send

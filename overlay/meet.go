@@ -14,7 +14,8 @@ import (
 // beginning. So peers with keys in common meet. The least hash of a collection's keys names a place: two collections
 // have the same with the probability of their resemblance (min-wise hashing: Broder 1997). A peer that lacks its like
 // looks up who stands nearest to that place, by asking peers ever nearer to it. Whoever is asked remembers the asker
-// for a while, and passes on the summaries of earlier visitors that are like it.
+// for a while, and passes on the summaries of earlier visitors that are like it. A peer that knows its like comes back
+// now and then, for newcomers to find it.
 
 // meeting is the state of that: the lookup under way, and the visitors of this peer.
 type meeting struct {
@@ -24,8 +25,10 @@ type meeting struct {
 	asked   map[PeerID]bool // in this lookup
 	last    PeerID          // whom was asked last
 	reached uint64          // distance from the place to the nearest peer that has answered, ourselves at first
-	lookups int             // so far
+	lookups int             // since the places of our collection changed
+	least   [2]uint64       // hashes that the places of the last lookups go by
 	next    time.Duration   // no lookup begins before
+	ended   time.Duration   // when the last lookup ended; 0: none has
 
 	visitors []visitor // the latest last; at most maxVisitors
 }
@@ -43,23 +46,25 @@ const (
 	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
 	// gossip is faster.
 	fewAlike = 16
-	// mostLookups is how many lookups a peer makes at most, and meetAgain the time between two: the first to come meet
-	// nobody.
-	mostLookups = 6
-	meetAgain   = 10 * time.Second
+	// meetAgain is the time between the first few lookups: the first to come meet nobody. After each further lookup it
+	// doubles, up to meetSeldom. With enough of its like a peer looks up a place that seldom at once.
+	firstLookups = 6
+	meetAgain    = 10 * time.Second
+	meetSeldom   = 10 * time.Minute
 	// mostHops is how many peers are asked in one lookup.
 	mostHops = 4
 	// meetNamed is how many peers nearer to a place are named to who looks it up.
 	meetNamed = 3
-	// maxVisitors and visitFor bound whom a peer remembers of those that asked here.
+	// maxVisitors and visitFor bound whom a peer remembers of those that asked here. Two lookups, one by each hash, fall
+	// within visitFor, though each may come a round of gossip late.
 	maxVisitors = 64 // of two kilobytes or so
-	visitFor    = 10 * time.Minute
+	visitFor    = 3 * meetSeldom
 )
 
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now.
 func (o *Overlay) meet(now time.Duration, similar []*directory.Entry) (to Record, ok bool) {
 	m := &o.scope.meeting
-	if o.starting(now) || len(similar) >= fewAlike || m.lookups >= mostLookups || now < m.next || o.scope.asked[m.last] {
+	if o.starting(now) || now < m.next || o.scope.asked[m.last] || len(similar) >= fewAlike && now < m.ended+meetSeldom {
 		return to, false
 	}
 	if m.place == 0 && !o.beginLookup() {
@@ -79,21 +84,49 @@ func (o *Overlay) meet(now time.Duration, similar []*directory.Entry) (to Record
 		consider(l)
 	}
 	if best.Record.Peer == "" || len(m.asked) >= mostHops {
-		m.place, m.next = 0, now+meetAgain
-		m.lookups++
+		m.place, m.lookups = 0, m.lookups+1
+		m.next, m.ended = now+m.pause(), now
 		return to, false
 	}
 	m.asked[best.Record.Peer], m.last = true, best.Record.Peer
 	return best.Record, true
 }
 
+// pause is the time from the last lookup to the next, while few alike are known.
+func (m *meeting) pause() time.Duration {
+	wait := meetAgain
+	for range m.lookups - firstLookups + 1 {
+		if wait *= 2; wait >= meetSeldom {
+			return meetSeldom
+		}
+	}
+	return wait
+}
+
+// moved begins with the lookups again once our collection has another place than the one looked up.
+func (o *Overlay) moved(now time.Duration) {
+	m := &o.scope.meeting
+	begun := m.lookups
+	if m.place != 0 {
+		begun++
+	}
+	for hash := range min(begun, len(m.least)) {
+		if least, ok := o.cfg.Sample(o.Own()).Least(hash); ok && least != m.least[hash] {
+			m.place, m.lookups, m.next, m.ended = 0, 0, min(m.next, now+meetAgain), 0
+			return
+		}
+	}
+}
+
 // beginLookup begins to look up a meeting place. It is false while nothing is published.
 func (o *Overlay) beginLookup() bool {
 	m := &o.scope.meeting
-	least, ok := o.cfg.Sample(o.Own()).Least(m.lookups % 2)
+	hash := m.lookups % 2
+	least, ok := o.cfg.Sample(o.Own()).Least(hash)
 	if !ok {
 		return false
 	}
+	m.least[hash] = least
 	m.place, m.named, m.asked, m.last = coverage.Place(max(least, 1)), nil, map[PeerID]bool{}, ""
 	m.reached = m.place.Distance(o.scope.place)
 	return true

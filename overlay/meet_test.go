@@ -3,6 +3,7 @@ package overlay
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -111,7 +112,12 @@ func TestLookup(t *testing.T) {
 	if m.place != 0 || m.lookups != 1 || m.next <= now {
 		t.Errorf("after the lookup: %+v", m)
 	}
-	for range 2 * mostLookups {
+	ended := now
+	for range 4 * firstLookups {
+		wait := m.next - ended
+		if few := m.lookups < firstLookups; few != (wait == meetAgain) || wait > meetSeldom {
+			t.Errorf("after %d lookups the next comes in %v", m.lookups, wait)
+		}
 		for now = m.next; ; {
 			to, ok := o.meet(now, nil)
 			if !ok {
@@ -120,9 +126,77 @@ func TestLookup(t *testing.T) {
 			o.scope.asked[to.Peer] = true
 			o.Step(now, PeersSilent{From: to.Peer})
 		}
+		ended = now
 	}
-	if m.lookups > mostLookups {
-		t.Errorf("%d lookups", m.lookups)
+	if wait := m.next - ended; wait != meetSeldom {
+		t.Errorf("after %d lookups the next comes in %v, want %v", m.lookups, wait, meetSeldom)
+	}
+	for i, fps := range [][]summary.Fingerprint{randomKeys(1, 300), randomKeys(2, 300)} {
+		own := sign(t, "self", fps)
+		if i > 0 {
+			m.place = 1 // the first lookup is under way
+		}
+		h := *own.stream.Header()
+		h.Epoch.Sequence = uint32(i) + 2
+		next, err := summary.Build(fps, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Step(now, Published{Envelope: own.envelope, Record: own.record, Stream: next})
+		if m.place != 0 || m.lookups != 0 || m.next > now+meetAgain {
+			t.Errorf("with another collection the lookups do not begin again: %+v", m)
+		}
+	}
+}
+
+// TestNewcomerMeets: a peer that joins long after another finds it at a meeting place, whether or not the other knows
+// enough of its like. All that they ask is answered by one peer, which keeps no more than its visitors.
+func TestNewcomerMeets(t *testing.T) {
+	const joins, until = 65 * time.Minute, 67 * time.Minute
+	interest := randomKeys(5, 100)
+	for _, alike := range []int{0, fewAlike} {
+		place := acquainted(t, 0)
+		asked := 0
+		step := func(o *Overlay, self PeerID, now time.Duration) {
+			o.now = now
+			o.effects.Begin()
+			o.exchange.Refill(now)
+			o.acquaint(now)
+			for _, e := range slices.Clone(o.effects.List()) {
+				ask, ok := e.(AskPeers)
+				if !ok {
+					continue
+				}
+				asked++
+				for _, a := range place.Step(now, PeersAsked{From: self, Inquiry: ask.Inquiry}) {
+					if a, ok := a.(AnswerPeers); ok {
+						o.onPeersNamed(now, PeersNamed{From: ask.To.Peer, Names: a.Names})
+					}
+				}
+				if e := place.directory.Lookup(self); e != nil {
+					place.directory.Remove(e.Index())
+					place.pass()
+				}
+			}
+		}
+		early, late := knowing(t, "early", interest, interest, alike), knowing(t, "late", interest, randomKeys(6, 100), fewAlike)
+		knows(t, early, randomKeys(6, 100), "stranger", fewAlike)
+		early.scope.depth, late.scope.depth = 1, 1
+		if n := len(early.similar()); n != alike {
+			t.Fatalf("%d alike are known, want %d", n, alike)
+		}
+		for now := time.Second; now < until; now += time.Second {
+			step(early, "early", now)
+			if now == joins {
+				t.Logf("%d alike: %d questions in %v", alike, asked, now)
+			}
+			if now >= joins {
+				step(late, "late", now)
+			}
+		}
+		if e := late.directory.Lookup("early"); e == nil || e.Held() == nil {
+			t.Errorf("%d alike: the newcomer does not know the peer like it", alike)
+		}
 	}
 }
 

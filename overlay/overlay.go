@@ -150,6 +150,7 @@ func (o *Overlay) act(now time.Duration) {
 func (o *Overlay) publish(now time.Duration, in Published) {
 	if e := o.directory.Publish(now, in); e != nil {
 		o.exchange.Published(now, e.Index())
+		o.moved(now)
 	}
 }
 

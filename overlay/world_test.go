@@ -35,7 +35,10 @@ var tag = summary.Seed{Network: "slow"}.Tag()
 
 func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
 	t.Helper()
-	cfg.Self, cfg.Seed, cfg.Rand = "self", tag, rng
+	if cfg.Self == "" {
+		cfg.Self = "self"
+	}
+	cfg.Seed, cfg.Rand = tag, rng
 	cfg.OpenHeader = summary.ParseHeader
 	cfg.OpenRecord = func(b []byte) (PeerID, error) { return PeerID(b), nil }
 	o, err := New(cfg)
