@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
@@ -69,20 +70,7 @@ func TestDefaultPortTaken(t *testing.T) {
 
 // TestSharedPort: two daemons that begin at the same time see that they share the TCP port.
 func TestSharedPort(t *testing.T) {
-	first, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = first.Close() }()
-	port, err := first.Network().ListenAddresses()[0].ValueForProtocol(ma.P_TCP)
-	if err != nil {
-		t.Fatal(err)
-	}
-	udp, err := net.ListenPacket("udp", "127.0.0.1:"+port)
-	if err != nil {
-		t.Skip("the UDP port of that number is taken")
-	}
-	defer func() { _ = udp.Close() }()
+	first, port := hostAndUDP(t)
 	listen := []string{"/ip4/127.0.0.1/tcp/" + port, "/ip4/127.0.0.1/udp/" + port + "/quic-v1"}
 	second, err := libp2p.New(libp2p.ListenAddrStrings(listen...))
 	if err != nil {
@@ -92,6 +80,28 @@ func TestSharedPort(t *testing.T) {
 	if !sharesPort(second, listen) || sharesPort(first, listen[:1]) {
 		t.Errorf("shared: %v, %v; want true, false", sharesPort(second, listen), sharesPort(first, listen[:1]))
 	}
+}
+
+// hostAndUDP is a host on a TCP port, and takes the UDP port of that number, too.
+func hostAndUDP(t *testing.T) (h host.Host, port string) {
+	t.Helper()
+	for range 100 {
+		h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = h.Close() })
+		port, err := h.Network().ListenAddresses()[0].ValueForProtocol(ma.P_TCP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if udp, err := net.ListenPacket("udp", "127.0.0.1:"+port); err == nil {
+			t.Cleanup(func() { _ = udp.Close() })
+			return h, port
+		}
+	}
+	t.Fatal("no TCP port whose UDP port is free")
+	return nil, ""
 }
 
 // TestWithPort: the port is replaced where it is one, and the addresses of relays stay.
