@@ -171,23 +171,9 @@ func TestDenyingContacts(t *testing.T) {
 
 // TestDeadContacts: contacts that are gone do not end a search.
 func TestDeadContacts(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
-	nodes[17].Holds["k"] = true
-	n, asked := 0, 0
-	for i, node := range nodes {
-		node.Down = i%3 == 0 && i != 17
-	}
-	for i, node := range nodes {
-		if i == 17 || node.Down {
-			continue
-		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
-		net.Run()
-		asked++
-		n += node.Done[0].Stats.Found
-	}
-	if n < asked*85/100 {
-		t.Errorf("%d of %d found", n, asked)
+	found, asked := searchesBeside(t, routing.Config{}, func(n *routingtest.Node) { n.Down = true })
+	if len(found) < asked*85/100 {
+		t.Errorf("%d of %d found", len(found), asked)
 	}
 }
 
@@ -195,26 +181,40 @@ func TestDeadContacts(t *testing.T) {
 // them up.
 func TestMuteContacts(t *testing.T) {
 	const giveUp = 20 * time.Second
-	net, nodes := ranged(t, 64, 3, routing.Config{AskTimeout: giveUp})
-	nodes[17].Holds["k"] = true
-	n, asked := 0, 0
-	for i, node := range nodes {
-		node.Mute = i%3 == 0 && i != 17
+	found, asked := searchesBeside(t, routing.Config{AskTimeout: giveUp}, func(n *routingtest.Node) { n.Mute = true })
+	soon := 0
+	for _, s := range found {
+		if s.Elapsed < giveUp {
+			soon++
+		}
+	}
+	if soon < asked*80/100 {
+		t.Errorf("%d of %d found before a contact was given up", soon, asked)
+	}
+}
+
+// searchesBeside has two thirds of 64 peers search for a key, one after the other, after silence was called of each of
+// the others. It returns how the searches went that found the holder, and how many there were.
+func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routingtest.Node)) (found []routing.Stats, asked int) {
+	t.Helper()
+	const holder = 17
+	net, nodes := ranged(t, 64, 3, cfg)
+	nodes[holder].Holds["k"] = true
+	for i := 0; i < len(nodes); i += 3 {
+		silence(nodes[i])
 	}
 	for i, node := range nodes {
-		if i == 17 || node.Mute {
+		if i == holder || i%3 == 0 {
 			continue
 		}
 		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
 		net.Run()
 		asked++
-		if s := node.Done[0].Stats; s.Found > 0 && s.Elapsed < giveUp {
-			n++
+		if s := node.Done[0].Stats; s.Found > 0 {
+			found = append(found, s)
 		}
 	}
-	if n < asked*80/100 {
-		t.Errorf("%d of %d found before a contact was given up", n, asked)
-	}
+	return found, asked
 }
 
 // TestBoastingContacts: contacts that were asked for their ranges don't answer for everybody.
