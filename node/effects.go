@@ -93,6 +93,9 @@ func (l *loop) learn(e overlay.Learned) {
 }
 
 func (l *loop) sendCatalogue(e overlay.SendCatalogue) {
+	if !l.links[peer.ID(e.To)] { // it ended by what the core ordered before
+		return
+	}
 	for items := e.Items; len(items) > 0; {
 		k := min(len(items), wire.MaxItems)
 		l.n.mesh.SendCatalogue(peer.ID(e.To), wire.AppendCatalogue(nil, items[:k]))

@@ -120,7 +120,7 @@ type collector struct{ n *Node }
 var (
 	descRefused = prometheus.NewDesc("venn_refused_total", "Messages refused, by reason.", []string{"reason"}, nil)
 	descDropped = prometheus.NewDesc("venn_dropped_total", "Messages dropped for a full queue, by queue.", []string{"queue"}, nil)
-	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, or in outbox for pubsub, by queue.", []string{"queue"}, nil)
+	descQueue   = prometheus.NewDesc("venn_queue_length", "What waits for the loop, or in outbox and catalogues for pubsub, by queue.", []string{"queue"}, nil)
 	descWaiting = prometheus.NewDesc("venn_queue_bytes", "Bytes of pubsub's messages that wait for the loop.", nil, nil)
 	descBytes   = prometheus.NewDesc("venn_stream_bytes_total", "Bytes on streams, by protocol and direction.", []string{"protocol", "direction"}, nil)
 	descKeys    = prometheus.NewDesc("venn_keys", "Keys held.", nil, nil)
@@ -159,6 +159,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	gauge(descQueue, float64(len(in.Results)), "results")
 	gauge(descQueue, float64(len(in.Partials)), "partials")
 	gauge(descQueue, float64(c.n.mesh.Waiting()), "outbox")
+	gauge(descQueue, float64(c.n.mesh.Catalogues()), "catalogues")
 	gauge(descWaiting, float64(in.Waiting()))
 	gauge(descKeys, float64(c.n.keys.Len()))
 	gauge(descConns, float64(len(c.n.host.Network().Peers())))

@@ -45,10 +45,7 @@ func TestLateSubscription(t *testing.T) {
 		}
 	}
 	r.greet(n)
-	eventually(t, "a catalogue cannot be sent", func() bool {
-		s, err := n.Status(t.Context())
-		return err == nil && s.Dropped["not subscribed"] > 0
-	})
+	eventually(t, "a catalogue waits", func() bool { return n.mesh.Catalogues() > 0 })
 	r.join()
 	select {
 	case <-told:

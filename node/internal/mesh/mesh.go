@@ -70,13 +70,13 @@ type Config struct {
 // own. When the queue is full the message is dropped and counted. Pubsub's callbacks run on its goroutine: they only
 // post.
 type Mesh struct {
-	cfg    Config
-	ps     *pubsub.PubSub
-	top    *pubsub.Topic
-	sub    *pubsub.Subscription
-	outbox chan *outgoing
-	plain  plain
-	late   late
+	cfg        Config
+	ps         *pubsub.PubSub
+	top        *pubsub.Topic
+	sub        *pubsub.Subscription
+	outbox     chan *outgoing
+	plain      plain
+	catalogues catalogues
 
 	mu       sync.Mutex
 	incoming map[peer.ID]*rpcStream // the latest stream of each peer
@@ -85,7 +85,7 @@ type Mesh struct {
 }
 
 // outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary
-// message. A catalogue without metadata stands for those that wait for the peer.
+// message. Catalogues are none: they wait apart.
 type outgoing struct {
 	to              peer.ID
 	group           string
@@ -97,9 +97,8 @@ const outboxSize = 1024
 
 // New returns a mesh that Start has yet to begin. What is sent meanwhile waits.
 func New(cfg Config) *Mesh {
-	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), incoming: make(map[peer.ID]*rpcStream)}
+	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), catalogues: newCatalogues(), incoming: make(map[peer.ID]*rpcStream)}
 	m.plain.peers = make(map[peer.ID]bool)
-	m.late.open, m.late.kept = make(map[peer.ID]bool), make(map[peer.ID][][]byte)
 	m.plain.credit(cfg.MessageRate, time.Hour) // a burst
 	return m
 }
@@ -228,13 +227,16 @@ func (m *Mesh) read() {
 	}
 }
 
-// SendCatalogue queues a catalogue for a peer, or drops it.
+// SendCatalogue sends a catalogue to a linked peer as soon as it can be sent. When very many wait, the oldest are
+// dropped and counted. Unlinked must follow.
 func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
-	m.send(outgoing{to: to, group: wire.CatalogueGroup, metadata: catalogue})
+	for range m.catalogues.keep(to, catalogue) {
+		m.cfg.Counters.Drop("catalogues")
+	}
 }
 
 // Unlinked drops the catalogues that wait for a peer. The link with it has ended.
-func (m *Mesh) Unlinked(p peer.ID) { m.late.forget(p) }
+func (m *Mesh) Unlinked(p peer.ID) { m.catalogues.forget(p) }
 
 // SendTails queues a message of tails for a peer, or drops it.
 func (m *Mesh) SendTails(to peer.ID, tails []byte) {
@@ -255,8 +257,11 @@ func (m *Mesh) Blame(p peer.ID) { m.send(outgoing{to: p}) }
 // Peers returns the peers that are subscribed.
 func (m *Mesh) Peers() []peer.ID { return m.top.ListPeers() }
 
-// Waiting is how many messages wait to be sent.
+// Waiting is how many messages wait to be sent, without catalogues.
 func (m *Mesh) Waiting() int { return len(m.outbox) }
+
+// Catalogues is how many catalogues wait to be sent.
+func (m *Mesh) Catalogues() int { return m.catalogues.waiting() }
 
 // Credit lets in as many more ordinary messages as may come in some time.
 func (m *Mesh) Credit(passed time.Duration) { m.plain.credit(m.cfg.MessageRate, passed) }
@@ -277,12 +282,16 @@ func (m *Mesh) send(o outgoing) {
 	}
 }
 
-// deliver hands the queue's messages to pubsub's goroutine, one after the other.
+// deliver hands the queue's messages and the catalogues to pubsub's goroutine, one after the other.
 func (m *Mesh) deliver() {
 	for {
 		select {
 		case <-m.cfg.Done.Done():
 			return
+		case <-m.catalogues.wake:
+			if p, ok := m.catalogues.next(); ok {
+				m.delivered(p, pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(wire.CatalogueGroup), m.announce(p)))
+			}
 		case o := <-m.outbox:
 			var err error
 			switch {
@@ -293,10 +302,14 @@ func (m *Mesh) deliver() {
 			default:
 				err = pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(o.group), m.only(o))
 			}
-			if err != nil && m.cfg.Done.Err() == nil {
-				m.cfg.Log.Debug("pubsub", "peer", o.to, "err", err)
-			}
+			m.delivered(o.to, err)
 		}
+	}
+}
+
+func (m *Mesh) delivered(to peer.ID, err error) {
+	if err != nil && m.cfg.Done.Err() == nil {
+		m.cfg.Log.Debug("pubsub", "peer", to, "err", err)
 	}
 }
 
@@ -305,14 +318,6 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
-			if o.group == wire.CatalogueGroup {
-				for _, c := range m.catalogues(o, requests(o.to)) {
-					if !yield(o.to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
-						return
-					}
-				}
-				return
-			}
 			if !requests(o.to) {
 				m.cfg.Counters.Drop("not subscribed")
 				if o.group == wire.TailsGroup {
@@ -325,30 +330,25 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-// catalogues are those to send to a peer now: those that have waited, and the new one. If none can be sent yet, the new
-// one waits as well.
-func (m *Mesh) catalogues(o *outgoing, subscribed bool) [][]byte {
-	if subscribed {
-		if waited, ok := m.late.take(o.to); ok {
-			if o.metadata == nil {
-				return waited
+// announce sends a peer the catalogues that wait for it, if it can be sent any now. A peer without partial messages
+// never can.
+func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
+	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
+		clear(states)
+		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
+			switch {
+			case m.plain.is(to):
+				for range m.catalogues.forget(to) {
+					m.cfg.Counters.Drop("not subscribed")
+				}
+			case requests(to):
+				for _, c := range m.catalogues.take(to) {
+					if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
+						return
+					}
+				}
 			}
-			return append(waited, o.metadata)
 		}
-	}
-	if o.metadata != nil {
-		m.cfg.Counters.Drop("not subscribed")
-		if !m.plain.is(o.to) {
-			m.late.keep(o.to, o.metadata, m.cfg.Linked)
-		}
-	}
-	return nil
-}
-
-// again has the catalogues that wait for a peer sent after what pubsub's goroutine does now.
-func (m *Mesh) again(p peer.ID) {
-	if m.late.waits(p) {
-		m.send(outgoing{to: p, group: wire.CatalogueGroup})
 	}
 }
 
@@ -364,7 +364,7 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	}
 	m.plain.subscribed(from, m.cfg.Topic, rpc.GetSubscriptions())
 	if len(rpc.GetSubscriptions()) > 0 {
-		m.again(from)
+		m.catalogues.again(from)
 	}
 	p := rpc.GetPartial()
 	if p == nil {
@@ -455,14 +455,14 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	size := len(t.m.cfg.Topic) + 20
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
 	t.m.cfg.Inbox.Charged(p, size)
-	t.m.late.opened(p, true)
-	t.m.again(p)
+	t.m.catalogues.opened(p, true)
+	t.m.catalogues.again(p)
 }
 
 // OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.plain.left(p)
-	t.m.late.opened(p, false)
+	t.m.catalogues.opened(p, false)
 	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
@@ -545,5 +545,5 @@ func (m *Mesh) Remembered() int {
 	defer m.mu.Unlock()
 	m.plain.mu.Lock()
 	defer m.plain.mu.Unlock()
-	return len(m.incoming) + len(m.plain.peers) + m.late.remembered()
+	return len(m.incoming) + len(m.plain.peers) + m.catalogues.remembered()
 }

@@ -1,0 +1,140 @@
+package mesh
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+const (
+	// mostKept is how many catalogues wait for one peer, mostKeptBytes how many bytes of them.
+	mostKept      = 32
+	mostKeptBytes = 4 * wire.MaxCatalogue
+)
+
+// catalogues are what is announced to linked peers and not sent yet. The core does not repeat what it has announced. So
+// no catalogue is dropped because the outbox is full, or because pubsub cannot send to the peer yet: it hears of the
+// subscription, and opens its stream, after the link has begun at times.
+type catalogues struct {
+	wake chan struct{} // has a value while peers are due
+
+	mu   sync.Mutex
+	open map[peer.ID]bool     // peers that pubsub has a stream to
+	kept map[peer.ID][][]byte // the newest, in order
+	due  []peer.ID            // peers to which what is kept may be sent now, each once
+}
+
+func newCatalogues() catalogues {
+	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte)}
+}
+
+// opened notes that pubsub has a stream to a peer, or has it no longer.
+func (c *catalogues) opened(p peer.ID, open bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if open {
+		c.open[p] = true
+		return
+	}
+	delete(c.open, p)
+}
+
+// keep has a catalogue wait, and returns how many gave way: the oldest.
+func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept, bytes := append(c.kept[p], catalogue), 0
+	for _, k := range kept {
+		bytes += len(k)
+	}
+	for ; len(kept) > mostKept || bytes > mostKeptBytes; dropped++ {
+		bytes -= len(kept[0])
+		kept[0] = nil
+		kept = kept[1:]
+	}
+	c.kept[p] = kept
+	c.stir(p)
+	return dropped
+}
+
+// again has what waits for a peer sent soon. Something may have changed for the peer.
+func (c *catalogues) again(p peer.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.kept[p]) > 0 {
+		c.stir(p)
+	}
+}
+
+// stir makes a peer due. c.mu is held.
+func (c *catalogues) stir(p peer.ID) {
+	if !slices.Contains(c.due, p) {
+		c.due = append(c.due, p)
+	}
+	c.signal()
+}
+
+// signal wakes who sends. c.mu is held.
+func (c *catalogues) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the peer that has been due for the longest, which it is no longer. While others are due, it signals
+// again: so catalogues and other messages take turns.
+func (c *catalogues) next() (p peer.ID, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.due) == 0 {
+		return p, false
+	}
+	p = c.due[0]
+	if c.due = slices.Delete(c.due, 0, 1); len(c.due) > 0 {
+		c.signal()
+	}
+	return p, true
+}
+
+// take returns what waits for a peer, unless pubsub has no stream to it.
+func (c *catalogues) take(p peer.ID) [][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.open[p] {
+		return nil
+	}
+	kept := c.kept[p]
+	delete(c.kept, p)
+	return kept
+}
+
+// forget drops what waits for a peer, and returns how many catalogues that were.
+func (c *catalogues) forget(p peer.ID) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dropped := len(c.kept[p])
+	delete(c.kept, p)
+	c.due = slices.DeleteFunc(c.due, func(q peer.ID) bool { return q == p })
+	return dropped
+}
+
+// waiting is how many catalogues wait.
+func (c *catalogues) waiting() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, kept := range c.kept {
+		n += len(kept)
+	}
+	return n
+}
+
+// remembered is of how many peers something is kept.
+func (c *catalogues) remembered() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open) + len(c.kept)
+}

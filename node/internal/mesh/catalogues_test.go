@@ -1,0 +1,128 @@
+package mesh
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/wire"
+)
+
+// newMesh returns a mesh that is not started, and a function that says what is sent to the peers whose turn it is.
+func newMesh() (m *Mesh, sent func(subscribed bool) []string) {
+	m = New(Config{Topic: "topic", Counters: counters.New(), Inbox: inbox.New(), Link: func(peer.ID) {}})
+	return m, func(subscribed bool) (sent []string) {
+		for {
+			select {
+			case <-m.catalogues.wake:
+			default:
+				return sent
+			}
+			p, ok := m.catalogues.next()
+			if !ok {
+				continue
+			}
+			for to, a := range m.announce(p)(map[peer.ID]struct{}{}, func(peer.ID) bool { return subscribed }) {
+				sent = append(sent, fmt.Sprintf("%s:%.10s", string(to), a.EncodedPartsMetadata))
+			}
+		}
+	}
+}
+
+func (m *Mesh) dropped(queue string) uint64 {
+	_, dropped := m.cfg.Counters.Maps()
+	return dropped[queue]
+}
+
+// TestLate: the newest catalogues wait for a peer that is not subscribed, no matter how many there are. They are sent
+// once, in order, when pubsub has a stream to the peer and knows of its subscription.
+func TestLate(t *testing.T) {
+	m, sent := newMesh()
+	var want []string
+	for i := range 1000 {
+		m.SendCatalogue("p", fmt.Append(nil, i))
+		if sent := sent(false); sent != nil {
+			t.Fatal("sent to a peer that is not subscribed", sent)
+		}
+		if i >= 1000-mostKept {
+			want = append(want, fmt.Sprint("p:", i))
+		}
+	}
+	if m.Catalogues() != mostKept || m.dropped("catalogues") != 1000-mostKept || m.Remembered() != 1 || m.Waiting() != 0 {
+		t.Errorf("%d wait, %d drops counted, %d remembered", m.Catalogues(), m.dropped("catalogues"), m.Remembered())
+	}
+	if sent := sent(true); sent != nil {
+		t.Fatal("tried again, though nothing has changed", sent)
+	}
+	subscribes := &pubsub.RPC{RPC: pb.RPC{Subscriptions: []*pb.RPC_SubOpts{{}}}}
+	if err := m.inspect("p", subscribes); err != nil {
+		t.Fatal(err)
+	}
+	if sent := sent(true); sent != nil {
+		t.Fatal("sent without a stream", sent)
+	}
+	(&tracer{m}).OnNewOutboundStream("p", ProtocolID)
+	if sent := sent(true); !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+	m.SendCatalogue("p", []byte("next"))
+	if sent := sent(true); len(sent) != 1 || m.Catalogues() != 0 {
+		t.Errorf("sent %q, %d wait", sent, m.Catalogues())
+	}
+
+	for range 5 {
+		m.SendCatalogue("p", make([]byte, wire.MaxCatalogue))
+	}
+	if sent := sent(true); len(sent) != 4 {
+		t.Errorf("%d large ones waited, want 4", len(sent))
+	}
+	m.SendCatalogue("p", []byte("0"))
+	m.Unlinked("p")
+	if sent := sent(true); sent != nil || m.Catalogues() != 0 {
+		t.Errorf("kept after the end of the link: %q", sent)
+	}
+	m.plain.subscribed("plain", "topic", []*pb.RPC_SubOpts{{Topicid: proto.String("topic"), Subscribe: proto.Bool(true)}})
+	m.SendCatalogue("plain", []byte("0"))
+	if sent := sent(false); sent != nil || m.Catalogues() != 0 || m.dropped("not subscribed") != 1 {
+		t.Errorf("%q sent to a peer without partial messages, %d wait", sent, m.Catalogues())
+	}
+}
+
+// TestTurns: peers are sent catalogues in the order in which they became due, each once, one a turn.
+func TestTurns(t *testing.T) {
+	m, sent := newMesh()
+	for _, p := range []peer.ID{"c", "a", "b"} {
+		(&tracer{m}).OnNewOutboundStream(p, ProtocolID)
+	}
+	for _, to := range []peer.ID{"c", "a", "c", "b", "gone"} {
+		m.SendCatalogue(to, []byte("k"))
+	}
+	m.Unlinked("gone")
+	if sent, want := sent(true), []string{"c:k", "c:k", "a:k", "b:k"}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+}
+
+// TestFullOutbox: a full outbox delays no catalogue, neither a new one nor those of a peer that subscribes just then.
+func TestFullOutbox(t *testing.T) {
+	m, sent := newMesh()
+	m.SendCatalogue("late", []byte("early"))
+	if sent := sent(false); sent != nil {
+		t.Fatal(sent)
+	}
+	for m.dropped("outbox") == 0 {
+		m.SendTails("p", []byte("tails"))
+	}
+	m.SendCatalogue("late", []byte("new"))
+	(&tracer{m}).OnNewOutboundStream("late", ProtocolID)
+	if sent, want := sent(true), []string{"late:early", "late:new"}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+}
