@@ -46,13 +46,11 @@ func (d *daemon) leaveDefaultPort(id peer.ID) error {
 	return fmt.Errorf("addresses.listen: the default port %d is taken, and so are the others tried: %w", repo.DefaultPort, err)
 }
 
-// ownPorts are the ports that a peer tries in place of the default one: eight, from an id's place in those for private
-// use.
+// ownPorts are the ports that a peer tries in place of the default one: eight, from an id's place among those for peers.
 func ownPorts(id peer.ID) (ports []int) {
-	const first, count = 49152, 1 << 14
 	h := sha256.Sum256([]byte(id))
 	for i := range 8 {
-		ports = append(ports, first+(int(binary.BigEndian.Uint16(h[:]))+i)%count)
+		ports = append(ports, repo.FirstPort+(int(binary.BigEndian.Uint16(h[:]))+i)%(repo.EndPort-repo.FirstPort))
 	}
 	return ports
 }

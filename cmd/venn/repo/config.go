@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"strconv"
@@ -102,11 +103,11 @@ const DefaultPort = 4101
 func (c *Config) UseDefaultPort() { c.Addresses.Listen = listenOn(DefaultPort) }
 
 func newConfig() (Config, error) {
-	port, err := freePort()
+	port, err := freePort(rand.IntN, 0)
 	if err != nil {
 		return Config{}, err
 	}
-	httpPort, err := freePort()
+	httpPort, err := freePort(rand.IntN, port)
 	if err != nil {
 		return Config{}, err
 	}
@@ -143,24 +144,41 @@ func (c *Config) Local() {
 	c.Discovery.MDNS, c.NAT.PortMap, c.NAT.HolePunching = false, false, false
 }
 
-// freePort finds a port that is free for TCP and UDP.
-func freePort() (int, error) {
+// FirstPort and EndPort bound the ports that are chosen for peers: from the first up to the end, without it. Systems
+// give others to outgoing connections, Linux from 32768 on, most from 49152. So no connection of another program has a
+// peer's port when the peer starts again.
+const (
+	FirstPort = 22000
+	EndPort   = 32768
+)
+
+// freePort draws a port that is free for TCP and UDP, and is not the other.
+func freePort(draw func(below int) int, other int) (int, error) {
 	var err error
-	for range 16 {
-		var l net.Listener
-		if l, err = net.Listen("tcp", ":0"); err != nil {
+	for range 100 {
+		port := FirstPort + draw(EndPort-FirstPort)
+		if port == other {
 			continue
 		}
-		port := l.Addr().(*net.TCPAddr).Port
-		var u net.PacketConn
-		u, err = net.ListenPacket("udp", ":"+strconv.Itoa(port))
-		_ = l.Close()
-		if err == nil {
-			_ = u.Close()
+		if err = tryPort(":" + strconv.Itoa(port)); err == nil {
 			return port, nil
 		}
 	}
 	return 0, fmt.Errorf("no free port: %w", err)
+}
+
+// tryPort says why an address cannot be listened on by TCP and UDP, if it cannot.
+func tryPort(at string) error {
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	u, err := net.ListenPacket("udp", at)
+	if err != nil {
+		return err
+	}
+	return u.Close()
 }
 
 // Config reads the configuration file, and what the environment sets otherwise.

@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -209,5 +210,27 @@ func TestDefaultPort(t *testing.T) {
 	}
 	if !on(other) {
 		t.Error("an empty file is not one on the default port")
+	}
+}
+
+// TestFreePort: ports of peers are none that systems give to outgoing connections, are free by TCP and UDP, and one
+// peer's two differ.
+func TestFreePort(t *testing.T) {
+	drawn := -1
+	next := func(below int) int { drawn++; return drawn / 2 % below } // each number twice
+	port, err := freePort(next, 0)
+	if err != nil || port < FirstPort || port >= EndPort {
+		t.Fatalf("%d, %v", port, err)
+	}
+	if other, err := freePort(next, port); err != nil || other <= port {
+		t.Errorf("%d after %d, %v", other, port, err)
+	}
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if tryPort(l.LocalAddr().String()) == nil {
+		t.Error("a port that is taken by UDP is free")
 	}
 }
