@@ -96,7 +96,8 @@ type remoteSet struct {
 // Size implements join.Source.
 func (s *remoteSet) Size(ctx context.Context) (join.Size, error) {
 	err := s.ask(ctx, wire.JoinRequest{}, nil, func(p wire.JoinPiece) error {
-		if !s.n.cfg.off.Has(defence.JoinSize) && p.Size.Keys > s.most || p.Size.Bytes < p.Size.Keys {
+		lies := p.Size.Bytes < p.Size.Keys || p.Size.Bytes/join.KeyBytes(wire.MaxKey) > p.Size.Keys
+		if lies || p.Size.Keys > s.most && !s.n.cfg.off.Has(defence.JoinSize) {
 			return fmt.Errorf("%w: %d keys of %d bytes claimed, at most %d keys can be", wire.ErrLimit, p.Size.Keys, p.Size.Bytes, s.most)
 		}
 		s.size = p.Size
@@ -117,28 +118,31 @@ func (s *remoteSet) Filter(ctx context.Context, p bloom.Params) (message []byte,
 }
 
 // Matching implements join.Source.
-func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte) (keys [][]byte, err error) {
+func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	filter, err := codec.Decode(message, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	most, bytes := min(s.size.Bytes, maxJoin), 0
-	err = s.ask(ctx, wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
+	most, keys, bytes := min(s.size.Bytes, maxJoin), 0, 0
+	return s.ask(ctx, wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
 		for _, k := range p.Keys {
-			if bytes += join.KeyBytes(len(k)); !filter.Contains(k) && !s.n.cfg.off.Has(defence.JoinKeys) {
+			keys, bytes = keys+1, bytes+join.KeyBytes(len(k))
+			if bytes > most || keys > s.size.Keys {
+				return fmt.Errorf("%w: more than %d keys or %d bytes", wire.ErrLimit, s.size.Keys, most)
+			}
+			if !filter.Contains(k) && !s.n.cfg.off.Has(defence.JoinKeys) {
 				return fmt.Errorf("%w: a key that is not in the filter", wire.ErrMalformed)
 			}
-		}
-		if keys = append(keys, p.Keys...); bytes > most || len(keys) > s.size.Keys {
-			return fmt.Errorf("%w: more than %d keys or %d bytes", wire.ErrLimit, s.size.Keys, most)
+			if err := f(k); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
-	return keys, err
 }
 
 // ask sends a request, with the message of a filter if there is one, and takes the pieces of the answer.
@@ -255,7 +259,7 @@ func serveMatching(ctx context.Context, s *streams.Stream, set join.Listing, r w
 		batch, size = batch[:0], 0
 		return s.SendWithin(wire.AppendJoinPiece(nil, p), streams.TransferTime)
 	}
-	err := set.EachMatching(ctx, r.Params, message, func(key []byte) error {
+	err := set.Matching(ctx, r.Params, message, func(key []byte) error {
 		if size += 3 + len(key); size > wire.MaxPieceData {
 			if err := flush(false); err != nil {
 				return err

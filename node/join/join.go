@@ -25,8 +25,8 @@ type Source interface {
 	Size(ctx context.Context) (Size, error)
 	// Filter returns the message of the filter p of all keys.
 	Filter(ctx context.Context, p bloom.Params) (message []byte, err error)
-	// Matching returns the keys in the filter p of message, each once, in any order.
-	Matching(ctx context.Context, p bloom.Params, message []byte) (keys [][]byte, err error)
+	// Matching gives the keys in the filter p of message to f, each once, in any order, until f fails. f may keep them.
+	Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error
 }
 
 // Size of a set.
@@ -177,34 +177,62 @@ func (j *coordinator) gather() ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sent := make([][][]byte, len(j.sources))
-	err = j.each("keys", func(ctx context.Context, i int, s Source) (err error) {
-		sent[i], err = s.Matching(ctx, p, message)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	seen := make(map[string]int, len(sent[0])) // how many of the first sources sent a key
-	for i, keys := range sent {
-		j.report.Returned += len(message)
-		j.report.Candidates += len(keys)
-		for _, key := range keys {
-			j.report.KeysMoved += KeyBytes(len(key))
-			if seen[string(key)] == i {
-				seen[string(key)] = i + 1
-			}
+	smallest := 0
+	for i, s := range j.sizes {
+		if s.Bytes < j.sizes[smallest].Bytes {
+			smallest = i
 		}
-		sent[i] = nil
+	}
+	number := make(map[string]int) // of the smallest set's candidates
+	answers := make([]answer, len(j.sources))
+	ask := func(ctx context.Context, i int, s Source) error {
+		a := &answers[i]
+		if i != smallest {
+			a.has = make([]bool, len(number))
+		}
+		return s.Matching(ctx, p, message, func(key []byte) error {
+			a.keys++
+			a.bytes += KeyBytes(len(key))
+			n, known := number[string(key)]
+			switch {
+			case i != smallest && known:
+				a.has[n] = true
+			case i == smallest && !known:
+				number[string(key)] = len(number)
+			}
+			return nil
+		})
+	}
+	for _, first := range []bool{true, false} {
+		err := j.each("keys", func(ctx context.Context, i int, s Source) error {
+			if first != (i == smallest) {
+				return nil
+			}
+			return ask(ctx, i, s)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	j.report.Returned = len(message) * len(j.sources)
+	for _, a := range answers {
+		j.report.Candidates += a.keys
+		j.report.KeysMoved += a.bytes
 	}
 	var common [][]byte
-	for key, n := range seen {
-		if n == len(j.sources) {
+	for key, n := range number {
+		if !slices.ContainsFunc(answers, func(a answer) bool { return a.has != nil && !a.has[n] }) {
 			common = append(common, []byte(key))
 		}
 	}
 	slices.SortFunc(common, bytes.Compare)
 	return common, nil
+}
+
+// answer is what a source has sent in the last step.
+type answer struct {
+	keys, bytes int
+	has         []bool // the smallest set's candidates, by number; nil for the smallest set itself
 }
 
 // intersection returns the AND of all filters, of the lowest number of blocks.

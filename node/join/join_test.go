@@ -167,9 +167,8 @@ func TestReduces(t *testing.T) {
 // liar sends keys that it does not have, twice.
 type liar struct{ Set }
 
-func (l liar) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
-	keys, err := l.Set.Matching(ctx, p, message)
-	return append(keys, []byte("no such key"), []byte("no such key")), err
+func (l liar) Matching(ctx context.Context, p bloom.Params, message []byte, f func([]byte) error) error {
+	return errors.Join(l.Set.Matching(ctx, p, message, f), f([]byte("no such key")), f([]byte("no such key")))
 }
 
 func TestLiar(t *testing.T) {
@@ -205,11 +204,11 @@ func (f failing) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	return f.Set.Filter(ctx, p)
 }
 
-func (f failing) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
+func (f failing) Matching(ctx context.Context, p bloom.Params, message []byte, each func([]byte) error) error {
 	if f.step == "keys" {
-		return nil, errFailing
+		return errFailing
 	}
-	return f.Set.Matching(ctx, p, message)
+	return f.Set.Matching(ctx, p, message, each)
 }
 
 func TestErrors(t *testing.T) {
@@ -227,7 +226,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v", step, err)
 		}
 	}
-	if _, err := set.Matching(t.Context(), bloom.Params{Blocks: 1, BlockBits: 8, Hashes: 1}, []byte{9}); !errors.Is(err, bloom.ErrMalformed) {
+	if err := set.Matching(t.Context(), bloom.Params{Blocks: 1, BlockBits: 8, Hashes: 1}, []byte{9}, nil); !errors.Is(err, bloom.ErrMalformed) {
 		t.Errorf("a source's filter: %v", err)
 	}
 }
@@ -271,25 +270,31 @@ func (w waiting) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	return w.Set.Filter(ctx, p)
 }
 
-func (w waiting) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
+func (w waiting) Matching(ctx context.Context, p bloom.Params, message []byte, f func([]byte) error) error {
 	if err := w.wait(ctx, "keys"); err != nil {
-		return nil, err
+		return err
 	}
-	return w.Set.Matching(ctx, p, message)
+	return w.Set.Matching(ctx, p, message, f)
 }
 
-// TestSideBySide: in each step all sources are asked before any has answered, and one that fails ends the wait for the
-// others.
+// TestSideBySide: in each step all sources are asked before any has answered, but the smallest set first for its keys.
+// One that fails ends the wait for the others.
 func TestSideBySide(t *testing.T) {
-	sets := makeSets(rand.New(rand.NewPCG(3, 4)), 10, 0, 100, 100, 100)
+	sets := makeSets(rand.New(rand.NewPCG(3, 4)), 10, 0, 100, 100, 100, 20)
+	smallest := sets[3]
 	for _, step := range []string{"size", "filter", "keys"} {
 		here, all := make(chan struct{}), make(chan struct{})
 		var sources []Source
 		for _, s := range sets {
 			sources = append(sources, waiting{s, step, here, all})
 		}
+		together := len(sets)
+		if step == "keys" {
+			sources[3] = smallest
+			together--
+		}
 		go func() {
-			for range sets {
+			for range together {
 				<-here
 			}
 			close(all)
@@ -298,7 +303,7 @@ func TestSideBySide(t *testing.T) {
 			t.Errorf("%s: %d keys, %v", step, len(keys), err)
 		}
 		never := make(chan struct{})
-		stuck := []Source{waiting{sets[0], step, never, never}, waiting{sets[1], step, never, never}, failing{sets[2], step}}
+		stuck := []Source{waiting{sets[0], step, never, never}, waiting{sets[1], step, never, never}, failing{sets[2], step}, smallest}
 		if _, _, err := Join(t.Context(), stuck, bloom.Params{}); !errors.Is(err, errFailing) {
 			t.Errorf("%s: %v of a join whose last source fails", step, err)
 		}
@@ -306,6 +311,65 @@ func TestSideBySide(t *testing.T) {
 		cancel()
 		if _, _, err := Join(ctx, stuck[:2], bloom.Params{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v of a join that was given up", step, err)
+		}
+	}
+}
+
+// flood is a source that sends keys without an end to speak of, and looks at the heap before and after.
+type flood struct {
+	Set
+	claims Size
+	grew   *int // bytes
+}
+
+func (f flood) Size(context.Context) (Size, error) { return f.claims, nil }
+
+func (f flood) Matching(ctx context.Context, _ bloom.Params, _ []byte, each func([]byte) error) error {
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	for i := range 200_000 {
+		if err := each(fmt.Appendf(make([]byte, 0, 1024), "%064d", i)); err != nil {
+			return err
+		}
+	}
+	*f.grew = heap() - before
+	return f.Set.Matching(ctx, bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1}, everything, each)
+}
+
+// everything is the message of a filter of one bit, which is set.
+var everything = func() []byte {
+	p := bloom.Params{Blocks: 1, BlockBits: 1, Hashes: 1}
+	codec, _ := bloom.NewCodec(p)
+	f, _ := bloom.New(p)
+	f.Add([]byte("k"))
+	message, _ := codec.Append(nil, f, nil)
+	return message
+}()
+
+// TestFlood: a source that sends more than it should takes no memory, unless it says that it is the smallest set. Then
+// it is its claim that bounds what a source over a network may send.
+func TestFlood(t *testing.T) {
+	set := makeSets(rand.New(rand.NewPCG(3, 4)), 10, 0, 10)[0]
+	size, err := set.Size(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, smallest := range []bool{false, true} {
+		grew, claims := 0, Size{Keys: 1 << 16, Bytes: 1 << 22}
+		if smallest {
+			claims = Size{Keys: 1, Bytes: size.Bytes - 1}
+		}
+		keys, _, err := Join(t.Context(), []Source{set, flood{set, claims, &grew}}, bloom.Params{})
+		if err != nil || len(keys) != 10 {
+			t.Errorf("%d keys in common, %v", len(keys), err)
+		}
+		if kept := grew > 8<<20; kept != smallest {
+			t.Errorf("the smallest set: %v; the heap grew by %d bytes for %d of keys", smallest, grew, 200_000*64)
 		}
 	}
 }

@@ -64,15 +64,8 @@ func (l Listing) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	return codec.Append(nil, f, nil)
 }
 
-// Matching implements Source.
-func (l Listing) Matching(ctx context.Context, p bloom.Params, message []byte) (keys [][]byte, err error) {
-	err = l.EachMatching(ctx, p, message, func(key []byte) error { keys = append(keys, key); return nil })
-	return keys, err
-}
-
-// EachMatching gives each key in the filter p of message to f, until f fails. Its errors: ErrFilter, those of the
-// listing, that of f.
-func (l Listing) EachMatching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
+// Matching implements Source. Its errors: ErrFilter, those of the listing, that of f.
+func (l Listing) Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {
 		return err

@@ -28,6 +28,6 @@ func (s Set) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 }
 
 // Matching implements Source.
-func (s Set) Matching(ctx context.Context, p bloom.Params, message []byte) ([][]byte, error) {
-	return s.listing().Matching(ctx, p, message)
+func (s Set) Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
+	return s.listing().Matching(ctx, p, message, f)
 }
