@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/summary"
@@ -42,6 +43,15 @@ type visitor struct {
 	until  time.Duration
 }
 
+// memory is about what a visitor takes. The summary that it is introduced with is there twice: as bytes and decoded.
+func (v *visitor) memory() int {
+	n := visitorMemory + len(v.says.Envelope) + len(v.says.Record) + v.prefix.SizeBytes()
+	for _, p := range v.says.Run.Parts {
+		n += len(p)
+	}
+	return n
+}
+
 const (
 	// fewAlike is the number of similar peers below which a peer looks for more at a meeting place. From there on
 	// gossip is faster.
@@ -57,8 +67,9 @@ const (
 	meetNamed = 3
 	// maxVisitors and visitFor bound whom a peer remembers of those that asked here. Two lookups, one by each hash, fall
 	// within visitFor, though each may come a round of gossip late.
-	maxVisitors = 64 // of two kilobytes or so
-	visitFor    = 3 * meetSeldom
+	maxVisitors   = 64 // of two kilobytes or so
+	visitorMemory = 200
+	visitFor      = 3 * meetSeldom
 )
 
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now.
@@ -178,11 +189,16 @@ func (o *Overlay) visit(now time.Duration, from PeerID) {
 	if !ok {
 		return
 	}
-	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take memory that nobody counts
+	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take more memory
 	m := &o.scope.meeting
 	m.visitors = slices.DeleteFunc(m.visitors, func(v visitor) bool { return v.peer == from || now >= v.until })
-	if len(m.visitors) >= maxVisitors {
+	if len(m.visitors) >= maxVisitors && !o.cfg.Undefended.Has(defence.Crowds) {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}
 	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + visitFor})
+	bytes := 0
+	for i := range m.visitors {
+		bytes += m.visitors[i].memory()
+	}
+	o.directory.Beside(bytes)
 }

@@ -68,6 +68,11 @@ func TestVisitorsMeet(t *testing.T) {
 	if n := len(o.scope.meeting.visitors); n > maxVisitors {
 		t.Errorf("%d visitors are remembered, at most %d", n, maxVisitors)
 	}
+	taken := o.Memory()
+	o.directory.Beside(0)
+	if visitors := taken - o.Memory(); visitors < 1000*maxVisitors || visitors > 4000*maxVisitors {
+		t.Errorf("%d visitors are counted as %d bytes", maxVisitors, visitors)
+	}
 }
 
 // TestLookup asks peers ever nearer to the meeting place, each once, and ends there.

@@ -49,8 +49,8 @@ func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 // the false-positive rates of all peers known. A peer with no part held counts 1 if it is said to have published.
 func (o *Overlay) FalseMatches() float64 { return o.directory.FalseMatches() }
 
-// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
-// index.
+// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), the
+// index, and the visitors of a meeting place.
 func (o *Overlay) Memory() int { return o.directory.Memory() }
 
 // Incomplete says whether there are peers that the directory knows of, or a linked peer knows of, without a part of

@@ -33,6 +33,8 @@ const (
 	Seconding
 	// Boasts of a few links, that they know more peers than there are, do not make a directory look poor.
 	Boasts
+	// Crowds of visitors at a meeting place are not remembered, but the latest few.
+	Crowds
 )
 
 // Has says whether a defence is switched off.

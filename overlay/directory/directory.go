@@ -26,6 +26,7 @@ type Directory struct {
 	origins int            // peers with at least a sample held
 	held    int            // bytes of prefixes of others
 	records int            // bytes of what is signed about others
+	beside  int            // bytes that the caller keeps beside the directory
 	groups  map[string]int // entries by group of addresses
 	ignored int            // lines not taken in because there was no room
 	named   []int          // entries known by their record alone, the oldest first

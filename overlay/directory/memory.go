@@ -95,10 +95,14 @@ func (e *Entry) memory() int {
 	return n
 }
 
-// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), and the
-// index.
+// Beside has bytes that the caller keeps beside the directory count as the directory's, in place of those of the last
+// call.
+func (d *Directory) Beside(bytes int) { d.beside = bytes }
+
+// Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), the
+// index, and what is kept beside.
 func (d *Directory) Memory() int {
-	n := d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records + d.bans.memory()
+	n := d.beside + d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records + d.bans.memory()
 	if d.previous != nil {
 		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/overlaytest"
@@ -42,6 +43,11 @@ var directoryAttacks = []attack{
 			}
 			return memoryOf(1 << 30)
 		},
+	},
+	{
+		name: "a crowd of 1,000 visitors at a meeting place", where: Cores, measured: "bytes of memory that they take", target: atMost(150_000),
+		defence: "the latest 64 are remembered, and counted as memory",
+		run:     switched(visitors, defence.Crowds),
 	},
 }
 
@@ -163,4 +169,28 @@ func memoryOf(limit int) (float64, error) {
 		most = max(most, s.o.Memory())
 	}
 	return float64(most), nil
+}
+
+// visitors is what memory 1,000 visitors of a meeting place take that each show a summary.
+func visitors(off defence.Off) (float64, error) {
+	taken := [2]int{}
+	for visits := range uint64(2) {
+		o, err := overlay.New(config(overlay.Config{MaxOrigins: 100, Undefended: off}))
+		if err != nil {
+			return 0, err
+		}
+		for i := range uint64(1000) {
+			x, err := overlaytest.NewOrigin(overlay.PeerID(fmt.Sprint("visitor", i)), overlaytest.Fingerprints(100, 0, i), summary.Header{})
+			if err != nil {
+				return 0, err
+			}
+			in := x.Sent(x.ID, 0, 1)
+			own := overlay.Introduction{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
+			now := time.Duration(i) * time.Second
+			o.Step(now, overlay.PeersAsked{From: x.ID, Inquiry: overlay.Inquiry{Meet: coverage.Place(visits << 60), Own: []overlay.Introduction{own}}})
+			o.Step(now, overlay.Tick{})
+		}
+		taken[visits] = o.Memory()
+	}
+	return float64(taken[1] - taken[0]), nil
 }
