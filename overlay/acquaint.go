@@ -523,7 +523,7 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 		return
 	}
 	delete(s.asked, in.From)
-	s.contacts.Answered(string(in.From), o.believed(now, in.Names.Depth))
+	s.contacts.Answered(exchange.PlaceOf(in.From), string(in.From), o.believed(now, in.Names.Depth))
 	o.meetAnswered(in.From)
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
 		o.meetNamed(in.From, n.Record)
@@ -562,8 +562,8 @@ func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) bool {
 		o.effects.Emit(Report{Peer: from, Fault: FaultRecord})
 		return false
 	}
-	if !o.ownRange().Contains(exchange.PlaceOf(r.Peer)) {
-		_, had := o.scope.contacts.Get(string(r.Peer))
+	if place := exchange.PlaceOf(r.Peer); !o.ownRange().Contains(place) {
+		_, had := o.scope.contacts.Get(place, string(r.Peer))
 		return o.addContact(r, o.believed(now, n.Depth)) && !had
 	}
 	met := o.directory.Meet(now, from, r)
@@ -606,21 +606,21 @@ func (o *Overlay) onPeersSilent(in PeersSilent) {
 	if in.Later {
 		return
 	}
-	o.scope.contacts.Failed(string(in.From))
+	o.scope.contacts.Failed(exchange.PlaceOf(in.From), string(in.From))
 	o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
 }
 
 // onContactAnswered notes how a contact answered a question about a key.
 func (o *Overlay) onContactAnswered(in ContactAnswered) {
-	switch p := string(in.Peer); {
+	switch at, p := exchange.PlaceOf(in.Peer), string(in.Peer); {
 	case in.Failed:
-		o.scope.contacts.Failed(p)
+		o.scope.contacts.Failed(at, p)
 	case in.Proved:
-		o.scope.contacts.Proved(p)
+		o.scope.contacts.Proved(at, p)
 	case in.Denied:
-		o.scope.contacts.Denied(p)
+		o.scope.contacts.Denied(at, p)
 	default:
-		o.scope.contacts.Answered(p, in.Depth)
+		o.scope.contacts.Answered(at, p, in.Depth)
 	}
 }
 

@@ -105,7 +105,7 @@ func TestAskedLater(t *testing.T) {
 			o.ask(Record{Peer: contact}, Inquiry{})
 			o.onPeersSilent(PeersSilent{From: contact, Later: later})
 		}
-		if _, kept := o.scope.contacts.Get(string(contact)); kept != later {
+		if _, kept := o.scope.contacts.Get(coverage.Place(group.OriginTag(string(contact))), string(contact)); kept != later {
 			t.Errorf("not asked yet: %v, kept: %v", later, kept)
 		}
 	}

@@ -332,11 +332,12 @@ func (o *Overlay) Contacts() []coverage.Contact {
 		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 || e.Refuted() {
 			continue
 		}
+		place := o.directory.Place(e)
 		c := coverage.Contact{
-			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: o.directory.Place(e), Depth: o.scope.depth + 1,
-			Denials: o.scope.contacts.Denials(string(e.Peer())), Spare: true,
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: o.scope.depth + 1,
+			Denials: o.scope.contacts.Denials(place, string(e.Peer())), Spare: true,
 		}
-		if _, chosen := o.scope.contacts.Get(c.Peer); chosen || c.Refuted() || o.ownRange().Contains(c.Place) {
+		if _, chosen := o.scope.contacts.Get(place, c.Peer); chosen || c.Refuted() || o.ownRange().Contains(c.Place) {
 			continue
 		}
 		at, some := spare[c.Range()]

@@ -10,14 +10,14 @@ import (
 type Contact struct {
 	Peer    string
 	Record  []byte // what it is dialled by; opaque
-	Place   Place
-	Depth   int    // of the range around its place that it covers, as it or others say
 	Group   string // what its address has in common with those of the same party; "": nothing
-	Denials int    // it said "none here" of keys that somebody of its range is known to hold
-	Right   int    // it named somebody who proved to hold the key
-	Failed  int    // questions in a row without an answer
-	Spoke   bool   // it has said its depth itself
-	Spare   bool   // it is for what the others leave over
+	Place   Place
+	Depth   int   // of the range around its place that it covers, as it or others say
+	Denials int32 // it said "none here" of keys that somebody of its range is known to hold
+	Right   int32 // it named somebody who proved to hold the key
+	Failed  int8  // questions in a row without an answer
+	Spoke   bool  // it has said its depth itself
+	Spare   bool  // it is for what the others leave over
 }
 
 // Range is the range that a contact covers.
@@ -25,7 +25,7 @@ func (c *Contact) Range() Range { return Around(c.Place, c.Depth) }
 
 // trust is what a contact's answer is expected to be worth, in (0, 1].
 func (c *Contact) trust() float64 {
-	return 1 / float64(1+c.Denials+c.Failed)
+	return 1 / float64(1+c.faults())
 }
 
 const (
@@ -48,19 +48,20 @@ const (
 
 // Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
 // keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
-// it. Make one with [NewContacts].
+// it. A contact is found by its place and its peer. It takes about 90 bytes, beside its record and its name. Make a
+// table with [NewContacts].
 type Contacts struct {
 	self    Place
-	bits    int // the depth of the buckets
-	buckets map[Range][]Contact
-	known   map[string]Range
-	caught  map[string]int // denials of peers outside of the table; at most maxCaught
-	order   []string       // those of caught, the earliest first
+	bits    int              // the depth of the buckets
+	buckets [][]Contact      // by range, in order; none at depth 0
+	n       int              // contacts
+	caught  map[string]int32 // denials of peers outside of the table; at most maxCaught
+	order   []string         // those of caught, the earliest first
 }
 
 // NewContacts returns an empty table of a peer at a place.
 func NewContacts(self Place) *Contacts {
-	return &Contacts{self: self, buckets: map[Range][]Contact{}, known: map[string]Range{}, caught: map[string]int{}}
+	return &Contacts{self: self, caught: map[string]int32{}}
 }
 
 // SetDepth sorts the contacts into buckets for the ranges of a depth. At depth 0 there are none, and all are forgotten.
@@ -71,7 +72,10 @@ func (t *Contacts) SetDepth(depth int) {
 		return
 	}
 	all := t.All()
-	t.bits, t.buckets, t.known = depth, map[Range][]Contact{}, map[string]Range{}
+	t.bits, t.buckets, t.n = depth, nil, 0
+	if depth > 0 {
+		t.buckets = make([][]Contact, 1<<depth)
+	}
 	for _, c := range all {
 		if !c.Spoke {
 			c.Depth = max(c.Depth, depth)
@@ -81,18 +85,18 @@ func (t *Contacts) SetDepth(depth int) {
 }
 
 // Len is the number of contacts.
-func (t *Contacts) Len() int { return len(t.known) }
+func (t *Contacts) Len() int { return t.n }
 
 // All returns the contacts, by bucket and best first.
 func (t *Contacts) All() []Contact {
-	return slices.AppendSeq(slices.Grow([]Contact(nil), len(t.known)), t.Each())
+	return slices.AppendSeq(slices.Grow([]Contact(nil), t.n), t.Each())
 }
 
 // Each yields the contacts, by bucket and best first. The table must not change meanwhile.
 func (t *Contacts) Each() iter.Seq[Contact] {
 	return func(yield func(Contact) bool) {
-		for r := range t.ranges() {
-			for _, c := range t.buckets[r] {
+		for _, list := range t.buckets {
+			for _, c := range list {
 				if !yield(c) {
 					return
 				}
@@ -101,47 +105,43 @@ func (t *Contacts) Each() iter.Seq[Contact] {
 	}
 }
 
-// ranges yields the ranges that have buckets, in order.
-func (t *Contacts) ranges() func(yield func(Range) bool) {
-	return func(yield func(Range) bool) {
-		if t.bits == 0 {
-			return
-		}
-		for i := range uint64(1) << t.bits {
-			if !yield(Around(Place(i<<(64-t.bits)), t.bits)) {
-				return
-			}
-		}
+// rangeOf is the range of a bucket.
+func (t *Contacts) rangeOf(bucket int) Range {
+	return Around(Place(uint64(bucket)<<(64-t.bits)), t.bits)
+}
+
+// bucket is that of the range with a place, nil at depth 0.
+func (t *Contacts) bucket(at Place) *[]Contact {
+	if t.bits == 0 {
+		return nil
 	}
+	return &t.buckets[at>>(64-t.bits)]
 }
 
 // Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept: others
 // may say anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes
 // only where there is a place free. Those of the own range are no contacts. Denials of an earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
-	bucket := Around(c.Place, t.bits)
-	if t.bits == 0 || bucket.Contains(t.self) || c.Peer == "" {
+	bucket := t.bucket(c.Place)
+	if bucket == nil || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
 	}
-	list := t.buckets[bucket]
-	if find(list, c.Peer) >= 0 {
+	if find(*bucket, c.Peer) >= 0 {
 		return true
 	}
 	c.Denials = max(c.Denials, t.caught[c.Peer])
-	list = append(list, c)
+	var memory [ContactsEach + 1]Contact
+	list := append(append(memory[:0], *bucket...), c)
 	t.sort(list)
-	if len(list) > ContactsEach {
-		worst := list[ContactsEach]
-		list = list[:ContactsEach]
-		t.remember(worst.Peer, worst.Denials)
-		if worst.Peer == c.Peer {
-			return false
-		}
-		delete(t.known, worst.Peer)
+	if len(list) <= ContactsEach {
+		*bucket = slices.Clone(list)
+		t.n++
+		return true
 	}
-	t.buckets[bucket] = list
-	t.known[c.Peer] = bucket
-	return true
+	worst := list[ContactsEach]
+	t.remember(worst.Peer, worst.Denials)
+	copy(*bucket, list)
+	return worst.Peer != c.Peer
 }
 
 func find(list []Contact, peer string) int {
@@ -153,7 +153,6 @@ func find(list []Contact, peer string) int {
 // Of equals it is one in the other half of the bucket, for what is said of depths may be wrong. A contact of an address
 // group that stands before it already comes after all others.
 func (t *Contacts) sort(list []Contact) {
-	again := make(map[string]bool, len(list))
 	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
 	slices.SortFunc(list, func(a, b Contact) int {
 		return cmp.Or(cmp.Compare(a.faults(), b.faults()), cmp.Compare(a.Depth, b.Depth), tie(a, b))
@@ -167,20 +166,16 @@ func (t *Contacts) sort(list []Contact) {
 				cmp.Compare(a.Depth, b.Depth), within(half, a)-within(half, b), tie(a, b))
 		})
 	}
-	seen := map[string]bool{}
+	apart := list[:0]
+	var again []Contact
 	for _, c := range list {
-		again[c.Peer] = c.Group != "" && seen[c.Group]
-		seen[c.Group] = true
-	}
-	slices.SortStableFunc(list, func(a, b Contact) int {
-		switch {
-		case again[a.Peer] == again[b.Peer]:
-			return 0
-		case again[a.Peer]:
-			return 1
+		if c.Group != "" && slices.ContainsFunc(apart, func(o Contact) bool { return o.Group == c.Group }) {
+			again = append(again, c)
+		} else {
+			apart = append(apart, c)
 		}
-		return -1
-	})
+	}
+	copy(list[len(apart):], again)
 }
 
 // within is 1 for a contact in a range, else 0.
@@ -192,7 +187,7 @@ func within(r Range, c Contact) int {
 }
 
 // faults counts what speaks against a contact.
-func (c *Contact) faults() int { return c.Denials + c.Failed }
+func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
 // Refuted reports whether a contact has so often denied a key that is there that it is asked no more.
 func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
@@ -207,60 +202,64 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Get returns a contact by its peer.
-func (t *Contacts) Get(peer string) (Contact, bool) {
-	bucket, ok := t.known[peer]
-	if !ok {
+// Get returns the contact at a place that is a peer.
+func (t *Contacts) Get(at Place, peer string) (Contact, bool) {
+	bucket := t.bucket(at)
+	if bucket == nil {
 		return Contact{}, false
 	}
-	list := t.buckets[bucket]
-	return list[find(list, peer)], true
+	i := find(*bucket, peer)
+	if i < 0 {
+		return Contact{}, false
+	}
+	return (*bucket)[i], true
 }
 
-// change changes a contact, and forgets it if drop says so.
-func (t *Contacts) change(peer string, do func(*Contact) (drop bool)) {
-	bucket, ok := t.known[peer]
-	if !ok {
-		return
+// change changes a contact, and forgets it if do says so. It is false when there is none.
+func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) bool {
+	bucket := t.bucket(at)
+	if bucket == nil {
+		return false
 	}
-	list := t.buckets[bucket]
-	i := find(list, peer)
-	if do(&list[i]) {
-		t.remember(peer, list[i].Denials)
-		t.buckets[bucket] = slices.Delete(list, i, i+1)
-		delete(t.known, peer)
-		return
+	i := find(*bucket, peer)
+	if i < 0 {
+		return false
 	}
-	t.sort(list)
+	if c := &(*bucket)[i]; do(c) {
+		t.remember(peer, c.Denials)
+		*bucket = slices.Delete(*bucket, i, i+1)
+		t.n--
+		return true
+	}
+	t.sort(*bucket)
+	return true
 }
 
 // Answered notes an answer of a contact, and the depth of the range that it says it covers.
-func (t *Contacts) Answered(peer string, depth int) {
-	t.change(peer, func(c *Contact) bool {
+func (t *Contacts) Answered(at Place, peer string, depth int) {
+	t.change(at, peer, func(c *Contact) bool {
 		c.Failed, c.Depth, c.Spoke = 0, min(max(depth, 0), MaxDepth), true
 		return false
 	})
 }
 
 // Denied notes that a peer denied a key that somebody of its range holds. It may be outside of the table.
-func (t *Contacts) Denied(peer string) {
-	if _, ok := t.known[peer]; !ok {
+func (t *Contacts) Denied(at Place, peer string) {
+	if !t.change(at, peer, func(c *Contact) bool { c.Denials++; return false }) {
 		t.remember(peer, t.caught[peer]+1)
-		return
 	}
-	t.change(peer, func(c *Contact) bool { c.Denials++; return false })
 }
 
 // Denials is how often a peer was caught denying, in the table or not.
-func (t *Contacts) Denials(peer string) int {
-	if c, ok := t.Get(peer); ok {
+func (t *Contacts) Denials(at Place, peer string) int32 {
+	if c, ok := t.Get(at, peer); ok {
 		return c.Denials
 	}
 	return t.caught[peer]
 }
 
 // remember keeps the denials of a peer outside of the table, of a bounded number of peers.
-func (t *Contacts) remember(peer string, denials int) {
+func (t *Contacts) remember(peer string, denials int32) {
 	if denials == 0 {
 		return
 	}
@@ -275,13 +274,13 @@ func (t *Contacts) remember(peer string, denials int) {
 }
 
 // Proved notes that a contact named somebody who proved to hold the key.
-func (t *Contacts) Proved(peer string) {
-	t.change(peer, func(c *Contact) bool { c.Right++; return false })
+func (t *Contacts) Proved(at Place, peer string) {
+	t.change(at, peer, func(c *Contact) bool { c.Right++; return false })
 }
 
 // Failed notes that a contact did not answer. After a few times in a row it is forgotten.
-func (t *Contacts) Failed(peer string) {
-	t.change(peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
+func (t *Contacts) Failed(at Place, peer string) {
+	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
 // Lacks lists, in order, the ranges beside ours with fewer contacts than are wanted, or with contacts that cover but one
@@ -289,16 +288,16 @@ func (t *Contacts) Failed(peer string) {
 // the few that are wide.
 func (t *Contacts) Lacks(want int) []Range {
 	var wide, out []Range
-	for r := range t.ranges() {
-		for _, c := range t.buckets[r] {
+	for _, list := range t.buckets {
+		for _, c := range list {
 			if c.Depth < t.bits && !c.Refuted() {
 				wide = append(wide, c.Range())
 			}
 		}
 	}
-	for r := range t.ranges() {
-		have, halves := 0, Set{}
-		for _, c := range t.buckets[r] {
+	for i, list := range t.buckets {
+		r, have, halves := t.rangeOf(i), 0, Set{}
+		for _, c := range list {
 			if c.Depth >= t.bits && !c.Refuted() {
 				have++
 				halves.Add(Around(c.Place, min(c.Depth, t.bits+1)))

@@ -9,20 +9,22 @@ import (
 // check fails when a table breaks its rules.
 func check(t *testing.T, c *Contacts) {
 	t.Helper()
-	n := 0
-	for r, list := range c.buckets {
+	n, peers := 0, map[string]bool{}
+	for i, list := range c.buckets {
 		n += len(list)
-		if len(list) > ContactsEach || r.Depth() != c.bits || r.Contains(c.self) {
-			t.Fatalf("bucket %v of %d contacts, at depth %d", r, len(list), c.bits)
+		r := c.rangeOf(i)
+		if len(list) > ContactsEach || cap(list) > ContactsEach || r.Depth() != c.bits || len(list) > 0 && r.Contains(c.self) {
+			t.Fatalf("bucket %v of %d contacts, with room for %d, at depth %d", r, len(list), cap(list), c.bits)
 		}
 		for _, x := range list {
-			if !r.Contains(x.Place) || c.known[x.Peer] != r || x.Failed >= failedMost {
+			if !r.Contains(x.Place) || peers[x.Peer] || x.Failed >= failedMost {
 				t.Fatalf("contact %+v in bucket %v", x, r)
 			}
+			peers[x.Peer] = true
 		}
 	}
-	if n != len(c.known) || n > MaxContacts {
-		t.Fatalf("%d contacts, %d known", n, len(c.known))
+	if n != c.Len() || n > MaxContacts || len(c.buckets) != 0 && len(c.buckets) != 1<<c.bits {
+		t.Fatalf("%d contacts, %d counted, in %d buckets", n, c.Len(), len(c.buckets))
 	}
 }
 
@@ -43,12 +45,12 @@ func TestContacts(t *testing.T) {
 			case 0:
 				c.SetDepth(rng.IntN(7))
 			case 1:
-				c.Denied(x.Peer)
+				c.Denied(x.Place, x.Peer)
 			case 2:
-				c.Failed(x.Peer)
+				c.Failed(x.Place, x.Peer)
 			case 3:
-				c.Proved(x.Peer)
-				c.Answered(x.Peer, rng.IntN(8))
+				c.Proved(x.Place, x.Peer)
+				c.Answered(x.Place, x.Peer, rng.IntN(8))
 			default:
 				c.Add(x)
 			}
@@ -58,8 +60,8 @@ func TestContacts(t *testing.T) {
 		for _, r := range c.Lacks(ContactsEach) {
 			lacks[r] = true
 		}
-		for r := range c.ranges() {
-			have, halves := 0, map[int]bool{}
+		for i := range c.buckets {
+			r, have, halves := c.rangeOf(i), 0, map[int]bool{}
 			for _, x := range c.All() {
 				if own := x.Range(); !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
 					have++
@@ -102,7 +104,7 @@ func TestContactsOrder(t *testing.T) {
 		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 1, Group: "crowd"})
 	}
 	c.Add(Contact{Peer: "other", Place: 1<<63 | 1<<62, Depth: 1, Group: "other"})
-	if _, in := c.Get("other"); !in {
+	if _, in := c.Get(1<<63|1<<62, "other"); !in {
 		t.Error("one address group has all places of a range")
 	}
 }
@@ -123,7 +125,7 @@ func TestContactsApart(t *testing.T) {
 			check(t, c)
 		}
 		for _, x := range c.All() {
-			c.Answered(x.Peer, 4)
+			c.Answered(x.Place, x.Peer, 4)
 		}
 		var covered Set
 		covered.Add(Around(0, 3))
@@ -150,7 +152,7 @@ func TestNamedAgain(t *testing.T) {
 	c.SetDepth(1)
 	c.Add(Contact{Peer: "p", Record: []byte("true"), Place: 1 << 63, Depth: 3})
 	c.Add(Contact{Peer: "p", Record: []byte("old"), Place: 1 << 63, Depth: 0})
-	if got, _ := c.Get("p"); got.Depth != 3 || string(got.Record) != "true" {
+	if got, _ := c.Get(1<<63, "p"); got.Depth != 3 || string(got.Record) != "true" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -162,7 +164,7 @@ func TestDenials(t *testing.T) {
 	liar := Contact{Peer: "liar", Place: 1 << 63, Depth: 1}
 	c.Add(liar)
 	for range deniedMost {
-		c.Denied("liar")
+		c.Denied(liar.Place, "liar")
 	}
 	c.Add(liar)
 	var none Set
@@ -225,24 +227,25 @@ func TestDenialsAreKept(t *testing.T) {
 	at := func(peer string, i uint64) Contact {
 		return Contact{Peer: peer, Place: Place(1<<63 | i<<40), Depth: 1}
 	}
-	c.Add(at("liar", 1))
-	c.Denied("liar")
-	c.Add(at("a", 2))
+	liar, other := at("liar", 1), at("a", 2)
+	c.Add(liar)
+	c.Denied(liar.Place, "liar")
+	c.Add(other)
 	c.Add(at("b", 3))
-	if _, in := c.Get("liar"); in || c.Denials("liar") != 1 {
-		t.Fatalf("%d denials, want 1 of a peer outside of the table", c.Denials("liar"))
+	if _, in := c.Get(liar.Place, "liar"); in || c.Denials(liar.Place, "liar") != 1 {
+		t.Fatalf("%d denials, want 1 of a peer outside of the table", c.Denials(liar.Place, "liar"))
 	}
-	c.Denied("liar")
-	c.Failed("a")
-	c.Failed("a")
-	c.Add(at("liar", 1))
-	if got, in := c.Get("liar"); !in || got.Denials != 2 || !got.Refuted() {
+	c.Denied(liar.Place, "liar")
+	c.Failed(other.Place, "a")
+	c.Failed(other.Place, "a")
+	c.Add(liar)
+	if got, in := c.Get(liar.Place, "liar"); !in || got.Denials != 2 || !got.Refuted() {
 		t.Errorf("it comes back with %d denials, want 2", got.Denials)
 	}
 	for i := range MaxContacts + 10 {
-		c.Denied(fmt.Sprint(i))
+		c.Denied(0, fmt.Sprint(i))
 	}
-	if c.Denials("0") != 0 || c.Denials(fmt.Sprint(MaxContacts+9)) != 1 {
+	if c.Denials(0, "0") != 0 || c.Denials(0, fmt.Sprint(MaxContacts+9)) != 1 {
 		t.Error("the earliest are kept, or the latest are not")
 	}
 }
