@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -214,11 +215,30 @@ func shared(p *atomic.Pointer[summary.Prefix], do func() *summary.Prefix) *summa
 	return p.Load()
 }
 
-// peerID is the name of a peer in the cores: as long as a real one.
+// peerID is the name of a peer: 38 bytes that end with its number. Names of the first peers share their memory, for
+// every machine keeps those of its links and of all origins that it knows.
 func peerID(p strategy.ID) overlay.PeerID {
-	var b [peerIDBytes]byte
-	binary.BigEndian.PutUint32(b[peerIDBytes-4:], uint32(p))
-	return overlay.PeerID(b[:])
+	if 0 <= p && p < sharedNames {
+		all, at := allNames(), int(p)*peerIDBytes
+		return overlay.PeerID(all[at : at+peerIDBytes])
+	}
+	return overlay.PeerID(appendName(nil, p))
+}
+
+// sharedNames is the number of peers whose names share their memory: more than a run has.
+const sharedNames = 1 << 17
+
+// allNames are the names of the first peers, one after the other.
+var allNames = sync.OnceValue(func() string {
+	all := make([]byte, 0, sharedNames*peerIDBytes)
+	for p := range strategy.ID(sharedNames) {
+		all = appendName(all, p)
+	}
+	return string(all)
+})
+
+func appendName(b []byte, p strategy.ID) []byte {
+	return binary.BigEndian.AppendUint32(append(b, make([]byte, peerIDBytes-4)...), uint32(p))
 }
 
 // idOf is the peer of that name.
@@ -254,7 +274,7 @@ func (r *run) sample(p *summary.Prefix) compare.Sample {
 }
 
 func (r *run) openRecord(envelope []byte) (overlay.PeerID, error) {
-	return overlay.PeerID(envelope[recordOverhead:]), nil
+	return peerID(strategy.ID(binary.BigEndian.Uint32(envelope[len(envelope)-4:]))), nil
 }
 
 // newPrefix is the prefix of no parts.
