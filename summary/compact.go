@@ -1,6 +1,10 @@
 package summary
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/venn-p2p/venn/summary/internal/trie"
+)
 
 // Compact returns p without its encoded parts, which are about half of its memory. Queries behave the same. Run, Extend
 // and EncodeDelta re-encode the parts, in O(n) time, and Truncate those that it drops. The encoding is canonical, so
@@ -9,9 +13,31 @@ func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p
 	}
+	ends := [2]Digest{p.chain[1], p.chain[p.held]}
+	if len(p.tries) == 1 && p.tries[0].Whole() != nil {
+		return p.pack(ends)
+	}
 	q := *p
-	q.parts, q.chain = nil, []Digest{p.chain[1], p.chain[p.held]}
+	q.parts, q.chain = nil, ends[:]
 	return &q
+}
+
+// packed is a compact prefix of one block that is known as one set, in one piece of memory: a small summary.
+type packed struct {
+	Prefix
+	ends  [2]Digest
+	block trie.Single
+	only  [1]*trie.Block
+}
+
+// pack is Compact for such a prefix. Its set is front itself.
+func (p *Prefix) pack(ends [2]Digest) *Prefix {
+	q := &packed{Prefix: *p, ends: ends}
+	q.parts, q.chain = nil, q.ends[:]
+	q.block.Set(p.tries[0].Start, &q.front)
+	q.only[0] = &q.block.Block
+	q.tries = q.only[:]
+	return &q.Prefix
 }
 
 func (p *Prefix) compact() bool { return p.parts == nil && p.held > 0 }

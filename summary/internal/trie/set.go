@@ -45,8 +45,11 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	return s
 }
 
+// SetBytes is what a set takes in memory beside its code, about.
+const SetBytes = 120
+
 // SizeBytes is about what s takes in memory.
-func (s *Set) SizeBytes() int { return 8*len(s.unary) + len(s.low) + 4*len(s.starts) + 120 }
+func (s *Set) SizeBytes() int { return 8*len(s.unary) + len(s.low) + 4*len(s.starts) + SetBytes }
 
 // lowBits are the lower bits of node i.
 func (s *Set) lowBits(i int) uint64 {
