@@ -14,10 +14,10 @@ func (m *Machine) Check() error {
 		held += o.held
 		l := m.links[o.feeder]
 		switch {
-		case o.tag != tag || !slices.Contains(m.prefixes[prefixOf(tag)], tag) || m.peers[o.peer] != o || len(m.peers) != len(m.origins):
+		case o.tag != tag || !slices.Contains(m.tagged(prefixOf(tag)), tag) || m.peers[o.peer] != o || len(m.peers) != len(m.origins):
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
-		case o.group != group.Of(o.header):
-			return fmt.Errorf("tails: origin %x has the group %v of another epoch", tag, o.group)
+		case o.group() != group.Of(o.header):
+			return fmt.Errorf("tails: origin %x has the group %v, not that of its header", tag, o.group())
 		case o.feeder != "" && (l == nil || !l.feeds[tag]):
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
 		case o.feeder != "" && m.links[o.peer] != nil:
@@ -50,12 +50,11 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s is not in order", p)
 		}
 	}
-	for pre, tags := range m.prefixes {
-		for _, tag := range tags {
-			if prefixOf(tag) != pre || m.origins[tag] == nil || !slices.IsSorted(tags) {
-				return fmt.Errorf("tails: tags %x under %x", tags, pre)
-			}
-		}
+	if !slices.IsSorted(m.tags) || len(m.tags) != len(m.origins) {
+		return fmt.Errorf("tails: tags %x of %d origins", m.tags, len(m.origins))
+	}
+	if !nothing.empty() {
+		return fmt.Errorf("tails: what origins without tails share was changed: %+v", nothing)
 	}
 	return nil
 }

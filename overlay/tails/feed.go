@@ -55,7 +55,7 @@ func (m *Machine) feed(o *origin, p overlay.PeerID) {
 		old.owe(o.tag, ask, m.now)
 	}
 	delete(m.bare, o.tag)
-	o.feeder, o.calm = p, 0
+	o.change().feeder, o.calm = p, 0
 	l := m.links[p]
 	l.feeds[o.tag], l.remind[o.tag] = true, true
 	l.owe(o.tag, ask, m.now)
@@ -68,7 +68,15 @@ func (m *Machine) unfeed(o *origin) {
 		delete(l.remind, o.tag)
 		l.owe(o.tag, ask, m.now)
 	}
-	o.feeder, o.calm = "", 0
+	o.calm = 0
+	o.leaveFeeder()
+}
+
+// leaveFeeder notes that nobody feeds us an origin.
+func (o *origin) leaveFeeder() {
+	if o.feeder != "" {
+		o.feeder = ""
+	}
 }
 
 // uncover takes in that the tails of an origin come no longer. Another link is to feed them. If none is known to hold
@@ -117,11 +125,13 @@ func (m *Machine) ahead(o *origin, p overlay.PeerID, number uint32) {
 		return
 	}
 	if o.behind == 0 {
-		o.lags, o.asked, o.again = m.now, m.now, false
+		p := o.change()
+		p.lags, p.asked, p.again = m.now, m.now, false
 		m.lagging[o.tag] = o
 	}
 	if number > o.behind || m.links[o.rival] == nil {
-		o.behind, o.rival = number, p
+		state := o.change()
+		state.behind, state.rival = number, p
 	}
 	if m.covered(o) {
 		return
@@ -142,7 +152,9 @@ func (m *Machine) caughtUp(o *origin) {
 }
 
 func (m *Machine) forgive(o *origin) {
-	o.behind, o.rival = 0, ""
+	if o.behind > 0 {
+		o.behind, o.rival = 0, ""
+	}
 	delete(m.lagging, o.tag)
 }
 

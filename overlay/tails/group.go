@@ -2,6 +2,7 @@ package tails
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -57,21 +58,32 @@ func (it *Item) about(tag uint64) bool {
 
 // fitting are the origins that an item speaks of, of the epoch that is known: nearly always one or none.
 func (m *Machine) fitting(it *Item) (out []*origin) {
-	if m.own.header != nil && it.names(m.own.group) {
+	if m.own.header != nil && it.names(m.own.group()) {
 		out = append(out, &m.own)
 	}
 	if !it.Short {
-		if o := m.origins[it.Group.OriginTag()]; o != nil && it.names(o.group) {
+		if o := m.origins[it.Group.OriginTag()]; o != nil && it.names(o.group()) {
 			out = append(out, o)
 		}
 		return out
 	}
-	for _, tag := range m.prefixes[prefix(it.Group[:3])] {
-		if o := m.origins[tag]; it.names(o.group) {
+	for _, tag := range m.tagged(prefix(it.Group[:3])) {
+		if o := m.origins[tag]; it.names(o.group()) {
 			out = append(out, o)
 		}
 	}
 	return out
+}
+
+// tagged are the tags of origins that begin with a prefix.
+func (m *Machine) tagged(p prefix) []uint64 {
+	first := uint64(p[0])<<56 | uint64(p[1])<<48 | uint64(p[2])<<40
+	at, _ := slices.BinarySearch(m.tags, first)
+	end := at
+	for end < len(m.tags) && prefixOf(m.tags[end]) == p {
+		end++
+	}
+	return m.tags[at:end]
 }
 
 // tagOf is the tag of a peer. It is a hash: what is known already is not hashed again.

@@ -148,11 +148,11 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	pos, d := l.known[tag], l.due[tag]
 	same := pos.epoch == o.header.Epoch
 	it = m.position(p, o)
-	bytes = it.name(o.group, l)
+	bytes = it.name(o.group(), l)
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
 	if it.Left {
-		it.Group, it.Short, bytes = o.group, false, longItemBytes
+		it.Group, it.Short, bytes = o.group(), false, longItemBytes
 	}
 	switch {
 	case d.how != push && m.now < d.at:

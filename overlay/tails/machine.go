@@ -79,7 +79,7 @@ type Machine struct {
 	recent   []step                     // changes of the node's own, each since the state before, for tails that cover several
 	origins  map[uint64]*origin         // by tag
 	peers    map[overlay.PeerID]*origin // the same
-	prefixes map[prefix][]uint64        // tags of origins, in order
+	tags     []uint64                   // of origins, in order
 	held     int                        // changes of others
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
@@ -125,8 +125,8 @@ func New(cfg Config) *Machine {
 		cfg.Rate = func(overlay.PeerID) (out, in float64) { return fastRate, fastRate }
 	}
 	return &Machine{
-		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self}, origins: map[uint64]*origin{}, peers: map[overlay.PeerID]*origin{},
-		prefixes: map[prefix][]uint64{}, holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
+		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: nothing}, origins: map[uint64]*origin{}, peers: map[overlay.PeerID]*origin{},
+		holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
 		lagging: map[uint64]*origin{}, bare: map[uint64]bool{}, woken: -1,
 	}
 }
@@ -233,7 +233,7 @@ func (m *Machine) closed(p overlay.PeerID) {
 	m.order = slices.Delete(m.order, at, at+1)
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
 		o := m.origins[tag]
-		o.feeder = ""
+		o.leaveFeeder()
 		m.uncover(o)
 	}
 	if o := m.origins[l.tag]; o != nil {
@@ -258,18 +258,13 @@ func (m *Machine) learned(p overlay.PeerID) {
 	if o != nil {
 		feeder = o.feeder
 	}
-	digest, err := digestOf(h)
-	if err != nil {
-		return // a header that was opened has a form
-	}
 	tag := m.tagOf(p)
 	bare := m.bare[tag]
 	m.drop(tag)
-	o = &origin{peer: p, tag: tag, header: h, digest: digest, group: group.New(tag, h.Epoch), tokens: tailBurst, filled: m.now}
+	o = &origin{peer: p, tag: tag, header: h, progress: nothing}
 	m.origins[tag], m.peers[p] = o, o
-	pre := prefixOf(tag)
-	at, _ := slices.BinarySearch(m.prefixes[pre], tag)
-	m.prefixes[pre] = slices.Insert(m.prefixes[pre], at, tag)
+	at, _ := slices.BinarySearch(m.tags, tag)
+	m.tags = slices.Insert(m.tags, at, tag)
 	switch l := m.links[p]; {
 	case l != nil: // it sends what we lack
 		l.owe(tag, ask, 0)
@@ -309,7 +304,7 @@ func (m *Machine) forget(tag uint64) {
 	}
 	if m.links[o.feeder] != nil {
 		it := Item{Number: o.number(), Fed: true}
-		m.emit(Send{o.feeder, []Item{it}, messageBytes + it.name(o.group, m.links[o.feeder])})
+		m.emit(Send{o.feeder, []Item{it}, messageBytes + it.name(o.group(), m.links[o.feeder])})
 	}
 	m.drop(tag)
 }
@@ -326,9 +321,8 @@ func (m *Machine) drop(tag uint64) {
 	delete(m.peers, o.peer)
 	delete(m.lagging, tag)
 	delete(m.bare, tag)
-	pre := prefixOf(tag)
-	if m.prefixes[pre] = slices.DeleteFunc(m.prefixes[pre], func(t uint64) bool { return t == tag }); len(m.prefixes[pre]) == 0 {
-		delete(m.prefixes, pre)
+	if at, known := slices.BinarySearch(m.tags, tag); known {
+		m.tags = slices.Delete(m.tags, at, at+1)
 	}
 	for _, l := range m.links {
 		delete(l.due, tag)
@@ -358,7 +352,7 @@ func (m *Machine) retry(o *origin) {
 		l := m.links[e.from]
 		switch {
 		case m.now >= e.until || l == nil:
-		case !e.item.names(o.group):
+		case !e.item.names(o.group()):
 			m.early = append(m.early, e)
 		default:
 			m.about(e.from, l, o, e.item, true)
@@ -383,8 +377,8 @@ func (m *Machine) received(in Received) {
 func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	if it.about(l.tag) {
 		l.hides, l.heard = it.Hides, m.now
-		if o := m.origins[l.tag]; o != nil {
-			o.left = it.Left
+		if o := m.origins[l.tag]; o != nil && o.left != it.Left {
+			o.change().left = it.Left
 		}
 	} else if o := m.origins[it.Group.OriginTag()]; it.Left && o != nil {
 		m.hear(l, o)
@@ -475,7 +469,7 @@ func (m *Machine) advanced(o *origin) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.header.Epoch, o.number(), added, removed})
 	m.caughtUp(o)
-	o.came = m.now
+	o.change().came = m.now
 	if l := m.links[o.feeder]; l != nil {
 		l.remind[o.tag] = true
 	}

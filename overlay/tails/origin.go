@@ -17,32 +17,56 @@ const (
 	tailBurst      = 60
 )
 
-// origin is what is known of one peer's tails, all of one epoch.
+// origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 48 bytes, and their
+// tag in [Machine.tags].
 type origin struct {
 	peer   overlay.PeerID
 	tag    uint64
 	header *summary.Header
-	digest headerDigest
-	group  group.ID // of header
-	chain  []*Tail  // in force: the first starts at state 0, each other where the one before ends
-	held   int      // fingerprints in chain
+	calm   uint64 // links that a later state gives nothing to do, by their bits: most of them
+	*progress
+}
+
+// progress is the half of an origin that is empty until there is a tail of it. Origins with an empty one share it. It
+// is read through the origin, and changed by what [origin.change] returns.
+type progress struct {
+	chain  []*Tail // in force: the first starts at state 0, each other where the one before ends
+	held   int     // fingerprints in chain
 	state  map[summary.Fingerprint]bool
-	left   bool          // it has said that it leaves: it holds nothing
 	doubt  time.Duration // when somebody last could not reach it
 	told   time.Duration // when links last heard that we could not
 	tokens float64       // tails that may come now
 	filled time.Duration
+	came   time.Duration // when its tails last led to a later state
 
 	feeder overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
-	behind uint32         // a state that rival says to hold, beyond ours; 0: nobody does
-	rival  overlay.PeerID
-	lags   time.Duration // since when, by what links say
-	came   time.Duration // when its tails last led to a later state
-	asked  time.Duration // when the feeder was last given time to bring it
-	again  bool          // it was asked again in that time
-
-	calm uint64 // links that a later state gives nothing to do, by their bits: most of them
+	rival  overlay.PeerID // who says to hold behind
+	lags   time.Duration  // since when, by what links say
+	asked  time.Duration  // when the feeder was last given time to bring it
+	behind uint32         // a state beyond ours that rival says to hold; 0: nobody does
+	again  bool           // the feeder was asked again in that time
+	left   bool           // the origin has said that it leaves: it holds nothing
 }
+
+// nothing is the empty half that origins share. It is never changed.
+var nothing = &progress{tokens: tailBurst}
+
+func (p *progress) empty() bool {
+	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
+		p.came == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && !p.again && !p.left
+}
+
+// change returns the half of an origin about its tails, to be changed.
+func (o *origin) change() *progress {
+	if o.progress == nothing {
+		p := *nothing
+		o.progress = &p
+	}
+	return o.progress
+}
+
+// group names the epoch.
+func (o *origin) group() group.ID { return group.New(o.tag, o.header.Epoch) }
 
 // number is the state that the chain leads to.
 func (o *origin) number() uint32 {
@@ -115,12 +139,13 @@ func covers(state uint32) uint32 {
 
 // allow takes in that a tail came, and says whether it may.
 func (o *origin) allow(now time.Duration) bool {
-	o.tokens = min(tailBurst, o.tokens+float64(tailsPerSecond*(now-o.filled).Seconds()))
-	o.filled = now
-	if o.tokens < 1 {
+	p := o.change()
+	p.tokens = min(tailBurst, p.tokens+float64(tailsPerSecond*(now-p.filled).Seconds()))
+	p.filled = now
+	if p.tokens < 1 {
 		return false
 	}
-	o.tokens--
+	p.tokens--
 	return true
 }
 
@@ -130,10 +155,10 @@ func (o *origin) extend(t *Tail) bool {
 	if !ok {
 		return false
 	}
-	o.chain = append(o.chain[:n:n], t)
-	o.held = 0
-	for _, t := range o.chain {
-		o.held += t.Len()
+	p := o.change()
+	p.chain, p.held = append(p.chain[:n:n], t), 0
+	for _, t := range p.chain {
+		p.held += t.Len()
 	}
 	return true
 }

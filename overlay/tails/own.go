@@ -1,7 +1,6 @@
 package tails
 
 import (
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -13,7 +12,7 @@ func (m *Machine) published(h *summary.Header) {
 	if h.Seed != m.cfg.Seed {
 		return
 	}
-	m.own = origin{peer: m.cfg.Self, tag: m.self, header: h, group: group.New(m.self, h.Epoch)}
+	m.own = origin{peer: m.cfg.Self, tag: m.self, header: h, progress: nothing}
 	m.recent, m.spent = nil, false
 	for _, l := range m.links {
 		l.owe(m.ownTag(), tell, 0)
@@ -37,7 +36,7 @@ func (m *Machine) changed(in Changed) {
 	number := m.own.number() + 1
 	for n := covers(number); n > 0; n /= base {
 		if t, ok := m.tail(number, n); ok && m.own.extend(t) {
-			m.own.state = fold(m.own.chain)
+			m.own.change().state = fold(m.own.chain)
 			m.advanced(&m.own)
 			m.next = m.now // news of our own go at once
 			return

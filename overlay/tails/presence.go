@@ -20,7 +20,7 @@ func (m *Machine) leave() {
 		return
 	}
 	for _, p := range m.order {
-		it := Item{Group: m.own.group, Number: m.own.number(), Left: true}
+		it := Item{Group: m.own.group(), Number: m.own.number(), Left: true}
 		m.emit(Send{p, []Item{it}, messageBytes + longItemBytes})
 	}
 }
@@ -40,12 +40,12 @@ func (m *Machine) pass(o *origin) {
 	if late && o.doubt > 0 {
 		return
 	}
-	o.doubt = max(m.now, 1)
+	o.change().doubt = max(m.now, 1)
 	m.emit(Doubt{o.peer})
 	if late {
 		return
 	}
-	o.told = o.doubt
+	o.change().told = o.doubt
 	for _, l := range m.links {
 		l.owe(o.tag, gone, 0)
 	}
@@ -63,14 +63,14 @@ func (m *Machine) hear(l *link, o *origin) {
 	if l.doubts++; l.doubts > maxDoubts {
 		return
 	}
-	o.doubt = max(m.now, 1)
+	o.change().doubt = max(m.now, 1)
 	m.emit(Doubt{o.peer})
 }
 
 // back takes in that a peer is linked again. When links heard that it was gone stays known: a peer that comes and goes
 // would make its links send word of it each time.
 func (m *Machine) back(p overlay.PeerID) {
-	if o := m.peers[p]; o != nil {
+	if o := m.peers[p]; o != nil && (o.left || o.doubt > 0) {
 		o.left, o.doubt = false, 0
 	}
 }

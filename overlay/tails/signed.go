@@ -45,15 +45,6 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 // covers all of the header, so a tail of another epoch, seed or origin fails. summary.ErrLimit for more than MaxTail
 // bytes, ErrSigner when verify says no, and ErrMalformed or ErrVersion for what Sign does not write.
 func OpenTail(signed []byte, h *summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
-	digest, err := digestOf(h)
-	if err != nil {
-		return nil, err
-	}
-	return openTail(signed, h.Origin, digest, verify)
-}
-
-// openTail is OpenTail for who has the header's digest.
-func openTail(signed []byte, origin string, digest headerDigest, verify func(origin string, message, signature []byte) error) (*Tail, error) {
 	if len(signed) > MaxTail {
 		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
 	}
@@ -69,8 +60,12 @@ func openTail(signed []byte, origin string, digest headerDigest, verify func(ori
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(origin, digest.message(rest[:size]), rest[size:]); err != nil {
-		return nil, fmt.Errorf("tails: tail of %x: %w: %w", origin, summary.ErrSigner, err)
+	digest, err := digestOf(h)
+	if err != nil {
+		return nil, err
+	}
+	if err := verify(h.Origin, digest.message(rest[:size]), rest[size:]); err != nil {
+		return nil, fmt.Errorf("tails: tail of %x: %w: %w", h.Origin, summary.ErrSigner, err)
 	}
 	t.signed = bytes.Clone(signed)
 	return t, nil

@@ -12,7 +12,7 @@ import (
 func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure bool) bool {
 	before := o.number()
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
-		t, err := openTail(b, o.header.Origin, o.digest, m.cfg.Verify)
+		t, err := OpenTail(b, o.header, m.cfg.Verify)
 		if err != nil {
 			if sure {
 				m.refuse(from, FaultTail)
@@ -117,5 +117,7 @@ func (m *Machine) show(o *origin, state map[summary.Fingerprint]bool) {
 			m.hold(f, o.peer)
 		}
 	}
-	o.state = state
+	if len(state) > 0 || len(o.state) > 0 {
+		o.change().state = state
+	}
 }
