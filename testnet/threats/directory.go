@@ -52,24 +52,24 @@ var directoryAttacks = []attack{
 }
 
 // roomBeside is how many of 20 honest origins are learned after an attack by a link that has gone since.
-func roomBeside(cfg overlay.Config, attack func(*scene) error) (float64, error) {
-	s, err := newScene(20, 20, cfg)
+func roomBeside(cfg overlay.Config, attack func(*overlaytest.Scene) error) (float64, error) {
+	s, err := overlaytest.NewScene(20, 20, cfg)
 	if err != nil {
 		return 0, err
 	}
 	if err := attack(s); err != nil {
 		return 0, err
 	}
-	s.step(time.Second, overlay.LinkClosed{Peer: liar})
+	s.Step(time.Second, overlay.LinkClosed{Peer: liar})
 	for now := time.Second; now <= 2*time.Minute; now += tick {
 		if now == time.Minute {
-			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400})
+			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 		}
-		s.step(now, overlay.Tick{})
+		s.Step(now, overlay.Tick{})
 	}
 	learned := 0
-	for _, o := range s.origins {
-		if _, ok := s.o.Held(o.ID); ok {
+	for _, o := range s.Origins {
+		if _, ok := s.Overlay.Held(o.ID); ok {
 			learned++
 		}
 	}
@@ -77,16 +77,16 @@ func roomBeside(cfg overlay.Config, attack func(*scene) error) (float64, error) 
 }
 
 // ghosts names made-up peers, in sessions without end.
-func ghosts(s *scene) error {
+func ghosts(s *overlaytest.Scene) error {
 	for session := range uint64(200) {
 		h := overlay.Hello{Up: fast, Down: fast, Session: session + 2}
 		for i := range 16 {
 			p := overlay.PeerID(fmt.Sprint("ghost", session, ".", i))
 			h.Records = append(h.Records, overlay.Record{Peer: p, Envelope: overlaytest.Record(p)})
 		}
-		s.step(0, overlay.LinkClosed{Peer: liar})
-		s.step(0, overlay.LinkOpened{Peer: liar})
-		s.step(0, overlay.HelloReceived{Peer: liar, Hello: h})
+		s.Step(0, overlay.LinkClosed{Peer: liar})
+		s.Step(0, overlay.LinkOpened{Peer: liar})
+		s.Step(0, overlay.HelloReceived{Peer: liar, Hello: h})
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func hear(d *directory.Directory, now time.Duration, from overlay.PeerID, name s
 // ofGroup is how many of four honest origins whose addresses are in one group are learned, after a liar has filled the
 // group.
 func ofGroup(off defence.Off) (float64, error) {
-	s, err := newScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(overlay.Record) string { return "same" }, Undefended: off})
+	s, err := overlaytest.NewScene(4, 20, overlay.Config{MaxGroup: 8, Group: func(overlay.Record) string { return "same" }, Undefended: off})
 	if err != nil {
 		return 0, err
 	}
@@ -147,26 +147,26 @@ func ofGroup(off defence.Off) (float64, error) {
 	}
 	for now := time.Duration(0); now <= time.Minute; now += tick {
 		if now == 0 {
-			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 80})
+			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 80})
 		}
-		s.step(now, overlay.Tick{})
+		s.Step(now, overlay.Tick{})
 	}
-	return float64(s.o.Origins()), nil
+	return float64(s.Overlay.Origins()), nil
 }
 
 // memoryOf is the most memory that 500 identities bring a directory to take, under a limit.
 func memoryOf(limit int) (float64, error) {
-	s, err := newScene(500, 20, overlay.Config{Memory: limit})
+	s, err := overlaytest.NewScene(500, 20, overlay.Config{Memory: limit})
 	if err != nil {
 		return 0, err
 	}
 	most := 0
 	for now := time.Duration(0); now < time.Minute; now += tick {
 		if now == 0 {
-			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 10_000})
+			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 10_000})
 		}
-		s.step(now, overlay.Tick{})
-		most = max(most, s.o.Memory())
+		s.Step(now, overlay.Tick{})
+		most = max(most, s.Overlay.Memory())
 	}
 	return float64(most), nil
 }

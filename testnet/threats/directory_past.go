@@ -123,7 +123,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 // pretender is how many queries ask a peer in vain, whose summary shows all keys of the searcher, before it is trusted
 // no more. It holds none of the keys of an audit.
 func pretender(off defence.Off) (float64, error) {
-	s, err := newScene(1, 1000, overlay.Config{Undefended: off})
+	s, err := overlaytest.NewScene(1, 1000, overlay.Config{Undefended: off})
 	if err != nil {
 		return 0, err
 	}
@@ -131,20 +131,20 @@ func pretender(off defence.Off) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.step(0, overlay.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
-	s.step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 20})
+	s.Step(0, overlay.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
+	s.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 20})
 	now := time.Duration(0)
 	for ; now < time.Minute; now += tick {
-		s.step(now, overlay.Tick{})
+		s.Step(now, overlay.Tick{})
 	}
-	claimant := s.origins[0].ID
+	claimant := s.Origins[0].ID
 	for asked := 1; asked <= 100; asked++ {
-		for _, e := range s.o.Step(now, overlay.Outcome{Peer: claimant, Misses: 1}) {
+		for _, e := range s.Overlay.Step(now, overlay.Outcome{Peer: claimant, Misses: 1}) {
 			if a, ok := e.(overlay.Audit); ok && a.Of.Peer == claimant {
-				s.step(now, overlay.Outcome{Peer: claimant, Misses: 20})
+				s.Step(now, overlay.Outcome{Peer: claimant, Misses: 20})
 			}
 		}
-		c := s.o.Candidates(nil, overlaytest.Fingerprints(1000, 0, 0)[0])
+		c := s.Overlay.Candidates(nil, overlaytest.Fingerprints(1000, 0, 0)[0])
 		if len(c) != 1 {
 			return 0, fmt.Errorf("%d peers match", len(c))
 		}

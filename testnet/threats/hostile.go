@@ -50,19 +50,19 @@ func hostileLink(_ context.Context, defended bool) (float64, error) {
 // most.
 func timeToLearn(attacked bool, off defence.Off) (time.Duration, error) {
 	const offered, most = 20 * time.Second, 10 * time.Minute
-	s, err := newScene(origins, 4000, overlay.Config{Undefended: off})
+	s, err := overlaytest.NewScene(origins, 4000, overlay.Config{Undefended: off})
 	if err != nil {
 		return 0, err
 	}
 	for now := tick; now < most; now += tick {
 		if attacked && now%(2*time.Second) == 0 {
-			s.lie(now)
+			lie(s, now)
 		}
 		if now == offered {
-			s.step(now, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 2400})
+			s.Step(now, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 2400})
 		}
-		s.step(now, overlay.Tick{})
-		if s.learned() {
+		s.Step(now, overlay.Tick{})
+		if learned(s) {
 			return now - offered, nil
 		}
 	}
@@ -70,9 +70,9 @@ func timeToLearn(attacked bool, off defence.Off) (time.Duration, error) {
 }
 
 // learned says whether all parts of all origins are held.
-func (s *scene) learned() bool {
-	for i := range s.origins {
-		if p, ok := s.o.Held(s.origins[i].ID); !ok || p.Parts() < s.origins[i].Parts() {
+func learned(s *overlaytest.Scene) bool {
+	for i := range s.Origins {
+		if p, ok := s.Overlay.Held(s.Origins[i].ID); !ok || p.Parts() < s.Origins[i].Parts() {
 			return false
 		}
 	}
@@ -81,24 +81,24 @@ func (s *scene) learned() bool {
 
 // lie has the liar do all that it can. It opens a new session with records of ghosts, and claims all there is and newer
 // epochs. It sends parts that nobody asked for, junk in the place of parts, and the first part again.
-func (s *scene) lie(now time.Duration) {
+func lie(s *overlaytest.Scene, now time.Duration) {
 	n := uint32(now / time.Second)
 	h := overlay.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
 	for i := range 16 {
 		p := overlay.PeerID(fmt.Sprint("ghost", n, ".", i))
 		h.Records = append(h.Records, overlay.Record{Peer: p, Envelope: overlaytest.Record(p)})
 	}
-	s.step(now, overlay.HelloReceived{Peer: liar, Hello: h})
-	s.step(now, overlay.CatalogueReceived{From: liar, Items: s.items(nil), Bytes: 2400})
-	s.step(now, overlay.CatalogueReceived{From: liar, Items: s.items(&summary.Epoch{Generation: 9, Sequence: n}), Bytes: 2400})
+	s.Step(now, overlay.HelloReceived{Peer: liar, Hello: h})
+	s.Step(now, overlay.CatalogueReceived{From: liar, Items: s.Items(nil), Bytes: 2400})
+	s.Step(now, overlay.CatalogueReceived{From: liar, Items: s.Items(&summary.Epoch{Generation: 9, Sequence: n}), Bytes: 2400})
 	for i := range 10 {
-		x := &s.origins[(10*int(n)+i)%len(s.origins)]
+		x := &s.Origins[(10*int(n)+i)%len(s.Origins)]
 		first := x.Sent(liar, 0, 1)
-		s.step(now, first)
-		s.step(now, first)
+		s.Step(now, first)
+		s.Step(now, first)
 		junk := x.Sent(liar, 0, 1)
 		junk.Run.Parts = [][]byte{{1, 2, 3}}
-		s.step(now, junk)
+		s.Step(now, junk)
 	}
 }
 
@@ -113,11 +113,11 @@ func inventedOrigins(off defence.Off) (float64, error) {
 		if now%time.Second == 0 {
 			e := summary.Epoch{Generation: 1, Sequence: 1}
 			claim := overlay.Item{Group: group.New(uint64(now), e), Have: 20}
-			s.step(now, overlay.CatalogueReceived{From: liar, Items: []overlay.Item{claim}, Bytes: 20})
+			s.Step(now, overlay.CatalogueReceived{From: liar, Items: []overlay.Item{claim}, Bytes: 20})
 		}
-		s.step(now, overlay.Tick{})
+		s.Step(now, overlay.Tick{})
 	}
-	return s.o.FalseMatches(), nil
+	return s.Overlay.FalseMatches(), nil
 }
 
 // boasts says whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
@@ -127,38 +127,38 @@ func boasts(off defence.Off) (float64, error) {
 		return 0, err
 	}
 	for now := tick; now < time.Minute; now += tick {
-		s.step(now, overlay.Tick{})
+		s.Step(now, overlay.Tick{})
 	}
-	s.step(time.Minute, overlay.HelloReceived{Peer: liar, Hello: overlay.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
-	return truth(s.o.Incomplete()), nil
+	s.Step(time.Minute, overlay.HelloReceived{Peer: liar, Hello: overlay.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
+	return truth(s.Overlay.Incomplete()), nil
 }
 
 // amongFour is a scene with 20 origins that the node knows, two more honest links and a liar.
-func amongFour(off defence.Off) (*scene, error) {
-	s, err := newScene(20, 1000, overlay.Config{Undefended: off})
+func amongFour(off defence.Off) (*overlaytest.Scene, error) {
+	s, err := overlaytest.NewScene(20, 1000, overlay.Config{Undefended: off})
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range []overlay.PeerID{"honest 2", "honest 3"} {
-		link(s.o, 0, p)
-		s.step(0, overlay.CatalogueReceived{From: p, Items: s.items(nil), Bytes: 400})
+		s.Link(0, p)
+		s.Step(0, overlay.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 400})
 	}
-	s.step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400})
+	s.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 	return s, nil
 }
 
 // seemsPoor is how many false matches a directory expects that knows 20 origins well, and ghosts.
 func seemsPoor(off defence.Off) (float64, error) {
-	s, err := newScene(20, 1000, overlay.Config{Undefended: off})
+	s, err := overlaytest.NewScene(20, 1000, overlay.Config{Undefended: off})
 	if err != nil {
 		return 0, err
 	}
 	if err := ghosts(s); err != nil {
 		return 0, err
 	}
-	s.step(0, overlay.CatalogueReceived{From: honest, Items: s.items(nil), Bytes: 400})
+	s.Step(0, overlay.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 	for now := tick; now < time.Minute; now += tick {
-		s.step(now, overlay.Tick{})
+		s.Step(now, overlay.Tick{})
 	}
-	return s.o.FalseMatches(), nil
+	return s.Overlay.FalseMatches(), nil
 }

@@ -1,0 +1,87 @@
+package overlaytest
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// LiedTo is how many of 120 origins are known after a minute beside a liar. The liar claims a newer epoch of each
+// origin at the given interval, each time in a new session if it has sessions.
+func LiedTo(cfg overlay.Config, every time.Duration, sessions bool) (int, error) {
+	const origins = 120
+	s, err := NewScene(origins, 20, cfg)
+	if err != nil {
+		return 0, err
+	}
+	seq := uint32(0)
+	for now := time.Duration(0); now <= time.Minute; now += Tick {
+		if now%every == 0 {
+			seq++
+			if sessions {
+				s.Step(now, overlay.HelloReceived{Peer: Liar, Hello: overlay.Hello{Up: Fast, Down: Fast, Session: uint64(seq)}})
+			}
+			s.Step(now, overlay.CatalogueReceived{From: Liar, Items: s.Items(&summary.Epoch{Generation: 9, Sequence: seq}), Bytes: 20 * origins})
+		}
+		if now == time.Second {
+			s.Step(now, overlay.CatalogueReceived{From: Honest, Items: s.Items(nil), Bytes: 20 * origins})
+		}
+		s.Step(now, overlay.Tick{})
+	}
+	return s.Overlay.Origins(), nil
+}
+
+// PartsBeside is how many parts of one origin are held after a minute beside a hostile link, of how many. That link was
+// asked first, and sends the first part again and again.
+func PartsBeside(cfg overlay.Config) (held, all int, err error) {
+	s, err := NewScene(1, 5000, cfg)
+	if err != nil {
+		return 0, 0, err
+	}
+	s.Step(0, overlay.CatalogueReceived{From: Liar, Items: s.Items(nil), Bytes: 20})
+	sample := s.Origins[0].Sent(Liar, 0, 1)
+	for now := Tick; now <= time.Minute; now += Tick {
+		if now == time.Second {
+			s.Step(now, overlay.CatalogueReceived{From: Honest, Items: s.Items(nil), Bytes: 20})
+		}
+		if now%(3*time.Second) == 0 || now == 2*Tick {
+			s.Step(now, sample)
+		}
+		s.Step(now, overlay.Tick{})
+	}
+	if p, ok := s.Overlay.Held(s.Origins[0].ID); ok {
+		held = p.Parts()
+	}
+	return held, s.Origins[0].Parts(), nil
+}
+
+// BlamedForLate is how often a link is reported that brings what it is asked for, late. It may close and open again
+// meanwhile.
+func BlamedForLate(cfg overlay.Config, closes bool) (reports int, err error) {
+	s, err := NewScene(1200, 50, cfg)
+	if err != nil {
+		return 0, err
+	}
+	var late []overlay.PartsReceived
+	step := func(now time.Duration, in overlay.Input) { late = append(late, s.Asked(s.Overlay.Step(now, in))...) }
+	items := s.Items(nil)
+	for now := time.Second; now < 30*time.Second; now += Tick {
+		due := late
+		late = nil
+		if closes && len(due) > 0 {
+			step(now, overlay.LinkClosed{Peer: Honest})
+			step(now, overlay.LinkOpened{Peer: Honest})
+			step(now, overlay.Grafted{Peer: Honest})
+			step(now, overlay.HelloReceived{Peer: Honest, Hello: overlay.Hello{Up: Fast, Down: Fast, Session: 1}})
+		}
+		n := min(8, len(items))
+		step(now, overlay.CatalogueReceived{From: Honest, Items: items[:n], Bytes: 20 * n})
+		items = items[n:]
+		for _, in := range due {
+			step(now, in)
+		}
+		step(now, overlay.Tick{})
+	}
+	return s.Faults[overlay.FaultUnasked], nil
+}

@@ -1,0 +1,101 @@
+package overlaytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// The links of a Scene.
+const Honest, Liar overlay.PeerID = "honest", "liar"
+
+const (
+	Fast = 10_000_000 // bit/s of the lines of a Scene
+	Tick = 200 * time.Millisecond
+)
+
+// Scene is an overlay with two links: an honest one, which brings what it is asked for, and a liar.
+type Scene struct {
+	Overlay *overlay.Overlay
+	Origins []Origin // that the honest link has
+	Faults  map[overlay.Fault]int
+}
+
+// NewScene makes a scene with a number of origins, each with some keys. Of cfg it sets what a scene has of its own.
+func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
+	cfg.Self, cfg.Seed, cfg.Rand = "self", Seed(0).Tag(), rand.New(rand.NewPCG(1, 1))
+	cfg.Up, cfg.Down = Fast, Fast
+	cfg.OpenHeader, cfg.OpenRecord = OpenHeader, OpenRecord
+	o, err := overlay.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scene{Overlay: o, Faults: make(map[overlay.Fault]int)}
+	s.Link(0, Honest)
+	s.Link(0, Liar)
+	for i := range origins {
+		x, err := NewOrigin(overlay.PeerID(fmt.Sprint("id", i)), Fingerprints(keys, 0, uint64(i)), summary.Header{})
+		if err != nil {
+			return nil, err
+		}
+		s.Origins = append(s.Origins, x)
+	}
+	return s, nil
+}
+
+// Link makes a link with a peer, which has said hello.
+func (s *Scene) Link(now time.Duration, p overlay.PeerID) {
+	s.Overlay.Step(now, overlay.LinkOpened{Peer: p})
+	s.Overlay.Step(now, overlay.HelloReceived{Peer: p, Hello: overlay.Hello{Up: Fast, Down: Fast, Session: 1}})
+	s.Overlay.Step(now, overlay.Grafted{Peer: p})
+}
+
+// Items are the lines of one that has all parts of all origins, or says so of an epoch that there is not.
+func (s *Scene) Items(lie *summary.Epoch) (items []overlay.Item) {
+	for i := range s.Origins {
+		g := s.Origins[i].Group()
+		if lie != nil {
+			g = group.New(g.OriginTag(), *lie)
+		}
+		items = append(items, overlay.Item{Group: g, Have: uint16(s.Origins[i].Parts())})
+	}
+	return items
+}
+
+// Asked returns what the honest link brings for the asks among effects, and counts reports.
+func (s *Scene) Asked(effects []overlay.Effect) (answers []overlay.PartsReceived) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case overlay.SendCatalogue:
+			for _, it := range e.Items {
+				if e.To == Honest && it.Want > it.Have {
+					answers = append(answers, s.Bring(Honest, it)...)
+				}
+			}
+		case overlay.Report:
+			s.Faults[e.Fault]++
+		}
+	}
+	return answers
+}
+
+// Step gives an input and brings what the honest link is asked for.
+func (s *Scene) Step(now time.Duration, in overlay.Input) {
+	for _, a := range s.Asked(s.Overlay.Step(now, in)) {
+		s.Step(now, a)
+	}
+}
+
+// Bring is what a peer that has all sends to one that asks: nothing for what there is not.
+func (s *Scene) Bring(from overlay.PeerID, it overlay.Item) []overlay.PartsReceived {
+	for i := range s.Origins {
+		if o := &s.Origins[i]; o.Group() == it.Group && int(it.Have) < o.Parts() {
+			return []overlay.PartsReceived{o.Sent(from, int(it.Have), min(int(it.Want), o.Parts()))}
+		}
+	}
+	return nil
+}
