@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -219,13 +220,16 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 	return row, err
 }
 
-// query runs the queries of both kinds in turns, so that each kind finds as many connections open as the other.
+// query runs the queries of both kinds in turns, so that each kind finds as many connections open as the other. Which
+// kind comes first in a turn follows the Thue–Morse sequence: fewer and fewer connections are cold, and it makes up for
+// a steady fall as for one that slows down.
 func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
 	kinds := [2]*asked{{queries: t.one}, {queries: t.all}}
-	const turns = 8
+	const turns = 16
 	for turn := range turns {
+		first := bits.OnesCount(uint(turn))
 		for k := range kinds {
-			a := kinds[(k+turn)%2] // each kind comes first as often as the other
+			a := kinds[(first+k)%2]
 			n := len(a.queries)
 			if err := t.ask(ctx, a, n*turn/turns, n*(turn+1)/turns); err != nil {
 				return one, all, err
