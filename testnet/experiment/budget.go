@@ -115,7 +115,7 @@ func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wa
 	var matches []int
 	for asked < budgetQueries && c.ctx.Err() == nil {
 		a, k := c.rng.IntN(len(held)), uint32(c.rng.IntN(c.data.Keys()))
-		if c.truth.has(a, k) || c.truth.others(a, k) == 0 {
+		if c.held.Holds(peer(a), k) || c.held.Others(peer(a), k) == 0 {
 			continue
 		}
 		asked++
@@ -125,7 +125,7 @@ func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wa
 			if b == a {
 				continue
 			}
-			if c.truth.has(b, k) {
+			if c.held.Holds(peer(b), k) {
 				hits++
 				break
 			}

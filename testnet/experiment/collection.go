@@ -7,11 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/experiment/report"
-	"github.com/venn-p2p/venn/testnet/workload"
 )
 
 // The experiments on collections and summaries of them, without a network.
@@ -267,46 +264,4 @@ func (c *collectionRun) each(n int, do func(i int)) {
 			do(i)
 		}
 	})
-}
-
-// collections are the data that runs share.
-type collections struct {
-	data     *workload.Data
-	truth    *heldBits
-	fps      [][]summary.Fingerprint // of every peer
-	prefixes func() []*summary.Prefix
-}
-
-// loadCollections reads the data and hashes its keys.
-func loadCollections(path string, peers int, seed uint64) (*collections, error) {
-	data, all, err := loadData(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))}, "experiment")
-	if err != nil {
-		return nil, err
-	}
-	if n := len(data.Peers()); n < 3 {
-		return nil, fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
-	}
-	c := &collections{data: data, truth: newHoldings(data.Keys(), data.Collections())}
-	for _, keys := range data.Collections() {
-		fps := make([]summary.Fingerprint, len(keys))
-		for i, k := range keys {
-			fps[i] = all[k]
-		}
-		c.fps = append(c.fps, fps)
-	}
-	c.prefixes = sync.OnceValue(c.summarise)
-	return c, nil
-}
-
-// prefix is the whole summary of a collection.
-func prefix(fps []summary.Fingerprint) *summary.Prefix {
-	s, err := summary.Build(fps, summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Lifetime: time.Hour})
-	return must(s, err)
-}
-
-// summarise makes the whole summaries of all peers.
-func (c *collections) summarise() []*summary.Prefix {
-	out := make([]*summary.Prefix, len(c.fps))
-	Parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
-	return out
 }

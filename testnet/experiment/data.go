@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/workload"
 )
@@ -72,4 +75,53 @@ func contents(data string) (string, error) {
 		fmt.Fprintf(h, "%q %x\n", filepath.Base(f), sum)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// peer is the number of one.
+type peer int32
+
+// collections are the data that experiments on collections share.
+type collections struct {
+	data     *workload.Data
+	held     *holdings.Table[peer]
+	fps      [][]summary.Fingerprint // of every peer
+	prefixes func() []*summary.Prefix
+}
+
+// loadCollections reads the data and hashes its keys.
+func loadCollections(path string, peers int, seed uint64) (*collections, error) {
+	data, all, err := loadData(workload.Config{Path: path, Peers: peers, Rand: rand.New(rand.NewPCG(seed, 0))}, "experiment")
+	if err != nil {
+		return nil, err
+	}
+	if n := len(data.Peers()); n < 3 {
+		return nil, fmt.Errorf("%w: %d peers, want 3 or more", ErrOptions, n)
+	}
+	held, err := holdings.New[peer](data.Keys(), data.Collections())
+	if err != nil {
+		return nil, err
+	}
+	c := &collections{data: data, held: held}
+	for _, keys := range data.Collections() {
+		fps := make([]summary.Fingerprint, len(keys))
+		for i, k := range keys {
+			fps[i] = all[k]
+		}
+		c.fps = append(c.fps, fps)
+	}
+	c.prefixes = sync.OnceValue(c.summarise)
+	return c, nil
+}
+
+// prefix is the whole summary of a collection.
+func prefix(fps []summary.Fingerprint) *summary.Prefix {
+	s, err := summary.Build(fps, summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Lifetime: time.Hour})
+	return must(s, err)
+}
+
+// summarise makes the whole summaries of all peers.
+func (c *collections) summarise() []*summary.Prefix {
+	out := make([]*summary.Prefix, len(c.fps))
+	Parallel(len(out), func(i int) { out[i] = prefix(c.fps[i]) })
+	return out
 }

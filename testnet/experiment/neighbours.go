@@ -79,7 +79,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 	own := c.data.Collections()[a]
 	rare := map[uint32]bool{}
 	for _, i := range rng.Perm(len(own)) {
-		if h := c.truth.others(a, own[i]); h >= 2 && h <= 10 && len(rare) < min(withheldKeys, len(own)/2) {
+		if h := c.held.Others(peer(a), own[i]); h >= 2 && h <= 10 && len(rare) < min(withheldKeys, len(own)/2) {
 			rare[own[i]] = true
 			q.withheld = append(q.withheld, own[i])
 		}
@@ -90,7 +90,7 @@ func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 		}
 	}
 	for tries := 0; tries < 20*lackedKeys && len(q.lacked) < lackedKeys; tries++ {
-		if k := uint32(rng.IntN(c.data.Keys())); !c.truth.has(a, k) && c.truth.others(a, k) > 0 {
+		if k := uint32(rng.IntN(c.data.Keys())); !c.held.Holds(peer(a), k) && c.held.Others(peer(a), k) > 0 {
 			q.lacked = append(q.lacked, k)
 		}
 	}
@@ -117,9 +117,9 @@ func (c *collections) candidates(a int, q *questions, exact bool, prefixes []*su
 		n, m := float64(max(1, len(q.kept))), float64(len(c.fps[b]))
 		common := 0.0
 		if exact {
-			common = float64(c.truth.common(a, b))
+			common = float64(c.held.Common(peer(a), peer(b)))
 			for k := range withheld {
-				if c.truth.has(b, k) {
+				if c.held.Holds(peer(b), k) {
 					common--
 				}
 			}
@@ -146,7 +146,7 @@ func (c *collectionRun) judgeNeighbours(policy, by string, asks []questions, cho
 		for a := range asks {
 			for _, k := range keys(a) {
 				asked++
-				if slices.ContainsFunc(chosen[a], func(b int) bool { return c.truth.has(b, k) }) {
+				if slices.ContainsFunc(chosen[a], func(b int) bool { return c.held.Holds(peer(b), k) }) {
 					hits++
 				}
 			}

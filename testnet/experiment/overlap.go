@@ -29,7 +29,7 @@ func (c *collectionRun) overlaps() {
 	}
 	errors := map[string]float64{}
 	for _, p := range drawn {
-		truth := float64(c.truth.common(p.a, p.b))
+		truth := float64(c.held.Common(peer(p.a), peer(p.b)))
 		n1, n2 := float64(len(c.fps[p.a])), float64(len(c.fps[p.b]))
 		smaller := min(n1, n2)
 		x, y := &hashed[p.a], &hashed[p.b]

@@ -80,3 +80,28 @@ func (h *Table[P]) Holds(p P, key uint32) bool {
 	_, held := slices.BinarySearch(h.collections[p], key)
 	return held
 }
+
+// Others is how many peers besides one hold a key.
+func (h *Table[P]) Others(p P, key uint32) int {
+	n := len(h.Holders(key))
+	if h.Holds(p, key) {
+		n--
+	}
+	return n
+}
+
+// Common is how many keys two peers both hold. It takes time linear in the sizes of their collections.
+func (h *Table[P]) Common(a, b P) int {
+	n, left, right := 0, h.collections[a], h.collections[b]
+	for len(left) > 0 && len(right) > 0 {
+		switch x, y := left[0], right[0]; {
+		case x < y:
+			left = left[1:]
+		case x > y:
+			right = right[1:]
+		default:
+			n, left, right = n+1, left[1:], right[1:]
+		}
+	}
+	return n
+}
