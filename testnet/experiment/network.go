@@ -701,27 +701,20 @@ func (p setting) like(data *sim.Data) (rule string, asks []sim.Ask, err error) {
 	return "", asks, nil
 }
 
-// Parallel calls do(0) to do(n-1) on all processors, a few at a time, and returns when all are done.
+// Parallel calls do(0) to do(n-1) on all processors, and returns when all are done.
 func Parallel(n int, do func(i int)) {
-	const few = 8
-	if workers := runtime.GOMAXPROCS(0); n > 2*few && workers > 1 {
-		var next atomic.Int64
-		var all sync.WaitGroup
-		for range workers {
-			all.Go(func() {
-				for from := int(next.Add(few)) - few; from < n; from = int(next.Add(few)) - few {
-					for i := from; i < min(n, from+few); i++ {
-						do(i)
-					}
-				}
-			})
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(i)
 		}
-		all.Wait()
-		return
 	}
-	for i := range n {
-		do(i)
+	var others sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		others.Go(work)
 	}
+	work()
+	others.Wait()
 }
 
 const clustered = "clusters"

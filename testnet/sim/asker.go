@@ -77,7 +77,7 @@ func (s *Sim) ask() {
 // begins plans that a query begins.
 func (s *Sim) begins(q Ask) {
 	id := s.tally.add(q.Peer, q.At, q.Key, s.findable(q.Peer, q.Key))
-	s.queue.push(event{at: q.At, to: q.Peer, kind: start, msg: strategy.Message{Query: id}})
+	s.push(event{at: q.At, to: q.Peer, kind: start, msg: strategy.Message{Query: id}})
 }
 
 // key draws a key for a peer to look for; ok is false if it holds that.

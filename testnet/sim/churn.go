@@ -166,7 +166,7 @@ func (s *Sim) plan(begin time.Duration) {
 		case m.killed:
 			k = killed
 		}
-		s.queue.push(event{at: m.at, to: m.peer, kind: k})
+		s.push(event{at: m.at, to: m.peer, kind: k})
 	}
 	s.stage(until)
 	for s.asker.due() < until {

@@ -86,13 +86,6 @@ func (c *Config) defaults() {
 	if c.Lines == nil {
 		c.Lines = link.Mix{{Name: "10mbit", Rate: 10_000_000, Weight: 1}}
 	}
-	if c.Each == nil {
-		c.Each = func(n int, do func(int)) {
-			for i := range n {
-				do(i)
-			}
-		}
-	}
 }
 
 func setDefault[T comparable](p *T, v T) {

@@ -15,7 +15,8 @@ type connection struct {
 	free time.Duration // when the next message may leave: never before the handshake is over
 	last time.Duration // when the latest message sent over it arrives
 
-	outbound bool // this end asked for the link
+	latency  time.Duration // to the peer; 0: not asked for yet
+	outbound bool          // this end asked for the link
 }
 
 const (

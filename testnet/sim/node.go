@@ -291,8 +291,11 @@ func (n *node) Send(to strategy.ID, m strategy.Message) {
 		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: m})
 		return
 	}
-	onLine, latency := seconds(float64(m.Bytes)/n.up), n.sim.latency(n.id, to)
-	c := n.connectionTo(to, &m)
+	onLine, c := seconds(float64(m.Bytes)/n.up), n.connectionTo(to, &m)
+	if c.latency == 0 {
+		c.latency = n.sim.latency(n.id, to)
+	}
+	latency := c.latency
 	n.upFree = max(n.upFree, n.now) + onLine
 	c.free = max(n.upFree, c.free+onLine)
 	sent := c.free

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// plainQueue is the slow twin of the queue and of group: one heap for all events, by window, peer, time and order of
+// plainQueue is the slow twin of a shard: one heap for all events, by window, peer, time and order of
 // planning.
 type plainQueue struct {
 	width  time.Duration
@@ -55,25 +55,21 @@ func (q *plainQueue) next() (events []event) {
 	return events
 }
 
-// dealing has a simulator's queue and groups deal with events.
-type dealing struct {
-	*queue
-	sim Sim
-}
+// dealing has a simulator's shard deal with events.
+type dealing struct{ shard }
 
 func newDealing(peers int, width time.Duration) *dealing {
-	return &dealing{newQueue(width), Sim{nodes: make([]node, peers), counts: make([]int32, peers)}}
+	return &dealing{newShard(make([]node, peers), 0, width)}
 }
 
 // next calls do with the events of the next window, in the order in which peers deal with them.
 func (d *dealing) next(do func(*event)) {
-	_, events := d.queue.next()
-	for i := range d.sim.group(events) {
-		for k := range d.sim.groups[i].events {
-			do(&d.sim.groups[i].events[k])
+	d.turn()
+	for i := range d.turns {
+		for k := range d.turns[i].events {
+			do(&d.turns[i].events[k])
 		}
 	}
-	d.recycle(events)
 }
 
 // Events come as the plain heap has them: near and far ones, many at one instant, and some that are late.

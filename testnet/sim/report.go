@@ -177,7 +177,7 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	t := &s.tally
 	r := &Report{
 		Strategy: s.cfg.Strategy.Name, Peers: len(s.nodes), Components: s.parts, Queries: len(t.queries), Wrong: t.wrong,
-		Virtual: min(time.Duration(s.queue.now)*s.cfg.Least, s.end), Events: t.events,
+		Virtual: min(s.window, s.end), Events: t.events,
 	}
 	var want, have, messages, bytes, probes, wasted, hops int
 	var latencies []time.Duration

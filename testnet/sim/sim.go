@@ -1,14 +1,12 @@
 package sim
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -23,29 +21,21 @@ type Sim struct {
 	world   strategy.World
 	nodes   []node
 	place   [][2]float32 // in a square of side 1
-	queue   *queue
+	shards  []shard
+	shift   int // of a peer's number to that of its shard
 	trace   *tracer
 	churn   churn
 	asker   asker
 	held    *Held // changed between windows only
 	staged  staged
 	tally   tally
-	groups  []group // of the window that is run
-	counts  []int32 // of each peer's events, while they are grouped; then 0
-	busy    []strategy.ID
-	sorted  []event // those of the window, by peer
+	window  time.Duration // when the one that is run begins
+	turns   []turn        // of the window, by peer
+	did     []did         // by turn; there may be more of them than turns
+	before  int           // turns of the window before
 	edges   [][2]strategy.ID
 	parts   int // into which the topology falls
 	rules   links.Rules
-}
-
-// group is a node's events in a window.
-type group struct {
-	node    *node
-	events  []event
-	out     []event
-	records []byte // of out, for the trace
-	fault   error  // that ended it
 }
 
 // ErrStopped is returned by Run when Config.Progress stopped it.
@@ -61,7 +51,7 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg.Topology.defaults()
-	s := &Sim{cfg: cfg, end: cfg.end(), queue: newQueue(cfg.Least), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data)}
+	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data)}
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{
@@ -88,7 +78,8 @@ func New(cfg Config) (*Sim, error) {
 
 func (s *Sim) makeNodes() {
 	n := s.cfg.Data.Peers()
-	s.nodes, s.place, s.counts = make([]node, n), make([][2]float32, n), make([]int32, n)
+	s.nodes, s.place = make([]node, n), make([][2]float32, n)
+	s.shards, s.shift = newShards(s.nodes, s.cfg.Least)
 	places, lines := s.cfg.random(placing), s.cfg.Lines.Assign(n, s.cfg.random(lining))
 	for i := range s.nodes {
 		rate := s.cfg.Lines[lines[i]].Rate
@@ -139,15 +130,15 @@ func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
 		if on {
-			s.queue.push(event{to: strategy.ID(i), kind: join})
+			s.push(event{to: strategy.ID(i), kind: join})
 		}
 	}
 	const life = 1
 	stays := func(p strategy.ID) bool { return s.churn.online[p] && s.churn.leaves(p, 0) > s.cfg.Least }
 	for _, e := range s.rules.Start(s.edges, len(s.nodes), stays, s.cfg.random(rewiring)) {
 		a, b := e[0], e[1]
-		s.queue.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
-		s.queue.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
+		s.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
+		s.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
 		s.tally.connected(a, b, 0)
 	}
 	s.edges = nil
@@ -162,150 +153,134 @@ func (s *Sim) Components() int { return s.parts }
 func (s *Sim) Run() (*Report, error) {
 	s.begin()
 	told := time.Duration(0)
-	for {
-		begin, events := s.queue.next()
-		if begin > s.end {
-			break
-		}
-		s.plan(begin)
+	for s.deal(); s.window <= s.end && s.trace.err == nil; s.deal() {
+		s.plan(s.window)
 		if s.tally.watch != nil {
-			s.tally.watch.window(begin)
+			s.tally.watch.window(s.window)
 		}
-		if err := s.window(events, begin+s.cfg.Least); err != nil {
+		if err := s.step(); err != nil {
 			return nil, err
 		}
-		s.queue.recycle(events)
-		if s.cfg.Progress != nil && begin >= told {
-			told = begin + time.Second
-			if !s.cfg.Progress(begin, s.end) {
+		if s.cfg.Progress != nil && s.window >= told {
+			told = s.window + time.Second
+			if !s.cfg.Progress(s.window, s.end) {
+				s.book(s.did[:len(s.turns)])
 				return s.report(ErrStopped)
 			}
-		}
-		if s.trace.err != nil {
-			break
 		}
 	}
 	return s.report(nil)
 }
 
-// window steps all peers with something to do before an instant, and merges what they did. Meanwhile the trace takes in
-// what the window before has led to.
-func (s *Sim) window(events []event, end time.Duration) error {
-	n := s.group(events)
-	s.cfg.Each(1+n, func(i int) {
+// step steps all peers with something to do in the window. Meanwhile the trace takes in what the window before has led
+// to.
+func (s *Sim) step() error {
+	const few = 8 // turns that one processor takes at a time
+	for len(s.did) < len(s.turns) {
+		s.did = append(s.did, did{})
+	}
+	now, end := s.did[:len(s.turns)], s.window+s.cfg.Least
+	s.each(1+(len(now)+few-1)/few, func(i int) {
 		if i == 0 {
 			s.trace.flush()
+			for k := len(now); k < s.before; k++ {
+				s.did[k].forget()
+			}
 			return
 		}
-		s.groups[i-1].run(s, end)
+		for k := few * (i - 1); k < min(few*i, len(now)); k++ {
+			now[k].run(s, s.turns[k], end)
+		}
 	})
-	for i := range s.groups[:n] {
-		g := &s.groups[i]
-		if g.fault != nil {
-			return g.fault
+	for i := range now {
+		if now[i].fault != nil {
+			return now[i].fault
 		}
-		s.trace.add(g.records)
-		for k := range g.out {
-			s.merge(g.node, &g.out[k])
-		}
-		clear(g.out)
-		g.node, g.events = nil, nil
 	}
-	clear(s.sorted)
+	s.before = len(now)
 	return nil
 }
 
-// group gives every peer with events in a window its own, in order, and returns how many peers these are. The events
-// have come in the order of their planning. They are counted by peer and moved to their places, and each peer's few are
-// sorted.
-func (s *Sim) group(events []event) int {
-	busy := s.busy[:0]
-	for i := range events {
-		to := events[i].to
-		if s.counts[to] == 0 {
-			busy = append(busy, to)
-		}
-		s.counts[to]++
-	}
-	if many := len(s.counts) / 8; len(busy) > many {
-		busy = busy[:0]
-		for p, n := range s.counts {
-			if n > 0 {
-				busy = append(busy, strategy.ID(p))
+// deal counts what peers did in the window, plans what it leads to, and moves on to the next window. A shard takes its
+// events in the order of the peers that caused them, whichever processor does that.
+func (s *Sim) deal() {
+	now := s.did[:len(s.turns)]
+	alone := !s.much()
+	if alone { // looks at each event once, where each shard would
+		for t := range now {
+			for k, shard := range now[t].shards {
+				if shard != nobodys {
+					s.shards[shard].push(now[t].out[k])
+				}
 			}
 		}
-	} else {
-		slices.Sort(busy)
 	}
-	at := int32(0)
-	for _, p := range busy {
-		at, s.counts[p] = at+s.counts[p], at
-	}
-	s.sorted = slices.Grow(s.sorted[:0], len(events))[:len(events)]
-	for i := range events {
-		next := &s.counts[events[i].to]
-		s.sorted[*next] = events[i]
-		*next++
-	}
-	from := int32(0)
-	for n, p := range busy {
-		if n == len(s.groups) {
-			s.groups = append(s.groups, group{})
+	s.each(1+len(s.shards), func(i int) {
+		if i == 0 {
+			s.book(now)
+			return
 		}
-		part := s.sorted[from:s.counts[p]]
-		sortEvents(part)
-		s.groups[n].node, s.groups[n].events = &s.nodes[p], part
-		from, s.counts[p] = s.counts[p], 0
+		of := &s.shards[i-1]
+		if !alone {
+			of.take(i-1, now)
+		}
+		of.turn()
+	})
+	s.turns = s.turns[:0]
+	for i := range s.shards {
+		s.turns = append(s.turns, s.shards[i].turns...)
 	}
-	s.busy = busy
-	return len(busy)
+	s.window += s.cfg.Least
 }
 
-// sortEvents sorts events by their time, and those of one time as they were planned. Few events are inserted one by
-// one, without copying them to compare.
-func sortEvents(events []event) {
-	const few = 32
-	if len(events) > few {
-		slices.SortFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
+// each does what is independent of each other in a window: on several processors if many peers have something to do.
+func (s *Sim) each(n int, do func(i int)) {
+	if s.much() {
+		s.cfg.Each(n, do)
 		return
 	}
-	for i := 1; i < len(events); i++ {
-		at := i
-		for at > 0 && events[i].before(&events[at-1]) {
-			at--
-		}
-		if at < i {
-			e := events[i]
-			copy(events[at+1:i+1], events[at:i])
-			events[at] = e
+	for i := range n {
+		do(i)
+	}
+}
+
+func (s *Sim) much() bool { return s.cfg.Each != nil && len(s.turns) > 16 }
+
+// book counts and records what peers did in the window.
+func (s *Sim) book(now []did) {
+	for i := range now {
+		s.trace.add(now[i].records)
+		for k := range now[i].out {
+			s.tally.take(now[i].who, &now[i].out[k])
 		}
 	}
 }
 
-// run steps the node, and notes where a panic came from.
-func (g *group) run(s *Sim, end time.Duration) {
+// push plans an event.
+func (s *Sim) push(e event) { s.shards[e.to>>s.shift].push(e) }
+
+// run takes a turn, and notes where a panic came from.
+func (d *did) run(s *Sim, t turn, end time.Duration) {
+	n := t.node
 	defer func() {
 		if p := recover(); p != nil {
-			g.fault = fmt.Errorf("%w: strategy %s, seed %d, peer %d at %v: %v\n%s", ErrPanic, s.cfg.Strategy.Name, s.cfg.Seed, g.node.id,
-				g.node.now, p, debug.Stack())
+			d.fault = fmt.Errorf("%w: strategy %s, seed %d, peer %d at %v: %v\n%s", ErrPanic, s.cfg.Strategy.Name, s.cfg.Seed, n.id, n.now, p,
+				debug.Stack())
 		}
 	}()
-	g.node.out = g.out[:0]
-	g.node.run(g.events, end)
-	g.out, g.node.out = g.node.out, nil
-	g.records = g.records[:0]
-	for i := range g.out {
-		if e := &g.out[i]; e.kind != wake {
-			g.records = recordOf(g.node.id, e).append(g.records)
+	d.forget()
+	d.who, n.out = n.id, d.out
+	n.run(t.events, end)
+	d.out, n.out = n.out, nil
+	for i := range d.out {
+		e, shard := &d.out[i], uint8(nobodys)
+		if e.kind.queued() {
+			shard = uint8(e.to >> s.shift)
 		}
-	}
-}
-
-// merge takes in what a peer did.
-func (s *Sim) merge(n *node, e *event) {
-	s.tally.take(n.id, e)
-	if e.kind.queued() {
-		s.queue.push(*e)
+		d.shards = append(d.shards, shard)
+		if e.kind != wake {
+			d.records = recordOf(n.id, e).append(d.records)
+		}
 	}
 }
 
