@@ -17,11 +17,11 @@ type tailItems []tails.Item
 
 // When a node makes a tail, and when an epoch in its place: package node has these numbers too.
 const (
-	tailEvery    = 200 * time.Millisecond // from a tail to the next one at least
+	tailEvery    = 100 * time.Millisecond // from a tail to the next one at least
 	overdue      = 2 * time.Minute        // from a change that a tail carries to an epoch, at most
 	leastSpacing = time.Second            // between epochs, where the line bears them
-	newsShare    = 1.0 / 4                // of the line's budget, for tails or epochs
-	tailBytes    = 160                    // of a tail, to each receiver
+	ownEpochs    = 1.0 / 4                // of the line's budget, for its owner's epochs
+	allEpochs    = 1.0 / 2                // of it, for those of all origins, if all change as fast
 	epochBytes   = 400                    // of an epoch, and
 	changeBytes  = 2                      // of each change in it
 
@@ -90,7 +90,7 @@ func (v *node) changed(now time.Duration, c strategy.Changed) {
 	o.changed, o.held = true, nil
 	v.touched.note(c)
 	if !v.tailed() {
-		v.publish = min(v.publish, max(now+settle, v.last+v.spacing(now)))
+		v.publish = min(v.publish, max(now+settle, v.last+v.spacing()))
 	}
 }
 
@@ -104,7 +104,8 @@ func (v *node) tail(now time.Duration) {
 	if len(v.touched.order) == 0 || now < v.touched.next || !v.tailed() {
 		return
 	}
-	v.touched.next = now + max(tailEvery, v.burden(now, tailBytes))
+	o := v.machine.Overlay
+	v.touched.next = now + max(tailEvery, tails.Pause(o.LineOut(), o.Links(), o.Origins()))
 	v.publish = min(v.publish, now+overdue)
 	v.step(now, v.touched.take())
 }
@@ -117,18 +118,11 @@ func (v *node) due() time.Duration {
 	return v.publish
 }
 
-// spacing is the least time from an epoch to the next one.
-func (v *node) spacing(now time.Duration) time.Duration {
-	bytes := epochBytes + changeBytes*len(v.touched.order)
-	return min(max(v.burden(now, bytes), leastSpacing), spacing)
-}
-
-// burden is how long the peer's line takes to send bytes to each link, or to half of the origins known if these are
-// more. It uses the share of the line that is for news.
-func (v *node) burden(now time.Duration, bytes int) time.Duration {
-	b := v.machine.Overlay.Budgets(now)
-	receivers := max(len(b.Links), v.machine.Overlay.Origins()/2)
-	return time.Duration(float64(bytes*receivers) / (newsShare * b.LineOut) * float64(time.Second))
+// spacing is the least time from an epoch to the next one. What a peer makes all others carry, it has to carry of them.
+func (v *node) spacing() time.Duration {
+	o, bytes := v.machine.Overlay, float64(epochBytes+changeBytes*len(v.touched.order))
+	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
+	return min(max(time.Duration(bytes*times/o.LineOut()*float64(time.Second)), leastSpacing), spacing)
 }
 
 // tailsBytes is a message of tails in pubsub's framing: the topic and the group beside the items.
