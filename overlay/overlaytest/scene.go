@@ -25,12 +25,17 @@ type Scene struct {
 	Faults  map[overlay.Fault]int
 }
 
-// NewScene makes a scene with a number of origins, each with some keys. Of cfg it sets what a scene has of its own.
-func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
+// Alone is cfg with what an overlay of its own needs, outside of a Network.
+func Alone(cfg overlay.Config) overlay.Config {
 	cfg.Self, cfg.Seed, cfg.Rand = "self", Seed(0).Tag(), rand.New(rand.NewPCG(1, 1))
 	cfg.Up, cfg.Down = Fast, Fast
 	cfg.OpenHeader, cfg.OpenRecord = OpenHeader, OpenRecord
-	o, err := overlay.New(cfg)
+	return cfg
+}
+
+// NewScene makes a scene with a number of origins, each with some keys.
+func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
+	o, err := overlay.New(Alone(cfg))
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func memoryOf(limit int) (float64, error) {
 func visitors(off defence.Off) (float64, error) {
 	taken := [2]int{}
 	for visits := range uint64(2) {
-		o, err := overlay.New(config(overlay.Config{MaxOrigins: 100, Undefended: off}))
+		o, err := overlay.New(overlaytest.Alone(overlay.Config{MaxOrigins: 100, Undefended: off}))
 		if err != nil {
 			return 0, err
 		}
