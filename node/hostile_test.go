@@ -219,7 +219,7 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	r.serve(t, n, o)
 	learned(t, n, o)
 	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
-	delta, err := summary.EncodeDelta(o.stream, next.stream, summary.MaxParts)
+	delta, err := summary.EncodeDelta(o.stream, next.stream, next.stream.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}

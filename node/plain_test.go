@@ -98,7 +98,7 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := summary.OpenHeader(parts.Envelope, signed.VerifyHeader)
+	h, err := signed.OpenHeader(parts.Envelope)
 	if err != nil || h.N != len(keys) || h.Origin != string(n.ID()) {
 		t.Fatalf("header %+v, %v", h, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // touched are keys that were added or removed since the last tail or epoch, whichever it was: the key store says which.
@@ -164,7 +163,7 @@ func (n *Node) verifyTail(origin string, message, signature []byte) error {
 	}
 	ok, err := key.Verify(message, signature)
 	if err != nil || !ok {
-		return summary.ErrSigner
+		return tails.ErrSigner
 	}
 	return nil
 }

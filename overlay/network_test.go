@@ -92,7 +92,7 @@ func record(net *overlaytest.Network, h hash.Hash) {
 		fmt.Fprintf(h, "%d %d %T", now, peer, e)
 		switch e := e.(type) {
 		case overlay.SendParts:
-			fmt.Fprintf(h, " %s %s %d-%d", e.To, e.Group, e.Run.First, e.Run.End())
+			fmt.Fprintf(h, " %s %s %d-%d", e.To, e.Group, e.Run.First, e.Run.First+len(e.Run.Parts))
 		case overlay.SayHello, overlay.SendCatalogue, overlay.Report, overlay.Connect, overlay.Learned, overlay.Wake:
 			fmt.Fprintf(h, " %v", e)
 		}

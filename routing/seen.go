@@ -17,7 +17,7 @@ const (
 )
 
 // sightings remembers the forwarded queries that came by, in a dynamic block-partitioned filter (Papapetrou et al.,
-// section 4). When there are too many batches, the oldest goes. A batch takes 2.3 KiB, all 74 KiB; none is made before
+// section 4) of the last batches. A batch takes 2.3 KiB, all 74 KiB; none is made before
 // the first query. The key of its hash is the node's secret: nobody can make queries that are taken for others'.
 type sightings struct {
 	key    bloom.Seed
@@ -47,9 +47,6 @@ func (s *sightings) Add(q sighting) {
 		s.filter = newSightings(s.key)
 	}
 	s.filter.AddHash(s.key.Hash(q.bytes()))
-	if s.filter.Batches() > seenBatches {
-		s.filter.DropOldest()
-	}
 }
 
 func newSightings(key bloom.Seed) *bloom.Dynamic {
@@ -58,7 +55,7 @@ func newSightings(key bloom.Seed) *bloom.Dynamic {
 		panic(err) // constants
 	}
 	p.Seed = key
-	d, err := bloom.NewDynamic(bloom.DynamicParams{Batch: p, Threshold: seenBatch})
+	d, err := bloom.NewDynamic(bloom.DynamicParams{Batch: p, Threshold: seenBatch, Window: seenBatches})
 	if err != nil {
 		panic(err)
 	}

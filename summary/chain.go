@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// Digest is a SHA-256 hash: a value of the chain that binds parts to a header.
-type Digest [sha256.Size]byte
+// digest is a SHA-256 hash: a value of the chain that binds parts to a header.
+type digest = [sha256.Size]byte
 
 // partDigest is d_k: what part k is.
-func partDigest(k int, part []byte) Digest {
+func partDigest(k int, part []byte) digest {
 	h := sha256.New()
 	var b [16]byte
 	copy(b[:], "venn/part/1\x00")
 	binary.BigEndian.PutUint32(b[12:], uint32(k))
 	h.Write(b[:])
 	h.Write(part)
-	var d Digest
+	var d digest
 	h.Sum(d[:0])
 	return d
 }
 
 // link is h_k: part k, and what follows it.
-func link(d, next Digest) Digest {
+func link(d, next digest) digest {
 	var b [12 + 2*sha256.Size]byte
 	copy(b[:], "venn/link/1\x00")
 	copy(b[12:], d[:])
@@ -32,8 +32,8 @@ func link(d, next Digest) Digest {
 }
 
 // chainOf are h_first to h_end of the parts of r: the last of them is r.Next.
-func chainOf(r Run) []Digest {
-	chain := make([]Digest, len(r.Parts)+1)
+func chainOf(r Run) []digest {
+	chain := make([]digest, len(r.Parts)+1)
 	chain[len(r.Parts)] = r.Next
 	for i := len(r.Parts) - 1; i >= 0; i-- {
 		chain[i] = link(partDigest(r.First+i, r.Parts[i]), chain[i+1])
@@ -42,10 +42,10 @@ func chainOf(r Run) []Digest {
 }
 
 // verify returns the chain of r if it ends in want, the known h_first.
-func verify(r Run, want Digest) ([]Digest, error) {
+func verify(r Run, want digest) ([]digest, error) {
 	chain := chainOf(r)
 	if chain[0] != want {
-		return nil, fmt.Errorf("summary: parts %d to %d: %w", r.First, r.End()-1, ErrChain)
+		return nil, fmt.Errorf("summary: parts %d to %d: %w", r.First, r.end()-1, ErrChain)
 	}
 	return chain, nil
 }

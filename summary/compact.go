@@ -13,7 +13,7 @@ func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p
 	}
-	ends := [2]Digest{p.chain[1], p.chain[p.held]}
+	ends := [2]digest{p.chain[1], p.chain[p.held]}
 	if len(p.tries) == 1 && p.tries[0].Whole() != nil {
 		return p.pack(ends)
 	}
@@ -25,13 +25,13 @@ func (p *Prefix) Compact() *Prefix {
 // packed is a compact prefix of one block that is known as one set, in one piece of memory: a small summary.
 type packed struct {
 	Prefix
-	ends  [2]Digest
+	ends  [2]digest
 	block trie.Single
 	only  [1]*trie.Block
 }
 
 // pack is Compact for such a prefix. Its set is front itself.
-func (p *Prefix) pack(ends [2]Digest) *Prefix {
+func (p *Prefix) pack(ends [2]digest) *Prefix {
 	q := &packed{Prefix: *p, ends: ends}
 	q.parts, q.chain = nil, q.ends[:]
 	q.block.Set(p.tries[0].Start, &q.front)
@@ -74,7 +74,7 @@ func (p *Prefix) first() (Run, error) {
 
 // nothing is the prefix of no parts.
 func (p *Prefix) nothing() *Prefix {
-	return &Prefix{header: p.header, plan: p.plan, chain: []Digest{p.header.Chain}, rate: 1}
+	return &Prefix{header: p.header, plan: p.plan, chain: []digest{p.header.Chain}, rate: 1}
 }
 
 // truncateCompact is Truncate of a compact prefix to fewer parts, one at least. The chain value where it ends follows
@@ -89,7 +89,7 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 		header: p.header,
 		plan:   p.plan,
 		held:   parts,
-		chain:  []Digest{p.chain[0], chainOf(r)[0]},
+		chain:  []digest{p.chain[0], chainOf(r)[0]},
 		tries:  p.truncateTries(parts),
 		bytes:  p.bytes - r.EncodedBytes(),
 	}

@@ -31,7 +31,7 @@ func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := []byte{Version}
+	b := []byte{version}
 	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Generation)
 	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Sequence)
 	b = binary.AppendUvarint(b, uint64(parts))
@@ -52,7 +52,7 @@ func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 
 // sameSeries says why there can be no delta between two headers.
 func sameSeries(old, next *Header) error {
-	if old.Origin != next.Origin || old.Seed != next.Seed || !old.Shape.Equal(next.Shape) {
+	if old.Origin != next.Origin || old.Seed != next.Seed || !old.Shape.equal(next.Shape) {
 		return fmt.Errorf("summary: delta between origins, seeds or shapes: %w", ErrNoDelta)
 	}
 	return nil
@@ -66,17 +66,17 @@ func DeltaBase(delta []byte) (base Epoch, parts int, err error) {
 }
 
 func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
-	if len(delta) > 0 && delta[0] != Version {
+	if len(delta) > 0 && delta[0] != version {
 		return Epoch{}, 0, nil, fmt.Errorf("summary: delta: version %d: %w", delta[0], ErrVersion)
 	}
 	if len(delta) < 9 {
 		return Epoch{}, 0, nil, fmt.Errorf("summary: delta of %d bytes: %w", len(delta), ErrMalformed)
 	}
 	base = Epoch{binary.BigEndian.Uint32(delta[1:]), binary.BigEndian.Uint32(delta[5:])}
-	if parts, rest, err = decodeSize(delta[9:], MaxParts); err != nil || parts == 0 {
+	if parts, rest, err = decodeSize(delta[9:], maxParts); err != nil || parts == 0 {
 		return Epoch{}, 0, nil, fmt.Errorf("summary: delta: bad number of parts: %w", ErrMalformed)
 	}
-	if len(rest) < 2*len(Digest{}) {
+	if len(rest) < 2*len(digest{}) {
 		return Epoch{}, 0, nil, fmt.Errorf("summary: delta of %d bytes: %w", len(delta), ErrMalformed)
 	}
 	return base, parts, rest, nil
@@ -102,9 +102,9 @@ func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := deltaDecoder{old: old, plan: p.plan, parts: parts, chain: h.Chain, second: Digest(rest)}
-	next := Digest(rest[len(Digest{}):])
-	tries, err := d.tries(rest[2*len(Digest{}):])
+	d := deltaDecoder{old: old, plan: p.plan, parts: parts, chain: h.Chain, second: digest(rest)}
+	next := digest(rest[len(digest{}):])
+	tries, err := d.tries(rest[2*len(digest{}):])
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	if err != nil {
 		return nil, fmt.Errorf("summary: delta: %w: %w", ErrChain, err)
 	}
-	if parts == p.plan.parts && next != (Digest{}) {
+	if parts == p.plan.parts && next != (digest{}) {
 		return nil, fmt.Errorf("summary: delta: more follows the last part: %w", ErrChain)
 	}
 	chain, err := verify(Run{Parts: encoded, Next: next}, h.Chain)
@@ -132,8 +132,8 @@ type deltaDecoder struct {
 	old    *Prefix
 	plan   *Plan
 	parts  int
-	chain  Digest // h_0
-	second Digest // h_1
+	chain  digest // h_0
+	second digest // h_1
 }
 
 // tries decodes all changes.

@@ -36,7 +36,7 @@ func TestDeltaSize(t *testing.T) {
 		old, next := epochs(t, keys, changed(1, keys, c.changed, c.changed), Shape{})
 		parts := old.plan.PartsWithin(n)
 		old = old.Truncate(parts)
-		d, err := EncodeDelta(old, next, MaxParts)
+		d, err := EncodeDelta(old, next, maxParts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func FuzzDelta(f *testing.F) {
 		removed, added := rng.IntN(n/10+1), rng.IntN(n/10+1)
 		old, next := epochs(t, keys, changed(seed, keys, removed, added), shape)
 		oldParts, newParts := 1+rng.IntN(old.Parts()), 1+rng.IntN(next.Parts())
-		d, err := EncodeDelta(old.Truncate(oldParts), next.Truncate(newParts), MaxParts)
+		d, err := EncodeDelta(old.Truncate(oldParts), next.Truncate(newParts), maxParts)
 		if err != nil {
 			if !errors.Is(err, ErrNoDelta) {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func FuzzDelta(f *testing.F) {
 func TestDeltaAnyByte(t *testing.T) {
 	keys := someKeys(3, 2000)
 	old, next := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
-	d, err := EncodeDelta(old, next, MaxParts)
+	d, err := EncodeDelta(old, next, maxParts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +124,14 @@ func TestDeltaAnyByte(t *testing.T) {
 func TestNoDelta(t *testing.T) {
 	keys := someKeys(4, 2000)
 	old, next := epochs(t, keys, someKeys(5, 2000), Shape{})
-	if _, err := EncodeDelta(old, next, MaxParts); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old, next, maxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
 	other := mustBuild(t, keys, Shape{Levels: []uint8{20}})
-	if _, err := EncodeDelta(old, other, MaxParts); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old, other, maxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
-	if _, err := EncodeDelta(old.Truncate(0), next, MaxParts); !errors.Is(err, ErrNoDelta) {
+	if _, err := EncodeDelta(old.Truncate(0), next, maxParts); !errors.Is(err, ErrNoDelta) {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func BenchmarkDelta(b *testing.B) {
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d, _ = EncodeDelta(old, next, MaxParts)
+			d, _ = EncodeDelta(old, next, maxParts)
 		}
 	})
 	b.Run("apply", func(b *testing.B) {

@@ -40,7 +40,7 @@
 //	Len                members held, repetitions included
 //	SizeBytes          memory
 //	EncodedBytes       size on the wire or on disk
-//	OnesCount          bits set; FillRatio is their share
+//	OnesCount          bits set
 //	Reset              forgets all members
 //	Merge, Intersect   change the receiver to the union, the intersection
 //	Union              returns a new value
@@ -50,9 +50,15 @@
 //	Estimate…          a guess with an interval
 //	Concurrent         may be used by several goroutines
 //
-// A mistake of the caller that it could have seen in its own arguments panics: a negative number of parts, a share
-// above 1. Parameters, which often come from people, and bytes, which come from strangers, give errors. Those with
-// several causes wrap a value for [errors.Is]; a constructor's error names the parameter. Truncate to more than there is changes nothing.
+// A mistake of the caller that it could have seen in its own arguments panics, such as a negative number of parts.
+// Parameters, which often come from people, and bytes, which come from strangers, give errors. Those with several causes
+// wrap a value for [errors.Is]; a constructor's error names the parameter. Truncate to more than there is changes
+// nothing.
+//
+// # Limits
+//
+// A collection has at most 2^26 keys. A summary has at most 64 blocks and 2^14 parts of at most 64 KiB. Its levels are
+// at most 48, and at most 32 below log2 of the keys. What is larger is [ErrLimit].
 //
 // The package knows no network, clock, file, goroutine or global randomness.
 package summary

@@ -19,7 +19,7 @@ func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.N, h.Chain = len(positions), Digest{}
+	h.N, h.Chain = len(positions), digest{}
 	h.Shape = h.Shape.normal(h.N)
 	if err := h.check(); err != nil {
 		return nil, err

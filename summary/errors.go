@@ -12,5 +12,4 @@ var (
 	ErrVersion   = errors.New("unknown version")          // written by a later version
 	ErrChain     = errors.New("not the parts signed for") // the hash chain does not match
 	ErrSeed      = errors.New("different seeds")          // summaries under different seeds cannot be compared
-	ErrSigner    = errors.New("signed by another than its origin")
 )

@@ -83,7 +83,7 @@ func ExampleEstimateOverlap() {
 func ExampleEncodeDelta() {
 	old, now := build(collection(0, 10_000), 1), build(collection(50, 10_000), 2)
 	held := old.Truncate(9) // what a neighbour holds
-	delta, err := summary.EncodeDelta(held, now, summary.MaxParts)
+	delta, err := summary.EncodeDelta(held, now, held.Parts())
 	if err != nil {
 		panic(err)
 	}
@@ -96,14 +96,34 @@ func ExampleEncodeDelta() {
 	// 232 bytes instead of 10168 bring 9 parts to epoch 1.2
 }
 
-func ExampleSizeForRate() {
-	s, err := summary.SizeForRate(100_000, 0.01)
+// The smallest summary of 100,000 keys with a false-positive rate of 1 %.
+func ExampleShapeForRate() {
+	shape, parts, err := summary.ShapeForRate(100_000, 0.01)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("a block to level %d, %.1f bits a key, rate %.4f\n", s.Shape.Levels[0], 8*float64(s.Bytes)/100_000, s.Rate)
+	plan, err := summary.NewPlan(100_000, shape)
+	if err != nil {
+		panic(err)
+	}
+	perKey := 8 * float64(plan.EncodedBytes(parts)) / 100_000
+	fmt.Printf("a block to level %d, %.1f bits a key, rate %.4f\n", shape.Levels[0], perKey, plan.FalsePositiveRate(parts))
 	// Output:
 	// a block to level 23, 8.2 bits a key, rate 0.0099
+}
+
+// The best summary of 100,000 keys in 64 KiB.
+func ExampleShapeForBytes() {
+	shape, parts, err := summary.ShapeForBytes(100_000, 64<<10)
+	if err != nil {
+		panic(err)
+	}
+	plan, err := summary.NewPlan(100_000, shape)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d parts of %d bytes, rate %.3f\n", parts, plan.EncodedBytes(parts), plan.FalsePositiveRate(parts))
+	// Output: 45 parts of 64742 bytes, rate 0.068
 }
 
 func ExampleUnion() {
@@ -113,9 +133,8 @@ func ExampleUnion() {
 		panic(err)
 	}
 	reduced := both.Fold(18)
-	sample := both.Truncate(1).Sample(0.1) // a tenth of hash space
 	key := collection(15_000, 1)[0]
-	fmt.Println(a.Contains(key), both.Contains(key), sample.Contains(key))
+	fmt.Println(a.Contains(key), both.Contains(key), reduced.Contains(key))
 	fmt.Printf("rate of one %.5f, of the union %.5f, folded to level 18 %.3f\n", a.FalsePositiveRate(), both.FalsePositiveRate(), reduced.FalsePositiveRate())
 	// Output:
 	// false true true

@@ -9,14 +9,6 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A chain value binds all parts after it: equal parts have equal chains, whatever the epoch.
-func ExampleDigest() {
-	a, b, c := build(collection(0, 10_000), 1), build(collection(0, 10_000), 2), build(collection(1, 10_000), 3)
-	chain := a.Header().Chain
-	fmt.Println(chain == b.Header().Chain, chain == c.Header().Chain)
-	// Output: true false
-}
-
 func ExampleEpoch() {
 	old, lost := summary.Epoch{Generation: 1, Sequence: 9}, summary.Epoch{Generation: 2} // began again
 	fmt.Println(old, lost, lost.After(old))
@@ -45,20 +37,22 @@ func ExampleHasher() {
 	// Output: 8616900ab890
 }
 
-// The origin signs the bytes of a header. Here a copy stands for the signature.
+// The origin signs the bytes of a header.
 func ExampleHeader() {
 	h := build(collection(0, 10_000), 1).Header()
 	payload, err := h.AppendBinary(nil)
 	if err != nil {
 		panic(err)
 	}
-	opened, err := summary.OpenHeader(payload, func(envelope []byte) ([]byte, string, error) { return envelope, "peer", nil })
-	fmt.Println(len(payload), "bytes,", opened.N, "keys of", opened.Origin, err)
-	_, err = summary.OpenHeader(payload, func(envelope []byte) ([]byte, string, error) { return envelope, "forger", nil })
-	fmt.Println(errors.Is(err, summary.ErrSigner))
+	const signer = "peer" // of the signature, which has been verified
+	opened, err := summary.ParseHeader(payload)
+	fmt.Println(len(payload), "bytes,", opened.N, "keys, signed by its origin:", opened.Origin == signer, err)
+	// Equal collections have equal chains, whatever the epoch.
+	same, other := build(collection(0, 10_000), 2).Header(), build(collection(1, 10_000), 3).Header()
+	fmt.Println(same.Chain == opened.Chain, other.Chain == opened.Chain)
 	// Output:
-	// 77 bytes, 10000 keys of peer <nil>
-	// true
+	// 77 bytes, 10000 keys, signed by its origin: true <nil>
+	// true false
 }
 
 // The nodes of block 0 at level 8 are the first eight bits of the keys' positions.
@@ -114,11 +108,11 @@ func ExampleRun() {
 	}
 	message := run.AppendBinary(nil)
 	got, err := summary.ParseRun(message)
-	fmt.Println(got.First, got.End(), got.EncodedBytes() == run.EncodedBytes(), err)
+	fmt.Println(got.First, len(got.Parts), got.EncodedBytes() == run.EncodedBytes(), err)
 	_, err = summary.ParseRun(message[1:])
 	fmt.Println(errors.Is(err, summary.ErrMalformed) || errors.Is(err, summary.ErrLimit))
 	// Output:
-	// 1 3 true <nil>
+	// 1 2 true <nil>
 	// true
 }
 
@@ -148,14 +142,4 @@ func ExampleShape() {
 	// 10000 1024 20 [25]
 	// true false
 	// true
-}
-
-// The best summary of 100,000 keys in 64 KiB.
-func ExampleSizing() {
-	s, err := summary.SizeForBytes(100_000, 64<<10)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Printf("%d parts of %d bytes, rate %.3f\n", s.Parts, s.Bytes, s.Rate)
-	// Output: 45 parts of 64742 bytes, rate 0.068
 }

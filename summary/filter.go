@@ -6,8 +6,8 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// Filter is what a prefix knows, free of its parts and chain. It can be reduced and united without the keys, but no
-// longer be verified or sent. Immutable.
+// Filter is what a prefix knows, free of its parts and chain. It can be folded and united without the keys, but no
+// longer be verified or sent. [Prefix.Truncate] cuts a prefix before. Immutable.
 type Filter struct {
 	seed   SeedTag
 	blocks []*trie.Block
@@ -42,27 +42,6 @@ func (f *Filter) Fold(level int) *Filter {
 	out := &Filter{seed: f.seed}
 	for _, b := range f.blocks {
 		out.blocks = append(out.blocks, b.Fold(level))
-	}
-	return out
-}
-
-// Truncate is f with its first blocks only; all of them if it has no more. It panics if blocks is negative. O(1).
-func (f *Filter) Truncate(blocks int) *Filter {
-	if blocks < 0 {
-		panic("summary: Truncate to fewer than no blocks")
-	}
-	return &Filter{seed: f.seed, blocks: f.blocks[:min(blocks, len(f.blocks))]}
-}
-
-// Sample is f where every block is known only in the first share of hash space, rounded down to whole cells; elsewhere
-// it contains everything. It shares memory with f. It panics unless the share is from 0 to 1. O(pieces).
-func (f *Filter) Sample(share float64) *Filter {
-	if !(share >= 0 && share <= 1) {
-		panic("summary: Sample of a share that is not from 0 to 1")
-	}
-	out := &Filter{seed: f.seed}
-	for _, b := range f.blocks {
-		out.blocks = append(out.blocks, b.First(int(share*float64(int(1)<<b.Start))))
 	}
 	return out
 }

@@ -43,7 +43,7 @@ func TestForecast(t *testing.T) {
 // worstShape has as many and as deep blocks as a header may ask for.
 func worstShape(n int) Shape {
 	s := Shape{Keys: n}
-	for range MaxBlocks {
+	for range maxBlocks {
 		s.Levels = append(s.Levels, uint8(min(maxLevel, ceilLog2(n)+maxDepth)))
 	}
 	return s

@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 			}
 			old, next := epochs(t, fps, fewer, s)
 			all := bytes.Join(old.parts, nil)
-			d, err := EncodeDelta(old, next, MaxParts)
+			d, err := EncodeDelta(old, next, maxParts)
 			if err != nil {
 				d = nil
 			}
@@ -140,7 +140,7 @@ func formatExamples(t *testing.T) string {
 	r, _ := p.Run(0, 2)
 	fmt.Fprintf(&b, "run of parts 0 and 1 %x\n```\n", r.AppendBinary(nil))
 	big, changed := epochs(t, congruential(300), congruential(300)[1:], Shape{})
-	d, err := EncodeDelta(big, changed, MaxParts)
+	d, err := EncodeDelta(big, changed, maxParts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,30 +1,29 @@
 package summary
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"time"
 )
 
-// Version is the version of all formats of this package, the first byte of a header.
-const Version = 1
+// version is the version of all formats of this package, the first byte of a header.
+const version = 1
 
-// Limits of a header.
-const (
-	MaxEnvelope = 1024 // bytes of a signed header
-	maxOrigin   = 128  // bytes of an origin's id
-)
+// maxOrigin is the most bytes of an origin's id.
+const maxOrigin = 128
 
-// Header is what the origin of a summary signs.
+// Header is what the origin of a summary signs: the bytes of AppendBinary. Who receives them verifies the signature, and
+// that the signer is the Origin that ParseHeader reads.
 type Header struct {
-	Seed     SeedTag       // what the fingerprints were made with
-	Origin   string        // the origin's peer id, raw bytes, 1 to 128
-	Epoch    Epoch         // orders the summaries of the origin
-	Lifetime time.Duration // whole seconds, below 2^32, counted from the first receipt
-	N        int           // number of distinct fingerprints
-	Shape    Shape         // nothing left to default
-	Chain    Digest        // h_0, which all parts hang on
+	Seed     SeedTag           // what the fingerprints were made with
+	Origin   string            // the origin's peer id, raw bytes, 1 to 128
+	Epoch    Epoch             // orders the summaries of the origin
+	Lifetime time.Duration     // whole seconds, below 2^32, counted from the first receipt
+	N        int               // number of distinct fingerprints
+	Shape    Shape             // nothing left to default
+	Chain    [sha256.Size]byte // h_0, the hash that binds all parts: equal for equal parts
 }
 
 // check says what is wrong with h.
@@ -38,12 +37,12 @@ func (h *Header) check() error {
 	return h.Shape.check(h.N)
 }
 
-// AppendBinary appends the canonical form of h, at most MaxEnvelope/2 bytes. O(bytes).
+// AppendBinary appends the canonical form of h, at most 512 bytes. O(bytes).
 func (h *Header) AppendBinary(b []byte) ([]byte, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	b = append(b, Version)
+	b = append(b, version)
 	b = append(b, h.Seed.Network[:]...)
 	b = binary.BigEndian.AppendUint32(b, h.Seed.Number)
 	b = append(b, byte(len(h.Origin)))
@@ -62,8 +61,8 @@ func (h *Header) AppendBinary(b []byte) ([]byte, error) {
 // ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
 // otherwise. It allocates only the origin and the levels. O(bytes).
 func ParseHeader(b []byte) (Header, error) {
-	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + len(Digest{})
-	if len(b) > 0 && b[0] != Version {
+	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + sha256.Size
+	if len(b) > 0 && b[0] != version {
 		return Header{}, fmt.Errorf("summary: header: version %d: %w", b[0], ErrVersion)
 	}
 	if len(b) < fixed {
@@ -78,7 +77,7 @@ func ParseHeader(b []byte) (Header, error) {
 	if len(b) != fixed+origin+levels {
 		return Header{}, fmt.Errorf("summary: header of %d bytes, not %d: %w", len(b), fixed+origin+levels, ErrMalformed)
 	}
-	if levels > MaxBlocks || origin > maxOrigin {
+	if levels > maxBlocks || origin > maxOrigin {
 		return Header{}, fmt.Errorf("summary: header: origin of %d bytes, %d blocks: %w", origin, levels, ErrLimit)
 	}
 	h := Header{
@@ -93,31 +92,10 @@ func ParseHeader(b []byte) (Header, error) {
 			SampleLevel: f[24],
 			Levels:      append([]uint8(nil), f[26:26+levels]...),
 		},
-		Chain: Digest(f[26+levels:]),
+		Chain: digest(f[26+levels:]),
 	}
 	if err := h.check(); err != nil {
 		return Header{}, err
-	}
-	return h, nil
-}
-
-// OpenHeader verifies and parses a signed header. The driver's verify opens an envelope: it returns the bytes that were
-// signed, and the raw peer id of who signed them. ErrLimit for more than MaxEnvelope bytes, ErrSigner when another than
-// the origin has signed, the error of verify, or one of ParseHeader's.
-func OpenHeader(envelope []byte, verify func(envelope []byte) (payload []byte, signer string, err error)) (Header, error) {
-	if len(envelope) > MaxEnvelope {
-		return Header{}, fmt.Errorf("summary: envelope of %d bytes, at most %d: %w", len(envelope), MaxEnvelope, ErrLimit)
-	}
-	payload, signer, err := verify(envelope)
-	if err != nil {
-		return Header{}, fmt.Errorf("summary: envelope: %w", err)
-	}
-	h, err := ParseHeader(payload)
-	if err != nil {
-		return Header{}, err
-	}
-	if h.Origin != signer {
-		return Header{}, fmt.Errorf("summary: header of %x: %w", h.Origin, ErrSigner)
 	}
 	return h, nil
 }

@@ -75,8 +75,8 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	if most := p.steps[0].bytes; p.steps[0].sample && most > maxSample {
 		return nil, fmt.Errorf("summary: %d keys make the sample %d bytes, at most %d: %w", n, most, maxSample, ErrMalformed)
 	}
-	if p.parts > MaxParts {
-		return nil, fmt.Errorf("summary: %d parts, at most %d: %w", p.parts, MaxParts, ErrLimit)
+	if p.parts > maxParts {
+		return nil, fmt.Errorf("summary: %d parts, at most %d: %w", p.parts, maxParts, ErrLimit)
 	}
 	return p, nil
 }

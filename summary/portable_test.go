@@ -30,7 +30,7 @@ func TestGoldenShapes(t *testing.T) {
 			}
 		}
 		old, next := epochs(t, fps, fewer, c.shape)
-		d, err := EncodeDelta(old, next, MaxParts)
+		d, err := EncodeDelta(old, next, maxParts)
 		if err != nil {
 			t.Fatal(err)
 		}

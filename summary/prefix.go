@@ -14,7 +14,7 @@ type Prefix struct {
 	plan   *Plan
 	held   int           // parts
 	parts  [][]byte      // nil: compact
-	chain  []Digest      // h_0 to h_held; of a compact prefix h_1 and h_held
+	chain  []digest      // h_0 to h_held; of a compact prefix h_1 and h_held
 	tries  []*trie.Block // of the blocks begun
 	front  trie.Set      // that of all cells of block 0, zero if there is none: here it is near for Holders
 	bytes  int
@@ -31,7 +31,7 @@ func NewPrefix(h *Header) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prefix{header: h, plan: plan, chain: []Digest{h.Chain}}
+	p := &Prefix{header: h, plan: plan, chain: []digest{h.Chain}}
 	p.measure()
 	return p, nil
 }
@@ -112,19 +112,19 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 // range of hash space that it extends. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan.
 // ErrChain: not the origin's parts. ErrMalformed: the origin signed for what no summary can be.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
-	if r.First < 0 || r.First > p.held || r.End() > p.plan.parts {
-		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.End()-1, p.held, p.plan.parts, ErrLimit)
+	if r.First < 0 || r.First > p.held || r.end() > p.plan.parts {
+		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.end()-1, p.held, p.plan.parts, ErrLimit)
 	}
 	for i, part := range r.Parts {
 		if most := p.plan.maxPartBytes(r.First + i); len(part) > most {
 			return nil, fmt.Errorf("summary: part %d of %d bytes, at most %d: %w", r.First+i, len(part), most, ErrLimit)
 		}
 	}
-	if r.End() == p.plan.parts && r.Next != (Digest{}) {
+	if r.end() == p.plan.parts && r.Next != (digest{}) {
 		return nil, fmt.Errorf("summary: more follows the last part: %w", ErrChain)
 	}
 	if p.compact() {
-		if r.End() <= p.held {
+		if r.end() <= p.held {
 			return p, nil
 		}
 		next := Run{First: p.held, Parts: r.Parts[p.held-r.First:], Next: r.Next}
@@ -141,7 +141,7 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.End() <= p.held {
+	if r.end() <= p.held {
 		return given, nil
 	}
 	held := p.held

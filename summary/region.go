@@ -21,7 +21,7 @@ func (p *Prefix) Known(block int) []Region {
 	t := p.tries[block]
 	var out []Region
 	for _, r := range regionsOf(t) {
-		// A block starts at no more than log2 of MaxKeys, so that cells are whole units.
+		// A block starts at no more than log2 of maxKeys, so that cells are whole units.
 		out = append(out, Region{uint64(r.Begin) << (32 - t.Start), uint64(r.End) << (32 - t.Start), r.Level})
 	}
 	return out

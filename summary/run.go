@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -11,11 +12,12 @@ import (
 type Run struct {
 	First int      // number of the first part
 	Parts [][]byte // the parts First to First+len(Parts)-1
-	Next  Digest   // h_End; zero after the last part of the stream
+	// Next is the hash that binds the parts after these; zero after the last part of the stream.
+	Next [sha256.Size]byte
 }
 
-// End is the number of the first part after r. O(1).
-func (r Run) End() int { return r.First + len(r.Parts) }
+// end is the number of the first part after r.
+func (r Run) end() int { return r.First + len(r.Parts) }
 
 // EncodedBytes is the size of the parts of r. O(parts).
 func (r Run) EncodedBytes() int {
@@ -40,13 +42,13 @@ func (r Run) AppendBinary(b []byte) []byte {
 }
 
 // ParseRun is the inverse of AppendBinary. The parts are slices of b. It refuses what AppendBinary would not have
-// written, runs beyond MaxParts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does. O(parts).
+// written, runs beyond 2^14 parts and parts of more than 64 KiB. It does not verify: [Prefix.Extend] does. O(parts).
 func ParseRun(b []byte) (Run, error) {
-	first, rest, err := decodeSize(b, MaxParts)
+	first, rest, err := decodeSize(b, maxParts)
 	if err != nil {
 		return Run{}, fmt.Errorf("summary: first part of run: %w", err)
 	}
-	count, rest, err := decodeSize(rest, MaxParts-first)
+	count, rest, err := decodeSize(rest, maxParts-first)
 	if err != nil {
 		return Run{}, fmt.Errorf("summary: parts of run: %w", err)
 	}
@@ -67,6 +69,6 @@ func ParseRun(b []byte) (Run, error) {
 	if len(rest) != len(r.Next) {
 		return Run{}, fmt.Errorf("summary: %d bytes after the parts, not %d: %w", len(rest), len(r.Next), ErrMalformed)
 	}
-	r.Next = Digest(rest)
+	r.Next = digest(rest)
 	return r, nil
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Limits of every summary.
+// Limits of every summary. The package documentation names them.
 const (
-	MaxKeys        = 1 << 26 // keys of a collection
+	maxKeys        = 1 << 26 // keys of a collection
 	maxLevel       = FingerprintBits
-	MaxBlocks      = 64
+	maxBlocks      = 64
 	maxSampleBytes = 60 << 10 // target size of a sample
 	maxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
 	maxSampleDepth = 8        // levels of the sample below log2 of the keys
-	MaxParts       = 1 << 14  // parts of a stream
+	maxParts       = 1 << 14  // parts of a stream
 	maxPartBytes   = 64 << 10 // bytes of a part
 )
 
@@ -46,7 +46,7 @@ const (
 // matches.
 //
 // One block is best from about three bits a key on. A bit a key spent on deepening it halves the rate; a further block
-// takes 1.39 bits for that. [SizeForBytes] and [SizeForRate] find shapes for other budgets. O(1).
+// takes 1.39 bits for that. [ShapeForBytes] and [ShapeForRate] find shapes for other budgets. O(1).
 func DefaultShape(n int) Shape {
 	log := ceilLog2(n)
 	return Shape{
@@ -64,8 +64,8 @@ func (s Shape) Fits(n int) bool {
 	return have <= 2*planned && 2*have >= planned
 }
 
-// Equal reports whether two shapes give the same plan of parts. O(blocks).
-func (s Shape) Equal(o Shape) bool {
+// equal reports whether two shapes give the same plan of parts.
+func (s Shape) equal(o Shape) bool {
 	return s.Keys == o.Keys && s.SampleBytes == o.SampleBytes && s.SampleLevel == o.SampleLevel && slices.Equal(s.Levels, o.Levels)
 }
 
@@ -84,12 +84,12 @@ func (s Shape) normal(n int) Shape {
 // check says what is wrong with s for n keys.
 func (s Shape) check(n int) error {
 	switch {
-	case n < 0 || n > MaxKeys || s.Keys < 1 || s.Keys > MaxKeys:
-		return fmt.Errorf("summary: %d keys, shape for %d, at most %d: %w", n, s.Keys, MaxKeys, ErrLimit)
+	case n < 0 || n > maxKeys || s.Keys < 1 || s.Keys > maxKeys:
+		return fmt.Errorf("summary: %d keys, shape for %d, at most %d: %w", n, s.Keys, maxKeys, ErrLimit)
 	case n > s.Keys+s.Keys/2+64 || s.Keys > 2*n+1024:
 		return fmt.Errorf("summary: bad shape: %d keys in a shape for %d: %w", n, s.Keys, ErrMalformed)
-	case len(s.Levels) == 0 || len(s.Levels) > MaxBlocks:
-		return fmt.Errorf("summary: bad shape: %d blocks, not 1 to %d: %w", len(s.Levels), MaxBlocks, ErrMalformed)
+	case len(s.Levels) == 0 || len(s.Levels) > maxBlocks:
+		return fmt.Errorf("summary: bad shape: %d blocks, not 1 to %d: %w", len(s.Levels), maxBlocks, ErrMalformed)
 	case s.SampleBytes < 0 || s.SampleBytes > maxSampleBytes || (s.SampleBytes == 0) != (s.SampleLevel == 0):
 		return fmt.Errorf("summary: bad shape: sample of %d bytes at level %d: %w", s.SampleBytes, s.SampleLevel, ErrMalformed)
 	case s.SampleBytes > 0 && (s.Levels[0] < floorLog2(s.Keys) || s.SampleLevel < floorLog2(s.Keys) || int(s.SampleLevel) > ceilLog2(s.Keys)+maxSampleDepth):

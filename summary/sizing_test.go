@@ -10,18 +10,18 @@ func TestSizing(t *testing.T) {
 	for _, n := range []int{3000, 100_000} {
 		for _, bits := range []int{1, 2, 4, 8, 12, 16, 24} {
 			bytes := n * bits / 8
-			best, err := SizeForBytes(n, bytes)
+			best, err := sizeForBytes(n, bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if best.Bytes > bytes {
-				t.Errorf("%d bytes in a budget of %d", best.Bytes, bytes)
+			if best.bytes > bytes {
+				t.Errorf("%d bytes in a budget of %d", best.bytes, bytes)
 			}
-			rival, s := bestOfMany(t, n, bytes, best.Shape.SampleBytes)
-			if rival < best.Rate*0.98 {
-				t.Errorf("%d keys, %d bytes: shape %v has rate %.4g, the best %.4g", n, bytes, s.Levels, rival, best.Rate)
+			rival, s := bestOfMany(t, n, bytes, best.shape.SampleBytes)
+			if rival < best.rate*0.98 {
+				t.Errorf("%d keys, %d bytes: shape %v has rate %.4g, the best %.4g", n, bytes, s.Levels, rival, best.rate)
 			}
-			t.Logf("%d keys, %d bits a key: level %d, %d parts, rate %.4g, %.3f of a plain filter's", n, bits, best.Shape.Levels[0], best.Parts, best.Rate, best.Rate/math.Pow(0.6185, float64(bits)))
+			t.Logf("%d keys, %d bits a key: level %d, %d parts, rate %.4g, %.3f of a plain filter's", n, bits, best.shape.Levels[0], best.parts, best.rate, best.rate/math.Pow(0.6185, float64(bits)))
 		}
 	}
 }
@@ -56,11 +56,11 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 // and with that of an ideal plain Bloom filter of the same bytes.
 func TestCutsOfDeep(t *testing.T) {
 	const n, header, queries = 100_000, 240, 1_000_000
-	want, err := SizeForRate(n, 1e-6)
+	want, err := sizeForRate(n, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := mustBuild(t, someKeys(1, n), want.Shape)
+	full := mustBuild(t, someKeys(1, n), want.shape)
 	if full.FalsePositiveRate() > 1e-6 || full.FalsePositiveRate() < 2.5e-7 {
 		t.Errorf("rate %v for 1e-6", full.FalsePositiveRate())
 	}
@@ -117,7 +117,7 @@ func TestNoFalseNegatives(t *testing.T) {
 // TestDefaultRate: the default shape's rate lets 121 peers, each known in full, match a key that nobody holds less than
 // 0.1 times.
 func TestDefaultRate(t *testing.T) {
-	for n := 1; n < MaxKeys; n += n/7 + 1 {
+	for n := 1; n < maxKeys; n += n/7 + 1 {
 		p, err := NewPlan(n, Shape{})
 		if err != nil {
 			t.Fatal(err)

@@ -157,7 +157,7 @@ func checkTruncate(t *testing.T, full, want *Prefix, rng *rand.Rand) {
 
 // TestOccupied compares the fixed-point numbers with a plain simulation's and the formula's.
 func TestOccupied(t *testing.T) {
-	for _, n := range []int{0, 1, 10, 1000, 100_000, MaxKeys} {
+	for _, n := range []int{0, 1, 10, 1000, 100_000, maxKeys} {
 		for level := 1; level <= maxLevel; level++ {
 			want := -math.Expm1(-float64(n)/math.Ldexp(1, level)) * math.Ldexp(1, level)
 			if got := float64(occupied(n, level)); got > want+1 || got < want-1-want*1e-9 {

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
-
-	"github.com/venn-p2p/venn/summary"
 )
 
 const summaryHelp = `A summary is a small signed file that stands for a collection of keys. It says of any key whether the collection may
@@ -102,7 +100,7 @@ func cutCommand() *cli.Command {
 			"never more than that.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "bytes", Usage: "as many parts as fit in `BYTES`, header included", HideDefault: true, Validator: within(1, math.MaxInt)},
-			&cli.IntFlag{Name: "parts", Usage: "the first `PARTS`", HideDefault: true, Validator: within(1, summary.MaxParts)},
+			&cli.IntFlag{Name: "parts", Usage: "the first `PARTS`", HideDefault: true, Validator: within(1, math.MaxInt)},
 			outFlag(),
 		},
 		Action: runCut,

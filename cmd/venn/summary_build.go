@@ -181,15 +181,15 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 // hand, which differs a little from the predicted one.
 func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSummary, error) {
 	for target := rate; ; target *= 0.8 {
-		s, err := summary.SizeForRate(len(fps), target)
+		shape, parts, err := summary.ShapeForRate(len(fps), target)
 		if err != nil {
 			return nil, err
 		}
-		f, err := b.build(fps, s.Shape)
+		f, err := b.build(fps, shape)
 		if err != nil {
 			return nil, err
 		}
-		for parts := s.Parts; parts <= f.prefix.Parts(); parts++ {
+		for ; parts <= f.prefix.Parts(); parts++ {
 			if cut := f.cut(parts); cut.prefix.FalsePositiveRate() <= rate {
 				return cut, nil
 			}
@@ -199,11 +199,11 @@ func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSumma
 
 // forBudget is the summary of least false-positive rate in a file of at most that size in bytes.
 func (b *builder) forBudget(fps []summary.Fingerprint, bytes int) (*openedSummary, error) {
-	best, err := b.sizeFor(len(fps), bytes)
+	shape, _, err := b.shapeFor(len(fps), bytes)
 	if err != nil {
 		return nil, err
 	}
-	return b.within(fps, best.Shape, bytes)
+	return b.within(fps, shape, bytes)
 }
 
 // within is what fits of the summary in a shape in a file of at most that size in bytes.
@@ -219,20 +219,21 @@ func (b *builder) within(fps []summary.Fingerprint, s summary.Shape, bytes int) 
 	return f.cut(parts), nil
 }
 
-// sizeFor is the best shape for a file of at most that size in bytes, the header and what frames the parts included.
-func (b *builder) sizeFor(n, bytes int) (summary.Sizing, error) {
+// shapeFor is the best shape for a file of at most that size in bytes, and how many parts fit. The size has the header
+// and what frames the parts.
+func (b *builder) shapeFor(n, bytes int) (s summary.Shape, parts int, err error) {
 	head, err := b.headBytes(n)
 	if err != nil {
-		return summary.Sizing{}, err
+		return s, 0, err
 	}
-	s, err := summary.SizeForBytes(n, bytes-head)
+	s, parts, err = summary.ShapeForBytes(n, bytes-head)
 	if err != nil {
-		return s, fmt.Errorf("%d bytes are too few for %d keys: the header takes %d, and parts need some more: %w", bytes, n, head, err)
+		return s, 0, fmt.Errorf("%d bytes are too few for %d keys: the header takes %d, and parts need some more: %w", bytes, n, head, err)
 	}
-	if framed, err := summary.SizeForBytes(n, bytes-head-3*s.Parts-len(s.Shape.Levels)); err == nil { // up to 3 bytes for the size of each part
-		return framed, nil
+	if framed, fewer, err := summary.ShapeForBytes(n, bytes-head-3*parts-len(s.Levels)); err == nil { // up to 3 bytes for the size of each part
+		return framed, fewer, nil
 	}
-	return s, nil
+	return s, parts, nil
 }
 
 // headBytes is the size of a file with a header for n keys and no part.
@@ -285,6 +286,9 @@ func shapeOf(n int, levels []uint8) summary.Shape {
 	return s
 }
 
+// mostLevels is how many blocks a summary has at most.
+const mostLevels = 64
+
 // parseLevels reads L0,L1,…; auto is none.
 func parseLevels(text string) ([]uint8, error) {
 	if text == "auto" {
@@ -298,8 +302,8 @@ func parseLevels(text string) ([]uint8, error) {
 		}
 		levels = append(levels, uint8(level))
 	}
-	if len(levels) > summary.MaxBlocks {
-		return nil, fmt.Errorf("%d levels, want at most %d", len(levels), summary.MaxBlocks)
+	if len(levels) > mostLevels {
+		return nil, fmt.Errorf("%d levels, want at most %d", len(levels), mostLevels)
 	}
 	return levels, nil
 }

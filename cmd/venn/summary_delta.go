@@ -43,7 +43,7 @@ func runDelta(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	parts, full := min(old.prefix.Parts(), next.prefix.Parts()), false
-	changes, err := summary.EncodeDelta(old.prefix, next.prefix, summary.MaxParts)
+	changes, err := summary.EncodeDelta(old.prefix, next.prefix, parts)
 	b := files.Delta{Envelope: next.file.Envelope, Changes: changes}.AppendBinary(nil)
 	if errors.Is(err, summary.ErrNoDelta) {
 		b, err = next.file.AppendBinary(nil), nil
@@ -133,7 +133,7 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	if err != nil {
 		return fail(err)
 	}
-	h, err := summary.OpenHeader(d.Envelope, signed.VerifyHeader)
+	h, err := signed.OpenHeader(d.Envelope)
 	if err != nil {
 		return fail(err)
 	}

@@ -77,7 +77,7 @@ func parseSummary(b []byte) (*openedSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := summary.OpenHeader(f.Envelope, signed.VerifyHeader)
+	h, err := signed.OpenHeader(f.Envelope)
 	if err != nil {
 		return nil, err
 	}

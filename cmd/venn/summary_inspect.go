@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/testnet/papers"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
@@ -95,7 +96,7 @@ func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	if parseErr != nil {
 		return nil, nil, err
 	}
-	if _, signature = summary.OpenHeader(file.Envelope, signed.VerifyHeader); signature == nil {
+	if _, signature = signed.OpenHeader(file.Envelope); signature == nil {
 		return nil, nil, err // signed, so the parts are at fault
 	}
 	e, envelopeErr := record.UnmarshalEnvelope(file.Envelope)
@@ -117,7 +118,7 @@ func inspect(f *openedSummary, bytes int) (*inspected, error) {
 		N:     h.N,
 		Shape: *newInspectedShape(h.Shape),
 		Bytes: bytes, BitsPerKey: perKey(bytes, h.N), Rate: f.prefix.FalsePositiveRate(),
-		EntropyRatio: maybe(8 * float64(f.prefix.EncodedBytes()) / f.prefix.Entropy()),
+		EntropyRatio: maybe(8 * float64(f.prefix.EncodedBytes()) / papers.StreamEntropy(f.prefix)),
 		Parts:        []inspectedPart{},
 	}
 	sizes, offsets := f.file.Sizes(), f.file.Offsets()

@@ -32,7 +32,7 @@ func sizesCommand() *cli.Command {
 		Usage:       "show what false-positive rate a budget of bytes buys",
 		Description: sizesHelp,
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "keys", Usage: "for a collection of `N` keys", Required: true, Validator: within(1, summary.MaxKeys)},
+			&cli.IntFlag{Name: "keys", Usage: "for a collection of `N` keys", Required: true, Validator: within(1, 1<<26)},
 			&cli.StringFlag{Name: "plot", Usage: "draw rates over budgets into `FILE`, an SVG"},
 		},
 		Action: runSizes,
@@ -123,14 +123,20 @@ func (b *builder) size(n, budget, head int) (size, error) {
 	if blocks := uint64(8*budget) / half; blocks > 0 {
 		s.Partitioned = maybe(bloom.Params{Blocks: int(blocks), BlockBits: half, Hashes: 1}.FalsePositiveRate(n))
 	}
-	best, err := b.sizeFor(n, budget)
+	shape, parts, err := b.shapeFor(n, budget)
 	if errors.Is(err, summary.ErrLimit) {
 		return s, nil
+	} else if err != nil {
+		return s, err
 	}
-	s.Shape = newInspectedShape(best.Shape)
-	s.Parts, s.Bytes, s.Rate = best.Parts, min(budget, head+best.Bytes+2*best.Parts), maybe(best.Rate)
+	plan, err := summary.NewPlan(n, shape)
+	if err != nil {
+		return s, err
+	}
+	s.Shape = newInspectedShape(shape)
+	s.Parts, s.Bytes, s.Rate = parts, min(budget, head+plan.EncodedBytes(parts)+2*parts), maybe(plan.FalsePositiveRate(parts))
 	s.BitsPerKey = perKey(s.Bytes, n)
-	return s, err
+	return s, nil
 }
 
 func printSizes(w io.Writer, rows []size) error {

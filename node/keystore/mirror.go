@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
@@ -33,18 +34,7 @@ func (m *Mirror) Add(f summary.Fingerprint) error {
 	if m.table == nil {
 		m.table = newTable()
 	}
-	if m.table.Distinct() >= m.table.Target() {
-		if err := m.table.Grow(); err != nil {
-			return err
-		}
-	}
-	err := m.table.Add(uint64(f))
-	if errors.Is(err, counting.ErrBucketOverflow) { // before it was full: twice the buckets have room
-		if err = m.table.Grow(); err == nil {
-			err = m.table.Add(uint64(f))
-		}
-	}
-	return err
+	return m.table.Add(uint64(f))
 }
 
 // newTable is an empty table. Where it places fingerprints is secret, so that nobody can make keys that overflow it.
@@ -104,7 +94,7 @@ func (m *Mirror) snapshot() []summary.Fingerprint {
 	if m.table == nil {
 		return nil
 	}
-	all := make([]summary.Fingerprint, 0, m.table.Distinct())
+	all := make([]summary.Fingerprint, 0, m.table.Len())
 	for f := range m.table.All {
 		all = append(all, summary.Fingerprint(f))
 	}
@@ -121,15 +111,16 @@ func (m *Mirror) MarshalBinary() ([]byte, error) {
 	return m.table.MarshalBinary()
 }
 
-// UnmarshalBinary replaces the mirror by the one encoded in b. An error matches counting.ErrMalformed, or tells of a
-// filter of other fingerprints; the mirror is then as it was.
+// UnmarshalBinary replaces the mirror by the one encoded in b. It is an error if b encodes none, or one of other
+// fingerprints; the mirror is then as it was.
 func (m *Mirror) UnmarshalBinary(b []byte) error {
 	t := new(counting.DLeft)
 	if err := t.UnmarshalBinary(b); err != nil {
 		return fmt.Errorf("%w: %w", errMirror, err)
 	}
-	if t.FingerprintBits() != summary.FingerprintBits {
-		return fmt.Errorf("%w: of %d bits: %w", errMirror, t.FingerprintBits(), counting.ErrMalformed)
+	p := t.Params()
+	if q := bits.Len(uint(p.Buckets)) - 1 + p.RemainderBits; q != summary.FingerprintBits {
+		return fmt.Errorf("%w: of %d bits", errMirror, q)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

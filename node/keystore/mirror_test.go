@@ -98,7 +98,7 @@ func TestMirrorRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range [][]byte{nil, []byte("vdl2"), narrow} {
-		if err := m.UnmarshalBinary(b); !errors.Is(err, counting.ErrMalformed) {
+		if err := m.UnmarshalBinary(b); !errors.Is(err, errMirror) {
 			t.Errorf("%d bytes: %v", len(b), err)
 		}
 	}

@@ -78,9 +78,7 @@ func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, e
 
 // Header opens a signed header.
 func (c *Cache) Header(envelope []byte) (summary.Header, error) {
-	return cached(c, summary.MaxEnvelope, envelope, func(b []byte) (summary.Header, error) {
-		return summary.OpenHeader(b, VerifyHeader)
-	})
+	return cached(c, wire.MaxEnvelope, envelope, OpenHeader)
 }
 
 // Record opens a signed PeerRecord.

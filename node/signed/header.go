@@ -10,9 +10,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
 )
 
-// ErrSignature says that an envelope is not what its signer signed.
+// ErrSignature says that an envelope is not what its signer signed, or that another signed it than the peer it names.
 var ErrSignature = errors.New("signed: not what its signer signed")
 
 // headerRecord is the header of a summary as what a libp2p envelope signs.
@@ -38,9 +41,29 @@ func HeaderSigner(key crypto.PrivKey) func(payload []byte) (envelope []byte, err
 	}
 }
 
-// VerifyHeader opens what [HeaderSigner] signed: the payload, and the raw peer id of the signer.
-// An error matches ErrSignature.
-func VerifyHeader(envelope []byte) (payload []byte, signer string, err error) {
+// OpenHeader verifies and parses a header that its origin signed. An error matches ErrSignature, or summary.ErrLimit for
+// more than [wire.MaxEnvelope] bytes, or is one of summary.ParseHeader's.
+func OpenHeader(envelope []byte) (summary.Header, error) {
+	if len(envelope) > wire.MaxEnvelope {
+		return summary.Header{}, fmt.Errorf("signed: header of %d bytes, at most %d: %w", len(envelope), wire.MaxEnvelope, summary.ErrLimit)
+	}
+	payload, signer, err := verifyHeader(envelope)
+	if err != nil {
+		return summary.Header{}, err
+	}
+	h, err := summary.ParseHeader(payload)
+	if err != nil {
+		return summary.Header{}, err
+	}
+	if h.Origin != signer {
+		return summary.Header{}, fmt.Errorf("%w: header of %x by %x", ErrSignature, h.Origin, signer)
+	}
+	return h, nil
+}
+
+// verifyHeader opens what [HeaderSigner] signed: the payload, and the raw peer id of the signer. An error matches
+// ErrSignature.
+func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	var r headerRecord
 	e, err := record.ConsumeTypedEnvelope(envelope, &r)
 	if err != nil {

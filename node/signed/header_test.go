@@ -2,11 +2,66 @@ package signed
 
 import (
 	"bytes"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/summary"
 )
+
+// TestOpenHeader: a header counts when its origin has signed it, and nobody else.
+func TestOpenHeader(t *testing.T) {
+	keys, ids := make([]crypto.PrivKey, 2), make([]string, 2)
+	for i := range keys {
+		key, public, err := crypto.GenerateEd25519Key(bytes.NewReader(bytes.Repeat([]byte{byte(i)}, 64)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := peer.IDFromPublicKey(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[i], ids[i] = key, string(id)
+	}
+	p, err := summary.Build([]summary.Fingerprint{1, 2, 3}, summary.Header{Origin: ids[0], Lifetime: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := p.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal := func(signer int, payload []byte) []byte {
+		envelope, err := HeaderSigner(keys[signer])(payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return envelope
+	}
+	forged := seal(0, payload)
+	forged[len(forged)-1] ^= 1
+	for _, c := range []struct {
+		name     string
+		envelope []byte
+		want     error
+	}{
+		{"as it should be", seal(0, payload), nil},
+		{"signed by another", seal(1, payload), ErrSignature},
+		{"signed by nobody", forged, ErrSignature},
+		{"too long", make([]byte, wire.MaxEnvelope+1), summary.ErrLimit},
+		{"something behind it", seal(0, append(bytes.Clone(payload), 0)), summary.ErrMalformed},
+		{"of another version", seal(0, append([]byte{payload[0] + 1}, payload[1:]...)), summary.ErrVersion},
+	} {
+		h, err := OpenHeader(c.envelope)
+		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || err == nil && h.Chain != p.Header().Chain {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
 
 // TestSignedHeader gives every byte of an envelope every other value, and cuts and lengthens it: nothing else verifies.
 func TestSignedHeader(t *testing.T) {
@@ -22,21 +77,21 @@ func TestSignedHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload, signer, err := VerifyHeader(envelope)
+	payload, signer, err := verifyHeader(envelope)
 	if err != nil || string(payload) != "header" || signer != string(id) {
 		t.Fatalf("payload %q, signer %x, %v", payload, signer, err)
 	}
 	for i := range envelope {
 		for x := 1; x < 256; x++ {
 			envelope[i] ^= byte(x)
-			if payload, _, err := VerifyHeader(envelope); err == nil {
+			if payload, _, err := verifyHeader(envelope); err == nil {
 				t.Errorf("byte %d changed by %#x: accepted, payload %q", i, x, payload)
 			}
 			envelope[i] ^= byte(x)
 		}
 	}
 	for _, other := range [][]byte{nil, envelope[:len(envelope)-1], append(bytes.Clone(envelope), 0), append(bytes.Clone(envelope), 0x48, 1)} {
-		if _, _, err := VerifyHeader(other); err == nil {
+		if _, _, err := verifyHeader(other); err == nil {
 			t.Errorf("%d bytes of %d accepted", len(other), len(envelope))
 		}
 	}

@@ -91,7 +91,7 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 		case 1:
 			p.Refused = d.bool()
 		case 2:
-			p.Envelope = d.bytes(1, summary.MaxEnvelope)
+			p.Envelope = d.bytes(1, MaxEnvelope)
 		case 3:
 			p.Record = d.bytes(1, MaxRecord)
 		case 4:

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	MaxPeer   = 64   // bytes of a peer id
-	MaxRecord = 2048 // bytes of a signed PeerRecord
+	MaxPeer     = 64   // bytes of a peer id
+	MaxEnvelope = 1024 // bytes of a signed header
+	MaxRecord   = 2048 // bytes of a signed PeerRecord
 )
 
 // maxRecordField bounds an encoded Record with its tag and length.

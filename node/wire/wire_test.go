@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"flag"
@@ -97,10 +98,10 @@ var kinds = []kind{
 	{"parts-request-delta", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, End: 30, Bases: 5}, parser(ParsePartsRequest), encoder(AppendPartsRequest)},
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
-		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: summary.Digest{31: 11}},
+		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: [sha256.Size]byte{31: 11}},
 	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{"parts-more", MaxParts, Parts{
-		Run: summary.Run{First: 2, Parts: [][]byte{{7, 8, 9}}, Next: summary.Digest{31: 11}}, More: true,
+		Run: summary.Run{First: 2, Parts: [][]byte{{7, 8, 9}}, Next: [sha256.Size]byte{31: 11}}, More: true,
 	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{"parts-refused", MaxParts, Parts{Refused: true}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) }), encoder(AppendParts)},
 	{

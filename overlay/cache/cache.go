@@ -3,6 +3,7 @@ package cache
 
 import (
 	"container/list"
+	"crypto/sha256"
 	"maps"
 	"slices"
 	"sync"
@@ -28,7 +29,7 @@ type Cache struct {
 
 // cacheKey names a prefix: the chain binds all its parts, the group the header.
 type cacheKey struct {
-	chain summary.Digest
+	chain [sha256.Size]byte
 	group group.ID
 	parts int
 }
@@ -48,7 +49,7 @@ func (c *Cache) NewPrefix(h *summary.Header) (*summary.Prefix, error) {
 		return summary.NewPrefix(h)
 	}
 	key := cacheKey{h.Chain, group.Of(h), 0}
-	if p := c.get(key); p != nil && equal(p.Header(), h) {
+	if p := c.get(key); p != nil && heads(h, p) {
 		return p, nil
 	}
 	p, err := summary.NewPrefix(h)
@@ -64,7 +65,7 @@ func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error
 	if c == nil {
 		return p.Extend(r)
 	}
-	key := cacheKey{p.Header().Chain, group.Of(p.Header()), r.End()}
+	key := cacheKey{p.Header().Chain, group.Of(p.Header()), r.First + len(r.Parts)}
 	if q := c.get(key); q != nil && extends(q, p, r) {
 		return q, nil
 	}
@@ -78,17 +79,21 @@ func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error
 
 // extends reports whether q is what p.Extend(r) must give: the same header, and byte for byte the parts of r.
 func extends(q, p *summary.Prefix, r summary.Run) bool {
-	if r.First < 0 || r.First > p.Parts() || r.End() <= p.Parts() || !equal(q.Header(), p.Header()) {
+	if r.First < 0 || r.First > p.Parts() || r.First+len(r.Parts) <= p.Parts() || !heads(p.Header(), q) {
 		return false
 	}
 	have, err := q.Run(r.First, q.Parts())
 	return err == nil && r.Next == have.Next && slices.EqualFunc(r.Parts, have.Parts, slices.Equal)
 }
 
-// equal reports whether two headers have the same bytes.
-func equal(h, o *summary.Header) bool {
-	return h == o || h.Seed == o.Seed && h.Origin == o.Origin && h.Epoch == o.Epoch && h.Lifetime == o.Lifetime &&
-		h.N == o.N && h.Shape.Equal(o.Shape) && h.Chain == o.Chain
+// heads reports whether a header has the same bytes as that of p.
+func heads(h *summary.Header, p *summary.Prefix) bool {
+	o := p.Header()
+	if h == o || h.Epoch != o.Epoch || h.Lifetime != o.Lifetime {
+		return h == o
+	}
+	_, err := p.Under(h)
+	return err == nil
 }
 
 func (c *Cache) get(key cacheKey) *summary.Prefix {

@@ -18,7 +18,7 @@ type deltaCache struct {
 
 // deltaKey names a delta: the chains bind what both prefixes say, the groups their headers.
 type deltaKey struct {
-	oldChain, newChain summary.Digest
+	oldChain, newChain [sha256.Size]byte
 	oldGroup, newGroup group.ID
 	parts              int
 }
@@ -26,7 +26,7 @@ type deltaKey struct {
 // appliedKey names what was applied to what, and to which end.
 type appliedKey struct {
 	deltaKey
-	delta summary.Digest
+	delta [sha256.Size]byte
 }
 
 const (
@@ -89,14 +89,14 @@ func (c *Cache) ApplyDelta(old *summary.Prefix, h *summary.Header, delta []byte)
 	c.mu.Lock()
 	known := c.deltas.applied[key]
 	c.mu.Unlock()
-	if known && q != nil && equal(q.Header(), h) && parts <= old.Parts() {
+	if known && q != nil && heads(h, q) && parts <= old.Parts() {
 		return q, nil
 	}
 	p, err := summary.ApplyDelta(old, h, delta)
 	if err != nil {
 		return nil, err
 	}
-	if q != nil && equal(q.Header(), h) {
+	if q != nil && heads(h, q) {
 		p = q // the chain is the same, so the parts are
 	} else {
 		c.put(cacheKey{h.Chain, group.Of(h), parts}, p)

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"crypto/sha256"
+
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -32,9 +34,9 @@ func Decode(p *summary.Prefix) Sample {
 }
 
 // Chain names what s is the sample of: prefixes of the same chain have the same sample.
-func (s Sample) Chain() summary.Digest {
+func (s Sample) Chain() [sha256.Size]byte {
 	if s.prefix == nil {
-		return summary.Digest{}
+		return [sha256.Size]byte{}
 	}
 	return s.prefix.Header().Chain
 }

@@ -24,7 +24,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 	if in.Delta != nil && len(in.Record) == 0 {
 		in.Record = e.signed
 	}
-	onTheWay := Result{End: in.Run.End()}
+	onTheWay := Result{End: in.Run.First + len(in.Run.Parts)}
 	base := e.At(in.Group.Epoch())
 	switch {
 	case base != nil && len(in.Envelope) > 0 && string(in.Envelope) != string(e.Envelope(base)):
@@ -55,7 +55,7 @@ func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in event.PartsReceived) Result {
 	p, r := d.lengthen(e, base, in)
 	if p == nil {
-		r.End = in.Run.End()
+		r.End = in.Run.First + len(in.Run.Parts)
 		return r
 	}
 	r.End = p.Parts()
@@ -146,7 +146,8 @@ func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 		return event.FaultHeader
 	case h.Origin != held.Origin || h.Epoch != held.Epoch:
 		return event.FaultGroup
-	case h.Seed != held.Seed || h.N != held.N || !h.Shape.Equal(held.Shape) || h.Chain != held.Chain:
+	}
+	if _, err := p.Under(&h); err != nil {
 		return event.FaultTwin
 	}
 	return ""

@@ -71,12 +71,15 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	return false
 }
 
+// headerBytes is what a signed header takes at most, unless it has many blocks.
+const headerBytes = 512
+
 // sizeDelta fixes the end, the bytes and the value of an offer of a delta.
 func (x *Exchange) sizeDelta(of *offer, want int) {
 	of.end, of.bases = want, of.e.BasesOf(of.epoch, want)
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
-		of.bytes = rpcOverhead + summary.MaxEnvelope/2 + of.e.Held().EncodedBytes()/16
+		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
 	}
 	of.value = deltaValue * of.e.Weight() / float64(of.bytes)
 }

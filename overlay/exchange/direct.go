@@ -69,7 +69,7 @@ func (x *Exchange) answer(in event.PartsRequested, e *origin) bool {
 		return false
 	}
 	if e.Index() == 0 {
-		x.copies.taken(x.now, run.End())
+		x.copies.taken(x.now, run.First+len(run.Parts))
 	}
 	x.out.Emit(event.AnswerParts{To: in.From, Request: in.Request, Envelope: env, Record: rec, Run: run})
 	x.charge(l, RunBytes(run, env, rec))

@@ -63,11 +63,11 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		return false
 	}
 	if i == 0 {
-		x.copies.taken(x.now, run.End())
+		x.copies.taken(x.now, run.First+len(run.Parts))
 	}
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Envelope: env, Record: rec, Run: run})
 	x.charge(l, RunBytes(run, env, rec))
-	w.from, w.at = uint16(run.End()), x.now
+	w.from, w.at = uint16(run.First+len(run.Parts)), x.now
 	l.trade(i).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
 		delete(l.wants, i)

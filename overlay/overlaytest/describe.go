@@ -96,7 +96,7 @@ func (s *Script) sending(g group.ID, r summary.Run, delta []byte) string {
 	if delta != nil {
 		return fmt.Sprintf("%s delta of %d bytes", s.group(g), len(delta))
 	}
-	return fmt.Sprintf("%s parts %s, %d bytes", s.group(g), span(r.First, r.End()), r.EncodedBytes())
+	return fmt.Sprintf("%s parts %s, %d bytes", s.group(g), span(r.First, r.First+len(r.Parts)), r.EncodedBytes())
 }
 
 // span is parts first..end-1.

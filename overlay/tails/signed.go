@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/venn-p2p/venn/summary"
 )
+
+// ErrSigner says that a tail is not signed by the origin of its epoch.
+var ErrSigner = errors.New("tails: signed by another than its origin")
 
 // Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. The driver's sign returns the signature
 // of a message with the key of the epoch's origin, without key or message: 64 bytes of Ed25519's. summary.ErrLimit if
@@ -65,7 +69,7 @@ func OpenTail(signed []byte, h *summary.Header, verify func(origin string, messa
 		return nil, err
 	}
 	if err := verify(h.Origin, digest.message(rest[:size]), rest[size:]); err != nil {
-		return nil, fmt.Errorf("tails: tail of %x: %w: %w", h.Origin, summary.ErrSigner, err)
+		return nil, fmt.Errorf("tails: tail of %x: %w: %w", h.Origin, ErrSigner, err)
 	}
 	t.signed = bytes.Clone(signed)
 	return t, nil

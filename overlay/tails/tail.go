@@ -84,9 +84,12 @@ func (t *Tail) Added() iter.Seq[summary.Fingerprint] { return slices.Values(t.ad
 // Removed yields the fingerprints removed, in ascending order.
 func (t *Tail) Removed() iter.Seq[summary.Fingerprint] { return slices.Values(t.removed) }
 
+// version is the first byte of a tail.
+const version = 1
+
 // appendBinary appends the canonical form of t: about 49.5 - log2(m) bits for each of m fingerprints in a list.
 func (t *Tail) appendBinary(b []byte) []byte {
-	b = append(b, summary.Version)
+	b = append(b, version)
 	b = binary.AppendUvarint(b, uint64(t.number))
 	b = binary.AppendUvarint(b, uint64(t.number-t.from))
 	for _, list := range [][]summary.Fingerprint{t.added, t.removed} {
@@ -103,7 +106,7 @@ func (t *Tail) appendBinary(b []byte) []byte {
 // parseTail is the inverse of appendBinary: it accepts only what that writes. summary.ErrVersion, ErrMalformed or
 // ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
 func parseTail(b []byte) (*Tail, error) {
-	if len(b) > 0 && b[0] != summary.Version {
+	if len(b) > 0 && b[0] != version {
 		return nil, fmt.Errorf("tails: tail: version %d: %w", b[0], summary.ErrVersion)
 	}
 	if len(b) == 0 || len(b) > MaxTail {

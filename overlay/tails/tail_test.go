@@ -159,7 +159,7 @@ func TestTailReplay(t *testing.T) {
 		if st.Header().Chain != old.Chain {
 			t.Fatalf("%s: another h_0", name)
 		}
-		if _, err := OpenTail(b, st.Header(), verifyTail); !errors.Is(err, summary.ErrSigner) {
+		if _, err := OpenTail(b, st.Header(), verifyTail); !errors.Is(err, ErrSigner) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // Dynamic is a dynamic block-partitioned Bloom filter, D-BBF (Papapetrou et al., section 4): a row of batches, each a
 // block-partitioned filter. Keys go into the last batch; at Threshold keys it is frozen and a new one begun. A key is
 // in the set if any batch says so. So it grows with a set of unknown size, and can be cut to fewer blocks in all
-// batches.
+// batches. With a Window it remembers the last keys only.
 //
 // It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys. The
 // zero value is only good for ReadFrom.
@@ -30,7 +30,7 @@ func NewDynamic(p DynamicParams) (*Dynamic, error) {
 	return d, nil
 }
 
-// begin adds an empty batch.
+// begin adds an empty batch, and forgets those beyond the window.
 func (d *Dynamic) begin() {
 	words := make([]uint64, wordsFor(d.params.Batch.Bits()))
 	if len(d.batches) == 0 {
@@ -41,15 +41,21 @@ func (d *Dynamic) begin() {
 		d.batches = append(d.batches, &next)
 	}
 	d.last = 0
+	d.forget()
+}
+
+// forget drops the oldest batches beyond the window.
+func (d *Dynamic) forget() {
+	if over := len(d.batches) - d.params.Window; d.params.Window > 0 && over > 0 {
+		d.batches = slices.Delete(d.batches, 0, over)
+		d.missing = min(d.missing, (len(d.batches)-1)*(d.params.Threshold-1))
+	}
 }
 
 // Params returns the filter's parameters; Batch.Blocks is what Truncate left. O(1).
 func (d *Dynamic) Params() DynamicParams { return d.params }
 
-// Batches is the number of batches, λ. O(1).
-func (d *Dynamic) Batches() int { return len(d.batches) }
-
-// Len is the number of keys added and not dropped. A key added twice counts twice: who expects that asks Contains
+// Len is the number of keys added and not forgotten. A key added twice counts twice: who expects that asks Contains
 // first. O(1).
 func (d *Dynamic) Len() int { return d.capacity() - d.missing }
 
@@ -98,20 +104,6 @@ func (d *Dynamic) Truncate(blocks int) {
 		b.Truncate(blocks)
 	}
 	d.params.Batch.Blocks = min(blocks, d.params.Batch.Blocks)
-}
-
-// DropOldest forgets the keys of the oldest batch: a window over the last keys added, in steps of Threshold. It
-// allocates nothing. O(λ).
-func (d *Dynamic) DropOldest() {
-	if len(d.batches) == 1 {
-		d.batches[0].Reset()
-		d.last = 0
-		return
-	}
-	d.batches = slices.Delete(d.batches, 0, 1)
-	if d.missing = min(d.missing, (len(d.batches)-1)*(d.params.Threshold-1)); len(d.batches) == 1 {
-		d.missing = 0
-	}
 }
 
 // clone returns a copy that shares nothing that is ever written.

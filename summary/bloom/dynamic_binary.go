@@ -7,15 +7,15 @@ import (
 	"math"
 )
 
-// The binary form of a Dynamic, all numbers little endian:
+// The binary form of a Dynamic, all numbers little endian. Window is not part of it: a filter that is read keeps all.
 //
 //	4 bytes  "vdb2"
-//	33       the parameters of a batch, as in the binary form of a Filter
+//	33       the parameters of a batch
 //	8        Threshold
 //	8        keys in the last batch
-//	8        by how many keys the frozen batches are below Threshold, in all
+//	8        keys that the frozen batches are below Threshold, in all
 //	4        batches
-//	…        the words of each batch; unused bits of its last one are 0
+//	…        the words of each batch
 //	4        CRC-32C of all before
 const (
 	dynamicMagic  = "vdb2"
@@ -47,7 +47,7 @@ func readDynamicHead(b []byte) (d *Dynamic, count int, err error) {
 	if missing > min(uint64(batches-1)*(threshold-1), math.MaxInt) {
 		return nil, 0, fmt.Errorf("%w: %d keys missing in %d batches", ErrMalformed, missing, batches)
 	}
-	d = &Dynamic{params: DynamicParams{p, int(threshold)}, last: int(last), missing: int(missing)}
+	d = &Dynamic{params: DynamicParams{Batch: p, Threshold: int(threshold)}, last: int(last), missing: int(missing)}
 	return d, int(batches), nil
 }
 

@@ -9,14 +9,15 @@ import (
 )
 
 // Merge makes d the filter of the union of both sets of keys: the batches of e, copied, come before d's last one. The
-// last batches become one if their keys fit, else the fuller one is frozen. A key that both have counts twice. Filters
-// that differ in parameters are an error matched by ErrMismatch, and d is unchanged. O(bits of e).
+// last batches become one if their keys fit, else the fuller one is frozen. A key that both have counts twice. Beyond
+// d's Window, its own batches are forgotten first. Filters that differ in Batch or Threshold are an error matched by
+// ErrMismatch, and d is unchanged. O(bits of e).
 func (d *Dynamic) Merge(e *Dynamic) error {
 	if d.params.Threshold != e.params.Threshold || d.params.Batch.Blocks != e.params.Batch.Blocks {
 		return fmt.Errorf("%w: batches of %d and %d keys, %d and %d blocks", ErrMismatch,
 			d.params.Threshold, e.params.Threshold, d.params.Batch.Blocks, e.params.Batch.Blocks)
 	}
-	if d.params != e.params {
+	if d.params.Batch != e.params.Batch {
 		return mismatch(d.params.Batch, e.params.Batch)
 	}
 	e = e.clone()
@@ -38,6 +39,7 @@ func (d *Dynamic) Merge(e *Dynamic) error {
 		own, d.last = other, e.last
 	}
 	d.batches = append(frozen, own)
+	d.forget()
 	return nil
 }
 

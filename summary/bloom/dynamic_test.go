@@ -39,15 +39,7 @@ func TestVectorsDynamic(t *testing.T) {
 			v.near(t, "", float64(standard.Bits())/1024)
 		case strings.HasPrefix(v.Name, "T2_bfprob"):
 			v.near(t, "", Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}.FalsePositiveRate(n))
-		case strings.Contains(v.Name, "config_"):
-			divisors, _ := v.Inputs["divisors_only"].(bool)
-			got, err := DynamicForBits(uint64(v.num("m")), target, divisors)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v.near(t, "mu", float64(got.Batch.Blocks))
-			v.near(t, "block_bits", float64(got.Batch.BlockBits))
-			v.near(t, "n_thres", float64(got.Threshold))
+		case strings.Contains(v.Name, "config_"): // TestDynamicForBits of testnet/papers
 		case strings.HasPrefix(v.Name, "eq2_"):
 			blocks := fewestBlocks(p, n, target)
 			v.near(t, "mu_reduced", float64(blocks))
@@ -65,31 +57,11 @@ func TestVectorsDynamic(t *testing.T) {
 	}
 }
 
-// The search stops at the first number of blocks that is worse; no other is better.
-func TestOptimalDynamicIsExhaustive(t *testing.T) {
-	for _, bits := range []uint64{100, 1023, 12_000, 65_536, 624_698} {
-		for _, rate := range []float64{0.3, 0.05, 0.005, 1e-5} {
-			for _, divisors := range []bool{false, true} {
-				best := 0
-				for mu := uint64(1); mu <= min(bits, 100); mu++ {
-					if !divisors || bits%mu == 0 {
-						best = max(best, Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}.capacity(rate))
-					}
-				}
-				got, err := DynamicForBits(bits, rate, divisors)
-				if best == 0 && !errors.Is(err, errParams) || best > 0 && got.Threshold != best {
-					t.Errorf("OptimalDynamic(%d, %v, %v) = %+v, %v; best %d", bits, rate, divisors, got, err, best)
-				}
-			}
-		}
-	}
-	for _, err := range []error{
-		second(DynamicForBits(0, 0.1, false)), second(DynamicForBits(10, 0, false)), second(DynamicForBits(1, 0.1, false)),
-		DynamicParams{Batch: Params{Blocks: 1, BlockBits: 1, Hashes: 1}}.check(), DynamicParams{Threshold: 1}.check(),
-		second(NewDynamic(DynamicParams{})),
-	} {
-		if !errors.Is(err, errParams) {
-			t.Errorf("%v is not errParams", err)
+func TestDynamicParams(t *testing.T) {
+	batch := Params{Blocks: 1, BlockBits: 1, Hashes: 1}
+	for _, p := range []DynamicParams{{}, {Batch: batch}, {Threshold: 1}, {Batch: batch, Threshold: 1, Window: -1}} {
+		if _, err := NewDynamic(p); !errors.Is(err, errParams) {
+			t.Errorf("%+v: %v is not errParams", p, err)
 		}
 	}
 }
@@ -112,13 +84,13 @@ func TestDynamicIsItsBatches(t *testing.T) {
 		keys := testKeys(n, 1)
 		d := smallDynamic(t, keys)
 		p := d.Params()
-		if d.Len() != n || d.Batches() != p.batches(n) {
-			t.Errorf("%d keys: N %d, %d batches", n, d.Len(), d.Batches())
+		if d.Len() != n || len(d.batches) != p.batches(n) {
+			t.Errorf("%d keys: N %d, %d batches", n, d.Len(), len(d.batches))
 		}
 		for _, blocks := range []int{5, 3, 1} {
 			d.Truncate(blocks)
 			p.Batch.Blocks = blocks
-			for i := range d.Batches() {
+			for i := range len(d.batches) {
 				slow := newSlow(p.Batch)
 				for _, k := range keys[min(n, i*70):min(n, i*70+70)] {
 					slow.add(k)
@@ -134,7 +106,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 			}
 			found := false
 			other := []byte("another")
-			for i := range d.Batches() {
+			for i := range len(d.batches) {
 				found = found || d.batches[i].Contains(other)
 			}
 			if d.Contains(other) != found {
@@ -146,10 +118,7 @@ func TestDynamicIsItsBatches(t *testing.T) {
 
 // TestDynamicTruncate cuts to what table 2 of the paper says for a rate of 5 %.
 func TestDynamicTruncate(t *testing.T) {
-	p, err := DynamicForBits(624_698, 0.05, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := DynamicParams{Batch: Params{Blocks: 4, BlockBits: 156_174, Hashes: 1}, Threshold: 99_999}
 	d, err := NewDynamic(p)
 	if err != nil {
 		t.Fatal(err)
@@ -178,17 +147,29 @@ func TestDynamicTruncate(t *testing.T) {
 }
 
 func TestDynamicWindow(t *testing.T) {
-	keys := testKeys(200, 1)
-	d := smallDynamic(t, keys)
-	d.DropOldest()
-	if d.Len() != 130 || d.Batches() != 2 || !d.equal(func() *Dynamic { return smallDynamic(t, keys[70:]) }()) {
-		t.Errorf("after DropOldest %d keys in %d batches", d.Len(), d.Batches())
-	}
-	c := d.clone()
-	d.DropOldest()
-	d.DropOldest()
-	if d.Len() != 0 || d.Batches() != 1 || !d.equal(smallDynamic(t, nil)) || !c.Contains(keys[199]) {
-		t.Error("dropping all batches, or the copy")
+	keys := testKeys(500, 1)
+	p := smallDynamic(t, nil).Params()
+	for _, window := range []int{1, 2, 7, 100} {
+		p.Window = window
+		d, err := NewDynamic(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, k := range keys {
+			if n == 170 {
+				d = d.clone()
+			}
+			d.Add(k)
+			first := max(0, n/70+1-window) * 70 // the oldest key kept
+			want := smallDynamic(t, keys[first:n+1])
+			if want.params.Window = window; !d.equal(want) {
+				t.Fatalf("window %d, %d keys: %d in %d batches", window, n+1, d.Len(), len(d.batches))
+			}
+		}
+		other := smallDynamic(t, keys[:200])
+		if err := d.Merge(other); err != nil || len(d.batches) > window || d.Len() < 0 || !other.Contains(keys[199]) {
+			t.Errorf("window %d, merged: %v, %d keys in %d batches", window, err, d.Len(), len(d.batches))
+		}
 	}
 }
 

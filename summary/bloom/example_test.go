@@ -82,27 +82,33 @@ func ExampleConcurrent() {
 
 // A dynamic filter grows with its set, and is cut afterwards.
 func ExampleDynamic() {
-	p, err := bloom.DynamicForBits(8*1024*8, 0.01, false) // batches of 8 KiB
+	batch, err := bloom.Goal{Keys: 6000, Rate: 0.01, Partitioned: true}.Params()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	p := bloom.DynamicParams{Batch: batch, Threshold: 6000}
 	d, _ := bloom.NewDynamic(p)
 	for i := range 20_000 {
 		d.Add(fmt.Append(nil, i))
 	}
-	fmt.Printf("%d keys in %d batches of %d blocks: rate %.3f\n", d.Len(), d.Batches(), p.Batch.Blocks, p.FalsePositiveRate(d.Len()))
+	fmt.Printf("%d keys, batches of %d blocks: rate %.3f\n", d.Len(), batch.Blocks, p.FalsePositiveRate(d.Len()))
 	d.Truncate(6)
 	fmt.Printf("cut to %d blocks: rate %.3f\n", d.Params().Batch.Blocks, d.FalsePositiveRate())
 	// Output:
-	// 20000 keys in 3 batches of 7 blocks: rate 0.027
-	// cut to 6 blocks: rate 0.052
+	// 20000 keys, batches of 7 blocks: rate 0.030
+	// cut to 6 blocks: rate 0.057
 }
 
-func ExampleDynamicForBits() {
-	p, _ := bloom.DynamicForBits(1<<20, 0.0001, true)
-	fmt.Println(p.Batch.Blocks, p.Batch.BlockBits, p.Threshold)
-	// Output: 16 65536 54153
+// The last 2,000 to 3,000 keys are remembered, and older ones forgotten.
+func ExampleDynamicParams_window() {
+	batch, _ := bloom.Goal{Keys: 1000, Rate: 0.001, Partitioned: true}.Params()
+	d, _ := bloom.NewDynamic(bloom.DynamicParams{Batch: batch, Threshold: 1000, Window: 3})
+	for i := range 10_000 {
+		d.Add(fmt.Append(nil, i))
+	}
+	fmt.Println(d.Len(), d.Contains([]byte("9999")), d.Contains([]byte("7000")), d.Contains([]byte("6999")))
+	// Output: 3000 true true false
 }
 
 // At 8 bits a key to send, a longer and sparser filter is better than a plain one; it is sent coded.
@@ -215,8 +221,8 @@ func ExampleFilter_EstimateLen() {
 		f.AddString(fmt.Sprint("key ", i))
 	}
 	n, _ := f.EstimateLen(0.95)
-	fmt.Printf("%.0f keys (%.0f to %.0f), fill %.2f, rate %.5f\n", n.Value, n.Low, n.High, f.FillRatio(), f.FalsePositiveRate())
-	// Output: 5017 keys (4993 to 5041), fill 0.31, rate 0.00025
+	fmt.Printf("%.0f keys (%.0f to %.0f), %d of %d bits set, rate %.5f\n", n.Value, n.Low, n.High, f.OnesCount(), f.Params().Bits(), f.FalsePositiveRate())
+	// Output: 5017 keys (4993 to 5041), 29408 of 95931 bits set, rate 0.00025
 }
 
 // Blocked filters of one form are merged, and asked for many keys at once.
@@ -249,7 +255,7 @@ func ExampleDynamic_Merge() {
 	if err := a.Merge(b); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(a.Len(), "keys in", a.Batches(), "batches,", a.Contains([]byte("b7")))
+	fmt.Println(a.Len(), "keys,", a.Contains([]byte("b7")))
 	a.Truncate(6)
 	a.Fold()
 	found := make([]bool, 2)
@@ -257,6 +263,6 @@ func ExampleDynamic_Merge() {
 	n, _ := a.EstimateLen(0.95)
 	fmt.Printf("%v, rate %.2f, %.0f to %.0f keys\n", found, a.FalsePositiveRate(), n.Low, n.High)
 	// Output:
-	// 3000 keys in 3 batches, true
+	// 3000 keys, true
 	// [true true], rate 0.16, 2954 to 3027 keys
 }

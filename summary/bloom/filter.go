@@ -114,7 +114,7 @@ func (f *Filter) Equal(g *Filter) bool {
 	return f.params == g.params && slices.Equal(f.words, g.words)
 }
 
-// OnesCount is the number of bits set. O(m).
+// OnesCount is the number of bits set. A plain filter is best where that is half of Params().Bits(). O(m).
 func (f *Filter) OnesCount() int { return countOnes(f.words) }
 
 // BlockOnesCount is the number of bits set in a block, 0 <= block < Blocks. It panics for another block. O(m_b).
@@ -122,9 +122,6 @@ func (f *Filter) BlockOnesCount(block int) int {
 	f.checkBlock(block)
 	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)
 }
-
-// FillRatio is the part of the bits that are set, 0 to 1. 1/2 is the fill at which a plain filter is best. O(m).
-func (f *Filter) FillRatio() float64 { return float64(f.OnesCount()) / float64(f.params.Bits()) }
 
 // FalsePositiveRate is the false-positive rate of the filter as its bits are. It is (t/m)^k for t bits set in a
 // standard filter (Papapetrou et al., section 2). In a partitioned one it is the product of the blocks' rates. O(m).

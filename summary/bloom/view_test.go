@@ -40,8 +40,8 @@ func TestDynamicMerge(t *testing.T) {
 		if err := back.read(a.written(t)); err != nil || !back.equal(a) {
 			t.Errorf("%v: %v", n, err)
 		}
-		for a.Batches() > 1 || a.Len() > 0 {
-			if a.DropOldest(); a.Len() < 0 {
+		for a.params.Window = len(a.batches); a.params.Window > 1; a.params.Window-- {
+			if a.forget(); len(a.batches) != a.params.Window || a.Len() < 0 {
 				t.Fatalf("%v: %d keys left", n, a.Len())
 			}
 		}
@@ -94,11 +94,7 @@ func TestDynamicContainsAll(t *testing.T) {
 }
 
 func TestDynamicEstimateLen(t *testing.T) {
-	p, err := DynamicForBits(8*1024*8, 0.01, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := NewDynamic(p)
+	d, err := NewDynamic(DynamicParams{Batch: Params{Blocks: 7, BlockBits: 9362, Hashes: 1}, Threshold: 6831})
 	if err != nil {
 		t.Fatal(err)
 	}

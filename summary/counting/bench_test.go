@@ -105,7 +105,7 @@ func BenchmarkGrow(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		g := *f
-		if err := g.Grow(); err != nil {
+		if err := g.grow(); err != nil {
 			b.Fatal(err)
 		}
 	}

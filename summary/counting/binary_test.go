@@ -71,7 +71,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	for name, f := range fixtures(t) {
 		good, _ := f.MarshalBinary()
 		refuses := func(what string, b []byte) {
-			if err := f.UnmarshalBinary(b); !errors.Is(err, ErrMalformed) {
+			if err := f.UnmarshalBinary(b); !errors.Is(err, errMalformed) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 			if now, _ := f.MarshalBinary(); !bytes.Equal(now, good) {
@@ -115,13 +115,13 @@ func TestUnmarshalRefusesImpossibleTables(t *testing.T) {
 	gap.set(b, 1, gap.cell(r, 1))
 	for name, f := range map[string]*DLeft{"a fingerprint twice": twice, "a gap": gap} {
 		data, _ := f.MarshalBinary()
-		if err := table().UnmarshalBinary(data); !errors.Is(err, ErrMalformed) {
+		if err := table().UnmarshalBinary(data); !errors.Is(err, errMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	data, _ := mustBloom(t, 33, 4).MarshalBinary()
 	data[len(data)-5] = 1 // a counter that does not exist
-	if err := new(Bloom).UnmarshalBinary(appendSum(data[:len(data)-4], 0)); !errors.Is(err, ErrMalformed) {
+	if err := new(Bloom).UnmarshalBinary(appendSum(data[:len(data)-4], 0)); !errors.Is(err, errMalformed) {
 		t.Errorf("counter after the last: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func fuzzUnmarshal(f *testing.F, empty func() filter) {
 		data = appendSum(data, 0)
 		back := empty()
 		if err := back.UnmarshalBinary(data); err != nil {
-			if !errors.Is(err, ErrMalformed) || back.Len() != 0 {
+			if !errors.Is(err, errMalformed) || back.Len() != 0 {
 				t.Fatal(err)
 			}
 			return

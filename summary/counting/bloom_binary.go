@@ -46,25 +46,25 @@ func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 func (c *Bloom) MarshalBinary() ([]byte, error) { return c.appendBinary(nil) }
 
 // UnmarshalBinary replaces the filter by the one encoded in all of b. The counters must add up to k a member. It
-// allocates at most 100 times len(b); an error matches ErrMalformed and leaves the filter unchanged. O(m).
+// allocates at most 100 times len(b). An error leaves the filter unchanged. O(m).
 func (c *Bloom) UnmarshalBinary(data []byte) error {
 	b, err := checkSum(data)
 	if err != nil {
 		return err
 	}
 	if len(b) < bloomHeader || string(b[:4]) != bloomMagic || b[5] > formCoded || b[6]|b[7] != 0 {
-		return fmt.Errorf("%w: no counting Bloom header", ErrMalformed)
+		return fmt.Errorf("%w: no counting Bloom header", errMalformed)
 	}
 	k, m := int(b[4]), binary.LittleEndian.Uint64(b[8:])
 	members := binary.LittleEndian.Uint64(b[16:])
 	form := b[5]
 	b = b[bloomHeader:]
 	if m > mostCounters || form == formPlain && (m+15)/16*8 != uint64(len(b)) || form == formCoded && m > maxGain*uint64(len(b)) {
-		return fmt.Errorf("%w: %d bytes for %d counters", ErrMalformed, len(b), m)
+		return fmt.Errorf("%w: %d bytes for %d counters", errMalformed, len(b), m)
 	}
 	read, err := NewBloom(int(m), k)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	if form == formCoded {
 		err = read.decode(b)
@@ -79,11 +79,11 @@ func (c *Bloom) UnmarshalBinary(data []byte) error {
 		sum += nibbles(w)
 	}
 	if members > sum || sum != members*uint64(k) {
-		return fmt.Errorf("%w: counters add up to %d, want %d for each of %d members", ErrMalformed, sum, k, members)
+		return fmt.Errorf("%w: counters add up to %d, want %d for each of %d members", errMalformed, sum, k, members)
 	}
 	read.members = int(members)
 	if again, _ := read.appendBinary(nil); again[5] != form {
-		return fmt.Errorf("%w: counters in the form %d, not %d", ErrMalformed, form, again[5])
+		return fmt.Errorf("%w: counters in the form %d, not %d", errMalformed, form, again[5])
 	}
 	*c = *read
 	return nil
@@ -95,7 +95,7 @@ func (c *Bloom) readPlain(b []byte) error {
 		c.words[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	if used := c.counters % 16 * 4; used != 0 && c.words[len(c.words)-1]>>used != 0 {
-		return fmt.Errorf("%w: counters after the last one", ErrMalformed)
+		return fmt.Errorf("%w: counters after the last one", errMalformed)
 	}
 	return nil
 }
@@ -108,11 +108,11 @@ func (c *Bloom) decode(b []byte) error {
 		return err
 	}
 	if n != len(b) {
-		return fmt.Errorf("%w: %d bytes after the counters", ErrMalformed, len(b)-n)
+		return fmt.Errorf("%w: %d bytes after the counters", errMalformed, len(b)-n)
 	}
 	for i, v := range counters {
 		if v > counterTop {
-			return fmt.Errorf("%w: a counter of %d", ErrMalformed, v)
+			return fmt.Errorf("%w: a counter of %d", errMalformed, v)
 		}
 		c.words[i/16] |= uint64(v) << (i % 16 * 4)
 	}

@@ -17,7 +17,7 @@ func appendSum(b []byte, start int) []byte {
 func checkSum(b []byte) ([]byte, error) {
 	n := len(b) - crc32.Size
 	if n < 0 || binary.LittleEndian.Uint32(b[n:]) != crc32.Checksum(b[:n], castagnoli) {
-		return nil, fmt.Errorf("%w: checksum differs", ErrMalformed)
+		return nil, fmt.Errorf("%w: checksum differs", errMalformed)
 	}
 	return b[:n], nil
 }

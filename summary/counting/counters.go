@@ -43,7 +43,7 @@ func appendCounters(dst []byte, counters []uint8) []byte {
 }
 
 // decodeCounters fills counters from the start of src with what appendCounters wrote for as many, and returns the bytes
-// consumed. On an error, matched by ErrMalformed, counters is unchanged. It allocates less than twice the counters'
+// consumed. On an error, matched by errMalformed, counters is unchanged. It allocates less than twice the counters'
 // length.
 func decodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 	got := make([]uint8, len(counters))
@@ -52,12 +52,12 @@ func decodeCounters(counters []uint8, src []byte) (consumed int, err error) {
 	for level := uint8(0); asked > 0 && level < math.MaxUint8; level++ {
 		ones, n := bitcode.DecodeUvarint(src[consumed:])
 		if n == 0 || ones > uint64(asked) {
-			return 0, fmt.Errorf("%w: %d of %d counters over %d", ErrMalformed, ones, asked, level)
+			return 0, fmt.Errorf("%w: %d of %d counters over %d", errMalformed, ones, asked, level)
 		}
 		consumed += n
 		n, err := decodeCode(words[:(asked+63)/64], src[consumed:], asked, int(ones))
 		if err != nil {
-			return 0, fmt.Errorf("%w: counters over %d: %w", ErrMalformed, level, err)
+			return 0, fmt.Errorf("%w: counters over %d: %w", errMalformed, level, err)
 		}
 		consumed += n
 		raise(got, level, words)

@@ -57,7 +57,7 @@ func TestCounters(t *testing.T) {
 					bad := bytes.Clone(b)
 					bad[i] ^= 1 << (i % 8)
 					for _, bad := range [][]byte{bad, b[:i]} {
-						if size, err := decodeCounters(got, bad); err != nil && (!errors.Is(err, ErrMalformed) || slices.Max(got) != 0) {
+						if size, err := decodeCounters(got, bad); err != nil && (!errors.Is(err, errMalformed) || slices.Max(got) != 0) {
 							t.Fatalf("byte %d changed or cut: %v", i, err)
 						} else if err == nil && !bytes.Equal(appendCounters(nil, got), bad[:size]) {
 							t.Fatalf("byte %d changed: two codes of the same counters", i)
@@ -76,8 +76,8 @@ func FuzzDecodeCounters(f *testing.F) {
 		counters := make([]uint8, n)
 		size, err := decodeCounters(counters, data)
 		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("%v is not ErrMalformed", err)
+			if !errors.Is(err, errMalformed) {
+				t.Errorf("%v is not errMalformed", err)
 			}
 			return
 		}

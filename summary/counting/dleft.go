@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Errors of Add and Grow. Nothing has changed when one is returned.
+// Errors of Add. No member is added or changed when one is returned.
 var (
-	// ErrBucketOverflow: all cells of the member's buckets are taken, and the failsafe found none to free.
+	// ErrBucketOverflow: all cells of the member's buckets are taken, none can be freed, and the filter cannot grow.
 	ErrBucketOverflow = errors.New("counting: bucket overflow")
 	// ErrCounterOverflow: the member's counter is at its highest value.
 	ErrCounterOverflow = errors.New("counting: counter overflow")
@@ -18,7 +18,9 @@ var (
 // permutation of the fingerprints. It is kept in the least loaded of them, the leftmost of equals. As the permutations
 // are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of fingerprints.
 //
-// Make one with New. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
+// It doubles by itself when it is full, without the keys.
+//
+// Make one with NewDLeft. Only the low q = log2(Buckets)+RemainderBits bits of a fingerprint count.
 type DLeft struct {
 	table
 	perms    []permutation // one a subtable
@@ -26,6 +28,7 @@ type DLeft struct {
 	members  int // with repetitions
 	distinct int // cells taken
 	moves    int
+	fixed    bool // Params.Fixed
 }
 
 // NewDLeft returns an empty filter of the given form, or an error that names the parameters at fault. O(cells).
@@ -34,38 +37,34 @@ func NewDLeft(p Params) (*DLeft, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return &DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed}, nil
+	return &DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed, fixed: p.Fixed}, nil
 }
 
-// Params returns the form of the filter, secret seed included. O(1).
+// Params returns the form that the filter has by now, secret seed included. O(1).
 func (t *DLeft) Params() Params {
 	return Params{
 		Subtables: t.subtables, Buckets: 1 << t.bucketBits, Cells: t.cells,
-		RemainderBits: int(t.remainderBits), CounterBits: int(t.counterBits), Seed: t.seed,
+		RemainderBits: int(t.remainderBits), CounterBits: int(t.counterBits), Seed: t.seed, Fixed: t.fixed,
 	}
 }
 
 // Len is the number of members, repetitions included. O(1).
 func (t *DLeft) Len() int { return t.members }
 
-// Distinct is the number of different fingerprints. O(1).
-func (t *DLeft) Distinct() int { return t.distinct }
-
-// FingerprintBits is q: the number of low bits of a fingerprint that count. O(1).
-func (t *DLeft) FingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
+// fingerprintBits is q: the number of low bits of a fingerprint that count.
+func (t *DLeft) fingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
 // SizeBytes is the memory of the cells. O(1).
 func (t *DLeft) SizeBytes() int { return len(t.bytes) - padding }
 
-// Target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
-// three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27). Grow
-// before going beyond it. O(1).
-func (t *DLeft) Target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
+// target is the number of different fingerprints up to which an overflow need not be expected. It is an average load of
+// three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27).
+func (t *DLeft) target() int { return (t.subtables << t.bucketBits) * t.cells * 3 / 4 }
 
 // FalsePositiveRate is the probability that Contains answers true for a random fingerprint that is no member's key:
 // 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
 func (t *DLeft) FalsePositiveRate() float64 {
-	return -math.Expm1(float64(t.distinct) * math.Log1p(-math.Ldexp(1, -t.FingerprintBits())))
+	return -math.Expm1(float64(t.distinct) * math.Log1p(-math.Ldexp(1, -t.fingerprintBits())))
 }
 
 // Contains reports whether f is a member. It takes at most d bucket reads.
@@ -83,13 +82,28 @@ func (t *DLeft) Count(f uint64) int {
 	return t.count(t.get(b, cell))
 }
 
-// Add adds f once more. When its counter is full it returns ErrCounterOverflow. When no cell can be had, even by moving
-// a member of its first bucket, it returns ErrBucketOverflow. Nothing has then changed. At most 2d bucket reads,
-// without a move.
+// Add adds f once more. At most 2d bucket reads, without a move.
+//
+// Add doubles the number of buckets first if three quarters of the cells are taken, or if f's buckets are full and no
+// member of the first can move to another. That takes O(cells), and memory for both tables meanwhile. Fingerprints and
+// q stay as they are: remainders become one bit shorter. With Params.Fixed, or once remainders have one bit, a full
+// bucket is ErrBucketOverflow. A full counter is ErrCounterOverflow.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
 	}
+	if t.distinct >= t.target() && !t.fixed {
+		_ = t.grow() // else there may be room still
+	}
+	err := t.addNew(f)
+	if err != nil && !t.fixed && t.grow() == nil {
+		err = t.addNew(f)
+	}
+	return err
+}
+
+// addNew adds f, which is no member. ErrBucketOverflow when no cell can be had.
+func (t *DLeft) addNew(f uint64) error {
 	if !t.put(f, 1, 0) {
 		return t.addByMoving(f)
 	}
@@ -159,13 +173,12 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 	return true
 }
 
-// Grow doubles the number of buckets. The top bit of every remainder becomes the lowest bit of its bucket's number, in
+// grow doubles the number of buckets. The top bit of every remainder becomes the lowest bit of its bucket's number, in
 // the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
 // become one bit narrower. Where a count of 2^c meets a remainder that becomes 0, for which counts end one lower,
-// counters get that bit. Cells stay as wide, and CounterBits is one more. Grow needs the memory of both tables while it
-// works. It is an error when remainders have one bit only, and ErrCounterOverflow when counters would have more than 16
-// bits. O(cells).
-func (t *DLeft) Grow() error {
+// counters get that bit. Cells stay as wide, and CounterBits is one more. It is an error when remainders have one bit
+// only, and ErrCounterOverflow when counters would have more than 16 bits.
+func (t *DLeft) grow() error {
 	p := t.Params()
 	p.Buckets *= 2
 	p.RemainderBits--
@@ -227,8 +240,8 @@ func (t *DLeft) All(yield func(f uint64) bool) {
 	}
 }
 
-// Loads returns how many buckets hold 0, 1, 2, … cells' worth of fingerprints. It also returns how often Add had to move
-// a member of the first subtable to make room, since the last Reset. O(buckets).
+// Loads returns how many buckets hold 0, 1, 2, … fingerprints. It also returns how often Add had to move a member of
+// the first subtable to make room, since the last Reset. O(buckets).
 func (t *DLeft) Loads() (loads []int, moves int) {
 	loads = make([]int, t.cells+1)
 	for b := range t.buckets() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// slow is the d-left filter as the paper tells it: subtables of buckets, which are lists of (remainder, count).
+// slow is the d-left filter as the paper describes it: subtables of buckets, which are lists of (remainder, count).
 type slow struct {
 	p       Params
 	perms   []permutation
@@ -144,8 +144,8 @@ func (s *slow) compare(t *testing.T, f *DLeft) {
 			}
 		}
 	})
-	if f.Len() != members || f.Distinct() != distinct {
-		t.Fatalf("%d members, %d distinct; want %d, %d", f.Len(), f.Distinct(), members, distinct)
+	if f.Len() != members || f.distinct != distinct {
+		t.Fatalf("%d members, %d distinct; want %d, %d", f.Len(), f.distinct, members, distinct)
 	}
 	if got, _ := f.Loads(); !slices.Equal(got, loads) {
 		t.Fatalf("loads %v, want %v", got, loads)
@@ -180,7 +180,7 @@ func FuzzDLeft(f *testing.F) {
 			{Subtables: 3, Buckets: 4, Cells: 3, RemainderBits: 6, CounterBits: 1},
 			{Subtables: 2, Buckets: 1, Cells: 5, RemainderBits: 54, CounterBits: 3},
 		}[form%5]
-		p.Seed = seed
+		p.Seed, p.Fixed = seed, true
 		fast, err := NewDLeft(p)
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +200,7 @@ func FuzzDLeft(f *testing.F) {
 			}
 		}
 		twin.compare(t, fast)
-		if err := fast.Grow(); err != nil {
+		if err := fast.grow(); err != nil {
 			t.Fatal(err)
 		}
 		twin.grow(t, fast)
@@ -238,10 +238,10 @@ func (s *slow) grow(t *testing.T, f *DLeft) {
 	})
 }
 
-// TestGrowFullCounters grows a filter that has fingerprints at the highest count, among them those whose remainders become
-// 0, until remainders have one bit.
+// TestGrowFullCounters grows a filter that has fingerprints at the highest count, until remainders have one bit. Among
+// them are those whose remainders become 0.
 func TestGrowFullCounters(t *testing.T) {
-	f, err := NewDLeft(Params{Buckets: 2, RemainderBits: 9, Seed: 3})
+	f, err := NewDLeft(Params{Buckets: 2, RemainderBits: 9, Seed: 3, Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestGrowFullCounters(t *testing.T) {
 		}
 	}
 	for f.Params().RemainderBits > 1 {
-		if err := f.Grow(); err != nil {
+		if err := f.grow(); err != nil {
 			t.Fatalf("remainders of %d bits: %v", f.Params().RemainderBits, err)
 		}
 		for _, x := range members {
@@ -270,7 +270,7 @@ func TestGrowFullCounters(t *testing.T) {
 	if f.Params().CounterBits != defaultCounterBits+1 {
 		t.Errorf("counters of %d bits", f.Params().CounterBits)
 	}
-	if err := f.Grow(); !errors.Is(err, errParams) {
+	if err := f.grow(); !errors.Is(err, errParams) {
 		t.Errorf("remainders of one bit grew: %v", err)
 	}
 }
@@ -287,11 +287,6 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 	for range 20_000 {
 		x := rng.Uint64() >> 16
 		want = append(want, x)
-		if f.Distinct() == f.Target() {
-			if err := f.Grow(); err != nil {
-				t.Fatal(err)
-			}
-		}
 		if err := f.Add(x); err != nil {
 			t.Fatal(err)
 		}
@@ -301,8 +296,32 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Error("fingerprints changed by growing")
 	}
-	if f.FingerprintBits() != 48 || f.moves != 0 {
-		t.Errorf("q %d, %d moves", f.FingerprintBits(), f.moves)
+	if f.fingerprintBits() != 48 || f.moves != 0 {
+		t.Errorf("q %d, %d moves", f.fingerprintBits(), f.moves)
+	}
+}
+
+// TestOverflowGrows fills a bucket of a table that is nearly empty: Add doubles the table, unless it is fixed.
+func TestOverflowGrows(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		f, err := NewDLeft(Params{Subtables: 1, Buckets: 4, Cells: 2, RemainderBits: 20, Seed: 3, Fixed: fixed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members []uint64 // of one bucket, and of two once there are twice as many
+		for x := uint64(0); len(members) < 3; x++ {
+			if b, r := f.place(0, x); b == 0 && int(r>>19) == len(members)%2 {
+				members = append(members, x)
+			}
+		}
+		for i, x := range members {
+			if err := f.Add(x); (err != nil) != (fixed && i == 2) || err != nil && !errors.Is(err, ErrBucketOverflow) {
+				t.Errorf("fixed %v: member %d: %v", fixed, i, err)
+			}
+		}
+		if want := map[bool]int{false: 8, true: 4}[fixed]; f.Params().Buckets != want || f.Params().Fixed != fixed {
+			t.Errorf("fixed %v: %+v", fixed, f.Params())
+		}
 	}
 }
 
@@ -310,7 +329,7 @@ func TestGrowKeepsFingerprints(t *testing.T) {
 func TestFailsafe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const n = 55296 // average load 6.75
-	f, err := NewDLeft(Params{Buckets: 2048, RemainderBits: 37, Seed: 10})
+	f, err := NewDLeft(Params{Buckets: 2048, RemainderBits: 37, Seed: 10, Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +359,7 @@ func TestFailsafe(t *testing.T) {
 }
 
 func TestOverflowChangesNothing(t *testing.T) {
-	f, err := NewDLeft(Params{Buckets: 1, RemainderBits: 46, Subtables: 2})
+	f, err := NewDLeft(Params{Buckets: 1, RemainderBits: 46, Subtables: 2, Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,8 +415,8 @@ func TestForFingerprintSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if per := float64(8*f.SizeBytes()) / n; math.Abs(per-46.67) > 0.01 || f.Target() != n {
-		t.Errorf("%.2f bits a member, target %d", per, f.Target())
+	if per := float64(8*f.SizeBytes()) / n; math.Abs(per-46.67) > 0.01 || f.target() != n {
+		t.Errorf("%.2f bits a member, target %d", per, f.target())
 	}
 }
 

@@ -17,11 +17,6 @@ func ExampleDLeft() {
 		log.Fatal(err)
 	}
 	for key := range uint64(5000) {
-		if mirror.Distinct() >= mirror.Target() {
-			if err := mirror.Grow(); err != nil {
-				log.Fatal(err)
-			}
-		}
 		if err := mirror.Add(key * 0x9e3779b97f4a >> 1); err != nil {
 			log.Fatal(err)
 		}
@@ -40,7 +35,7 @@ func ExampleDLeft() {
 	// 4999 4999 false 256
 }
 
-// The filter of the paper's section 5: 14-bit remainders, two words a bucket.
+// The filter of the paper's section 5 for 49,152 members: 14-bit remainders, two words a bucket.
 func ExampleParamsForFingerprint() {
 	p := counting.ParamsForFingerprint(49152, 48)
 	p.RemainderBits = 14
@@ -48,8 +43,8 @@ func ExampleParamsForFingerprint() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(8*f.SizeBytes(), "bits,", f.Target(), "members")
-	// Output: 1048576 bits, 49152 members
+	fmt.Println(8*f.SizeBytes(), "bits")
+	// Output: 1048576 bits
 }
 
 func ExampleBloom() {

@@ -44,7 +44,7 @@ func sizes() []Sized {
 
 // filterSizes are structures that answer for keys, in sizesBytes at most.
 func filterSizes(keys [][]byte, hashes []uint64) []Sized {
-	deep := build(keys, must(summary.SizeForRate(streamKeys, 1e-6)).Shape)
+	deep := build(keys, deepShape())
 	parts := deep.Parts()
 	for wireBytes(deep.Truncate(parts)) > sizesBytes {
 		parts--

@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/cmd/venn/files"
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/papers"
 )
 
 const (
@@ -40,6 +41,15 @@ func build(keys [][]byte, s summary.Shape) *summary.Prefix {
 	return buildOf(fingerprints(keys), s, 1)
 }
 
+// deepShape is a shape for a false-positive rate of 1e-6.
+func deepShape() summary.Shape {
+	s, _, err := summary.ShapeForRate(streamKeys, 1e-6)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 func buildOf(fps []summary.Fingerprint, s summary.Shape, sequence uint32) *summary.Prefix {
 	h := summary.Header{Origin: "bench", Epoch: summary.Epoch{Sequence: sequence}, Shape: s}
 	return must(summary.Build(fps, h))
@@ -68,7 +78,7 @@ func wireBytes(p *summary.Prefix) float64 {
 // entropy compares the parts with the entropy of the deepest level.
 func (b *bench) entropy(p *summary.Prefix, target float64) {
 	name := fmt.Sprintf("size, %d keys, entropy of the deepest level", p.Header().N)
-	b.amount(name, "bytes", target, float64(p.EncodedBytes()), p.Entropy()/8)
+	b.amount(name, "bytes", target, float64(p.EncodedBytes()), papers.StreamEntropy(p)/8)
 }
 
 // streamSizes compares sizes at equal false-positive rates.
@@ -85,7 +95,7 @@ func (b *bench) streamSizes(full *summary.Prefix, r *streamRivals) {
 // with ideal plain Bloom filters of the same bytes.
 func (b *bench) cutRates(keys [][]byte) {
 	const asked = 20_000_000
-	full := build(keys, must(summary.SizeForRate(streamKeys, 1e-6)).Shape)
+	full := build(keys, deepShape())
 	for _, c := range []struct {
 		bits int
 		most float64 // of the ideal filter's rate
@@ -149,7 +159,7 @@ func (b *bench) deltas() {
 	}{{streamKeys / 100, 0.28}, {streamKeys / 1000, 0.06}} {
 		changed := append(fingerprints(keys[c.changed:]), fingerprints(randomKeys(4, c.changed))...)
 		next := buildOf(changed, old.Header().Shape, 2).Truncate(parts)
-		perKey := 8 * float64(len(must(summary.EncodeDelta(old.Truncate(parts), next, summary.MaxParts)))+envelope) / streamKeys
+		perKey := 8 * float64(len(must(summary.EncodeDelta(old.Truncate(parts), next, parts)))+envelope) / streamKeys
 		name := fmt.Sprintf("delta at 8 bits a key, %g %% exchanged", 100*float64(c.changed)/streamKeys)
 		b.amount(fmt.Sprintf("%s, at most %g", name, c.most), "bits/key", 1, perKey, c.most)
 		b.amount(name+", all parts again", "bits/key", 0, perKey, 8*wireBytes(next)/streamKeys)
@@ -159,7 +169,7 @@ func (b *bench) deltas() {
 // hostileHeader is 1 KiB that is no header.
 func (b *bench) hostileHeader() {
 	junk := make([]byte, 1024)
-	junk[0] = summary.Version
+	junk[0] = 1 // the version
 	b.within("hostile header of 1 KiB refused, at most 10 µs", "s", 10e-6, timed(func() {
 		if _, err := summary.ParseHeader(junk); err == nil {
 			panic("accepted")

@@ -33,7 +33,7 @@ func dleftTasks(s *session) []task {
 func newDLeft(n, r int, seed uint64) *counting.DLeft {
 	p := counting.ParamsForFingerprint(n, 48)
 	p.RemainderBits = r
-	p.Seed = seed
+	p.Seed, p.Fixed = seed, true
 	return must(counting.NewDLeft(p))
 }
 

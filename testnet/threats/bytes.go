@@ -120,16 +120,17 @@ func claimedFrame(limit int) (float64, error) {
 func worstHeader(_ context.Context, defended bool) (float64, error) {
 	const n = 1 << 16
 	shape := summary.Shape{Keys: n}
-	for range summary.MaxBlocks {
+	const most = 64 // blocks
+	for range most {
 		shape.Levels = append(shape.Levels, summary.FingerprintBits)
 	}
-	first := summary.MaxBlocks
+	first := most
 	if !defended {
 		first = 1
 	}
 	var err error
 	plan := quickest(func() {
-		for blocks := first; blocks <= summary.MaxBlocks && err == nil; blocks++ {
+		for blocks := first; blocks <= most && err == nil; blocks++ {
 			_, err = summary.NewPlan(n, summary.Shape{Keys: n, Levels: shape.Levels[:blocks]})
 		}
 	})

@@ -3,6 +3,7 @@
 package files
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,7 +15,10 @@ import (
 var ErrKind = errors.New("wrong kind of file")
 
 // MaxBytes is the most bytes that a file can have.
-const MaxBytes = summary.MaxEnvelope + summary.MaxParts*(64<<10+4)
+const MaxBytes = maxEnvelope + 1<<14*(64<<10+4)
+
+// maxEnvelope is the most bytes of a signed header: wire.MaxEnvelope, without what that package depends on.
+const maxEnvelope = 1024
 
 // Kind is what a file holds, the fifth of its bytes.
 type Kind byte
@@ -36,8 +40,11 @@ func (k Kind) String() string {
 	return fmt.Sprintf("file of kind %q", byte(k))
 }
 
-// magic is how every file begins; its kind and Version follow.
-const magic = "venn"
+// magic is how every file begins; its kind and formVersion follow.
+const (
+	magic       = "venn"
+	formVersion = 1
+)
 
 // Head is how many bytes [KindOf] needs.
 const Head = len(magic) + 2
@@ -52,14 +59,14 @@ func KindOf(b []byte) (Kind, error) {
 	switch {
 	case kind != SummaryKind && kind != DeltaKind:
 		return 0, fmt.Errorf("files: a %v: %w", kind, ErrKind)
-	case version != summary.Version:
+	case version != formVersion:
 		return 0, fmt.Errorf("files: file of version %d: %w", version, summary.ErrVersion)
 	}
 	return kind, nil
 }
 
 // Summary is a summary at rest: its signed header and the first parts. Whether they are genuine only
-// [summary.OpenHeader] and [summary.Prefix.Extend] can tell.
+// [signed.OpenHeader] and [summary.Prefix.Extend] can tell.
 type Summary struct {
 	Envelope []byte      // signed header
 	Run      summary.Run // parts from 0 on
@@ -72,7 +79,7 @@ func (f Summary) AppendBinary(b []byte) []byte {
 
 // Sizes are the bytes of the file cut to its first 0, 1, … parts. O(parts).
 func (f Summary) Sizes() []int {
-	fixed := len(appendHead(nil, SummaryKind, f.Envelope)) + countBytes(f.Run.First) + len(summary.Digest{})
+	fixed := len(appendHead(nil, SummaryKind, f.Envelope)) + countBytes(f.Run.First) + sha256.Size
 	sizes := []int{fixed + countBytes(0)}
 	bytes := 0
 	for i, p := range f.Run.Parts {
@@ -134,7 +141,7 @@ func ParseDelta(b []byte) (Delta, error) {
 
 func appendHead(b []byte, kind Kind, envelope []byte) []byte {
 	b = append(b, magic...)
-	b = append(b, byte(kind), summary.Version)
+	b = append(b, byte(kind), formVersion)
 	b = binary.AppendUvarint(b, uint64(len(envelope)))
 	return append(b, envelope...)
 }
@@ -148,7 +155,7 @@ func parseHead(b []byte, want Kind) (envelope, rest []byte, err error) {
 	if kind != want {
 		return nil, nil, fmt.Errorf("files: a %v, not a %v: %w", kind, want, ErrKind)
 	}
-	size, rest, err := decodeSize(b[Head:], summary.MaxEnvelope)
+	size, rest, err := decodeSize(b[Head:], maxEnvelope)
 	if err != nil {
 		return nil, nil, fmt.Errorf("files: size of the envelope: %w", err)
 	}

@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -34,7 +35,7 @@ func someFile(t testing.TB, n, parts int) (Summary, *summary.Prefix) {
 
 func TestFileSizes(t *testing.T) {
 	for _, n := range []int{0, 10, 3000, 200_000} {
-		f, p := someFile(t, n, summary.MaxParts)
+		f, p := someFile(t, n, math.MaxInt)
 		sizes := f.Sizes()
 		if len(sizes) != p.Parts()+1 {
 			t.Fatalf("%d sizes of %d parts", len(sizes), p.Parts())

@@ -12,17 +12,6 @@ func (b *Block) Fold(level int) *Block {
 	return out
 }
 
-// First is what b knows of the first cells. It shares all sets.
-func (b *Block) First(cells int) *Block {
-	out := &Block{Start: b.Start}
-	for _, p := range b.pieces {
-		if p.End = min(p.End, cells); p.Begin < p.End {
-			out.pieces = append(out.pieces, p)
-		}
-	}
-	return out
-}
-
 // Union is the OR of two blocks, in cells of the earlier start level: known where both are, at the lower of their
 // levels. O(nodes).
 func Union(a, b *Block) *Block {

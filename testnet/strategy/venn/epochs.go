@@ -282,7 +282,7 @@ func (r *run) newPrefix(h *summary.Header) (*summary.Prefix, error) { return r.p
 
 // extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
 func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
-	if run.First > p.Parts() || run.End() <= p.Parts() {
+	if run.First > p.Parts() || run.First+len(run.Parts) <= p.Parts() {
 		return p.Extend(run)
 	}
 	if r.spoiled.Load() {
@@ -290,7 +290,7 @@ func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error
 			return nil, err
 		}
 	}
-	return r.prefix(p.Header(), run.End()), nil
+	return r.prefix(p.Header(), run.First+len(run.Parts)), nil
 }
 
 // applyDelta is summary.ApplyDelta: what it leads to is known.

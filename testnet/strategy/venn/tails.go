@@ -46,7 +46,7 @@ func (v *node) tailsConfig() tails.Config {
 		Sign:       func(message []byte) ([]byte, error) { return sign(string(peerID(v.host.Self())), message), nil },
 		Verify: func(origin string, message, signature []byte) error {
 			if !bytes.Equal(signature, sign(origin, message)) {
-				return summary.ErrSigner
+				return tails.ErrSigner
 			}
 			return nil
 		},

@@ -70,8 +70,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
 	if b := w.Params.BitsPerKey; b > 0 {
 		r.shape = func(n int) (summary.Shape, error) {
-			s, err := summary.SizeForBytes(n, max(64, int(b*float64(n)/8)))
-			return s.Shape, err
+			s, _, err := summary.ShapeForBytes(n, max(64, int(b*float64(n)/8)))
+			return s, err
 		}
 	}
 	if w.Params.Upkeep < 0 || w.Params.BitsPerKey < 0 || w.Params.Budget < 0 {

@@ -1,0 +1,47 @@
+package papers
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+// DynamicForBits searches the configuration of a dynamic filter whose batches hold the most keys (Papapetrou et al.
+// 2010, section 4). A batch has at most the given number of bits, and a false-positive rate of at most rate, 0 < rate <
+// 1. Blocks have ⌊bits/mu⌋ bits and one hash function. Starting at one block it adds blocks for as long as that helps.
+// With divisorsOnly it looks only at numbers of blocks that divide bits, so that no bit is left over.
+func DynamicForBits(bits uint64, rate float64, divisorsOnly bool) (bloom.DynamicParams, error) {
+	const mostBlocks = 1024 // hash functions of a filter
+	var best bloom.DynamicParams
+	for mu := uint64(1); mu <= min(bits, mostBlocks) && rate > 0 && rate < 1; mu++ {
+		if divisorsOnly && bits%mu != 0 {
+			continue
+		}
+		batch := bloom.Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}
+		n := capacity(batch, rate)
+		if n < best.Threshold {
+			break // the capacity is concave in mu
+		}
+		if n > best.Threshold {
+			best = bloom.DynamicParams{Batch: batch, Threshold: n}
+		}
+	}
+	if best.Threshold == 0 {
+		return best, fmt.Errorf("papers: a batch of %d bits holds not one key at rate %v", bits, rate)
+	}
+	return best, nil
+}
+
+// capacity is the greatest number of keys at which the rate of a filter with one hash function a block is at most rate.
+func capacity(p bloom.Params, rate float64) int {
+	perBlock := math.Pow(rate, 1/float64(p.Blocks))
+	n := int(math.Log1p(-perBlock) / math.Log1p(-1/float64(p.BlockBits))) // (1-(1-1/m_b)^n) = perBlock
+	for n > 0 && p.FalsePositiveRate(n) > rate {                          // rounding may be off by one
+		n--
+	}
+	for p.FalsePositiveRate(n+1) <= rate {
+		n++
+	}
+	return n
+}

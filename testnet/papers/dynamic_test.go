@@ -1,0 +1,56 @@
+package papers
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/venn-p2p/venn/summary/bloom"
+)
+
+func TestDynamicForBits(t *testing.T) {
+	configured := 0
+	for _, v := range readVectors(t, "dbbf") {
+		if !strings.Contains(v.Name, "config_") {
+			continue
+		}
+		configured++
+		divisors, _ := v.Inputs["divisors_only"].(bool)
+		got, err := DynamicForBits(uint64(v.num("m")), v.num("target"), divisors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.near(t, "mu", float64(got.Batch.Blocks))
+		v.near(t, "block_bits", float64(got.Batch.BlockBits))
+		v.near(t, "n_thres", float64(got.Threshold))
+	}
+	if configured == 0 {
+		t.Error("no configuration among the vectors")
+	}
+}
+
+// TestDynamicForBitsIsExhaustive: the search stops at the first number of blocks that is worse, and no other is better.
+func TestDynamicForBitsIsExhaustive(t *testing.T) {
+	for _, bits := range []uint64{100, 1023, 12_000, 65_536, 624_698} {
+		for _, rate := range []float64{0.3, 0.05, 0.005, 1e-5} {
+			for _, divisors := range []bool{false, true} {
+				best := 0
+				for mu := uint64(1); mu <= min(bits, 100); mu++ {
+					if !divisors || bits%mu == 0 {
+						best = max(best, capacity(bloom.Params{Blocks: int(mu), BlockBits: bits / mu, Hashes: 1}, rate))
+					}
+				}
+				if got, err := DynamicForBits(bits, rate, divisors); (err != nil) != (best == 0) || got.Threshold != best {
+					t.Errorf("DynamicForBits(%d, %v, %v) = %+v, %v; best %d", bits, rate, divisors, got, err, best)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		bits uint64
+		rate float64
+	}{{0, 0.1}, {10, 0}, {10, 1}, {10, -1}, {1, 0.1}} {
+		if got, err := DynamicForBits(c.bits, c.rate, false); err == nil {
+			t.Errorf("%d bits at rate %v: %+v", c.bits, c.rate, got)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package papers
+
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/summary"
+)
+
+// StreamEntropy is the least number of bits that can encode what p knows. For every block and level it is m H(t/m), for
+// t nodes known among m possible ones. It is 0 when nothing is known, and the entropy of the deepest levels when no part
+// is missing. O(n).
+func StreamEntropy(p *summary.Prefix) float64 {
+	bits := 0.0
+	var walk summary.Nodes
+	for block := range p.Header().Shape.Levels {
+		var nodes, places [summary.FingerprintBits + 1]float64 // by level
+		for _, r := range p.Known(block) {
+			places[r.Level] += math.Ldexp(float64(r.End-r.Begin), r.Level-32)
+			walk.Reset(p, block, r.Level, r.Begin, r.End)
+			for some := walk.Next(); some != nil; some = walk.Next() {
+				nodes[r.Level] += float64(len(some))
+			}
+		}
+		for level, m := range places {
+			if m > 0 {
+				bits += float64(m * Entropy(nodes[level]/m))
+			}
+		}
+	}
+	return bits
+}
