@@ -183,12 +183,12 @@ func junkRun(_ context.Context, defended bool) (float64, error) {
 	return bytes, err
 }
 
-// overflow is how many of 100 keys a table with a seed refuses. The keys are crafted for seed 0, under which all have
+// overflow is how many of 100 keys a table with a seed refuses that may not grow. The keys are crafted for seed 0, under which all have
 // the same bucket in each subtable.
 func overflow(seed uint64) (float64, error) {
 	const bucketBits, remainderBits, subtables = 4, 20, 4
 	table, err := counting.NewDLeft(counting.Params{
-		Subtables: subtables, Buckets: 1 << bucketBits, Cells: 8, RemainderBits: remainderBits, CounterBits: 2, Seed: seed,
+		Subtables: subtables, Buckets: 1 << bucketBits, Cells: 8, RemainderBits: remainderBits, CounterBits: 2, Seed: seed, Fixed: true,
 	})
 	if err != nil {
 		return 0, err
