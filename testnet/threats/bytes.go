@@ -183,8 +183,8 @@ func junkRun(_ context.Context, defended bool) (float64, error) {
 	return bytes, err
 }
 
-// overflow is how many of 100 keys a table with a seed refuses that may not grow. The keys are crafted for seed 0, under which all have
-// the same bucket in each subtable.
+// overflow is how many of 100 keys a table with a seed refuses that may not grow. The keys are crafted for seed 0, under
+// which all have the same bucket in each subtable.
 func overflow(seed uint64) (float64, error) {
 	const bucketBits, remainderBits, subtables = 4, 20, 4
 	table, err := counting.NewDLeft(counting.Params{
