@@ -21,7 +21,6 @@ type Samples struct {
 	arrays map[int]*ownArray // by level
 	depths map[int]uint64    // by level, up to where in hash space own is known there
 	others []compared
-	nodes  summary.Nodes
 	bytes  int // that the arrays take
 }
 
@@ -172,8 +171,9 @@ func (c *Samples) count(o *compared, p *summary.Prefix) {
 	}
 	level, size := o.sample()
 	words := c.array(level, size).words
-	c.nodes.Reset(p, 0, level, 0, space(level, size))
-	nodes, both := c.nodes.CountIn(words)
+	var n summary.Nodes
+	n.Reset(p, 0, level, 0, space(level, size))
+	nodes, both := n.CountIn(words)
 	o.nodes, o.both = int32(nodes), int32(both)
 }
 
@@ -192,8 +192,9 @@ func (c *Samples) update(o *compared, diff []ownChange) bool {
 	if 16*end > int(o.nodes) {
 		return false
 	}
+	var n summary.Nodes
 	for _, d := range diff[:end] {
-		if c.nodes.Has(o.prefix, 0, level, d.node) {
+		if n.Has(o.prefix, 0, level, d.node) {
 			o.both += int32(d.sign)
 		}
 	}
@@ -210,8 +211,9 @@ func (c *Samples) array(level, size int) *ownArray {
 		c.bytes -= a.bytes()
 	}
 	a = &ownArray{words: make([]uint64, (size+63)/64), ones: map[int]int{}}
-	c.nodes.Reset(c.own, 0, level, 0, space(level, 64*len(a.words)))
-	for nodes := c.nodes.Next(); nodes != nil; nodes = c.nodes.Next() {
+	var n summary.Nodes
+	n.Reset(c.own, 0, level, 0, space(level, 64*len(a.words)))
+	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
 		for _, v := range nodes {
 			a.words[v/64] |= 1 << (v % 64)
 		}

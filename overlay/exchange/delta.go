@@ -134,7 +134,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 	}
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Envelope: e.Envelope(p), Record: record, Delta: delta})
 	l.trade(e.Index()).claims(w.of, uint16(end))
-	delete(l.wants, e.Index())
+	l.unwant(e.Index())
 	return deltaGoes
 }
 

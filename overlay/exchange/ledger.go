@@ -20,10 +20,10 @@ type trade struct {
 
 // ledger is the trades of a link, by directory index. There is one for every link and every peer known, and these are
 // most of the memory of a directory of small summaries. So a trade is a few bytes, and pages of the table without a
-// trade don't exist.
+// trade don't exist. Pages are small: a link into another range has trades about the two ends of the link alone.
 type ledger []*[ledgerPage]trade
 
-const ledgerPage = 32
+const ledgerPage = 8
 
 // at returns the trade of a directory index, to be changed.
 func (t *ledger) at(i int) *trade {

@@ -84,8 +84,16 @@ func (l *link) known(i int) trade { return l.trades.known(i) }
 func (l *link) forget(i int) {
 	l.trades.forget(i)
 	delete(l.asked, i)
-	delete(l.wants, i)
+	l.unwant(i)
 	delete(l.blames, i)
+}
+
+// unwant forgets what the peer asks for of an origin. Without wants there is no map: most links have none most of the
+// time.
+func (l *link) unwant(i int) {
+	if delete(l.wants, i); len(l.wants) == 0 {
+		l.wants = nil
+	}
 }
 
 // asks notes that the peer is asked for parts of an epoch of an origin.

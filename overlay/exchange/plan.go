@@ -88,10 +88,10 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		}
 	}
 	x.due.By(duePlan, x.nextRouse())
-	if x.offers = offers; len(offers) > 0 {
+	if len(offers) > 0 {
 		x.due.By(duePlan, now)
 	}
-	defer clear(offers)
+	defer x.keepRoom(offers)
 	slices.SortFunc(offers, func(a, b offer) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
@@ -107,6 +107,14 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) map[event.Peer
 		x.take(now, of, asks)
 	}
 	return asks
+}
+
+// keepRoom keeps the memory of a round's offers for the next one, unless there were far more offers at some time.
+func (x *Exchange) keepRoom(offers []offer) {
+	clear(offers)
+	if x.offers = offers; cap(offers) > 8*max(len(offers), 4) {
+		x.offers = nil
+	}
 }
 
 // mayAsk says whether there is an origin that may be asked about, and nothing is asked about it. It is woken when that

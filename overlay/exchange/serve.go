@@ -48,7 +48,7 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 		p = e.At(w.of)
 	}
 	if p == nil || int(w.from) >= p.Parts() || x.now-w.at >= staleAsk {
-		delete(l.wants, i)
+		l.unwant(i)
 		return false
 	}
 	end := min(int(w.end), p.Parts())
@@ -70,7 +70,7 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 	w.from, w.at = uint16(run.First+len(run.Parts)), x.now
 	l.trade(i).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
-		delete(l.wants, i)
+		l.unwant(i)
 		return false
 	}
 	return true
