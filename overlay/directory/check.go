@@ -35,15 +35,15 @@ func (d *Directory) Check(now time.Duration) error {
 		if e.answer() != nil {
 			origins++
 		}
-		if e.group != "" {
-			groups[e.group]++
+		if e.group != nil {
+			groups[e.group.name]++
 		}
 	}
 	want(held == d.held && records == d.records, "%d bytes of prefixes and %d of records, counted %d and %d", held, records, d.held, d.records)
 	want(pending == d.pending && origins == d.origins, "%d pending and %d origins, counted %d and %d", pending, origins, d.pending, d.origins)
 	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
 	for g, n := range groups {
-		want(n == d.groups[g], "group %q has %d entries, counted %d", g, n, d.groups[g])
+		want(d.groups[g] != nil && n == d.groups[g].entries, "group %q has %d entries, counted %v", g, n, d.groups[g])
 	}
 	for _, i := range d.named {
 		want(d.entries[i] != nil && d.entries[i].state == Named, "index %d is queued as named", i)
@@ -77,7 +77,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")
 	want(e.limit == 0 || e.cur == nil || e.cur.Parts() <= e.Limit() || d.trimmed, "it is deeper than its limit")
 	want(e.sibling == nil || e.sibling.sibling == e && d.previous != nil, "its sibling is not")
-	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
+	want(e.sibling == nil || e.group == nil || e.sibling.group == nil, "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
 	want(e.nextExpiry() <= now || d.due.At(dueExpiry) <= max(e.nextExpiry(), now+lookEvery), "it never goes")

@@ -22,14 +22,14 @@ type Directory struct {
 	links   map[event.PeerID]*link
 	changes []Change
 
-	pending int            // entries that no summary has come of
-	origins int            // peers with at least a sample held
-	held    int            // bytes of prefixes of others
-	records int            // bytes of what is signed about others
-	beside  int            // bytes that the caller keeps beside the directory
-	groups  map[string]int // entries by group of addresses
-	ignored int            // lines not taken in because there was no room
-	named   []int          // entries known by their record alone, the oldest first
+	pending int // entries that no summary has come of
+	origins int // peers with at least a sample held
+	held    int // bytes of prefixes of others
+	records int // bytes of what is signed about others
+	beside  int // bytes that the caller keeps beside the directory
+	groups  map[string]*addressGroup
+	ignored int   // lines not taken in because there was no room
+	named   []int // entries known by their record alone, the oldest first
 	bans    bans
 
 	within  coverage.Range   // the places that are wanted
@@ -78,7 +78,7 @@ func New(cfg Config) *Directory {
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self, rare: nothing}
 	d := &Directory{
 		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
-		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
+		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 	}
 	d.startRotation()
 	return d
@@ -101,7 +101,7 @@ func (d *Directory) Close(p event.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
 	d.sigma = unknownSigma
-	if e != nil && e.group != "" && d.groups[e.group] > d.cfg.MaxGroup {
+	if e != nil && e.group != nil && e.group.entries > d.cfg.MaxGroup {
 		d.Remove(e.Index())
 	}
 }
@@ -147,7 +147,7 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 	} else {
 		d.second(e, from)
 		d.unname(e)
-		e.state, e.tried = Pending, now
+		e.state, e.touched = Pending, now
 		e.change(func(r *rare) { r.by = from })
 		d.sigma = unknownSigma
 	}
@@ -171,7 +171,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 
 // create makes an entry without a summary.
 func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s State) *Entry {
-	e := &Entry{index: d.freeIndex(), tag: tag, state: s, rare: nothing, tried: now}
+	e := &Entry{index: d.freeIndex(), tag: tag, state: s, rare: nothing, touched: now}
 	e.change(func(r *rare) { r.by = from })
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e

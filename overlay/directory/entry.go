@@ -51,21 +51,19 @@ type Entry struct {
 	cur         *summary.Prefix // answers queries
 	recordSince summary.Epoch   // the epoch that the record came with
 
-	expires    time.Duration // lifetime counted from first receipt
-	since      time.Duration // when the newest epoch was first held
-	grown      time.Duration // when the newest prefix last grew
-	tried      time.Duration // when it was last asked for
+	since      time.Duration // when the newest epoch was first held; its lifetime counts from then
+	touched    time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
 	shareUntil time.Duration // a new epoch after this outdates the estimate
 	rtt        time.Duration
 	answers
-	group string // of addresses; see Config.Group
+	group *addressGroup // nil: none
 
 	share     bounds // of our collection that the peer holds
 	lacks     bounds // keys that it holds and we do not
-	judged    int32  // parts that the estimate was made of; 0: none is, or it is outdated
-	limit     int32  // parts to hold at most, once memory ran short; 0: no limit
 	dialFails int32
 	index     int32
+	judged    uint16 // parts that the estimate was made of; 0: none is, or it is outdated
+	limit     uint16 // parts to hold at most, once memory ran short; 0: no limit
 
 	state    State
 	old      bool // its summary is under the previous seed
@@ -158,7 +156,7 @@ func (e *Entry) Past() summary.Epoch { return e.past }
 func (e *Entry) Since() time.Duration { return e.since }
 
 // Grown returns when the newest prefix last grew.
-func (e *Entry) Grown() time.Duration { return e.grown }
+func (e *Entry) Grown() time.Duration { return e.touched }
 
 // Limit returns how many parts may be held while memory is short; 0: any number.
 func (e *Entry) Limit() int { return int(e.limit) }

@@ -83,12 +83,12 @@ func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
 	if err == nil {
 		e.setOverlap(own, ov.Intersection, e.cur.Parts())
 	}
-	e.judged = int32(e.cur.Parts())
+	e.judged = uint16(e.cur.Parts())
 	return err == nil
 }
 
 func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) {
-	e.judged, e.share = int32(parts), bounds{}
+	e.judged, e.share = uint16(parts), bounds{}
 	if n := float64(own.Header().N); n > 0 {
 		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
 		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Header().N)-keys)) }

@@ -16,7 +16,11 @@ type Stale struct {
 }
 
 // Asked notes that an entry is asked for.
-func (d *Directory) Asked(now time.Duration, i int) { d.entries[i].tried = now }
+func (d *Directory) Asked(now time.Duration, i int) {
+	if e := d.entries[i]; e.cur == nil {
+		e.touched = now
+	}
+}
 
 // expire forgets summaries whose lifetime is over, and returns entries that may have to go. The epoch of an expired
 // summary is remembered for one more lifetime. Else it would go round for ever, because others, who received it later,
@@ -32,13 +36,13 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 		_, linked := d.links[e.peer]
 		switch {
 		case linked:
-		case e.cur != nil && now >= e.expires:
+		case e.cur != nil && now >= e.expires():
 			d.outlive(now, e)
-		case e.state == Expired && now >= e.expires:
+		case e.state == Expired && now >= e.forgotten:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state == Named && now >= e.tried+namedFor, e.state == Named && now >= e.tried+pendingFor && e.dialFails >= unreachableAfter:
+		case e.state == Named && now >= e.touched+namedFor, e.state == Named && now >= e.touched+pendingFor && e.dialFails >= unreachableAfter:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state.pending() && now >= e.tried+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter):
+		case e.state.pending() && now >= e.touched+pendingFor && (e.peer == "" || e.dialFails >= unreachableAfter):
 			stale = append(stale, Stale{Index: e.Index(), Offerable: true})
 		}
 		d.due.By(dueExpiry, max(e.nextExpiry(), now+lookEvery))
@@ -49,8 +53,8 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 // outlive makes an entry expired.
 func (d *Directory) outlive(now time.Duration, e *Entry) {
 	last, _ := e.Epoch()
-	e.change(func(r *rare) { r.past = last })
-	e.expires = now + e.Newest().Header().Lifetime
+	forgotten := now + e.Newest().Header().Lifetime
+	e.change(func(r *rare) { r.past, r.forgotten = last, forgotten })
 	before := e.recordBytes()
 	e.signed = nil
 	d.countRecords(e, before)
@@ -58,17 +62,22 @@ func (d *Directory) outlive(now time.Duration, e *Entry) {
 	d.drop(e)
 }
 
+// expires is when the lifetime of what is held is over, counted from first receipt.
+func (e *Entry) expires() time.Duration { return e.since + e.Newest().Header().Lifetime }
+
 // nextExpiry is when an entry may have to go.
 func (e *Entry) nextExpiry() time.Duration {
 	at := agenda.Never
-	if e.cur != nil || e.past != (summary.Epoch{}) {
-		at = e.expires
+	if e.cur != nil {
+		at = e.expires()
+	} else if e.past != (summary.Epoch{}) {
+		at = e.forgotten
 	}
 	switch {
 	case e.state == Named:
-		at = e.tried + namedFor
+		at = e.touched + namedFor
 	case e.state.pending():
-		at = min(at, e.tried+pendingFor)
+		at = min(at, e.touched+pendingFor)
 	}
 	return at
 }

@@ -10,6 +10,27 @@ import (
 // unwantedFor is how long an origin is left alone that had no room among the peers of its group of addresses.
 const unwantedFor = 10 * time.Minute
 
+// addressGroup is the entries whose addresses have something in common; see Config.Group. A nil one is none.
+type addressGroup struct {
+	name    string
+	entries int
+}
+
+// String is what the addresses have in common; "": nothing.
+func (g *addressGroup) String() string {
+	if g == nil {
+		return ""
+	}
+	return g.name
+}
+
+func (g *addressGroup) size() int {
+	if g == nil {
+		return 0
+	}
+	return g.entries
+}
+
 // joinGroup counts an entry among those whose addresses have something in common, as its record says. It is false when
 // there are too many of them: then nothing is to be learned of the entry for a while. Addresses are a peer's own
 // claims, so the bound does not keep out linked peers. A peer with only a record makes room for one with a summary
@@ -19,22 +40,26 @@ func (d *Directory) joinGroup(now time.Duration, e *Entry, r event.Record, prove
 		return true
 	}
 	group := d.cfg.Group(r)
-	if group == e.group {
+	if group == e.group.String() {
 		return true
 	}
-	if s := e.sibling; s != nil && group != "" && s.group == group { // a peer counts once
+	if s := e.sibling; s != nil && group != "" && s.group.String() == group { // a peer counts once
 		d.leaveGroup(e)
 		return true
 	}
-	if group != "" && d.groups[group] >= d.cfg.MaxGroup && !d.makeGroupRoom(group, r.Peer, proven) {
+	if group != "" && d.groups[group].size() >= d.cfg.MaxGroup && !d.makeGroupRoom(group, r.Peer, proven) {
 		e.change(func(r *rare) { r.unwanted = now + unwantedFor })
 		d.ignored++
 		return false
 	}
 	d.leaveGroup(e)
 	if group != "" {
-		e.group = group
-		d.groups[group]++
+		e.group = d.groups[group]
+		if e.group == nil {
+			e.group = &addressGroup{name: group}
+			d.groups[group] = e.group
+		}
+		e.group.entries++
 	}
 	return true
 }
@@ -46,7 +71,7 @@ func (d *Directory) makeGroupRoom(group string, p event.PeerID, proven bool) boo
 		return false
 	}
 	for _, e := range d.Others() {
-		if e != nil && e.group == group && e.cur == nil && e.peer != p && d.links[e.peer] == nil {
+		if e != nil && e.group.String() == group && e.cur == nil && e.peer != p && d.links[e.peer] == nil {
 			d.Remove(e.Index())
 			return true
 		}
@@ -56,15 +81,15 @@ func (d *Directory) makeGroupRoom(group string, p event.PeerID, proven bool) boo
 
 // leaveGroup takes an entry out of its group. Its place goes to its sibling, if there is one.
 func (d *Directory) leaveGroup(e *Entry) {
-	if e.group == "" {
+	if e.group == nil {
 		return
 	}
-	if s := e.sibling; s != nil && s.group == "" && s.peer == e.peer {
-		s.group, e.group = e.group, ""
+	if s := e.sibling; s != nil && s.group == nil && s.peer == e.peer {
+		s.group, e.group = e.group, nil
 		return
 	}
-	if d.groups[e.group]--; d.groups[e.group] == 0 {
-		delete(d.groups, e.group)
+	if e.group.entries--; e.group.entries == 0 {
+		delete(d.groups, e.group.name)
 	}
-	e.group = ""
+	e.group = nil
 }

@@ -44,8 +44,8 @@ func filled(t testing.TB, origins, keys int) *Directory {
 
 // TestMemoryOfAnOrigin holds what an origin takes, as counted, to what BenchmarkMemory finds on the heap.
 func TestMemoryOfAnOrigin(t *testing.T) {
-	if size := unsafe.Sizeof(Entry{}); size > 224 {
-		t.Errorf("an entry takes %d bytes, want 224 at most", size)
+	if size := unsafe.Sizeof(Entry{}); size > 192 {
+		t.Errorf("an entry takes %d bytes, want 192 at most", size)
 	}
 	for _, c := range []struct{ origins, keys, most int }{{1000, 200, 2200}, {120, 12_000, 38_000}} {
 		d := filled(t, c.origins, c.keys)

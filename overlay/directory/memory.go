@@ -51,8 +51,8 @@ func (d *Directory) compactOlder(now, than time.Duration) {
 	for _, e := range d.Others() {
 		switch {
 		case e == nil || e.cur == nil:
-		case now-e.grown < than:
-			d.due.By(dueCompact, e.grown+than)
+		case now-e.touched < than:
+			d.due.By(dueCompact, e.touched+than)
 		default:
 			d.shrink(e, d.compacted(e.cur))
 		}

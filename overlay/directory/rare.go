@@ -17,6 +17,7 @@ type rare struct {
 	outdated    time.Duration   // in state Replaced, since when a newer epoch than cur is held
 	bases       []base          // earlier epochs, the oldest first
 	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
+	forgotten   time.Duration   // in state Expired, when the entry goes
 	unwanted    time.Duration   // nothing is learned of it before then: its group is full
 }
 
@@ -25,7 +26,7 @@ var nothing = &rare{}
 
 func (r *rare) empty() bool {
 	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope == nil && r.outdated == 0 && len(r.bases) == 0 &&
-		r.past == (summary.Epoch{}) && r.unwanted == 0
+		r.past == (summary.Epoch{}) && r.forgotten == 0 && r.unwanted == 0
 }
 
 // change changes the rare half of an entry.

@@ -163,14 +163,14 @@ func (d *Directory) disown(now time.Duration, e *Entry) {
 	records := e.recordBytes()
 	e.peer, e.signed, e.envelope = "", nil, nil
 	d.countRecords(e, records)
-	e.change(func(r *rare) { r.past = summary.Epoch{} })
+	e.change(func(r *rare) { r.past, r.forgotten = summary.Epoch{}, 0 })
 	e.old = false
 	if !e.state.pending() {
 		d.settle(e, Foreign)
 		d.pending++
 	}
 	e.state = Foreign
-	e.tried = now
+	e.touched = now
 	d.due.By(dueExpiry, now+pendingFor)
 }
 

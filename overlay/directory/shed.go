@@ -69,7 +69,7 @@ func (d *Directory) shedParts(goal int) bool {
 }
 
 func (d *Directory) dropPart(e *Entry) {
-	e.limit, d.trimmed = int32(e.cur.Parts()-1), true
+	e.limit, d.trimmed = uint16(e.cur.Parts()-1), true
 	d.shrink(e, d.compacted(e.cur.Truncate(e.Limit())))
 	d.sigma = unknownSigma
 }

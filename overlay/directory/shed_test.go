@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/summary"
@@ -36,7 +35,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		d.settle(e, Held)
 		e.envelope = []byte("header")
 		d.records += e.recordBytes()
-		e.peer, e.cur, e.expires, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], time.Hour, rng.Int32N(100)
+		e.peer, e.cur, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], rng.Int32N(100)
 		d.held += e.memory()
 		d.origins++
 		d.setAnswer(e)

@@ -174,9 +174,9 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 	if first {
 		d.tellSibling(e)
 	}
-	e.grown = now
+	e.touched = now
 	d.sigma, d.estimate = unknownSigma, true
-	d.due.By(dueExpiry, e.expires)
+	d.due.By(dueExpiry, e.expires())
 	d.due.By(dueCompact, now+compactAfter)
 	d.change(Grown, e)
 	return learned(e, p, known, in, newer && !first)
@@ -194,7 +194,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in eve
 	if string(e.signed) != string(in.Record) {
 		e.signed, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
-	e.dialFails, e.since, e.expires = 0, now, now+h.Lifetime
+	e.dialFails, e.since = 0, now
 	e.outdateShare(now)
 	e.fade(now, fadeAgain)
 	d.countRecords(e, records)
@@ -277,7 +277,7 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 		e.signed, e.recordSince = in.Record, in.Stream.Header().Epoch
 	}
 	d.keepBase(now, e, e.cur)
-	e.cur, e.since, e.grown, e.state = in.Stream, now, now, Held
+	e.cur, e.since, e.touched, e.state = in.Stream, now, now, Held
 	_, overlap := d.tables(e)
 	overlap.SetOwn(e.cur)
 	d.estimate = true
