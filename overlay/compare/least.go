@@ -19,7 +19,7 @@ func (s Sample) Least(hash int) (least uint64, ok bool) {
 	drop := (level + hash) & 1
 	salt := mix(uint64(2*(level-drop) + hash))
 	for i, node := range s.nodes {
-		if h := mix(salt ^ node>>drop); i == 0 || h < least {
+		if h := mix(salt ^ uint64(node)>>drop); i == 0 || h < least {
 			least = h
 		}
 	}

@@ -1,7 +1,8 @@
 package compare
 
 import (
-	"crypto/sha256"
+	"math"
+	"slices"
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -11,13 +12,14 @@ import (
 // immutable; the zero value compares with nothing.
 type Sample struct {
 	prefix *summary.Prefix
-	nodes  []uint64 // nil: not decoded
+	nodes  []uint32 // nil: not decoded
 }
 
 // SampleOf is the sample of a prefix, decoded at every use. It takes no memory of its own.
 func SampleOf(p *summary.Prefix) Sample { return Sample{prefix: p} }
 
-// Decode is the sample of a prefix, decoded. It takes 8 bytes a node.
+// Decode is the sample of a prefix, decoded. It takes 4 bytes a node. A sample of more nodes than have numbers of 4 bytes
+// is not decoded.
 func Decode(p *summary.Prefix) Sample {
 	s := Sample{prefix: p}
 	if _, ok := p.Sample(); !ok || p.Parts() == 0 {
@@ -25,20 +27,23 @@ func Decode(p *summary.Prefix) Sample {
 	}
 	o := compared{prefix: p}
 	level, size := o.sample()
+	if uint64(size) > math.MaxUint32 {
+		return s
+	}
 	var n summary.Nodes
 	n.Reset(p, 0, level, 0, space(level, size))
 	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
-		s.nodes = append(s.nodes, nodes...)
+		for _, v := range nodes {
+			s.nodes = append(s.nodes, uint32(v))
+		}
 	}
+	s.nodes = slices.Clip(s.nodes)
 	return s
 }
 
-// Chain names what s is the sample of: prefixes of the same chain have the same sample.
-func (s Sample) Chain() [sha256.Size]byte {
-	if s.prefix == nil {
-		return [sha256.Size]byte{}
-	}
-	return s.prefix.Header().Chain
+// Is says whether s is the sample of p: prefixes of the same chain have the same sample.
+func (s Sample) Is(p *summary.Prefix) bool {
+	return s.prefix == p || s.prefix != nil && s.prefix.Header().Chain == p.Header().Chain
 }
 
 // With is what [Samples.Overlap] says of one of the others, for a sample that is none of them.

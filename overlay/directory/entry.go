@@ -42,32 +42,31 @@ func (s State) gone() bool { return s == Foreign || s == Expired }
 
 // Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
 type Entry struct {
-	tag    uint64
-	peer   event.PeerID // empty until a record or header came
-	signed []byte       // the peer's record; nil: none came
+	// What a look at all entries asks of each fits into a line of the processor's cache.
+	tag uint64
 	*rare
-
-	envelope    []byte          // signed header of the newest epoch
-	cur         *summary.Prefix // answers queries
-	recordSince summary.Epoch   // the epoch that the record came with
-
-	since      time.Duration // when the newest epoch was first held; its lifetime counts from then
-	touched    time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
-	shareUntil time.Duration // a new epoch after this outdates the estimate
-	rtt        time.Duration
-	answers
-	group *addressGroup // nil: none
-
-	share     bounds // of our collection that the peer holds
-	lacks     bounds // keys that it holds and we do not
+	cur       *summary.Prefix // answers queries
+	signed    []byte          // the peer's record; nil: none came
 	dialFails int32
 	index     int32
 	judged    uint16 // parts that the estimate was made of; 0: none is, or it is outdated
 	limit     uint16 // parts to hold at most, once memory ran short; 0: no limit
+	state     State
+	old       bool // its summary is under the previous seed
+	seconded  bool // another link than the first has named it since, or the peer itself
 
-	state    State
-	old      bool // its summary is under the previous seed
-	seconded bool // another link than the first has named it since, or the peer itself
+	peer  event.PeerID // empty until a record or header came
+	share bounds       // of our collection that the peer holds
+	lacks bounds       // keys that it holds and we do not
+	answers
+	group *addressGroup // nil: none
+
+	envelope    []byte        // signed header of the newest epoch
+	recordSince summary.Epoch // the epoch that the record came with
+	since       time.Duration // when the newest epoch was first held; its lifetime counts from then
+	touched     time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
+	shareUntil  time.Duration // a new epoch after this outdates the estimate
+	rtt         time.Duration
 }
 
 // bounds is an estimate's interval as an entry keeps it.

@@ -265,7 +265,7 @@ func (r *run) sample(p *summary.Prefix) compare.Sample {
 		return compare.Sample{}
 	}
 	o := r.origin(idOf(overlay.PeerID(p.Header().Origin)))
-	if known := o.sample.Load(); known != nil && known.Chain() == p.Header().Chain {
+	if known := o.sample.Load(); known != nil && known.Is(p) {
 		return *known
 	}
 	s := compare.Decode(p)

@@ -41,7 +41,7 @@ func TestSamplesAreKept(t *testing.T) {
 		c.SetOwn(published.Stream)
 		for _, i := range rng.Perm(2 * len(held)) { // each twice, in any order
 			q := held[i%len(held)]
-			if k := r.origins[idOf(overlay.PeerID(q.Header().Origin))].sample.Load(); k != nil && k.Chain() == q.Header().Chain {
+			if k := r.origins[idOf(overlay.PeerID(q.Header().Origin))].sample.Load(); k != nil && k.Is(q) {
 				hits++
 			}
 			got, ok := c.With(r.sample(q), 0.95)
