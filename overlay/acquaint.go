@@ -478,13 +478,15 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 	samples.SetOwn(asker.Held())
 	n, least := float64(asker.Held().Header().N), float64(q.Least)/math.MaxUint16
 	var all []coverage.Likeness
-	says := map[coverage.Place]func() (Introduction, bool){}
-	consider := func(p coverage.Place, held *summary.Prefix, say func() (Introduction, bool)) {
+	entries, visitors := map[coverage.Place]*directory.Entry{}, map[coverage.Place]*visitor{}
+	consider := func(p coverage.Place, held *summary.Prefix) bool {
 		common, ok := samples.With(o.cfg.Sample(held), Confidence)
-		if share := common.Value / max(1, n); ok && common.Low > 0 && share > least {
-			all = append(all, coverage.Likeness{Place: p, Overlap: share})
-			says[p] = say
+		share := common.Value / max(1, n)
+		if !ok || common.Low <= 0 || share <= least {
+			return false
 		}
+		all = append(all, coverage.Likeness{Place: p, Overlap: share})
+		return true
 	}
 	for _, e := range o.directory.Others() {
 		if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
@@ -497,19 +499,26 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 				continue
 			}
 		}
-		consider(p, e.Held(), func() (Introduction, bool) { return introduction(e) })
+		if consider(p, e.Held()) {
+			entries[p] = e
+		}
 	}
-	for _, v := range o.scope.meeting.visitors {
+	for i := range o.scope.meeting.visitors {
+		v := &o.scope.meeting.visitors[i]
 		_, knows := known[uint32(v.place>>32)]
 		if e := o.directory.Lookup(v.peer); q.Meet == 0 || knows || v.peer == from || o.now >= v.until || e != nil && e.Held() != nil {
 			continue
 		}
-		consider(v.place, v.prefix, func() (Introduction, bool) { return v.says, true })
+		if consider(v.place, v.prefix) {
+			visitors[v.place] = v
+		}
 	}
 	none := func(coverage.Place) bool { return false }
 	var out []Introduction
 	for _, l := range coverage.Introduce(exchange.PlaceOf(from), least, none, all) {
-		if i, ok := says[l.Place](); ok {
+		if v := visitors[l.Place]; v != nil {
+			out = append(out, v.says)
+		} else if i, ok := introduction(entries[l.Place]); ok {
 			out = append(out, i)
 		}
 	}
