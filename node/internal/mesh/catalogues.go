@@ -42,6 +42,13 @@ func (c *catalogues) opened(p peer.ID, open bool) {
 	delete(c.open, p)
 }
 
+// isOpen says whether pubsub has a stream to a peer.
+func (c *catalogues) isOpen(p peer.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open[p]
+}
+
 // keep has a catalogue wait, and returns how many gave way: the oldest.
 func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()

@@ -482,14 +482,12 @@ func (m *Mesh) unknown(p peer.ID) bool {
 	return m.cfg.Linked(p) && !slices.Contains(m.Peers(), p) && m.cfg.Done.Err() == nil
 }
 
-// Meet makes pubsub learn that a linked peer has its protocol, if pubsub does not know. Pubsub does not try again a
-// peer that began just when ours tried to open a stream to it.
+// Meet has pubsub open a stream to a linked peer, now and again a little later if it does not know of a subscription
+// then. Pubsub does not try again a peer that began just when ours tried to open a stream to it.
 func (m *Mesh) Meet(p peer.ID) {
-	if !m.unknown(p) {
-		return
-	}
-	if err := m.protocols.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}}); err != nil {
-		m.cfg.Log.Debug("pubsub does not learn of a peer", "peer", p, "err", err)
+	m.meet(p)
+	if m.unknown(p) {
+		m.meet(p)
 	}
 }
 

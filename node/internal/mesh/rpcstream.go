@@ -53,6 +53,9 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 		h.m.mu.Lock()
 		h.m.incoming[p] = in
 		h.m.mu.Unlock()
+		if !h.m.catalogues.isOpen(p) {
+			h.m.meet(p)
+		}
 		handle(in)
 		h.m.mu.Lock()
 		defer h.m.mu.Unlock()

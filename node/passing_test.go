@@ -1,0 +1,55 @@
+package node
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// TestPassingIsNotMet: on a connection made only to ask a question, neither end opens a stream of pubsub. On that of a
+// link both do, and a passing connection that becomes a link is met then.
+func TestPassingIsNotMet(t *testing.T) {
+	a, b, c := newNode(t), newNode(t), newNode(t)
+	key := []byte("key")
+	add(t, b, key)
+	if err := a.dial(t.Context(), info(b), true); err != nil {
+		t.Fatal(err)
+	}
+	defer a.links.Use(b.ID(), false)() // it is not closed as idle meanwhile
+	has, _, err := a.have(t.Context(), overlay.Record{Peer: overlay.PeerID(b.ID())}, [][]byte{key})
+	if err != nil || !slices.Equal(has, []bool{true}) {
+		t.Fatal(has, err)
+	}
+	connect(t, a, c)
+	met(t, a, c)
+	for _, ends := range [][2]*Node{{a, b}, {b, a}} {
+		if streamsOfPubsub(ends[0], ends[1].ID()) > 0 {
+			t.Errorf("pubsub has a stream between %s and %s", ends[0].ID(), ends[1].ID())
+		}
+	}
+	a.in.LinkWanted(b.ID())
+	met(t, a, b)
+}
+
+// met waits until two nodes know of each other's subscription.
+func met(t *testing.T, a, b *Node) {
+	t.Helper()
+	for _, ends := range [][2]*Node{{a, b}, {b, a}} {
+		eventually(t, "a subscription is known", func() bool { return slices.Contains(ends[0].mesh.Peers(), ends[1].ID()) })
+	}
+}
+
+// streamsOfPubsub counts the streams of pubsub between a node and a peer, both ways.
+func streamsOfPubsub(n *Node, p peer.ID) (count int) {
+	for _, c := range n.host.Network().ConnsToPeer(p) {
+		for _, s := range c.GetStreams() {
+			if s.Protocol() == PubsubID {
+				count++
+			}
+		}
+	}
+	return count
+}
