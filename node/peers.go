@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -49,6 +50,10 @@ func (n *Node) inquireOnce(e overlay.AskPeers) (names overlay.Names, err error) 
 		return names, err
 	}
 	names, err = wire.ParseNames(b)
+	for i := range names.Peers {
+		r := &names.Peers[i].Record
+		r.Peer = signed.Signer(r.Envelope)
+	}
 	if reason, bad := fault.Of(err); bad {
 		n.refuse(s.Peer, string(PeersID)+" answer "+reason, err)
 	}

@@ -15,6 +15,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
 )
 
 // Record is what a signed PeerRecord certifies. Of two records of a peer, the one of the higher Seq is newer.
@@ -37,6 +38,20 @@ func OpenRecord(envelope []byte) (Record, error) {
 		return Record{}, fmt.Errorf("%w: peer record of %s", ErrSignature, r.PeerID)
 	}
 	return Record{peer.AddrInfo{ID: r.PeerID, Addrs: r.Addrs}, r.Seq}, nil
+}
+
+// Signer returns the peer by whose key an envelope claims to be signed, which is not verified. It is "" where there is
+// no such claim.
+func Signer(envelope []byte) overlay.PeerID {
+	e, err := record.UnmarshalEnvelope(envelope)
+	if err != nil {
+		return ""
+	}
+	p, err := peer.IDFromPublicKey(e.PublicKey)
+	if err != nil {
+		return ""
+	}
+	return overlay.PeerID(p)
 }
 
 // OwnRecord is the host's signed PeerRecord: from its address book, or made of its addresses. When they do not fit in

@@ -14,7 +14,7 @@ import (
 const (
 	MaxIntroduction = MaxSample + MaxRecord                                             // bytes of a summary that is passed on
 	MaxInquiry      = event.MaxLacks + event.MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
-	MaxNames        = event.MaxNamed*(maxRecordField+8) + event.MaxSimilar*(MaxIntroduction+8) + 64
+	MaxNames        = event.MaxNamed*(MaxRecord+8) + event.MaxSimilar*(MaxIntroduction+8) + 64
 
 	knownBytes = 6 // of an origin that an asker knows
 )
@@ -88,11 +88,11 @@ func (d *decoder) known() []overlay.KnownOrigin {
 	return out
 }
 
-// AppendNames appends the message to b.
+// AppendNames appends the message to b. The ids of the named peers are left out: their records say whose they are.
 func AppendNames(b []byte, n overlay.Names) []byte {
 	b = appendUint(b, 1, uint64(n.Depth))
 	for _, p := range n.Peers {
-		b = appendRecords(b, 2, []overlay.Record{p.Record})
+		b = appendBytes(b, 2, p.Record.Envelope)
 	}
 	depths := make([]byte, len(n.Peers))
 	for i, p := range n.Peers {
@@ -102,7 +102,7 @@ func AppendNames(b []byte, n overlay.Names) []byte {
 	return appendIntroductions(b, 4, n.Similar)
 }
 
-// ParseNames reads a whole message.
+// ParseNames reads a whole message. The ids of the named peers are for the caller to fill in, from their records.
 func ParseNames(b []byte) (overlay.Names, error) {
 	var n overlay.Names
 	var depths []byte
@@ -112,7 +112,7 @@ func ParseNames(b []byte) (overlay.Names, error) {
 		case 1:
 			n.Depth = d.int(coverage.MaxDepth)
 		case 2:
-			n.Peers = append(n.Peers, overlay.Named{Record: d.record(len(n.Peers), event.MaxNamed)})
+			n.Peers = append(n.Peers, overlay.Named{Record: overlay.Record{Envelope: d.element(len(n.Peers), event.MaxNamed, 1, MaxRecord)}})
 		case 3:
 			depths = d.bytes(1, event.MaxNamed)
 		case 4:

@@ -62,7 +62,7 @@ var kinds = []kind{
 	{"inquiry-meet", MaxInquiry, overlay.Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry), encoder(AppendInquiry)},
 	{"names", MaxNames, overlay.Names{
 		Depth:   5,
-		Peers:   []overlay.Named{{Record: overlay.Record{Peer: "alice", Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Peer: "bob"}}},
+		Peers:   []overlay.Named{{Record: overlay.Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Envelope: []byte{4}}}},
 		Similar: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames), encoder(AppendNames)},
 	{"hello-short-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true, ShortTails: true}, parser(ParseHello), encoder(AppendHello)},

@@ -118,7 +118,7 @@ func InquiryBytes(q event.Inquiry) int {
 func NamesBytes(a event.Names) int {
 	n := helloBase
 	for _, p := range a.Peers {
-		n += RecordBytes(p.Record) + 2
+		n += len(p.Record.Envelope) + namedOverhead
 	}
 	for _, i := range a.Similar {
 		n += introductionBytes(i)

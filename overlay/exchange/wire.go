@@ -13,6 +13,7 @@ const (
 	runOverhead   = 48 // first, end, chain value
 	deltaOverhead = 8  // lengths
 	helloBase     = 48
+	namedOverhead = 5        // lengths and the depth of a named peer; its id is in its record
 	maxRunBytes   = 64 << 10 // parts in one message, unless a single part is larger
 	maxCatalogue  = 400      // items in one message
 )
