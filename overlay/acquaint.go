@@ -536,8 +536,11 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 	o.meetAnswered(in.From)
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
 		o.meetNamed(in.From, n.Record)
-		if o.learnPeer(now, in.From, n) {
+		switch o.learnPeer(now, in.From, n) {
+		case oneNear:
 			s.seeker.vain = 0
+			s.gossip.Learned()
+		case firstElsewhere:
 			s.gossip.Learned()
 		}
 	}
@@ -557,27 +560,42 @@ func (o *Overlay) believed(now time.Duration, said int) int {
 	return said
 }
 
-// learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact. It says whether it
-// is new.
-func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) bool {
+// news is what a peer that another names is worth. Second contacts of a range are none: they are taken as they come,
+// and nobody is asked again because of them.
+type news uint8
+
+const (
+	noNews         news = iota
+	oneNear             // a peer of the own range
+	firstElsewhere      // the first contact of another range
+)
+
+// learnPeer takes in a peer that another names: an entry if it is of the own range, else a contact.
+func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) news {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
-		return false
+		return noNews
 	}
 	if e := o.directory.Lookup(r.Peer); e != nil && e.Record().Envelope != nil {
-		return false
+		return noNews
 	}
 	if p, err := o.cfg.OpenRecord(r.Envelope); err != nil || p != r.Peer {
 		o.effects.Emit(Report{Peer: from, Fault: FaultRecord})
-		return false
+		return noNews
 	}
 	if place := exchange.PlaceOf(r.Peer); !o.ownRange().Contains(place) {
-		_, had := o.scope.contacts.Get(place, string(r.Peer))
-		return o.addContact(r, o.believed(now, n.Depth)) && !had
+		first := o.scope.contacts.Empty(place)
+		if o.addContact(r, o.believed(now, n.Depth)) && first {
+			return firstElsewhere
+		}
+		return noNews
 	}
 	met := o.directory.Meet(now, from, r)
 	o.pass()
-	return met
+	if met {
+		return oneNear
+	}
+	return noNews
 }
 
 // introduce takes in a summary that a peer passes on unasked: one of its own, or of somebody who is like us. It says

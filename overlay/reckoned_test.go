@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -107,5 +108,34 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	}
 	if want := 1<<depth - 1; len(asked) != want {
 		t.Errorf("a contact is asked for in %d ranges, want %d", len(asked), want)
+	}
+}
+
+// TestSecondContactsAreNoNews: a peer goes on asking for its like and for its range because of the first contact of a
+// range, or of a peer of its own range, and not because of a second contact.
+func TestSecondContactsAreNoNews(t *testing.T) {
+	const depth = 3
+	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
+	o.scope.depth = depth
+	o.scope.contacts.SetDepth(depth)
+	o.directory.SetRange(o.ownRange())
+	inBucket := map[coverage.Range]int{}
+	for i := range 60 {
+		r := Record{Peer: PeerID(fmt.Sprint("peer", i))}
+		r.Envelope = []byte(r.Peer)
+		bucket := coverage.Around(coverage.Place(group.OriginTag(string(r.Peer))), depth)
+		own := bucket == o.ownRange()
+		inBucket[bucket]++
+		for range 20 {
+			o.scope.gossip.Asked()
+		}
+		o.scope.asked["friend"], o.scope.seeker.vain = true, 1
+		o.onPeersNamed(0, PeersNamed{From: "friend", Names: Names{Peers: []Named{{Record: r, Depth: depth}}}})
+		if news := o.scope.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
+			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)
+		}
+		if brought := o.scope.seeker.vain == 0; brought != own {
+			t.Errorf("%q of range %v (ours %v): brought somebody: %v", r.Peer, bucket, own, brought)
+		}
 	}
 }

@@ -202,6 +202,12 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// Empty says whether there is no contact in the range that holds a place.
+func (t *Contacts) Empty(p Place) bool {
+	bucket := t.bucket(p)
+	return bucket == nil || len(*bucket) == 0
+}
+
 // Get returns the contact at a place that is a peer.
 func (t *Contacts) Get(at Place, peer string) (Contact, bool) {
 	bucket := t.bucket(at)
