@@ -170,7 +170,7 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 	all := networkRuns{
 		options: &o, points: points, names: runs, known: known, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points)), once: make([]onceRun, len(points)),
 	}
-	all.data.keep = all.atOnce
+	all.data.keep, all.each = all.atOnce, processorsOf(all.atOnce, len(runs))
 	for i, run := range runs {
 		if !known.todo(i, run) {
 			all.done[i] = 1
@@ -206,6 +206,12 @@ func runsAtOnce(points []setting) int {
 func together(peers int) int {
 	const most = 2500 // peers
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
+}
+
+// processorsOf is on how many processors each of some runs goes, of which so many go at one time.
+func processorsOf(atOnce, runs int) int {
+	const most = 8 // a run has work for no more of them
+	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(atOnce, runs))))
 }
 
 // gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and
@@ -526,6 +532,7 @@ type networkRuns struct {
 	names   []string // of the runs, in the ledger
 	known   *ledger[NetworkRow]
 	atOnce  int
+	each    int // processors that a run has
 	data    recent[*sim.Data]
 	once    []onceRun
 
@@ -589,9 +596,11 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if err != nil {
 		return NetworkRow{}, err
 	}
+	each, end := crewOf(n.each)
+	defer end()
 	s, err = sim.New(sim.Config{
 		Like: like, Script: sim.Script{Asks: asks}, Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Lines: lines, Rates: p.rates(), Seed: p.Seed, Each: Parallel, Notes: o.Look != nil,
+		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Lines: lines, Rates: p.rates(), Seed: p.Seed, Each: each, Notes: o.Look != nil,
 		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
 			n.tell(i, now, end, time.Since(began))

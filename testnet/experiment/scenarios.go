@@ -73,13 +73,14 @@ func RunScenarios(ctx context.Context, o ScenarioOptions) (ScenarioResult, error
 	for _, r := range runs {
 		peers = max(peers, r.of.Peers)
 	}
-	all := scenarioRuns{options: &o, runs: runs, done: make([]float64, len(runs))}
+	atOnce := o.jobs(together(peers))
+	all := scenarioRuns{options: &o, runs: runs, each: processorsOf(atOnce, len(runs)), done: make([]float64, len(runs))}
 	for i, id := range ids {
 		if !known.todo(i, id) {
 			all.done[i] = 1
 		}
 	}
-	found, err := runEach(ctx, ids, o.jobs(together(peers)), known, all.run)
+	found, err := runEach(ctx, ids, atOnce, known, all.run)
 	for _, r := range found {
 		if r != nil {
 			result.Runs = append(result.Runs, r)
@@ -150,6 +151,7 @@ func (o *ScenarioOptions) runs() (runs []scenarioRun, ids []string, err error) {
 type scenarioRuns struct {
 	options *ScenarioOptions
 	runs    []scenarioRun
+	each    int // processors that a run has
 	plans   recent[*scenario.Plan]
 
 	mu   sync.Mutex
@@ -168,8 +170,10 @@ func (n *scenarioRuns) run(ctx context.Context, i int) (scenario.Run, error) {
 		return scenario.Run{}, err
 	}
 	defer trace.drop()
+	each, end := crewOf(n.each)
+	defer end()
 	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
-		Each: Parallel, Progress: func(done float64) { n.tell(i, done) }, Trace: trace.writer(),
+		Each: each, Progress: func(done float64) { n.tell(i, done) }, Trace: trace.writer(),
 	})
 	if err != nil {
 		return scenario.Run{}, err

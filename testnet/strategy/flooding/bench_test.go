@@ -57,8 +57,10 @@ func BenchmarkTwoProcessors(b *testing.B) {
 		return time.Since(began)
 	}
 	run := func() { simtest.Run(b, flood(data, 500)) }
+	crew := experiment.NewCrew(2)
+	defer crew.Close()
 	shared := flood(data, 500)
-	shared.Each = experiment.Parallel
+	shared.Each = crew.Each
 	var one, together, spread time.Duration
 	for b.Loop() {
 		one += on(1, run)
