@@ -15,7 +15,7 @@ const staleShare = 6
 func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	c := &e.group.class
 	limit := p.Header().N / staleShare
-	gone := e.gone
+	gone := int(e.gone)
 	var added [Rows][]uint64
 	for b := range c.used {
 		if !slices.Equal(e.prefix.Known(b), p.Known(b)) {
@@ -32,12 +32,12 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 		for _, v := range nodes {
 			h, step := hash(v, b)
 			for range c.blocks[b].rows {
-				e.stripe.set(e.col, place(h, rows))
+				e.stripe.set(int(e.col), place(h, rows))
 				h += step
 			}
 		}
 	}
-	e.prefix, e.gone = p, gone
+	e.prefix, e.gone = p, int32(gone)
 	return true
 }
 

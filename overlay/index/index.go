@@ -16,7 +16,7 @@ type Index struct {
 
 	column    []uint64 // memory used again
 	hits      []int32
-	acc, part [maxWords]uint64
+	acc, part []uint64 // of maxWords, from the first query on
 	prefixes  []*summary.Prefix
 	loaded    uint64 // what [stripe.load] returned: nobody reads it
 	bytes     int    // of stripes
@@ -28,9 +28,9 @@ type entry struct {
 	prefix *summary.Prefix // nil: none
 	group  *group
 	stripe *stripe // nil: loose
-	col    int     // in the stripe, or in the group's loose ones
 	rate   float64 // of the prefix when its column was written
-	gone   int     // nodes that went since then
+	col    int32   // in the stripe, or in the group's loose ones
+	gone   int32   // nodes that went since then
 }
 
 // group is the peers of a class.
@@ -104,7 +104,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 			return
 		}
 	}
-	e.col = len(g.loose)
+	e.col = int32(len(g.loose))
 	g.loose = append(g.loose, int32(peer))
 	words := g.class.words(g.peers(), len(g.stripes))
 	if 4*len(g.loose) >= 64*words || len(g.stripes) >= manyStripes {
@@ -121,14 +121,14 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 // settle gives a peer a column of a stripe.
 func (x *Index) settle(peer int, s *stripe) {
 	e := &x.entries[peer]
-	e.stripe, e.col = s, s.take(peer)
+	e.stripe, e.col = s, int32(s.take(peer))
 	x.write(e, e.prefix)
 }
 
 // write rewrites a peer's column.
 func (x *Index) write(e *entry, p *summary.Prefix) {
 	x.column = e.group.class.column(x.column, p)
-	e.stripe.write(e.col, x.column)
+	e.stripe.write(int(e.col), x.column)
 	e.prefix, e.rate, e.gone = p, p.FalsePositiveRate(), 0
 }
 
@@ -151,12 +151,12 @@ func (x *Index) remove(peer int) {
 	g := e.group
 	if e.stripe == nil {
 		last := len(g.loose) - 1
-		if moved := g.loose[last]; e.col < last {
+		if moved := g.loose[last]; int(e.col) < last {
 			g.loose[e.col] = moved
 			x.entries[moved].col = e.col
 		}
 		g.loose = g.loose[:last]
-	} else if e.stripe.release(e.col); 8*e.stripe.used < len(e.stripe.peers) {
+	} else if e.stripe.release(int(e.col)); 8*e.stripe.used < len(e.stripe.peers) {
 		x.dissolve(g, e.stripe)
 	}
 	if len(g.stripes) == 0 && len(g.loose) == 0 {
@@ -190,6 +190,9 @@ func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
 // match finds the peers that the rows leave.
 func (x *Index) match(f summary.Fingerprint) {
 	x.hits = x.hits[:0]
+	if x.acc == nil {
+		x.acc, x.part = make([]uint64, maxWords), make([]uint64, maxWords)
+	}
 	for _, g := range x.order {
 		x.hits = append(x.hits, g.loose...)
 		if len(g.stripes) == 0 {
@@ -200,7 +203,7 @@ func (x *Index) match(f summary.Fingerprint) {
 			x.loaded += s.load(&r)
 		}
 		for _, s := range g.stripes {
-			x.hits = s.match(x.hits, &r, x.acc[:], x.part[:])
+			x.hits = s.match(x.hits, &r, x.acc, x.part)
 		}
 	}
 }
@@ -251,7 +254,7 @@ func (x *Index) Memory() int {
 }
 
 // entrySize is the bytes of an entry, and of its place among the loose ones.
-const entrySize = 48 + 4
+const entrySize = 40 + 4
 
 // All calls found with the candidates of each key, for many keys in one call. The slice is valid until the next.
 func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {

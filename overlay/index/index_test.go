@@ -125,7 +125,7 @@ func (x *Index) verify(t *testing.T) {
 			t.Errorf("group %+v is empty or unknown", g.class)
 		}
 		for col, peer := range g.loose {
-			if e := x.entries[peer]; e.stripe != nil || e.col != col || e.group != g {
+			if e := x.entries[peer]; e.stripe != nil || int(e.col) != col || e.group != g {
 				t.Errorf("loose peer %d: %+v", peer, e)
 			}
 		}
@@ -135,7 +135,7 @@ func (x *Index) verify(t *testing.T) {
 			for col, peer := range s.peers {
 				if s.live[col/64]>>(col%64)&1 == 1 {
 					used++
-					if e := x.entries[peer]; e.stripe != s || e.col != col || e.group != g {
+					if e := x.entries[peer]; e.stripe != s || int(e.col) != col || e.group != g {
 						t.Errorf("peer %d in column %d: %+v", peer, col, e)
 					}
 				}
@@ -239,7 +239,7 @@ func TestChanged(t *testing.T) {
 		p := build(t, held, shape)
 		x.Set(5, p)
 		e := x.entries[5]
-		if e.prefix != p || e.gone > len(held)/staleShare {
+		if e.prefix != p || int(e.gone) > len(held)/staleShare {
 			t.Fatalf("%d nodes gone", e.gone)
 		}
 		if e.gone == 0 {
