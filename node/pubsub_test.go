@@ -11,24 +11,50 @@ import (
 	"github.com/venn-p2p/venn/node/internal/mesh"
 )
 
-// TestStreamLost: when a node's stream of pubsub to another ends alone, it forgets that the other is subscribed. It
-// comes to know that again.
+// TestStreamLost: when a node's stream of pubsub to another ends alone, pubsub forgets that the other is subscribed. It
+// comes to know that again at once. The other's own stream stays: if it ended, the other would forget in turn.
 func TestStreamLost(t *testing.T) {
 	a, b := newNode(t), newNode(t)
 	add(t, a, keysOf("a", 100)...)
 	add(t, b, keysOf("b", 100)...)
 	connect(t, a, b)
-	subscribed := func() bool { return slices.Contains(a.mesh.Peers(), b.ID()) }
+	subscribed := func() bool { return slices.Contains(a.mesh.Peers(), b.ID()) && slices.Contains(b.mesh.Peers(), a.ID()) }
 	eventually(t, "they know each other", func() bool { return knows(a, b) && knows(b, a) && subscribed() })
-	for _, c := range a.host.Network().ConnsToPeer(b.ID()) {
-		for _, s := range c.GetStreams() {
-			if s.Protocol() == mesh.ProtocolID && s.Stat().Direction == network.DirOutbound {
-				_ = s.Reset()
+	streams := func(d network.Direction) (all []network.Stream) {
+		for _, c := range a.host.Network().ConnsToPeer(b.ID()) {
+			for _, s := range c.GetStreams() {
+				if s.Protocol() == mesh.ProtocolID && s.Stat().Direction == d {
+					all = append(all, s)
+				}
 			}
 		}
+		return all
 	}
-	eventually(t, "the subscription is lost", func() bool { return !subscribed() })
-	eventually(t, "it is known again", subscribed)
+	ids := func(all []network.Stream) (ids []string) {
+		for _, s := range all {
+			ids = append(ids, s.ID())
+		}
+		return ids
+	}
+	others := ids(streams(network.DirInbound))
+	for range 3 {
+		own := streams(network.DirOutbound)
+		for _, s := range own {
+			_ = s.Reset()
+		}
+		eventually(t, "there is another stream, and both are subscribed", func() bool {
+			now := ids(streams(network.DirOutbound))
+			return len(now) > 0 && !slices.ContainsFunc(ids(own), func(id string) bool { return slices.Contains(now, id) }) && subscribed()
+		})
+	}
+	if now := ids(streams(network.DirInbound)); len(others) == 0 || !slices.Equal(now, others) {
+		t.Errorf("the other's streams are %v, and were %v", now, others)
+	}
+	add(t, a, []byte("new of a"))
+	add(t, b, []byte("new of b"))
+	eventually(t, "both hear of new keys", func() bool {
+		return says(t, b, a, []byte("new of a")) == "added" && says(t, a, b, []byte("new of b")) == "added"
+	})
 }
 
 // TestLateSubscription: a link whose pubsub begins after its hello is told what the node has.

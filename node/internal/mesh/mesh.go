@@ -363,7 +363,8 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		m.cfg.Link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
 	}
 	m.plain.subscribed(from, m.cfg.Topic, rpc.GetSubscriptions())
-	if len(rpc.GetSubscriptions()) > 0 {
+	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
+		m.said(from, subs)
 		m.catalogues.again(from)
 	}
 	p := rpc.GetPartial()
@@ -466,7 +467,7 @@ func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
-		t.m.cfg.Tasks.Run(func() { t.m.forgotten(p) })
+		t.m.repeat(p)
 	}
 }
 
@@ -488,17 +489,6 @@ func (m *Mesh) Meet(p peer.ID) {
 	m.meet(p)
 	if m.unknown(p) {
 		m.meet(p)
-	}
-}
-
-// forgotten resets the stream that a peer has opened, when ours to it has ended though the connection has not. It does
-// nothing if the peer soon subscribes again. Pubsub then forgets the peer's subscriptions, and the peer does not repeat
-// them, because its own stream may be as it was. It happens when two connections were made at once and the one with our
-// stream is closed. The peer opens another stream, and says on it what it is subscribed to.
-func (m *Mesh) forgotten(p peer.ID) {
-	if m.unknown(p) {
-		m.cfg.Log.Debug("subscription lost", "peer", p)
-		m.resetIncoming(p)
 	}
 }
 

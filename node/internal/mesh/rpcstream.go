@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/multiformats/go-multistream"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 )
 
 // watchedHost is the host as pubsub has it. It watches the streams that peers open: pubsub does not report that it
@@ -65,30 +69,87 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	}
 }
 
-// resetIncoming resets the stream that a peer has opened, without blame.
-func (m *Mesh) resetIncoming(p peer.ID) {
+// said notes what a peer has said of its subscription to our topic.
+func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.incoming[p]; s != nil {
-		_ = s.Stream.Reset()
+	s := m.incoming[from]
+	if s == nil {
+		return
+	}
+	for _, sub := range subs {
+		switch {
+		case sub.GetTopicid() != m.cfg.Topic:
+		case sub.GetSubscribe():
+			s.subscribes = sub
+		default:
+			s.subscribes = nil
+		}
 	}
 }
 
-// rpcStream is a stream of RPCs that a peer sends. One goroutine reads it; others may reset it.
+// repeat has pubsub read again what a peer has said of its subscription. Pubsub forgets that when our stream to the
+// peer ends, and the peer does not say it again while its own stream lasts.
+func (m *Mesh) repeat(p peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.incoming[p]
+	if s == nil || s.subscribes == nil {
+		return
+	}
+	rpc, err := proto.Marshal(&pb.RPC{Subscriptions: []*pb.RPC_SubOpts{s.subscribes}})
+	if err != nil {
+		m.cfg.Log.Debug("a subscription is lost", "peer", p, "err", err)
+		return
+	}
+	s.insert(protowire.AppendBytes(nil, rpc))
+}
+
+// rpcStream is a stream of RPCs that a peer sends. One goroutine reads it; others may reset it, or insert an RPC.
 type rpcStream struct {
 	network.Stream
-	m       *Mesh
-	frames  frames
-	begun   atomic.Bool // something was read
-	waiting atomic.Bool // a Read is under way
-	over    atomic.Bool // its end has been reported
+	m          *Mesh
+	subscribes *pb.RPC_SubOpts // to our topic; m.mu guards it
+	frames     frames
+	reading    []byte                 // of what was inserted, still to be read
+	next       atomic.Pointer[[]byte] // to be read before the next RPC
+	woken      atomic.Bool            // a Read that waits was made to end
+	begun      atomic.Bool            // something was read
+	waiting    atomic.Bool            // a Read is under way
+	over       atomic.Bool            // its end has been reported
+}
+
+// insert has an RPC, with its length, read as if the peer had sent it next.
+func (s *rpcStream) insert(rpc []byte) {
+	s.next.Store(&rpc)
+	s.woken.Store(true)
+	_ = s.SetReadDeadline(time.Now()) // Read takes it back
+}
+
+// inserted reads of what was inserted, between two RPCs of the peer's.
+func (s *rpcStream) inserted(b []byte) (k int) {
+	if len(s.reading) == 0 && s.frames == (frames{}) {
+		if next := s.next.Swap(nil); next != nil {
+			s.reading = *next
+		}
+	}
+	k = copy(b, s.reading)
+	s.reading = s.reading[k:]
+	return k
 }
 
 // Read reads, and refuses an RPC as soon as its length is known to be over the limit.
 func (s *rpcStream) Read(b []byte) (int, error) {
+	if k := s.inserted(b); k > 0 {
+		return k, nil
+	}
 	s.waiting.Store(true)
 	k, err := s.Stream.Read(b)
 	s.waiting.Store(false)
+	if k == 0 && err != nil && s.woken.Swap(false) { // if it is another error, it comes again
+		_ = s.SetReadDeadline(time.Time{})
+		return s.Read(b)
+	}
 	s.begun.Store(s.begun.Load() || k > 0)
 	switch {
 	case !s.frames.pass(b[:k]):

@@ -1,0 +1,104 @@
+package mesh
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-msgio"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// piped is a stream on a pipe, as far as it is read.
+type piped struct {
+	network.Stream
+	conn net.Conn
+}
+
+func (s piped) Read(b []byte) (int, error)        { return s.conn.Read(b) }
+func (s piped) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
+
+// TestRepeat: what a peer has said of its subscription is read again between two of its RPCs, whenever that is wanted,
+// and the RPCs come as they were sent.
+func TestRepeat(t *testing.T) {
+	m, _ := newMesh()
+	far, near := net.Pipe()
+	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	m.incoming["p"] = in
+	m.repeat("p") // it has said nothing yet
+	sub := &pb.RPC_SubOpts{Topicid: proto.String("topic"), Subscribe: proto.Bool(true), RequestsPartial: proto.Bool(true)}
+	m.said("p", []*pb.RPC_SubOpts{{Topicid: proto.String("other"), Subscribe: proto.Bool(true)}, sub})
+	want, err := proto.Marshal(&pb.RPC{Subscriptions: []*pb.RPC_SubOpts{sub}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const messages = 200
+	message := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 1+i*7%300) }
+	rng := rand.New(rand.NewPCG(1, 2))
+	go func() {
+		for i := range messages {
+			frame := protowire.AppendBytes(nil, message(i))
+			for len(frame) > 0 {
+				k := 1 + rng.IntN(len(frame))
+				if rng.IntN(3) == 0 {
+					m.repeat("p")
+				}
+				if _, err := far.Write(frame[:k]); err != nil {
+					t.Error(err)
+				}
+				frame = frame[k:]
+			}
+		}
+		m.repeat("p") // while nothing comes
+		_ = far.Close()
+	}()
+	r := msgio.NewVarintReader(in)
+	repeated, got, last := 0, 0, false
+	for {
+		msg, err := r.ReadMsg()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if last = bytes.Equal(msg, want); last {
+			repeated++
+		} else if !bytes.Equal(msg, message(got)) {
+			t.Fatalf("message %d is %x, want %x", got, msg, message(got))
+		} else {
+			got++
+		}
+	}
+	if got != messages || repeated < 10 || !last {
+		t.Errorf("%d messages, %d repetitions, one of them at the end: %v", got, repeated, last)
+	}
+	m.said("p", []*pb.RPC_SubOpts{{Topicid: proto.String("topic"), Subscribe: proto.Bool(false)}})
+	if in.subscribes != nil {
+		t.Error("who has unsubscribed is still said to subscribe")
+	}
+}
+
+// TestRepeatEnds: an error of the stream is returned, also to a reader that was woken.
+func TestRepeatEnds(t *testing.T) {
+	m, _ := newMesh()
+	far, near := net.Pipe()
+	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	in.insert([]byte{1, 2})
+	_ = far.Close()
+	got, err := io.ReadAll(in)
+	if err != nil || !slices.Equal(got, []byte{1, 2}) {
+		t.Errorf("%x, %v", got, err)
+	}
+	_ = near.Close()
+	if _, err := in.Read(make([]byte, 1)); err == nil {
+		t.Error("a closed stream is read")
+	}
+}
