@@ -130,7 +130,8 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		}
 		a.state = answered
 		q.spent += min(max(in.Messages, 0), q.Budget-q.spent)
-		q.conclude(r.now, a.reason, Answered)
+		q.spoken(a.peer, false)
+		q.conclude(r.now, a.reason, r.ownWord(q, a, in.Records))
 		reason := &q.stats.Explain[a.reason]
 		reason.Names, reason.Bytes = len(in.Records), in.Bytes
 		if q.blurred && a.contact > 0 {
@@ -152,9 +153,7 @@ func (r *Router) askFailed(in AskFailed) {
 		return
 	}
 	if a := q.askOf(in.Peer); a != nil && a.state == asking {
-		a.state = failed
-		q.conclude(r.now, a.reason, Failed)
-		r.contactFailed(a)
+		r.askUnanswered(q, a)
 		r.advance(q)
 		return
 	}
@@ -163,4 +162,12 @@ func (r *Router) askFailed(in AskFailed) {
 		q.conclude(r.now, c.reason, Failed)
 		r.advance(q)
 	}
+}
+
+// askUnanswered notes that a question for candidates brought no answer.
+func (r *Router) askUnanswered(q *flight, a *ask) {
+	a.state = failed
+	q.spoken(a.peer, false)
+	q.conclude(r.now, a.reason, Failed)
+	r.contactFailed(a)
 }

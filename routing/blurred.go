@@ -5,12 +5,14 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/routing/match"
 )
 
 // A directory is blurred where it is poor and nobody linked knows clearly more: no line carries much of everybody's
 // summary. Each peer knows a range around its own place well then. A query confirms the peers that its own directory is
 // sure of, and those in its own range that match. About the rest it asks one peer of each range, as it asks contacts. A
-// peer that matches here, but is not named by the peer asked about its range, is not asked (All), or last (Any).
+// summary has no false negatives. So a peer that matches here, but is not named by the peer asked about its range, is
+// not asked (All), or last (Any). The same holds for one that is named there, and does not match here.
 
 // blur says whether a query is to go by what others know well of a range each.
 func (r *Router) blur(q *flight) bool {
@@ -23,6 +25,21 @@ func (r *Router) blur(q *flight) bool {
 	q.cover.contacts = r.view.Peers()
 	q.blurred = len(q.cover.contacts) > 0
 	return q.blurred
+}
+
+// worthOf says what it is worth to ask a contact rather than others of the same use: a blurred query has many to choose
+// from. It prefers those that are linked, for no connection need be made, and those that may hold the key. A contact
+// that speaks second for its range is drawn from all, so that links alone do not decide. nil: all alike.
+func (r *Router) worthOf(q *flight) func(i int) float64 {
+	if !q.blurred {
+		return nil
+	}
+	linked := r.view.Linked()
+	return func(i int) float64 {
+		p := overlay.PeerID(q.cover.contacts[i].Peer)
+		_, connected := slices.BinarySearch(linked, p)
+		return (1 + q.likelihood(p)) / match.Cost(0, connected, r.load[p])
+	}
 }
 
 // inRange are the names that are of the range which a contact was asked about.
@@ -38,11 +55,18 @@ func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID)
 		switch {
 		case c.state != waiting || c.why != Matched || c.rate <= sureRate:
 		case !known.Contains(placeOf(c.record.Peer)) || slices.Contains(names, c.record.Peer):
-		case q.Mode == All:
-			c.state = passed
 		default:
-			c.p *= discredit
+			q.passOver(c)
 		}
 	}
 	r.rank(q)
+}
+
+// passOver has a candidate that a summary denies not asked (All), or asked last (Any).
+func (q *flight) passOver(c *candidate) {
+	if q.Mode == All {
+		c.state = passed
+		return
+	}
+	c.p *= discredit
 }

@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -126,5 +127,48 @@ func TestBlurredAndNarrow(t *testing.T) {
 	s, found := find(net, nodes[0], routing.All)
 	if most := 2 * (15 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most {
 		t.Errorf("found %v with %d messages: want %v, %d messages", found, s.Messages, want, most)
+	}
+}
+
+// TestBlurredAsksLinks: of the peers that know a range those are asked that are linked.
+func TestBlurredAsksLinks(t *testing.T) {
+	net, nodes := blurred(t, 64, 3)
+	linked := map[coverage.Range]overlay.PeerID{}
+	for _, node := range nodes[1:] {
+		linked[node.Clear] = node.ID
+	}
+	nodes[0].Links = slices.Sorted(maps.Values(linked))
+	nodes[17].Holds["k"] = true // else a second peer of each range is asked, linked or not
+	s, _ := find(net, nodes[0], routing.All)
+	for _, q := range s.Explain {
+		if q.Why == routing.Contact && linked[coverage.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
+			t.Errorf("%s is asked in place of a linked peer", q.Peer)
+		}
+	}
+	if len(s.Explain) < 7 {
+		t.Errorf("%d questions, want one about each of seven ranges", len(s.Explain))
+	}
+}
+
+// TestBlurredNames: those who know a range name peers that match by chance. Most of them are not asked, for what the
+// asker knows of them itself denies the key.
+func TestBlurredNames(t *testing.T) {
+	net, nodes := blurred(t, 256, 3)
+	for _, node := range nodes[1:] {
+		for other := range node.Knows {
+			if node.Clear.Contains(overlay.PlaceOf(other)) {
+				node.Knows[other] = 0.05
+			}
+		}
+	}
+	for other := range nodes[0].Knows {
+		if !nodes[0].Clear.Contains(overlay.PlaceOf(other)) {
+			nodes[0].Knows[other] = 0.5
+		}
+	}
+	nodes[17].Holds["k"] = true
+	s, found := find(net, nodes[0], routing.All)
+	if len(found) != 1 || s.FalseProbes > 12 {
+		t.Errorf("found %d, asked %d in vain", len(found), s.FalseProbes)
 	}
 }

@@ -77,6 +77,7 @@ func (r *Router) askContacts(q *flight) {
 		q.asks = append(q.asks, ask{
 			peer: p, contact: i + 1, falseMatches: contactMatches, voice: r.newVoice(q, p), state: asking, since: r.now, reason: reason,
 		})
+		q.spoken(p, true)
 		r.emit(AskCandidates{ID: q.ID, To: p, Envelope: c.Record, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 	}
 }
@@ -133,10 +134,10 @@ func (r *Router) nextContact(q *flight) int {
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
 	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
-	if i := coverage.Next(q.cover.contacts, &first, known, key); i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
+	if i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key); i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}
-	return coverage.Next(q.cover.contacts, &second, was, key)
+	return coverage.Next(q.cover.contacts, &second, was, nil, key)
 }
 
 // answeredFor notes that a peer has answered for the range of a depth around its place.

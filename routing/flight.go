@@ -75,6 +75,7 @@ type candidate struct {
 	tie      uint64
 	namedBy  int // index in flight.voices; -1: nobody
 	standing standing
+	spoken   bool // it is being asked for candidates, and names itself if it holds the key
 	state    state
 	tries    int
 	since    time.Duration

@@ -37,7 +37,8 @@ type driver struct {
 // ledger is what a query may have spent at least.
 type ledger struct {
 	budget, spent int
-	asked         map[overlay.PeerID]int
+	asked         map[overlay.PeerID]int  // to confirm
+	spoke         map[overlay.PeerID]bool // for candidates, itself among them
 	found         map[overlay.PeerID]bool
 	set           map[overlay.PeerID]int // aside for children
 }
@@ -66,6 +67,8 @@ func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate
 	}
 	return out
 }
+
+func (d *driver) Denies(overlay.PeerID, []byte, summary.Fingerprint) bool { return d.byte()&1 == 1 }
 
 func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
 
@@ -196,7 +199,7 @@ func (d *driver) step(in routing.Input) {
 	switch in := in.(type) {
 	case routing.Start:
 		d.open[in.Query.ID] = &ledger{
-			budget: in.Query.Budget, asked: map[overlay.PeerID]int{}, found: map[overlay.PeerID]bool{}, set: map[overlay.PeerID]int{},
+			budget: in.Query.Budget, asked: map[overlay.PeerID]int{}, spoke: map[overlay.PeerID]bool{}, found: map[overlay.PeerID]bool{}, set: map[overlay.PeerID]int{},
 		}
 		if in.Query.Budget == 0 {
 			d.open[in.Query.ID].budget = map[routing.Mode]int{routing.Any: 128, routing.All: 640}[in.Query.Mode]
@@ -233,6 +236,7 @@ func (d *driver) check(e routing.Effect) {
 		d.asks = append(d.asks, e)
 		if l := d.ledger(e.ID); l != nil {
 			l.spent += 2
+			l.spoke[e.To] = true
 		}
 	case routing.Forward:
 		d.forwards = append(d.forwards, e)
@@ -245,7 +249,7 @@ func (d *driver) check(e routing.Effect) {
 		}
 	case routing.Found:
 		l := d.ledger(e.ID)
-		if l == nil || l.found[e.Provider.Peer] || l.asked[e.Provider.Peer] == 0 {
+		if l == nil || l.found[e.Provider.Peer] || l.asked[e.Provider.Peer] == 0 && !l.spoke[e.Provider.Peer] {
 			d.fail("found twice, after the end, or unasked: %v", e)
 			return
 		}

@@ -81,9 +81,7 @@ func (r *Router) expire(q *flight) {
 	}
 	for i := range q.asks {
 		if a := &q.asks[i]; a.state == asking && r.now >= a.since+r.cfg.AskTimeout {
-			a.state = failed
-			q.conclude(r.now, a.reason, Failed)
-			r.contactFailed(a)
+			r.askUnanswered(q, a)
 		}
 	}
 	for i := range q.children {
@@ -137,6 +135,7 @@ func (r *Router) consult(q *flight) {
 	q.asks = append(q.asks, ask{
 		peer: peer, falseMatches: falseMatches, voice: r.newVoice(q, peer), state: asking, since: r.now, reason: reason,
 	})
+	q.spoken(peer, true)
 	r.emit(AskCandidates{ID: q.ID, To: peer, Key: q.Key, Fingerprint: q.Fingerprint, Mode: q.Mode})
 }
 
@@ -151,7 +150,7 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 		if a.state == asking {
 			return "", 0, false
 		}
-		if q.stats.Explain[a.reason].Result == Answered && !q.voices[a.voice].givenUp && !q.voices[a.voice].doubtful() {
+		if a.state == answered && !q.voices[a.voice].givenUp && !q.voices[a.voice].doubtful() {
 			answers++
 		}
 	}
@@ -213,7 +212,7 @@ func (q *flight) next(bound float64) int {
 		c := &q.candidates[i]
 		sure := c.why != Matched || c.rate <= bound || c.sharp
 		trusted := c.trust >= match.MinTrust || q.Mode == Any
-		if c.state == waiting && sure && trusted {
+		if c.state == waiting && !c.spoken && sure && trusted {
 			return i
 		}
 	}

@@ -113,7 +113,7 @@ type Result uint8
 const (
 	// Pending: nothing yet, when the query ended.
 	Pending Result = iota
-	// Holds the key.
+	// Holds the key. One that was asked for candidates may have named others, too.
 	Holds
 	// Lacks the key.
 	Lacks

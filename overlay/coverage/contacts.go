@@ -324,19 +324,25 @@ func (t *Contacts) Lacks(want int) []Range {
 
 // Next chooses the contact to ask about what is not covered, of those not asked yet. It is the one that adds most to
 // what is covered, less for those that were caught or failed. A spare contact is chosen if no other adds anything.
-// Equals go by a hash of the key and the contact: every key has its own order, so that no contact is everybody's first.
-// It returns -1 if nobody adds anything. O(contacts log ranges).
-func Next(contacts []Contact, covered *Set, asked func(i int) bool, key uint64) int {
-	best, most, tie, spare := -1, 0.0, uint64(0), true
+// Equals go by what they are worth, nil for all alike, and then by a hash of the key and the contact: every key has its
+// own order, so that no contact is everybody's first. It returns -1 if nobody adds anything. O(contacts log ranges).
+func Next(contacts []Contact, covered *Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
+	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
 	for i := range contacts {
 		c := &contacts[i]
 		if c.Refuted() || c.Spare && !spare || asked(i) {
 			continue
 		}
 		adds := covered.Missing(c.Range()) * c.trust()
-		h := mix(key ^ mix(uint64(c.Place)))
-		if adds > 0 && (spare && !c.Spare || adds > most || adds == most && h < tie) {
-			best, most, tie, spare = i, adds, h, c.Spare
+		if adds <= 0 || adds < most && c.Spare == spare {
+			continue
+		}
+		h, w := mix(key^mix(uint64(c.Place))), 0.0
+		if worth != nil {
+			w = worth(i)
+		}
+		if spare && !c.Spare || adds > most || w > dearest || w == dearest && h < tie {
+			best, most, dearest, tie, spare = i, adds, w, h, c.Spare
 		}
 	}
 	return best

@@ -168,7 +168,7 @@ func TestDenials(t *testing.T) {
 	}
 	c.Add(liar)
 	var none Set
-	if i := Next(c.All(), &none, func(int) bool { return false }, 1); i >= 0 {
+	if i := Next(c.All(), &none, func(int) bool { return false }, nil, 1); i >= 0 {
 		t.Errorf("%+v is asked", c.All()[i])
 	}
 	if len(c.Lacks(ContactsEach)) != 1 {
@@ -195,7 +195,7 @@ func TestNext(t *testing.T) {
 		asked := map[int]bool{}
 		n := 0
 		for i := 0; ; n++ {
-			if i = Next(all, &covered, func(i int) bool { return asked[i] }, key); i < 0 {
+			if i = Next(all, &covered, func(i int) bool { return asked[i] }, nil, key); i < 0 {
 				break
 			}
 			if n == 0 && all[i].Peer != "wide" {
@@ -258,11 +258,11 @@ func TestSpareContactsComeLast(t *testing.T) {
 	}
 	var covered Set
 	none := func(int) bool { return false }
-	if got := Next(contacts, &covered, none, 1); got != 1 {
+	if got := Next(contacts, &covered, none, nil, 1); got != 1 {
 		t.Errorf("contact %d is asked first, want 1", got)
 	}
 	covered.Add(contacts[1].Range())
-	if got := Next(contacts, &covered, none, 1); got != 0 {
+	if got := Next(contacts, &covered, none, nil, 1); got != 0 {
 		t.Errorf("then contact %d, want 0", got)
 	}
 }

@@ -72,7 +72,7 @@ func ExampleNext() {
 	var covered coverage.Set
 	covered.Add(coverage.Around(0, 2)) // the own range
 	for {
-		i := coverage.Next(contacts, &covered, func(int) bool { return false }, 7)
+		i := coverage.Next(contacts, &covered, func(int) bool { return false }, nil, 7)
 		if i < 0 {
 			break
 		}

@@ -142,6 +142,12 @@ func (v *view) Candidates(_ []byte, f summary.Fingerprint) []overlay.Candidate {
 	return out
 }
 
+// Denies says whether what is known of a peer does not match.
+func (v *view) Denies(p overlay.PeerID, _ []byte, f summary.Fingerprint) bool {
+	rate, ok := v.Knows[p]
+	return ok && !v.Blind && !v.net.nodes[p].matches(f, rate)
+}
+
 func (n *Node) matches(f summary.Fingerprint, rate float64) bool {
 	key := n.net.keys[f]
 	if n.Holds[key] || n.Claims[key] {

@@ -1,0 +1,46 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay"
+)
+
+// A peer that is asked for candidates is asked by the key, as for a confirmation. If it names itself, it holds the key
+// and need not be asked again. So nobody is asked to confirm while asked for candidates.
+
+// ownWord takes in whether a peer that was asked for candidates is among those it names.
+func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
+	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
+	if i < 0 {
+		return Answered
+	}
+	c := r.learn(q, records[i])
+	if c == nil || c.state == answered || c.state == lacking {
+		return Answered
+	}
+	if c.state == asking {
+		r.waitFor(q, c, -1)
+		q.conclude(r.now, c.reason, Holds)
+	}
+	c.state = answered
+	q.found++
+	r.emit(Outcome{Peer: a.peer, Hits: 1})
+	r.provide(q, c.record)
+	return Holds
+}
+
+// spoken notes whether a peer is being asked for candidates.
+func (q *flight) spoken(p overlay.PeerID, now bool) {
+	if i, ok := q.index[p]; ok {
+		q.candidates[i].spoken = now
+	}
+}
+
+// likelihood is the probability that a peer holds the key, by what speaks for it here; 0 if nothing does.
+func (q *flight) likelihood(p overlay.PeerID) float64 {
+	if i, ok := q.index[p]; ok && q.candidates[i].state == waiting {
+		return q.candidates[i].p
+	}
+	return 0
+}

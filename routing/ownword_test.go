@@ -1,0 +1,50 @@
+package routing_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// TestOwnWord: a peer that names itself when it is asked for candidates is not asked again. Nor is it asked to confirm
+// while it is asked for candidates, though its summary is sure to match.
+func TestOwnWord(t *testing.T) {
+	for _, c := range []struct {
+		mode     routing.Mode
+		rate     float64 // at which the informant's own summary is known
+		messages int
+		found    []overlay.PeerID
+	}{
+		{routing.Any, 0.9, 2, []overlay.PeerID{"informant"}},
+		{routing.All, 0.9, 2 + 2*2, []overlay.PeerID{"informant", "p07", "p11"}},
+		{routing.All, 0.001, 2 + 2*2, []overlay.PeerID{"informant", "p07", "p11"}},
+	} {
+		net := routingtest.NewNet(1)
+		add := func(id overlay.PeerID) *routingtest.Node {
+			node, err := net.Add(id, routing.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return node
+		}
+		poor, informant := add("poor"), add("informant")
+		poor.Links, poor.Knows["informant"] = []overlay.PeerID{"informant"}, c.rate
+		informant.Holds["k"] = true
+		for i := range 30 {
+			p := add(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+			p.Holds["k"] = slices.Contains(c.found, p.ID)
+			poor.Knows[p.ID], informant.Knows[p.ID] = 0.9, 1e-6
+		}
+		s, found := find(net, poor, c.mode)
+		if !slices.Equal(found, c.found) || s.Messages != c.messages || s.Found != len(found) {
+			t.Errorf("%v, %v: found %v with %d messages, want %v, %d", c.mode, c.rate, found, s.Messages, c.found, c.messages)
+		}
+		if why := s.Explain[0]; why.Why != routing.Informant || why.Result != routing.Holds {
+			t.Errorf("%v, %v: the first question: %v", c.mode, c.rate, why)
+		}
+	}
+}
