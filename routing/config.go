@@ -67,7 +67,7 @@ type Config struct {
 	// Fresh is how old the knowledge of what linked peers hold may be, for queries that don't say; 0: 3 s.
 	Fresh time.Duration
 
-	Parallel int // confirmations of a query at a time; 0: 16
+	Parallel int // confirmations of a query at a time, to begin with; 0: 16
 	Fanout   int // children of a query each time that it is forwarded; 0: 3
 	Hops     int // that a forwarded query may travel; 0: 4
 

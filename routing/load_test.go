@@ -3,6 +3,7 @@ package routing
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -100,4 +101,37 @@ func TestLoadIsExact(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManyHolders: with All, the more holders were found the more are asked at a time, and never more than widest times
+// as many as at first.
+func TestManyHolders(t *testing.T) {
+	const holders = MaxCandidates / 2
+	r := newEquals(t, holders)
+	now, rounds, found := time.Duration(0), 0, 0
+	effects := slices.Clone(r.Step(now, Start{Query{ID: 1, Key: []byte("one key"), Fingerprint: 1, Mode: All, Budget: 3 * holders}}))
+	for done := false; !done; rounds++ {
+		var asked []Confirm
+		for _, e := range effects {
+			switch e := e.(type) {
+			case Confirm:
+				asked = append(asked, e)
+			case Found:
+				found++
+			case Done:
+				done = true
+			}
+		}
+		if most := 16; rounds == 0 && len(asked) != most || len(asked) > widest*most || !done && len(asked) == 0 {
+			t.Fatalf("%d asked at once in round %d", len(asked), rounds)
+		}
+		now += 100 * time.Millisecond
+		effects = effects[:0]
+		for _, c := range asked {
+			effects = append(effects, r.Step(now, Confirmed{ID: c.ID, Peer: c.To.Peer, Has: true, RTT: time.Millisecond})...)
+		}
+	}
+	if found != holders || rounds > 32 {
+		t.Errorf("%d of %d holders found in %d rounds; 16 at a time take %d", found, holders, rounds, holders/16)
+	}
 }

@@ -27,6 +27,11 @@ const (
 	// maxPatience is the longest wait before a hedge.
 	maxPatience = time.Minute
 
+	// With All, one confirmation more is under way for each foundForOneMore holders found, up to widest times as many as
+	// at first.
+	foundForOneMore = 16
+	widest          = 4
+
 	confirmCost = 2 // a question and its answer
 	askCost     = 2
 	forwardCost = 2 // besides what the child spends
@@ -219,11 +224,12 @@ func (q *flight) next(bound float64) int {
 	return -1
 }
 
-// width is how many confirmations may be under way. With All they are many. With Any they are as many as could suffice,
-// more after every miss and every hedge, and one more when the best candidate is unlikely.
+// width is how many confirmations may be under way. With All they are many, and more as holders are found, so that keys
+// with thousands of holders do not take minutes. With Any they are as many as could suffice, more after every miss and
+// every hedge, and one more when the best candidate is unlikely.
 func (r *Router) width(q *flight, best *candidate) int {
 	if q.Mode == All {
-		return r.cfg.Parallel
+		return min(r.cfg.Parallel+q.found/foundForOneMore, widest*r.cfg.Parallel)
 	}
 	w := q.Want - q.found + q.extra
 	if best.p < evenOdds {
