@@ -51,9 +51,9 @@
 //	Concurrent         may be used by several goroutines
 //
 // A mistake of the caller that it could have seen in its own arguments panics, such as a negative number of parts.
-// Parameters, which often come from people, and bytes, which come from strangers, give errors. Those with several causes
-// wrap a value for [errors.Is]; a constructor's error names the parameter. Truncate to more than there is changes
-// nothing.
+// Parameters, which often come from people, and bytes, which come from strangers, give errors. Those with several
+// causes wrap a value for [errors.Is]; a constructor's error names the parameter. Truncate to more than there is
+// changes nothing.
 //
 // # Limits
 //

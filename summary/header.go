@@ -14,8 +14,8 @@ const version = 1
 // maxOrigin is the most bytes of an origin's id.
 const maxOrigin = 128
 
-// Header is what the origin of a summary signs: the bytes of AppendBinary. Who receives them verifies the signature, and
-// that the signer is the Origin that ParseHeader reads.
+// Header is what the origin of a summary signs: the bytes of AppendBinary. Who receives them verifies the signature,
+// and that the signer is the Origin that ParseHeader reads.
 type Header struct {
 	Seed     SeedTag           // what the fingerprints were made with
 	Origin   string            // the origin's peer id, raw bytes, 1 to 128

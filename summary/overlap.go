@@ -205,8 +205,8 @@ type estimated struct {
 }
 
 // score sets the Wilson score interval of an estimate. That is every c in [0, most] whose own standard deviation puts
-// the value within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval, which takes
-// the deviation at the value.
+// the value within z deviations of c. The confidence gives z. For few keys it covers better than the normal interval,
+// which takes the deviation at the value.
 func (e estimated) score(most float64) estimate.Interval {
 	if e.Saturated {
 		e.High = most

@@ -36,8 +36,8 @@ func (c *tally) add(i estimate.Interval, want float64) {
 
 func (c *tally) coverage() float64 { return float64(c.held) / float64(c.trials) }
 
-// TestOverlapCoverage checks that intervals hold the truth as often as they claim, for prefixes of several depths and
-// sizes: from the sample alone to the middle of a step.
+// TestOverlapCoverage checks that intervals hold the truth as often as they claim. The prefixes have several depths and
+// sizes, from the sample alone to the middle of a step.
 func TestOverlapCoverage(t *testing.T) {
 	const n = 3000
 	trials := *trials

@@ -6,8 +6,8 @@ import (
 	"weak"
 )
 
-// plans has the plans in use, by what they follow from: headers of as many keys in one shape share a plan. A plan that nobody
-// uses any more goes, and its place with it. Sharing changes no result, for plans are immutable.
+// plans has the plans in use, by what they follow from: headers of as many keys in one shape share a plan. A plan that
+// nobody uses any more goes, and its place with it. Sharing changes no result, for plans are immutable.
 var plans sync.Map // planKey → weak.Pointer[Plan]
 
 type planKey struct {

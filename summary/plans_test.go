@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// countPlans is how many plans are in use for at least so many keys, and fewer than ten more.
+// countPlans is how many plans are in use for at least a number of keys, and fewer than ten more.
 func countPlans(from int) (n int) {
 	plans.Range(func(key, _ any) bool {
 		if keys := key.(planKey).n; keys >= from && keys < from+10 {
@@ -18,7 +18,8 @@ func countPlans(from int) (n int) {
 	return n
 }
 
-// TestPlansAreShared: headers of as many keys in one shape have one plan, others have others, and none stays that nobody uses.
+// TestPlansAreShared: headers of as many keys in one shape have one plan, others have others, and none stays that
+// nobody uses.
 func TestPlansAreShared(t *testing.T) {
 	const keys = 987_000 // no other test has as many
 	of := func(n int, s Shape) *Plan {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestGoldenShapes holds the bytes of shapes whose plans do not fit into 32 bits to those that 64-bit machines write. It
-// runs on both.
+// TestGoldenShapes holds the bytes of shapes whose plans do not fit into 32 bits to those that 64-bit machines write.
+// It runs on both.
 func TestGoldenShapes(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# n fingerprints of streams.golden's generator: keys sampleBytes sampleLevel [levels]; parts, their bytes, SHA-256 of\n")

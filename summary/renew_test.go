@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A renewed stream is the one that building the same collection under the other epoch gives, and its parts extend each other's
-// prefixes.
+// A renewed stream is the one that building the same collection under the other epoch gives, and its parts extend each
+// other's prefixes.
 func TestRenew(t *testing.T) {
 	fps := make([]Fingerprint, 3000)
 	for i := range fps {

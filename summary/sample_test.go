@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// TestSampleLevel holds the level of the default sample against the others: of one size, no level predicts a much
-// smaller error on average over overlaps and sizes.
+// TestSampleLevel compares the level of the default sample with others of one size. None predicts a much smaller error,
+// on average over overlaps and sizes.
 func TestSampleLevel(t *testing.T) {
 	sum := make([]float64, maxSampleDepth+1)
 	for depth := 2; depth <= maxSampleDepth; depth++ {

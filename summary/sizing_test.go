@@ -52,7 +52,7 @@ func bestOfMany(t *testing.T, n, bytes, sample int) (rate float64, best Shape) {
 	return rate, best
 }
 
-// TestCutsOfDeep cuts one deep stream to several budgets, header and all, and compares its rate with what was predicted
+// TestCutsOfDeep cuts one deep stream to several budgets, header and all. It compares the rate with the predicted one,
 // and with that of an ideal plain Bloom filter of the same bytes.
 func TestCutsOfDeep(t *testing.T) {
 	const n, header, queries = 100_000, 240, 1_000_000

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// slowContains is the plain meaning of a prefix: in every block that says anything where f lies, some key lies in the same
-// node, at the level known there.
+// slowContains is the plain meaning of a prefix. In every block that says anything where f lies, some key lies in the
+// same node, at the level known there.
 func slowContains(p *Plan, parts int, keys []Fingerprint, f Fingerprint) bool {
 	for block := range p.blocks {
 		start := int(p.blocks[block].start)
@@ -102,7 +102,7 @@ func FuzzFastSlow(f *testing.F) {
 	})
 }
 
-// checkCompact compares what is encoded anew with what came.
+// checkCompact compares what is encoded again with what came.
 func checkCompact(t *testing.T, p *Prefix, from int) {
 	t.Helper()
 	c := p.Compact()

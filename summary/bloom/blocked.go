@@ -142,33 +142,52 @@ func (f *Blocked) AddHash(h Hash) {
 // It has no branch that depends on the filter until a word of positions is used up. Which probe fails cannot be
 // foreseen, and a wrong guess waits for memory.
 func (f *Blocked) ContainsHash(h Hash) bool {
-	line, x, hit := f.line(h), h.A, uint64(1)
+	line, x, hit := f.line(h), h.A, ^uint64(0)
 	for left := f.hashes; ; x = again(x, h) {
-		for range min(left, perWord) {
-			hit &= line[x>>6&7] >> (x & 63)
-			x >>= 9
+		hit &= line[x>>6&7] >> (x & 63)
+		switch left {
+		default:
+			hit &= line[x>>60&7] >> (x >> 54 & 63)
+			fallthrough
+		case 6:
+			hit &= line[x>>51&7] >> (x >> 45 & 63)
+			fallthrough
+		case 5:
+			hit &= line[x>>42&7] >> (x >> 36 & 63)
+			fallthrough
+		case 4:
+			hit &= line[x>>33&7] >> (x >> 27 & 63)
+			fallthrough
+		case 3:
+			hit &= line[x>>24&7] >> (x >> 18 & 63)
+			fallthrough
+		case 2:
+			hit &= line[x>>15&7] >> (x >> 9 & 63)
+		case 1:
 		}
-		if left -= perWord; left <= 0 {
-			return hit != 0
+		if left -= perWord; left <= 0 || hit&1 == 0 {
+			return hit&1 != 0
 		}
-		if hit == 0 {
-			return false
-		}
+		x >>= 9 * perWord
 	}
 }
 
-// ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys). It hashes many keys
-// before it asks, so that the processor waits for many lines at a time. No allocation.
+// ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys). It hashes many keys,
+// then makes the first probe of all, then the others. So the processor waits for many lines at a time. No allocation.
 func (f *Blocked) ContainsAll(keys [][]byte, found []bool) {
 	found = found[:len(keys)]
 	var hashes [64]Hash
+	var first [64]bool
 	for len(keys) > 0 {
 		n := min(len(hashes), len(keys))
 		for i, key := range keys[:n] {
 			hashes[i] = f.seed.Hash(key)
 		}
-		for i := range hashes[:n] {
-			found[i] = f.ContainsHash(hashes[i])
+		for i, h := range hashes[:n] {
+			first[i] = f.line(h)[h.A>>6&7]>>(h.A&63)&1 != 0
+		}
+		for i, h := range hashes[:n] {
+			found[i] = f.ContainsHash(h) && first[i]
 		}
 		keys, found = keys[n:], found[n:]
 	}

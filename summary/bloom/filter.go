@@ -13,7 +13,7 @@ import (
 type Filter struct {
 	params Params
 	probes []probe  // the hash functions. Never written, so shared by clones.
-	words  []uint64 // bit i of the filter is bit i%64 of word i/64; block b is bits b*m_b to (b+1)*m_b-1; the rest of the last word is 0
+	words  []uint64 // bit i of the filter is bit i%64 of word i/64, block b has m_b bits from b*m_b on; the rest is 0
 }
 
 // New returns an empty filter of Bits()/8 bytes, or an error that names the parameters out of range. O(m).

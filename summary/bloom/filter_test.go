@@ -117,8 +117,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// sameInBatches asks, however small the filter is, a batch of the 3-byte keys that were added and then, in the same
-// memory, one of 2-byte keys.
+// sameInBatches asks in batches, however small the filter is. A batch has the 3-byte keys that were added; another, in
+// the same memory, has 2-byte keys.
 func sameInBatches(t *testing.T, fast *Filter, slow *slowFilter, data []byte) {
 	t.Helper()
 	var l lookup

@@ -165,8 +165,8 @@ func bestHashes(c float64) int {
 	return k
 }
 
-// asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter as n grows (Mitzenmacher, section II.A).
-// It has c = m/n bits a key and k hash functions. As in the figures of that paper, k need not be an integer.
+// asymptoticRate is the false-positive rate (1-e^(-k/c))^k of a standard filter as n grows (Mitzenmacher, section
+// II.A). It has c = m/n bits a key and k hash functions. As in the figures of that paper, k need not be an integer.
 func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k) }
 
 // halfFull is the length ⌈n/ln 2⌉ of a block that is half full with n keys.

@@ -8,7 +8,8 @@ import (
 	"lukechampine.com/blake3"
 )
 
-// The slow twin with the rounds of SipHash-2-4 agrees with a published implementation, so that with 1-3 it is a witness.
+// The slow twin with the rounds of SipHash-2-4 agrees with a published implementation, so that with 1-3 it is a
+// witness.
 func TestHash(t *testing.T) {
 	data := make([]byte, 70)
 	for i := range data {

@@ -51,8 +51,8 @@ func (v vector) fields(t *testing.T) map[string]float64 {
 	return many
 }
 
-// near is the one comparison: within the vector's tolerance of the expected number, or, where the paper misprints, outside of it
-// and within the tolerance of the right one.
+// near is the one comparison: within the vector's tolerance of the expected number. Where the paper misprints it is
+// outside of that, and within the tolerance of the right one.
 func (v vector) near(t *testing.T, field string, got float64) {
 	t.Helper()
 	want, ok := v.fields(t)[field]

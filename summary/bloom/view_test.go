@@ -120,7 +120,7 @@ func TestDynamicEstimateLen(t *testing.T) {
 	}
 }
 
-// TestView: a view answers as the filter does, wherever its bytes begin, and refuses what is none.
+// TestView: a view answers as the filter does, wherever its bytes begin. Other bytes are refused.
 func TestView(t *testing.T) {
 	keys := testKeys(300, 1)
 	for _, p := range someParams() {

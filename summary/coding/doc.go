@@ -11,8 +11,8 @@
 //
 //   - no byte, if all bits are alike;
 //   - the bits as they are, if less than a thousandth could be won, which is so for few/n from 0.481 on;
-//   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits: the logarithm of the number of such
-//     arrays, and most often no whole byte more;
+//   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits. It takes the logarithm of the
+//     number of such arrays, and most often no whole byte more;
 //   - rANS of the gaps between the few, if they are less than a fifteenth;
 //   - rANS of bytes, else.
 //

@@ -16,10 +16,10 @@ const (
 // which would be shorter, are written plain.
 const maxGain = 32
 
-// appendBinary appends the filter's binary form: "vcb2"; k, the form and two zero bytes; m and the number of members (8
-// bytes each, little-endian); the counters; CRC-32C of all before. Counters are coded to their entropy (Mitzenmacher
-// 2002, section V), 1.7 bits each in a full filter, or plain, four bits each, where that is shorter or the code would
-// be below m/32 bytes. The error is always nil.
+// appendBinary appends the filter's binary form. It has "vcb2"; k, the form and two zero bytes; m and the number of
+// members, 8 bytes each. Then come the counters, and CRC-32C of all before. Numbers are little-endian. Counters are
+// coded to their entropy (Mitzenmacher 2002, section V), 1.7 bits each in a full filter. Where four bits each are
+// shorter, or the code would be below m/32 bytes, they are plain. The error is always nil.
 func (c *Bloom) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, bloomMagic...)

@@ -13,7 +13,8 @@ import (
 // number, the answers to one question are independent bits; by the chain rule nothing is lost against coding the
 // counters at once.
 //
-//	for every question, until no counter is left: uvarint the number of counters that say yes, and the code of who does
+//	for every question, until no counter is left:
+//	uvarint the number of counters that say yes, and the code of who does
 
 // appendCounters appends the code of the counters to dst. Its expected size is the entropy of a Poisson variable of
 // mean kn/m for each, 1.7 bits at the best k.

@@ -84,10 +84,10 @@ func (t *DLeft) Count(f uint64) int {
 
 // Add adds f once more. At most 2d bucket reads, without a move.
 //
-// Add doubles the number of buckets first if three quarters of the cells are taken, or if f's buckets are full and no
-// member of the first can move to another. That takes O(cells), and memory for both tables meanwhile. Fingerprints and
-// q stay as they are: remainders become one bit shorter. With Params.Fixed, or once remainders have one bit, a full
-// bucket is ErrBucketOverflow. A full counter is ErrCounterOverflow.
+// Add doubles the number of buckets once three quarters of the cells are taken. It also does so if f's buckets are
+// full, and no member of the first can move to another. That takes O(cells), and memory for both tables meanwhile.
+// Fingerprints and q stay as they are: remainders become one bit shorter. With Params.Fixed, or once remainders have
+// one bit, a full bucket is ErrBucketOverflow. A full counter is ErrCounterOverflow.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)

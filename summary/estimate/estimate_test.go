@@ -42,7 +42,7 @@ func TestSaturated(t *testing.T) {
 	if err != nil || !one.Saturated || !math.IsInf(one.Value, 1) || !math.IsInf(one.High, 1) {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	// With so many elements an array of 1000 bits is full with probability 1-0.95: e^(-m e^(-n/m)).
+	// With that number of elements an array of 1000 bits is full with probability 1-0.95: e^(-m e^(-n/m)).
 	if p := math.Exp(-1000 * math.Exp(-one.Low/1000)); math.Abs(p-0.05) > 1e-12 {
 		t.Errorf("full with probability %v at the bound", p)
 	}

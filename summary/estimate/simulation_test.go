@@ -177,22 +177,22 @@ Written by ` + "`go test ./summary/estimate -run TestCoverage -rewrite`" + ` (%[
 standard errors are %.1[2]f, %.1[3]f and %.1[4]f points at 70, 90 and 95 %%). TestCoverage runs fewer trials of the same
 rows and holds them to what is said here.
 
-Columns: bits of a block (one block, one hash function, all bits counted, where nothing else is said); load k n1/m; sizes
-of both sets and of what they share; then the share of trials, in per cent, in which the interval held the truth when it
-claimed 70, 90 and 95 %%: for the cardinality of the first set (normal), and for the intersection: normal, and normal with
-n1 and n2 known. "full" is the share of trials in which the intersection
-was saturated: those have no interval and are not counted. Last the mean error of the intersection's estimate, its
-standard deviation, and what the delta method says that should be.
+Columns: bits of a block; load k n1/m; sizes of both sets and of what they share. There is one block, one hash function
+and all bits are counted, where nothing else is said. Then the share of trials, in per cent, in which the interval held
+the truth when it claimed 70, 90 and 95 %%. It is given for the normal interval of the first set's cardinality, and for
+two of the intersection: the normal one, and that with n1 and n2 known. "full" is the share of trials in which the
+intersection was saturated: those have no interval and are not counted. Last the mean error of the intersection's
+estimate, its standard deviation, and what the delta method says that should be.
 
 What to read from it:
 
-- The normal intervals cover what they claim from loads of 0.1 to 3, for overlaps of 1 %% and more, in all makes of
-  filter, within 3 points: the largest gaps are at load 3 with 1 %% in common (87 for 90, 92 for 95).
+- The normal intervals cover what they claim, within 3 points, from loads of 0.1 to 3 and for overlaps of 1 %% and more.
+  That holds for all makes of filter. The largest gaps are at load 3 with 1 %% in common (87 for 90, 92 for 95).
 - Of sets that have nothing in common they cover more (85 %% for 70 %%): a negative estimate is cut to 0, and the bounds
   with it. For the same reason the estimate is too high there, by 0.4 standard deviations.
-- At a load of 5 with little in common, the two filters together have no zero, or one or two. Most trials are saturated;
-  the rest are those with few ones, so the estimate is too high, and claims of 90 and 95 %% hold in 81 to 91 %%, of 70 %%
-  in 47 to 70 %%. Do not plan with such filters.
+- At a load of 5 with little in common, the two filters together have no zero, or one or two. Most trials are saturated.
+  The rest are those with few ones, so the estimate is too high. Claims of 90 and 95 %% hold in 81 to 91 %%, of 70 %% in 47
+  to 70 %%. Do not plan with such filters.
 - With exact sizes known the intervals are the same where little is common; where one set holds the other the estimate
   is exact.
 
@@ -225,8 +225,8 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// check demands that the covered trials are as many as claimed, by four standard errors and two points for what the
-// normal approximation leaves out; or only that they are not fewer.
+// check demands that as large a share of the trials is covered as claimed, or only that no smaller one is. It allows
+// four standard errors, and two points for what the normal approximation leaves out.
 func (s setting) check(t *testing.T, name string, covered [3]int, of int, more bool) {
 	t.Helper()
 	for i, p := range confidences {

@@ -90,8 +90,8 @@ func compute(t *testing.T, v vector) []float64 {
 	return nil
 }
 
-// bothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones whose sets have n elements in
-// common (Lemma 3).
+// bothOnes is the expected number of ones in the AND of two filters with t1 and t2 ones (Lemma 3). Their sets have n
+// elements in common.
 func bothOnes(a Array, t1, t2, n float64) float64 {
 	s, m := a.expectedOnes(n), a.counted()
 	return (t1*t2 + s*(m-t1-t2)) / (m - s)

@@ -18,8 +18,8 @@ const (
 )
 
 // appendBinary appends the binary form, seed included. Layout, little-endian: "vcm2"; width (4 bytes); depth and copies
-// (2 bytes each); seed and total (8 bytes each); the counters, 4 bytes each, row after row; CRC-32C of all
-// before. The error is always nil.
+// (2 bytes each); seed and total (8 bytes each). Then come the counters, 4 bytes each, row after row, and CRC-32C of
+// all before. The error is always nil.
 func (s *Sketch) appendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, magic...)

@@ -43,7 +43,7 @@ func TestTop(t *testing.T) {
 	if len(got) != k || top.sketch.Total() != 200_000 {
 		t.Fatalf("%d keys of %d counts", len(got), top.sketch.Total())
 	}
-	// Of the first half, the counts are far enough apart to be told.
+	// Of the first half, the counts lie far enough apart.
 	for _, key := range keys[:k/2] {
 		if !slices.Contains(got, key) {
 			t.Errorf("%#x, seen %d times, is not among the top", key, truth[key])

@@ -88,7 +88,7 @@ func TestEntropyInteger(t *testing.T) {
 	}
 }
 
-// TestFrequencies checks for all probabilities that every symbol has slots, all have the scale together, and none
+// TestFrequencies checks, for all probabilities, that every symbol has slots and all have the scale together. None has
 // less than a quarter of what its probability asks for: maxBytes counts on that.
 func TestFrequencies(t *testing.T) {
 	var f frequencies
@@ -155,8 +155,8 @@ func TestDecodeBitsRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeBitsEveryByte changes every byte of codes of all methods: what is still accepted is the canonical code of
-// other bits, and most changes are refused, for the count is off.
+// TestDecodeBitsEveryByte changes every byte of codes of all methods. What is still accepted is the canonical code of
+// other bits. Most changes are refused, for the count is off.
 func TestDecodeBitsEveryByte(t *testing.T) {
 	for _, c := range []struct{ n, ones int }{
 		{20_000, 150}, {20_000, 19_000}, {17_000, 3000}, {100_000, 30_000}, {200_000, 10_000},

@@ -1,5 +1,5 @@
-// Package bitcode holds the codes of package coding, and what only the packages of summary need of them: the exact code
-// at every length, and two arrays decoded at a time. Package coding says what the codes are and cost.
+// Package bitcode holds the codes of package coding. Only the packages of summary need the exact code at every length,
+// and several arrays decoded at a time. Package coding says what the codes are and cost.
 package bitcode
 
 import "errors"

@@ -6,11 +6,11 @@ import (
 )
 
 // The exact code: an arithmetic coder takes the bits one by one, each as a one with probability (ones left)/(bits
-// left). All arrays with the same number of ones are equally likely under it, so the code is about log2 of their
-// number, and the count needs no check. It ends in the fewest bytes that stay inside the last interval whatever
-// follows them.
+// left). All arrays with the same number of ones are equally likely under it. So the code is about log2 of their
+// number, and the count needs no check. It ends in the fewest bytes that stay inside the last interval whatever follows
+// them.
 
-// interval is what the arithmetic coder has narrowed the code value to: [low, low+width) in units of 2^-64 of the
+// interval is what the arithmetic coder has narrowed the code value to: [low, low+width). Its units are 2^-64 of the
 // window that starts after the bytes already fixed. width is at least 2^56 between bits.
 type interval struct{ low, width uint64 }
 
@@ -25,36 +25,36 @@ func (v interval) ones(one, total int) uint64 {
 
 // few is ones for a total of at most exactMax, at least 2.
 func (v interval) few(one, total int) uint64 {
-	return reciprocals[total].of(v.width, floorLog2(total)) * uint64(one)
+	return reciprocals[total].of(v.width) * uint64(one)
 }
 
 // floorLog2 is the binary logarithm of x, rounded down.
 func floorLog2(x int) int { return bits.Len(uint(x)) - 1 }
 
-// reciprocal divides any number below 2^64 by a fixed one, b, with one multiplication. The quotient is
-// (x·mul + add) / (2^64·2^s), rounded down, with s = log2(b). mul is 2^64·2^s/b. Rounded up, that is exact for all x if
-// mul·b is too high by at most 2^s, and add is 0. Else mul is rounded down, and add is mul (Robison, "N-bit unsigned
-// division via N-bit multiply-add", 2005).
-type reciprocal struct{ mul, add uint64 }
+// reciprocal divides any number below 2^64 by a fixed one, b, with one multiplication. The quotient is (x·mul + add) /
+// (2^64·2^s), rounded down, with the shift s = log2(b). mul is 2^64·2^s/b. Rounded up, that is exact for all x if mul·b
+// is too high by at most 2^s, and add is 0. Else mul is rounded down, and add is mul (Robison, "N-bit unsigned division
+// via N-bit multiply-add", 2005).
+type reciprocal struct{ mul, add, shift uint64 }
 
 func newReciprocal(b int) reciprocal {
-	s := floorLog2(b)
+	s := uint64(floorLog2(b))
 	if b == 1<<s {
-		return reciprocal{^uint64(0), ^uint64(0)}
+		return reciprocal{^uint64(0), ^uint64(0), s}
 	}
 	down, rest := bits.Div64(1<<s, 0, uint64(b))
 	if uint64(b)-rest <= 1<<s {
-		return reciprocal{down + 1, 0}
+		return reciprocal{down + 1, 0, s}
 	}
-	return reciprocal{down, down}
+	return reciprocal{down, down, s}
 }
 
-// of is the quotient of x; s is log2(b).
-func (r *reciprocal) of(x uint64, s int) uint64 {
+// of is the quotient of x.
+func (r *reciprocal) of(x uint64) uint64 {
 	high, low := bits.Mul64(x, r.mul)
 	_, carry := bits.Add64(low, r.add, 0)
 	high, _ = bits.Add64(high, 0, carry)
-	return high >> (s & 63)
+	return high >> (r.shift & 63)
 }
 
 var reciprocals = func() (r [exactMax + 1]reciprocal) {

@@ -52,14 +52,10 @@ func startExact(words []uint64, src []byte, n, ones int) (d exactDecoder, err er
 // run decodes until only equal bits are left.
 func (d *exactDecoder) run() {
 	for n := d.chunk(); d.room(n); {
-		r, shift := d.reciprocals(n)
-		if shift < 0 {
-			d.step(n)
-			continue
-		}
+		r := d.reciprocals(n)
 		width, one := d.width, uint64(d.ones)
 		for i := len(r) - 1; i >= 0; i-- {
-			width -= r[i].of(width, shift) * one
+			width -= r[i].of(width) * one
 		}
 		d.skip(n, width)
 	}
@@ -68,8 +64,8 @@ func (d *exactDecoder) run() {
 	}
 }
 
-// chunk is how many bits are best taken for zeros at a time, a power of two from 8 to 64; 0 where ones are not rare. For
-// a share p of ones it is about the root of 1/p: with more, too many chunks have a one.
+// chunk is how many bits are best taken for zeros at a time: 8, 16, 32 or 64, or 0 where ones are not rare. For a share
+// p of ones it is about the root of 1/p: with more, too many chunks have a one.
 func (d *exactDecoder) chunk() int {
 	left := d.n - d.at
 	if d.finished || left > exactMax || 40*d.ones > left {
@@ -87,15 +83,10 @@ func (d *exactDecoder) room(n int) bool {
 	return n > 0 && !d.finished && d.n-d.at-d.ones > n
 }
 
-// reciprocals are those of the numbers of bits left before each of the next n bits, last one first, and the logarithm
-// that they have in common; -1 if they have not.
-func (d *exactDecoder) reciprocals(n int) (r []reciprocal, shift int) {
+// reciprocals are those of the numbers of bits left before each of the next n bits, last one first.
+func (d *exactDecoder) reciprocals(n int) []reciprocal {
 	left := d.n - d.at
-	r, shift = reciprocals[left-n+1:left+1], floorLog2(left)
-	if floorLog2(left-n+1) != shift {
-		shift = -1
-	}
-	return r, shift
+	return reciprocals[left-n+1 : left+1]
 }
 
 // skip passes n bits if all are zeros, which leaves the given width. Else it decodes them, or as many as are in a word.

@@ -7,9 +7,9 @@ import (
 )
 
 // The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A
-// gap is cut into a low part of c.low bits, so few that its values are as good as equally likely, and the rest, a
-// geometric variable again. That is coded as a symbol; the last symbol of the alphabet stands for "as much as this,
-// and more", after which, a geometric variable having no memory, the same alphabet serves again.
+// gap is cut into a low part and the rest. The low part has c.low bits, so few that its values are as good as equally
+// likely. The rest is a geometric variable again, coded as a symbol. The last symbol of the alphabet stands for "as
+// much as this, and more". A geometric variable has no memory, so the same alphabet serves after it.
 
 // gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
 // alphabet ends where symbols get too rare for the scale.
@@ -174,8 +174,8 @@ func (g *gapDecoder) getOne(words []uint64) bool {
 	return true
 }
 
-// getFours gets ones by fours with four lanes, as long as no gap needs a symbol for more, all lie inside the array, and
-// there is enough of src.
+// getFours gets ones by fours with four lanes. It goes on while no gap needs a symbol for more, all ones lie inside the
+// array, and there is enough of src.
 func (g *gapDecoder) getFours(words []uint64, few int) {
 	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
 	src, pos, t := g.src, g.pos, &g.table

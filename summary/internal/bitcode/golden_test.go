@@ -58,8 +58,8 @@ func digest(code []byte) string {
 	return fmt.Sprintf("%x", code)
 }
 
-// congruential sets about share/2^16 of n bits: bit i, if the upper 16 bits of the i-th value of x =
-// 6364136223846793005 x + 1442695040888963407, from x = 1 on, are below share.
+// congruential sets about share/2^16 of n bits. It sets bit i if the upper 16 bits of the i-th x are below share, where
+// x = 6364136223846793005 x + 1442695040888963407 from x = 1 on.
 func congruential(n int, share uint64) (words []uint64, ones int) {
 	words = make([]uint64, wordsFor(n))
 	x := uint64(1)

@@ -2,8 +2,8 @@ package bitcode
 
 import "fmt"
 
-// AppendExact is AppendBits with the exact code at every length: the shortest code there is, within a byte of log2 of
-// the number of arrays with as many ones, at about a twentieth of the speed.
+// AppendExact is AppendBits with the exact code at every length, at about a twentieth of the speed. It is the shortest
+// code there is, within a byte of log2 of the number of arrays with that number of ones.
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x
-// to about x*2^15/f, and the decoder takes it back, last symbol first; so encoding runs backwards. A state that would
-// grow past stateLimit gives its low 32 bits to the stream, one that falls below stateStart takes 32 bits from it:
-// never more, for the one or two symbols between two such looks are worth at most 30. All states start at stateStart,
-// and the decoder demands to find them there again: together with the ranges that makes the code a bijection. Several
+// A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x to
+// about x*2^15/f. The decoder takes it back, last symbol first, so encoding runs backwards. A state that would grow
+// beyond its limit gives its low 32 bits to the stream. One that falls below stateStart takes 32 bits from it. It never
+// takes more, for the one or two symbols between two such looks are worth at most 30. All states start at stateStart,
+// and the decoder demands to find them there again. Together with the ranges that makes the code a bijection. Several
 // lanes keep the processor busy.
 //
 // A code is the last state of each lane (8 bytes, little endian), then the stream (little endian words of 32 bits).
@@ -164,8 +164,8 @@ func (d *decoder) done(lanes int) bool {
 	return d.pos <= len(d.src)
 }
 
-// table is the decoder's view of the frequencies: which symbol a slot of the scale belongs to, how many slots that
-// has, and what leads from a slot to its number among them.
+// table is the decoder's view of the frequencies. It says which symbol a slot of the scale belongs to, and how many
+// slots that has. It also has what leads from a slot to its number among them.
 type table struct {
 	symbol [scale]byte
 	freq   [256]uint16

@@ -29,8 +29,11 @@ func DecodeSeveral(arrays []Array) (consumed [Lanes]int, err error) {
 			return consumed, err
 		}
 	}
-	if len(arrays) == Lanes && lanes[0].chunk() > 0 {
-		skipFour(&lanes)
+	if len(arrays) == Lanes {
+		if lanes[0].chunk() > 0 {
+			skipFour(&lanes)
+		}
+		stepFour(&lanes)
 	}
 	for i := 1; i < len(arrays); i += 2 {
 		stepBoth(&lanes[i-1], &lanes[i])
@@ -70,24 +73,15 @@ func skipFour(lanes *[Lanes]exactDecoder) {
 	d, e, f, g := &lanes[0], &lanes[1], &lanes[2], &lanes[3]
 	n := min(d.chunk(), e.chunk(), f.chunk(), g.chunk())
 	for d.room(n) && e.room(n) && f.room(n) && g.room(n) {
-		r, first := d.reciprocals(n)
-		s, second := e.reciprocals(n)
-		t, third := f.reciprocals(n)
-		u, fourth := g.reciprocals(n)
-		if min(first, second, third, fourth) < 0 {
-			for i := range lanes {
-				lanes[i].step(n)
-			}
-			continue
-		}
+		r, s, t, u := d.reciprocals(n), e.reciprocals(n), f.reciprocals(n), g.reciprocals(n)
 		s, t, u = s[:len(r)], t[:len(r)], u[:len(r)]
 		wd, we, wf, wg := d.width, e.width, f.width, g.width
 		od, oe, of, og := uint64(d.ones), uint64(e.ones), uint64(f.ones), uint64(g.ones)
 		for i := len(r) - 1; i >= 0; i-- {
-			wd -= r[i].of(wd, first) * od
-			we -= s[i].of(we, second) * oe
-			wf -= t[i].of(wf, third) * of
-			wg -= u[i].of(wg, fourth) * og
+			wd -= r[i].of(wd) * od
+			we -= s[i].of(we) * oe
+			wf -= t[i].of(wf) * of
+			wg -= u[i].of(wg) * og
 		}
 		d.skip(n, wd)
 		e.skip(n, we)
@@ -96,29 +90,98 @@ func skipFour(lanes *[Lanes]exactDecoder) {
 	}
 }
 
-// stepBoth is step of d and of e, a word at a time, as long as both have one with zeros enough not to end there but by
+// stepFour is step of four decoders, a word at a time. It goes on while all have a word in which they cannot end but by
+// their last one. Nothing in one waits for another.
+func stepFour(lanes *[Lanes]exactDecoder) {
+	d, e, f, g := &lanes[0], &lanes[1], &lanes[2], &lanes[3]
+	for d.wordLeft() && e.wordLeft() && f.wordLeft() && g.wordLeft() {
+		wordOfFour(lanes, d.word64(), e.word64(), f.word64(), g.word64())
+	}
+}
+
+// word64 is reciprocals of a word.
+func (d *exactDecoder) word64() *[64]reciprocal { return (*[64]reciprocal)(d.reciprocals(64)) }
+
+// wordOfFour is step of four decoders that have a word left. Which bits are ones cannot be foreseen, so no branch
+// depends on one. Zeros after the last one change nothing.
+func wordOfFour(lanes *[Lanes]exactDecoder, r, s, t, u *[64]reciprocal) {
+	d, e, f, g := &lanes[0], &lanes[1], &lanes[2], &lanes[3]
+	wd, we, wf, wg := d.width, e.width, f.width, g.width
+	ad, ae, af, ag := d.above, e.above, f.above, g.above
+	od, oe, of, og := uint64(d.ones), uint64(e.ones), uint64(f.ones), uint64(g.ones)
+	var xd, xe, xf, xg uint64 // the bits, the first one on top
+	for i := 63; i >= 0; i-- {
+		var one uint64
+		wd, ad, one = narrowed(wd, ad, r[i].of(wd)*od)
+		od -= one
+		xd = xd<<1 | one
+		we, ae, one = narrowed(we, ae, s[i].of(we)*oe)
+		oe -= one
+		xe = xe<<1 | one
+		wf, af, one = narrowed(wf, af, t[i].of(wf)*of)
+		of -= one
+		xf = xf<<1 | one
+		wg, ag, one = narrowed(wg, ag, u[i].of(wg)*og)
+		og -= one
+		xg = xg<<1 | one
+		if wd < 1<<56 {
+			wd, ad = d.widened(wd, ad)
+		}
+		if we < 1<<56 {
+			we, ae = e.widened(we, ae)
+		}
+		if wf < 1<<56 {
+			wf, af = f.widened(wf, af)
+		}
+		if wg < 1<<56 {
+			wg, ag = g.widened(wg, ag)
+		}
+	}
+	d.finishWord(wd, ad, od, xd)
+	e.finishWord(we, ae, oe, xe)
+	f.finishWord(wf, af, of, xf)
+	g.finishWord(wg, ag, og, xg)
+}
+
+// narrowed is the interval after one bit, and that bit. A one has the lowest part of the interval before.
+func narrowed(width, above, part uint64) (narrowWidth, narrowAbove, one uint64) {
+	_, one = bits.Sub64(above, part, 0)
+	rest := width - part
+	return rest ^ (rest^part)&-one, above - part&(one-1), one
+}
+
+// widened takes as many bytes of src in as make the interval 2^56 wide again.
+func (d *exactDecoder) widened(width, above uint64) (wider, further uint64) {
+	by := bits.LeadingZeros64(width) &^ 7
+	above = above<<by | window(d.src, d.read)>>(64-by)
+	d.read += by / 8
+	return width << by, above
+}
+
+// finishWord ends a step of a word: its bits are in reverse.
+func (d *exactDecoder) finishWord(width, above, ones, word uint64) {
+	d.words[d.at/64] = bits.Reverse64(word)
+	d.width, d.above, d.ones = width, above, int(ones)
+	d.at += 64
+	d.settle()
+}
+
+// stepBoth is step of d and of e, a word at a time. It goes on while both have a word in which they cannot end but by
 // their last one. Nothing in one waits for the other.
 func stepBoth(d, e *exactDecoder) {
 	for d.wordLeft() && e.wordLeft() {
-		r, first := d.reciprocals(64)
-		s, second := e.reciprocals(64)
-		if min(first, second) < 0 {
-			d.step(64)
-			e.step(64)
-			continue
-		}
-		wordOfBoth(d, e, (*[64]reciprocal)(r), (*[64]reciprocal)(s), first, second)
+		wordOfBoth(d, e, d.word64(), e.word64())
 	}
 }
 
 // wordOfBoth is step of d and of e, which have a word left, until one of them ends or has few bytes left.
-func wordOfBoth(d, e *exactDecoder, r, s *[64]reciprocal, first, second int) {
+func wordOfBoth(d, e *exactDecoder, r, s *[64]reciprocal) {
 	width, above, ones := d.width, d.above, uint64(d.ones)
 	other, over, more := e.width, e.above, uint64(e.ones)
 	word, next := uint64(0), uint64(0) // from the top
 	i := 63
 	for ; i >= 0 && ones > 0 && more > 0; i-- {
-		part, share := r[i].of(width, first)*ones, s[i].of(other, second)*more
+		part, share := r[i].of(width)*ones, s[i].of(other)*more
 		word >>= 1
 		next >>= 1
 		if above < part {

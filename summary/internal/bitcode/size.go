@@ -87,8 +87,8 @@ func maxBytes(n, ones int) int { return choose(n, ones).most }
 // minBytes is at most the size of any such code.
 func minBytes(n, ones int) int { return PredictedBytes(n, ones)/4 - 1 }
 
-// exactBytes is what the exact code takes, for any n bits with the given number of ones, or a byte more or less: the
-// logarithm of the number of such arrays, by Stirling's formula, and half a bit for the ending.
+// exactBytes is what the exact code takes for any n bits with the given number of ones, to a byte. It is the logarithm
+// of the number of such arrays, by Stirling's formula, and half a bit for the ending.
 func exactBytes(n, ones int) int {
 	const (
 		tau  = 2_780_297 // log2(2 pi)

@@ -7,7 +7,7 @@ import (
 )
 
 // lowBits is how many bits of each of count sorted numbers below size are written as they are. The rest, in unary, is
-// coded as an array of about one one in seventeen, which takes 0.05 bits a number more than the least possible.
+// coded as an array with a one in about seventeen bits. It takes 0.05 bits a number more than the least possible.
 func lowBits(count int, size uint64) int {
 	return max(0, bits.Len64(size/uint64(max(count, 1)))-1-4)
 }

@@ -79,7 +79,7 @@ func slowRANS(symbols []slowSymbol, lanes int) []byte {
 	return code
 }
 
-// limit is the state from which a word must go before symbols that take so many slots of 2^scale.
+// limit is the state from which a word must go before symbols that take a number of slots of 2^scale.
 func limit(freq uint64, scale int) *big.Int {
 	return new(big.Int).Lsh(new(big.Int).SetUint64(freq), uint(63-scale))
 }
@@ -131,7 +131,7 @@ func slowGaps(words []uint64, n int, c choice) []byte {
 			symbols = append(symbols, symbol(lane, f.n-1))
 		}
 		symbols = append(symbols, symbol(lane, upper))
-		// The low part in pieces of 24 bits from the lowest, of which the highest comes first.
+		// The low part in pieces of 24 bits from the lowest; the highest piece comes first.
 		for at := (c.low - 1) / 24 * 24; at >= 0 && c.low > 0; at -= 24 {
 			size := min(24, c.low-at)
 			piece := uint64(gap>>at) & (1<<size - 1)

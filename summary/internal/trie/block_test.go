@@ -99,8 +99,8 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// checkWalk compares a walk through all nodes with the plain meaning: at each level not below any set's, the nodes with one
-// below them.
+// checkWalk compares a walk through all nodes with the plain meaning: at each level not below any set's, the nodes with
+// one below them.
 func checkWalk(t *testing.T, b *Block, slow *slowBlock) {
 	t.Helper()
 	for level := testStart - 2; level <= testStart+2; level++ {

@@ -87,8 +87,8 @@ func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 	return both
 }
 
-// countSome is countIn for some ones of a word of unary. It returns what is left of word and low. By itself, all that it
-// uses fits in registers.
+// countSome is countIn for some ones of a word of unary. It returns what is left of word and low. By itself, all that
+// it uses fits in registers.
 //
 //go:noinline
 func countSome(words []uint64, some int, word, cell, low uint64, depth int) (both int, restOfWord, restOfLow uint64) {

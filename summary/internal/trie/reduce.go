@@ -56,8 +56,8 @@ func merge(v, w []uint64) []uint64 {
 	return append(append(out, v...), w...)
 }
 
-// Common is the regions that two blocks both know, in cells of the later start level, which is returned, at the lower of
-// their levels.
+// Common is the regions that two blocks both know, in cells of the later start level, which is returned, at the lower
+// of their levels.
 func Common(a, b *Block) (regions []Region, start uint8) {
 	start = max(a.Start, b.Start)
 	for i, j := 0, 0; i < len(a.pieces) && j < len(b.pieces); {

@@ -28,16 +28,31 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	s.low = make([]byte, (len(nodes)*depth+7)/8+8)
 	mask := uint64(1)<<depth - 1
 	started := 0
+	unary, at := uint64(0), 0        // the bits of a word, and which one
+	low, held, to := uint64(0), 0, 0 // bits not yet stored, how many, and where to
 	for i, v := range nodes {
 		cell := int(v>>depth) - begin
 		for ; started <= cell/cellsPerStart; started++ {
 			s.starts[started] = uint32(i + started*cellsPerStart)
 		}
-		at := i + cell
-		s.unary[at/64] |= 1 << (at % 64)
-		at = i * depth
-		word := s.low[at/8:][:8]
-		binary.LittleEndian.PutUint64(word, binary.LittleEndian.Uint64(word)|v&mask<<(at%8))
+		one := i + cell
+		if one/64 != at {
+			s.unary[at] = unary
+			unary, at = 0, one/64
+		}
+		unary |= 1 << (one % 64)
+		v &= mask
+		low |= v << held
+		if held += depth; held >= 64 {
+			binary.LittleEndian.PutUint64(s.low[to:], low)
+			to += 8
+			held -= 64
+			low = v >> (depth - held)
+		}
+	}
+	if len(nodes) > 0 {
+		s.unary[at] = unary
+		binary.LittleEndian.PutUint64(s.low[to:], low)
 	}
 	for ; started < len(s.starts); started++ {
 		s.starts[started] = uint32(len(nodes) + started*cellsPerStart)
@@ -57,7 +72,7 @@ func (s *Set) lowBits(i int) uint64 {
 	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8) & (1<<s.Depth - 1)
 }
 
-// Has reports whether s has a node of its level, or one below the given node, which is lower levels above and not above
+// Has reports whether s has the given node, or one below it. The node is lower levels above those of s, and not above
 // the cells. The node's cell must be in the range. O(1).
 func (s *Set) Has(node uint64, lower int) bool {
 	depth := s.Depth - lower
