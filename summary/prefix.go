@@ -10,15 +10,17 @@ import (
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it.
 type Prefix struct {
+	// Whoever looks at many prefixes reads these: they fit into a line of the processor's cache.
 	header *Header
 	plan   *Plan
-	held   int           // parts
-	parts  [][]byte      // nil: compact
-	chain  []digest      // h_0 to h_held; of a compact prefix h_1 and h_held
-	tries  []*trie.Block // of the blocks begun
-	front  trie.Set      // that of all cells of block 0, zero if there is none: here it is near for Holders
+	held   int // parts
 	bytes  int
 	rate   float64
+	tries  []*trie.Block // of the blocks begun
+
+	front trie.Set // that of all cells of block 0, zero if there is none: here it is near for Holders
+	parts [][]byte // nil: compact
+	chain []digest // h_0 to h_held; of a compact prefix h_1 and h_held
 }
 
 // NewPrefix returns the prefix of no parts, which knows only the header. The caller has verified the header's

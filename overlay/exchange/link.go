@@ -12,12 +12,18 @@ import (
 
 // link is what is known of a connected peer, and what it and this node owe each other.
 type link struct {
-	peer  event.PeerID
-	mesh  bool        // in the pubsub mesh: announcements go to it
-	heard bool        // it has said hello: its rates are known, and parts may be traded
-	hello event.Hello // the last one, without records
+	// What every round asks of every link comes first: it fits into two lines of the processor's cache.
+	peer   event.PeerID
+	mesh   bool // in the pubsub mesh: announcements go to it
+	heard  bool // it has said hello: its rates are known, and parts may be traded
+	useful bool // it has brought something
+	trades ledger
+	place  coverage.Place // of the peer
+	unkept int            // asks in a row that brought nothing
+	out    budget         // summary bytes to the peer
+	untold marks          // directory indexes with perhaps something to announce
 
-	out      budget      // summary bytes to the peer
+	hello    event.Hello // the last one, without records
 	pace     pace        // of what we send
 	inRate   float64     // summary bytes a second that the peer may send us
 	inPace   pace        // of what the peer sends
@@ -25,17 +31,10 @@ type link struct {
 	inFlight int         // predicted bytes asked of the peer and not yet come
 	train    event.Place // of the last message to the peer
 
-	place coverage.Place // of the peer
-
 	notices   notices
 	announced time.Duration // when something was last announced
 	cursor    int           // directory index last looked at for announcements
-	untold    marks         // directory indexes with perhaps something to announce
 
-	useful bool // it has brought something
-	unkept int  // asks in a row that brought nothing
-
-	trades ledger
 	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
 	queue  []int                 // directory indexes that the peer asked for, in order of arrival
 	wants  map[int]*want
