@@ -34,7 +34,7 @@ func TestStrategySystem(t *testing.T) {
 		{askAll, 6, 14, false, 0.6},       // two for each neighbour
 	} {
 		t.Run(c.strategy.Name, func(t *testing.T) {
-			cfg := few(TCP)
+			cfg := patient(few(TCP))
 			cfg.Peers, cfg.Queries, cfg.Warmup = 8, 10, 2*time.Second
 			got, err := Compare(t.Context(), cfg, StrategySystem(c.strategy))
 			if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// On both engines the recall over time shows when a network was parted, and that it comes together again. The scenario is the
-// guide's for newcomers, in less time. Queries want every holder: of those, half are beyond the partition.
+// On both engines the recall over time shows when a network was parted, and that it comes together again. The scenario
+// is the guide's for newcomers, in less time. Queries want every holder: of those, half are beyond the partition.
 func TestPartitionShows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
