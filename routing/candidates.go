@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// MaxCandidates is the most candidates of one query. Matches of the own directory take at most half of it, the
-	// likeliest first; names beyond it are ignored.
-	MaxCandidates = 2048
+	// MaxCandidates is the most candidates of one query, unless its budget is enough to confirm more. Then it has as
+	// many as that, up to mostCandidates. Matches of the own directory take at most half, the likeliest first; names
+	// beyond it are ignored.
+	MaxCandidates  = 2048
+	mostCandidates = 8 * MaxCandidates
 	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
 	// The rest of a longer answer is not read.
 	MaxNamesAny = 64
@@ -32,6 +34,9 @@ func MaxNames(m Mode) int {
 	return MaxNamesAny
 }
 
+// room is the most candidates of a query.
+func (q *flight) room() int { return min(max(MaxCandidates, q.Budget/confirmCost), mostCandidates) }
+
 // matched takes in what the own directory says.
 func (r *Router) matched(q *flight) {
 	prior, sharp := r.prior.Share(), r.view.Sharp()
@@ -46,8 +51,8 @@ func (r *Router) matched(q *flight) {
 		q.index[v.Peer] = len(q.candidates)
 		q.candidates = append(q.candidates, c)
 	}
-	if len(q.candidates) > MaxCandidates/2 {
-		q.keepLikeliest(MaxCandidates / 2)
+	if n := q.room() / 2; len(q.candidates) > n {
+		q.keepLikeliest(n)
 	}
 	r.rank(q)
 }
@@ -180,7 +185,7 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	if i, ok := q.index[rec.Peer]; ok {
 		return &q.candidates[i]
 	}
-	if q.excluded(r.cfg.Self, rec.Peer) || len(q.candidates) >= MaxCandidates {
+	if q.excluded(r.cfg.Self, rec.Peer) || len(q.candidates) >= q.room() {
 		return nil
 	}
 	c := r.rested(candidate{
