@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 	"github.com/venn-p2p/venn/summary/internal/trie"
@@ -12,17 +13,45 @@ import (
 type decoder struct {
 	plan  *Plan
 	tries []*trie.Block
-	block int                     // being extended; its trie is the decoder's own
-	open  [][]uint64              // nodes of ranges being extended, nil where the trie's set holds
-	steps []*step                 // that brought them
-	spare [bitcode.Lanes][]uint64 // memory for nodes
-	flags [bitcode.Lanes][]uint64 // memory for flags
+	block int        // being extended; its trie is the decoder's own
+	open  [][]uint64 // nodes of ranges being extended, nil where the trie's set holds
+	steps []*step    // that brought them
+	*workspace
+}
+
+// workspace is memory that decoding needs for a time, and that the next decoding may use. It is dropped after a failure,
+// when a piece of it may be in two places.
+type workspace struct {
+	spare [bitcode.Lanes][]uint64 // for nodes
+	flags [bitcode.Lanes][]uint64
+	free  [][]uint64 // for the nodes that a part descends from; at most mostFree
+}
+
+// mostFree is how many pieces of memory wait for the next decoding: a step has up to some sixteen ranges.
+const mostFree = 16
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// take returns a free piece of memory; nil if there is none.
+func (w *workspace) take() (memory []uint64) {
+	if n := len(w.free); n > 0 {
+		memory, w.free = w.free[n-1][:0], w.free[:n-1]
+	}
+	return memory
+}
+
+// give frees a piece of memory, which nobody reads any more.
+func (w *workspace) give(memory []uint64) {
+	if len(w.free) < mostFree && cap(memory) > 0 {
+		w.free = append(w.free, memory)
+	}
 }
 
 // decode extends the tries by parts from number first on.
 func (d *decoder) decode(first int, parts [][]byte) error {
 	d.tries = slices.Clone(d.tries)
 	d.block = -1
+	d.workspace = workspaces.Get().(*workspace)
 	for k := first; len(parts) > 0; {
 		s := &d.plan.steps[d.plan.stepOf(k)]
 		if s.block != d.block {
@@ -36,6 +65,7 @@ func (d *decoder) decode(first int, parts [][]byte) error {
 		k, parts = k+len(some), parts[len(some):]
 	}
 	d.close()
+	workspaces.Put(d.workspace)
 	return nil
 }
 
@@ -58,6 +88,7 @@ func (d *decoder) close() {
 			begin, end := d.plan.cells(s, s.first+r-s.lead)
 			t := d.tries[d.block]
 			t.Put(trie.NewSet(d.open[r], begin, end, s.to-int(t.Start)))
+			d.give(d.open[r])
 		}
 	}
 	d.open, d.steps = nil, nil
@@ -100,6 +131,7 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 		}
 		if s.sample {
 			t.Put(trie.NewSet(o.nodes, o.begin, o.end, s.to-int(t.Start)))
+			d.give(o.nodes)
 			continue
 		}
 		r := s.lead + o.number - s.first
@@ -184,10 +216,10 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 	r := d.plan.blocks[d.block].rangeOf(begin)
 	open := d.open[r]
 	if open == nil {
-		return t.AppendNodes(nil, begin, end, s.from)
+		return t.AppendNodes(d.take(), begin, end, s.from)
 	}
 	if held := d.steps[r].skip; begin < held { // the sample is deepened together with the rest from here on
-		return append(t.AppendNodes(nil, begin, min(held, end), s.from), open...)
+		return append(t.AppendNodes(d.take(), begin, min(held, end), s.from), open...)
 	}
 	return open
 }

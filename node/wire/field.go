@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -232,6 +234,15 @@ func appendBytes(b []byte, num protowire.Number, v []byte) []byte {
 		return b
 	}
 	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
+}
+
+// appendNested is appendBytes for what do appends, without a copy of that elsewhere.
+func appendNested(b []byte, num protowire.Number, do func(b []byte) []byte) []byte {
+	start := len(b)
+	b = do(b)
+	var room [2 * binary.MaxVarintLen64]byte
+	head := protowire.AppendVarint(protowire.AppendTag(room[:0], num, protowire.BytesType), uint64(len(b)-start))
+	return slices.Insert(b, start, head...)
 }
 
 // sizeBytes is what appendBytes appends for n bytes behind a tag of one byte.

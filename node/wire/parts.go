@@ -76,7 +76,7 @@ func AppendParts(b []byte, p Parts) []byte {
 	if len(p.Delta) > 0 {
 		b = appendBytes(b, 5, p.Delta)
 	} else {
-		b = appendBytes(b, 4, p.Run.AppendBinary(nil))
+		b = appendNested(b, 4, p.Run.AppendBinary)
 	}
 	return appendBool(b, 6, p.More)
 }
