@@ -24,10 +24,15 @@ type Change struct {
 	Index int
 }
 
+// fewChanges is how many changes there is memory for all the time. There are more when many entries go at once.
+const fewChanges = 64
+
 // Changes returns what happened since the last call, in order. It is valid until the next call of any method.
 func (d *Directory) Changes() []Change {
 	c := d.changes
-	d.changes = d.changes[:0]
+	if d.changes = c[:0]; cap(c) > fewChanges {
+		d.changes = nil
+	}
 	return c
 }
 
