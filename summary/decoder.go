@@ -98,6 +98,7 @@ func (d *decoder) close() {
 type opening struct {
 	number     int
 	begin, end int // cells
+	most       int // nodes at the final level
 	src        []byte
 	nodes      []uint64
 }
@@ -144,6 +145,7 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 func (d *decoder) start(o *opening, s *step, k int, src []byte) {
 	o.number, o.src = k, src
 	o.begin, o.end = d.plan.cells(s, k)
+	_, o.most = d.plan.limits(s.block, o.begin, o.end, int(d.plan.shape.Levels[s.block]))
 	if !s.sample && s.from >= int(d.tries[d.block].Start) {
 		o.nodes = d.nodes(s, o.begin, o.end)
 	}
@@ -171,7 +173,7 @@ func (d *decoder) descend(some []opening, level int) error {
 	}
 	for i := range some {
 		o := &some[i]
-		nodes, rest, err := codes[i].children(d.spare[i], used[i])
+		nodes, rest, err := codes[i].children(d.spare[i], used[i], o.most)
 		if err == nil && len(nodes) < low[i] {
 			err = fmt.Errorf("summary: %d nodes at level %d, at least %d: %w", len(nodes), level, low[i], ErrMalformed)
 		}
@@ -205,7 +207,7 @@ func (d *decoder) arrays(some []opening, level int) error {
 	}
 	for i := range some {
 		o := &some[i]
-		o.nodes, o.src = nodesOf(codes[i], uint64(o.begin)<<depth), codes[i].Src[used[i]:]
+		o.nodes, o.src = nodesOf(codes[i], uint64(o.begin)<<depth, o.most), codes[i].Src[used[i]:]
 	}
 	return nil
 }

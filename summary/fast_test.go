@@ -75,7 +75,7 @@ func FuzzDescent(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, rest, err := d.children(nil, used)
+		back, rest, err := d.children(nil, used, 0)
 		if err != nil || len(rest) != 2 || !slices.Equal(back, nodes) {
 			t.Fatalf("%v became %v, %v", nodes, back, err)
 		}

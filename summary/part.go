@@ -29,9 +29,10 @@ func readArray(src []byte, n, limit int) (bitcode.Array, error) {
 	return bitcode.Array{Words: make([]uint64, (n+63)/64), Src: src, N: n, Ones: ones}, nil
 }
 
-// nodesOf are the nodes of a decoded array, whose first bit stands for base.
-func nodesOf(a bitcode.Array, base uint64) []uint64 {
-	nodes := make([]uint64, 0, a.Ones)
+// nodesOf are the nodes of a decoded array, whose first bit stands for base. There is room for the levels below, as in
+// children.
+func nodesOf(a bitcode.Array, base uint64, most int) []uint64 {
+	nodes := make([]uint64, 0, max(a.Ones, min(most, 2*a.Ones))+1)
 	for i, w := range a.Words {
 		for ; w != 0; w &= w - 1 {
 			nodes = append(nodes, base+uint64(i*64+bits.TrailingZeros64(w)))
@@ -100,8 +101,10 @@ func (d *descent) array() bitcode.Array {
 	return bitcode.Array{Words: d.flags, Src: d.src, N: len(d.parents), Ones: d.both}
 }
 
-// children returns the children, in memory if that is enough, when the flags are decoded and took some bytes.
-func (d *descent) children(memory []uint64, used int) (nodes []uint64, rest []byte, err error) {
+// children returns the children, in memory if that is enough, when the flags are decoded and took some bytes. New memory
+// has room for the levels below, where there will be at most some nodes. But it is at most twice what is needed now, so
+// that it depends on what came.
+func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, rest []byte, err error) {
 	src := d.src[used:]
 	single := len(d.parents) - d.both
 	size := (single + 7) / 8
@@ -112,7 +115,10 @@ func (d *descent) children(memory []uint64, used int) (nodes []uint64, rest []by
 		return nil, nil, fmt.Errorf("summary: sides padded with ones: %w", ErrMalformed)
 	}
 	count := len(d.parents) + d.both
-	nodes = slices.Grow(memory[:0], count+1)[:count+1]
+	if nodes = memory[:0]; cap(nodes) <= count {
+		nodes = slices.Grow(nodes, max(count, min(most, 2*count))+1)
+	}
+	nodes = nodes[:count+1]
 	if 16*d.both > len(d.parents) {
 		descend(nodes, d.parents, d.flags, src[:size])
 	} else {
