@@ -13,14 +13,16 @@ func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p
 	}
-	ends := [2]digest{p.chain[1], p.chain[p.held]}
-	if len(p.tries) == 1 && p.tries[0].Whole() != nil {
-		return p.pack(ends)
+	if p.single() {
+		return p.pack([2]digest{p.chain[1], p.chain[p.held]})
 	}
 	q := *p
-	q.parts, q.chain = nil, ends[:]
+	q.parts, q.chain = nil, []digest{p.chain[1], p.chain[p.held]}
 	return &q
 }
+
+// single says whether p is of one block that is known as one set.
+func (p *Prefix) single() bool { return len(p.tries) == 1 && p.tries[0].Whole() != nil }
 
 // packed is a compact prefix of one block that is known as one set, in one piece of memory: a small summary.
 type packed struct {
@@ -94,5 +96,8 @@ func (p *Prefix) truncateCompact(parts int) *Prefix {
 		bytes:  p.bytes - r.EncodedBytes(),
 	}
 	q.measureTries()
+	if q.single() {
+		return q.pack([2]digest(q.chain))
+	}
 	return q
 }

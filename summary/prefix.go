@@ -78,7 +78,7 @@ func (p *Prefix) SizeBytes() int {
 	for _, t := range p.tries {
 		size += t.SizeBytes()
 	}
-	if p.compact() && p.front.End > 0 && len(p.tries) == 1 {
+	if p.compact() && p.single() {
 		size -= trie.SetBytes // see packed
 	}
 	return size

@@ -124,6 +124,26 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 	}
 }
 
+// TestCompactIsOnePiece: a small summary without its parts is one piece of memory, cut or not, and keeps no other prefix
+// alive.
+func TestCompactIsOnePiece(t *testing.T) {
+	p := mustBuild(t, someKeys(1, 200), Shape{})
+	cut := p.Truncate(p.Parts() - 1)
+	for _, q := range []*Prefix{p, cut} {
+		if !q.single() {
+			t.Fatalf("%d parts are not one set", q.Parts())
+		}
+		if n := testing.AllocsPerRun(10, func() { q.Compact() }); n > 1 {
+			t.Errorf("%d parts: %v pieces of memory", q.Parts(), n)
+		}
+	}
+	for _, c := range []*Prefix{p.Compact(), p.Compact().Truncate(cut.Parts())} {
+		if c.tries[0].Whole() != &c.front {
+			t.Errorf("%d parts: the set is there twice", c.Parts())
+		}
+	}
+}
+
 // checkFirst compares part 0 of a compact prefix with what came.
 func checkFirst(t *testing.T, p, compact *Prefix) {
 	t.Helper()
