@@ -72,9 +72,10 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// play has real hosts play the scenario.
-func play(t *testing.T, by strategy.Strategy) {
-	s, err := scenario.Parse("staged.toml", staged)
+// plan is a scenario and its first trial.
+func plan(t *testing.T, text string) (*scenario.Scenario, *scenario.Plan) {
+	t.Helper()
+	s, err := scenario.Parse("test.toml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +83,12 @@ func play(t *testing.T, by strategy.Strategy) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, p
+}
+
+// play has real hosts play the scenario.
+func play(t *testing.T, by strategy.Strategy) {
+	s, p := plan(t, staged)
 	for range 3 { // a busy machine may miss seconds, and answer late
 		r, err := testnet.Stage(context.Background(), p, by, nil)
 		if err != nil {
@@ -105,14 +112,7 @@ func play(t *testing.T, by strategy.Strategy) {
 
 // A run ends when it is stopped, with what is known by then.
 func TestStageIsStopped(t *testing.T) {
-	s, err := scenario.Parse("stopped.toml", "question=\"?\"\npeers=4\n[collections]\nkeys=10\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.Plan(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := plan(t, "question=\"?\"\npeers=4\n[collections]\nkeys=10\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := testnet.Stage(ctx, p, venn.Strategy, nil); !errors.Is(err, context.Canceled) {
@@ -140,14 +140,7 @@ func TestStageFaulty(t *testing.T) {
 			for _, kind := range []string{scenario.Garbage, scenario.Twins, scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
 				text += "[[adversaries]]\nkind=\"" + kind + "\"\nnumber=1\n"
 			}
-			s, err := scenario.Parse("faulty.toml", text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := s.Plan(0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s, p := plan(t, text)
 			if _, err := testnet.Stage(context.Background(), p, flooding.Strategy, nil); !errors.Is(err, testnet.ErrConfig) {
 				t.Errorf("flooding has adversaries of venn: %v", err)
 			}
@@ -173,14 +166,7 @@ func TestStageRefuses(t *testing.T) {
 		"loss=0.1\n", "reordered=0.1\n", "duplicated=0.1\n", "[parameters]\nbits=8\n", "[[events]]\nkind=\"older\"\nshare=0.5\n",
 		"[[events]]\nat=\"1s\"\nkind=\"clock\"\nshare=0.5\nby=\"1h\"\n",
 	} {
-		s, err := scenario.Parse("refused.toml", "question=\"?\"\npeers=4\n"+text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := s.Plan(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, p := plan(t, "question=\"?\"\npeers=4\n"+text)
 		if _, err := testnet.Stage(context.Background(), p, venn.Strategy, nil); !errors.Is(err, testnet.ErrConfig) {
 			t.Errorf("%q: %v", text, err)
 		}
