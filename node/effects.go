@@ -22,7 +22,7 @@ func (l *loop) carryOut(e core.Effect) {
 		msg := wire.AppendParts(nil, wire.Parts{Envelope: e.Envelope, Record: e.Record, Run: e.Run, Delta: e.Delta, More: e.More})
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, msg)
 	case tails.Send:
-		l.n.mesh.SendTails(peer.ID(e.To), wire.AppendTails(nil, e.Items))
+		l.n.pipes.Send(peer.ID(e.To), wire.AppendTails(nil, e.Items))
 	case tails.Advanced:
 		l.show(e.Origin, true)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})

@@ -57,6 +57,12 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
+	linkedStream := func(id protocol.ID, b []byte) func(*testing.T, *Node, *raw) {
+		return func(t *testing.T, n *Node, r *raw) {
+			r.meshed(n)
+			stream(id, b)(t, n, r)
+		}
+	}
 	reported := newScores()
 	n := newNode(t, withPubsub(reported.option()))
 	add(t, n, []byte("k"))
@@ -111,6 +117,8 @@ func TestHostile(t *testing.T) {
 		{"garbage on have", "/venn/have/1.0.0 malformed", stream(HaveID, frame(bytes.Repeat([]byte{0xff}, 50)))},
 		{"garbage on query", "/venn/query/1.0.0 malformed", stream(QueryID, frame(bytes.Repeat([]byte{0xff}, 50)))},
 		{"garbage on parts", "/venn/parts/1.0.0 malformed", stream(PartsID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"garbage on tails", "/venn/tails/1.0.0 malformed", linkedStream(TailsID, frame(bytes.Repeat([]byte{0xff}, 50)))},
+		{"1 TiB claimed on tails", "/venn/tails/1.0.0 over the limit", linkedStream(TailsID, claim)},
 		{"1 TiB claimed on hello", "/venn/hello/1.0.0 over the limit", stream(HelloID, claim)},
 		{"1 TiB claimed on have", "/venn/have/1.0.0 over the limit", stream(HaveID, claim)},
 		{"1 TiB claimed on query", "/venn/query/1.0.0 over the limit", stream(QueryID, claim)},

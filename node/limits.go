@@ -22,6 +22,7 @@ const (
 	QueryID protocol.ID = "/venn/query/1.0.0"
 	PartsID protocol.ID = "/venn/parts/1.0.0"
 	PeersID protocol.ID = "/venn/peers/1.0.0"
+	TailsID protocol.ID = "/venn/tails/1.0.0"
 	JoinID  protocol.ID = "/venn/join/1.0.0"
 	// PubsubID is gossipsub's, under an id of venn's own, so that another pubsub may run on the same host.
 	PubsubID = mesh.ProtocolID
@@ -40,7 +41,7 @@ func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServicePeerLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
-	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, JoinID} {
+	for _, id := range []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, TailsID, JoinID} {
 		c.AddProtocolPeerLimit(id,
 			rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 * wire.MaxParts},
 			rcmgr.BaseLimitIncrease{})

@@ -233,6 +233,7 @@ func (l *loop) greeted(p peer.ID) {
 func (l *loop) unlink(p peer.ID) {
 	l.n.links.Unlink(p)
 	l.n.mesh.Unlinked(p)
+	l.n.pipes.Unlinked(p)
 	if !l.links[p] {
 		return
 	}
@@ -247,13 +248,13 @@ func (l *loop) unlink(p peer.ID) {
 	}
 }
 
-// partial takes in a message of pubsub.
+// partial takes in a message of pubsub, or of tails.
 func (l *loop) partial(p *inbox.Partial) {
 	l.n.in.Took(p)
 	switch {
 	case p.Way != overlay.Message && !l.link(p.From, false, false):
 	case p.Tails != nil:
-		l.step(tails.Received{From: overlay.PeerID(p.From), Items: p.Tails})
+		l.step(tails.Received{From: overlay.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came})
 	case p.Parts == nil:
 		l.step(overlay.CatalogueReceived{From: overlay.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
 	default:

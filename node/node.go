@@ -26,10 +26,12 @@ import (
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/offenders"
 	"github.com/venn-p2p/venn/node/internal/pace"
+	"github.com/venn-p2p/venn/node/internal/pipes"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay"
 	cores "github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -70,6 +72,7 @@ type Node struct {
 	metrics   *metrics
 	events    *events
 	mesh      *mesh.Mesh
+	pipes     *pipes.Pipes // of tails
 	sample    keySample
 	joining   chan struct{} // one token for a join of another's that is served
 	dials     chan struct{} // one token for each connection that is being made
@@ -159,6 +162,7 @@ func (n *Node) open() (err error) {
 func (n *Node) run(machine *core.Machine) error {
 	n.streams = n.newStreams()
 	n.mesh = n.newMesh()
+	n.pipes = n.newPipes()
 	if err := n.mesh.Start(); err != nil {
 		n.cfg.registerer = nil
 		return err
@@ -191,6 +195,7 @@ func (n *Node) handlers() map[protocol.ID]func(*streams.Stream) error {
 		QueryID: n.serveQuery,
 		PartsID: n.serveParts,
 		PeersID: n.servePeers,
+		TailsID: n.pipes.Serve,
 	}
 	if n.cfg.joins {
 		all[JoinID] = n.serveJoin
@@ -209,8 +214,22 @@ func (n *Node) newStreams() *streams.Node {
 		Use:      n.links.Use,
 		Relayed:  func(id protocol.ID) bool { return id == HelloID || id == HaveID || id == QueryID },
 		Refuse:   n.offended,
+		Lasting:  func(id protocol.ID) bool { return id == TailsID },
 		Barred:   n.barred,
 	}
+}
+
+func (n *Node) newPipes() *pipes.Pipes {
+	return pipes.New(pipes.Config{
+		Streams: n.streams,
+		ID:      TailsID,
+		Limit:   wire.MaxTails,
+		Done:    n.ctx,
+		Tasks:   &n.tasks,
+		Sent:    n.counters.SentTails,
+		Lost:    n.lostTails,
+		Take:    n.takeTails,
+	})
 }
 
 func (n *Node) newMesh() *mesh.Mesh {
@@ -279,6 +298,7 @@ func (n *Node) tailsConfig() tails.Config {
 			return n.cfg.headers.Signature(origin, message, signature, n.verifyTail)
 		},
 		Hides: n.hides,
+		Busy:  func(p overlay.PeerID) bool { return n.pipes.Busy(peer.ID(p)) },
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 const (
 	// goodbyeTime is how long Close may take to tell links that the node leaves, goodbyeFlush how long the last
-	// messages may take through pubsub.
+	// messages may take to the connection.
 	goodbyeTime  = 200 * time.Millisecond
 	goodbyeFlush = 20 * time.Millisecond
 	// fewLinks is the number of links up to which each counts as a neighbour's does. With more, most end because others
@@ -43,7 +43,7 @@ func (n *Node) goodbye() {
 	if linked := <-done; !linked {
 		return
 	}
-	for n.mesh.Waiting() > 0 && ctx.Err() == nil {
+	for n.pipes.Waiting() > 0 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(goodbyeFlush)

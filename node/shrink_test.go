@@ -34,7 +34,7 @@ func TestMapsShrink(t *testing.T) {
 	}()
 	eventually(t, "nothing is kept of them", func() bool {
 		made, taken := n.links.Counts()
-		left = map[string]int{"connections": made + taken, "pubsub": n.mesh.Remembered(), "queues": n.in.Remembered()}
+		left = map[string]int{"connections": made + taken, "pubsub": n.mesh.Remembered(), "pipes": n.pipes.Remembered(), "queues": n.in.Remembered()}
 		err := n.view(t.Context(), func(l *loop) {
 			left["links"], left["greeted"], left["neighbours"] = len(l.links), len(l.greets), len(l.neighbours)
 			left["hellos"], left["asks"], left["replies"], left["queries"] = len(l.hellos), len(l.asks), len(l.replies), len(l.queries)

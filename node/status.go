@@ -37,7 +37,7 @@ type Status struct {
 	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
 	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries
 	Announced                  uint64  // the part of BudgetReceived that is announcements
-	TailBytes                  uint64  // sent so far in messages of tails, with what pubsub puts around them
+	TailBytes                  uint64  // sent so far in messages of tails
 
 	Fault string // why the newest summary could not be made, as when the key store fails; "": it was
 

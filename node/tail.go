@@ -8,6 +8,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/wire"
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
@@ -129,7 +131,7 @@ func (l *loop) wakeTail(after time.Duration) {
 // tailPause is how long to wait after a tail.
 func (l *loop) tailPause() time.Duration {
 	o := l.core.Overlay
-	return max(tailEvery, tails.Pause(o.LineOut(), o.Links(), o.Origins()))
+	return max(tailEvery, tails.Pause(o.LineOut(), o.Links(), o.Origins()), l.core.Tails.Pace())
 }
 
 // epochPause is how many seconds to wait after an epoch, for one with so many changes. What the node makes all others
@@ -147,6 +149,31 @@ func (n *Node) hides() bool {
 	}
 	waiting, many := n.touched.waiting()
 	return n.cfg.private.Len() > 0 || n.changes.Load() > 0 || waiting > 0 || many || n.untold.Load()
+}
+
+// takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits.
+func (n *Node) takeTails(from peer.ID, b []byte) error {
+	came := n.now()
+	items, err := wire.ParseTails(b)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	for !n.in.OfferPartial(inbox.Partial{From: from, Bytes: len(b), Tails: items, Came: came}) {
+		n.counters.Drop("tails late")
+		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
+			return n.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// roomPause is how long a message of tails waits for room before it is tried again.
+const roomPause = 10 * time.Millisecond
+
+// lostTails takes in that messages of tails to a peer were lost.
+func (n *Node) lostTails(p peer.ID) {
+	n.counters.Drop("tails")
+	n.in.Unheard(p)
 }
 
 var errTailSigner = errors.New("node: no public key of the tail's origin")

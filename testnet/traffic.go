@@ -21,8 +21,11 @@ const (
 )
 
 // carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. Those of pubsub
-// with all of its control messages do, and of parts fetched from a peer. Greetings, confirmations and queries don't.
-func carriesSummaries(id protocol.ID) bool { return isPubsub(id) || id == node.PartsID }
+// with all of its control messages do, of tails, and of parts fetched from a peer. Greetings, confirmations and queries
+// don't.
+func carriesSummaries(id protocol.ID) bool {
+	return isPubsub(id) || id == node.PartsID || id == node.TailsID
+}
 
 func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/meshsub/") }
 

@@ -42,7 +42,8 @@ func TestMeterCountsSummariesApart(t *testing.T) {
 	for id, n := range map[protocol.ID]int64{"/venn/meshsub/1.3.0": 100, node.PartsID: 20, node.HaveID: 3} {
 		m.LogSentMessageStream(n, id, peer.ID("b"))
 	}
-	m.LogSentMessageStream(7, node.PartsID, peer.ID("c"))
+	m.LogSentMessageStream(3, node.PartsID, peer.ID("c"))
+	m.LogSentMessageStream(4, node.TailsID, peer.ID("c"))
 	if w := m.worst(); w["b"] != 120 || w["c"] != 7 {
 		t.Errorf("summaries by receiver %v", w)
 	}
@@ -53,7 +54,7 @@ func TestMeterCountsSummariesApart(t *testing.T) {
 	if s := m.marked(); s["b"] != (marked{}) || s["c"].bytes != 5 || s["d"] != (marked{2, 2}) {
 		t.Errorf("since the mark %v", s)
 	}
-	if s := m.sent(); s[node.PartsID] != 34 || s[node.HaveID] != 7 {
+	if s := m.sent(); s[node.PartsID] != 30 || s[node.HaveID] != 7 {
 		t.Errorf("bytes by protocol %v", s)
 	}
 }

@@ -15,9 +15,6 @@ const (
 	maxItemTails = tails.MaxItemTails
 )
 
-// TailsGroup is the group id of the partial messages that carry tails.
-const TailsGroup = "t"
-
 // AppendTails appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
 // its length and 3 bytes.
 func AppendTails(b []byte, items []tails.Item) []byte {

@@ -1,6 +1,7 @@
 package tails
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -100,10 +101,12 @@ func (m *Machine) admit(o *origin) {
 	}
 }
 
-// feederFor is the link that is best to feed an origin's tails. Of those that hold as many as we, it has the highest
-// rate for each origin that it feeds us, this one included. Those that we feed ourselves cannot.
+// feederFor is the link that is best to feed an origin's tails, of those that hold as many as we. Those that we feed
+// ourselves cannot. Of the others, those that feed us already come first while their rate bears it: a message costs
+// more than a tail, so a few links that carry many tails each are cheaper than many. Then that one comes first whose
+// rate for each origin is highest, this one included.
 func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
-	most := 0.0
+	var most offer
 	for _, p := range m.order {
 		l := m.links[p]
 		pos := l.known[o.tag]
@@ -111,11 +114,29 @@ func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
 			continue
 		}
 		_, in := m.cfg.Rate(p)
-		if r := in / float64(len(l.feeds)+1); !ok || r > most {
-			best, most, ok = p, r, true
+		each := in / float64(len(l.feeds)+1)
+		if is := (offer{len(l.feeds) > 0 && each >= feedRate, each, l.lot}); !ok || most.less(is) {
+			best, most, ok = p, is, true
 		}
 	}
 	return best, ok
+}
+
+// feedRate is how many bytes a second, for each origin that it feeds, make a link one that bears more.
+const feedRate = 1 << 10
+
+// offer is what a link would be as a feeder.
+type offer struct {
+	feeds bool    // it is one already, and bears more
+	each  float64 // bytes a second for each origin
+	lot   uint32  // between equals: another at each peer
+}
+
+func (a offer) less(b offer) bool {
+	if a.feeds != b.feeds {
+		return b.feeds
+	}
+	return cmp.Or(cmp.Compare(a.each, b.each), cmp.Compare(a.lot, b.lot)) < 0
 }
 
 // ahead takes in that a link holds a later state of an origin than we. If the origin is linked, it will send that
@@ -206,8 +227,8 @@ func (m *Machine) relay(p overlay.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
-// fill is how long a link takes to earn a message's overhead.
+// fill is how long a link takes to earn what a message costs besides its items.
 func (m *Machine) fill(p overlay.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
-	return min(time.Duration(messageBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)
+	return min(time.Duration(overheadBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)
 }

@@ -63,8 +63,9 @@ type Unreachable struct{ Peer overlay.PeerID }
 
 // Received is a message of a linked peer.
 type Received struct {
-	From  overlay.PeerID
-	Items []Item
+	From   overlay.PeerID
+	Items  []Item
+	Waited time.Duration // in the driver, since it came
 }
 
 // Tick lets time pass: it answers a [Wake].

@@ -14,6 +14,8 @@ import (
 type link struct {
 	tag     uint64        // of the peer's own tails
 	bit     uint64        // in origin.calm; 0: there was none left
+	lot     uint32        // drawn once, for choices between equal links
+	wrote   time.Duration // when the last message went to it
 	long    bool          // it takes no groups in short
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
@@ -82,7 +84,7 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 	if m.own.header != nil && m.now >= l.pulsed+m.pulse {
 		l.owe(m.ownTag(), tell, 0)
 	}
-	if !m.ripe(l) {
+	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Busy(p) {
 		return
 	}
 	room := min(m.cfg.Room(p), maxMessage) - messageBytes
@@ -106,6 +108,7 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 		m.sent(l, tag, it)
 	}
 	if len(items) > 0 {
+		l.wrote = m.now
 		m.emit(Send{p, items, bytes})
 	}
 }

@@ -24,6 +24,9 @@ type Config struct {
 	Header func(overlay.PeerID) *summary.Header
 	// Room is how many bytes may go to a linked peer now. Required.
 	Room func(overlay.PeerID) int
+	// Busy says whether a message to a linked peer is still on its way out of the node. What is due to the peer then waits
+	// and goes together. So a line or a processor that is behind carries fewer and longer messages. nil: never.
+	Busy func(overlay.PeerID) bool
 	// Rate is how many bytes a second a link carries to a peer and from it; nil: all links are alike, and fast.
 	Rate func(overlay.PeerID) (out, in float64)
 	// Pulse is how often a link hears where the node's own tails are when nothing changes. Required.
@@ -61,7 +64,8 @@ const (
 	// maxTold is how many items, with tails or without, are kept for as long.
 	maxTold = 256
 
-	messageBytes  = 40             // around items
+	messageBytes  = 2              // around items
+	overheadBytes = 40             // of headers below the stream, that a message costs a line at least
 	itemBytes     = 13             // around tails, or without
 	longItemBytes = itemBytes + 12 // with a whole group
 	tailBytes     = 3              // around each tail
@@ -91,6 +95,7 @@ type Machine struct {
 	lagging  map[uint64]*origin // links say that they hold a later state than we
 	bare     map[uint64]bool    // origins whose feeder is gone, without another
 	late     lateness
+	lag      time.Duration // how far the driver is behind
 	rumoured time.Duration // when the last rumour went to some link
 	turn     int           // of links, for that
 	self     uint64        // the node's own tag
@@ -114,6 +119,9 @@ type early struct {
 func New(cfg Config) *Machine {
 	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Pulse == nil {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
+	}
+	if cfg.Busy == nil {
+		cfg.Busy = func(overlay.PeerID) bool { return false }
 	}
 	if cfg.Hides == nil {
 		cfg.Hides = func() bool { return false }
@@ -176,6 +184,8 @@ func (m *Machine) opened(in LinkOpened) {
 		long: in.Long, tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
 		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
 	}
+	l.lot = lot(in.Peer, m.self, 0)
+	l.wrote = -maxLag * paceLags
 	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
 	m.bits |= l.bit
 	m.links[in.Peer] = l
@@ -362,6 +372,7 @@ func (m *Machine) retry(o *origin) {
 
 // received takes in a message.
 func (m *Machine) received(in Received) {
+	m.waited(in.Waited)
 	l := m.links[in.From]
 	if l == nil {
 		return
@@ -506,9 +517,14 @@ func (m *Machine) stir(tag uint64, l *link) {
 // waitFor is how long the peers of an origin wait before they announce a tail to a link, each another time. Meanwhile
 // the link may hear of it from others, and say so. Those with slow lines wait longer.
 func (m *Machine) waitFor(o *origin, p overlay.PeerID) time.Duration {
+	return tellAfter + time.Duration(lot(p, o.tag, o.number())%16)*tellAfter/16 + m.fill(p)
+}
+
+// lot draws a number, by a hash.
+func lot(p overlay.PeerID, tag uint64, number uint32) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(p), o.tag), o.number()))
-	return tellAfter + time.Duration(h.Sum32()%16)*tellAfter/16 + m.fill(p)
+	_, _ = h.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(p), tag), number))
+	return h.Sum32()
 }
 
 func (m *Machine) ownTag() uint64 { return m.self }

@@ -53,7 +53,9 @@ type peer struct {
 	keys    map[summary.Fingerprint]bool
 	room    int
 	wake    time.Duration
-	sent    int // bytes
+	slow    time.Duration // for which what comes waits
+	sent    int           // bytes
+	writes  int           // messages
 	hides   bool
 	was     map[overlay.PeerID]uint32
 
@@ -149,6 +151,7 @@ func (p *peer) step(in tails.Input) {
 		switch e := e.(type) {
 		case tails.Send:
 			p.sent += e.Bytes
+			p.writes++
 			for _, it := range e.Items {
 				if p.watch != nil {
 					p.watch(p.id, e.To, it)
@@ -159,7 +162,7 @@ func (p *peer) step(in tails.Input) {
 				continue
 			}
 			if p.lose == nil || !p.lose(p.id, e.To) {
-				p.flying = append(p.flying, flight{p.now + p.delay, p.id, e.To, e.Items})
+				p.flying = append(p.flying, flight{p.now + p.delay + p.peers[e.To].slow, p.id, e.To, e.Items})
 			}
 		case tails.Advanced:
 			if last := p.advanced[e.Origin]; e.Epoch == last.Epoch && e.Number <= last.Number {
@@ -213,7 +216,7 @@ func (n *net) run(until time.Duration) {
 		n.flying = nil
 		for _, f := range flying {
 			if f.at <= n.now {
-				n.peers[f.to].step(tails.Received{From: f.from, Items: f.items})
+				n.peers[f.to].step(tails.Received{From: f.from, Items: f.items, Waited: n.peers[f.to].slow})
 			} else {
 				n.flying = append(n.flying, f)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
-// rpcBytes is what pubsub puts around a message of tails.
-const rpcBytes = 36
+// lengthBytes is the length that stands before a message of tails.
+const lengthBytes = 2
 
 // line is a peer's line in a network of lines, and what it has carried.
 type line struct {
@@ -23,7 +23,8 @@ type line struct {
 	links    map[overlay.PeerID]*bucket
 	total    bucket
 
-	bytes, pushes int             // received: of messages; items with tails
+	bytes, pushes int // received: of messages; items with tails
+	messages      int
 	lag           []time.Duration // of each state of another that has come here, since the first key in it was added
 	added         time.Duration   // when the first key of the tail under way was
 	made          map[uint32]time.Duration
@@ -67,7 +68,7 @@ func (n *net) roomOf(p *peer, q overlay.PeerID) int {
 
 // carry sends a message over the lines of both ends, one after another.
 func (p *peer) carry(e tails.Send) {
-	size := rpcBytes + len(wire.AppendTails(nil, e.Items))
+	size := lengthBytes + len(wire.AppendTails(nil, e.Items))
 	from, to := p.lines[p.id], p.lines[e.To]
 	p.roomOf(p, e.To)
 	from.links[e.To].tokens -= float64(size)
@@ -78,6 +79,7 @@ func (p *peer) carry(e tails.Send) {
 	to.down = max(to.down, at) + second(to.rate)
 	p.flying = append(p.flying, flight{to.down.Truncate(time.Millisecond) + time.Millisecond, p.id, e.To, e.Items})
 	to.bytes += size
+	to.messages++
 	for _, it := range e.Items {
 		if len(it.Tails) > 0 {
 			to.pushes++
@@ -128,8 +130,8 @@ func networkOf(t testing.TB, peers, degree int, rates ...float64) *net {
 
 // cost is what states cost those who learn of them, and how soon they do.
 type cost struct {
-	states, bytes, pushes int
-	lag                   []time.Duration
+	states, bytes, pushes, messages int
+	lag                             []time.Duration
 }
 
 // count adds up what the lines of one kind, out of kinds, have carried since the last count.
@@ -139,8 +141,9 @@ func (n *net) count(kind, kinds int) (c cost) {
 			c.states += len(l.lag)
 			c.bytes += l.bytes
 			c.pushes += l.pushes
+			c.messages += l.messages
 			c.lag = append(c.lag, l.lag...)
-			l.lag, l.bytes, l.pushes = nil, 0, 0
+			l.lag, l.bytes, l.pushes, l.messages = nil, 0, 0, 0
 		}
 	}
 	slices.Sort(c.lag)
@@ -199,7 +202,7 @@ func TestNetworkOfTails(t *testing.T) {
 	for kind := range rates {
 		c := n.count(kind, len(rates))
 		p50, p99 := c.lag[len(c.lag)/2], c.lag[len(c.lag)*99/100]
-		t.Logf("line %d: %.0f bytes and %.3f copies a state; p50 %v, p99 %v", kind, c.each(c.bytes), c.each(c.pushes), p50, p99)
+		t.Logf("line %d: %.0f bytes, %.3f copies and %.2f messages a state; p50 %v, p99 %v", kind, c.each(c.bytes), c.each(c.pushes), c.each(c.messages), p50, p99)
 		if c.each(c.bytes) > 12+120 || c.each(c.pushes) > 1.02 || p99 > 1500*time.Millisecond {
 			t.Error("wanted: 132 bytes, one copy, a second and a half")
 		}

@@ -75,7 +75,7 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 	}
 }
 
-// SentTails counts the bytes of a message of tails, with what pubsub puts around it. They are among those of pubsub, too.
+// SentTails counts the bytes of a message of tails, with its length.
 func (c *Counters) SentTails(bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

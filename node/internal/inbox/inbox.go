@@ -22,8 +22,9 @@ import (
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
 //   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and
 //     counted.
-//   - partials, pubsub's partial messages, at most 2048 and 8 MiB of them, fairly shared among peers. When it is full
-//     the message is dropped and counted. The sender's next catalogue, or our next ask, makes up for it.
+//   - partials, pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers. When it
+//     is full the message is dropped and counted. The sender's next catalogue, or our next ask, makes up for it. Tails
+//     wait on their stream.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers
 //     alone.
 type Inbox struct {
@@ -49,7 +50,7 @@ type PeerState struct {
 	Wanted  bool   // the link that has begun was asked for by this node
 	Dropped bool   // the link gave way to another, or its connection is no longer the node's
 	Lost    bool   // a message to it was dropped because a queue was full
-	Unheard bool   // a message of tails to it was dropped, for it is not subscribed yet
+	Unheard bool   // a message of tails to it was lost
 }
 
 // Change is what has become of something since the loop last looked: the latest of what happened.
@@ -146,7 +147,7 @@ func (b *Inbox) TookRequest(from peer.ID) {
 	}
 }
 
-// Partial is a message of pubsub, decoded.
+// Partial is a message of pubsub or of tails, decoded.
 type Partial struct {
 	From      peer.ID
 	Bytes     int // on the wire
@@ -243,7 +244,7 @@ func (b *Inbox) Charged(p peer.ID, bytes int) {
 	b.change(p, func(s *PeerState) { s.Charged += bytes })
 }
 
-// Unheard notes that a message of tails to a peer was dropped, for it is not subscribed yet.
+// Unheard notes that a message of tails to a peer was lost.
 func (b *Inbox) Unheard(p peer.ID) {
 	b.change(p, func(s *PeerState) { s.Unheard = true })
 }

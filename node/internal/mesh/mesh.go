@@ -238,11 +238,6 @@ func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
 // Unlinked drops the catalogues that wait for a peer. The link with it has ended.
 func (m *Mesh) Unlinked(p peer.ID) { m.catalogues.forget(p) }
 
-// SendTails queues a message of tails for a peer, or drops it.
-func (m *Mesh) SendTails(to peer.ID, tails []byte) {
-	m.send(outgoing{to: to, group: wire.TailsGroup, metadata: tails})
-}
-
 // SendParts queues parts of a group for a peer, or drops them.
 func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
 	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
@@ -320,9 +315,6 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
 			if !requests(o.to) {
 				m.cfg.Counters.Drop("not subscribed")
-				if o.group == wire.TailsGroup {
-					m.cfg.Inbox.Unheard(o.to)
-				}
 				return
 			}
 			yield(o.to, partialmessages.PublishAction{EncodedPartialMessage: o.parts, EncodedPartsMetadata: o.metadata})
@@ -385,7 +377,7 @@ var (
 )
 
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
-	catalogue := string(p.GroupID) == wire.CatalogueGroup || string(p.GroupID) == wire.TailsGroup
+	catalogue := string(p.GroupID) == wire.CatalogueGroup
 	switch {
 	case p.GetTopicID() != m.cfg.Topic:
 		return errTopic
@@ -429,10 +421,6 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Part
 	p.From, p.Bytes = from, protowire.SizeBytes(1+protowire.SizeBytes(proto.Size(rpc)))
 	if string(rpc.GroupID) == wire.CatalogueGroup {
 		p.Catalogue, err = wire.ParseCatalogue(rpc.PartsMetadata)
-		return p, err
-	}
-	if string(rpc.GroupID) == wire.TailsGroup {
-		p.Tails, err = wire.ParseTails(rpc.PartsMetadata)
 		return p, err
 	}
 	parts, err := wire.ParseParts(rpc.PartialMessage, wire.MaxPartsRPC)
@@ -499,11 +487,8 @@ func (t *tracer) Prune(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox
 func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 	size := sizeRPC(rpc)
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
-	switch {
-	case rpc.Partial == nil:
+	if rpc.Partial == nil {
 		t.m.cfg.Inbox.Charged(p, size)
-	case string(rpc.Partial.GroupID) == wire.TailsGroup:
-		t.m.cfg.Counters.SentTails(size)
 	}
 }
 

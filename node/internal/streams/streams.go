@@ -3,9 +3,11 @@
 package streams
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -38,7 +40,9 @@ type Node struct {
 	Tasks    *tasks.Group
 	Counters *counters.Counters
 	Relayed  func(protocol.ID) bool // says whether a protocol may go over a relay
-	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done.
+	Lasting  func(protocol.ID) bool // says whether streams of a protocol stay open without use
+	// Use notes that a stream with the peer, which opened it if it is inbound, is open until done. It does not hear of
+	// lasting ones.
 	Use    func(p peer.ID, inbound bool) (done func())
 	Refuse func(from peer.ID, reason string, err error) // takes in that a peer misbehaved
 	Barred func(peer.ID) bool                           // says whether a peer is not served
@@ -62,8 +66,10 @@ func (n *Node) wrap(s network.Stream, id protocol.ID, inbound bool) (*Stream, er
 		return nil, fmt.Errorf("streams: %s: %w", id, err)
 	}
 	w := &Stream{Stream: s, n: n, Peer: s.Conn().RemotePeer(), id: id}
-	w.unhook = context.AfterFunc(n.Done, func() { _ = s.Reset() })
-	w.unused = n.Use(w.Peer, inbound)
+	w.unhook, w.unused = context.AfterFunc(n.Done, func() { _ = s.Reset() }), func() {}
+	if !n.Lasting(id) {
+		w.unused = n.Use(w.Peer, inbound)
+	}
 	return w, nil
 }
 
@@ -132,6 +138,31 @@ func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 		s.reserved += bytes
 		return nil
 	})
+}
+
+// readAhead is how many bytes of messages that follow each other are read at a time.
+const readAhead = 1 << 10
+
+// Each reads messages of at most limit bytes, and hands over each, until the stream ends in good order. It waits for
+// each as long as it takes, and has the memory of one reserved all the time.
+func (s *Stream) Each(limit int, take func(msg []byte) error) error {
+	if err := s.Scope().ReserveMemory(limit, network.ReservationPriorityMedium); err != nil {
+		return err
+	}
+	s.reserved += limit
+	r := bufio.NewReaderSize(s, readAhead)
+	for {
+		msg, err := wire.ReadFrame(r, limit, nil)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = take(msg)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // ReceiveOnce is Receive for one of many messages: the memory is given back before the next.

@@ -125,10 +125,8 @@ func (v *node) spacing() time.Duration {
 	return min(max(time.Duration(bytes*times/o.LineOut()*float64(time.Second)), leastSpacing), spacing)
 }
 
-// tailsBytes is a message of tails in pubsub's framing: the topic and the group beside the items.
-func tailsBytes(items []tails.Item) int {
-	return subscriptionBytes + len(wire.TailsGroup) + len(wire.AppendTails(nil, items))
-}
+// tailsBytes is a message of tails on a stream that is open.
+func tailsBytes(items []tails.Item) int { return strategy.Overhead + len(wire.AppendTails(nil, items)) }
 
 // lost asks a peer whether it is still there: it has ended a link that this peer had not.
 func (v *node) lost(p strategy.ID) {

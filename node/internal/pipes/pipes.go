@@ -1,0 +1,210 @@
+// Package pipes carries messages that need no answer to linked peers, over a stream to each that stays open.
+//
+// A message goes out whole and in order, or is lost. The owner learns so, when the next one goes out at the latest. No
+// goroutine waits where there is nothing to send. Of each peer one stream is read, the latest.
+package pipes
+
+import (
+	"context"
+	"sync"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/venn-p2p/venn/node/internal/streams"
+	"github.com/venn-p2p/venn/node/internal/tasks"
+)
+
+// Config is what pipes need of their node.
+type Config struct {
+	Streams *streams.Node
+	ID      protocol.ID
+	Limit   int             // bytes of a message
+	Done    context.Context // ends with the node
+	Tasks   *tasks.Group
+	Sent    func(bytes int)                          // takes in that a message went out, with its length
+	Lost    func(to peer.ID)                         // takes in that messages to a peer did not
+	Take    func(from peer.ID, message []byte) error // takes in a message; an error ends the stream
+}
+
+// maxWaiting is how many messages wait for a peer at most. Who heeds Busy has one at a time.
+const maxWaiting = 16
+
+// Pipes are the streams of one protocol with all linked peers. They are safe for concurrent use.
+type Pipes struct {
+	cfg Config
+
+	mu  sync.Mutex
+	out map[peer.ID]*pipe
+	in  map[peer.ID]*streams.Stream
+}
+
+// pipe is what is to go to a peer.
+type pipe struct {
+	waiting [][]byte
+	writing bool            // a goroutine sees to what waits
+	stream  *streams.Stream // nil: none is open. It belongs to that goroutine, if there is one
+	closed  bool            // the link has ended
+}
+
+// New returns pipes without streams.
+func New(cfg Config) *Pipes {
+	return &Pipes{cfg: cfg, out: make(map[peer.ID]*pipe), in: make(map[peer.ID]*streams.Stream)}
+}
+
+// Send sends a message to a linked peer. It does not wait: too many messages that wait for the same peer are lost.
+func (p *Pipes) Send(to peer.ID, message []byte) {
+	if !p.queue(to, message) {
+		p.cfg.Lost(to)
+	}
+}
+
+func (p *Pipes) queue(to peer.ID, message []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.out[to]
+	if o == nil {
+		o = &pipe{}
+		p.out[to] = o
+	}
+	if len(o.waiting) >= maxWaiting {
+		return false
+	}
+	o.waiting = append(o.waiting, message)
+	if !o.writing {
+		o.writing = p.cfg.Tasks.Run(func() { p.write(to, o) })
+	}
+	return true
+}
+
+// Busy says whether a message to a peer is still on its way out.
+func (p *Pipes) Busy(to peer.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.out[to]
+	return o != nil && len(o.waiting) > 0
+}
+
+// Waiting is how many messages are still on their way out.
+func (p *Pipes) Waiting() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.out {
+		n += len(o.waiting)
+	}
+	return n
+}
+
+// Unlinked ends the stream to a peer. The link with it has ended.
+func (p *Pipes) Unlinked(q peer.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.out[q]
+	if o == nil {
+		return
+	}
+	delete(p.out, q)
+	o.closed = true
+	if s := o.stream; !o.writing && s != nil {
+		p.cfg.Tasks.Run(func() { s.End(nil) })
+	}
+}
+
+// write sends what waits for a peer, and ends when nothing does.
+func (p *Pipes) write(to peer.ID, o *pipe) {
+	for {
+		message, s := p.next(o)
+		if message == nil {
+			if s != nil {
+				s.End(nil)
+			}
+			return
+		}
+		s, err := p.send(to, s, message)
+		if err == nil {
+			p.cfg.Sent(protowire.SizeBytes(len(message)))
+		}
+		if lost := p.wrote(o, s, err == nil); lost {
+			p.cfg.Streams.Log.Debug("stream of messages failed", "protocol", p.cfg.ID, "peer", to, "err", err)
+			p.cfg.Lost(to)
+		}
+	}
+}
+
+// next is the message to be written, and the stream for it, if there is one. Without a message the goroutine has to
+// end, and the stream with it.
+func (p *Pipes) next(o *pipe) (message []byte, s *streams.Stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case o.closed:
+		s, o.stream = o.stream, nil
+	case len(o.waiting) > 0:
+		return o.waiting[0], o.stream
+	}
+	o.writing = false
+	return nil, s
+}
+
+// send writes a message to a stream, which it opens if there is none. It returns the stream to use from then on.
+func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.Stream, error) {
+	var err error
+	if s == nil {
+		if s, err = p.cfg.Streams.Open(p.cfg.Done, to, p.cfg.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err = s.Send(message); err != nil {
+		s.End(err)
+		return nil, err
+	}
+	return s, nil
+}
+
+// wrote takes in that the first of the messages that waited was written, or that all are lost.
+func (p *Pipes) wrote(o *pipe, s *streams.Stream, ok bool) (lost bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o.stream = s
+	if ok {
+		if o.waiting = o.waiting[1:]; len(o.waiting) == 0 {
+			o.waiting = nil
+		}
+		return false
+	}
+	o.waiting = nil
+	return !o.closed
+}
+
+// Serve reads a stream that a peer has opened.
+func (p *Pipes) Serve(s *streams.Stream) error {
+	p.enter(s)
+	defer p.leave(s)
+	return s.Each(p.cfg.Limit, func(message []byte) error { return p.cfg.Take(s.Peer, message) })
+}
+
+// enter makes a stream the one that a peer sends on.
+func (p *Pipes) enter(s *streams.Stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before := p.in[s.Peer]; before != nil {
+		p.cfg.Tasks.Run(func() { _ = before.Reset() })
+	}
+	p.in[s.Peer] = s
+}
+
+func (p *Pipes) leave(s *streams.Stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.in[s.Peer] == s {
+		delete(p.in, s.Peer)
+	}
+}
+
+// Remembered returns of how many peers something is kept.
+func (p *Pipes) Remembered() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.out) + len(p.in)
+}
