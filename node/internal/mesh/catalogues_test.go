@@ -13,6 +13,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // newMesh returns a mesh that is not started, and a function that says what is sent to the peers whose turn it is.
@@ -118,7 +119,7 @@ func TestFullOutbox(t *testing.T) {
 		t.Fatal(sent)
 	}
 	for m.dropped("outbox") == 0 {
-		m.SendTails("p", []byte("tails"))
+		m.SendParts("p", group.ID{}, []byte("parts"))
 	}
 	m.SendCatalogue("late", []byte("new"))
 	(&tracer{m}).OnNewOutboundStream("late", ProtocolID)
