@@ -69,7 +69,7 @@ var layers = []layer{
 	{"node/internal/fault", []string{"summary/...", "node/signed", "node/wire"}},
 	{"node/internal/inbox", []string{"summary/...", "overlay/group", "overlay", "overlay/tails", "node/wire"}},
 	{"node/internal/streams", []string{"node/wire", "node/internal/counters", "node/internal/fault", "node/internal/tasks"}},
-	{"node/internal/pipes", []string{"node/internal/streams", "node/internal/tasks"}},
+	{"node/internal/pipes", []string{"node/wire", "node/internal/streams", "node/internal/tasks"}},
 	{"node/internal/mesh", []string{"summary/...", "overlay/group", "overlay", "node/wire", "node/internal/..."}},
 	{"node/interfaces", nil},
 	{"node/store", []string{"summary/...", "node/keystore", "node/signed"}},

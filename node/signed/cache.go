@@ -13,12 +13,28 @@ import (
 // Cache remembers what signed headers and peer records held, and which signatures of tails were good, so that each is
 // verified once. It is safe for concurrent use; nodes of one process may share one. What does not verify is not kept.
 type Cache struct {
-	mu          sync.Mutex
-	half        int
-	count       int // of envelopes opened
-	now, old    map[[sha256.Size]byte]opened
-	good, older map[[sha256.Size]byte]bool // signatures
+	mu       sync.Mutex
+	half     int
+	count    int // of envelopes opened
+	now, old map[[sha256.Size]byte]opened
+
+	signatures []signatures
 }
+
+// signatures are those that were good and whose hashes have the same remainder. Each tail that comes to a node of the
+// process is looked up, so one lock would have them all wait for each other.
+type signatures struct {
+	mu        sync.Mutex
+	now, past map[[sha256.Size]byte]bool
+}
+
+const (
+	// signaturesEach is how many signatures are remembered for each envelope: they take some 40 bytes.
+	signaturesEach = 4
+	// A part has leastPart signatures or more, if there is more than one, and there are mostParts at most.
+	leastPart = 64
+	mostParts = 16
+)
 
 // opened is an envelope and what it held.
 type opened struct {
@@ -28,7 +44,9 @@ type opened struct {
 
 // NewCache returns a cache of at most entries envelopes (2 or more), about 800 bytes each.
 func NewCache(entries int) *Cache {
-	return &Cache{half: max(1, entries/2), now: make(map[[sha256.Size]byte]opened), good: make(map[[sha256.Size]byte]bool)}
+	half := max(1, entries/2)
+	parts := min(max(1, signaturesEach*half/leastPart), mostParts)
+	return &Cache{half: half, now: make(map[[sha256.Size]byte]opened), signatures: make([]signatures, parts)}
 }
 
 func (c *Cache) get(k [sha256.Size]byte) (opened, bool) {
@@ -89,38 +107,39 @@ func (c *Cache) Record(envelope []byte) (Record, error) {
 // Signature returns verify's answer for a signature, or nil if it was good before.
 func (c *Cache) Signature(origin string, message, signature []byte, verify func(origin string, message, signature []byte) error) error {
 	k := signatureKey(origin, message, signature)
-	if c.known(k) {
+	part := &c.signatures[int(k[0])%len(c.signatures)]
+	if part.has(k) {
 		return nil
 	}
 	err := verify(origin, message, signature)
 	if err == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if len(c.good) >= signaturesEach*c.half {
-			c.older, c.good = c.good, make(map[[sha256.Size]byte]bool)
-		}
-		c.good[k] = true
+		part.add(k, signaturesEach*c.half/len(c.signatures))
 	}
 	return err
 }
 
-// signaturesEach is how many signatures are remembered for each envelope: they take some 40 bytes.
-const signaturesEach = 4
-
-func (c *Cache) known(k [sha256.Size]byte) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.good[k] || c.older[k]
+func (s *signatures) has(k [sha256.Size]byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now[k] || s.past[k]
 }
 
-func signatureKey(origin string, message, signature []byte) (k [sha256.Size]byte) {
-	h := sha256.New()
-	for _, b := range [][]byte{[]byte(origin), message, signature} {
-		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b))))
-		_, _ = h.Write(b)
+// add drops the older half when the newer has most.
+func (s *signatures) add(k [sha256.Size]byte, most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil || len(s.now) >= most {
+		s.past, s.now = s.now, make(map[[sha256.Size]byte]bool)
 	}
-	h.Sum(k[:0])
-	return k
+	s.now[k] = true
+}
+
+func signatureKey(origin string, message, signature []byte) [sha256.Size]byte {
+	b := make([]byte, 0, 512) // on the stack, for most
+	b = append(binary.AppendUvarint(b, uint64(len(origin))), origin...)
+	b = append(binary.AppendUvarint(b, uint64(len(message))), message...)
+	b = append(binary.AppendUvarint(b, uint64(len(signature))), signature...)
+	return sha256.Sum256(b)
 }
 
 // Keep returns a copy of an envelope to be kept: the cache's if the envelope was opened before, else a new one. A slice

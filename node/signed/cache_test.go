@@ -57,7 +57,12 @@ func TestKeep(t *testing.T) {
 
 // TestSignature: a signature that was good is not verified again, a bad one is each time, and those kept are bounded.
 func TestSignature(t *testing.T) {
-	c := NewCache(4)
+	for _, entries := range []int{4, 200} {
+		testSignature(t, NewCache(entries), 5*signaturesEach*entries)
+	}
+}
+
+func testSignature(t *testing.T, c *Cache, many int) {
 	calls := 0
 	verify := func(origin string, message, signature []byte) error {
 		if calls++; string(signature) != origin+string(message) {
@@ -79,11 +84,15 @@ func TestSignature(t *testing.T) {
 	if calls != 2+3*3 {
 		t.Errorf("%d verified, want the two good ones once and each bad one three times", calls)
 	}
-	for i := range 1000 {
+	for i := range many {
 		m := fmt.Sprint(i)
 		_ = ask("a", m, "a"+m)
 	}
-	if n := len(c.good) + len(c.older); n > 2*signaturesEach*c.half {
-		t.Errorf("%d signatures kept", n)
+	n := 0
+	for i := range c.signatures {
+		n += len(c.signatures[i].now) + len(c.signatures[i].past)
+	}
+	if n > 2*signaturesEach*c.half || n < signaturesEach*c.half/2 {
+		t.Errorf("%d signatures kept of %d, at most %d", n, many, 2*signaturesEach*c.half)
 	}
 }

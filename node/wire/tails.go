@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -18,25 +19,58 @@ const (
 // AppendTails appends at most MaxTailItems items to b. Each takes 20 to 26 bytes, 12 less if Short, and for each tail
 // its length and 3 bytes.
 func AppendTails(b []byte, items []tails.Item) []byte {
-	for _, it := range items {
-		group := it.Group[:]
-		if it.Short {
-			group = group[:tails.ShortGroup]
-		}
-		item := appendBytes(nil, 1, group)
-		item = appendUint(item, 2, uint64(it.Number))
-		for _, t := range it.Tails {
-			item = appendBytes(item, 3, t)
-		}
-		item = appendBool(item, 4, it.Gap)
-		item = appendBool(item, 5, it.Direct)
-		item = appendBool(item, 6, it.Hides)
-		item = appendBool(item, 7, it.Left)
-		item = appendBool(item, 8, it.Fed)
-		item = appendBool(item, 9, it.Wants)
-		b = protowire.AppendBytes(protowire.AppendTag(b, 1, protowire.BytesType), item)
+	size := 0
+	for i := range items {
+		size += 1 + protowire.SizeBytes(sizeTailItem(&items[i]))
+	}
+	b = slices.Grow(b, size)
+	for i := range items {
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendVarint(b, uint64(sizeTailItem(&items[i])))
+		b = appendTailItem(b, &items[i])
 	}
 	return b
+}
+
+func appendTailItem(b []byte, it *tails.Item) []byte {
+	b = appendBytes(b, 1, tailGroup(it))
+	b = appendUint(b, 2, uint64(it.Number))
+	for _, t := range it.Tails {
+		b = appendBytes(b, 3, t)
+	}
+	for i, set := range tailFlags(it) {
+		b = appendBool(b, protowire.Number(4+i), set)
+	}
+	return b
+}
+
+// sizeTailItem is how many bytes appendTailItem appends.
+func sizeTailItem(it *tails.Item) (n int) {
+	n = sizeBytes(len(tailGroup(it)))
+	if it.Number > 0 {
+		n += 1 + protowire.SizeVarint(uint64(it.Number))
+	}
+	for _, t := range it.Tails {
+		n += sizeBytes(len(t))
+	}
+	for _, set := range tailFlags(it) {
+		if set {
+			n += 2
+		}
+	}
+	return n
+}
+
+func tailGroup(it *tails.Item) []byte {
+	if it.Short {
+		return it.Group[:tails.ShortGroup]
+	}
+	return it.Group[:]
+}
+
+// tailFlags are the flags of an item, from field 4 on.
+func tailFlags(it *tails.Item) [6]bool {
+	return [6]bool{it.Gap, it.Direct, it.Hides, it.Left, it.Fed, it.Wants}
 }
 
 // ParseTails reads a whole message. The tails are not looked into.

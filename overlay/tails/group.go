@@ -56,8 +56,11 @@ func (it *Item) about(tag uint64) bool {
 	return it.Group.OriginTag() == tag
 }
 
-// fitting are the origins that an item speaks of, of the epoch that is known: nearly always one or none.
+// fitting are the origins that an item speaks of, of the epoch that is known: nearly always one or none. They are valid
+// until the next call.
 func (m *Machine) fitting(it *Item) (out []*origin) {
+	out = m.fit[:0]
+	defer func() { m.fit = out }()
 	if m.own.header != nil && it.names(m.own.group()) {
 		out = append(out, &m.own)
 	}

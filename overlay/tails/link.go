@@ -3,6 +3,7 @@ package tails
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -16,6 +17,7 @@ type link struct {
 	bit     uint64        // in origin.calm; 0: there was none left
 	lot     uint32        // drawn once, for choices between equal links
 	wrote   time.Duration // when the last message went to it
+	soonest time.Duration // nothing in due is due before then
 	long    bool          // it takes no groups in short
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
@@ -67,7 +69,20 @@ func (l *link) owe(tag uint64, how due, at time.Duration) {
 	if d, before := l.due[tag]; before {
 		how, at = max(how, d.how), min(at, d.at)
 	}
-	l.due[tag] = duty{how, at}
+	d := duty{how, at}
+	l.due[tag] = d
+	l.soonest = min(l.soonest, d.ripe())
+}
+
+// never is later than anything.
+const never = time.Duration(math.MaxInt64)
+
+// ripe is when a message is sent because of a duty. Mere numbers wait for a message that goes anyway.
+func (d duty) ripe() time.Duration {
+	if d.how == tell {
+		return d.at + rideAfter
+	}
+	return d.at
 }
 
 // maxKnown bounds what is noted of a link: beyond it only origins known here are.
@@ -88,9 +103,10 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 		return
 	}
 	room := min(m.cfg.Room(p), maxMessage) - messageBytes
-	var items []Item
+	turns := m.turns(l)
+	items := make([]Item, 0, min(len(turns), MaxItems))
 	bytes := messageBytes
-	for _, tag := range m.turns(l) {
+	for _, tag := range turns {
 		it, size, ok := m.itemFor(p, l, tag)
 		if !ok {
 			continue
@@ -113,14 +129,16 @@ func (m *Machine) serve(p overlay.PeerID, l *link) {
 	}
 }
 
-// ripe says whether anything that is due to a link is due now. Mere numbers wait for a message that goes anyway.
+// ripe says whether anything that is due to a link is due now.
 func (m *Machine) ripe(l *link) bool {
-	for _, d := range l.due {
-		if d.how == tell && m.now >= d.at+rideAfter || d.how != tell && m.now >= d.at {
-			return true
-		}
+	if m.now < l.soonest {
+		return false
 	}
-	return false
+	l.soonest = never
+	for _, d := range l.due {
+		l.soonest = min(l.soonest, d.ripe())
+	}
+	return m.now >= l.soonest
 }
 
 // turns are the origins with something due to a link: our own first, then those that have waited longest.

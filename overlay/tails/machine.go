@@ -94,6 +94,7 @@ type Machine struct {
 	tidyAt   time.Duration      // origins are looked through
 	lagging  map[uint64]*origin // links say that they hold a later state than we
 	bare     map[uint64]bool    // origins whose feeder is gone, without another
+	fit      []*origin          // see fitting
 	late     lateness
 	lag      time.Duration // how far the driver is behind
 	rumoured time.Duration // when the last rumour went to some link
@@ -185,7 +186,7 @@ func (m *Machine) opened(in LinkOpened) {
 		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
 	}
 	l.lot = lot(in.Peer, m.self, 0)
-	l.wrote = -maxLag * paceLags
+	l.wrote, l.soonest = -maxLag*paceLags, never
 	l.bit = ^m.bits & (m.bits + 1) // the lowest that is free
 	m.bits |= l.bit
 	m.links[in.Peer] = l
@@ -551,8 +552,8 @@ func (m *Machine) tick() {
 func (m *Machine) wakeAt() (at time.Duration, due bool) {
 	gossip := len(m.bare) > 0
 	for _, l := range m.links {
-		t := l.pulsed + m.pulse
-		if len(l.due) > 0 || len(m.lagging) > 0 {
+		t := min(l.pulsed+m.pulse, l.soonest)
+		if len(m.lagging) > 0 {
 			t = m.next
 		}
 		if !due || t < at {

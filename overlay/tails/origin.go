@@ -101,14 +101,16 @@ func (o *origin) before(state uint32) (n int, ok bool) {
 	return 0, false
 }
 
-// since are the tails, signed, that lead a peer on from a state: all of them if the chain has no end there.
+// since are the tails, signed, that lead a peer on from a state: all of them if the chain has no end there. They are not
+// to be changed.
 func (o *origin) since(state uint32) (out [][]byte) {
 	n, ok := o.before(state)
 	if !ok {
 		n = o.common(state)
 	}
+	out = make([][]byte, 0, len(o.chain)-n)
 	for _, t := range o.chain[n:] {
-		out = append(out, t.AppendSigned(nil))
+		out = append(out, t.signed)
 	}
 	return out
 }

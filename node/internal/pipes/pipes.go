@@ -14,6 +14,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
+	"github.com/venn-p2p/venn/node/wire"
 )
 
 // Config is what pipes need of their node.
@@ -106,7 +107,11 @@ func (p *Pipes) Unlinked(q peer.ID) {
 	}
 	delete(p.out, q)
 	o.closed = true
-	if s := o.stream; !o.writing && s != nil {
+	switch s := o.stream; {
+	case s == nil:
+	case o.writing:
+		p.cfg.Tasks.Run(func() { _ = s.Reset() })
+	default:
 		p.cfg.Tasks.Run(func() { s.End(nil) })
 	}
 }
@@ -155,7 +160,7 @@ func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.St
 			return nil, err
 		}
 	}
-	if err = s.Send(message); err != nil {
+	if err = wire.WriteFrame(s, message); err != nil { // it waits as long as the other end does not read
 		s.End(err)
 		return nil, err
 	}
