@@ -19,8 +19,8 @@ type decoder struct {
 	*workspace
 }
 
-// workspace is memory that decoding needs for a time, and that the next decoding may use. It is dropped after a failure,
-// when a piece of it may be in two places.
+// workspace is memory that decoding needs for a time, and that the next decoding may use. It is dropped after a
+// failure, when a piece of it may be in two places.
 type workspace struct {
 	spare [bitcode.Lanes][]uint64 // for nodes
 	flags [bitcode.Lanes][]uint64

@@ -101,9 +101,9 @@ func (d *descent) array() bitcode.Array {
 	return bitcode.Array{Words: d.flags, Src: d.src, N: len(d.parents), Ones: d.both}
 }
 
-// children returns the children, in memory if that is enough, when the flags are decoded and took some bytes. New memory
-// has room for the levels below, where there will be at most some nodes. But it is at most twice what is needed now, so
-// that it depends on what came.
+// children returns the children, in memory if that is enough, when the flags are decoded and took some bytes. New
+// memory has room for the levels below, where there will be at most some nodes. But it is at most twice what is needed
+// now, so that it depends on what came.
 func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, rest []byte, err error) {
 	src := d.src[used:]
 	single := len(d.parents) - d.both

@@ -124,8 +124,8 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 	}
 }
 
-// TestCompactIsOnePiece: a small summary without its parts is one piece of memory, cut or not, and keeps no other prefix
-// alive.
+// TestCompactIsOnePiece: a small summary without its parts is one piece of memory, cut or not, and keeps no other
+// prefix alive.
 func TestCompactIsOnePiece(t *testing.T) {
 	p := mustBuild(t, someKeys(1, 200), Shape{})
 	cut := p.Truncate(p.Parts() - 1)

@@ -180,7 +180,7 @@ rows and holds them to what is said here.
 Columns: bits of a block; load k n1/m; sizes of both sets and of what they share. There is one block, one hash function
 and all bits are counted, where nothing else is said. Then the share of trials, in per cent, in which the interval held
 the truth when it claimed 70, 90 and 95 %%. It is given for the normal interval of the first set's cardinality, and for
-two of the intersection: the normal one, and that with n1 and n2 known. "full" is the share of trials in which the
+two of the intersection: the normal one, and with n1, n2 known. "full" is the share of trials in which the
 intersection was saturated: those have no interval and are not counted. Last the mean error of the intersection's
 estimate, its standard deviation, and what the delta method says that should be.
 
