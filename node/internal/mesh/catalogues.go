@@ -13,6 +13,8 @@ const (
 	// mostKept is how many catalogues wait for one peer, mostKeptBytes how many bytes of them.
 	mostKept      = 32
 	mostKeptBytes = 4 * wire.MaxCatalogue
+	// mostSentBytes is how many bytes of catalogues sent to one peer are kept lest they were lost.
+	mostSentBytes = 16 << 10
 )
 
 // catalogues are what is announced to linked peers and not sent yet. The core does not repeat what it has announced. So
@@ -24,14 +26,16 @@ type catalogues struct {
 	mu   sync.Mutex
 	open map[peer.ID]bool     // peers that pubsub has a stream to
 	kept map[peer.ID][][]byte // the newest, in order
+	sent map[peer.ID][][]byte // the newest of those sent on the present stream, in order
 	due  []peer.ID            // peers to which what is kept may be sent now, each once
 }
 
 func newCatalogues() catalogues {
-	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte)}
+	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte), sent: make(map[peer.ID][][]byte)}
 }
 
-// opened notes that pubsub has a stream to a peer, or has it no longer.
+// opened notes that pubsub has a stream to a peer, or has it no longer. What was sent on a stream that has ended may
+// not have come, so it waits again: two ends that dial at once lose a stream so.
 func (c *catalogues) opened(p peer.ID, open bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,6 +44,20 @@ func (c *catalogues) opened(p peer.ID, open bool) {
 		return
 	}
 	delete(c.open, p)
+	if sent := c.sent[p]; len(sent) > 0 {
+		c.kept[p], _ = newest(append(sent, c.kept[p]...), mostKeptBytes)
+		delete(c.sent, p)
+	}
+}
+
+// newest are the last of some catalogues that stay within the limits, and how many are left out.
+func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
+	bytes, first := 0, len(all)
+	for first > 0 && len(all)-first < mostKept && bytes+len(all[first-1]) <= most {
+		first--
+		bytes += len(all[first])
+	}
+	return slices.Clone(all[first:]), first
 }
 
 // isOpen says whether pubsub has a stream to a peer.
@@ -53,16 +71,7 @@ func (c *catalogues) isOpen(p peer.ID) bool {
 func (c *catalogues) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept, bytes := append(c.kept[p], catalogue), 0
-	for _, k := range kept {
-		bytes += len(k)
-	}
-	for ; len(kept) > mostKept || bytes > mostKeptBytes; dropped++ {
-		bytes -= len(kept[0])
-		kept[0] = nil
-		kept = kept[1:]
-	}
-	c.kept[p] = kept
+	c.kept[p], dropped = newest(append(c.kept[p], catalogue), mostKeptBytes)
 	c.stir(p)
 	return dropped
 }
@@ -115,6 +124,9 @@ func (c *catalogues) take(p peer.ID) [][]byte {
 		return nil
 	}
 	kept := c.kept[p]
+	if len(kept) > 0 {
+		c.sent[p], _ = newest(append(c.sent[p], kept...), mostSentBytes)
+	}
 	delete(c.kept, p)
 	return kept
 }
@@ -125,6 +137,7 @@ func (c *catalogues) forget(p peer.ID) int {
 	defer c.mu.Unlock()
 	dropped := len(c.kept[p])
 	delete(c.kept, p)
+	delete(c.sent, p)
 	c.due = slices.DeleteFunc(c.due, func(q peer.ID) bool { return q == p })
 	return dropped
 }
@@ -143,5 +156,5 @@ func (c *catalogues) waiting() (n int) {
 func (c *catalogues) remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.open) + len(c.kept)
+	return len(c.open) + len(c.kept) + len(c.sent)
 }

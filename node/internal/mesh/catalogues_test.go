@@ -111,6 +111,41 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestLostStream: what was sent on a stream that has ended is sent again on the next one, before what is newer. Nothing
+// of it is kept once the link has ended.
+func TestLostStream(t *testing.T) {
+	m, sent := newMesh()
+	stream := &tracer{m}
+	stream.OnNewOutboundStream("p", ProtocolID)
+	for _, c := range []string{"a", "b"} {
+		m.SendCatalogue("p", []byte(c))
+		if sent := sent(true); len(sent) != 1 {
+			t.Fatal(sent)
+		}
+	}
+	m.catalogues.opened("p", false)
+	m.SendCatalogue("p", []byte("c"))
+	stream.OnNewOutboundStream("p", ProtocolID)
+	if sent, want := sent(true), []string{"p:a", "p:b", "p:c"}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+	for range 10 {
+		m.SendCatalogue("p", make([]byte, mostSentBytes/4))
+		sent(true)
+	}
+	m.catalogues.opened("p", false)
+	if n := m.Catalogues(); n != 4 {
+		t.Errorf("%d wait again, want 4", n)
+	}
+	stream.OnNewOutboundStream("p", ProtocolID)
+	sent(true)
+	m.Unlinked("p")
+	m.catalogues.opened("p", false)
+	if n, left := m.Catalogues(), m.catalogues.remembered(); n != 0 || left != 0 {
+		t.Errorf("%d wait after the end of the link, something is kept of %d peers", n, left)
+	}
+}
+
 // TestFullOutbox: a full outbox delays no catalogue, neither a new one nor those of a peer that subscribes just then.
 func TestFullOutbox(t *testing.T) {
 	m, sent := newMesh()
