@@ -187,7 +187,7 @@ func TestSlowReader(t *testing.T) {
 	release := make(chan struct{})
 	b.take = func() error { <-release; return nil }
 	var want []string
-	for busy := 0; busy < 300; busy++ {
+	for busy := 0; busy < 300 || len(want) < 285; busy++ { // a stream takes 256 KiB unread
 		if !a.Busy(b.h.ID()) {
 			want = append(want, fmt.Sprintf("%4d%s", len(want), filler(895)))
 			a.Send(b.h.ID(), []byte(want[len(want)-1]))
@@ -195,14 +195,12 @@ func TestSlowReader(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	for range 2 * maxWaiting {
+	eventually(t, "what is too much is lost", func() bool {
 		a.Send(b.h.ID(), []byte("too much"))
-	}
-	if a.losses() == 0 || a.Waiting() != maxWaiting {
-		t.Errorf("%d losses, %d wait", a.losses(), a.Waiting())
-	}
+		return a.losses() > 0 && a.Waiting() == maxWaiting
+	})
 	close(release)
-	eventually(t, "all comes", func() bool { return a.Waiting() == 0 && len(b.messages()) == len(want)+maxWaiting-1 })
+	eventually(t, "the rest comes", func() bool { return a.Waiting() == 0 && len(b.messages()) >= len(want)+maxWaiting-1 })
 	if got := b.messages(); !slices.Equal(got[:len(want)], want) {
 		t.Errorf("%d messages came, %d were sent first", len(got), len(want))
 	}
