@@ -130,7 +130,7 @@ func TestBlurredAndNarrow(t *testing.T) {
 	}
 }
 
-// TestBlurredAsksLinks: of the peers that know a range those are asked that are linked.
+// TestBlurredAsksLinks: of the peers that know a range, a search for one holder asks first those that are linked.
 func TestBlurredAsksLinks(t *testing.T) {
 	net, nodes := blurred(t, 64, 3)
 	linked := map[coverage.Range]overlay.PeerID{}
@@ -138,15 +138,45 @@ func TestBlurredAsksLinks(t *testing.T) {
 		linked[node.Clear] = node.ID
 	}
 	nodes[0].Links = slices.Sorted(maps.Values(linked))
-	nodes[17].Holds["k"] = true // else a second peer of each range is asked, linked or not
-	s, _ := find(net, nodes[0], routing.All)
-	for _, q := range s.Explain {
-		if q.Why == routing.Contact && linked[coverage.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
+	s, _ := find(net, nodes[0], routing.Any)
+	contacts := slices.DeleteFunc(s.Explain, func(q routing.Reason) bool { return q.Why != routing.Contact })
+	if len(contacts) < 7 {
+		t.Fatalf("%d contacts are asked, want one about each of seven ranges", len(contacts))
+	}
+	for _, q := range contacts[:7] {
+		if linked[coverage.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
 			t.Errorf("%s is asked in place of a linked peer", q.Peer)
 		}
 	}
-	if len(s.Explain) < 7 {
-		t.Errorf("%d questions, want one about each of seven ranges", len(s.Explain))
+}
+
+// TestBlurredAndLinkedLiars: linked peers that deny all keys hide no more holders from a search for all than peers that
+// are not linked.
+func TestBlurredAndLinkedLiars(t *testing.T) {
+	found := func(links bool) (n int) {
+		net, nodes := blurred(t, 128, 3)
+		liars := map[coverage.Range]overlay.PeerID{}
+		for _, node := range nodes[1:] {
+			if liars[node.Clear] == "" && node.Clear != nodes[0].Clear {
+				liars[node.Clear], node.Blind = node.ID, true
+			}
+		}
+		if links {
+			nodes[0].Links = slices.Sorted(maps.Values(liars))
+		}
+		for k := range 20 {
+			q := routing.Query{ID: routing.QueryID(k), Key: fmt.Append(nil, "key", k), Mode: routing.All}
+			for i := 4; i < len(nodes); i += 10 {
+				nodes[i].Holds[string(q.Key)] = !nodes[i].Blind
+			}
+			net.Start(nodes[0].ID, q)
+			net.Run()
+			n += len(nodes[0].Found[q.ID])
+		}
+		return n
+	}
+	if apart, linked := found(false), found(true); apart == 0 || linked < apart {
+		t.Errorf("%d holders are found with liars linked, %d without", linked, apart)
 	}
 }
 
