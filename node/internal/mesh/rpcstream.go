@@ -81,7 +81,10 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 		switch {
 		case sub.GetTopicid() != m.cfg.Topic:
 		case sub.GetSubscribe():
-			s.subscribes = sub
+			s.subscribes = &pb.RPC_SubOpts{ // not sub: it may have fields that nobody knows, of a mebibyte
+				Topicid: sub.Topicid, Subscribe: sub.Subscribe,
+				RequestsPartial: sub.RequestsPartial, SupportsSendingPartial: sub.SupportsSendingPartial,
+			}
 		default:
 			s.subscribes = nil
 		}

@@ -102,3 +102,16 @@ func TestRepeatEnds(t *testing.T) {
 		t.Error("a closed stream is read")
 	}
 }
+
+// TestSaidIsSmall: what is kept of a subscription does not grow with what a peer sends beside it.
+func TestSaidIsSmall(t *testing.T) {
+	m, _ := newMesh()
+	in := &rpcStream{m: m}
+	m.incoming["p"] = in
+	sub := &pb.RPC_SubOpts{Topicid: proto.String("topic"), Subscribe: proto.Bool(true), RequestsPartial: proto.Bool(true)}
+	sub.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType), make([]byte, 1<<19)))
+	m.said("p", []*pb.RPC_SubOpts{sub})
+	if in.subscribes == nil || !in.subscribes.GetRequestsPartial() || proto.Size(in.subscribes) > 100 {
+		t.Errorf("%d bytes are kept", proto.Size(in.subscribes))
+	}
+}
