@@ -21,7 +21,7 @@ const (
 	HaveID  protocol.ID = "/venn/have/1.0.0"
 	QueryID protocol.ID = "/venn/query/1.0.0"
 	PartsID protocol.ID = "/venn/parts/1.0.0"
-	PeersID protocol.ID = "/venn/peers/1.0.0"
+	PeersID protocol.ID = "/venn/peers/1.1.0"
 	TailsID protocol.ID = "/venn/tails/1.0.0"
 	JoinID  protocol.ID = "/venn/join/1.0.0"
 	// PubsubID is gossipsub's, under an id of venn's own, so that another pubsub may run on the same host.

@@ -162,3 +162,20 @@ func TestFullOutbox(t *testing.T) {
 		t.Errorf("sent %q, want %q", sent, want)
 	}
 }
+
+// TestFormerTails: a peer of an earlier version, which sends tails by pubsub, is not blamed for that.
+func TestFormerTails(t *testing.T) {
+	m, _ := newMesh()
+	blamed := 0
+	m.cfg.Refuse = func(peer.ID, string, error) { blamed++ }
+	for _, c := range []struct {
+		group string
+		blame int
+	}{{"t", 0}, {"u", 1}} {
+		blamed = 0
+		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String("topic"), GroupID: []byte(c.group), PartsMetadata: []byte("tails")}}}
+		if err := m.inspect("p", rpc); err == nil || blamed != c.blame {
+			t.Errorf("group %q: %v, blamed %d times, want %d", c.group, err, blamed, c.blame)
+		}
+	}
+}

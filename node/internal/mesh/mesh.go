@@ -363,6 +363,9 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if p == nil {
 		return nil
 	}
+	if string(p.GroupID) == formerTails {
+		return errGroup // dropped, and nobody is blamed
+	}
 	err := m.check(p)
 	if err != nil {
 		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
@@ -375,6 +378,9 @@ var (
 	errGroup = errors.New("mesh: partial message of a group that is none")
 	errSize  = errors.New("mesh: partial message over the limit")
 )
+
+// formerTails is the group in which peers of an earlier version send tails.
+const formerTails = "t"
 
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	catalogue := string(p.GroupID) == wire.CatalogueGroup
