@@ -477,11 +477,12 @@ func (m *Mesh) unknown(p peer.ID) bool {
 	return m.cfg.Linked(p) && !slices.Contains(m.Peers(), p) && m.cfg.Done.Err() == nil
 }
 
-// Meet has pubsub open a stream to a linked peer, now and again a little later if it does not know of a subscription
-// then. Pubsub does not try again a peer that began just when ours tried to open a stream to it.
+// Meet has pubsub open a stream to a linked peer, now and every little while until it knows of a subscription. Pubsub
+// does not try again a peer that began just when ours tried to open a stream to it, nor one that was reached by a relay
+// alone and has a direct connection now.
 func (m *Mesh) Meet(p peer.ID) {
 	m.meet(p)
-	if m.unknown(p) {
+	for m.unknown(p) {
 		m.meet(p)
 	}
 }
