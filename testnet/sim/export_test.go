@@ -15,5 +15,11 @@ func (s *Sim) Away(p strategy.ID, leaves, back time.Duration) {
 	}
 }
 
+// AlwaysEach has Config.Each do all windows, also those in which few peers have something to do.
+func (s *Sim) AlwaysEach() { s.few = -1 }
+
+// Stray plans an event for a peer, whether or not there is one.
+func Stray(h strategy.Host, to strategy.ID) { h.(*node).emit(event{to: to, kind: arrive}) }
+
 // Linking is the source that the topology is drawn from.
 func (s *Sim) Linking() *rand.Rand { return s.cfg.random(linking) }

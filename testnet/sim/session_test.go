@@ -227,24 +227,60 @@ func TestArrivalIsExact(t *testing.T) {
 	}
 }
 
-// A panic in a peer ends its own run only, and the error says which run it was.
+// A panic in a peer, here on another processor, ends its own run only, and the error says which run it was.
 func TestPanicNamesTheRun(t *testing.T) {
 	s := script(func(_ strategy.Host, _ int, now time.Duration, _ strategy.Input) {
 		if now > time.Second {
 			panic("a fault of the strategy")
 		}
 	})
-	r, err := sim.New(sim.Config{Strategy: s, Data: simtest.Clusters(t, 3, 4), Queries: 10, Seed: 42, Each: parallel})
+	calls := 0
+	each := func(n int, do func(int)) {
+		calls++
+		parallel(n, do)
+	}
+	r, err := sim.New(sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4), Queries: 10, Seed: 42, Each: each})
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.AlwaysEach()
 	_, err = r.Run()
+	if calls == 0 {
+		t.Error("no other processor was asked")
+	}
 	if !errors.Is(err, sim.ErrPanic) {
 		t.Fatalf("error %v, want ErrPanic", err)
 	}
 	for _, want := range []string{"script", "seed 42", "peer ", "a fault of the strategy", "session_test.go"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
+		}
+	}
+}
+
+// An event for a peer that there is not ends the run, on one processor and on several.
+func TestStrayEvent(t *testing.T) {
+	const peers = 40
+	for _, to := range []strategy.ID{peers, 63, 64, 1 << 12, 1 << 20} {
+		for name, each := range map[string]func(int, func(int)){"one": nil, "several": parallel} {
+			s := script(func(h strategy.Host, _ int, now time.Duration, in strategy.Input) {
+				switch in.(type) {
+				case strategy.Joined:
+					h.Wake(now + time.Second)
+				case strategy.Woken:
+					if h.Self() == 0 {
+						sim.Stray(h, to)
+					}
+				}
+			})
+			r, err := sim.New(sim.Config{Strategy: s, Data: simtest.Clusters(t, peers, 4), Each: each})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.AlwaysEach()
+			if _, err := r.Run(); !errors.Is(err, sim.ErrPanic) || !strings.Contains(err.Error(), "peer 0 at 1s") {
+				t.Errorf("%s processor, to %d: error %v, want ErrPanic of peer 0", name, to, err)
+			}
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Sim struct {
 	turns   []turn        // of the window, by peer
 	did     []did         // by turn; there may be more of them than turns
 	before  int           // turns of the window before
+	few     int           // turns that one processor takes alone, for waking others takes longer
 	edges   [][2]strategy.ID
 	parts   int // into which the topology falls
 	rules   links.Rules
@@ -51,7 +52,7 @@ func New(cfg Config) (*Sim, error) {
 		return nil, err
 	}
 	cfg.Topology.defaults()
-	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data)}
+	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data), few: 16}
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{
@@ -244,7 +245,7 @@ func (s *Sim) each(n int, do func(i int)) {
 	}
 }
 
-func (s *Sim) much() bool { return s.cfg.Each != nil && len(s.turns) > 16 }
+func (s *Sim) much() bool { return s.cfg.Each != nil && len(s.turns) > s.few }
 
 // book counts and records what peers did in the window.
 func (s *Sim) book(now []did) {
@@ -275,6 +276,9 @@ func (d *did) run(s *Sim, t turn, end time.Duration) {
 	for i := range d.out {
 		e, shard := &d.out[i], uint8(nobodys)
 		if e.kind.queued() {
+			if int(e.to) >= len(s.nodes) {
+				panic(fmt.Sprintf("an event for peer %d of %d", e.to, len(s.nodes)))
+			}
 			shard = uint8(e.to >> s.shift)
 		}
 		d.shards = append(d.shards, shard)

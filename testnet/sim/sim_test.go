@@ -27,14 +27,29 @@ func TestSameSeedSameTrace(t *testing.T) {
 	for _, s := range strategies.All() {
 		trace := func(seed uint64, each func(int, func(int))) (string, []byte) {
 			var b bytes.Buffer
-			r := simtest.Run(t, sim.Config{
+			n, err := sim.New(sim.Config{
 				Strategy: s, Data: data, Queries: 50, Warmup: 10 * time.Second, Asking: 10 * time.Second, Patience: 5 * time.Second,
 				Churn: sim.Churn{Median: 20 * time.Second}, Loss: 0.05, Seed: seed, Each: each, Trace: &b,
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.AlwaysEach()
+			r, err := n.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
 			return r.TraceHash, b.Bytes()
 		}
 		first, a := trace(1, nil)
-		again, b := trace(1, parallel)
+		calls := 0
+		again, b := trace(1, func(n int, do func(int)) {
+			calls++
+			parallel(n, do)
+		})
+		if calls < 2000 { // two in each of 2,500 windows
+			t.Errorf("%s: other processors were asked %d times", s.Name, calls)
+		}
 		if d, err := sim.Diff(bytes.NewReader(a), bytes.NewReader(b)); err != nil || d != nil || first != again {
 			t.Errorf("%s: one seed, two traces: %v, %v", s.Name, d, err)
 		}
