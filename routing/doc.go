@@ -35,7 +35,7 @@
 //   - no peer has this node spend more on its behalf than [Config.ServedRate], and what it asks for displaces nobody's
 //     from all places.
 //
-// It costs at most about 200 bytes a candidate, and an open query has at most [MaxCandidates], or as many as a
-// larger budget of its own is enough for. [Config] limits open
-// queries and requests. Which queries were seen, and what others asked for, takes at most 84 KiB.
+// It costs at most about 200 bytes a candidate, and an open query has at most [MaxCandidates], or as many as a larger
+// budget of its own is enough for. [Config] limits open queries and requests. Which queries were seen, and what others
+// asked for, takes at most 84 KiB.
 package routing
