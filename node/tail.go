@@ -151,14 +151,14 @@ func (n *Node) hides() bool {
 	return n.cfg.private.Len() > 0 || n.changes.Load() > 0 || waiting > 0 || many || n.untold.Load()
 }
 
-// takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits.
+// takeTails takes in a message of tails. While the loop has no room for it, the stream that it came on waits. That is
+// the peer's own queue, which says nothing of the loop: the message comes when it finds room.
 func (n *Node) takeTails(from peer.ID, b []byte) error {
-	came := n.now()
 	items, err := wire.ParseTails(b)
 	if err != nil || len(items) == 0 {
 		return err
 	}
-	for !n.in.OfferPartial(inbox.Partial{From: from, Bytes: len(b), Tails: items, Came: came}) {
+	for !n.in.OfferPartial(inbox.Partial{From: from, Bytes: len(b), Tails: items, Came: n.now()}) {
 		n.counters.Drop("tails late")
 		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
 			return n.ctx.Err()

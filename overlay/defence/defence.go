@@ -35,6 +35,8 @@ const (
 	Boasts
 	// Crowds of visitors at a meeting place are not remembered, but the latest few.
 	Crowds
+	// Queues that one link alone waits in do not make the driver look behind: it is paced by the median link.
+	Queues
 )
 
 // Has says whether a defence is switched off.

@@ -65,7 +65,7 @@ type Unreachable struct{ Peer overlay.PeerID }
 type Received struct {
 	From   overlay.PeerID
 	Items  []Item
-	Waited time.Duration // in the driver, since it came
+	Waited time.Duration // in the driver's queue, behind messages of all links
 }
 
 // Tick lets time pass: it answers a [Wake].

@@ -27,6 +27,9 @@ type link struct {
 	muted   time.Duration // nothing is taken from it before then
 	doubts  int           // peers doubted on its word since doubted
 	doubted time.Duration
+	spoke   bool          // it has sent a message
+	came    time.Duration // the last one
+	lag     time.Duration // that its messages wait in the driver, see waited
 	known   map[uint64]position
 	due     map[uint64]duty
 	rumours map[uint64]bool // origins that have advanced since its last rumour, and that it hears of from others

@@ -96,7 +96,7 @@ type Machine struct {
 	bare     map[uint64]bool    // origins whose feeder is gone, without another
 	fit      []*origin          // see fitting
 	late     lateness
-	lag      time.Duration // how far the driver is behind
+	lag      time.Duration // how far the driver is behind, at the last tick
 	rumoured time.Duration // when the last rumour went to some link
 	turn     int           // of links, for that
 	self     uint64        // the node's own tag
@@ -373,11 +373,11 @@ func (m *Machine) retry(o *origin) {
 
 // received takes in a message.
 func (m *Machine) received(in Received) {
-	m.waited(in.Waited)
 	l := m.links[in.From]
 	if l == nil {
 		return
 	}
+	l.waited(m.now, in.Waited)
 	for _, it := range in.Items[:min(len(in.Items), MaxItems)] {
 		if m.now < l.muted {
 			return
@@ -533,7 +533,7 @@ func (m *Machine) ownTag() uint64 { return m.self }
 // tick sends what is due, every tickEvery at most.
 func (m *Machine) tick() {
 	if m.now >= m.next {
-		m.next, m.pulse = m.now+tickEvery, m.cfg.Pulse()
+		m.next, m.pulse, m.lag = m.now+tickEvery, m.cfg.Pulse(), m.behind()
 		m.tidy()
 		m.hurry()
 		m.rumour()

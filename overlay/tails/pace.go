@@ -1,6 +1,11 @@
 package tails
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/defence"
+)
 
 const (
 	// ownShare is the part of a line's budget that its owner's tails may take, of paceBytes for each link.
@@ -25,10 +30,41 @@ const (
 	leastPace = 100 * time.Millisecond
 	// maxLag bounds what a single message tells: the machine may have slept.
 	maxLag = 2 * time.Second
+	// lagPause is the silence of a link after which its lag may fall at once.
+	lagPause = time.Second
+	// lagWithin is how long the lag of a silent link counts. Links that are paced most are heard within it.
+	lagWithin = 15 * time.Second
 )
 
-// waited takes in how long a message has waited in the driver. The lag is a mean over the last few.
-func (m *Machine) waited(d time.Duration) { m.lag += (min(d, maxLag) - m.lag) / 4 }
+// waited takes in how long a message of the link has waited in the driver. The link's lag is a mean over the last few.
+// After a pause a message that has waited less counts alone: the driver may have caught up meanwhile.
+func (l *link) waited(now, d time.Duration) {
+	d = min(d, maxLag)
+	if pause := now - l.came; d < l.lag && pause >= lagPause {
+		l.lag = d
+	}
+	l.lag += (d - l.lag) / 4
+	l.came, l.spoke = now, true
+}
+
+// behind is how far the driver is behind: the median of the lags of the links heard of late. Everything waits in the
+// same queue, so a driver that is behind keeps all links waiting. A link that sends more than its share waits alone.
+func (m *Machine) behind() time.Duration {
+	lags := make([]time.Duration, 0, len(m.links))
+	for _, l := range m.links {
+		if l.spoke && m.now < l.came+lagWithin {
+			lags = append(lags, l.lag)
+		}
+	}
+	if len(lags) == 0 {
+		return 0
+	}
+	slices.Sort(lags)
+	if m.cfg.Undefended.Has(defence.Queues) {
+		return lags[len(lags)-1]
+	}
+	return lags[(len(lags)-1)/2]
+}
 
 // Pace is the least time between two messages to a link, and between two tails of the node's own. A driver that is
 // behind has too much to do. Then messages come less often and say more, and each tail has more changes, so that there is

@@ -1,10 +1,13 @@
 package tails_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+	"github.com/venn-p2p/venn/overlay/tails"
 )
 
 // TestPace: drivers that are behind send fewer messages that say more, and all that was added is known in the end. Once
@@ -58,5 +61,50 @@ func TestPace(t *testing.T) {
 	t.Logf("%d messages; %d when all are behind; then %d again", quick, behind, again)
 	if behind*3 > quick || again*10 < 9*quick {
 		t.Error("wanted: a third at most, and as many again")
+	}
+}
+
+// TestPaceOfOneLink: a link whose own messages wait long leaves the pace as it was, and so does a peer without a link.
+// It does not without the defence. Where all links wait, the node is paced.
+func TestPaceOfOneLink(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		off   defence.Off
+		wait  []overlay.PeerID
+		paced bool
+	}{
+		{"one of four", 0, []overlay.PeerID{"e"}, false},
+		{"one of four, undefended", defence.Queues, []overlay.PeerID{"e"}, true},
+		{"no link", defence.Queues, []overlay.PeerID{"stranger"}, false},
+		{"all", 0, []overlay.PeerID{"b", "c", "d", "e"}, true},
+	} {
+		net := newNet(t, "")
+		net.undefended = c.off
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			net.add(name)
+		}
+		for _, p := range net.names[1:] {
+			net.link("a", p)
+		}
+		net.run(2 * time.Second)
+		a := net.peers["a"]
+		for range 20 {
+			for _, p := range net.names[1:] {
+				if !slices.Contains(c.wait, p) {
+					a.step(tails.Received{From: p})
+				}
+			}
+			for _, p := range c.wait {
+				a.step(tails.Received{From: p, Waited: 2 * time.Second})
+			}
+			net.run(net.now + 100*time.Millisecond)
+		}
+		if pace := a.machine.Pace(); pace > 0 != c.paced || c.paced && pace < 7*time.Second {
+			t.Errorf("%s: a pace of %v", c.name, pace)
+		}
+		net.run(net.now + time.Minute)
+		if pace := a.machine.Pace(); pace > 0 {
+			t.Errorf("%s: still a pace of %v, a minute later", c.name, pace)
+		}
 	}
 }
