@@ -195,6 +195,9 @@ func (r *Router) learn(q *flight, rec overlay.Record) *candidate {
 	if own, ok := r.view.Record(rec.Peer); ok && len(own.Envelope) > 0 {
 		c.record = own
 	}
+	if a := q.askOf(rec.Peer); a != nil && a.state == asking {
+		c.spoken = true
+	}
 	q.index[rec.Peer] = len(q.candidates)
 	q.candidates = append(q.candidates, c)
 	return &q.candidates[len(q.candidates)-1]

@@ -3,6 +3,7 @@ package routing_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -46,5 +47,40 @@ func TestOwnWord(t *testing.T) {
 		if why := s.Explain[0]; why.Why != routing.Informant || why.Result != routing.Holds {
 			t.Errorf("%v, %v: the first question: %v", c.mode, c.rate, why)
 		}
+	}
+}
+
+// TestOwnWordIsAwaited: a peer that another names, while it is asked for candidates, is not asked to confirm.
+func TestOwnWordIsAwaited(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	asker := nodes[0]
+	for _, node := range nodes[1:] {
+		node.Mute = true
+	}
+	asked := map[string][]overlay.PeerID{} // by the kind of question
+	net.Trace = func(line string) {
+		if f := strings.Fields(line); len(f) > 5 && f[1] == string(asker.ID) && f[2] == ">" {
+			asked[f[3]] = append(asked[f[3]], overlay.PeerID(f[5]))
+		}
+	}
+	net.Start(asker.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.All})
+	contacts := asked["AskCandidates"]
+	if len(contacts) < 2 {
+		t.Fatalf("%d contacts are asked, want two", len(contacts))
+	}
+	answer := func(from overlay.PeerID, names ...overlay.PeerID) {
+		in := routing.CandidatesReceived{ID: 1, From: from, Depth: 3}
+		for _, p := range names {
+			in.Records = append(in.Records, overlay.Record{Peer: p})
+		}
+		net.Step(asker.ID, in)
+	}
+	answer(contacts[0], contacts[1], "another")
+	if got := asked["Confirm"]; !slices.Equal(got, []overlay.PeerID{"another"}) {
+		t.Errorf("asked to confirm: %v, want the other alone", got)
+	}
+	answer(contacts[1], contacts[1])
+	if got := asker.Found[1]; !slices.Equal(got, contacts[1:2]) {
+		t.Errorf("found %v, want %v", got, contacts[1:2])
 	}
 }
