@@ -66,7 +66,7 @@ func (r *Router) score(q *flight, c *candidate, has bool) {
 		r.prior.Learn(c.rate, has)
 	}
 	if has && c.namedBy >= 0 {
-		q.voices[c.namedBy].hits++
+		q.credit(c.namedBy, c.record.Peer)
 	}
 	if !has {
 		r.wrongName(q, c)

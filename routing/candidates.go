@@ -133,7 +133,7 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 			c.state = waiting // a better voice than the one that was given up
 		}
 		if c.state == answered {
-			q.voices[a.voice].hits++
+			q.credit(a.voice, rec.Peer)
 		}
 		if c.state != waiting {
 			continue
@@ -155,7 +155,7 @@ func (r *Router) returned(q *flight, child *child, records []overlay.Record) {
 			continue
 		}
 		if c.namedBy = child.voice; c.state == answered {
-			q.voices[child.voice].hits++
+			q.credit(child.voice, rec.Peer)
 		}
 		if c.state == waiting && !c.matched && r.rests(rec.Peer) {
 			c.state = shunned

@@ -84,7 +84,8 @@ type candidate struct {
 
 // voice is one who names peers, and how its names fared.
 type voice struct {
-	hits, misses  int
+	peer          overlay.PeerID
+	hits, misses  int  // its own name is no hit: it costs nothing
 	names, silent int  // in the answer of an informant: all, and those of them that do not answer
 	givenUp       bool // too many of its names were wrong
 	proved        bool // it has named holders in earlier queries
@@ -156,7 +157,7 @@ func (q *flight) excluded(self, p overlay.PeerID) bool {
 
 // newVoice is the index of a new voice, that of a peer.
 func (r *Router) newVoice(q *flight, p overlay.PeerID) int {
-	q.voices = append(q.voices, voice{proved: r.proved(p)})
+	q.voices = append(q.voices, voice{peer: p, proved: r.proved(p)})
 	return len(q.voices) - 1
 }
 
@@ -171,6 +172,21 @@ func (q *flight) explain(now time.Duration, r Reason) int {
 func (q *flight) conclude(now time.Duration, reason int, result Result) {
 	r := &q.stats.Explain[reason]
 	r.Result, r.Took = result, now-q.started-r.At
+}
+
+// credit notes that the peer a voice named holds the key.
+func (q *flight) credit(voice int, holder overlay.PeerID) {
+	if v := &q.voices[voice]; v.peer != holder {
+		v.hits++
+	}
+}
+
+// foundBeside is how many holders were found other than a peer.
+func (q *flight) foundBeside(p overlay.PeerID) int {
+	if i, ok := q.index[p]; ok && q.candidates[i].state == answered {
+		return q.found - 1
+	}
+	return q.found
 }
 
 func (q *flight) askOf(p overlay.PeerID) *ask {

@@ -4,19 +4,21 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing/match"
 )
 
 // A peer that is asked for candidates is asked by the key, as for a confirmation. If it names itself, it holds the key
 // and need not be asked again. So nobody is asked to confirm while asked for candidates.
 
-// ownWord takes in whether a peer that was asked for candidates is among those it names.
+// ownWord takes in whether a peer that was asked for candidates is among those it names. Of a peer whose claims or names
+// were mostly wrong of late, it counts for no more than any name.
 func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
 	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {
 		return Answered
 	}
 	c := r.learn(q, records[i])
-	if c == nil || c.state == answered || c.state == lacking {
+	if c == nil || c.state == answered || c.state == lacking || c.trust < match.MinTrust || r.doubt(a.peer) > 0 {
 		return Answered
 	}
 	if c.state == asking {

@@ -84,3 +84,77 @@ func TestOwnWordIsAwaited(t *testing.T) {
 		t.Errorf("found %v, want %v", got, contacts[1:2])
 	}
 }
+
+// unsure is a network of a poor node and its informant. The node knows thirty peers hardly, and the informant all of
+// them well. The informant also names peers that claim certain keys and do not hold them.
+func unsure(t *testing.T, claimed ...string) (net *routingtest.Net, poor, informant *routingtest.Node) {
+	t.Helper()
+	net = routingtest.NewNet(1)
+	add := func(id overlay.PeerID) *routingtest.Node {
+		node, err := net.Add(id, routing.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return node
+	}
+	poor, informant = add("poor"), add("informant")
+	poor.Links, poor.Knows["informant"] = []overlay.PeerID{"informant"}, 1e-6
+	for i := range 30 {
+		known, wrong := add(overlay.PeerID(fmt.Sprintf("p%02d", i))), add(overlay.PeerID(fmt.Sprintf("w%02d", i)))
+		poor.Knows[known.ID], informant.Knows[known.ID], informant.Knows[wrong.ID] = 0.9, 1e-6, 1e-6
+		for _, key := range claimed {
+			wrong.Claims[key] = true
+		}
+	}
+	informant.Holds["k"] = true
+	return net, poor, informant
+}
+
+// TestOwnWordIsNoHit: when a peer names itself, and others that lack the key, those are given up after a few of them.
+func TestOwnWordIsNoHit(t *testing.T) {
+	net, poor, _ := unsure(t, "k")
+	s, found := find(net, poor, routing.All)
+	wrong := 0
+	for _, q := range s.Explain {
+		if q.Why == routing.Named && q.Result == routing.Lacks {
+			wrong++
+		}
+	}
+	if !slices.Equal(found, []overlay.PeerID{"informant"}) || wrong == 0 || wrong > 25 {
+		t.Errorf("found %v, and asked %d of 30 wrong names", found, wrong)
+	}
+}
+
+// TestOwnWordInDoubt: the own word of a peer does not count at once if it has claimed keys in vain, or named others in
+// vain. The one is not asked any more, the other is asked to confirm. It counts if it held all keys that it named itself
+// for.
+func TestOwnWordInDoubt(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		claims, names bool
+		result        routing.Result
+		found         int
+	}{
+		{"honest", false, false, routing.Holds, 1},
+		{"claims in vain", true, false, routing.Answered, 0},
+		{"names in vain", false, true, routing.Answered, 1},
+	} {
+		var before, claimed []string // keys
+		for i := range 6 {
+			before = append(before, fmt.Sprint("before ", i))
+		}
+		if c.names {
+			claimed = before
+		}
+		net, poor, informant := unsure(t, claimed...)
+		for i, key := range before {
+			informant.Claims[key], informant.Holds[key] = c.claims, !c.claims && !c.names
+			net.Start(poor.ID, routing.Query{ID: routing.QueryID(10 + i), Key: []byte(key), Mode: routing.All})
+			net.Run()
+		}
+		s, found := find(net, poor, routing.All)
+		if first := s.Explain[0]; first.Why != routing.Informant || first.Result != c.result || len(found) != c.found {
+			t.Errorf("%s: found %v, want %d: %v", c.name, found, c.found, s.Explain)
+		}
+	}
+}

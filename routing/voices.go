@@ -82,7 +82,7 @@ func (r *Router) proved(p overlay.PeerID) bool {
 
 // judgeVoices remembers, at the end of a query, how those fared who were asked for names. One who named a holder did
 // well. One did badly who failed, whose names were given up, or who named no holder though there was one. For a contact
-// it must be one in its range.
+// it must be one in its range. Its own name counts neither way.
 func (r *Router) judgeVoices(q *flight) {
 	for _, a := range q.asks {
 		v := q.voices[a.voice]
@@ -91,7 +91,7 @@ func (r *Router) judgeVoices(q *flight) {
 			r.voices.note(r.now, a.peer, 1, 0)
 		case v.silent > 0 && v.silent == v.names: // it cost a dial each
 			r.voices.note(r.now, a.peer, 0, doubtFrom)
-		case v.givenUp, a.state == failed, a.denied, a.contact == 0 && a.state == answered && q.found > 0:
+		case v.givenUp, a.state == failed, a.denied, a.contact == 0 && a.state == answered && q.foundBeside(a.peer) > 0:
 			r.voices.note(r.now, a.peer, 0, 1)
 		}
 	}
