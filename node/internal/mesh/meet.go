@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"slices"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -18,6 +19,38 @@ func (m *Mesh) meet(p peer.ID) {
 	if err := m.protocols.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}}); err != nil {
 		m.cfg.Log.Debug("pubsub does not learn of a peer", "peer", p, "err", err)
 	}
+}
+
+// answer has pubsub open a stream to each peer that has one to us, until it has. Pubsub tries once, and does not hear of
+// a peer that comes before it has subscribed to the host's events.
+func (m *Mesh) answer() {
+	for {
+		select {
+		case <-time.After(patience):
+		case <-m.cfg.Done.Done():
+			return
+		}
+		for _, p := range m.unanswered() {
+			m.meet(p)
+		}
+	}
+}
+
+// unanswered are the peers with a stream to us to which pubsub has none, and should try again to open one. Who refuses
+// ours is tried ever more rarely.
+func (m *Mesh) unanswered() (out []peer.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for p, s := range m.incoming {
+		if m.catalogues.isOpen(p) {
+			s.rounds = 0
+			continue
+		}
+		if s.rounds++; s.rounds&(s.rounds-1) == 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // EventBus is the host's, but nobody who subscribes hears that a peer was identified.

@@ -145,6 +145,7 @@ func (m *Mesh) Start() (err error) {
 	}
 	m.cfg.Tasks.Run(m.deliver)
 	m.cfg.Tasks.Run(m.read)
+	m.cfg.Tasks.Run(m.answer)
 	return nil
 }
 

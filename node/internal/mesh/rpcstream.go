@@ -113,6 +113,7 @@ type rpcStream struct {
 	network.Stream
 	m          *Mesh
 	subscribes *pb.RPC_SubOpts // to our topic; m.mu guards it
+	rounds     uint            // that pubsub has been without a stream to the peer; m.mu guards it
 	frames     frames
 	reading    []byte                 // of what was inserted, still to be read
 	next       atomic.Pointer[[]byte] // to be read before the next RPC

@@ -1,0 +1,117 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/internal/tasks"
+)
+
+// failing is a host that fails to open its first streams.
+type failing struct {
+	host.Host
+	left atomic.Int32
+}
+
+func (h *failing) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	if h.left.Add(-1) >= 0 {
+		return nil, errors.New("no stream this time")
+	}
+	return h.Host.NewStream(ctx, p, ids...)
+}
+
+func newHost(t *testing.T) host.Host {
+	t.Helper()
+	h, err := libp2p.New(libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.DisableRelay())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// TestAnswered: a peer that is not linked and has opened a stream of pubsub gets one, also if the first try fails.
+func TestAnswered(t *testing.T) {
+	h, far := &failing{Host: newHost(t)}, newHost(t)
+	h.left.Store(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running tasks.Group
+	m := New(Config{
+		Host: h, Topic: "topic", Done: ctx, Log: slog.New(slog.DiscardHandler), Tasks: &running,
+		Counters: counters.New(), Inbox: inbox.New(),
+		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) {},
+		Refuse: func(peer.ID, string, error) {},
+	})
+	t.Cleanup(func() {
+		m.Close()
+		cancel()
+		running.Close()
+		running.Wait()
+		m.End()
+	})
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ps, err := pubsub.NewGossipSub(ctx, far, Gossip(false), pubsub.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := ps.Join("topic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := top.Subscribe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := far.Connect(ctx, peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	met := func() bool {
+		return slices.Contains(m.Peers(), far.ID()) && slices.Contains(top.ListPeers(), h.ID())
+	}
+	for until := time.Now().Add(time.Minute); !met(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("not within a minute; subscribed here %v, there %v", m.Peers(), top.ListPeers())
+		}
+	}
+	if h.left.Load() >= 0 {
+		t.Error("no try has failed")
+	}
+}
+
+// TestUnanswered: who refuses our stream is tried ever more rarely, and at once again after having had one.
+func TestUnanswered(t *testing.T) {
+	m, _ := newMesh()
+	m.incoming["p"] = &rpcStream{m: m}
+	tries := func() (n int) {
+		for range 1000 {
+			n += len(m.unanswered())
+		}
+		return n
+	}
+	if n := tries(); n != 10 {
+		t.Errorf("%d tries in 1,000 rounds, want 10", n)
+	}
+	m.catalogues.opened("p", true)
+	if n := tries(); n != 0 {
+		t.Errorf("%d tries with a stream", n)
+	}
+	m.catalogues.opened("p", false)
+	if len(m.unanswered()) != 1 {
+		t.Error("not tried again")
+	}
+}
