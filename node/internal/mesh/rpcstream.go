@@ -3,6 +3,7 @@ package mesh
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -117,7 +118,8 @@ type rpcStream struct {
 	frames     frames
 	reading    []byte                 // of what was inserted, still to be read
 	next       atomic.Pointer[[]byte] // to be read before the next RPC
-	woken      atomic.Bool            // a Read that waits was made to end
+	waking     sync.Mutex             // over woken and the deadline, lest one changes without the other
+	woken      bool                   // a Read that waits was made to end
 	begun      atomic.Bool            // something was read
 	waiting    atomic.Bool            // a Read is under way
 	over       atomic.Bool            // its end has been reported
@@ -126,8 +128,22 @@ type rpcStream struct {
 // insert has an RPC, with its length, read as if the peer had sent it next.
 func (s *rpcStream) insert(rpc []byte) {
 	s.next.Store(&rpc)
-	s.woken.Store(true)
-	_ = s.SetReadDeadline(time.Now()) // Read takes it back
+	s.waking.Lock()
+	defer s.waking.Unlock()
+	s.woken = true
+	_ = s.SetReadDeadline(time.Now()) // resumed takes it back
+}
+
+// resumed says whether a Read ended because it was woken, and lets the next one wait again.
+func (s *rpcStream) resumed() bool {
+	s.waking.Lock()
+	defer s.waking.Unlock()
+	if !s.woken {
+		return false
+	}
+	s.woken = false
+	_ = s.SetReadDeadline(time.Time{})
+	return true
 }
 
 // inserted reads of what was inserted, between two RPCs of the peer's.
@@ -150,8 +166,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 	s.waiting.Store(true)
 	k, err := s.Stream.Read(b)
 	s.waiting.Store(false)
-	if k == 0 && err != nil && s.woken.Swap(false) { // if it is another error, it comes again
-		_ = s.SetReadDeadline(time.Time{})
+	if k == 0 && err != nil && s.resumed() { // if it is another error, it comes again
 		return s.Read(b)
 	}
 	s.begun.Store(s.begun.Load() || k > 0)

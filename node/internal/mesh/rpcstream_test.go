@@ -6,7 +6,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +85,72 @@ func TestRepeat(t *testing.T) {
 	m.said("p", []*pb.RPC_SubOpts{{Topicid: proto.String("topic"), Subscribe: proto.Bool(false)}})
 	if in.subscribes != nil {
 		t.Error("who has unsubscribed is still said to subscribe")
+	}
+}
+
+// twice is a stream whose reader is woken twice: for the second time before it has taken in the first.
+type twice struct {
+	network.Stream
+	in      *rpcStream
+	reads   int
+	sets    chan struct{} // the second time has begun
+	cleared chan struct{} // the reader has taken in a time
+	over    chan struct{} // the second time has ended
+
+	mu   sync.Mutex
+	wake bool // a Read ends at once
+	set  int
+}
+
+func (s *twice) SetReadDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wake = !t.IsZero(); !s.wake {
+		close(s.cleared)
+		return nil
+	}
+	if s.set++; s.set == 2 {
+		s.mu.Unlock()
+		close(s.sets)
+		select {
+		case <-s.cleared:
+		case <-time.After(100 * time.Millisecond):
+		}
+		s.mu.Lock()
+		s.wake = true
+	}
+	return nil
+}
+
+func (s *twice) Read(b []byte) (int, error) {
+	if s.reads++; s.reads == 1 {
+		s.in.insert([]byte{1, 2})
+		go func() {
+			defer close(s.over)
+			s.in.insert([]byte{1, 2})
+		}()
+		<-s.sets
+		return 0, os.ErrDeadlineExceeded
+	}
+	<-s.over
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wake {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return copy(b, []byte{1, 3}), nil
+}
+
+// TestRepeatTwice: a reader that is woken again while it takes in that it was woken goes on reading.
+func TestRepeatTwice(t *testing.T) {
+	m, _ := newMesh()
+	s := &twice{sets: make(chan struct{}), cleared: make(chan struct{}), over: make(chan struct{})}
+	s.in = &rpcStream{Stream: s, m: m}
+	for _, want := range [][]byte{{1, 2}, {1, 3}} {
+		b := make([]byte, 10)
+		if k, err := s.in.Read(b); err != nil || !bytes.Equal(b[:k], want) {
+			t.Fatalf("%x, %v, want %x", b[:k], err, want)
+		}
 	}
 }
 
