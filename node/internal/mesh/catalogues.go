@@ -35,19 +35,20 @@ func newCatalogues() catalogues {
 }
 
 // opened notes that pubsub has a stream to a peer, or has it no longer. What was sent on a stream that has ended may
-// not have come, so it waits again: two ends that dial at once lose a stream so.
-func (c *catalogues) opened(p peer.ID, open bool) {
+// not have come, so it waits again: two ends that dial at once lose a stream so. It returns how many gave way.
+func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if open {
 		c.open[p] = true
-		return
+		return 0
 	}
 	delete(c.open, p)
 	if sent := c.sent[p]; len(sent) > 0 {
-		c.kept[p], _ = newest(append(sent, c.kept[p]...), mostKeptBytes)
+		c.kept[p], dropped = newest(append(sent, c.kept[p]...), mostKeptBytes)
 		delete(c.sent, p)
 	}
+	return dropped
 }
 
 // newest are the last of some catalogues that stay within the limits, and how many are left out.
@@ -116,19 +117,21 @@ func (c *catalogues) next() (p peer.ID, ok bool) {
 	return p, true
 }
 
-// take returns what waits for a peer, unless pubsub has no stream to it.
-func (c *catalogues) take(p peer.ID) [][]byte {
+// take returns the oldest that waits for a peer, unless pubsub has no stream to it.
+func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.open[p] {
-		return nil
-	}
 	kept := c.kept[p]
-	if len(kept) > 0 {
-		c.sent[p], _ = newest(append(c.sent[p], kept...), mostSentBytes)
+	if !c.open[p] || len(kept) == 0 {
+		return nil, false
 	}
-	delete(c.kept, p)
-	return kept
+	if catalogue = kept[0]; len(kept) == 1 {
+		delete(c.kept, p)
+	} else {
+		c.kept[p] = slices.Delete(kept, 0, 1)
+	}
+	c.sent[p], _ = newest(append(c.sent[p], catalogue), mostSentBytes)
+	return catalogue, true
 }
 
 // forget drops what waits for a peer, and returns how many catalogues that were.

@@ -137,6 +137,22 @@ func TestLostStream(t *testing.T) {
 	if n := m.Catalogues(); n != 4 {
 		t.Errorf("%d wait again, want 4", n)
 	}
+	for range mostKept - 4 {
+		m.SendCatalogue("p", []byte("d"))
+	}
+	stream.OnNewOutboundStream("p", ProtocolID)
+	for range m.announce("p")(map[peer.ID]struct{}{}, func(peer.ID) bool { return true }) {
+		break // after the first
+	}
+	if n := m.Catalogues(); n != mostKept-1 {
+		t.Errorf("%d wait after one was sent, want %d", n, mostKept-1)
+	}
+	m.SendCatalogue("p", []byte("e"))
+	before := m.dropped("catalogues")
+	m.streamEnded("p")
+	if n, dropped := m.Catalogues(), m.dropped("catalogues")-before; n != mostKept || dropped != 1 {
+		t.Errorf("%d wait, %d drops counted, want %d and 1", n, dropped, mostKept)
+	}
 	stream.OnNewOutboundStream("p", ProtocolID)
 	sent(true)
 	m.Unlinked("p")

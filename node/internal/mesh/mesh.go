@@ -231,7 +231,15 @@ func (m *Mesh) read() {
 // SendCatalogue sends a catalogue to a linked peer as soon as it can be sent. When very many wait, the oldest are
 // dropped and counted. Unlinked must follow.
 func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
-	for range m.catalogues.keep(to, catalogue) {
+	m.gaveWay(m.catalogues.keep(to, catalogue))
+}
+
+// streamEnded has what was sent on a stream of pubsub's that has ended wait again.
+func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.catalogues.opened(p, false)) }
+
+// gaveWay counts catalogues that were dropped.
+func (m *Mesh) gaveWay(catalogues int) {
+	for range catalogues {
 		m.cfg.Counters.Drop("catalogues")
 	}
 }
@@ -335,9 +343,9 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 					m.cfg.Counters.Drop("not subscribed")
 				}
 			case requests(to):
-				for _, c := range m.catalogues.take(to) {
+				for c, ok := m.catalogues.take(to); ok; c, ok = m.catalogues.take(to) {
 					if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
-						return
+						return // the rest waits on
 					}
 				}
 			}
@@ -458,7 +466,7 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 // OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.plain.left(p)
-	t.m.catalogues.opened(p, false)
+	t.m.streamEnded(p)
 	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
