@@ -75,7 +75,7 @@ func FuzzDescent(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, rest, err := d.children(nil, used, 0)
+		back, rest, err := d.children(nil, used, 2*len(nodes))
 		if err != nil || len(rest) != 2 || !slices.Equal(back, nodes) {
 			t.Fatalf("%v became %v, %v", nodes, back, err)
 		}

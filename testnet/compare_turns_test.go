@@ -57,7 +57,7 @@ func TestBothKindsAreAsWarm(t *testing.T) {
 }
 
 // colder is by which share the queries for one holder meet more cold connections than those for all. Their number falls
-// to a third (1/e) after so many queries.
+// to a third (1/e) after fade queries.
 func colder(asked []bool, fade float64) float64 {
 	var cold [2]float64
 	for i, all := range asked {

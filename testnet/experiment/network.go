@@ -208,7 +208,7 @@ func together(peers int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
-// processorsOf is on how many processors each of some runs goes, of which so many go at one time.
+// processorsOf is on how many processors each of some runs goes, when atOnce of them go at one time.
 func processorsOf(atOnce, runs int) int {
 	const most = 8 // a run has work for no more of them
 	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(atOnce, runs))))
