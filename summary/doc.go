@@ -58,7 +58,8 @@
 // # Limits
 //
 // A collection has at most 2^26 keys. A summary has at most 64 blocks and 2^14 parts of at most 64 KiB. Its levels are
-// at most 48, and at most 32 below log2 of the keys. What is larger is [ErrLimit].
+// at most 48, and at most 32 below log2 of the keys. More keys, parts or bytes are [ErrLimit], as are more
+// blocks in the bytes of a header. Other shapes are [ErrMalformed].
 //
 // The package knows no network, clock, file, goroutine or global randomness.
 package summary

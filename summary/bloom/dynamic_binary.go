@@ -63,6 +63,9 @@ func (d *Dynamic) WriteTo(w io.Writer) (int64, error) {
 
 // ReadFrom makes d the filter whose binary form r yields next, and reads no byte more. Errors and memory are as in
 // Filter.ReadFrom, with 128 bytes a batch besides. It implements io.ReaderFrom. O(bits).
+//
+// The filter that is read has no Window, and forgets nothing. To go on with one, make a filter by NewDynamic with the
+// Window, and Merge what was read into it.
 func (d *Dynamic) ReadFrom(r io.Reader) (int64, error) {
 	in := &summingReader{r: r}
 	var head [dynamicHeader]byte

@@ -13,7 +13,7 @@ const maxThreshold = 1 << 40
 type DynamicParams struct {
 	Batch     Params // of every batch
 	Threshold int    // n_thres, the number of keys after which a batch is frozen: 1 to 2^40
-	Window    int    // batches kept: when one more begins, the oldest is forgotten; 0 keeps all
+	Window    int    // batches kept: when one more begins, the oldest is forgotten; 0 keeps all; not part of the binary form
 }
 
 // check reports every parameter that is out of its range.

@@ -40,6 +40,9 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary replaces the filter by the one encoded in all of b. It allocates no more than about len(b), and
 // checks that no fingerprint is there twice (one lookup each). Anything that Add and Remove could not have left is an
 // error, and the filter is unchanged. O(cells).
+//
+// Params.Fixed is false afterwards, so Add may double the filter. One that must keep its form is made by NewDLeft with
+// Fixed and given the members again, from All and Count of what was read.
 func (t *DLeft) UnmarshalBinary(data []byte) error {
 	b, err := checkSum(data)
 	if err != nil {
