@@ -16,7 +16,8 @@ type Dynamic struct {
 	params  DynamicParams
 	batches []*Filter // oldest first, never empty
 	last    int       // keys in the last batch
-	missing int       // by how many keys frozen batches are below the threshold: Merge leaves some
+	short   []int     // by how many keys each frozen batch is below the threshold: Merge leaves some
+	missing int       // sum of short
 }
 
 // NewDynamic returns an empty filter of one batch, or an error that names the parameters out of range. O(m) for a batch
@@ -38,7 +39,7 @@ func (d *Dynamic) begin() {
 	} else {
 		next := *d.batches[0]
 		next.words = words
-		d.batches = append(d.batches, &next)
+		d.batches, d.short = append(d.batches, &next), append(d.short, 0)
 	}
 	d.last = 0
 	d.forget()
@@ -48,7 +49,10 @@ func (d *Dynamic) begin() {
 func (d *Dynamic) forget() {
 	if over := len(d.batches) - d.params.Window; d.params.Window > 0 && over > 0 {
 		d.batches = slices.Delete(d.batches, 0, over)
-		d.missing = min(d.missing, (len(d.batches)-1)*(d.params.Threshold-1))
+		for _, short := range d.short[:over] {
+			d.missing -= short
+		}
+		d.short = slices.Delete(d.short, 0, over)
 	}
 }
 
@@ -57,6 +61,9 @@ func (d *Dynamic) Params() DynamicParams { return d.params }
 
 // Len is the number of keys added and not forgotten. A key added twice counts twice: who expects that asks Contains
 // first. O(1).
+//
+// The binary form does not say which batches Merge left short. If such a filter was read and merged into one with a
+// Window, Len is at most the number of keys, until those batches are forgotten.
 func (d *Dynamic) Len() int { return d.capacity() - d.missing }
 
 // capacity is Len if all frozen batches were full.
@@ -109,6 +116,7 @@ func (d *Dynamic) Truncate(blocks int) {
 // clone returns a copy that shares nothing that is ever written.
 func (d *Dynamic) clone() *Dynamic {
 	c := *d
+	c.short = slices.Clone(d.short)
 	c.batches = make([]*Filter, len(d.batches))
 	for i, b := range d.batches {
 		c.batches[i] = b.Clone()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // The binary form of a Dynamic, all numbers little endian. Window is not part of it: a filter that is read keeps all.
@@ -49,6 +50,17 @@ func readDynamicHead(b []byte) (d *Dynamic, count int, err error) {
 	}
 	d = &Dynamic{params: DynamicParams{Batch: p, Threshold: int(threshold)}, last: int(last), missing: int(missing)}
 	return d, int(batches), nil
+}
+
+// share says which batches have the keys missing, which the form does not: the latest, so that Len never says more than
+// there are.
+func (d *Dynamic) share() {
+	d.short = make([]int, len(d.batches)-1)
+	left := d.missing
+	for i := range slices.Backward(d.short) {
+		d.short[i] = min(left, d.params.Threshold-1)
+		left -= d.short[i]
+	}
 }
 
 // WriteTo writes the binary form to w in pieces of at most 64 KiB. It implements io.WriterTo. O(bits); the errors are
@@ -99,6 +111,7 @@ func (d *Dynamic) ReadFrom(r io.Reader) (int64, error) {
 	if err := in.checkSum(); err != nil {
 		return in.n, err
 	}
+	got.share()
 	*d = *got
 	return in.n, nil
 }

@@ -23,7 +23,7 @@ func (d *Dynamic) Merge(e *Dynamic) error {
 	e = e.clone()
 	own, other := d.batches[len(d.batches)-1], e.batches[len(e.batches)-1]
 	frozen := slices.Concat(d.batches[:len(d.batches)-1], e.batches[:len(e.batches)-1])
-	d.missing += e.missing
+	short := slices.Concat(d.short, e.short)
 	switch {
 	case d.last+e.last <= d.params.Threshold:
 		if err := own.Merge(other); err != nil {
@@ -31,14 +31,17 @@ func (d *Dynamic) Merge(e *Dynamic) error {
 		}
 		d.last += e.last
 	case d.last < e.last:
-		d.missing += d.params.Threshold - e.last
+		short = append(short, d.params.Threshold-e.last)
 		frozen = append(frozen, other)
 	default:
-		d.missing += d.params.Threshold - d.last
+		short = append(short, d.params.Threshold-d.last)
 		frozen = append(frozen, own)
 		own, d.last = other, e.last
 	}
-	d.batches = append(frozen, own)
+	d.batches, d.short, d.missing = append(frozen, own), short, 0
+	for _, s := range short {
+		d.missing += s
+	}
 	d.forget()
 	return nil
 }

@@ -173,6 +173,51 @@ func TestDynamicWindow(t *testing.T) {
 	}
 }
 
+// TestDynamicWindowMerged: Len is exact while batches that Merge left short are forgotten. Of a filter that was read it
+// is at most the number of keys, and exact once those are gone.
+func TestDynamicWindowMerged(t *testing.T) {
+	keys := testKeys(600, 1)
+	for _, read := range []bool{false, true} {
+		e := smallDynamic(t, keys[:50])
+		if err := e.Merge(smallDynamic(t, keys[50:110])); err != nil { // batches of 60 and 50
+			t.Fatal(err)
+		}
+		if err := e.Merge(smallDynamic(t, keys[110:165])); err != nil { // of 60, 55 and 50
+			t.Fatal(err)
+		}
+		sizes := []int{60, 55, 50}
+		if read {
+			if err := e.read(e.written(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := e.Params()
+		p.Window = 4
+		d, err := NewDynamic(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Merge(e); err != nil {
+			t.Fatal(err)
+		}
+		for n, k := range keys[165:] {
+			if sizes[len(sizes)-1] == p.Threshold {
+				sizes = append(sizes, 0)
+			}
+			sizes[len(sizes)-1]++
+			sizes = sizes[max(0, len(sizes)-p.Window):]
+			d.Add(k)
+			want := 0
+			for _, s := range sizes {
+				want += s
+			}
+			if got := d.Len(); got > want || got != want && (!read || n > 3*p.Threshold) {
+				t.Fatalf("read %v, %d keys more, batches of %v: Len %d", read, n+1, sizes, got)
+			}
+		}
+	}
+}
+
 func TestDynamicBinary(t *testing.T) {
 	for _, n := range []int{0, 70, 200} {
 		d := smallDynamic(t, testKeys(n, 1))
