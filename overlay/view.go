@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/summary"
@@ -40,16 +39,6 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 		}
 	}
 	return out
-}
-
-// Denies reports whether a peer lacks a key by the newest summary of it that was heard of, as far as that is held. It is
-// false where nothing is held of that summary, or where that is of another seed.
-func (o *Overlay) Denies(p PeerID, _ []byte, f summary.Fingerprint) bool {
-	e := o.directory.Lookup(p)
-	if e == nil || e.State() != directory.Held || e.Held().Header().Seed != o.cfg.Seed {
-		return false
-	}
-	return !o.exchange.HasNewer(e) && !e.Held().Contains(f)
 }
 
 // Ignored returns how many lines of catalogues were not taken in so far, because there was no room for origins that

@@ -11,8 +11,10 @@ import (
 // A directory is blurred where it is poor and nobody linked knows clearly more: no line carries much of everybody's
 // summary. Each peer knows a range around its own place well then. A query confirms the peers that its own directory is
 // sure of, and those in its own range that match. About the rest it asks one peer of each range, as it asks contacts. A
-// summary has no false negatives. So a peer that matches here, but is not named by the peer asked about its range, is
-// not asked (All), or last (Any). The same holds for one that is named there, and does not match here.
+// summary has no false negatives of its own epoch, and who knows the range well has mostly heard of the latest. So a
+// peer that matches here, but is not named by the peer asked about its range, is not asked (All), or last (Any). A peer
+// that is named there is asked, though it does not match here: what is known here of it is mostly of an earlier epoch,
+// for less of the same summary matches all the more.
 
 // blur says whether a query is to go by what others know well of a range each.
 func (r *Router) blur(q *flight) bool {
@@ -64,7 +66,7 @@ func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID)
 	r.rank(q)
 }
 
-// passOver has a candidate that a summary denies not asked (All), or asked last (Any).
+// passOver has a candidate that those who know its range deny not asked (All), or asked last (Any).
 func (q *flight) passOver(c *candidate) {
 	if q.Mode == All {
 		c.state = passed

@@ -140,9 +140,6 @@ func (r *Router) named(q *flight, a *ask, records []overlay.Record) {
 		}
 		c.why = Named
 		c.p = max(match.Listed(falseMatches, len(records), c.rate), c.likely) * c.trust
-		if q.blurred && !c.matched && r.view.Denies(rec.Peer, q.Key, q.Fingerprint) {
-			q.passOver(c)
-		}
 	}
 	r.rank(q)
 }

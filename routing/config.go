@@ -16,8 +16,6 @@ import (
 type View interface {
 	// Candidates are the peers whose summaries match a key with fingerprint f, in a fixed order.
 	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
-	// Denies says whether a peer lacks a key by its newest summary heard of, as far as that is held.
-	Denies(p overlay.PeerID, key []byte, f summary.Fingerprint) bool
 	// FalseMatches is Σf, how many false candidates a query has on average.
 	FalseMatches() float64
 	// Informants are the linked peers and what they say of their directories, sorted.

@@ -17,17 +17,16 @@ type friends struct{}
 func (friends) Candidates([]byte, summary.Fingerprint) []overlay.Candidate {
 	return []overlay.Candidate{{Peer: "ann", Rate: 0.001, Connected: true}, {Peer: "bob", Rate: 0.001}}
 }
-func (friends) Denies(overlay.PeerID, []byte, summary.Fingerprint) bool { return false }
-func (friends) FalseMatches() float64                                   { return 0.002 }
-func (friends) Fresh(overlay.PeerID) (age time.Duration, ok bool)       { return 0, false }
-func (friends) Origins() int                                            { return 0 }
-func (friends) Informants() []overlay.Informant                         { return nil }
-func (friends) Linked() []overlay.PeerID                                { return []overlay.PeerID{"ann"} }
-func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)        { return }
-func (friends) Covers() coverage.Range                                  { return coverage.Range{} }
-func (friends) Sharp() coverage.Range                                   { return coverage.Range{} }
-func (friends) Peers() []coverage.Contact                               { return nil }
-func (friends) Contacts() []coverage.Contact                            { return nil }
+func (friends) FalseMatches() float64                             { return 0.002 }
+func (friends) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return 0, false }
+func (friends) Origins() int                                      { return 0 }
+func (friends) Informants() []overlay.Informant                   { return nil }
+func (friends) Linked() []overlay.PeerID                          { return []overlay.PeerID{"ann"} }
+func (friends) Record(overlay.PeerID) (_ overlay.Record, _ bool)  { return }
+func (friends) Covers() coverage.Range                            { return coverage.Range{} }
+func (friends) Sharp() coverage.Range                             { return coverage.Range{} }
+func (friends) Peers() []coverage.Contact                         { return nil }
+func (friends) Contacts() []coverage.Contact                      { return nil }
 
 func ExampleRouter() {
 	r, err := routing.New(routing.Config{

@@ -23,17 +23,16 @@ func (n equals) Candidates([]byte, summary.Fingerprint) (out []overlay.Candidate
 	}
 	return out
 }
-func (equals) Denies(overlay.PeerID, []byte, summary.Fingerprint) bool { return false }
-func (equals) FalseMatches() float64                                   { return 0 }
-func (equals) Covers() coverage.Range                                  { return coverage.Range{} }
-func (equals) Sharp() coverage.Range                                   { return coverage.Range{} }
-func (equals) Peers() []coverage.Contact                               { return nil }
-func (equals) Contacts() []coverage.Contact                            { return nil }
-func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool)       { return }
-func (equals) Origins() int                                            { return 0 }
-func (equals) Informants() []overlay.Informant                         { return nil }
-func (equals) Linked() []overlay.PeerID                                { return nil }
-func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool)       { return }
+func (equals) FalseMatches() float64                             { return 0 }
+func (equals) Covers() coverage.Range                            { return coverage.Range{} }
+func (equals) Sharp() coverage.Range                             { return coverage.Range{} }
+func (equals) Peers() []coverage.Contact                         { return nil }
+func (equals) Contacts() []coverage.Contact                      { return nil }
+func (equals) Fresh(overlay.PeerID) (age time.Duration, ok bool) { return }
+func (equals) Origins() int                                      { return 0 }
+func (equals) Informants() []overlay.Informant                   { return nil }
+func (equals) Linked() []overlay.PeerID                          { return nil }
+func (equals) Record(overlay.PeerID) (r overlay.Record, ok bool) { return }
 
 func newEquals(t *testing.T, n int) *Router {
 	r, err := New(Config{Self: "self", Has: func([]byte) bool { return false }, Rand: rand.New(rand.NewPCG(1, 1))}, equals(n))

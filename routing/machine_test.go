@@ -68,8 +68,6 @@ func (d *driver) Candidates(_ []byte, _ summary.Fingerprint) []overlay.Candidate
 	return out
 }
 
-func (d *driver) Denies(overlay.PeerID, []byte, summary.Fingerprint) bool { return d.byte()&1 == 1 }
-
 func (d *driver) FalseMatches() float64 { return float64(d.byte()) / 16 }
 
 func (d *driver) Covers() coverage.Range { return coverage.Range{} }

@@ -43,11 +43,6 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 	return out
 }
 
-// Denies says whether a peer lacks a key by its newest summary heard of, and has not added it since by its tails.
-func (v view) Denies(p overlay.PeerID, key []byte, f summary.Fingerprint) bool {
-	return v.Overlay.Denies(p, key, f) && !v.m.Added(p, f)
-}
-
 // usefulRate is the most false-positive rate of a summary whose match says much.
 const usefulRate = 0.01
 

@@ -3,7 +3,6 @@ package exchange
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -112,12 +111,6 @@ func (x *Exchange) heard(l *link, e *origin, it event.Item) {
 	if it.Want <= it.Have && t.theirs == epoch {
 		t.bases = it.Bases
 	}
-}
-
-// HasNewer says whether somebody has announced a later epoch of an entry than the newest held.
-func (x *Exchange) HasNewer(e *directory.Entry) bool {
-	newest, _ := e.Epoch()
-	return x.origins[e.Index()].newerThan.After(newest)
 }
 
 // unpublished says whether an item speaks of an epoch of our own that we never published. Before the first of this run

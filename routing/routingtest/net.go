@@ -62,6 +62,7 @@ type Node struct {
 	Down   bool                             // can't be reached
 	Mute   bool                             // never answers
 	Blind  bool                             // no summary that it holds shows any key
+	Behind map[overlay.PeerID]bool          // whose latest epoch, with all keys, it has not heard of
 	Ages   map[overlay.PeerID]time.Duration // how old is what it knows of linked peers
 	Boasts bool                             // says that it knows everybody, and answers questions for candidates with nobody
 	Range  coverage.Range                   // that it covers; the zero range is everybody
@@ -129,7 +130,7 @@ func (v *view) Candidates(_ []byte, f summary.Fingerprint) []overlay.Candidate {
 	var out []overlay.Candidate
 	for _, p := range v.known() {
 		peer, rate := v.net.nodes[p], v.Knows[p]
-		if v.Blind || !peer.matches(f, rate) {
+		if v.Blind || v.Behind[p] || !peer.matches(f, rate) {
 			continue
 		}
 		rec, _ := v.Record(p)
@@ -140,12 +141,6 @@ func (v *view) Candidates(_ []byte, f summary.Fingerprint) []overlay.Candidate {
 		})
 	}
 	return out
-}
-
-// Denies says whether what is known of a peer does not match.
-func (v *view) Denies(p overlay.PeerID, _ []byte, f summary.Fingerprint) bool {
-	rate, ok := v.Knows[p]
-	return ok && !v.Blind && !v.net.nodes[p].matches(f, rate)
 }
 
 func (n *Node) matches(f summary.Fingerprint, rate float64) bool {
