@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,23 +16,56 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
 )
 
 // version is a host on which a node of this version passes for one of another. It rewrites what is sent on streams, and
-// does not serve some protocols.
+// the hellos that come, and does not serve some protocols.
 type version struct {
 	host.Host
 	unserved []protocol.ID
 	rewrite  func(protocol.ID, []byte) []byte
+	heard    func(hello []byte) []byte // nil: they stay as they are
+	tails    *tailStreams
+}
+
+// tailStreams counts the streams for tails that hosts open, or fail to open.
+type tailStreams struct {
+	mu sync.Mutex
+	n  map[[2]peer.ID]int // from, to
+}
+
+func (o *tailStreams) add(from, to peer.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.n == nil {
+		o.n = make(map[[2]peer.ID]int)
+	}
+	o.n[[2]peer.ID{from, to}]++
+}
+
+func (o *tailStreams) count(from, to *Node) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.n[[2]peer.ID{from.ID(), to.ID()}]
 }
 
 func (h version) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
-	if !slices.Contains(h.unserved, id) {
-		h.Host.SetStreamHandler(id, func(s network.Stream) { handle(h.wrap(s, id)) })
+	if slices.Contains(h.unserved, id) {
+		return
 	}
+	h.Host.SetStreamHandler(id, func(s network.Stream) {
+		if id == HelloID && h.heard != nil {
+			s = &heardStream{Stream: s, rewrite: h.heard}
+		}
+		handle(h.wrap(s, id))
+	})
 }
 
 func (h version) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	if slices.Contains(ids, TailsID) {
+		h.tails.add(h.ID(), p)
+	}
 	s, err := h.Host.NewStream(ctx, p, ids...)
 	if err != nil {
 		return nil, err
@@ -41,7 +75,7 @@ func (h version) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (
 
 // wrap rewrites the messages of the node's own streams, not pubsub's.
 func (h version) wrap(s network.Stream, id protocol.ID) network.Stream {
-	if !strings.HasPrefix(string(id), "/venn/") || strings.Contains(string(id), "meshsub") {
+	if h.rewrite == nil || !strings.HasPrefix(string(id), "/venn/") || strings.Contains(string(id), "meshsub") {
 		return s
 	}
 	return versionStream{s, func(b []byte) []byte { return h.rewrite(id, b) }}
@@ -64,48 +98,85 @@ func (s versionStream) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// heardStream rewrites the first message that is read.
+type heardStream struct {
+	network.Stream
+	rewrite func([]byte) []byte
+	first   *bytes.Buffer // what is left of it; nil: it is not read yet
+}
+
+func (s *heardStream) Read(b []byte) (int, error) {
+	if s.first == nil {
+		msg, err := wire.ReadFrame(s.Stream, wire.MaxHello, nil)
+		if err != nil {
+			return 0, err
+		}
+		s.first = &bytes.Buffer{}
+		if err := wire.WriteFrame(s.first, s.rewrite(msg)); err != nil {
+			return 0, err
+		}
+	}
+	if s.first.Len() > 0 {
+		return s.first.Read(b)
+	}
+	return s.Stream.Read(b)
+}
+
+// changed returns a hello as change leaves it.
+func changed(b []byte, change func(*overlay.Hello)) []byte {
+	hello, err := wire.ParseHello(b)
+	if err != nil {
+		return b
+	}
+	change(&hello)
+	return wire.AppendHello(nil, hello)
+}
+
+// noTails leaves out the field of tails on streams. It was no field of the versions before.
+func noTails(b []byte) []byte {
+	return changed(b, func(hello *overlay.Hello) { hello.Tails = false })
+}
+
 // older says nothing of tails, names nobody when asked for peers, and takes no part in joins.
-func older(h host.Host) host.Host {
-	return version{h, []protocol.ID{PeersID, JoinID}, func(id protocol.ID, b []byte) []byte {
+func older(h host.Host, count *tailStreams) host.Host {
+	return version{h, []protocol.ID{PeersID, JoinID, TailsID}, func(id protocol.ID, b []byte) []byte {
 		if id != HelloID {
 			return b
 		}
-		hello, err := wire.ParseHello(b)
-		if err != nil {
-			return b
-		}
-		hello.Tails, hello.ShortTails, hello.Depth, hello.Network, hello.Again = false, false, 0, 0, false
-		return wire.AppendHello(nil, hello)
-	}}
+		return changed(b, func(hello *overlay.Hello) { hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false })
+	}, noTails, count}
 }
 
-// before takes tails, but no groups in short in them.
-func before(h host.Host) host.Host {
-	return version{h, nil, func(id protocol.ID, b []byte) []byte {
-		hello, err := wire.ParseHello(b)
-		if id != HelloID || err != nil {
+// before says that it takes tails by pubsub (fields 10 and 14), and knows of no others.
+func before(h host.Host, count *tailStreams) host.Host {
+	return version{h, []protocol.ID{TailsID}, func(id protocol.ID, b []byte) []byte {
+		if id != HelloID {
 			return b
 		}
-		hello.ShortTails = false
-		return wire.AppendHello(nil, hello)
-	}}
+		return append(noTails(b), 10<<3, 1, 14<<3, 1)
+	}, noTails, count}
 }
 
 // later has a field more in every message, number 1,000, and serves a protocol that this version does not know.
-func later(h host.Host) host.Host {
+func later(h host.Host, count *tailStreams) host.Host {
 	h.SetStreamHandler("/venn/hello/2.0.0", func(s network.Stream) { _ = s.Reset() })
 	return version{h, nil, func(_ protocol.ID, b []byte) []byte {
 		if len(b) == 0 {
 			return b
 		}
 		return append(slices.Clone(b), 0xc0, 0x3e, 0x01)
-	}}
+	}, nil, count}
 }
 
 // TestCrossingVersions: peers of the version before, of this and of the next find each other's keys, new ones too, and
-// none refuses what another says.
+// none refuses what another says. Only those that take tails on streams are sent any: as a message to a feeder is one of
+// tails, no other feeds.
 func TestCrossingVersions(t *testing.T) {
-	nodes := map[string]*Node{"older": nodeOn(t, older(newHost(t))), "before": nodeOn(t, before(newHost(t))), "this": newNode(t), "later": nodeOn(t, later(newHost(t)))}
+	var tails tailStreams
+	nodes := map[string]*Node{
+		"older": nodeOn(t, older(newHost(t), &tails)), "before": nodeOn(t, before(newHost(t), &tails)),
+		"this": nodeOn(t, version{Host: newHost(t), tails: &tails}), "later": nodeOn(t, later(newHost(t), &tails)),
+	}
 	names := []string{"older", "before", "this", "later"}
 	for i, name := range names {
 		add(t, nodes[name], []byte("of "+name))
@@ -139,6 +210,21 @@ func TestCrossingVersions(t *testing.T) {
 		eventually(t, name+" has three links", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Links == 3 })
 		if got := refusals(t, n); len(got) > 0 {
 			t.Errorf("%s refused %v", name, got)
+		}
+	}
+	takes := func(name string) bool { return name == "this" || name == "later" }
+	for _, by := range names {
+		for _, of := range names {
+			eventually(t, by+" sends tails to "+of, func() bool {
+				return by == of || !takes(by) || !takes(of) || tails.count(nodes[by], nodes[of]) > 0
+			})
+		}
+	}
+	for _, by := range names {
+		for _, of := range names {
+			if n := tails.count(nodes[by], nodes[of]); n > 0 && (!takes(by) || !takes(of)) {
+				t.Errorf("%s opened %d streams of tails to %s", by, n, of)
+			}
 		}
 	}
 }

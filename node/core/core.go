@@ -96,7 +96,7 @@ func (m *Machine) overlay(now time.Duration, in overlay.Input) {
 			m.wakes[0] = wake{e.At, true}
 			continue
 		case overlay.SayHello:
-			e.Hello.Tails, e.Hello.ShortTails = m.Tails != nil, m.Tails != nil
+			e.Hello.Tails = m.Tails != nil
 			m.effects = append(m.effects, e)
 			continue
 		case overlay.Learned:
@@ -114,7 +114,7 @@ func (m *Machine) happened(now time.Duration, in overlay.Input) {
 	case overlay.HelloReceived:
 		m.routing(now, routing.Reached{Peer: in.Peer})
 		if in.Hello.Tails && slices.Contains(m.Overlay.Linked(), in.Peer) {
-			m.tails(now, tails.LinkOpened{Peer: in.Peer, Long: !in.Hello.ShortTails})
+			m.tails(now, tails.LinkOpened{Peer: in.Peer})
 		}
 	case overlay.LinkClosed:
 		m.tails(now, tails.LinkClosed{Peer: in.Peer})

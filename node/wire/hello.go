@@ -23,11 +23,10 @@ func AppendHello(b []byte, h overlay.Hello) []byte {
 	b = appendRecords(b, 7, h.Records)
 	b = appendBool(b, 8, h.Full)
 	b = appendUint(b, 9, h.Measured)
-	b = appendBool(b, 10, h.Tails)
 	b = appendUint(b, 11, uint64(h.Depth))
 	b = appendUint(b, 12, uint64(h.Network))
 	b = appendBool(b, 13, h.Again)
-	return appendBool(b, 14, h.ShortTails)
+	return appendBool(b, 15, h.Tails)
 }
 
 // ParseHello reads a whole message.
@@ -54,16 +53,14 @@ func ParseHello(b []byte) (overlay.Hello, error) {
 			h.Full = d.bool()
 		case 9:
 			h.Measured = d.uint(math.MaxUint64)
-		case 10:
-			h.Tails = d.bool()
 		case 11:
 			h.Depth = d.int(coverage.MaxDepth)
 		case 12:
 			h.Network = d.int(math.MaxInt32)
 		case 13:
 			h.Again = d.bool()
-		case 14:
-			h.ShortTails = d.bool()
+		case 15:
+			h.Tails = d.bool()
 		}
 	}
 	if d.err != nil {

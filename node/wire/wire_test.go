@@ -65,8 +65,7 @@ var kinds = []kind{
 		Peers:   []overlay.Named{{Record: overlay.Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: overlay.Record{Envelope: []byte{4}}}},
 		Similar: []overlay.Introduction{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames), encoder(AppendNames)},
-	{"hello-short-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true, ShortTails: true}, parser(ParseHello), encoder(AppendHello)},
-	{"hello-tails", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
+	{"hello-tail-streams", MaxHello, overlay.Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello), encoder(AppendHello)},
 	{"tails-left", MaxTails, []tails.Item{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails), encoder(AppendTails)},
 	{"tails-short", MaxTails, []tails.Item{
 		{Group: group.ID{1, 2, 3, 4}, Short: true, Number: 300, Wants: true},

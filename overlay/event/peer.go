@@ -34,8 +34,7 @@ type Hello struct {
 	Origins      int      // peers with at least a sample held by the sender
 	Neighbour    bool     // the sender counts the receiver among its neighbours
 	Full         bool     // the sender takes no further neighbours
-	Tails        bool     // the sender understands tails (package tails)
-	ShortTails   bool     // and groups in short in them
+	Tails        bool     // the sender understands tails (package tails), on streams of their own
 	Session      uint64   // differs after a restart of the sender
 	Depth        int      // of the range around the sender's place that it wants to hear of; 0: everybody
 	Network      int      // origins in the whole network, as the sender estimates; 0: it does not say
