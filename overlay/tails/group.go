@@ -20,15 +20,8 @@ func Abbreviate(g group.ID) (short group.ID) {
 	return short
 }
 
-// name gives an item a group, in short if the link takes that, and returns its size without tails.
-func (it *Item) name(g group.ID, l *link) (bytes int) {
-	if l.long {
-		it.Group, it.Short = g, false
-		return longItemBytes
-	}
-	it.Group, it.Short = Abbreviate(g), true
-	return itemBytes
-}
+// name gives an item a group, in short.
+func (it *Item) name(g group.ID) { it.Group, it.Short = Abbreviate(g), true }
 
 // prefix is what a tag leaves in an abbreviated group.
 type prefix [3]byte

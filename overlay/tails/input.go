@@ -44,10 +44,7 @@ type Changed struct{ Added, Removed []summary.Fingerprint }
 type Learned struct{ Origin overlay.PeerID }
 
 // LinkOpened says that a linked peer has said hello and understands tails.
-type LinkOpened struct {
-	Peer overlay.PeerID
-	Long bool // it is of the version before: it takes no groups in short, and none feeds another
-}
+type LinkOpened struct{ Peer overlay.PeerID }
 
 // LinkClosed says that the last connection to a peer is gone.
 type LinkClosed struct{ Peer overlay.PeerID }

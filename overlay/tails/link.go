@@ -18,7 +18,6 @@ type link struct {
 	lot     uint32        // drawn once, for choices between equal links
 	wrote   time.Duration // when the last message went to it
 	soonest time.Duration // nothing in due is due before then
-	long    bool          // it takes no groups in short
 	hides   bool          // it holds keys that no summary shows
 	heard   time.Duration // when it last said where its own tails are
 	pulsed  time.Duration // when we last sent it where our own tails are
@@ -172,7 +171,8 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	pos, d := l.known[tag], l.due[tag]
 	same := pos.epoch == o.header.Epoch
 	it = m.position(p, o)
-	bytes = it.name(o.group(), l)
+	it.name(o.group())
+	bytes = itemBytes
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
 	if it.Left {

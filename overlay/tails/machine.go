@@ -182,7 +182,7 @@ func (m *Machine) opened(in LinkOpened) {
 	}
 	m.back(in.Peer)
 	l := &link{
-		long: in.Long, tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
+		tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
 		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
 	}
 	l.lot = lot(in.Peer, m.self, 0)
@@ -315,7 +315,8 @@ func (m *Machine) forget(tag uint64) {
 	}
 	if m.links[o.feeder] != nil {
 		it := Item{Number: o.number(), Fed: true}
-		m.emit(Send{o.feeder, []Item{it}, messageBytes + it.name(o.group(), m.links[o.feeder])})
+		it.name(o.group())
+		m.emit(Send{o.feeder, []Item{it}, messageBytes + itemBytes})
 	}
 	m.drop(tag)
 }
@@ -466,8 +467,6 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 	case from == o.peer:
 	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
 		l.owe(o.tag, ask, m.now)
-	case needs && it.Number < o.number() && l.long:
-		l.owe(o.tag, push, m.now)
 	case needs && it.Number < o.number():
 		l.owe(o.tag, tell, m.now-rideAfter)
 	case m.covered(o):

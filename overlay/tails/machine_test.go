@@ -676,31 +676,6 @@ func TestForgottenOrigins(t *testing.T) {
 	}
 }
 
-// TestLongGroups links a peer that takes no groups in short with one that does: it gets none, and tails of others as
-// well.
-func TestLongGroups(t *testing.T) {
-	n := newNet(t, "a b c")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
-	b, c := n.peers["b"], n.peers["c"]
-	b.step(tails.LinkOpened{Peer: "c", Long: true})
-	c.step(tails.LinkOpened{Peer: "b"})
-	b.links["c"], c.links["b"] = true, true
-	n.watch = func(from, to overlay.PeerID, it tails.Item) {
-		if from == "b" && to == "c" && it.Short {
-			t.Errorf("%v in short", it)
-		}
-	}
-	for i := range 20 {
-		n.peers["a"].change(fps(i, 1), nil)
-		n.run(n.now + 300*time.Millisecond)
-	}
-	n.run(n.now + 3*time.Second)
-	if got, _, _ := c.machine.State("a"); got != 20 {
-		t.Errorf("c is at state %d of 20", got)
-	}
-}
-
 // TestLostWord: a peer hears of a tail though the only word of it was lost, as the driver says so.
 func TestLostWord(t *testing.T) {
 	for _, said := range []bool{false, true} {
