@@ -10,8 +10,8 @@ import (
 // A peer that is asked for candidates is asked by the key, as for a confirmation. If it names itself, it holds the key
 // and need not be asked again. So nobody is asked to confirm while asked for candidates.
 
-// ownWord takes in whether a peer that was asked for candidates is among those it names. Of a peer whose claims or names
-// were mostly wrong of late, it counts for no more than any name.
+// ownWord takes in whether a peer that was asked for candidates is among those it names. Of a peer whose claims or
+// names were mostly wrong of late, it counts for no more than any name.
 func (r *Router) ownWord(q *flight, a *ask, records []overlay.Record) Result {
 	i := slices.IndexFunc(records, func(rec overlay.Record) bool { return rec.Peer == a.peer })
 	if i < 0 {

@@ -15,8 +15,8 @@
 //
 // A peer is fed by few of its links, as long as their rates bear it, because a message costs more than a tail. It sends
 // a link no message while the one before is on its way out of the node ([Config.Busy]), nor sooner than a multiple of
-// the time for which messages wait in its driver ([Machine.Pace]). So a peer that is behind sends fewer and longer
-// messages, and makes fewer tails of more changes.
+// the time for which messages of its median link wait in its driver ([Machine.Pace]). So a peer that is behind sends
+// fewer and longer messages, and makes fewer tails of more changes.
 //
 // A number says what the sender holds, so lost messages are made up for. Tails cover ranges of powers of eight, like
 // the nodes of a Fenwick tree. A peer that asks rarely gets few large ones in place of many small.

@@ -50,25 +50,31 @@ func (l *link) waited(now, d time.Duration) {
 // behind is how far the driver is behind: the median of the lags of the links heard of late. Everything waits in the
 // same queue, so a driver that is behind keeps all links waiting. A link that sends more than its share waits alone.
 func (m *Machine) behind() time.Duration {
-	lags := make([]time.Duration, 0, len(m.links))
+	var lags []time.Duration // that are not 0: in a simulation all are
+	none := 0
 	for _, l := range m.links {
-		if l.spoke && m.now < l.came+lagWithin {
+		switch {
+		case !l.spoke || m.now >= l.came+lagWithin:
+		case l.lag == 0:
+			none++
+		default:
 			lags = append(lags, l.lag)
 		}
 	}
-	if len(lags) == 0 {
+	at := (none + len(lags) - 1) / 2
+	if m.cfg.Undefended.Has(defence.Queues) {
+		at = none + len(lags) - 1
+	}
+	if len(lags) == 0 || at < none {
 		return 0
 	}
 	slices.Sort(lags)
-	if m.cfg.Undefended.Has(defence.Queues) {
-		return lags[len(lags)-1]
-	}
-	return lags[(len(lags)-1)/2]
+	return lags[at-none]
 }
 
 // Pace is the least time between two messages to a link, and between two tails of the node's own. A driver that is
-// behind has too much to do. Then messages come less often and say more, and each tail has more changes, so that there is
-// less to do for each change. 0: the driver keeps up.
+// behind has too much to do. Then messages come less often and say more, and each tail has more changes, so that there
+// is less to do for each change. 0: the driver keeps up.
 func (m *Machine) Pace() time.Duration {
 	if p := paceLags * m.lag; p > leastPace {
 		return p
