@@ -224,6 +224,7 @@ func (n *Node) newPipes() *pipes.Pipes {
 		Streams: n.streams,
 		ID:      TailsID,
 		Limit:   wire.MaxTails,
+		Within:  streams.TransferTime, // slow links are behind with tails that wait unread
 		Done:    n.ctx,
 		Tasks:   &n.tasks,
 		Sent:    n.counters.SentTails,

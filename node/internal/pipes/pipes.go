@@ -1,12 +1,14 @@
 // Package pipes carries messages that need no answer to linked peers, over a stream to each that stays open.
 //
-// A message goes out whole and in order, or is lost. The owner learns so, when the next one goes out at the latest. No
-// goroutine waits where there is nothing to send. Of each peer one stream is read, the latest.
+// A message goes out whole and in order, or is lost. The owner learns so, when the next one goes out at the latest. Who
+// does not read for too long loses the stream. No goroutine waits where there is nothing to send. Of each peer one
+// stream is read, the latest.
 package pipes
 
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -14,7 +16,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
-	"github.com/venn-p2p/venn/node/wire"
 )
 
 // Config is what pipes need of their node.
@@ -22,6 +23,7 @@ type Config struct {
 	Streams *streams.Node
 	ID      protocol.ID
 	Limit   int             // bytes of a message
+	Within  time.Duration   // of one message; longer, and the stream ends
 	Done    context.Context // ends with the node
 	Tasks   *tasks.Group
 	Sent    func(bytes int)                          // takes in that a message went out, with its length
@@ -160,7 +162,7 @@ func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.St
 			return nil, err
 		}
 	}
-	if err = wire.WriteFrame(s, message); err != nil { // it waits as long as the other end does not read
+	if err = s.SendWithin(message, p.cfg.Within); err != nil { // it waits while the other end does not read
 		s.End(err)
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func newEnd(t *testing.T) *end {
 		Barred:  func(peer.ID) bool { return false },
 	}
 	e.Pipes = New(Config{
-		Streams: node, ID: testID, Limit: limit, Done: t.Context(), Tasks: e.tasks,
+		Streams: node, ID: testID, Limit: limit, Within: 10 * time.Minute, Done: t.Context(), Tasks: e.tasks,
 		Sent: func(n int) { e.mu.Lock(); defer e.mu.Unlock(); e.sent += n },
 		Lost: func(peer.ID) { e.mu.Lock(); defer e.mu.Unlock(); e.lost++ },
 		Take: func(_ peer.ID, b []byte) error {
@@ -204,6 +204,28 @@ func TestSlowReader(t *testing.T) {
 	if got := b.messages(); !slices.Equal(got[:len(want)], want) {
 		t.Errorf("%d messages came, %d were sent first", len(got), len(want))
 	}
+}
+
+// TestNoReader: a message that does not go out in time is lost, with those behind it, and the stream ends. Later ones go
+// out on a new one.
+func TestNoReader(t *testing.T) {
+	a, b := ends(t)
+	a.cfg.Within = 100 * time.Millisecond
+	release := make(chan struct{})
+	free := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(free)
+	b.take = func() error { <-release; return nil }
+	eventually(t, "a loss is noted", func() bool {
+		if !a.Busy(b.h.ID()) { // never more than one waits
+			a.Send(b.h.ID(), filler(895))
+		}
+		return a.losses() > 0
+	})
+	free()
+	eventually(t, "a later message comes", func() bool {
+		a.Send(b.h.ID(), []byte("later"))
+		return slices.Contains(b.messages(), "later")
+	})
 }
 
 // TestLinkEnds: with a link its stream ends, and nothing is kept. A new link has a new one.
