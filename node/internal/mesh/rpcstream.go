@@ -52,21 +52,39 @@ func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.I
 	return older, nil
 }
 
+// watch has a stream wait until pubsub has dealt with the peer's stream before, whose end pubsub may only be about to
+// take in. Pubsub would take it in after the first RPC of the new stream, and forget what that says: the subscription,
+// and that the peer can do partial messages.
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
-		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m}
-		h.m.mu.Lock()
-		h.m.incoming[p] = in
-		h.m.mu.Unlock()
+		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{})}
 		if !h.m.catalogues.isOpen(p) {
 			h.m.meet(p)
 		}
-		handle(in)
-		h.m.mu.Lock()
-		defer h.m.mu.Unlock()
-		if h.m.incoming[p] == in {
-			delete(h.m.incoming, p)
+		if before := h.m.cameIn(p, in); before != nil {
+			_ = before.Stream.Reset() // not its own Reset, which blames the peer
+			<-before.handled
 		}
+		handle(in)
+		h.m.wentOut(p, in)
+		close(in.handled)
+	}
+}
+
+// cameIn notes the latest stream of a peer, and returns the one before.
+func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, m.incoming[p] = m.incoming[p], s
+	return before
+}
+
+// wentOut notes that a stream has been handled. A later one stays.
+func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.incoming[p] == s {
+		delete(m.incoming, p)
 	}
 }
 
@@ -113,6 +131,7 @@ func (m *Mesh) repeat(p peer.ID) {
 type rpcStream struct {
 	network.Stream
 	m          *Mesh
+	handled    chan struct{}   // closed when pubsub has dealt with it to the end
 	subscribes *pb.RPC_SubOpts // to our topic; m.mu guards it
 	rounds     uint            // that pubsub has been without a stream to the peer; m.mu guards it
 	frames     frames
@@ -146,9 +165,10 @@ func (s *rpcStream) resumed() bool {
 	return true
 }
 
-// inserted reads of what was inserted, between two RPCs of the peer's.
+// inserted reads of what was inserted, between two RPCs of the peer's. Before the first nothing is: pubsub learns from
+// the first RPC of a stream whether the peer can do partial messages.
 func (s *rpcStream) inserted(b []byte) (k int) {
-	if len(s.reading) == 0 && s.frames == (frames{}) {
+	if len(s.reading) == 0 && s.frames == (frames{}) && s.begun.Load() {
 		if next := s.next.Swap(nil); next != nil {
 			s.reading = *next
 		}

@@ -9,11 +9,13 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-msgio"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -146,6 +148,7 @@ func TestRepeatTwice(t *testing.T) {
 	m, _ := newMesh()
 	s := &twice{sets: make(chan struct{}), cleared: make(chan struct{}), over: make(chan struct{})}
 	s.in = &rpcStream{Stream: s, m: m}
+	s.in.begun.Store(true)
 	for _, want := range [][]byte{{1, 2}, {1, 3}} {
 		b := make([]byte, 10)
 		if k, err := s.in.Read(b); err != nil || !bytes.Equal(b[:k], want) {
@@ -154,11 +157,75 @@ func TestRepeatTwice(t *testing.T) {
 	}
 }
 
+// TestRepeatLater: what is inserted before the first RPC of a stream is read after it.
+func TestRepeatLater(t *testing.T) {
+	m, _ := newMesh()
+	far, near := net.Pipe()
+	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	in.insert([]byte{1, 2})
+	go func() {
+		_, _ = far.Write([]byte{1, 3})
+		_ = far.Close()
+	}()
+	if got, err := io.ReadAll(in); err != nil || !slices.Equal(got, []byte{1, 3, 1, 2}) {
+		t.Errorf("%x, %v", got, err)
+	}
+}
+
+// TestStreamAgain: a peer's new stream ends the one before and waits until pubsub has dealt with that to the end.
+func TestStreamAgain(t *testing.T) {
+	near, far := newHost(t), newHost(t)
+	m, _ := newMesh()
+	m.catalogues.opened(far.ID(), true)
+	var streams atomic.Int32
+	end, ended, order := make(chan struct{}), make(chan struct{}), make(chan string, 2)
+	watchedHost{near, m}.SetStreamHandler("/again", func(s network.Stream) {
+		if streams.Add(1) == 2 {
+			order <- "the second begins"
+			return
+		}
+		_, _ = io.Copy(io.Discard, s)
+		close(ended)
+		<-end
+		order <- "the first is dealt with"
+	})
+	if err := far.Connect(t.Context(), peer.AddrInfo{ID: near.ID(), Addrs: near.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		s, err := far.NewStream(t.Context(), near.ID(), "/again")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		for i == 0 && streams.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	select {
+	case <-ended:
+	case early := <-order:
+		t.Error(early, "while the first goes on")
+	}
+	close(end)
+	for _, want := range []string{"the first is dealt with", "the second begins"} {
+		if got := <-order; got != want {
+			t.Errorf("%s, want that %s", got, want)
+		}
+	}
+	for m.Remembered() > 1 { // the outbound stream that it was given
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // TestRepeatEnds: an error of the stream is returned, also to a reader that was woken.
 func TestRepeatEnds(t *testing.T) {
 	m, _ := newMesh()
 	far, near := net.Pipe()
 	in := &rpcStream{Stream: piped{conn: near}, m: m}
+	in.begun.Store(true)
 	in.insert([]byte{1, 2})
 	_ = far.Close()
 	got, err := io.ReadAll(in)
