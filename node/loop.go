@@ -125,6 +125,7 @@ func (l *loop) step(in any) {
 func (l *loop) tick() {
 	l.ticks++
 	l.n.mesh.Credit(tick)
+	l.n.mesh.Retry()
 	l.stirred()
 	if l.ticks%4 == 1 {
 		s := l.status()

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -25,13 +26,14 @@ type catalogues struct {
 
 	mu   sync.Mutex
 	open map[peer.ID]bool     // peers that pubsub has a stream to
+	full map[peer.ID]bool     // those of them for which pubsub's own queue was full
 	kept map[peer.ID][][]byte // the newest, in order
 	sent map[peer.ID][][]byte // the newest of those sent on the present stream, in order
 	due  []peer.ID            // peers to which what is kept may be sent now, each once
 }
 
 func newCatalogues() catalogues {
-	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte), sent: make(map[peer.ID][][]byte)}
+	return catalogues{wake: make(chan struct{}, 1), open: make(map[peer.ID]bool), full: make(map[peer.ID]bool), kept: make(map[peer.ID][][]byte), sent: make(map[peer.ID][][]byte)}
 }
 
 // opened notes that pubsub has a stream to a peer, or has it no longer. What was sent on a stream that has ended may
@@ -39,6 +41,7 @@ func newCatalogues() catalogues {
 func (c *catalogues) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.full, p)
 	if open {
 		c.open[p] = true
 		return 0
@@ -117,12 +120,39 @@ func (c *catalogues) next() (p peer.ID, ok bool) {
 	return p, true
 }
 
-// take returns the oldest that waits for a peer, unless pubsub has no stream to it.
+// refused has the catalogue that was taken last wait again: pubsub's own queue to the peer is full. No more is taken
+// until retry. It returns how many gave way.
+func (c *catalogues) refused(p peer.ID, catalogue []byte) (dropped int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sent, linked := c.sent[p]
+	if !linked { // it was forgotten meanwhile
+		return 0
+	}
+	c.full[p] = true
+	if len(sent) > 0 { // else it was too long to be kept
+		c.sent[p] = sent[:len(sent)-1]
+	}
+	c.kept[p], dropped = newest(append([][]byte{catalogue}, c.kept[p]...), mostKeptBytes)
+	return dropped
+}
+
+// retry has what pubsub's queues were too full for sent soon.
+func (c *catalogues) retry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range slices.Sorted(maps.Keys(c.full)) {
+		c.stir(p)
+	}
+	clear(c.full)
+}
+
+// take returns the oldest that waits for a peer, unless pubsub has no stream to it, or its queue is full.
 func (c *catalogues) take(p peer.ID) (catalogue []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept := c.kept[p]
-	if !c.open[p] || len(kept) == 0 {
+	if !c.open[p] || c.full[p] || len(kept) == 0 {
 		return nil, false
 	}
 	if catalogue = kept[0]; len(kept) == 1 {
@@ -141,6 +171,7 @@ func (c *catalogues) forget(p peer.ID) int {
 	dropped := len(c.kept[p])
 	delete(c.kept, p)
 	delete(c.sent, p)
+	delete(c.full, p)
 	c.due = slices.DeleteFunc(c.due, func(q peer.ID) bool { return q == p })
 	return dropped
 }

@@ -3,6 +3,7 @@ package mesh
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -175,6 +176,60 @@ func TestFullOutbox(t *testing.T) {
 	m.SendCatalogue("late", []byte("new"))
 	(&tracer{m}).OnNewOutboundStream("late", ProtocolID)
 	if sent, want := sent(true), []string{"late:early", "late:new"}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+}
+
+// TestFullPubsub: a catalogue that finds pubsub's own queue full is sent when there is room again, before what is newer.
+// Nothing of it is kept once the link has ended.
+func TestFullPubsub(t *testing.T) {
+	m, sent := newMesh()
+	stream := &tracer{m}
+	stream.OnNewOutboundStream("p", ProtocolID)
+	room := 1
+	// drops gives pubsub what waits, and has it drop what is beyond its room.
+	drops := func(after func()) (dropped int) {
+		for p, ok := m.catalogues.next(); ok; p, ok = m.catalogues.next() {
+			for _, a := range m.announce(p)(map[peer.ID]struct{}{}, func(peer.ID) bool { return true }) {
+				if room--; room < 0 {
+					dropped++
+					after()
+					stream.DropRPC(&pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{
+						GroupID: []byte(wire.CatalogueGroup), PartsMetadata: a.EncodedPartsMetadata,
+					}}}, p)
+				}
+			}
+		}
+		return dropped
+	}
+	long := strings.Repeat("l", mostSentBytes+1)
+	for _, c := range []string{"a", long, "c"} {
+		m.SendCatalogue("p", []byte(c))
+	}
+	if dropped := drops(func() {}); dropped != 1 || m.Catalogues() != 2 {
+		t.Fatalf("%d dropped, %d wait, want 1 and 2", dropped, m.Catalogues())
+	}
+	if sent := sent(true); sent != nil {
+		t.Fatal("tried again at once", sent)
+	}
+	m.Retry()
+	if sent, want := sent(true), []string{"p:llllllllll", "p:c"}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+	m.Retry()
+	if sent := sent(true); sent != nil {
+		t.Error("sent twice", sent)
+	}
+
+	m.SendCatalogue("p", []byte("d"))
+	drops(func() { m.Unlinked("p") })
+	if n := m.Catalogues(); n != 0 {
+		t.Errorf("%d wait after the end of the link", n)
+	}
+	m.SendCatalogue("p", []byte("e"))
+	drops(func() {})
+	stream.OnNewOutboundStream("p", ProtocolID) // with an empty queue
+	if sent, want := sent(true), []string{"p:e"}; !slices.Equal(sent, want) {
 		t.Errorf("sent %q, want %q", sent, want)
 	}
 }

@@ -270,6 +270,9 @@ func (m *Mesh) Catalogues() int { return m.catalogues.waiting() }
 // Credit lets in as many more ordinary messages as may come in some time.
 func (m *Mesh) Credit(passed time.Duration) { m.plain.credit(m.cfg.MessageRate, passed) }
 
+// Retry has catalogues sent for which pubsub's queues had no room.
+func (m *Mesh) Retry() { m.catalogues.retry() }
+
 // Meshed notes that a peer of the topic came into the mesh or left it, and says whether it is one without partial
 // messages.
 func (m *Mesh) Meshed(p peer.ID, in bool) (plain bool) { return m.plain.meshed(p, in) }
@@ -509,12 +512,16 @@ func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 }
 
 func (t *tracer) DropRPC(rpc *pubsub.RPC, p peer.ID) {
-	if rpc.Partial != nil {
-		t.m.cfg.Inbox.Lost(p)
-		t.m.cfg.Counters.Drop("pubsub partial")
+	if rpc.Partial == nil {
+		t.m.cfg.Counters.Drop("pubsub control")
 		return
 	}
-	t.m.cfg.Counters.Drop("pubsub control")
+	t.m.cfg.Inbox.Lost(p)
+	if string(rpc.Partial.GroupID) == wire.CatalogueGroup {
+		t.m.gaveWay(t.m.catalogues.refused(p, rpc.Partial.PartsMetadata))
+		return
+	}
+	t.m.cfg.Counters.Drop("pubsub partial")
 }
 
 func (t *tracer) Join(string)                           {}
