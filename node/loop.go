@@ -82,8 +82,10 @@ func (l *loop) run() {
 		case r := <-l.n.in.Requests:
 			l.n.in.TookRequest(r.From)
 			l.request(r.What)
-		case m := <-l.n.in.Partials:
-			l.partial(m)
+		case <-l.n.in.Partials:
+			if p, ok := l.n.in.Next(); ok {
+				l.partial(p)
+			}
 		case <-l.n.in.Stir:
 			l.stirred()
 		case <-l.wake.C:
@@ -251,7 +253,6 @@ func (l *loop) unlink(p peer.ID) {
 
 // partial takes in a message of pubsub, or of tails.
 func (l *loop) partial(p *inbox.Partial) {
-	l.n.in.Took(p)
 	switch {
 	case p.Way != overlay.Message && !l.link(p.From, false, false):
 	case p.Tails != nil:

@@ -157,10 +157,11 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	in := c.n.in
 	gauge(descQueue, float64(len(in.Requests)), "requests")
 	gauge(descQueue, float64(len(in.Results)), "results")
-	gauge(descQueue, float64(len(in.Partials)), "partials")
+	partials, bytes := in.Waiting()
+	gauge(descQueue, float64(partials), "partials")
 	gauge(descQueue, float64(c.n.mesh.Waiting()), "outbox")
 	gauge(descQueue, float64(c.n.mesh.Catalogues()), "catalogues")
-	gauge(descWaiting, float64(in.Waiting()))
+	gauge(descWaiting, float64(bytes))
 	gauge(descKeys, float64(c.n.keys.Len()))
 	gauge(descConns, float64(len(c.n.host.Network().Peers())))
 	gauge(descMost, float64(c.n.cfg.maxConnections))

@@ -22,7 +22,7 @@ const (
 func FloodedMessages(unfair bool) (taken int) {
 	b := inbox.New()
 	b.Unfair = unfair
-	for range 100 * cap(b.Partials) {
+	for range 100 * inbox.MaxPartials {
 		b.OfferPartial(inbox.Partial{From: liar, Bytes: 100})
 	}
 	for range messages {

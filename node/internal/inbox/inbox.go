@@ -22,24 +22,25 @@ import (
 //   - results, of what the loop ordered: the goroutine that has one waits. Nothing is dropped.
 //   - requests, streams that peers opened, fairly shared among peers: when it is full the stream is refused, and
 //     counted.
-//   - partials, pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers. When it
-//     is full the message is dropped and counted. The sender's next catalogue, or our next ask, makes up for it. Tails
-//     wait on their stream.
+//   - partials, pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
+//     take turns. When it is full the message is dropped and counted. The sender's next catalogue, or our next ask,
+//     makes up for it. Tails wait on their stream.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers
 //     alone.
 type Inbox struct {
 	Commands chan any
 	Results  chan any
 	Requests chan Request
-	Partials chan *Partial // pointers: an empty queue stays small
-	Unfair   bool          // for tests: one peer may fill the queues
+	Partials chan struct{} // has a value while partials wait, which Next takes
+	Unfair   bool          // for tests: one peer may fill the queues, and all take their turn as one
 
 	mu       sync.Mutex
 	states   map[peer.ID]PeerState
-	loads    map[peer.ID]load // partials that wait, of each peer
-	all      load             // and of all
-	requests map[peer.ID]int  // that wait, of each peer
-	Stir     chan struct{}    // states, or something else that a pass of the loop looks at, has changed
+	queues   map[peer.ID]*queue // partials that wait, of each peer that has any
+	turns    []peer.ID          // those peers, in the order of their turns
+	all      load               // what waits of all
+	requests map[peer.ID]int    // that wait, of each peer
+	Stir     chan struct{}      // states, or something else that a pass of the loop looks at, has changed
 }
 
 // PeerState is what has become of a peer since the loop last looked.
@@ -78,9 +79,9 @@ func New() *Inbox {
 		Commands: make(chan any),
 		Results:  make(chan any, 64),
 		Requests: make(chan Request, maxRequests),
-		Partials: make(chan *Partial, maxPartials),
+		Partials: make(chan struct{}, 1),
 		states:   make(map[peer.ID]PeerState),
-		loads:    make(map[peer.ID]load),
+		queues:   make(map[peer.ID]*queue),
 		requests: make(map[peer.ID]int),
 		Stir:     make(chan struct{}, 1),
 	}
@@ -161,12 +162,18 @@ type Partial struct {
 
 // How many partials may wait, and how many bytes of them.
 const (
-	maxPartials = 2048
+	MaxPartials = 2048
 	maxWaiting  = 8 << 20
 )
 
 // load is the partial messages that wait, of one peer or of all.
 type load struct{ messages, bytes int }
+
+// queue is the partial messages of a peer, in the order in which they came.
+type queue struct {
+	load
+	partials []*Partial
+}
 
 // OfferPartial hands over a message of pubsub and says whether there was room for it. A peer may have as much waiting
 // as is free for all: alone half of the queue, one of n the (n+1)th part. So no peer can fill the queue, and a new one
@@ -174,39 +181,70 @@ type load struct{ messages, bytes int }
 func (b *Inbox) OfferPartial(p Partial) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	own := b.loads[p.From]
-	own.messages++
-	own.bytes += p.Bytes
-	all := load{b.all.messages + 1, b.all.bytes + p.Bytes}
-	if !b.Unfair && (own.messages > maxPartials-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes) {
+	own, all := load{1, p.Bytes}, load{b.all.messages + 1, b.all.bytes + p.Bytes}
+	q := b.queues[b.place(&p)]
+	if q != nil {
+		own = load{q.messages + 1, q.bytes + p.Bytes}
+	}
+	if !b.Unfair && (own.messages > MaxPartials-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes) {
 		return false
 	}
-	if all.bytes > maxWaiting {
+	if all.messages > MaxPartials || all.bytes > maxWaiting {
 		return false
 	}
-	select {
-	case b.Partials <- &p:
-	default:
-		return false
+	if q == nil {
+		q = new(queue)
+		b.queues[b.place(&p)] = q
+		b.turns = append(b.turns, b.place(&p))
 	}
-	b.loads[p.From], b.all = own, all
+	q.partials = append(q.partials, &p)
+	q.load, b.all = own, all
+	b.ready()
 	return true
 }
 
-// Took notes that a message is no longer waiting.
-func (b *Inbox) Took(p *Partial) {
+// place is the peer in whose queue a message waits.
+func (b *Inbox) place(p *Partial) peer.ID {
+	if b.Unfair {
+		return ""
+	}
+	return p.From
+}
+
+// ready says that messages wait. b.mu is held.
+func (b *Inbox) ready() {
+	select {
+	case b.Partials <- struct{}{}:
+	default:
+	}
+}
+
+// Next takes the oldest message of the peer whose turn it is, if any waits. So a message waits for one of each other
+// peer, and for those of its sender, however many the others have sent.
+func (b *Inbox) Next() (p *Partial, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all.messages--
-	b.all.bytes -= p.Bytes
-	own := b.loads[p.From]
-	own.messages--
-	own.bytes -= p.Bytes
-	if own == (load{}) {
-		delete(b.loads, p.From)
-		return
+	if len(b.turns) == 0 {
+		return nil, false
 	}
-	b.loads[p.From] = own
+	turn := b.turns[0]
+	b.turns = slices.Delete(b.turns, 0, 1)
+	q := b.queues[turn]
+	p, q.partials[0] = q.partials[0], nil
+	q.partials = q.partials[1:]
+	for _, l := range []*load{&q.load, &b.all} {
+		l.messages--
+		l.bytes -= p.Bytes
+	}
+	if len(q.partials) == 0 {
+		delete(b.queues, turn)
+	} else {
+		b.turns = append(b.turns, turn)
+	}
+	if len(b.turns) > 0 {
+		b.ready()
+	}
+	return p, true
 }
 
 // change notes a change in the state of a peer.
@@ -273,16 +311,16 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 	}
 }
 
-// Waiting is the bytes of the partial messages that wait.
-func (b *Inbox) Waiting() int {
+// Waiting is how many partial messages wait, and their bytes.
+func (b *Inbox) Waiting() (messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.all.bytes
+	return b.all.messages, b.all.bytes
 }
 
 // Remembered returns of how many peers something waits.
 func (b *Inbox) Remembered() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.states) + len(b.loads) + len(b.requests)
+	return len(b.states) + len(b.queues) + len(b.requests)
 }

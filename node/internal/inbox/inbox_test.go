@@ -83,12 +83,20 @@ func TestPartialsAreBounded(t *testing.T) {
 	if got := offered(b, "p", 1<<20); got != 4 {
 		t.Errorf("a peer alone has %d MiB waiting, want half of 8", got)
 	}
-	b.Took(<-b.Partials)
+	b.Next()
 	if got := offered(b, "p", 1<<20); got != 1 {
 		t.Errorf("there is room for one again, but %d are taken", got)
 	}
-	if b.Waiting() != 4<<20 {
-		t.Errorf("%d bytes waiting", b.Waiting())
+	if messages, bytes := b.Waiting(); messages != 4 || bytes != 4<<20 {
+		t.Errorf("%d messages of %d bytes wait", messages, bytes)
+	}
+	if got := offered(New(), "p", 0); got != MaxPartials/2 {
+		t.Errorf("a peer alone has %d messages waiting, want half of %d", got, MaxPartials)
+	}
+	b = New()
+	b.Unfair = true
+	if got := offered(b, "p", 0); got != MaxPartials {
+		t.Errorf("%d messages wait, want %d", got, MaxPartials)
 	}
 }
 
@@ -115,10 +123,48 @@ func TestTakenPartialsAreForgotten(t *testing.T) {
 		b.OfferPartial(Partial{From: p, Bytes: 10})
 	}
 	for range 3 {
-		b.Took(<-b.Partials)
+		<-b.Partials
+		if _, ok := b.Next(); !ok {
+			t.Error("none waits")
+		}
 	}
-	if len(b.loads) != 0 || b.all != (load{}) {
-		t.Errorf("left: %v, %v", b.loads, b.all)
+	if _, ok := b.Next(); ok || len(b.Partials) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.all != (load{}) {
+		t.Errorf("left: %v, %v, %v", b.queues, b.turns, b.all)
+	}
+}
+
+// TestTurns: the messages of one peer wait for those of another no longer than that has them in turns, however many that
+// are. Without turns they wait for all. Those of each peer come in their order.
+func TestTurns(t *testing.T) {
+	const few = 10
+	for _, unfair := range []bool{false, true} {
+		b := New()
+		b.Unfair = unfair
+		flood := 0
+		for flood < MaxPartials/2 && b.OfferPartial(Partial{From: "flood", Bytes: flood}) {
+			flood++
+		}
+		for i := range few {
+			if !b.OfferPartial(Partial{From: "honest", Bytes: i}) {
+				t.Fatal("no room")
+			}
+		}
+		came := make(map[peer.ID]int)
+		for came["honest"] < few {
+			<-b.Partials
+			p, _ := b.Next()
+			if p.Bytes != came[p.From] {
+				t.Fatalf("unfair %v: message %d of %s comes as its %dth", unfair, p.Bytes, p.From, came[p.From])
+			}
+			came[p.From]++
+		}
+		want := few
+		if unfair {
+			want = flood
+		}
+		if came["flood"] != want {
+			t.Errorf("unfair %v: %d messages of an honest peer wait for %d of %d others, want %d", unfair, few, came["flood"], flood, want)
+		}
 	}
 }
 
