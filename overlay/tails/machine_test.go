@@ -84,6 +84,16 @@ func newNet(t testing.TB, names string) *net {
 	return n
 }
 
+// newLine returns a net of a, b and c who know each other. The links are a to b and b to c.
+func newLine(t testing.TB) *net {
+	n := newNet(t, "a b c")
+	n.all(func(p, q *peer) { p.learn(q) })
+	n.link("a", "b")
+	n.link("b", "c")
+	n.run(time.Second)
+	return n
+}
+
 func (n *net) add(name string) {
 	p := &peer{
 		net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
@@ -547,11 +557,7 @@ func TestDeterminism(t *testing.T) {
 
 // TestGoodbye lets a peer leave: its links know at once that it holds nothing, and that it is back when it is.
 func TestGoodbye(t *testing.T) {
-	n := newNet(t, "a b c")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
-	n.link("b", "c")
-	n.run(time.Second)
+	n := newLine(t)
 	a, b, f := n.peers["a"], n.peers["b"], fps(0, 1)[0]
 	a.step(tails.Leaving{})
 	n.run(n.now + 50*time.Millisecond)
@@ -590,11 +596,7 @@ func TestUnreachable(t *testing.T) {
 // TestFlapping: a peer that comes and goes has its links told once a minute that it is gone. The one that it was linked
 // with doubts it each time, and knows at once that it is back.
 func TestFlapping(t *testing.T) {
-	n := newNet(t, "a b c")
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.link("a", "b")
-	n.link("b", "c")
-	n.run(time.Second)
+	n := newLine(t)
 	words, b := 0, n.peers["b"]
 	n.watch = func(from, to overlay.PeerID, it tails.Item) {
 		if from == "b" && to == "c" && it.Left {
