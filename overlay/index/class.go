@@ -11,9 +11,11 @@ import (
 const Rows = 10
 
 const (
-	stripeBytes = 8 << 20 // of rows in a stripe, at most, unless it has only 64 columns
-	maxWords    = 64      // of a row in a stripe
-	manyStripes = 4       // stripes of a class, from which on the next peer gets another at once
+	stripeBytes = 64 << 20 // of rows in a stripe, at most, unless it has only 64 columns
+	maxWords    = 64       // of a row in a stripe
+	newBytes    = 8 << 20  // of rows in a stripe that begins, likewise
+	newWords    = 8        // of a row in a stripe that begins
+	manyPeers   = 512      // of a class, from which on the next peer gets another stripe at once
 	minRows     = 64
 	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]
@@ -82,18 +84,22 @@ func (c *class) extra() int {
 	return 0
 }
 
-// words is the number of words in a row of a new stripe of a class with peers peers. These fill it, so that little
-// stands empty. A class of many stripes gets another one of a quarter of that.
-func (c *class) words(peers, stripes int) int {
-	if stripes >= manyStripes {
+// words is the number of words in a row of a new stripe of a class with peers peers, and whether the next peer gets it at
+// once. Few peers wait until they fill a quarter of it, so that little stands empty. Beside many peers it is small: the
+// stripes of a class are [joined] once they are full.
+func (c *class) words(peers int) (words int, atOnce bool) {
+	if atOnce = peers > manyPeers; atOnce {
 		peers /= 4
 	}
-	w := 1
-	for 2*w <= maxWords && 2*w*8*c.rows() <= stripeBytes && 2*w*64 <= peers {
-		w *= 2
+	words = 1
+	for 2*words <= newWords && 2*words*8*c.rows() <= newBytes && 2*words*64 <= peers {
+		words *= 2
 	}
-	return w
+	return words, atOnce
 }
+
+// mayHave reports whether a stripe may have rows of so many words.
+func (c *class) mayHave(words int) bool { return words <= maxWords && words*8*c.rows() <= stripeBytes }
 
 // hash is the two hashes of a node from which its rows follow.
 func hash(node uint64, block int) (a, b uint64) {

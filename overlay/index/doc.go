@@ -20,7 +20,7 @@
 // that stand empty. A query reads [Rows] rows of one bit a peer and asks one prefix in 1,024 in vain. Six rows take
 // three fifths of the memory, but then one prefix in 64 is asked in vain. At 10,000 peers asking then takes four times
 // as long as reading the rows. Prefixes of more than 8,192 keys have six: there are few of those. Setting a prefix
-// takes O(nodes) and one pass through its stripe of some MiB. A prefix with few changed nodes only adds the new ones.
+// takes O(nodes) and writes one bit in each row of its stripe. A prefix with few changed nodes only adds the new ones.
 // Rows of nodes that went stay until a sixth of all have: they cost no more than a prefix asked in vain. Longer
 // prefixes of an epoch stay in their column until they rule out four times as much. Peers that have too little in
 // common with others to fill a quarter of a stripe are asked one by one.

@@ -106,15 +106,36 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	}
 	e.col = int32(len(g.loose))
 	g.loose = append(g.loose, int32(peer))
-	words := g.class.words(g.peers(), len(g.stripes))
-	if 4*len(g.loose) >= 64*words || len(g.stripes) >= manyStripes {
-		s := newStripe(&g.class, words)
-		g.stripes = append(g.stripes, s)
-		x.bytes += s.bytes()
-		for _, peer := range g.loose {
-			x.settle(int(peer), s)
+	words, atOnce := g.class.words(g.peers())
+	if !atOnce && 4*len(g.loose) < 64*words {
+		return
+	}
+	x.join(g)
+	s := newStripe(&g.class, words)
+	g.stripes = append(g.stripes, s)
+	x.bytes += s.bytes()
+	for _, peer := range g.loose {
+		x.settle(int(peer), s)
+	}
+	g.loose = nil
+}
+
+// join makes one stripe of two of equal width, as long as there are two. All are full. A query reads fewer and longer
+// pieces of memory then.
+func (x *Index) join(g *group) {
+	for i := len(g.stripes) - 1; i > 0; i-- {
+		s, t := g.stripes[i-1], g.stripes[i]
+		if s.words != t.words || !g.class.mayHave(2*s.words) {
+			continue
 		}
-		g.loose = nil
+		j := joined(s, t)
+		x.bytes += j.bytes() - s.bytes() - t.bytes()
+		for col, peer := range j.peers {
+			e := &x.entries[peer]
+			e.stripe, e.col = j, int32(col)
+		}
+		g.stripes[i-1] = j
+		g.stripes = slices.Delete(g.stripes, i, i+1)
 	}
 }
 

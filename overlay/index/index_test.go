@@ -193,32 +193,41 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestStripesComeAndGo fills stripes and empties them again.
+// TestStripesComeAndGo fills stripes, which are joined as they fill, and empties them again.
 func TestStripesComeAndGo(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	var x Index
-	p := build(t, keys(rng, 20000), summary.Shape{})
-	const peers = 300
-	for i := range peers {
-		x.Set(i, p)
-	}
-	columns := 0
-	for _, s := range x.order[0].stripes {
-		columns += len(s.peers)
-	}
-	if n := len(x.order[0].stripes); n < 3 || columns > peers*3/2 {
-		t.Errorf("%d stripes of %d columns for %d peers, want 3 and no more than half stands empty", n, columns, peers)
-	}
-	x.verify(t)
-	for _, i := range rng.Perm(peers) {
-		x.Set(i, nil)
+	for _, c := range []struct {
+		peers, keys, stripes, columns int // at most
+	}{{300, 20000, 2, 256}, {1500, 1000, 3, 1536}} {
+		rng := rand.New(rand.NewPCG(8, 8))
+		var x Index
+		held := keys(rng, c.keys)
+		p := build(t, held, summary.Shape{})
+		for i := range c.peers {
+			x.Set(i, p)
+		}
+		columns, bytes := 0, 0
+		for _, s := range x.order[0].stripes {
+			columns += len(s.peers)
+			bytes += s.bytes()
+		}
+		if n := len(x.order[0].stripes); n > c.stripes || columns > c.columns || bytes != x.bytes {
+			t.Errorf("%d stripes of %d columns for %d peers, want %d of %d; %d bytes, %d counted",
+				n, columns, c.peers, c.stripes, c.columns, bytes, x.bytes)
+		}
 		x.verify(t)
-	}
-	if len(x.order) != 0 {
-		t.Errorf("%d groups left of nobody", len(x.order))
-	}
-	if got := x.Candidates(nil, 1); len(got) != 0 {
-		t.Errorf("candidates %v of nobody", got)
+		if got := x.Candidates(nil, held[0]); len(got) != c.peers {
+			t.Errorf("%d of %d peers have a key of all", len(got), c.peers)
+		}
+		for _, i := range rng.Perm(c.peers) {
+			x.Set(i, nil)
+			x.verify(t)
+		}
+		if len(x.order) != 0 || x.bytes != 0 {
+			t.Errorf("%d groups and %d bytes left of nobody", len(x.order), x.bytes)
+		}
+		if got := x.Candidates(nil, 1); len(got) != 0 {
+			t.Errorf("candidates %v of nobody", got)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package index
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // stripe is the columns of up to 64·words peers of one class: rows of words, one after the other.
 type stripe struct {
@@ -19,6 +22,22 @@ func newStripe(c *class, words int) *stripe {
 		live:  make([]uint64, w),
 		peers: make([]int32, 64*w),
 	}
+}
+
+// joined is one stripe of two full ones of equal width: first the columns of s, then those of t.
+func joined(s, t *stripe) *stripe {
+	j := &stripe{
+		words: 2 * s.words,
+		rows:  make([]uint64, 0, 2*len(s.rows)),
+		live:  slices.Concat(s.live, t.live),
+		peers: slices.Concat(s.peers, t.peers),
+		used:  s.used + t.used,
+	}
+	for at := 0; at < len(s.rows); at += s.words {
+		j.rows = append(j.rows, s.rows[at:at+s.words]...)
+		j.rows = append(j.rows, t.rows[at:at+s.words]...)
+	}
+	return j
 }
 
 func (s *stripe) full() bool { return s.used == len(s.peers) }
