@@ -207,7 +207,7 @@ func TestStreamAgain(t *testing.T) {
 	select {
 	case <-ended:
 	case early := <-order:
-		t.Error(early, "while the first goes on")
+		t.Fatal(early, "while the first goes on")
 	}
 	close(end)
 	for _, want := range []string{"the first is dealt with", "the second begins"} {
