@@ -8,7 +8,7 @@
 // Two peers are linked when they have said hello on a connection. Connections made only to confirm who holds a key, or
 // to fetch parts, carry no hello and join no mesh. They are closed first when there are too many.
 //
-// Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/1. Its group 'c' carries catalogues,
+// Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/2. Its group 'c' carries catalogues,
 // which say what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to one
 // peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may publish
 // theirs so.

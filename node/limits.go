@@ -12,8 +12,9 @@ import (
 // ServiceName names the node's streams to the resource manager.
 const ServiceName = "venn"
 
-// Topic is where the summaries of a network are exchanged.
-func Topic(network string) string { return "/venn/" + network + "/summaries/1" }
+// Topic is where the summaries of a network are exchanged. It ends with the version of their format, so that peers of
+// different versions are to each other as peers of different networks.
+func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
 // The protocols of streams.
 const (

@@ -67,7 +67,7 @@ func DeltaBase(delta []byte) (base Epoch, parts int, err error) {
 
 func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 	if len(delta) > 0 && delta[0] != version {
-		return Epoch{}, 0, nil, fmt.Errorf("summary: delta: version %d: %w", delta[0], ErrVersion)
+		return Epoch{}, 0, nil, fmt.Errorf("summary: delta: version %d, not %d: %w", delta[0], version, ErrVersion)
 	}
 	if len(delta) < 9 {
 		return Epoch{}, 0, nil, fmt.Errorf("summary: delta of %d bytes: %w", len(delta), ErrMalformed)

@@ -9,7 +9,7 @@ var (
 	// shape that does not fit the keys, and more or fewer ones than their number allows.
 	ErrMalformed = errors.New("malformed")
 	ErrLimit     = errors.New("limit exceeded")           // larger than a limit of this package or of the plan
-	ErrVersion   = errors.New("unknown version")          // written by a later version
+	ErrVersion   = errors.New("unknown version")          // written by another version
 	ErrChain     = errors.New("not the parts signed for") // the hash chain does not match
 	ErrSeed      = errors.New("different seeds")          // summaries under different seeds cannot be compared
 )

@@ -60,7 +60,7 @@ func Example() {
 	// Output:
 	// 1 parts, 1042 bytes: other keys match with probability 0.900
 	// 3 parts, 2877 bytes: other keys match with probability 0.410
-	// 8 parts, 9008 bytes: other keys match with probability 0.018
+	// 8 parts, 9012 bytes: other keys match with probability 0.018
 	// true
 	// true
 }
@@ -93,7 +93,7 @@ func ExampleEncodeDelta() {
 	}
 	fmt.Printf("%d bytes instead of %d bring %d parts to epoch %v\n", len(delta), fresh.EncodedBytes(), fresh.Parts(), fresh.Header().Epoch)
 	// Output:
-	// 232 bytes instead of 10168 bring 9 parts to epoch 1.2
+	// 232 bytes instead of 10171 bring 9 parts to epoch 1.2
 }
 
 // The smallest summary of 100,000 keys with a false-positive rate of 1 %.

@@ -89,7 +89,7 @@ func ExamplePrefix() {
 	// Output:
 	// 1042 bytes: rate 0.9004, true
 	//  5377 bytes: rate 0.1279, true
-	// 16471 bytes: rate 0.0003, true
+	// 16476 bytes: rate 0.0003, true
 }
 
 // The first part is a sample: the beginning of hash space, known deeply.

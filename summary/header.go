@@ -9,7 +9,7 @@ import (
 )
 
 // version is the version of all formats of this package, the first byte of a header.
-const version = 1
+const version = 2
 
 // maxOrigin is the most bytes of an origin's id.
 const maxOrigin = 128
@@ -63,7 +63,7 @@ func (h *Header) AppendBinary(b []byte) ([]byte, error) {
 func ParseHeader(b []byte) (Header, error) {
 	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + sha256.Size
 	if len(b) > 0 && b[0] != version {
-		return Header{}, fmt.Errorf("summary: header: version %d: %w", b[0], ErrVersion)
+		return Header{}, fmt.Errorf("summary: header: version %d, not %d: %w", b[0], version, ErrVersion)
 	}
 	if len(b) < fixed {
 		return Header{}, fmt.Errorf("summary: header of %d bytes: %w", len(b), ErrMalformed)

@@ -85,7 +85,7 @@ func (t *Tail) Added() iter.Seq[summary.Fingerprint] { return slices.Values(t.ad
 func (t *Tail) Removed() iter.Seq[summary.Fingerprint] { return slices.Values(t.removed) }
 
 // version is the first byte of a tail.
-const version = 1
+const version = 2
 
 // appendBinary appends the canonical form of t: about 49.5 - log2(m) bits for each of m fingerprints in a list.
 func (t *Tail) appendBinary(b []byte) []byte {
@@ -107,7 +107,7 @@ func (t *Tail) appendBinary(b []byte) []byte {
 // ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
 func parseTail(b []byte) (*Tail, error) {
 	if len(b) > 0 && b[0] != version {
-		return nil, fmt.Errorf("tails: tail: version %d: %w", b[0], summary.ErrVersion)
+		return nil, fmt.Errorf("tails: tail: version %d, not %d: %w", b[0], version, summary.ErrVersion)
 	}
 	if len(b) == 0 || len(b) > MaxTail {
 		return nil, fmt.Errorf("tails: tail of %d bytes: %w", len(b), summary.ErrLimit)

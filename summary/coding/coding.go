@@ -18,8 +18,8 @@ func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err erro
 }
 
 // PredictedBytes is the size of the code of n random bits with the given number of ones, to plan with. It is within a
-// byte up to 2^14 bits, and within half a percent above. It is found in integers, so it is the same on every machine. 0
-// <= ones <= n <= 2^40. O(1).
+// byte up to 2^10 bits. Up to 2^14 bits, where few are ones, it is within a byte of the mean. Above it is within half a
+// percent. It is found in integers, so it is the same on every machine. 0 <= ones <= n <= 2^40. O(1).
 func PredictedBytes(n, ones int) int { return bitcode.PredictedBytes(n, ones) }
 
 // AppendSparse appends sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits for each of m.

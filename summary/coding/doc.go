@@ -11,6 +11,8 @@
 //
 //   - no byte, if all bits are alike;
 //   - the bits as they are, if less than a thousandth could be won, which is so for few/n from 0.481 on;
+//   - the Rice code of the gaps between the few, above 2^10 and up to 2^14 bits, if they are less than a fifteenth. It
+//     takes 0.03 to 0.12 bits for each of the few more than the next one;
 //   - an arithmetic coder that counts down the ones and bits left, up to 2^14 bits. It takes the logarithm of the
 //     number of such arrays, and most often no whole byte more;
 //   - rANS of the gaps between the few, if they are less than a fifteenth;

@@ -43,13 +43,13 @@ func (k Kind) String() string {
 // magic is how every file begins; its kind and formVersion follow.
 const (
 	magic       = "venn"
-	formVersion = 1
+	formVersion = 2
 )
 
 // Head is how many bytes [KindOf] needs.
 const Head = len(magic) + 2
 
-// KindOf is what a file that begins with b holds: ErrKind if it is none of ours, ErrVersion if it is of a later
+// KindOf is what a file that begins with b holds: ErrKind if it is none of ours, ErrVersion if it is of another
 // version.
 func KindOf(b []byte) (Kind, error) {
 	if len(b) < Head || string(b[:len(magic)]) != magic {
@@ -60,7 +60,7 @@ func KindOf(b []byte) (Kind, error) {
 	case kind != SummaryKind && kind != DeltaKind:
 		return 0, fmt.Errorf("files: a %v: %w", kind, ErrKind)
 	case version != formVersion:
-		return 0, fmt.Errorf("files: file of version %d: %w", version, summary.ErrVersion)
+		return 0, fmt.Errorf("files: file of version %d, not %d: %w", version, formVersion, summary.ErrVersion)
 	}
 	return kind, nil
 }

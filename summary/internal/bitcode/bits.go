@@ -21,6 +21,8 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 		return appendRaw(dst, words, n)
 	case exact:
 		return appendExact(dst, words, n, ones)
+	case inRice:
+		return appendRice(dst, words, n, c)
 	case inGaps:
 		return appendGaps(dst, words, n, c)
 	default:
@@ -45,6 +47,8 @@ func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err erro
 		return decodeRaw(words, src, n, ones)
 	case exact:
 		return decodeExact(words, src, n, ones)
+	case inRice:
+		return decodeRice(words, src, n, c)
 	case inGaps:
 		return decodeGaps(words, src, n, c)
 	default:

@@ -12,6 +12,7 @@ import (
 func FuzzTwin(f *testing.F) {
 	f.Add(uint64(1), uint32(1000), uint16(300))
 	f.Add(uint64(2), uint32(40_000), uint16(10))
+	f.Add(uint64(5), uint32(12_345), uint16(900))
 	f.Add(uint64(3), uint32(40_001), uint16(9000))
 	f.Add(uint64(4), uint32(90_000), uint16(60_000))
 	f.Fuzz(func(t *testing.T, seed uint64, length uint32, share uint16) {
@@ -32,7 +33,7 @@ func FuzzTwin(f *testing.F) {
 
 // FuzzDecodeBits feeds the decoder hostile bytes: what it accepts must be what AppendBits writes.
 func FuzzDecodeBits(f *testing.F) {
-	for _, n := range []int{0, 9, 300, 20_000, 200_000} {
+	for _, n := range []int{0, 9, 300, 5000, 20_000, 200_000} {
 		for _, ones := range []int{0, n / 1000, n / 30, n / 8, n / 2, n * 3 / 4, n} {
 			f.Add(AppendBits(nil, randomBits(n, ones), n, ones), uint32(n), uint32(ones))
 		}

@@ -14,10 +14,7 @@ import (
 // gapFrequencies are the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
 // alphabet ends where symbols get too rare for the scale.
 func gapFrequencies(f *frequencies, p uint64, low int) {
-	q := -p // 2^64 times the probability that 2^low zeros follow
-	for range low {
-		q, _ = bits.Mul64(q, q)
-	}
+	q := zerosFollow(p, low)
 	left := ^uint64(0) // 2^64 times the probability of this symbol or a later one
 	f.n, f.start[0] = 0, 0
 	for f.n < 255 {

@@ -30,9 +30,6 @@ func DecodeSeveral(arrays []Array) (consumed [Lanes]int, err error) {
 		}
 	}
 	if len(arrays) == Lanes {
-		if lanes[0].chunk() > 0 {
-			skipFour(&lanes)
-		}
 		stepFour(&lanes)
 	}
 	for i := 1; i < len(arrays); i += 2 {
@@ -65,29 +62,6 @@ func (a *Array) exact() bool {
 // wordLeft reports whether d stands before a word that has zeros enough for it not to end there but by its last one.
 func (d *exactDecoder) wordLeft() bool {
 	return !d.finished && d.at%64 == 0 && d.n-d.at-d.ones > 64
-}
-
-// skipFour passes bits of four decoders as long as ones are rare in all and there is room. Nothing in one waits for
-// another.
-func skipFour(lanes *[Lanes]exactDecoder) {
-	d, e, f, g := &lanes[0], &lanes[1], &lanes[2], &lanes[3]
-	n := min(d.chunk(), e.chunk(), f.chunk(), g.chunk())
-	for d.room(n) && e.room(n) && f.room(n) && g.room(n) {
-		r, s, t, u := d.reciprocals(n), e.reciprocals(n), f.reciprocals(n), g.reciprocals(n)
-		s, t, u = s[:len(r)], t[:len(r)], u[:len(r)]
-		wd, we, wf, wg := d.width, e.width, f.width, g.width
-		od, oe, of, og := uint64(d.ones), uint64(e.ones), uint64(f.ones), uint64(g.ones)
-		for i := len(r) - 1; i >= 0; i-- {
-			wd -= r[i].of(wd) * od
-			we -= s[i].of(we) * oe
-			wf -= t[i].of(wf) * of
-			wg -= u[i].of(wg) * og
-		}
-		d.skip(n, wd)
-		e.skip(n, we)
-		f.skip(n, wf)
-		g.skip(n, wg)
-	}
 }
 
 // stepFour is step of four decoders, a word at a time. It goes on while all have a word in which they cannot end but by

@@ -142,6 +142,34 @@ func slowGaps(words []uint64, n int, c choice) []byte {
 	return slowRANS(symbols, c.lanes)
 }
 
+func slowRice(words []uint64, n int, c choice) []byte {
+	var code []byte
+	size := 0
+	put := func(bit int) {
+		if size%8 == 0 {
+			code = append(code, 0)
+		}
+		code[size/8] |= byte(bit << (size % 8))
+		size++
+	}
+	gap := 0
+	for i := range n {
+		if bit(words, i) == int(c.flip&1) {
+			gap++
+			continue
+		}
+		for range gap >> c.low {
+			put(0)
+		}
+		put(1)
+		for j := range c.low {
+			put(gap >> j & 1)
+		}
+		gap = 0
+	}
+	return code
+}
+
 func slowRaw(words []uint64, n int) []byte {
 	code := make([]byte, (n+7)/8)
 	for i := range n {
@@ -156,6 +184,8 @@ func slowAppendBits(words []uint64, n, ones int) []byte {
 		return slowRaw(words, n)
 	case exact:
 		return slowExact(words, n, ones)
+	case inRice:
+		return slowRice(words, n, c)
 	case inGaps:
 		return slowGaps(words, n, c)
 	case inBytes:
@@ -209,7 +239,7 @@ var shares = []int{
 
 func TestTwin(t *testing.T) {
 	for _, n := range []int{
-		0, 1, 2, 7, 8, 9, 63, 64, 65, 200, 1000, 2047, exactMax, exactMax + 1, 20_001, 70_000, 200_003, 1 << 18,
+		0, 1, 2, 7, 8, 9, 63, 64, 65, 200, 1000, riceFrom, riceFrom + 1, 2047, 12_500, exactMax, exactMax + 1, 20_001, 70_000, 200_003, 1 << 18,
 	} {
 		for _, share := range shares {
 			ones := n * share >> 16

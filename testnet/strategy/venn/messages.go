@@ -74,7 +74,7 @@ const (
 // the answer comes.
 const (
 	graftBytes        = 80
-	subscriptionBytes = strategy.Overhead + len("/venn/testnet/summaries/1") + 20
+	subscriptionBytes = strategy.Overhead + len("/venn/testnet/summaries/2") + 20
 	partsRequestBytes = streamBytes + 26
 	refusalBytes      = strategy.Overhead + 3
 	unknownBytes      = 4
