@@ -38,7 +38,7 @@ const (
 type reducedRun struct {
 	world   strategy.World
 	bits    uint64 // of a level
-	filters []atomic.Pointer[bloom.Filter]
+	filters []atomic.Pointer[bloom.Filter] // by peer and number of blocks
 }
 
 func openPapapetrou(w strategy.World) (strategy.Factory, error) {
@@ -46,7 +46,7 @@ func openPapapetrou(w strategy.World) (strategy.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reducedRun{world: w, bits: bits, filters: make([]atomic.Pointer[bloom.Filter], w.Peers)}
+	r := &reducedRun{world: w, bits: bits, filters: make([]atomic.Pointer[bloom.Filter], w.Peers*reducedMost)}
 	return func(h strategy.Host) strategy.Peer {
 		r.filter(h.Self())
 		p := &reducedPeer{teller: newTeller(h, w, reducedLevels{}), run: r}
@@ -55,11 +55,26 @@ func openPapapetrou(w strategy.World) (strategy.Factory, error) {
 	}, nil
 }
 
-// filter is a peer's whole filter, made when the peer is first there.
-func (r *reducedRun) filter(p strategy.ID) *bloom.Filter {
-	if f := r.filters[p].Load(); f != nil {
-		return f
+// filter is a peer's whole filter.
+func (r *reducedRun) filter(p strategy.ID) *bloom.Filter { return r.cut(reducedFilter{p, reducedMost}) }
+
+// cut is the first blocks of a peer's filter, made when they are first asked for.
+func (r *reducedRun) cut(of reducedFilter) *bloom.Filter {
+	made := &r.filters[int(of.peer)*reducedMost+of.blocks-1]
+	if made.Load() == nil {
+		if of.blocks == reducedMost {
+			made.Store(r.make(of.peer))
+		} else {
+			f := r.filter(of.peer).Clone() // Truncate would change the whole one
+			f.Truncate(of.blocks)
+			made.Store(f)
+		}
 	}
+	return made.Load()
+}
+
+// make makes a peer's whole filter.
+func (r *reducedRun) make(p strategy.ID) *bloom.Filter {
 	collection := r.world.Collection(p)
 	params, err := bloom.Goal{Keys: max(1, len(collection)), Bits: r.blockBits(len(collection)) * reducedMost, Partitioned: true}.Params()
 	if err != nil {
@@ -67,19 +82,11 @@ func (r *reducedRun) filter(p strategy.ID) *bloom.Filter {
 	}
 	f := filters.Empty(params)
 	filters.Fill(f, collection)
-	r.filters[p].Store(f)
-	return r.filters[p].Load()
+	return f
 }
 
 // blockBits is the length of a block of a filter of n keys.
 func (*reducedRun) blockBits(n int) uint64 { return uint64(math.Ceil(float64(max(1, n)) / math.Ln2)) }
-
-// cut is the first blocks of a peer's filter.
-func (r *reducedRun) cut(of reducedFilter) *bloom.Filter {
-	f := *r.filter(of.peer)
-	f.Truncate(of.blocks)
-	return &f
-}
 
 // reducedFilter is a peer's filter cut to its first blocks.
 type reducedFilter struct {
