@@ -75,9 +75,13 @@ func (h *Table[P]) Collection(p P) []uint32 { return h.collections[p] }
 // Holders are the peers that hold a key, ascending. Not to be changed.
 func (h *Table[P]) Holders(key uint32) []P { return h.holders[h.starts[key]:h.starts[key+1]] }
 
-// Holds says whether a peer holds a key. It takes time logarithmic in the size of its collection.
+// Holds says whether a peer holds a key. It takes time logarithmic in the number of the key's holders: when all are
+// asked for one key, these are in the processor's cache, and collections are not. Nobody holds a key that there is not.
 func (h *Table[P]) Holds(p P, key uint32) bool {
-	_, held := slices.BinarySearch(h.collections[p], key)
+	if int(key) >= h.Keys() {
+		return false
+	}
+	_, held := slices.BinarySearch(h.Holders(key), p)
 	return held
 }
 

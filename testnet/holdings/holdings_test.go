@@ -43,6 +43,9 @@ func TestNow(t *testing.T) {
 	if table.Holdings() != len(plain) || table.Keys() != keys+more || table.Peers() != peers {
 		t.Fatalf("%d holdings of %d keys, %d peers", table.Holdings(), table.Keys(), table.Peers())
 	}
+	if table.Holds(0, keys+more) || now.Holds(0, 1<<31) {
+		t.Error("a key that there is not is held")
+	}
 	for range 2000 {
 		p, k, held := rng.IntN(peers), rng.IntN(keys+more), rng.IntN(2) == 0
 		if got, want := now.Change(int32(p), uint32(k), held), plain[[2]int{p, k}] != held; got != want {
