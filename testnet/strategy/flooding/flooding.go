@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // Strategy passes a query to all neighbours, which pass it on to theirs, as far as its time to live says.
@@ -17,7 +18,7 @@ var Strategy = strategy.Strategy{
 	Parameters: []strategy.Parameter{strategy.Budget.By("a time to live of 7")},
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer {
-			return &peer{host: h, budget: w.Params.Budget, seen: map[strategy.QueryID]visit{}}
+			return &peer{host: h, budget: w.Params.Budget}
 		}, nil
 	},
 }
@@ -31,14 +32,11 @@ const (
 
 type peer struct {
 	host   strategy.Host
-	budget int // messages of a query; 0: no bound
-	seen   map[strategy.QueryID]visit
-	old    map[strategy.QueryID]visit // seen before those in seen
-	turn   time.Duration              // when seen became old last
+	budget int                       // messages of a query; 0: no bound
+	seen   visits.Table[strategy.ID] // from whom queries came by; from itself those of its own
+	old    visits.Table[strategy.ID] // likewise, before those in seen
+	turn   time.Duration             // when seen became old last
 }
-
-// visit is a query that came by, and where from; its asker has its own id there.
-type visit struct{ from strategy.ID }
 
 type query struct {
 	query strategy.Query
@@ -53,11 +51,11 @@ type hit struct {
 
 func (f *peer) Step(now time.Duration, in strategy.Input) {
 	if now-f.turn >= forget {
-		f.old, f.seen, f.turn = f.seen, map[strategy.QueryID]visit{}, now
+		f.old, f.seen, f.turn = f.seen, visits.Table[strategy.ID]{}, now
 	}
 	switch in := in.(type) {
 	case strategy.Started:
-		f.seen[in.Query.ID] = visit{f.host.Self()}
+		f.seen.Put(in.Query.ID, f.host.Self())
 		f.pass(query{query: in.Query, ttl: f.ttl()}, f.host.Self())
 	case strategy.Received:
 		switch b := in.Message.Body.(type) {
@@ -97,10 +95,10 @@ func (f *peer) pass(q query, from strategy.ID) {
 }
 
 func (f *peer) query(from strategy.ID, q query) {
-	if _, known := f.visited(q.query.ID); known {
+	if f.visited(q.query.ID) != nil {
 		return
 	}
-	f.seen[q.query.ID] = visit{from}
+	f.seen.Put(q.query.ID, from)
 	if f.host.Look(q.query.ID, q.query.Key) {
 		f.host.Send(from, strategy.Message{Body: hit{f.host.Self(), q.hops}, Bytes: hitBytes, Query: q.query.ID})
 		if !q.query.All {
@@ -114,20 +112,20 @@ func (f *peer) query(from strategy.ID, q query) {
 
 // hit sends an answer back the way that the query came.
 func (f *peer) hit(q strategy.QueryID, b hit) {
-	v, known := f.visited(q)
+	from := f.visited(q)
 	switch {
-	case !known:
-	case v.from == f.host.Self():
+	case from == nil:
+	case *from == f.host.Self():
 		f.host.Found(q, b.holder, b.hops)
 	default:
-		f.host.Send(v.from, strategy.Message{Body: b, Bytes: hitBytes, Query: q})
+		f.host.Send(*from, strategy.Message{Body: b, Bytes: hitBytes, Query: q})
 	}
 }
 
-func (f *peer) visited(q strategy.QueryID) (visit, bool) {
-	if v, ok := f.seen[q]; ok {
-		return v, true
+// visited is from whom a query came by; nil: it did not.
+func (f *peer) visited(q strategy.QueryID) *strategy.ID {
+	if from := f.seen.At(q); from != nil {
+		return from
 	}
-	v, ok := f.old[q]
-	return v, ok
+	return f.old.At(q)
 }

@@ -9,23 +9,24 @@ import (
 
 // Visits is what a peer remembers of queries that came by: for a minute at least, and two at most.
 type Visits[V any] struct {
-	young, old map[strategy.QueryID]*V
+	young, old Table[V]
 	turn       time.Duration // when young became old last
 }
 
 const forgotten = time.Minute
 
-// At is what is remembered of a query; the zero value of one that is new, which known says.
+// At is what is remembered of a query; the zero value of one that is new, which known says. It is valid until the next
+// call.
 func (v *Visits[V]) At(now time.Duration, q strategy.QueryID) (visit *V, known bool) {
-	if v.young == nil || now-v.turn >= forgotten {
-		v.old, v.young, v.turn = v.young, map[strategy.QueryID]*V{}, now
+	if v.young.n == 0 || now-v.turn >= forgotten {
+		v.old, v.young, v.turn = v.young, Table[V]{}, now
 	}
-	if visit, known = v.young[q]; known {
+	if visit = v.young.At(q); visit != nil {
 		return visit, true
 	}
-	if visit, known = v.old[q]; !known {
-		visit = new(V)
+	var was V
+	if visit = v.old.At(q); visit != nil {
+		was, known = *visit, true
 	}
-	v.young[q] = visit
-	return visit, known
+	return v.young.Put(q, was), known
 }
