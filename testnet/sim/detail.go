@@ -52,7 +52,6 @@ const connectingKind = "connect"
 
 // watch notes what a run shows in detail.
 type watch struct {
-	sim     *Sim
 	seconds []Second
 	kinds   map[reflect.Type]*Sent
 	connect Sent
@@ -76,13 +75,7 @@ func (w *watch) sent(e *event) {
 		return
 	}
 	s.Upkeep += int64(e.msg.Bytes)
-	t := reflect.TypeOf(e.msg.Body)
-	k := w.kinds[t]
-	if k == nil {
-		k = &Sent{Name: kindName(t)}
-		w.kinds[t] = k
-	}
-	k.Messages, k.Bytes = k.Messages+1, k.Bytes+int64(e.msg.Bytes)
+	w.kind(reflect.TypeOf(e.msg.Body)).add(&Sent{Messages: 1, Bytes: int64(e.msg.Bytes)})
 }
 
 // kindName is a type's name without its package.
@@ -105,25 +98,48 @@ func (w *watch) connected(at time.Duration, bytes int64, upkeep bool) {
 		return
 	}
 	s.Upkeep += bytes
-	w.connect.Messages, w.connect.Bytes = w.connect.Messages+1, w.connect.Bytes+bytes
+	w.connect.add(&Sent{Messages: 1, Bytes: bytes})
 }
 
 // window notes who is there in the second of a window.
-func (w *watch) window(begin time.Duration) {
+func (w *watch) window(begin time.Duration, online []bool) {
 	s := w.at(begin)
 	if s.Online > 0 {
 		return
 	}
-	for _, on := range w.sim.churn.online {
+	for _, on := range online {
 		if on {
 			s.Online++
 		}
 	}
 }
 
-// detail sums up.
-func (s *Sim) detail() *Detail {
-	w := s.tally.watch
+// merge adds what another has noted, except who is there.
+func (w *watch) merge(o *watch) {
+	for i, from := range o.seconds {
+		s := w.at(time.Duration(i) * time.Second)
+		s.Upkeep, s.Query, s.Messages = s.Upkeep+from.Upkeep, s.Query+from.Query, s.Messages+from.Messages
+	}
+	for t, from := range o.kinds {
+		w.kind(t).add(from)
+	}
+	w.connect.add(&o.connect)
+}
+
+// kind is what was sent of a kind of message.
+func (w *watch) kind(t reflect.Type) *Sent {
+	k := w.kinds[t]
+	if k == nil {
+		k = &Sent{Name: kindName(t)}
+		w.kinds[t] = k
+	}
+	return k
+}
+
+func (s *Sent) add(o *Sent) { s.Messages, s.Bytes = s.Messages+o.Messages, s.Bytes+o.Bytes }
+
+// detail sums up what was noted.
+func (s *Sim) detail(w *watch) *Detail {
 	if w == nil {
 		return nil
 	}

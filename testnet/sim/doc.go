@@ -1,9 +1,10 @@
 // Package sim runs the strategies of package strategy, venn's own cores among them, for many peers in virtual time.
 //
 // Time goes in windows no longer than the least latency. What a peer does in a window reaches others in a later one at
-// the earliest. So the peers with something to do in a window are stepped independently, on as many processors as
-// [Config.Each] uses. What they did is merged in the order of their numbers. So a run follows from its [Config] alone:
-// the same seed gives the same trace, byte for byte, on any number of processors.
+// the earliest. So shards of the peers run a window independently, on as many processors as [Config.Each] uses, and
+// wait for each other once, at its end. Each takes in what was done in the window before, in the order of the peers'
+// numbers. So a run follows from its [Config] alone: the same seed gives the same trace, byte for byte, on any number
+// of processors.
 //
 // The model:
 //   - A line sends one message after the other at its rate, and receives so too. Between lines a message takes the

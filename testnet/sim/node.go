@@ -12,11 +12,12 @@ import (
 // node is a peer of the run, and the host of its machine. While its machine is stepped it touches nothing but itself
 // and what nobody changes then, so that many are stepped at a time.
 type node struct {
-	sim  *Sim
-	id   strategy.ID
-	peer strategy.Peer // nil: offline
-	rng  *rand.Rand    // the strategy's
-	own  *rand.Rand    // the network's, for what happens to its messages
+	sim   *Sim
+	shard *shard
+	id    strategy.ID
+	peer  strategy.Peer // nil: offline
+	rng   *rand.Rand    // the strategy's
+	own   *rand.Rand    // the network's, for what happens to its messages
 
 	life   uint32        // number of its session, from 1
 	leaves time.Duration // when the session ends, as the plan has it
@@ -36,7 +37,6 @@ type node struct {
 	asker   replyTo
 	covered covered // what the machine said last
 	due     []event // messages whose last byte comes in before the window ends, in order
-	out     []event // what it did in this window
 }
 
 // replyTo is whose message is being taken in: what is sent to that peer meanwhile is meant for its session of then.
@@ -54,13 +54,13 @@ const (
 func (n *node) run(events []event, end time.Duration) {
 	n.due = n.due[:0]
 	for done := 0; ; {
-		var e event
+		var e *event
 		switch {
 		case done < len(n.due) && (len(events) == 0 || n.due[done].at <= events[0].at):
-			e = n.due[done]
+			e = &n.due[done]
 			done++
 		case len(events) > 0:
-			e, events = events[0], events[1:]
+			e, events = &events[0], events[1:]
 		default:
 			clear(n.due)
 			n.rest(end)
@@ -68,7 +68,7 @@ func (n *node) run(events []event, end time.Duration) {
 		}
 		n.wakeBefore(e.at)
 		n.now = max(n.now, e.at)
-		n.handle(&e, end)
+		n.handle(e, end)
 	}
 }
 
@@ -90,9 +90,10 @@ func (n *node) wakeBefore(end time.Duration) {
 	}
 }
 
+// emit does something in the peer's present session.
 func (n *node) emit(e event) {
 	e.fromLife = n.life
-	n.out = append(n.out, e)
+	n.shard.do(n.id, &e)
 }
 
 func (n *node) step(in strategy.Input) { n.peer.Step(n.now, in) }
@@ -189,7 +190,7 @@ func (n *node) absent(e *event) {
 
 // outlived is what happens to what was meant for an earlier session: its connections are closed.
 func (n *node) outlived(e *event) {
-	back := event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife}
+	back := event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, fromLife: e.toLife}
 	switch e.kind {
 	case arrive, receive:
 		back.kind, back.msg = bounce, e.msg
@@ -198,8 +199,7 @@ func (n *node) outlived(e *event) {
 	default:
 		return
 	}
-	n.emit(back)
-	n.out[len(n.out)-1].fromLife = e.toLife
+	n.shard.do(n.id, &back)
 }
 
 // arrive takes a message in at the rate of the line.
@@ -212,7 +212,7 @@ func (n *node) arrive(e *event, end time.Duration) {
 		n.due = append(n.due, in)
 		return
 	}
-	n.out = append(n.out, in) // as it is: emit would say that it comes from here
+	n.shard.do(n.id, &in) // as it is: emit would say that it comes from here
 }
 
 func (n *node) receive(e *event) {
@@ -231,7 +231,7 @@ func (n *node) closed(e *event, end time.Duration) {
 	case in.at < end:
 		n.due = append(n.due, in)
 	default:
-		n.out = append(n.out, in) // as it is, like a message
+		n.shard.do(n.id, &in) // as it is, like a message
 	}
 }
 
@@ -352,7 +352,6 @@ func (n *node) Connect(to strategy.ID) {
 func (n *node) Disconnect(to strategy.ID) {
 	if c := n.linkTo(to); c != nil {
 		n.hangUp(c)
-		n.emit(event{at: n.now + n.sim.cfg.Least, to: n.id, from: to, toLife: n.life, kind: closed})
-		n.out[len(n.out)-1].fromLife = c.life
+		n.shard.do(n.id, &event{at: n.now + n.sim.cfg.Least, to: n.id, from: to, toLife: n.life, fromLife: c.life, kind: closed})
 	}
 }

@@ -62,45 +62,43 @@ type queue struct {
 	far   farEvents
 	free  [][]event // emptied windows, to be used again
 	seq   uint64
-	size  int
 }
 
 const ringWindows = 1 << 10
 
-func newQueue(width time.Duration) *queue {
-	return &queue{width: width, ring: make([][]event, ringWindows)}
+func newQueue(width time.Duration) queue {
+	return queue{width: width, ring: make([][]event, ringWindows)}
 }
 
-// push plans an event. One that is due before the next window begins is put into it.
-func (q *queue) push(e event) {
+// push plans an event, and numbers it. One that is due before the next window begins is put into it.
+func (q *queue) push(e *event) {
 	e.seq = q.seq
 	q.seq++
-	q.size++
 	q.place(e)
 }
 
-func (q *queue) place(e event) {
+func (q *queue) place(e *event) {
 	w := max(int64(e.at/q.width), q.now+1)
 	if w-q.now >= ringWindows {
-		heap.Push(&q.far, e)
+		heap.Push(&q.far, *e)
 		return
 	}
 	slot := &q.ring[w%ringWindows]
 	if *slot == nil && len(q.free) > 0 {
 		*slot, q.free = q.free[len(q.free)-1], q.free[:len(q.free)-1]
 	}
-	*slot = append(*slot, e)
+	*slot = append(*slot, *e)
 }
 
 // next moves to the next window and returns when it begins and what happens in it.
 func (q *queue) next() (begin time.Duration, events []event) {
 	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows {
-		q.place(heap.Pop(&q.far).(event))
+		e := heap.Pop(&q.far).(event)
+		q.place(&e)
 	}
 	q.now++
 	slot := &q.ring[q.now%ringWindows]
 	events, *slot = *slot, nil
-	q.size -= len(events)
 	return time.Duration(q.now) * q.width, events
 }
 

@@ -88,7 +88,7 @@ func TestQueueAgainstHeap(t *testing.T) {
 				at += time.Duration(rng.IntN(3*ringWindows)) * width
 			}
 			e := event{at: at, to: strategy.ID(rng.IntN(peers))}
-			fast.push(e)
+			fast.push(&e)
 			plain.push(e)
 		}
 		for range 100 {
@@ -133,11 +133,13 @@ func BenchmarkQueue(b *testing.B) {
 		rng, d := rand.New(rand.NewPCG(1, 1)), newDealing(peers, width)
 		began := time.Now()
 		for range waiting {
-			d.push(at(rng, 0))
+			e := at(rng, 0)
+			d.push(&e)
 		}
 		for range windows {
 			d.next(func(*event) {
-				d.push(at(rng, d.now))
+				e := at(rng, d.now)
+				d.push(&e)
 				events++
 			})
 		}

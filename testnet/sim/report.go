@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
@@ -56,12 +57,8 @@ type outcome struct {
 	first    time.Duration // when the first holder was found; negative: none yet
 	hops     int           // to that
 	holders  []strategy.ID // found
-	messages int
-	bytes    int
-	probes   int
-	wasted   int
-	done     bool
 	covered  covered
+	sums     // known at the end
 }
 
 // covered is the share of the peers that a query says it has asked or knows of; the zero value says nothing.
@@ -70,17 +67,20 @@ type covered struct {
 	share float64
 }
 
-// tally adds up what peers do.
+// tally adds up what peers do. A peer's part is changed by its own shard only, and so is a query's by that of its
+// asker; what all may change at a time are accounts and handshakes.
 type tally struct {
-	sim     *Sim
-	queries []outcome
-	upkeep  []int64 // bytes, by peer
-	shaken  int64   // of those, in handshakes
-	load    []int32 // messages for queries, by peer
-	wrong   int
-	online  int
-	events  int
-	watch   *watch // nil: nobody asks for details
+	sim        *Sim
+	queries    []outcome
+	upkeep     []int64        // bytes, by peer, without those of handshakes
+	load       []int32        // messages for queries, by peer
+	handshakes []atomic.Int32 // upkeep, by peer
+	online     int
+}
+
+func newTally(s *Sim) tally {
+	n := len(s.nodes)
+	return tally{sim: s, upkeep: make([]int64, n), load: make([]int32, n), handshakes: make([]atomic.Int32, n)}
 }
 
 func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable int) strategy.QueryID {
@@ -93,91 +93,25 @@ func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable in
 	return strategy.QueryID(len(t.queries))
 }
 
-// take counts what a peer did.
-func (t *tally) take(who strategy.ID, e *event) {
-	t.events++
-	id := e.msg.Query
-	if t.watch != nil && e.kind == arrive {
-		t.watch.sent(e)
+// settle adds the accounts of all shards up.
+func (s *Sim) settle() (all account) {
+	all = s.own
+	all.queries = make([]sums, len(s.tally.queries))
+	for i := range s.shards {
+		all.merge(&s.shards[i].account)
 	}
-	if e.kind == handshake {
-		t.handshake(who, e)
-		return
+	for i := range s.tally.queries {
+		s.tally.queries[i].sums = all.queries[i]
 	}
-	if e.kind == arrive && id == 0 {
-		t.upkeep[who] += int64(e.msg.Bytes)
-		return
-	}
-	if id == 0 || int(id) > len(t.queries) {
-		return
-	}
-	q := &t.queries[id-1]
-	switch e.kind {
-	case arrive:
-		q.messages++
-		q.bytes += e.msg.Bytes
-		t.load[who]++
-	case looked:
-		q.probes++
-	case missed:
-		q.probes++
-		q.wasted++
-	case found:
-		t.found(who, q, e)
-	case done:
-		q.done = true
-		q.covered, _ = e.msg.Body.(covered)
-	}
-}
-
-// handshake counts the bytes of both ends of a connection that a peer begins, unless the other isn't there.
-func (t *tally) handshake(who strategy.ID, e *event) {
-	if !t.sim.churn.online[e.to] {
-		return
-	}
-	if id := e.msg.Query; id > 0 && int(id) <= len(t.queries) {
-		t.queries[id-1].bytes += 2 * HandshakeBytes
-		if t.watch != nil {
-			t.watch.connected(e.at, 2*HandshakeBytes, false)
-		}
-		return
-	}
-	t.connected(who, e.to, e.at)
-}
-
-// connected counts the handshake of two peers as upkeep.
-func (t *tally) connected(a, b strategy.ID, at time.Duration) {
-	if t.watch != nil {
-		t.watch.connected(at, 2*HandshakeBytes, true)
-	}
-	t.upkeep[a] += HandshakeBytes
-	t.upkeep[b] += HandshakeBytes
-	t.shaken += 2 * HandshakeBytes
-}
-
-// found judges an answer: what comes too late, twice, or from another than the asker doesn't count, and what is wrong
-// counts as that.
-func (t *tally) found(who strategy.ID, q *outcome, e *event) {
-	holder := e.from
-	switch {
-	case who != q.asker || holder == who || e.at > q.start+t.sim.cfg.Patience || slices.Contains(q.holders, holder):
-		return
-	case int(holder) >= len(t.sim.nodes) || !t.sim.held.Holds(holder, q.key):
-		t.wrong++
-		return
-	}
-	q.holders = append(q.holders, holder)
-	if q.first == never {
-		q.first, q.hops = e.at, e.msg.Bytes
-	}
+	return all
 }
 
 // report sums up.
 func (s *Sim) report(stopped error) (*Report, error) {
-	t := &s.tally
+	t, all := &s.tally, s.settle()
 	r := &Report{
-		Strategy: s.cfg.Strategy.Name, Peers: len(s.nodes), Components: s.parts, Queries: len(t.queries), Wrong: t.wrong,
-		Virtual: min(s.window, s.end), Events: t.events,
+		Strategy: s.cfg.Strategy.Name, Peers: len(s.nodes), Components: s.parts, Queries: len(t.queries), Wrong: all.wrong,
+		Virtual: min(s.window, s.end), Events: all.events,
 	}
 	var want, have, messages, bytes, probes, wasted, hops int
 	var latencies []time.Duration
@@ -198,14 +132,21 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	r.ProbesPerQuery, r.WastedProbesPerQuery = float64(probes)/n, float64(wasted)/n
 	r.Hops, r.Online = float64(hops)/float64(max(1, r.Answered)), float64(t.online)/n
 	r.LatencyP50, r.LatencyP99 = quantile(latencies, 0.5), quantile(latencies, 0.99)
-	r.UpkeepBytesPerPeer, r.UpkeepBytesP99 = mean(t.upkeep), float64(quantile(t.upkeep, 0.99))
-	r.ConnectBytes = float64(t.shaken) / float64(len(s.nodes))
+	upkeep, connecting := make([]int64, len(s.nodes)), make([]int64, len(s.nodes))
+	for i := range upkeep {
+		connecting[i] = HandshakeBytes * int64(t.handshakes[i].Load())
+		upkeep[i] = t.upkeep[i] + connecting[i]
+	}
+	r.UpkeepBytesPerPeer, r.UpkeepBytesP99, r.ConnectBytes = mean(upkeep), float64(quantile(upkeep, 0.99)), mean(connecting)
 	if m := mean(t.load); m > 0 {
 		r.LoadP99, r.LoadMax = float64(quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
 	r.Covered = t.coverage()
 	r.Known, r.Lines = s.known()
-	r.Detail = s.detail()
+	r.Detail = s.detail(all.watch)
+	for window := range 2 { // one of them is not recorded yet
+		s.record(window)
+	}
 	var err error
 	if r.TraceHash, err = s.trace.end(); err != nil {
 		return r, err

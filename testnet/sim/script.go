@@ -171,7 +171,7 @@ func (s *Sim) rejoin(at time.Duration) {
 		}
 		s.push(event{at: at, to: a.id, from: b.id, toLife: a.life, fromLife: b.life, kind: accepted})
 		s.push(event{at: at, to: b.id, from: a.id, toLife: b.life, fromLife: a.life, kind: linked})
-		s.tally.connected(a.id, b.id, at)
+		s.own.connected(a.id, b.id, at)
 	}
 	s.staged.severed = nil
 }

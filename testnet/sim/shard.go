@@ -2,24 +2,34 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// shard holds the events of the peers of a range of numbers: those to come, and those of the window that is run. Shards
-// are independent of each other, so that several processors can plan events.
+// shard is the peers of a range of numbers, with their events to come. In a window it takes in what all peers did in
+// the window before, and has its own do what is due. Shards are independent of each other meanwhile, so several
+// processors can run them.
 type shard struct {
-	*queue
+	queue
+	account
+	sim    *Sim
+	number int
 	nodes  []node      // of the range
 	first  strategy.ID // of them
-	events []event     // of the window, in the order of their planning
-	sorted []event     // the same, by peer
+	did    [2]deeds    // in even windows and in odd ones
+	doing  *deeds      // of those, this window's
+	sorted []event     // of the window, by peer
 	counts []int32     // of each peer's events, while they are grouped; then 0
 	busy   []strategy.ID
 	turns  []turn // of the window, by peer
+	fault  error  // that ended the window
+
+	_ [128]byte // no two shards share a line of a processor's cache
 }
 
 // turn is a node's events in a window, in order.
@@ -28,61 +38,91 @@ type turn struct {
 	events []event
 }
 
-// did is what a node did in its turn.
-type did struct {
-	who     strategy.ID
-	out     []event
-	shards  []uint8 // to which the events of out belong, or nobodys
-	records []byte  // of out, for the trace
-	fault   error   // that ended the turn
+// deeds are what was done in a window, in order.
+type deeds struct {
+	plans   [][]event // by the shard that they are for
+	records []byte    // for the trace
 }
 
-// nobodys is the shard of what a peer only says to the simulator.
-const nobodys = 255
-
-// newShards splits nodes into eight shards or fewer. The shard of a peer is its number, shifted to the right.
-func newShards(nodes []node, width time.Duration) (shards []shard, shift int) {
-	const most, least = 3, 4 // bits of a shard's number, and of a peer's in it
-	shift = max(bits.Len(uint(len(nodes)-1))-most, least)
-	for first := 0; first < len(nodes); first += 1 << shift {
-		shards = append(shards, newShard(nodes[first:min(first+1<<shift, len(nodes))], strategy.ID(first), width))
+// newShards splits the peers into 16 shards or fewer. The shard of a peer is its number, shifted to the right.
+func (s *Sim) newShards() {
+	const most, least = 4, 4 // bits of a shard's number, and of a peer's in it
+	s.shift = max(bits.Len(uint(len(s.nodes)-1))-most, least)
+	s.shards = make([]shard, (len(s.nodes)-1)>>s.shift+1)
+	for i := range s.shards {
+		of := &s.shards[i]
+		first := i << s.shift
+		*of = newShard(s.nodes[first:min(first+1<<s.shift, len(s.nodes))], strategy.ID(first), s.cfg.Least)
+		of.account, of.sim, of.number = newAccount(s), s, i
+		for k := range of.did {
+			of.did[k].plans = make([][]event, len(s.shards))
+		}
+		for k := range of.nodes {
+			of.nodes[k].shard = of
+		}
 	}
-	return shards, shift
+	for k := range s.planned {
+		s.planned[k].plans = make([][]event, len(s.shards))
+	}
 }
 
 func newShard(nodes []node, first strategy.ID, width time.Duration) shard {
 	return shard{queue: newQueue(width), nodes: nodes, first: first, counts: make([]int32, len(nodes))}
 }
 
-// take plans those events of what peers did that belong to the shard, which has a number.
-func (s *shard) take(number int, from []did) {
-	for i := range from {
-		d := &from[i]
-		for k, shard := range d.shards {
-			if int(shard) == number {
-				s.push(d.out[k])
-			}
+// run runs a window that ends at an instant.
+func (s *shard) run(number int64, end time.Duration) {
+	s.gather(int(number-1) % 2)
+	s.turn()
+	s.doing = &s.did[number%2]
+	s.doing.forget()
+	var n *node // whose turn it is
+	defer func() {
+		if p := recover(); p != nil {
+			s.fault = fmt.Errorf("%w: strategy %s, seed %d, peer %d at %v: %v\n%s", ErrPanic, s.sim.cfg.Strategy.Name, s.sim.cfg.Seed, n.id, n.now, p,
+				debug.Stack())
 		}
+	}()
+	for i := range s.turns {
+		n = s.turns[i].node
+		n.run(s.turns[i].events, end)
+	}
+}
+
+// gather takes in the events that the window before has led to: those that the simulator planned, then those of the
+// peers in the order of their numbers.
+func (s *shard) gather(before int) {
+	s.take(s.sim.planned[before].plans[s.number])
+	for i := range s.sim.shards {
+		s.take(s.sim.shards[i].did[before].plans[s.number])
+	}
+}
+
+func (s *shard) take(events []event) {
+	for i := range events {
+		s.push(&events[i])
 	}
 }
 
 // turn moves to the next window.
 func (s *shard) turn() {
-	s.recycle(s.events)
-	_, s.events = s.next()
-	s.group()
+	_, events := s.next()
+	s.group(events)
+	s.recycle(events)
 }
 
 // group gives every peer with events in the window its own. The events have come in the order of their planning. They
 // are counted by peer and moved to their places, and each peer's few are sorted.
-func (s *shard) group() {
-	clear(s.sorted)
+func (s *shard) group(events []event) {
+	if n := len(events); n < len(s.sorted) {
+		clear(s.sorted[n:])
+	}
 	s.sorted, s.busy, s.turns = s.sorted[:0], s.busy[:0], s.turns[:0]
-	if len(s.events) == 0 {
+	if len(events) == 0 {
 		return
 	}
-	for i := range s.events {
-		to := s.events[i].to - s.first
+	for i := range events {
+		to := events[i].to - s.first
 		if s.counts[to] == 0 {
 			s.busy = append(s.busy, to)
 		}
@@ -102,10 +142,10 @@ func (s *shard) group() {
 	for _, p := range s.busy {
 		at, s.counts[p] = at+s.counts[p], at
 	}
-	s.sorted = slices.Grow(s.sorted, len(s.events))[:len(s.events)]
-	for i := range s.events {
-		next := &s.counts[s.events[i].to-s.first]
-		s.sorted[*next] = s.events[i]
+	s.sorted = slices.Grow(s.sorted, len(events))[:len(events)]
+	for i := range events {
+		next := &s.counts[events[i].to-s.first]
+		s.sorted[*next] = events[i]
 		*next++
 	}
 	from := int32(0)
@@ -117,10 +157,41 @@ func (s *shard) group() {
 	}
 }
 
+// do notes what one of the peers does.
+func (s *shard) do(who strategy.ID, e *event) {
+	s.count(who, e)
+	if e.kind.queued() {
+		if int(e.to) >= len(s.sim.nodes) {
+			panic(fmt.Sprintf("an event for peer %d of %d", e.to, len(s.sim.nodes)))
+		}
+		s.doing.plan(e, s.sim.shift)
+	}
+	if e.kind != wake {
+		s.doing.records = recordOf(who, e).append(s.doing.records)
+	}
+}
+
+// plan notes an event to come. The shard of a peer is its number, shifted to the right.
+func (d *deeds) plan(e *event, shift int) {
+	of := &d.plans[e.to>>shift]
+	*of = append(*of, *e)
+}
+
 // forget drops what was done, and keeps the room for more.
-func (d *did) forget() {
-	clear(d.out)
-	d.out, d.shards, d.records = d.out[:0], d.shards[:0], d.records[:0]
+func (d *deeds) forget() {
+	for i, events := range d.plans {
+		clear(events)
+		d.plans[i] = events[:0]
+	}
+}
+
+// recordOf is the trace's record of what a peer did.
+func recordOf(who strategy.ID, e *event) Record {
+	other := e.to
+	if other == who {
+		other = e.from
+	}
+	return Record{At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query}
 }
 
 // sortEvents sorts events by their time, and those of one time as they were planned. Few events are inserted one by

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
-	"runtime/debug"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -22,18 +20,18 @@ type Sim struct {
 	nodes   []node
 	place   [][2]float32 // in a square of side 1
 	shards  []shard
-	shift   int // of a peer's number to that of its shard
-	trace   *tracer
+	shift   int      // of a peer's number to that of its shard
+	planned [2]deeds // what the simulator itself plans, in even windows and in odd ones
+	own     account  // of the simulator itself
+	trace   tracer
 	churn   churn
 	asker   asker
 	held    *Held // changed between windows only
 	staged  staged
 	tally   tally
-	window  time.Duration // when the one that is run begins
-	turns   []turn        // of the window, by peer
-	did     []did         // by turn; there may be more of them than turns
-	before  int           // turns of the window before
-	few     int           // turns that one processor takes alone, for waking others takes longer
+	number  int64         // of the window that is run; before the first one 0
+	window  time.Duration // when it begins
+	few     int           // turns of a window that one processor takes alone, for waking others takes longer
 	edges   [][2]strategy.ID
 	parts   int // into which the topology falls
 	rules   links.Rules
@@ -68,11 +66,9 @@ func New(cfg Config) (*Sim, error) {
 		return nil, fmt.Errorf("%w: strategy %s: %w", ErrConfig, cfg.Strategy.Name, err)
 	}
 	s.asker = newAsker(&s.cfg, s.held)
-	s.tally = tally{sim: s, upkeep: make([]int64, len(s.nodes)), load: make([]int32, len(s.nodes))}
+	s.tally = newTally(s)
+	s.own = newAccount(s)
 	s.churn = newChurn(&s.cfg)
-	if cfg.Detail {
-		s.tally.watch = &watch{sim: s, kinds: map[reflect.Type]*Sent{}}
-	}
 	s.wire()
 	return s, nil
 }
@@ -80,7 +76,6 @@ func New(cfg Config) (*Sim, error) {
 func (s *Sim) makeNodes() {
 	n := s.cfg.Data.Peers()
 	s.nodes, s.place = make([]node, n), make([][2]float32, n)
-	s.shards, s.shift = newShards(s.nodes, s.cfg.Least)
 	places, lines := s.cfg.random(placing), s.cfg.Lines.Assign(n, s.cfg.random(lining))
 	for i := range s.nodes {
 		rate := s.cfg.Lines[lines[i]].Rate
@@ -94,6 +89,7 @@ func (s *Sim) makeNodes() {
 		}
 		s.place[i] = [2]float32{places.Float32(), places.Float32()}
 	}
+	s.newShards()
 }
 
 // declared are the rates of a peer's line at the start.
@@ -140,7 +136,7 @@ func (s *Sim) begin() {
 		a, b := e[0], e[1]
 		s.push(event{at: s.cfg.Least, to: a, from: b, toLife: life, fromLife: life, kind: accepted})
 		s.push(event{at: s.cfg.Least, to: b, from: a, toLife: life, fromLife: life, kind: linked})
-		s.tally.connected(a, b, 0)
+		s.own.connected(a, b, 0)
 	}
 	s.edges = nil
 }
@@ -154,10 +150,10 @@ func (s *Sim) Components() int { return s.parts }
 func (s *Sim) Run() (*Report, error) {
 	s.begin()
 	told := time.Duration(0)
-	for s.deal(); s.window <= s.end && s.trace.err == nil; s.deal() {
+	for s.next(); s.window <= s.end && s.trace.err == nil; s.next() {
 		s.plan(s.window)
-		if s.tally.watch != nil {
-			s.tally.watch.window(s.window)
+		if s.own.watch != nil {
+			s.own.watch.window(s.window, s.churn.online)
 		}
 		if err := s.step(); err != nil {
 			return nil, err
@@ -165,7 +161,6 @@ func (s *Sim) Run() (*Report, error) {
 		if s.cfg.Progress != nil && s.window >= told {
 			told = s.window + time.Second
 			if !s.cfg.Progress(s.window, s.end) {
-				s.book(s.did[:len(s.turns)])
 				return s.report(ErrStopped)
 			}
 		}
@@ -173,70 +168,38 @@ func (s *Sim) Run() (*Report, error) {
 	return s.report(nil)
 }
 
-// step steps all peers with something to do in the window. Meanwhile the trace takes in what the window before has led
-// to.
+// next moves on to the next window.
+func (s *Sim) next() {
+	s.number++
+	s.window += s.cfg.Least
+	s.planned[s.number%2].forget()
+}
+
+// step runs the shards. Meanwhile the trace takes in what was done in the window before.
 func (s *Sim) step() error {
-	const few = 8 // turns that one processor takes at a time
-	for len(s.did) < len(s.turns) {
-		s.did = append(s.did, did{})
-	}
-	now, end := s.did[:len(s.turns)], s.window+s.cfg.Least
-	s.each(1+(len(now)+few-1)/few, func(i int) {
+	s.each(1+len(s.shards), func(i int) {
 		if i == 0 {
-			s.trace.flush()
-			for k := len(now); k < s.before; k++ {
-				s.did[k].forget()
-			}
+			s.record(int(s.number-1) % 2)
 			return
 		}
-		for k := few * (i - 1); k < min(few*i, len(now)); k++ {
-			now[k].run(s, s.turns[k], end)
-		}
+		s.shards[i-1].run(s.number, s.window+s.cfg.Least)
 	})
-	for i := range now {
-		if now[i].fault != nil {
-			return now[i].fault
+	for i := range s.shards {
+		if fault := s.shards[i].fault; fault != nil {
+			return fault
 		}
 	}
-	s.before = len(now)
 	return nil
 }
 
-// deal counts what peers did in the window, plans what it leads to, and moves on to the next window. A shard takes its
-// events in the order of the peers that caused them, whichever processor does that.
-func (s *Sim) deal() {
-	now := s.did[:len(s.turns)]
-	alone := !s.much()
-	if alone { // looks at each event once, where each shard would
-		for t := range now {
-			for k, shard := range now[t].shards {
-				if shard != nobodys {
-					s.shards[shard].push(now[t].out[k])
-				}
-			}
-		}
-	}
-	s.each(1+len(s.shards), func(i int) {
-		if i == 0 {
-			s.book(now)
-			return
-		}
-		of := &s.shards[i-1]
-		if !alone {
-			of.take(i-1, now)
-		}
-		of.turn()
-	})
-	s.turns = s.turns[:0]
-	for i := range s.shards {
-		s.turns = append(s.turns, s.shards[i].turns...)
-	}
-	s.window += s.cfg.Least
-}
-
-// each does what is independent of each other in a window: on several processors if many peers have something to do.
+// each does what is independent of each other in a window: on several processors if many peers had something to do in
+// the window before.
 func (s *Sim) each(n int, do func(i int)) {
-	if s.much() {
+	turns := 0
+	for i := range s.shards {
+		turns += len(s.shards[i].turns)
+	}
+	if s.cfg.Each != nil && turns > s.few {
 		s.cfg.Each(n, do)
 		return
 	}
@@ -245,57 +208,17 @@ func (s *Sim) each(n int, do func(i int)) {
 	}
 }
 
-func (s *Sim) much() bool { return s.cfg.Each != nil && len(s.turns) > s.few }
-
-// book counts and records what peers did in the window.
-func (s *Sim) book(now []did) {
-	for i := range now {
-		s.trace.add(now[i].records)
-		for k := range now[i].out {
-			s.tally.take(now[i].who, &now[i].out[k])
-		}
+// record adds to the trace what peers did in a window, in the order of their numbers, unless that is done.
+func (s *Sim) record(window int) {
+	for i := range s.shards {
+		did := &s.shards[i].did[window]
+		s.trace.add(did.records)
+		did.records = did.records[:0]
 	}
 }
 
 // push plans an event.
-func (s *Sim) push(e event) { s.shards[e.to>>s.shift].push(e) }
-
-// run takes a turn, and notes where a panic came from.
-func (d *did) run(s *Sim, t turn, end time.Duration) {
-	n := t.node
-	defer func() {
-		if p := recover(); p != nil {
-			d.fault = fmt.Errorf("%w: strategy %s, seed %d, peer %d at %v: %v\n%s", ErrPanic, s.cfg.Strategy.Name, s.cfg.Seed, n.id, n.now, p,
-				debug.Stack())
-		}
-	}()
-	d.forget()
-	d.who, n.out = n.id, d.out
-	n.run(t.events, end)
-	d.out, n.out = n.out, nil
-	for i := range d.out {
-		e, shard := &d.out[i], uint8(nobodys)
-		if e.kind.queued() {
-			if int(e.to) >= len(s.nodes) {
-				panic(fmt.Sprintf("an event for peer %d of %d", e.to, len(s.nodes)))
-			}
-			shard = uint8(e.to >> s.shift)
-		}
-		d.shards = append(d.shards, shard)
-		if e.kind != wake {
-			d.records = recordOf(n.id, e).append(d.records)
-		}
-	}
-}
-
-// recordOf is the trace's record of what a peer did.
-func recordOf(who strategy.ID, e *event) Record {
-	other := e.to
-	if other == who {
-		other = e.from
-	}
-	return Record{At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query}
-}
+func (s *Sim) push(e event) { s.planned[s.number%2].plan(&e, s.shift) }
 
 // bootstrap links a peer that comes to some that are there, as addresses kept from before would.
 func (s *Sim) bootstrap(n *node) {

@@ -87,33 +87,26 @@ func Records(trace io.Reader) iter.Seq2[Record, error] {
 
 // tracer hashes records, and writes them if somebody wants them.
 type tracer struct {
-	hash   hash.Hash
-	out    io.Writer // nil: nobody wants them
-	buffer []byte    // to be hashed and written
-	err    error
+	hash hash.Hash
+	out  io.Writer // nil: nobody wants them
+	err  error     // of writing
 }
 
-func newTracer(w io.Writer) *tracer { return &tracer{hash: sha256.New(), out: w} }
+func newTracer(w io.Writer) tracer { return tracer{hash: sha256.New(), out: w} }
 
 // add takes in whole records.
-func (t *tracer) add(records []byte) { t.buffer = append(t.buffer, records...) }
-
-func (t *tracer) flush() {
-	if len(t.buffer) == 0 {
+func (t *tracer) add(records []byte) {
+	if len(records) == 0 {
 		return
 	}
-	t.hash.Write(t.buffer)
+	t.hash.Write(records)
 	if t.out != nil && t.err == nil {
-		_, t.err = t.out.Write(t.buffer)
+		_, t.err = t.out.Write(records)
 	}
-	t.buffer = t.buffer[:0]
 }
 
 // end returns the trace's hash, and what went wrong in writing it.
-func (t *tracer) end() (string, error) {
-	t.flush()
-	return hex.EncodeToString(t.hash.Sum(nil)), t.err
-}
+func (t *tracer) end() (string, error) { return hex.EncodeToString(t.hash.Sum(nil)), t.err }
 
 // ErrTrace is matched by the errors of reading a trace.
 var ErrTrace = errors.New("sim: bad trace")
