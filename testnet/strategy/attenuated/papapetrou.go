@@ -37,7 +37,7 @@ const (
 // reducedRun is shared by all peers of a run. It has the whole filters; peers hold their first blocks.
 type reducedRun struct {
 	world   strategy.World
-	bits    uint64 // of a level
+	bits    uint64                         // of a level
 	filters []atomic.Pointer[bloom.Filter] // by peer and number of blocks
 }
 
