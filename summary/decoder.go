@@ -193,13 +193,14 @@ func (d *decoder) arrays(some []opening, level int) error {
 		o := &some[i]
 		low, high := d.plan.limits(d.block, o.begin, o.end, level)
 		var err error
-		codes[i], err = readArray(o.src, (o.end-o.begin)<<depth, high)
+		codes[i], err = readArray(d.flags[i], o.src, (o.end-o.begin)<<depth, high)
 		if ones := codes[i].Ones; err == nil && ones < low {
 			err = fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", ones, level, low, high, ErrMalformed)
 		}
 		if err != nil {
 			return fmt.Errorf("%w (part %d)", err, o.number)
 		}
+		d.flags[i] = codes[i].Words
 	}
 	used, err := bitcode.DecodeSeveral(codes[:len(some)])
 	if err != nil {
@@ -207,7 +208,7 @@ func (d *decoder) arrays(some []opening, level int) error {
 	}
 	for i := range some {
 		o := &some[i]
-		o.nodes, o.src = nodesOf(codes[i], uint64(o.begin)<<depth, o.most), codes[i].Src[used[i]:]
+		o.nodes, o.src = nodesOf(d.take(), codes[i], uint64(o.begin)<<depth, o.most), codes[i].Src[used[i]:]
 	}
 	return nil
 }
@@ -221,7 +222,9 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 		return t.AppendNodes(d.take(), begin, end, s.from)
 	}
 	if held := d.steps[r].skip; begin < held { // the sample is deepened together with the rest from here on
-		return append(t.AppendNodes(d.take(), begin, min(held, end), s.from), open...)
+		nodes := append(t.AppendNodes(d.take(), begin, min(held, end), s.from), open...)
+		d.give(open)
+		return nodes
 	}
 	return open
 }

@@ -20,19 +20,24 @@ func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 	return bitcode.AppendBits(dst, words, n, len(nodes))
 }
 
-// readArray begins to read what appendArray wrote: an array of n bits with at most limit ones.
-func readArray(src []byte, n, limit int) (bitcode.Array, error) {
+// readArray begins to read what appendArray wrote: an array of n bits with at most limit ones. The bits are to be
+// decoded into memory if that is enough.
+func readArray(memory []uint64, src []byte, n, limit int) (bitcode.Array, error) {
 	ones, src, err := decodeCount(src, min(n, limit))
 	if err != nil {
 		return bitcode.Array{}, err
 	}
-	return bitcode.Array{Words: make([]uint64, (n+63)/64), Src: src, N: n, Ones: ones}, nil
+	words := (n + 63) / 64
+	return bitcode.Array{Words: slices.Grow(memory[:0], words)[:words], Src: src, N: n, Ones: ones}, nil
 }
 
-// nodesOf are the nodes of a decoded array, whose first bit stands for base. There is room for the levels below, as in
-// children.
-func nodesOf(a bitcode.Array, base uint64, most int) []uint64 {
-	nodes := make([]uint64, 0, max(a.Ones, min(most, 2*a.Ones))+1)
+// nodesOf are the nodes of a decoded array, whose first bit stands for base, in memory if that is enough. There is room
+// for the levels below, as in children.
+func nodesOf(memory []uint64, a bitcode.Array, base uint64, most int) []uint64 {
+	nodes := memory[:0]
+	if cap(nodes) <= a.Ones {
+		nodes = make([]uint64, 0, max(a.Ones, min(most, 2*a.Ones))+1)
+	}
 	for i, w := range a.Words {
 		for ; w != 0; w &= w - 1 {
 			nodes = append(nodes, base+uint64(i*64+bits.TrailingZeros64(w)))

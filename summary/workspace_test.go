@@ -26,6 +26,36 @@ func TestDecodingAtOnce(t *testing.T) {
 	all.Wait()
 }
 
+// TestDecodingAgain: decodings of all parts, one after the other, share memory and no result. The largest has several
+// ranges, and each deepens its sample.
+func TestDecodingAgain(t *testing.T) {
+	var prefixes []*Prefix
+	var keys [][]Fingerprint
+	for i, n := range []int{40_000, 300, 3000, 40_000, 12_000, 40_001} {
+		keys = append(keys, someKeys(uint64(i), n))
+		full := mustBuild(t, keys[i], Shape{})
+		none, err := NewPrefix(full.Header())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := full.Run(0, full.Parts())
+		p, err := none.Extend(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefixes = append(prefixes, p)
+	}
+	deepest := func(p *Prefix) []uint64 {
+		b := p.tries[0]
+		return b.AppendNodes(nil, 0, 1<<b.Start, int(p.header.Shape.Levels[0]))
+	}
+	for i, p := range prefixes {
+		if !slices.Equal(deepest(p), deepest(mustBuild(t, keys[i], Shape{}))) {
+			t.Errorf("decoding %d has other nodes than were built", i)
+		}
+	}
+}
+
 // decodeWhole extends a prefix part by part, each after a part that is broken behind its hash, and compares.
 func decodeWhole(full *Prefix, fps []Fingerprint) error {
 	p, err := NewPrefix(full.Header())
