@@ -37,10 +37,15 @@ func mulHigh(a, b uint64) uint64 { // schoolbook, in halves
 func FuzzBlocked(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, uint8(7*seed+1), uint16(100*seed))
+		f.Add(2*seed+1, uint8(seed), uint16(64_000+seed)) // beyond the caches
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, hashes uint8, bits uint16) {
 		k := int(hashes)%maxLineHashes + 1
-		b, err := NewBlocked(uint64(bits)+1, k, Seed{seed, 1})
+		size := uint64(bits) + 1
+		if seed%2 == 1 {
+			size *= 64
+		}
+		b, err := NewBlocked(size, k, Seed{seed, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +67,21 @@ func FuzzBlocked(f *testing.F) {
 				for _, at := range slow.positions(b, b.seed.Hash(key)) {
 					slow[at] = true
 				}
+			}
+		}
+		var keys [][]byte
+		for range rng.IntN(600) {
+			keys = append(keys, binary.LittleEndian.AppendUint64(nil, rng.Uint64N(80)))
+		}
+		found := make([]bool, len(keys))
+		b.ContainsAll(keys, found)
+		for i, key := range keys {
+			there := true
+			for _, at := range slow.positions(b, b.seed.Hash(key)) {
+				there = there && slow[at]
+			}
+			if found[i] != there {
+				t.Fatalf("%d hash functions, %d lines: ContainsAll is not %v", k, len(b.lines), there)
 			}
 		}
 		data, _ := b.MarshalBinary()
