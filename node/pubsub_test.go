@@ -2,9 +2,12 @@ package node
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -55,6 +58,36 @@ func TestStreamLost(t *testing.T) {
 	eventually(t, "both hear of new keys", func() bool {
 		return says(t, b, a, []byte("new of a")) == "added" && says(t, a, b, []byte("new of b")) == "added"
 	})
+}
+
+// prunes counts the words to leave a mesh, and not to come back for a time, that a node's pubsub gets.
+type prunes struct{ atomic.Int32 }
+
+func (p *prunes) Trace(e *pb.TraceEvent) {
+	p.Add(int32(len(e.GetRecvRPC().GetMeta().GetControl().GetPrune())))
+}
+
+// TestBackInTheMesh: a node that closes does not tell others to stay away. Started again, it is in the mesh with them
+// as soon as they are linked, and not after 10 s.
+func TestBackInTheMesh(t *testing.T) {
+	var told prunes
+	h, cm := managed(t)
+	n, m := nodeOn(t, h, withPubsub(pubsub.WithEventTracer(&told))), newNode(t)
+	meshed := func() bool { return cm.IsProtected(m.ID(), "pubsub:"+Topic("venn")) }
+	for range 3 {
+		began := time.Now()
+		connect(t, m, n)
+		eventually(t, "they are in the mesh", meshed)
+		t.Logf("after %v", time.Since(began).Round(10*time.Millisecond))
+		_ = m.Close()
+		eventually(t, "one has left", func() bool { return !meshed() && !slices.Contains(n.mesh.Peers(), m.ID()) })
+		_ = m.host.Close()
+		alone(t, n)
+		m = nodeOn(t, hostLike(t, m.host))
+	}
+	if told.Load() > 0 {
+		t.Errorf("told %d times to stay away", told.Load())
+	}
 }
 
 // TestLateSubscription: a link whose pubsub begins after its hello is told what the node has.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -77,6 +78,8 @@ type Mesh struct {
 	outbox     chan *outgoing
 	plain      plain
 	catalogues catalogues
+
+	closing atomic.Bool // no stream is opened any more
 
 	mu       sync.Mutex
 	incoming map[peer.ID]*rpcStream // the latest stream of each peer
@@ -193,12 +196,26 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 
 // Close leaves the topic. When Done has ended as well, End must follow.
 func (m *Mesh) Close() {
+	for _, id := range []protocol.ID{ProtocolID, PlainID} {
+		m.cfg.Host.RemoveStreamHandler(id)
+	}
+	m.hangUp()
 	if m.sub != nil {
 		m.sub.Cancel()
 		m.leave()
 	}
-	for _, id := range []protocol.ID{ProtocolID, PlainID} {
-		m.cfg.Host.RemoveStreamHandler(id)
+}
+
+// hangUp ends all streams of pubsub, and has none opened any more. So nobody hears that the topic is left: with that
+// goes the word not to come back for 10 s, and a node that is started again would be in no mesh for as long.
+func (m *Mesh) hangUp() {
+	m.closing.Store(true)
+	for _, c := range m.cfg.Host.Network().Conns() {
+		for _, s := range c.GetStreams() {
+			if id := s.Protocol(); id == ProtocolID || id == PlainID {
+				_ = s.Reset()
+			}
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func TestNewestProtocol(t *testing.T) {
 		{"has neither", [3][]protocol.ID{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := watchedHost{&beginning{has: c.has}, nil}.NewStream(t.Context(), "p", both...)
+			s, err := watchedHost{&beginning{has: c.has}, new(Mesh)}.NewStream(t.Context(), "p", both...)
 			if got := c.want; err == nil && s.Protocol() != got || (err != nil) != (got == "") {
 				t.Errorf("%v, %v, want %q", s, err, got)
 			}

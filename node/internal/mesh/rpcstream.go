@@ -24,6 +24,8 @@ type watchedHost struct {
 	m *Mesh
 }
 
+var errClosing = errors.New("mesh: closing")
+
 func (h watchedHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
 	h.Host.SetStreamHandler(id, h.watch(handle))
 }
@@ -37,6 +39,9 @@ func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.I
 // partial messages for as long as it lasts. Peers begin with the newest, so one that has an older one and not the
 // newest is an older peer.
 func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	if h.m.closing.Load() {
+		return nil, errClosing
+	}
 	s, err := h.Host.NewStream(ctx, p, ids[0])
 	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
 		return s, err
