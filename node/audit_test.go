@@ -18,6 +18,7 @@ func (*boast) Has([]byte) bool { return false }
 // TestAudit: a peer that claims our whole collection and holds none of it loses its place among the neighbours by
 // overlap. A node whose keys cannot be listed asks for none, and keeps it.
 func TestAudit(t *testing.T) {
+	t.Parallel() // it mostly waits
 	keys := keysOf("k", 1000)
 	beside := func(network string, k keystore.Keys) (n, boaster *Node) { // in a network of two
 		n = newNode(t, WithNetwork(network, 0), WithKeys(k))

@@ -322,6 +322,7 @@ func TestLateNoteOfAnEnd(t *testing.T) {
 
 // TestLinkOpenedAfterHello: a peer that takes no hello is no link.
 func TestLinkOpenedAfterHello(t *testing.T) {
+	t.Parallel() // it mostly waits
 	n, friend := newNode(t), newNode(t)
 	deaf := newHost(t)
 	deaf.SetStreamHandler(HelloID, func(s network.Stream) { _ = s.Reset() })

@@ -25,6 +25,7 @@ func (publicly) Addrs() []ma.Multiaddr { return []ma.Multiaddr{ma.StringCast("/i
 
 // TestChangedAddresses: others learn of a changed address soon.
 func TestChangedAddresses(t *testing.T) {
+	t.Parallel() // it mostly waits
 	var public atomic.Bool
 	extra := ma.StringCast("/ip4/203.0.113.7/tcp/4001")
 	h := hostWith(t, libp2p.ResourceManager(&network.NullResourceManager{}), libp2p.AddrsFactory(func(a []ma.Multiaddr) []ma.Multiaddr {

@@ -227,6 +227,7 @@ func TestQuickRestarts(t *testing.T) {
 
 // TestSilentPeer: a peer that takes connections and never answers holds a dial for a few seconds, not for ever.
 func TestSilentPeer(t *testing.T) {
+	t.Parallel() // it mostly waits
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
