@@ -66,9 +66,12 @@ func (o *Overlay) acquaint(now time.Duration) {
 }
 
 // ask sends a peer an inquiry.
-func (o *Overlay) ask(to Record, q Inquiry) {
+func (o *Overlay) ask(to Record, q Inquiry) { o.askFor(0, to, q) }
+
+// askFor sends a peer an inquiry for a search; 0: for none.
+func (o *Overlay) askFor(search uint64, to Record, q Inquiry) {
 	o.scope.asked[to.Peer] = true
-	o.effects.Emit(AskPeers{To: to, Inquiry: q})
+	o.effects.Emit(AskPeers{To: to, Inquiry: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
 
@@ -119,23 +122,27 @@ func (o *Overlay) Similar(n int) []Alike {
 	return out[:min(len(out), n)]
 }
 
-// whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger.
+// whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
+// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet.
 func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) {
 	s := &o.scope
-	switch {
-	case s.gossip.Stranger() || len(similar) == 0:
-	case near && s.gossip.Near():
+	stranger := s.gossip.Stranger() || len(similar) == 0
+	if near && !stranger && s.gossip.Near() {
 		if r, ok := o.nearby(); ok {
 			return r, true
 		}
-	default:
-		if linked := o.linkedAlike(similar); len(linked) > 0 {
-			return linked[0].Record(), true
-		}
-		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
+		stranger = true
 	}
-	if r, ok := o.unaskedLink(); ok {
-		return r, true
+	if stranger {
+		if r, ok := o.unaskedLink(); ok {
+			return r, true
+		}
+	}
+	if linked := o.linkedAlike(similar); len(linked) > 0 {
+		return linked[0].Record(), true
+	}
+	if len(similar) > 0 {
+		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
 	}
 	all := s.contacts.All()
 	if len(all) == 0 {
@@ -197,7 +204,8 @@ func (o *Overlay) askable() iter.Seq[located] {
 			if e == nil || e.Record().Envelope == nil || e.Peer() == "" || e.DialFails() > 0 || e.Covered() {
 				continue
 			}
-			if !yield(located{Named{Record: e.Record(), Depth: o.scope.depth}, o.directory.Place(e)}) {
+			depth, _ := o.depthOf(e)
+			if !yield(located{Named{Record: e.Record(), Depth: depth}, o.directory.Place(e)}) {
 				return
 			}
 		}
@@ -328,22 +336,59 @@ func (o *Overlay) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 	return sortKnown(out)
 }
 
-// lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: all in which we know nobody.
-// Once there are none, or a few inquiries did not change them, they are besides a few of those in which we know one
-// alone: the second can wait, but not for a range that stays empty.
+// lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: one in each wide range in which
+// we know nobody. Once there are none, or a few inquiries did not change them, there are besides a few wide ranges in
+// which we know one alone. The second can wait, but not for a range that stays empty.
 func (o *Overlay) lacks() []coverage.Range {
 	s := &o.scope
-	none := s.contacts.Lacks(1)
+	depth := o.wideDepth()
+	none := s.contacts.Lacks(1, depth)
 	if s.emptyAsked++; !slices.Equal(none, s.empty) {
 		s.empty, s.emptyAsked = none, 1
 	}
 	if len(none) > 0 && s.emptyAsked <= emptyFirst {
-		return none
+		return o.someOf(none)
 	}
-	one := slices.DeleteFunc(s.contacts.Lacks(coverage.ContactsEach), func(r coverage.Range) bool { return slices.Contains(none, r) })
+	one := slices.DeleteFunc(s.contacts.Lacks(coverage.ContactsEach, depth), func(r coverage.Range) bool { return slices.Contains(none, r) })
 	o.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
-	return append(slices.Clip(none), one[:min(len(one), secondContacts)]...)
+	return o.someOf(append(slices.Clip(none), one[:min(len(one), secondContacts)]...))
 }
+
+// wideDepth is the depth of the ranges in each of which contacts are looked for beforehand. Those of all narrower ranges
+// would cost more than most searches need: see wanted.go.
+func (o *Overlay) wideDepth() int { return min(o.scope.depth, wideRanges) }
+
+// someOf draws, for each of some wide ranges, a range of our own depth in it without a contact. It adds those without a
+// contact that this peer needs before others: near its own range, and where it looks for its like.
+func (o *Overlay) someOf(wide []coverage.Range) []coverage.Range {
+	s := &o.scope
+	depth := min(s.depth, coverage.MaxBits)
+	if depth == o.wideDepth() {
+		return wide
+	}
+	var out []coverage.Range
+	empty := s.contacts.Lacks(1, depth)
+	for _, w := range wide {
+		first, _ := slices.BinarySearchFunc(empty, w, byFirst)
+		end := first
+		for end < len(empty) && w.Covers(empty[end]) {
+			end++
+		}
+		if end > first {
+			out = append(out, empty[first+o.cfg.Rand.IntN(end-first)])
+		}
+	}
+	near, meeting := coverage.Around(s.place, o.wideDepth()), o.meetingPlaces()
+	for _, r := range empty {
+		if near.Covers(r) || slices.ContainsFunc(meeting, r.Contains) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// byFirst orders ranges by where they begin.
+func byFirst(a, b coverage.Range) int { return cmp.Compare(a.First(), b.First()) }
 
 // lacking is a bitmap of ranges of a depth.
 func lacking(ranges []coverage.Range, depth int) []byte {
@@ -357,6 +402,18 @@ func lacking(ranges []coverage.Range, depth int) []byte {
 		b[i/8] |= 0x80 >> (i % 8)
 	}
 	return b
+}
+
+// lacksIn says whether an asker lacks a contact anywhere in a range that is no deeper than its own.
+func lacksIn(q Inquiry, r coverage.Range) bool {
+	depth := min(q.Depth, coverage.MaxBits)
+	first := int(uint64(r.First()) >> (64 - depth))
+	for i := first; i < first+1<<(depth-r.Depth()); i++ {
+		if q.Lacks[i/8]&(0x80>>(i%8)) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // onPeersAsked answers an inquiry.
@@ -433,7 +490,8 @@ func nearness(asker coverage.Place, known map[uint32]uint16) uint64 {
 	return distances[nearKnown-1]
 }
 
-// namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere.
+// namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere. Before them come the few widest
+// that cover any of these ranges and far more than the asker.
 func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 	depth := min(max(q.Depth, 0), coverage.MaxBits)
 	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
@@ -448,6 +506,7 @@ func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 	}
 	byRange := map[int]Named{}
 	var order []int
+	out := o.widest(q, from, min(most, widestNamed))
 	for l := range o.askable() {
 		i, wanted := lacks(l.place)
 		_, has := byRange[i]
@@ -460,9 +519,32 @@ func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 		byRange[i] = l.Named
 	}
 	o.cfg.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	var out []Named
-	for _, i := range order[:min(len(order), most)] {
+	for _, i := range order[:min(len(order), most-len(out))] {
 		out = append(out, byRange[i])
+	}
+	return out
+}
+
+// widest are up to n of the peers that cover far more than an asker, and ranges that it lacks: the widest first, of
+// equals the one nearest to the asker. So not all ask the same. There are none while others may not know their range.
+func (o *Overlay) widest(q Inquiry, from PeerID, n int) (out []Named) {
+	if o.starting(o.now) {
+		return nil
+	}
+	asker := exchange.PlaceOf(from)
+	var all []located
+	for l := range o.askable() {
+		if l.Depth+farWider <= min(q.Depth, coverage.MaxBits) && l.Record.Peer != from && lacksIn(q, coverage.Around(l.place, l.Depth)) {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(asker.Distance(a.place), asker.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
+	})
+	for _, l := range all {
+		if len(out) < n && (len(out) == 0 || out[0].Record.Peer != l.Record.Peer) {
+			out = append(out, l.Named)
+		}
 	}
 	return out
 }
@@ -471,7 +553,7 @@ func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 // that it keeps. It needs the asker's summary.
 func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introduction {
 	asker := o.directory.Lookup(from)
-	if asker == nil || asker.Held() == nil || asker.Old() {
+	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
 		return nil
 	}
 	var samples compare.Samples
@@ -532,7 +614,12 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 		return
 	}
 	delete(s.asked, in.From)
-	s.contacts.Answered(exchange.PlaceOf(in.From), string(in.From), o.believed(now, in.Names.Depth))
+	defer o.contactsNamed(in.From)
+	if place := exchange.PlaceOf(in.From); o.starting(now) {
+		s.contacts.Lives(place, string(in.From))
+	} else {
+		s.contacts.Answered(place, string(in.From), in.Names.Depth)
+	}
 	o.meetAnswered(in.From)
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), event.MaxNamed)] {
 		o.meetNamed(in.From, n.Record)
@@ -549,15 +636,6 @@ func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 			s.gossip.Learned()
 		}
 	}
-}
-
-// believed is the depth that a contact counts as having when it is said to have one. While we look for our own, others
-// do too: theirs is taken to be the same.
-func (o *Overlay) believed(now time.Duration, said int) int {
-	if o.starting(now) {
-		return o.scope.depth
-	}
-	return said
 }
 
 // news is what a peer that another names is worth. Second contacts of a range are none: they are taken as they come,
@@ -584,8 +662,12 @@ func (o *Overlay) learnPeer(now time.Duration, from PeerID, n Named) news {
 		return noNews
 	}
 	if place := exchange.PlaceOf(r.Peer); !o.ownRange().Contains(place) {
-		first := o.scope.contacts.Empty(place)
-		if o.addContact(r, o.believed(now, n.Depth)) && first {
+		first := o.scope.contacts.Empty(coverage.Around(place, o.wideDepth()))
+		depth, guessed := n.Depth, false
+		if o.starting(now) { // others look for their depth, too: it is taken to be as ours
+			depth, guessed = o.scope.depth, true
+		}
+		if o.addContact(r, depth, guessed) && first {
 			return firstElsewhere
 		}
 		return noNews
@@ -630,6 +712,7 @@ func (o *Overlay) onPeersSilent(in PeersSilent) {
 		return
 	}
 	delete(o.scope.asked, in.From)
+	defer o.contactsNamed(in.From)
 	if in.Later {
 		return
 	}
@@ -657,6 +740,11 @@ const (
 	clearlyMore = 1.25
 	// leastAlike is the least overlap that is of interest: those with less have a few keys in common that many hold.
 	leastAlike = 1.0 / 64
+	// wideRanges is the greatest depth of the ranges in each of which contacts are looked for before a search needs them.
+	wideRanges = 5
+	// widestNamed is how many peers an answer names for covering much more than the asker, and farWider by how many bits.
+	widestNamed = 2
+	farWider    = 3
 	// secondContacts is in how many ranges a second contact is looked for at a time.
 	secondContacts = 2
 	// emptyFirst is how many inquiries in a row ask for contacts in the same empty ranges alone.

@@ -27,6 +27,11 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	o.scope.changed = true
 	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer))
 	o.act(now)
+	if e := o.directory.Lookup(in.Peer); e != nil && !o.starting(now) {
+		if _, said := o.depthOf(e); said {
+			o.keepContact(e) // it covers more than we: a search asks it first
+		}
+	}
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
 		o.hello(now, in.Peer, exchange.SomeRecords)
 	}

@@ -138,9 +138,22 @@ func (o *Overlay) beginLookup() bool {
 		return false
 	}
 	m.least[hash] = least
-	m.place, m.named, m.asked, m.last = coverage.Place(max(least, 1)), nil, map[PeerID]bool{}, ""
+	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[PeerID]bool{}, ""
 	m.reached = m.place.Distance(o.scope.place)
 	return true
+}
+
+// meetingPlace is the place that a least hash names; never 0.
+func meetingPlace(least uint64) coverage.Place { return coverage.Place(max(least, 1)) }
+
+// meetingPlaces are those of our collection. There are none while nothing is published.
+func (o *Overlay) meetingPlaces() (out []coverage.Place) {
+	for hash := range len(o.scope.meeting.least) {
+		if least, ok := o.cfg.Sample(o.Own()).Least(hash); ok {
+			out = append(out, meetingPlace(least))
+		}
+	}
+	return out
 }
 
 // meetNamed takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names

@@ -110,6 +110,8 @@ func (o *Overlay) take(now time.Duration, in Input) {
 		o.onPeersSilent(in)
 	case ContactAnswered:
 		o.onContactAnswered(in)
+	case ContactsWanted:
+		o.onContactsWanted(in)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("overlay: unknown input %T", in))

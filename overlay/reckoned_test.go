@@ -52,11 +52,11 @@ func TestSecondContactsComeLater(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	o.scope.depth = depth
 	o.scope.contacts.SetDepth(depth)
-	for i := 0; len(o.scope.contacts.Lacks(1)) > 0; i++ {
+	for i := 0; len(o.scope.contacts.Lacks(1, depth)) > 0; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
 		bucket := coverage.Around(place, depth)
-		if !slices.Contains(o.scope.contacts.Lacks(1), bucket) {
+		if !slices.Contains(o.scope.contacts.Lacks(1, depth), bucket) {
 			continue
 		}
 		for _, r := range o.lacks() {
@@ -83,11 +83,11 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	o.scope.depth = depth
 	o.scope.contacts.SetDepth(depth)
-	empty := o.scope.contacts.Lacks(1)[0]
-	for i := 0; len(o.scope.contacts.Lacks(1)) > 1; i++ {
+	empty := o.scope.contacts.Lacks(1, depth)[0]
+	for i := 0; len(o.scope.contacts.Lacks(1, depth)) > 1; i++ {
 		p := fmt.Sprint("contact", i)
 		place := coverage.Place(group.OriginTag(p))
-		if bucket := coverage.Around(place, depth); bucket != empty && slices.Contains(o.scope.contacts.Lacks(1), bucket) {
+		if bucket := coverage.Around(place, depth); bucket != empty && slices.Contains(o.scope.contacts.Lacks(1, depth), bucket) {
 			o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
 		}
 	}

@@ -34,6 +34,7 @@ type scope struct {
 	fitted  time.Duration            // when the depth last changed
 	links   map[PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
 	asked   map[PeerID]bool          // whose answers to inquiries are awaited
+	wanted  map[PeerID]bool          // those of them who were asked for contacts that searches want
 	seeker  seeker
 	meeting meeting
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
@@ -81,7 +82,7 @@ func newScope(self PeerID) scope {
 	place := exchange.PlaceOf(self)
 	return scope{
 		place: place, vouched: coverage.MaxDepth, sharp: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
-		links: map[PeerID]time.Duration{}, asked: map[PeerID]bool{}, seeker: newSeeker(),
+		links: map[PeerID]time.Duration{}, asked: map[PeerID]bool{}, wanted: map[PeerID]bool{}, seeker: newSeeker(),
 	}
 }
 
@@ -260,11 +261,22 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 // keepContact makes a contact of an entry's peer, if its range has place for one.
 func (o *Overlay) keepContact(e *directory.Entry) {
 	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
-		o.addContact(e.Record(), o.scope.depth)
+		depth, said := o.depthOf(e)
+		o.addContact(e.Record(), depth, !said)
 	}
 }
 
-func (o *Overlay) addContact(r Record, depth int) bool {
+// depthOf is the depth of the range that an entry's peer covers. It is what the peer says if it is linked, covers more
+// than we and knows about as many origins as it should. Else it is a guess: as ours.
+func (o *Overlay) depthOf(e *directory.Entry) (depth int, said bool) {
+	h, linked := o.exchange.Said(e.Peer())
+	if linked && h.Depth < o.scope.depth && float64(h.Origins+1) >= filledTo*math.Ldexp(o.scope.size, -h.Depth) {
+		return h.Depth, true
+	}
+	return o.scope.depth, false
+}
+
+func (o *Overlay) addContact(r Record, depth int, guessed bool) bool {
 	if o.scope.depth == 0 || r.Peer == o.cfg.Self {
 		return false
 	}
@@ -274,6 +286,7 @@ func (o *Overlay) addContact(r Record, depth int) bool {
 	}
 	return o.scope.contacts.Add(coverage.Contact{
 		Peer: string(r.Peer), Record: o.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
+		Guessed: guessed,
 	})
 }
 

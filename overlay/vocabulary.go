@@ -71,6 +71,8 @@ type (
 	PeersSilent = event.PeersSilent
 	// ContactAnswered tells how a contact answered a question about a key.
 	ContactAnswered = event.ContactAnswered
+	// ContactsWanted says that a search has nobody left to ask about some ranges.
+	ContactsWanted = event.ContactsWanted
 	// Tick lets time pass.
 	Tick = event.Tick
 )
@@ -104,6 +106,8 @@ type (
 	AskPeers = event.AskPeers
 	// AnswerPeers answers a [PeersAsked].
 	AnswerPeers = event.AnswerPeers
+	// ContactsNamed says that there may be more contacts.
+	ContactsNamed = event.ContactsNamed
 	// Wake asks for a [Tick].
 	Wake = event.Wake
 )

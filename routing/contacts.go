@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +23,12 @@ const (
 	oneMoreEach = 8
 	// contactPatience is how many times as long a contact may take as a confirmation: mostly a connection is made first.
 	contactPatience = 2
+	// wantAsk is how many peers are asked at a time for more contacts, mostWants how often a query may want more.
+	wantAsk   = 4
+	wantCost  = wantAsk * askCost
+	mostWants = 4
+	// farWider is by how many bits a range is far wider than those of most contacts.
+	farWider = 3
 	// contactMatches is how many false matches are expected among the names that a contact gives.
 	contactMatches = 1
 )
@@ -31,8 +38,14 @@ type covering struct {
 	begun    bool
 	over     bool // nobody is left to ask, and nobody under way
 	contacts []coverage.Contact
+	deep     int          // depth of the range of most of them
 	once     coverage.Set // what somebody has answered for, our own directory included
 	twice    coverage.Set // what two have answered for
+
+	wants  int           // how often more contacts were wanted
+	wanted bool          // they are waited for
+	gained bool          // and some have come
+	until  time.Duration // at most
 }
 
 // cover begins to ask contacts; false when there are none, or they were asked before.
@@ -44,6 +57,7 @@ func (r *Router) cover(q *flight) bool {
 	if !q.blurred {
 		if q.cover.contacts = r.view.Contacts(); len(q.cover.contacts) > 0 {
 			q.Budget += q.forContacts
+			q.cover.deep = usualDepth(q.cover.contacts)
 		}
 	}
 	r.askContacts(q)
@@ -67,6 +81,9 @@ func (r *Router) askContacts(q *flight) {
 	}
 	for ; under < width; under++ {
 		i := r.nextContact(q)
+		if i < 0 && under == 0 && r.wantContacts(q) {
+			return
+		}
 		if i < 0 || !q.afford(askCost) {
 			q.cover.over = under == 0
 			return
@@ -134,16 +151,78 @@ func (r *Router) nextContact(q *flight) int {
 	}
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
 	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
-	if i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key); i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
+	i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
+	if i >= 0 || waits || q.cover.wanted || q.found > 0 || r.cfg.Undefended.Has(defence.Second) || !everybody(&first) && r.mayWant(q) {
 		return i
 	}
 	return coverage.Next(q.cover.contacts, &second, was, nil, key)
 }
 
-// answeredFor notes that a peer has answered for the range of a depth around its place.
+// everybody says whether a set is the whole network.
+func everybody(s *coverage.Set) bool { return s.Covers(coverage.Range{}) }
+
+// mayWant says whether a query may still want more contacts.
+func (r *Router) mayWant(q *flight) bool {
+	return !q.blurred && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
+}
+
+// wantContacts asks for more contacts, if there are ranges that nobody has answered for or, while nobody is found, one
+// alone has. It is false if they are not to be waited for.
+func (r *Router) wantContacts(q *flight) bool {
+	c := &q.cover
+	if c.wanted {
+		return true
+	}
+	if everybody(&c.once) && (q.found > 0 || everybody(&c.twice) || r.cfg.Undefended.Has(defence.Second)) || !r.mayWant(q) {
+		return false
+	}
+	c.wants++
+	c.wanted, c.gained, c.until = true, false, r.now+r.cfg.AskTimeout
+	r.emit(WantContacts{ID: q.ID, Ask: wantAsk})
+	return true
+}
+
+// contactsNamed goes on with the queries that want contacts.
+func (r *Router) contactsNamed(in ContactsNamed) {
+	if in.Asked > 0 {
+		if q := r.open[in.ID]; q != nil {
+			q.spent += min(in.Asked*askCost, max(0, q.Budget-q.spent))
+		}
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.open)) {
+		q := r.open[id]
+		if q == nil || !q.cover.wanted {
+			continue
+		}
+		for _, c := range r.view.Contacts() {
+			if !slices.ContainsFunc(q.cover.contacts, func(old coverage.Contact) bool { return old.Peer == c.Peer }) {
+				q.cover.contacts, q.cover.gained = append(q.cover.contacts, c), true
+			}
+		}
+		if q.cover.wanted = in.Awaited > 0; !q.cover.wanted && !q.cover.gained {
+			q.cover.wants = mostWants // others know no more
+		}
+		r.advance(q)
+	}
+}
+
+// usualDepth is the median of the depths of contacts, of which there are some.
+func usualDepth(contacts []coverage.Contact) int {
+	depths := make([]int, len(contacts))
+	for i := range contacts {
+		depths[i] = contacts[i].Depth
+	}
+	slices.Sort(depths)
+	return depths[len(depths)/2]
+}
+
+// answeredFor notes that a peer has answered for the range of a depth around its place. A range far wider than others
+// is easily claimed, and who covers it hears of changes later than the peers of each part. So its word counts once: it
+// is not the second one.
 func (q *flight) answeredFor(p coverage.Place, depth int) {
 	rng := coverage.Around(p, depth)
-	if q.cover.once.Covers(rng) {
+	if q.cover.once.Covers(rng) && depth > q.cover.deep-farWider {
 		q.cover.twice.Add(rng)
 	}
 	q.cover.once.Add(rng)

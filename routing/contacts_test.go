@@ -244,3 +244,79 @@ func TestBoastingContacts(t *testing.T) {
 		t.Errorf("%d of %d found it", n, others)
 	}
 }
+
+// TestMoreContacts: a search whose contacts leave ranges over, or do not answer in them, wants others. What it takes to
+// ask for them is of its budget.
+func TestMoreContacts(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		more     bool
+		keep     func(i int, at coverage.Contact, home coverage.Range) bool // among the contacts known before
+		silenced bool                                                       // contacts of the holder's range that are known before
+		found    bool
+		budget   int
+	}{
+		{name: "none left over, others are named", more: true, found: true, keep: func(int, coverage.Contact, coverage.Range) bool { return true }},
+		{name: "a range left over", keep: func(_ int, c coverage.Contact, home coverage.Range) bool { return !home.Contains(c.Place) }},
+		{name: "a range left over, others are named", more: true, found: true, keep: func(_ int, c coverage.Contact, home coverage.Range) bool { return !home.Contains(c.Place) }},
+		{name: "no budget for it", more: true, budget: 14, keep: func(_ int, c coverage.Contact, home coverage.Range) bool { return !home.Contains(c.Place) }},
+		{name: "one known in each, all gone", silenced: true, keep: func(i int, _ coverage.Contact, _ coverage.Range) bool { return i%2 == 0 }},
+		{name: "one known in each, all gone, others are named", more: true, silenced: true, found: true, keep: func(i int, _ coverage.Contact, _ coverage.Range) bool { return i%2 == 0 }},
+	} {
+		net, nodes := ranged(t, 64, 3, routing.Config{})
+		node, holder := nodes[5], nodes[17]
+		holder.Holds["k"] = true
+		home := coverage.Around(overlay.PlaceOf(holder.ID), 3)
+		if node.Range == home {
+			t.Fatal("the asker knows the holder")
+		}
+		var known []coverage.Contact
+		for i, contact := range node.Ask {
+			if c.keep(i, contact, home) {
+				known = append(known, contact)
+				net.Node(overlay.PeerID(contact.Peer)).Down = c.silenced && home.Contains(contact.Place)
+			} else if c.more {
+				node.More = append(node.More, contact)
+			}
+		}
+		node.Ask = known
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any, Budget: c.budget})
+		net.Run()
+		s := node.Done[0].Stats
+		if s.Found == 1 != c.found {
+			t.Errorf("%s: %v", c.name, node.Done[0])
+		}
+		if wanted := len(node.Ask) > len(known); wanted != (c.more && len(known) < 14 && c.found) {
+			t.Errorf("%s: more contacts were wanted: %v", c.name, wanted)
+		} else if wanted && s.Messages < 2*6+8+2 { // one contact of each range, four who name others, and the holder
+			t.Errorf("%s: %d messages, those for more contacts are missing", c.name, s.Messages)
+		}
+	}
+}
+
+// TestWidestWordCountsOnce: two contacts that claim to cover everybody and name nobody do not end a search.
+func TestWidestWordCountsOnce(t *testing.T) {
+	net, nodes := ranged(t, 64, 3, routing.Config{})
+	nodes[17].Holds["k"] = true
+	for _, i := range []int{30, 31} {
+		nodes[i].Range, nodes[i].Boasts = coverage.Range{}, true
+	}
+	found, asked := 0, 0
+	for i, node := range nodes {
+		if i == 17 || i == 30 || i == 31 || node.Range.Contains(overlay.PlaceOf(nodes[17].ID)) {
+			continue
+		}
+		for _, liar := range []int{30, 31} {
+			p := nodes[liar].ID
+			node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return c.Peer == string(p) })
+			node.Ask = append(node.Ask, coverage.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+		}
+		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
+		net.Run()
+		found += node.Done[0].Stats.Found
+		asked++
+	}
+	if found != asked {
+		t.Errorf("%d of %d found", found, asked)
+	}
+}

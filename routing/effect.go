@@ -87,6 +87,13 @@ type ContactOutcome struct {
 	Failed bool // it did not answer
 }
 
+// WantContacts asks the overlay for more contacts. It asks a few peers for them at most, and answers with
+// [ContactsNamed].
+type WantContacts struct {
+	ID  QueryID
+	Ask int
+}
+
 // Wake asks for a [Tick] at that time or soon after. It replaces earlier ones.
 type Wake struct{ At time.Duration }
 
@@ -98,6 +105,7 @@ func (Done) effect()           {}
 func (Answer) effect()         {}
 func (Outcome) effect()        {}
 func (ContactOutcome) effect() {}
+func (WantContacts) effect()   {}
 func (Wake) effect()           {}
 
 func (e Confirm) String() string { return fmt.Sprintf("Confirm %s %s %q", e.ID, e.To.Peer, e.Key) }
@@ -142,5 +150,7 @@ func (e ContactOutcome) String() string {
 	}
 	return fmt.Sprintf("ContactOutcome %s depth=%d", e.Peer, e.Depth)
 }
+
+func (e WantContacts) String() string { return fmt.Sprintf("WantContacts %s ask=%d", e.ID, e.Ask) }
 
 func (e Wake) String() string { return fmt.Sprintf("Wake %v", e.At) }

@@ -207,8 +207,11 @@ func (q *flight) childOf(p overlay.PeerID) *child {
 	return nil
 }
 
-// waitingFor says whether an informant's or a child's answer is still to come.
+// waitingFor says whether an informant's or a child's answer is still to come, or more contacts.
 func (q *flight) waitingFor() bool {
+	if q.cover.wanted {
+		return true
+	}
 	for i := range q.asks {
 		if q.asks[i].state == asking {
 			return true

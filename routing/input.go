@@ -88,6 +88,13 @@ type Reached struct{ Peer overlay.PeerID }
 // Doubted says that somebody could not reach a peer: it is asked last until it answers, as one that failed.
 type Doubted struct{ Peer overlay.PeerID }
 
+// ContactsNamed says that peers were asked for contacts, or that the View may have more of them.
+type ContactsNamed struct {
+	ID      QueryID // for which peers were asked just now
+	Asked   int     // how many; 0: an answer came, or nobody can be asked
+	Awaited int     // answers that may bring more contacts still, for all queries
+}
+
 // Tick says that time has passed.
 type Tick struct{}
 
@@ -101,6 +108,7 @@ func (ForwardReturned) input()    {}
 func (Asked) input()              {}
 func (Reached) input()            {}
 func (Doubted) input()            {}
+func (ContactsNamed) input()      {}
 func (Tick) input()               {}
 
 func (i Start) String() string {
@@ -137,6 +145,10 @@ func (i Asked) String() string {
 func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
 
 func (i Doubted) String() string { return fmt.Sprintf("Doubted %s", i.Peer) }
+
+func (i ContactsNamed) String() string {
+	return fmt.Sprintf("ContactsNamed %s asked=%d awaited=%d", i.ID, i.Asked, i.Awaited)
+}
 
 func (Tick) String() string { return "Tick" }
 

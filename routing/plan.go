@@ -95,6 +95,7 @@ func (r *Router) expire(q *flight) {
 			q.conclude(r.now, c.reason, Failed)
 		}
 	}
+	q.cover.wanted = q.cover.wanted && r.now < q.cover.until
 }
 
 // nextLook is when time alone changes something.
@@ -123,6 +124,9 @@ func (r *Router) nextLook(q *flight) time.Duration {
 		if c := &q.children[i]; c.state == asking {
 			at = min(at, c.until)
 		}
+	}
+	if q.cover.wanted {
+		at = min(at, q.cover.until)
 	}
 	return at
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and routing.Outcome; or a
-// Wake.
+// Effect is an overlay.Effect, a tails.Effect or a routing.Effect, other than their Wakes and what one machine has for
+// another; or a Wake.
 type Effect any
 
 // Tick says only that time has passed.
@@ -101,6 +101,9 @@ func (m *Machine) overlay(now time.Duration, in overlay.Input) {
 			continue
 		case overlay.Learned:
 			defer m.tails(now, tails.Learned{Origin: e.Origin})
+		case overlay.ContactsNamed:
+			defer m.routing(now, routing.ContactsNamed{ID: routing.QueryID(e.Search), Asked: e.Asked, Awaited: e.Awaited})
+			continue
 		}
 		m.effects = append(m.effects, e)
 	}
@@ -148,6 +151,7 @@ func (m *Machine) tails(now time.Duration, in tails.Input) {
 
 func (m *Machine) routing(now time.Duration, in routing.Input) {
 	m.wakes[1].answered(now)
+	var wanted []overlay.ContactsWanted
 	for _, e := range m.Routing.Step(now, in) {
 		switch e := e.(type) {
 		case routing.Wake:
@@ -156,9 +160,14 @@ func (m *Machine) routing(now time.Duration, in routing.Input) {
 			m.overlay(now, overlay.Outcome{Peer: e.Peer, Hits: e.Hits, Misses: e.Misses})
 		case routing.ContactOutcome:
 			m.overlay(now, overlay.ContactAnswered(e))
+		case routing.WantContacts:
+			wanted = append(wanted, overlay.ContactsWanted{Search: uint64(e.ID), Ask: e.Ask})
 		default:
 			m.effects = append(m.effects, e)
 		}
+	}
+	for _, w := range wanted { // it may be answered at once: routing's effects are read by now
+		m.overlay(now, w)
 	}
 }
 

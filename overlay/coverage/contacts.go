@@ -17,6 +17,7 @@ type Contact struct {
 	Right   int32 // it named somebody who proved to hold the key
 	Failed  int8  // questions in a row without an answer
 	Spoke   bool  // it has said its depth itself
+	Guessed bool  // its depth is a guess: what others say next counts
 	Spare   bool  // it is for what the others leave over
 }
 
@@ -118,15 +119,19 @@ func (t *Contacts) bucket(at Place) *[]Contact {
 	return &t.buckets[at>>(64-t.bits)]
 }
 
-// Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept: others
-// may say anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes
+// Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept, but for a
+// depth that was a guess: others may say anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes
 // only where there is a place free. Those of the own range are no contacts. Denials of an earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
 	bucket := t.bucket(c.Place)
 	if bucket == nil || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
 	}
-	if find(*bucket, c.Peer) >= 0 {
+	if i := find(*bucket, c.Peer); i >= 0 {
+		if known := &(*bucket)[i]; known.Guessed && !c.Guessed {
+			known.Depth, known.Guessed = c.Depth, false
+			t.sort(*bucket)
+		}
 		return true
 	}
 	c.Denials = max(c.Denials, t.caught[c.Peer])
@@ -202,10 +207,23 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Empty says whether there is no contact in the range that holds a place.
-func (t *Contacts) Empty(p Place) bool {
-	bucket := t.bucket(p)
-	return bucket == nil || len(*bucket) == 0
+// Empty says whether there is no contact in a range.
+func (t *Contacts) Empty(r Range) bool {
+	for _, list := range t.within(r) {
+		if slices.ContainsFunc(list, func(c Contact) bool { return r.Contains(c.Place) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// within returns the buckets that a range has a part of.
+func (t *Contacts) within(r Range) [][]Contact {
+	if t.bits == 0 {
+		return nil
+	}
+	first := int(r.First() >> (64 - t.bits))
+	return t.buckets[first : first+1<<max(0, t.bits-r.Depth())]
 }
 
 // Get returns the contact at a place that is a peer.
@@ -244,9 +262,14 @@ func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) 
 // Answered notes an answer of a contact, and the depth of the range that it says it covers.
 func (t *Contacts) Answered(at Place, peer string, depth int) {
 	t.change(at, peer, func(c *Contact) bool {
-		c.Failed, c.Depth, c.Spoke = 0, min(max(depth, 0), MaxDepth), true
+		c.Failed, c.Depth, c.Spoke, c.Guessed = 0, min(max(depth, 0), MaxDepth), true, false
 		return false
 	})
+}
+
+// Lives notes that a contact has answered, and that what it says of its depth does not count.
+func (t *Contacts) Lives(at Place, peer string) {
+	t.change(at, peer, func(c *Contact) bool { c.Failed = 0; return false })
 }
 
 // Denied notes that a peer denied a key that somebody of its range holds. It may be outside of the table.
@@ -289,24 +312,32 @@ func (t *Contacts) Failed(at Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks lists, in order, the ranges beside ours with fewer contacts than are wanted, or with contacts that cover but one
-// half. Contacts that cover more than their bucket count for every range that they cover. O(ranges + contacts), times
-// the few that are wide.
-func (t *Contacts) Lacks(want int) []Range {
+// Lacks lists, in order, the ranges of a depth beside ours with fewer contacts than are wanted, or with contacts that
+// cover but one half. The depth is at most that of the buckets. Contacts that did not answer the last question do not
+// count, nor do those caught denying. Contacts that cover more than a range count for every range that they cover.
+// O(ranges + contacts), times the few that are wide.
+func (t *Contacts) Lacks(want, depth int) []Range {
+	if t.bits == 0 {
+		return nil
+	}
 	var wide, out []Range
-	for _, list := range t.buckets {
-		for _, c := range list {
-			if c.Depth < t.bits && !c.Refuted() {
-				wide = append(wide, c.Range())
-			}
+	for c := range t.Each() {
+		if c.Depth < depth && c.counts() {
+			wide = append(wide, c.Range())
 		}
 	}
-	for i, list := range t.buckets {
-		r, have, halves := t.rangeOf(i), 0, Set{}
-		for _, c := range list {
-			if c.Depth >= t.bits && !c.Refuted() {
-				have++
-				halves.Add(Around(c.Place, min(c.Depth, t.bits+1)))
+	for i := range 1 << depth {
+		r := Around(Place(uint64(i)<<(64-depth)), depth)
+		if r.Contains(t.self) {
+			continue
+		}
+		have, halves := 0, Set{}
+		for _, list := range t.within(r) {
+			for _, c := range list {
+				if c.Depth >= depth && c.counts() {
+					have++
+					halves.Add(Around(c.Place, min(c.Depth, depth+1)))
+				}
 			}
 		}
 		for _, w := range wide {
@@ -315,12 +346,15 @@ func (t *Contacts) Lacks(want int) []Range {
 				halves.Add(r)
 			}
 		}
-		if (have < want || want > 1 && !halves.Covers(r)) && !r.Contains(t.self) {
+		if have < want || want > 1 && !halves.Covers(r) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
+
+// counts says whether a contact can be asked, as far as is known.
+func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
 
 // Next chooses the contact to ask about what is not covered, of those not asked yet. It is the one that adds most to
 // what is covered, less for those that were caught or failed. A spare contact is chosen if no other adds anything.

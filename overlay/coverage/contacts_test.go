@@ -57,13 +57,13 @@ func TestContacts(t *testing.T) {
 			check(t, c)
 		}
 		lacks := map[Range]bool{}
-		for _, r := range c.Lacks(ContactsEach) {
+		for _, r := range c.Lacks(ContactsEach, c.bits) {
 			lacks[r] = true
 		}
 		for i := range c.buckets {
 			r, have, halves := c.rangeOf(i), 0, map[int]bool{}
 			for _, x := range c.All() {
-				if own := x.Range(); !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
+				if own := x.Range(); x.Failed == 0 && !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
 					have++
 					for half, at := range []Place{r.first, r.first | 1<<(63-r.depth)} {
 						halves[half] = halves[half] || own.Contains(at) || Around(x.Place, c.bits+1).Contains(at)
@@ -132,8 +132,8 @@ func TestContactsApart(t *testing.T) {
 		for x := range c.Each() {
 			covered.Add(x.Range())
 		}
-		if covered.Share() != 1 || len(c.Lacks(ContactsEach)) > 0 {
-			t.Errorf("said to be of depth %d: contacts cover %v, lacking are %v", said, covered.String(), c.Lacks(ContactsEach))
+		if covered.Share() != 1 || len(c.Lacks(ContactsEach, c.bits)) > 0 {
+			t.Errorf("said to be of depth %d: contacts cover %v, lacking are %v", said, covered.String(), c.Lacks(ContactsEach, c.bits))
 		}
 	}
 	c := NewContacts(0)
@@ -141,7 +141,7 @@ func TestContactsApart(t *testing.T) {
 	for i := range 10 {
 		c.Add(Contact{Peer: fmt.Sprint(i), Place: 1<<63 | Place(i), Depth: 2})
 	}
-	if len(c.Lacks(ContactsEach)) != 1 {
+	if len(c.Lacks(ContactsEach, c.bits)) != 1 {
 		t.Error("half a range is enough")
 	}
 }
@@ -171,7 +171,7 @@ func TestDenials(t *testing.T) {
 	if i := Next(c.All(), &none, func(int) bool { return false }, nil, 1); i >= 0 {
 		t.Errorf("%+v is asked", c.All()[i])
 	}
-	if len(c.Lacks(ContactsEach)) != 1 {
+	if len(c.Lacks(ContactsEach, c.bits)) != 1 {
 		t.Error("nobody is looked for in its place")
 	}
 }

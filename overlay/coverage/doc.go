@@ -6,8 +6,9 @@
 // out. Beside the range it keeps the peers anywhere that hold most of what it holds, and those that proved useful
 // ([Keep]).
 //
-// For every other range a peer has contacts ([Contacts]): records of peers that cover it. A search asks its own
-// directory, then contacts for the ranges that nobody asked so far covers. A [Set] adds up what was covered.
+// For other ranges a peer has contacts ([Contacts]): records of peers that cover them. A search asks its own directory,
+// then contacts for the ranges that nobody asked so far covers. A [Set] adds up what was covered. Where ranges are many,
+// contacts in each are looked for once a search needs them.
 //
 // The similar are found by gossip ([Gossip]). A peer asks one of those most like itself which peers it knows are most
 // like the asker.

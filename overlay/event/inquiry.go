@@ -59,6 +59,7 @@ const (
 type AskPeers struct {
 	To      Record
 	Inquiry Inquiry
+	Search  uint64 // that wants contacts; 0: none
 }
 
 // AnswerPeers answers a [PeersAsked].
@@ -87,6 +88,20 @@ type PeersSilent struct {
 	Later bool // there was no room for a connection: the peer is not to blame
 }
 
+// ContactsWanted says that a search has nobody left to ask about some ranges. It is answered by
+// [ContactsNamed]: at once, and with each answer of a peer.
+type ContactsWanted struct {
+	Search uint64 // names it in [AskPeers]
+	Ask    int    // how many peers at most are asked for contacts
+}
+
+// ContactsNamed says that peers were asked for contacts, or that there may be more for the searches that wanted them.
+type ContactsNamed struct {
+	Search  uint64 // for which peers were asked just now
+	Asked   int    // how many; 0: an answer came, or nobody can be asked
+	Awaited int    // answers that are still to come, for all searches
+}
+
 // ContactAnswered tells how a contact answered a question about a key.
 type ContactAnswered struct {
 	Peer   PeerID
@@ -102,3 +117,5 @@ func (PeersAsked) input()      {}
 func (PeersNamed) input()      {}
 func (PeersSilent) input()     {}
 func (ContactAnswered) input() {}
+func (ContactsWanted) input()  {}
+func (ContactsNamed) effect()  {}

@@ -84,6 +84,15 @@ func (x *Exchange) IsLinked(p event.PeerID) bool {
 	return ok
 }
 
+// Said is what a linked peer's hello says of it; ok is false before there was one.
+func (x *Exchange) Said(p event.PeerID) (h event.Hello, ok bool) {
+	l, linked := x.links[p]
+	if !linked || !l.heard {
+		return h, false
+	}
+	return l.hello, true
+}
+
 // Idle says whether nothing that was asked of a peer is outstanding.
 func (x *Exchange) Idle(p event.PeerID) bool {
 	l, ok := x.links[p]

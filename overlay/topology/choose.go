@@ -18,7 +18,7 @@ const (
 	latestChoice   = 20 * time.Second // and if new ones keep coming, after this time
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted by then is given up
 	keepFor        = 10 * time.Second // a neighbour by overlap is kept at least this time
-	keepAmidGossip = time.Minute      // and this time where gossip finds the similar: it goes on finding slightly better ones
+	keepAmidGossip = 5 * time.Minute  // and this time where gossip finds the similar: it goes on finding slightly better ones
 	auditEvery     = 10 * time.Minute // of a neighbour by overlap
 	swapEvery      = 4 * time.Second  // between looks for a better one, after a look that found none
 	swapLazily     = time.Minute      // and when no estimate has changed since

@@ -67,6 +67,7 @@ type Node struct {
 	Boasts bool                             // says that it knows everybody, and answers questions for candidates with nobody
 	Range  coverage.Range                   // that it covers; the zero range is everybody
 	Ask    []coverage.Contact               // peers that it can ask about the rest
+	More   []coverage.Contact               // and those that others name once it wants more
 	Judged []routing.ContactOutcome         // what it said of them
 	Clear  coverage.Range                   // in which it expects few false matches; the zero range: Range
 	Others []coverage.Contact               // peers that it can ask about a range that they know better
@@ -251,6 +252,8 @@ func (n *Node) do(e routing.Effect) {
 		n.record[e.Peer] = routing.Outcome{Peer: e.Peer, Hits: o.Hits + e.Hits, Misses: o.Misses + e.Misses}
 	case routing.ContactOutcome:
 		n.Judged = append(n.Judged, e)
+	case routing.WantContacts:
+		n.want(e)
 	case routing.Wake:
 		n.wake = e.At
 		net.at(e.At-net.now, func() {
@@ -261,6 +264,19 @@ func (n *Node) do(e routing.Effect) {
 	default:
 		panic(fmt.Sprintf("routingtest: unknown effect %T", e))
 	}
+}
+
+// want asks others for contacts; nobody, if they know no more.
+func (n *Node) want(e routing.WantContacts) {
+	net, in := n.net, routing.ContactsNamed{}
+	if len(n.More) > 0 {
+		in = routing.ContactsNamed{ID: e.ID, Asked: e.Ask, Awaited: e.Ask}
+		net.at(net.RTT, func() {
+			n.Ask, n.More = append(slices.Clone(n.Ask), n.More...), nil
+			net.Step(n.ID, routing.ContactsNamed{})
+		})
+	}
+	net.at(0, func() { net.Step(n.ID, in) })
 }
 
 func (n *Node) confirm(e routing.Confirm) {

@@ -133,10 +133,12 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 		v.partsAnswered(now, p, b, m.Bytes)
 	case inquiry:
 		if v.older {
-			v.send(from, unknown(b), strategy.Overhead+unknownBytes, 0)
+			v.send(from, unknown(b), strategy.Overhead+unknownBytes, m.Query)
 			return
 		}
+		v.asked = m.Query
 		v.step(now, overlay.PeersAsked{From: p, Inquiry: b.inquiry})
+		v.asked = 0
 	case unknown:
 		v.step(now, overlay.PeersSilent{From: p})
 	case introduced:

@@ -92,6 +92,7 @@ type node struct {
 	requests uint64                    // number of the last one; each session has numbers of its own
 	serving  map[uint64]served         // requests of others
 	served   uint64                    // number of the last of them
+	asked    strategy.QueryID          // the search for which we are asked for peers; 0: none
 	keeps    map[strategy.ID]bool      // links of neighbours
 	mesh     map[strategy.ID]bool
 	made     map[strategy.ID]time.Duration          // links that this peer asked for, and when a stream was last opened on them
@@ -369,9 +370,9 @@ func (v *node) do(now time.Duration, e core.Effect) {
 		if v.older {
 			return
 		}
-		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), 0)
+		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
 	case overlay.AnswerPeers:
-		v.send(idOf(e.To), introduced{e.Names}, strategy.Overhead+overlay.NamesBytes(e.Names), 0)
+		v.send(idOf(e.To), introduced{e.Names}, strategy.Overhead+overlay.NamesBytes(e.Names), v.asked)
 	case overlay.Connect:
 		v.keeps[idOf(e.To.Peer)] = true
 		v.host.Connect(idOf(e.To.Peer))

@@ -1,0 +1,184 @@
+package overlay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/exchange"
+)
+
+// deep is a peer whose range is of a depth, in a network that it knows nobody of.
+func deep(t *testing.T, depth int) *Overlay {
+	t.Helper()
+	o := alone(t, rand.New(rand.NewPCG(2, 3)), Config{})
+	o.scope.depth = depth
+	o.scope.contacts.SetDepth(depth)
+	return o
+}
+
+// meets makes contacts of peers until every range of a depth has one. It returns how many it made up.
+func meets(o *Overlay, depth int) int {
+	i := 0
+	for ; len(o.scope.contacts.Lacks(1, depth)) > 0; i++ {
+		p := PeerID(fmt.Sprint("contact", i))
+		if slices.ContainsFunc(o.scope.contacts.Lacks(1, depth), func(r coverage.Range) bool { return r.Contains(exchange.PlaceOf(p)) }) {
+			o.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, false)
+		}
+	}
+	return i
+}
+
+// inquiries are those that a peer has sent since it was last asked.
+func inquiries(o *Overlay) (out []AskPeers, named []ContactsNamed) {
+	for _, e := range o.effects.List() {
+		switch e := e.(type) {
+		case AskPeers:
+			out = append(out, e)
+		case ContactsNamed:
+			named = append(named, e)
+		}
+	}
+	return out, named
+}
+
+// TestContactsOfWideRanges: beforehand a peer asks for contacts in each wide range and near its own, however narrow
+// ranges are.
+func TestContactsOfWideRanges(t *testing.T) {
+	const depth = wideRanges + 3
+	o := deep(t, depth)
+	first := o.lacks()
+	if want := 1<<wideRanges - 1 + 1<<(depth-wideRanges) - 1; len(first) != want {
+		t.Errorf("asks for %d ranges, want %d", len(first), want)
+	}
+	for _, r := range first {
+		if r.Depth() != depth || r.Contains(o.scope.place) {
+			t.Errorf("asks for %v", r)
+		}
+	}
+	meets(o, wideRanges)
+	for range 100 {
+		if rest := o.lacks(); len(rest) > 1<<(depth-wideRanges)-1+secondContacts {
+			t.Fatalf("with a contact in each wide range it asks for %d more", len(rest))
+		}
+	}
+	if n := len(o.scope.contacts.Lacks(1, depth)); n < 1<<(depth-1) {
+		t.Errorf("only %d ranges lack a contact: nothing was saved", n)
+	}
+}
+
+// TestWantedContacts: a search that wants contacts has a few peers asked for those of every range without one, and is
+// told of every answer. Then it has them asked for second ones.
+func TestWantedContacts(t *testing.T) {
+	const depth = wideRanges + 1
+	o := deep(t, depth)
+	o.onContactsWanted(ContactsWanted{Search: 7, Ask: 4})
+	if asked, named := inquiries(o); len(asked) != 0 || len(named) != 1 || named[0].Awaited != 0 {
+		t.Errorf("knowing nobody it asks %v and says %v", asked, named)
+	}
+	meets(o, wideRanges)
+	lacked := o.scope.contacts.Lacks(1, depth)
+	o.effects.Begin()
+	o.onContactsWanted(ContactsWanted{Search: 7, Ask: 4})
+	asked, named := inquiries(o)
+	if len(asked) != 4 || len(named) != 1 || named[0] != (ContactsNamed{Search: 7, Asked: 4, Awaited: 4}) {
+		t.Fatalf("asks %d peers and says %v", len(asked), named)
+	}
+	for i, a := range asked {
+		if a.Search != 7 || !slices.Equal(a.Inquiry.Lacks, lacking(lacked, depth)) {
+			t.Errorf("asks %+v", a)
+		}
+		if slices.ContainsFunc(asked[:i], func(b AskPeers) bool { return b.To.Peer == a.To.Peer }) {
+			t.Errorf("asks %q twice", a.To.Peer)
+		}
+	}
+	o.effects.Begin()
+	o.onContactsWanted(ContactsWanted{Search: 8, Ask: 100})
+	if again, _ := inquiries(o); slices.ContainsFunc(again, func(b AskPeers) bool { return b.To.Peer == asked[0].To.Peer }) {
+		t.Errorf("asks %q again before it has answered", asked[0].To.Peer)
+	}
+	left := len(o.scope.wanted)
+	for i, a := range asked {
+		o.effects.Begin()
+		if i%2 == 0 {
+			o.onPeersNamed(0, PeersNamed{From: a.To.Peer, Names: Names{Depth: depth}})
+		} else {
+			o.onPeersSilent(PeersSilent{From: a.To.Peer})
+		}
+		if _, named := inquiries(o); len(named) != 1 || named[0] != (ContactsNamed{Awaited: left - i - 1}) {
+			t.Errorf("answer %d: says %v, want %d awaited", i, named, left-i-1)
+		}
+	}
+	meets(o, depth)
+	clear(o.scope.wanted)
+	clear(o.scope.asked)
+	o.effects.Begin()
+	o.onContactsWanted(ContactsWanted{Search: 9, Ask: 1})
+	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Inquiry.Lacks, lacking(o.scope.contacts.Lacks(coverage.ContactsEach, depth), depth)) {
+		t.Errorf("with a contact in every range it asks %v", asked)
+	}
+}
+
+// TestSilentContactIsReplaced: another contact is looked for where the only one did not answer.
+func TestSilentContactIsReplaced(t *testing.T) {
+	const depth = 3
+	o := deep(t, depth)
+	meets(o, depth)
+	c := o.scope.contacts.All()[0]
+	o.onContactAnswered(ContactAnswered{Peer: PeerID(c.Peer), Failed: true})
+	if got := o.scope.contacts.Lacks(1, depth); len(got) != 1 || !got[0].Contains(c.Place) {
+		t.Errorf("lacking are %v", got)
+	}
+	o.onContactAnswered(ContactAnswered{Peer: PeerID(c.Peer), Depth: depth})
+	if got := o.scope.contacts.Lacks(1, depth); len(got) != 0 {
+		t.Errorf("it answers, and lacking are %v", got)
+	}
+}
+
+// TestWidestAreNamed: who covers far more than an asker is named beside the peers of the ranges that it lacks, whatever
+// range that is of. A guess is corrected by what others say, and then stays.
+func TestWidestAreNamed(t *testing.T) {
+	const depth = wideRanges
+	o := deep(t, depth)
+	o.cfg.MaxOrigins = littleRoom // its range stands still
+	meets(o, depth)
+	var lacks []coverage.Range
+	for _, c := range o.scope.contacts.All() {
+		lacks = append(lacks, coverage.Around(c.Place, depth))
+	}
+	var strong []coverage.Contact
+	for i := 0; len(strong) < 3; i++ {
+		c := coverage.Contact{Peer: fmt.Sprint("strong", i), Depth: len(strong)}
+		if c.Place = exchange.PlaceOf(PeerID(c.Peer)); o.scope.contacts.Add(c) {
+			strong = append(strong, c)
+		}
+	}
+	for _, c := range []struct{ depth, want int }{{depth, 2}, {farWider + 1, 2}, {farWider, 1}, {farWider - 1, 0}} {
+		q := Inquiry{Depth: c.depth, Lacks: lacking(lacks[:1], depth)}
+		if c.depth != depth {
+			q.Lacks = []byte{0xff, 0xff}[:(1<<c.depth+7)/8]
+		}
+		named := o.namesOf(q, "asker", 16)
+		wide := 0
+		for _, n := range named {
+			if n.Depth+farWider <= c.depth {
+				wide++
+			}
+		}
+		if wide != c.want || c.want > 0 && string(named[0].Record.Peer) != strong[0].Peer {
+			t.Errorf("an asker of depth %d is named %v, want %d wide ones", c.depth, named, c.want)
+		}
+	}
+	guess := coverage.Contact{Peer: "guessed", Place: exchange.PlaceOf("guessed"), Depth: depth, Guessed: true}
+	table := coverage.NewContacts(^guess.Place)
+	table.SetDepth(depth)
+	table.Add(guess)
+	for _, said := range []int{0, 3} {
+		table.Add(coverage.Contact{Peer: guess.Peer, Place: guess.Place, Depth: said})
+		if got, _ := table.Get(guess.Place, guess.Peer); got.Depth != 0 {
+			t.Errorf("after %d was said: %+v", said, got)
+		}
+	}
+}
