@@ -6,12 +6,15 @@ import "github.com/venn-p2p/venn/summary/internal/trie"
 // [Prefix.Contains] of each. It is several times as fast where prefixes are not in the caches, because the processor
 // waits for the memory of many at a time. Each prefix must hold a part. O(prefixes · blocks).
 func Holders(dst []int, prefixes []*Prefix, f Fingerprint) []int {
-	var probes [64]trie.Probe
+	var probes [32]trie.Probe
 	x := position(f, 0)
 	for base := 0; base < len(prefixes); base += len(probes) {
 		some := prefixes[base:min(len(prefixes), base+len(probes))]
 		for i, p := range some {
 			probes[i] = p.probe(x)
+		}
+		for i := range some {
+			probes[i].LoadAll()
 		}
 		for i := range some {
 			probes[i].LoadUnary()

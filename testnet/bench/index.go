@@ -16,7 +16,7 @@ import (
 // one Bloom filter a peer, of the same false-positive rate, with the key hashed once. Its update fills a new such
 // filter.
 func indexArea(b *bench) {
-	matching(b, 10_000, 5_000, 200)
+	matching(b, 10_000, 5_000, 100)
 	matching(b, 100_000, 500, 0)
 }
 

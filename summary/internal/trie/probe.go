@@ -29,7 +29,16 @@ func (b *Block) Probe(x uint64) Probe {
 	return Probe{set: s, cell: cell - s.Begin, level: b.level(s)}
 }
 
-// LoadUnary is the first step. It loads the unary code a little before the cell.
+// LoadAll is the first step, which no other needs. Where the nodes are spread evenly over the cells, it loads the lines
+// that the other steps will load, all at a time.
+func (p *Probe) LoadAll() {
+	if s := p.set; s != nil {
+		nodes := int(uint64(p.cell) * uint64(s.Count) / uint64(s.End-s.Begin)) // before the cell, about
+		p.word = s.unary[(nodes+p.cell)/64] + uint64(s.starts[p.cell/cellsPerStart]) + s.lowBits(nodes)
+	}
+}
+
+// LoadUnary is the second step. It loads the unary code a little before the cell.
 func (p *Probe) LoadUnary() {
 	if p.set != nil {
 		p.at = int(p.set.starts[p.cell/cellsPerStart])
@@ -37,7 +46,7 @@ func (p *Probe) LoadUnary() {
 	}
 }
 
-// LoadLow is the second step. It finds where the cell begins, and loads the low bits of its first node.
+// LoadLow is the third step. It finds where the cell begins, and loads the low bits of its first node.
 func (p *Probe) LoadLow() {
 	if p.set != nil {
 		p.at = p.set.skipCells(p.at, p.word, p.cell%cellsPerStart)
