@@ -103,7 +103,7 @@ func FuzzBlock(f *testing.F) {
 }
 
 // checkWalk compares a walk through all nodes with the plain meaning: at each level not below any set's, the nodes with
-// one below them.
+// one below them. Of these, every third number is counted, too.
 func checkWalk(t *testing.T, b *Block, slow *slowBlock) {
 	t.Helper()
 	for level := testStart - 2; level <= testStart+2; level++ {
@@ -126,6 +126,19 @@ func checkWalk(t *testing.T, b *Block, slow *slowBlock) {
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("level %d: %v, not %v", level, got, want)
+		}
+		words, thirds := make([]uint64, (1<<level+63)/64), 0
+		for v := uint64(0); v < 1<<level; v += 3 {
+			words[v/64] |= 1 << (v % 64)
+		}
+		for _, v := range want {
+			if v%3 == 0 {
+				thirds++
+			}
+		}
+		w.Reset(b, Span{0, 1 << level}, level)
+		if nodes, both := w.CountIn(words); nodes != len(want) || both != thirds {
+			t.Fatalf("level %d: %d of %d nodes counted, not %d of %d", level, both, nodes, thirds, len(want))
 		}
 	}
 }

@@ -64,48 +64,45 @@ func (c *cursor) fill(dst []uint64) int {
 
 // countIn passes the next nodes and counts those that are set in words.
 func (c *cursor) countIn(words []uint64, nodes int) (both int) {
-	s := c.s
-	most, end := group(s.Depth), c.i+nodes
-	cell := uint64(c.at*64 - c.i + s.Begin) // of a one at bit 0 of word, less the ones before it
-	for word := c.word; c.i < end; c.word = word {
-		low := s.lowFrom(c.i)
-		for left := min(most, end-c.i); left > 0; {
-			for word == 0 {
-				c.at++
-				word = s.unary[c.at]
-				cell += 64
-			}
-			some := min(left, bits.OnesCount64(word))
-			var n int
-			n, word, low = countSome(words, some, word, cell, low, s.Depth)
-			both += n
-			cell -= uint64(some)
-			left -= some
-			c.i += some
+	s, most := c.s, group(c.s.Depth)
+	for end := c.i + nodes; c.i < end; {
+		for c.word == 0 {
+			c.at++
+			c.word = s.unary[c.at]
 		}
+		word, some := c.word, bits.OnesCount64(c.word)
+		if some > end-c.i {
+			some = end - c.i
+			word &= 1<<selectBit(word, some) - 1
+		}
+		both += s.countWord(words, c.i, most, word, uint64(c.at*64-c.i+s.Begin))
+		c.word ^= word
+		c.i += some
 	}
 	return both
 }
 
-// countSome is countIn for some ones of a word of unary. It returns what is left of word and low. By itself, all that
-// it uses fits in registers.
+// countWord is countIn for the ones of a word of unary: nodes from number i on. Cell is that of a one at bit 0, less the
+// ones before it. The low bits of most nodes are read at a time.
 //
 //go:noinline
-func countSome(words []uint64, some int, word, cell, low uint64, depth int) (both int, restOfWord, restOfLow uint64) {
-	depth &= 63
-	mask := uint64(1)<<depth - 1
-	for ; some > 0; some-- {
-		v := (cell+uint64(bits.TrailingZeros64(word)))<<depth | low&mask
-		word &= word - 1
-		low >>= depth
-		cell--
-		bit := 0
-		if words[v/64]&(1<<(v%64)) != 0 { // compiled to a bit test and no branch
-			bit = 1
+func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both int) {
+	depth, mask := s.Depth&63, uint64(1)<<(s.Depth&63)-1
+	for ; word != 0; i += most {
+		low := s.lowFrom(i)
+		for left := most; left > 0 && word != 0; left-- {
+			v := (cell+uint64(bits.TrailingZeros64(word)))<<depth | low&mask
+			word &= word - 1
+			low >>= depth
+			cell--
+			bit := 0
+			if words[v/64]&(1<<(v%64)) != 0 { // compiled to a bit test and no branch
+				bit = 1
+			}
+			both += bit
 		}
-		both += bit
 	}
-	return both, word, low
+	return both
 }
 
 // appendCells appends the nodes of cells begin to end-1 in order, lowered by some levels.
