@@ -145,7 +145,7 @@ func (m *member) take(e event) {
 	case started:
 		m.step(strategy.Started{Query: e.query})
 	case received:
-		m.step(strategy.Received{From: e.peer, Message: e.message})
+		m.step(strategy.Received{Delivery: &strategy.Delivery{From: e.peer, Message: e.message}})
 	case failed:
 		m.failed(e)
 	case dialled:

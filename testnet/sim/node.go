@@ -33,10 +33,11 @@ type node struct {
 
 	recent []connection // without a link
 
-	now     time.Duration
-	asker   replyTo
-	covered covered // what the machine said last
-	due     []event // messages whose last byte comes in before the window ends, in order
+	now      time.Duration
+	delivery strategy.Delivery // the message that is being taken in
+	asker    replyTo
+	covered  covered // what the machine said last
+	due      []event // messages whose last byte comes in before the window ends, in order
 }
 
 // replyTo is whose message is being taken in: what is sent to that peer meanwhile is meant for its session of then.
@@ -217,7 +218,9 @@ func (n *node) arrive(e *event, end time.Duration) {
 
 func (n *node) receive(e *event) {
 	n.asker = replyTo{e.from, e.fromLife}
-	n.step(strategy.Received{From: e.from, Message: e.msg})
+	n.delivery = strategy.Delivery{From: e.from, Message: e.msg}
+	n.step(strategy.Received{Delivery: &n.delivery})
+	n.delivery = strategy.Delivery{}
 	n.asker = replyTo{}
 }
 

@@ -15,8 +15,12 @@ type LinkOpened struct {
 // LinkClosed says that the connection to a peer is gone.
 type LinkClosed struct{ Peer ID }
 
-// Received is a message that came.
-type Received struct {
+// Received is a message that came. It is valid during Step only; the message's Body stays valid. As a single pointer it
+// becomes an Input without taking memory.
+type Received struct{ *Delivery }
+
+// Delivery is a message and who sent it.
+type Delivery struct {
 	From    ID
 	Message Message
 }
