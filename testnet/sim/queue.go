@@ -7,10 +7,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// event is something that happens at a peer.
+// event is something that happens at a peer. It fills a line of a processor's cache.
 type event struct {
 	at   time.Duration
-	seq  uint64 // order of planning
 	to   strategy.ID
 	from strategy.ID
 	// Sessions of the two, from 1. An event for a session that is over doesn't reach a later one. toLife 0 is for any.
@@ -19,9 +18,6 @@ type event struct {
 	kind kind
 	msg  strategy.Message
 }
-
-// before says whether an event is dealt with before another of the same peer.
-func (e *event) before(o *event) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
 
 type kind uint8
 
@@ -55,13 +51,14 @@ const (
 func (k kind) queued() bool { return k < handshake || k > done }
 
 // queue holds the events to come by window: those of the next ringWindows windows in a ring, later ones in a heap.
+// Events of one window and one instant stay in the order of their planning.
 type queue struct {
-	width time.Duration // of a window
-	now   int64         // window
-	ring  [][]event
-	far   farEvents
-	free  [][]event // emptied windows, to be used again
-	seq   uint64
+	width   time.Duration // of a window
+	now     int64         // window
+	ring    [][]event
+	far     farEvents
+	planned uint64    // far events
+	free    [][]event // emptied windows, to be used again
 }
 
 const ringWindows = 1 << 10
@@ -70,17 +67,12 @@ func newQueue(width time.Duration) queue {
 	return queue{width: width, ring: make([][]event, ringWindows)}
 }
 
-// push plans an event, and numbers it. One that is due before the next window begins is put into it.
+// push plans an event. One that is due before the next window begins is put into it.
 func (q *queue) push(e *event) {
-	e.seq = q.seq
-	q.seq++
-	q.place(e)
-}
-
-func (q *queue) place(e *event) {
 	w := max(int64(e.at/q.width), q.now+1)
 	if w-q.now >= ringWindows {
-		heap.Push(&q.far, *e)
+		heap.Push(&q.far, farEvent{q.planned, *e})
+		q.planned++
 		return
 	}
 	slot := &q.ring[w%ringWindows]
@@ -92,11 +84,11 @@ func (q *queue) place(e *event) {
 
 // next moves to the next window and returns when it begins and what happens in it.
 func (q *queue) next() (begin time.Duration, events []event) {
-	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows {
-		e := heap.Pop(&q.far).(event)
-		q.place(&e)
-	}
 	q.now++
+	for len(q.far) > 0 && int64(q.far[0].at/q.width)-q.now < ringWindows { // before any other is put into that window
+		e := heap.Pop(&q.far).(farEvent)
+		q.push(&e.event)
+	}
 	slot := &q.ring[q.now%ringWindows]
 	events, *slot = *slot, nil
 	return time.Duration(q.now) * q.width, events
@@ -111,22 +103,28 @@ func (q *queue) recycle(events []event) {
 	}
 }
 
-type farEvents []event
+// farEvent is an event with its number in the order of planning.
+type farEvent struct {
+	number uint64
+	event
+}
+
+type farEvents []farEvent
 
 func (e farEvents) Len() int { return len(e) }
 func (e farEvents) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].number < e[j].number
 }
 func (e farEvents) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
 
 // Push is for package heap.
-func (e *farEvents) Push(x any) { *e = append(*e, x.(event)) }
+func (e *farEvents) Push(x any) { *e = append(*e, x.(farEvent)) }
 
 // Pop is for package heap.
 func (e *farEvents) Pop() any {
 	last := len(*e) - 1
 	x := (*e)[last]
-	(*e)[last] = event{}
+	(*e)[last] = farEvent{}
 	*e = (*e)[:last]
 	return x
 }

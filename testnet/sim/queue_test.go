@@ -21,6 +21,7 @@ type plainQueue struct {
 
 type plainEvent struct {
 	window int64
+	seq    uint64
 	event
 }
 
@@ -42,9 +43,8 @@ func (q *plainQueue) Pop() any {
 }
 
 func (q *plainQueue) push(e event) {
-	e.seq = q.seq
 	q.seq++
-	heap.Push(q, plainEvent{max(int64(e.at/q.width), q.now+1), e})
+	heap.Push(q, plainEvent{max(int64(e.at/q.width), q.now+1), q.seq, e})
 }
 
 // next are the events of the next window, in the order in which peers deal with them.
@@ -87,7 +87,7 @@ func TestQueueAgainstHeap(t *testing.T) {
 			if rng.IntN(20) == 0 {
 				at += time.Duration(rng.IntN(3*ringWindows)) * width
 			}
-			e := event{at: at, to: strategy.ID(rng.IntN(peers))}
+			e := event{at: at, to: strategy.ID(rng.IntN(peers)), msg: strategy.Message{Bytes: left}}
 			fast.push(&e)
 			plain.push(e)
 		}
@@ -98,7 +98,7 @@ func TestQueueAgainstHeap(t *testing.T) {
 			want := plain.next()
 			n := 0
 			fast.next(func(e *event) {
-				if n >= len(want) || e.at != want[n].at || e.seq != want[n].seq || e.to != want[n].to {
+				if n >= len(want) || e.at != want[n].at || e.msg != want[n].msg || e.to != want[n].to {
 					t.Fatalf("seed %d, window %d, event %d: %+v", seed, fast.now, n, *e)
 				}
 				n++

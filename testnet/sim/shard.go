@@ -44,9 +44,9 @@ type deeds struct {
 	records []byte    // for the trace
 }
 
-// newShards splits the peers into 16 shards or fewer. The shard of a peer is its number, shifted to the right.
+// newShards splits the peers into eight shards or fewer. The shard of a peer is its number, shifted to the right.
 func (s *Sim) newShards() {
-	const most, least = 4, 4 // bits of a shard's number, and of a peer's in it
+	const most, least = 3, 4 // bits of a shard's number, and of a peer's in it
 	s.shift = max(bits.Len(uint(len(s.nodes)-1))-most, least)
 	s.shards = make([]shard, (len(s.nodes)-1)>>s.shift+1)
 	for i := range s.shards {
@@ -194,17 +194,17 @@ func recordOf(who strategy.ID, e *event) Record {
 	return Record{At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query}
 }
 
-// sortEvents sorts events by their time, and those of one time as they were planned. Few events are inserted one by
+// sortEvents sorts events by their time. Those of one time stay in their order, which is that of planning. Few events are inserted one by
 // one, without copying them to compare.
 func sortEvents(events []event) {
 	const few = 32
 	if len(events) > few {
-		slices.SortFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
+		slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 		return
 	}
 	for i := 1; i < len(events); i++ {
 		at := i
-		for at > 0 && events[i].before(&events[at-1]) {
+		for at > 0 && events[i].at < events[at-1].at {
 			at--
 		}
 		if at < i {

@@ -177,12 +177,12 @@ func (s *Sim) next() {
 
 // step runs the shards. Meanwhile the trace takes in what was done in the window before.
 func (s *Sim) step() error {
-	s.each(1+len(s.shards), func(i int) {
-		if i == 0 {
+	s.each(len(s.shards)+1, func(i int) {
+		if i < len(s.shards) {
+			s.shards[i].run(s.number, s.window+s.cfg.Least)
+		} else {
 			s.record(int(s.number-1) % 2)
-			return
 		}
-		s.shards[i-1].run(s.number, s.window+s.cfg.Least)
 	})
 	for i := range s.shards {
 		if fault := s.shards[i].fault; fault != nil {
