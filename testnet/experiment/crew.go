@@ -6,29 +6,43 @@ import (
 	"time"
 )
 
-// Crew does the tasks of a simulated run on several processors: its Each is sim.Config's. A run has a hundred thousand
-// groups of tasks, of some 50 µs each, and on a virtual machine waking a processor takes longer than that. So who waits
-// looks again and again for a tenth of a millisecond before it sleeps, and nobody waits for one who sleeps.
+// Crew does the tasks of a simulated run on several processors: its Each is sim.Config's. A run has ten thousand groups
+// of tasks, of some 100 µs each, and on a virtual machine waking a processor takes as long. So who waits looks again and
+// again for a while before it sleeps, and nobody waits for one who sleeps.
+//
+// A processor begins with the same tasks in every group: what they change is in its cache then, and to fetch it from
+// another processor's may take as long as the tasks. When it has done them it does what others have not begun.
 type Crew struct {
+	size   int
 	round  atomic.Pointer[round] // the latest; nil: none yet
 	asleep atomic.Int32
 	mu     sync.Mutex // of those who fall asleep, and of waking them
 	awake  *sync.Cond
 }
 
+// awakeFor is how long one looks before it sleeps.
+const awakeFor = 300 * time.Microsecond
+
 // round is a call of Each.
 type round struct {
-	tasks      int64
-	do         func(i int) // nil: there is nothing to do any more
-	next, left atomic.Int64
+	do     func(i int)  // nil: there is nothing to do any more
+	left   atomic.Int64 // tasks
+	shares []share      // by processor
+}
+
+// share is the tasks that a processor begins with.
+type share struct {
+	next atomic.Int64
+	end  int64
+	_    [112]byte // no two shares are in one line of a cache
 }
 
 // NewCrew starts a crew of a number of processors, that of who calls Each among them. Close ends it.
 func NewCrew(processors int) *Crew {
-	c := &Crew{}
+	c := &Crew{size: max(1, processors)}
 	c.awake = sync.NewCond(&c.mu)
-	for range processors - 1 {
-		go c.work()
+	for i := 1; i < processors; i++ {
+		go c.work(i)
 	}
 	return c
 }
@@ -47,10 +61,14 @@ func (c *Crew) Close() { c.begin(&round{}) }
 
 // Each calls do(0) to do(n-1), in any order, and returns when all are done. It is called by one at a time.
 func (c *Crew) Each(n int, do func(i int)) {
-	r := &round{tasks: int64(n), do: do}
-	r.left.Store(r.tasks)
+	r := &round{do: do, shares: make([]share, c.size)}
+	r.left.Store(int64(n))
+	for i := range r.shares {
+		r.shares[i].next.Store(int64(i * n / c.size))
+		r.shares[i].end = int64((i + 1) * n / c.size)
+	}
 	c.begin(r)
-	c.take(r)
+	c.take(r, 0)
 	c.await(func() bool { return r.left.Load() == 0 })
 }
 
@@ -60,32 +78,39 @@ func (c *Crew) begin(r *round) {
 }
 
 // work takes part in round after round.
-func (c *Crew) work() {
+func (c *Crew) work(processor int) {
 	for last := (*round)(nil); ; {
 		c.await(func() bool { return c.round.Load() != last })
 		if last = c.round.Load(); last.do == nil {
 			return
 		}
-		c.take(last)
+		c.take(last, processor)
 	}
 }
 
-// take does tasks of a round until none is left that nobody has begun.
-func (c *Crew) take(r *round) {
-	for i := r.next.Add(1) - 1; i < r.tasks; i = r.next.Add(1) - 1 {
-		r.do(int(i))
-		if r.left.Add(-1) == 0 {
-			c.wake()
+// take does the tasks of a processor's share, and then those of others.
+func (c *Crew) take(r *round, processor int) {
+	done := int64(0)
+	for k := range r.shares {
+		s := &r.shares[(processor+k)%len(r.shares)]
+		for s.next.Load() < s.end {
+			if i := s.next.Add(1) - 1; i < s.end {
+				r.do(int(i))
+				done++
+			}
 		}
+	}
+	if done > 0 && r.left.Add(-done) == 0 {
+		c.wake()
 	}
 }
 
 // await returns when something is so. Who makes it so calls wake then.
 func (c *Crew) await(so func() bool) {
-	const patience, looks = 100 * time.Microsecond, 256
+	const looks = 64 // between two at the clock
 	began := time.Now()
 	for n := 1; !so(); n++ {
-		if n%looks > 0 || time.Since(began) < patience {
+		if n%looks > 0 || time.Since(began) < awakeFor {
 			continue
 		}
 		c.mu.Lock()
