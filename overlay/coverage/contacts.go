@@ -43,6 +43,8 @@ const (
 	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
 	failedMost = 2
+	// farWider is by how many bits a range is far wider than those of most peers.
+	farWider = 3
 	// maxCaught is of how many peers outside of the table the denials are kept.
 	maxCaught = MaxContacts
 )
@@ -314,15 +316,16 @@ func (t *Contacts) Failed(at Place, peer string) {
 
 // Lacks lists, in order, the ranges of a depth beside ours with fewer contacts than are wanted, or with contacts that
 // cover but one half. The depth is at most that of the buckets. Contacts that did not answer the last question do not
-// count, nor do those caught denying. Contacts that cover more than a range count for every range that they cover.
-// O(ranges + contacts), times the few that are wide.
+// count, nor do those caught denying. Contacts that cover more than a range count for every range that they cover. One
+// that claims to cover far more counts as one like others until it has proved right: two liars would else be contacts
+// enough. O(ranges + contacts), times the few that are wide.
 func (t *Contacts) Lacks(want, depth int) []Range {
 	if t.bits == 0 {
 		return nil
 	}
 	var wide, out []Range
 	for c := range t.Each() {
-		if c.Depth < depth && c.counts() {
+		if t.credible(&c) < depth && c.counts() {
 			wide = append(wide, c.Range())
 		}
 	}
@@ -334,9 +337,9 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 		have, halves := 0, Set{}
 		for _, list := range t.within(r) {
 			for _, c := range list {
-				if c.Depth >= depth && c.counts() {
+				if d := t.credible(&c); d >= depth && c.counts() {
 					have++
-					halves.Add(Around(c.Place, min(c.Depth, depth+1)))
+					halves.Add(Around(c.Place, min(d, depth+1)))
 				}
 			}
 		}
@@ -351,6 +354,14 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 		}
 	}
 	return out
+}
+
+// credible is the depth that a contact is taken to have where others are looked for.
+func (t *Contacts) credible(c *Contact) int {
+	if c.Depth <= t.bits-farWider && c.Right == 0 {
+		return t.bits
+	}
+	return c.Depth
 }
 
 // counts says whether a contact can be asked, as far as is known.

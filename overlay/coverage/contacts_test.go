@@ -63,7 +63,11 @@ func TestContacts(t *testing.T) {
 		for i := range c.buckets {
 			r, have, halves := c.rangeOf(i), 0, map[int]bool{}
 			for _, x := range c.All() {
-				if own := x.Range(); x.Failed == 0 && !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
+				own := x.Range()
+				if x.Depth <= c.bits-farWider && x.Right == 0 {
+					own = Around(x.Place, c.bits)
+				}
+				if x.Failed == 0 && !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
 					have++
 					for half, at := range []Place{r.first, r.first | 1<<(63-r.depth)} {
 						halves[half] = halves[half] || own.Contains(at) || Around(x.Place, c.bits+1).Contains(at)
@@ -264,5 +268,25 @@ func TestSpareContactsComeLast(t *testing.T) {
 	covered.Add(contacts[1].Range())
 	if got := Next(contacts, &covered, none, nil, 1); got != 0 {
 		t.Errorf("then contact %d, want 0", got)
+	}
+}
+
+// TestBoastsReplaceNobody: who claims to cover everybody does not keep others from being looked for, until it has proved
+// right.
+func TestBoastsReplaceNobody(t *testing.T) {
+	c := NewContacts(0)
+	c.SetDepth(5)
+	boasts := []Contact{{Peer: "one", Place: 1 << 63}, {Peer: "other", Place: 1<<63 | 1<<62}}
+	for _, x := range boasts {
+		c.Add(x)
+	}
+	if n := len(c.Lacks(1, 5)); n != 1<<5-1-len(boasts) {
+		t.Errorf("%d ranges lack a contact beside two that boast", n)
+	}
+	for _, x := range boasts {
+		c.Proved(x.Place, x.Peer)
+	}
+	if got := c.Lacks(ContactsEach, 5); len(got) != 0 {
+		t.Errorf("%v lack a contact beside two that cover everybody, and proved it", got)
 	}
 }
