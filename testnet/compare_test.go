@@ -18,12 +18,13 @@ func TestCompare(t *testing.T) {
 	again.Name, again.Announce = "again", 1
 	ballast := make([]byte, 200<<20) // of the process, not of the hosts
 	var c *Comparison
+	found := func(r SystemRow) bool { return r.FindOne.Recall >= 0.9 && r.FindAll.Recall >= 0.9 }
 	for range 3 { // on a busy machine queries take longer, and what upkeep sends meanwhile counts as theirs
 		var err error
 		if c, err = Compare(t.Context(), cfg, VennSystem(), again); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(c.Rows, func(r SystemRow) bool { return r.FindOne.Messages > 4 || r.FindOne.Bytes > 400 }) {
+		if !slices.ContainsFunc(c.Rows, func(r SystemRow) bool { return !found(r) || r.FindOne.Messages > 4 || r.FindOne.Bytes > 400 }) {
 			break
 		}
 		t.Logf("%+v", c.Rows)
@@ -33,7 +34,7 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("rows %+v", c.Rows)
 	}
 	for _, r := range c.Rows {
-		if r.FindOne.Queries != 20 || r.FindAll.Queries != 20 || r.FindOne.Recall < 0.9 || r.FindAll.Recall < 0.9 || r.FindOne.Wrong > 0 {
+		if r.FindOne.Queries != 20 || r.FindAll.Queries != 20 || !found(r) || r.FindOne.Wrong > 0 {
 			t.Errorf("%s: find one %+v, find all %+v", r.System, r.FindOne, r.FindAll)
 		}
 		if r.AnnounceBytes <= 0 || r.AnnounceMessages <= 0 || r.HostBytes <= 0 || r.HostBytes > 20e6 {
