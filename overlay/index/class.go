@@ -11,11 +11,12 @@ import (
 const Rows = 10
 
 const (
-	stripeBytes = 64 << 20 // of rows in a stripe, at most, unless it has only 64 columns
-	maxWords    = 64       // of a row in a stripe
+	stripeBytes = 32 << 20 // of rows in a stripe, at most, unless it has only 64 columns
+	maxWords    = 32       // of a row in a stripe
 	newBytes    = 8 << 20  // of rows in a stripe that begins, likewise
 	newWords    = 8        // of a row in a stripe that begins
 	manyPeers   = 512      // of a class, from which on the next peer gets another stripe at once
+	drained     = 8        // peers at most that a call of Set moves out of a nearly empty stripe
 	minRows     = 64
 	slices64    = 64                 // of hash space; a partial prefix says of each whether it knows it
 	sliceSpan   = 1 << 32 / slices64 // in units of [summary.Region]

@@ -62,6 +62,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 		}
 	case e.prefix == nil:
 		x.insert(peer, p)
+		x.drain(x.entries[peer].group)
 	case e.grown(p):
 		e.prefix = p
 	case e.stripe != nil && e.group.class == classOf(p):
@@ -99,7 +100,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g := x.group(classOf(p))
 	*e = entry{prefix: p, group: g}
 	for _, s := range g.stripes {
-		if !s.full() {
+		if !s.full() && !s.leaving {
 			x.settle(peer, s)
 			return
 		}
@@ -120,12 +121,12 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g.loose = nil
 }
 
-// join makes one stripe of two of equal width, as long as there are two. All are full. A query reads fewer and longer
-// pieces of memory then.
+// join makes one stripe of two of equal width, as long as there are two. All are full but those that are
+// drained. A query reads fewer and longer pieces of memory then.
 func (x *Index) join(g *group) {
 	for i := len(g.stripes) - 1; i > 0; i-- {
 		s, t := g.stripes[i-1], g.stripes[i]
-		if s.words != t.words || !g.class.mayHave(2*s.words) {
+		if s.words != t.words || s.leaving || t.leaving || !g.class.mayHave(2*s.words) {
 			continue
 		}
 		j := joined(s, t)
@@ -177,23 +178,37 @@ func (x *Index) remove(peer int) {
 			x.entries[moved].col = e.col
 		}
 		g.loose = g.loose[:last]
-	} else if e.stripe.release(int(e.col)); 8*e.stripe.used < len(e.stripe.peers) {
-		x.dissolve(g, e.stripe)
+	} else {
+		e.stripe.release(int(e.col))
+		e.stripe.leaving = e.stripe.leaving || 8*e.stripe.used < len(e.stripe.peers)
 	}
+	x.drain(g)
 	if len(g.stripes) == 0 && len(g.loose) == 0 {
 		x.forget(g)
 	}
 }
 
-// dissolve frees a stripe that has become nearly empty. Those in it find other places.
-func (x *Index) dissolve(g *group, s *stripe) {
-	x.bytes -= s.bytes()
-	g.stripes = slices.DeleteFunc(g.stripes, func(t *stripe) bool { return t == s })
+// drain moves some peers out of a stripe that has become nearly empty, if there is one, and frees it when all have other
+// places. Each takes as long as Set of a new peer, so a call of Set moves only a few.
+func (x *Index) drain(g *group) {
+	i := slices.IndexFunc(g.stripes, func(s *stripe) bool { return s.leaving })
+	if i < 0 {
+		return
+	}
+	s := g.stripes[i]
+	moves := drained
 	for w, word := range s.live {
-		for ; word != 0; word &= word - 1 {
-			peer := int(s.peers[64*w+bits.TrailingZeros64(word)])
+		for ; word != 0 && moves > 0; word &= word - 1 {
+			col := 64*w + bits.TrailingZeros64(word)
+			peer := int(s.peers[col])
+			s.release(col)
 			x.insert(peer, x.entries[peer].prefix)
+			moves--
 		}
+	}
+	if s.used == 0 {
+		x.bytes -= s.bytes()
+		g.stripes = slices.DeleteFunc(g.stripes, func(t *stripe) bool { return t == s })
 	}
 }
 

@@ -218,9 +218,18 @@ func TestStripesComeAndGo(t *testing.T) {
 		if got := x.Candidates(nil, held[0]); len(got) != c.peers {
 			t.Errorf("%d of %d peers have a key of all", len(got), c.peers)
 		}
-		for _, i := range rng.Perm(c.peers) {
+		for left, i := range rng.Perm(c.peers) {
 			x.Set(i, nil)
 			x.verify(t)
+			if left = c.peers - left - 1; left == c.peers/16 { // of those that become nearly empty, few stay
+				columns = 0
+				for _, s := range x.order[0].stripes {
+					columns += len(s.peers)
+				}
+				if columns > 12*left {
+					t.Errorf("%d columns for the last %d peers", columns, left)
+				}
+			}
 		}
 		if len(x.order) != 0 || x.bytes != 0 {
 			t.Errorf("%d groups and %d bytes left of nobody", len(x.order), x.bytes)

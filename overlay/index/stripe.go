@@ -7,11 +7,12 @@ import (
 
 // stripe is the columns of up to 64·words peers of one class: rows of words, one after the other.
 type stripe struct {
-	words int
-	rows  []uint64
-	live  []uint64 // columns in use
-	peers []int32  // by column
-	used  int
+	words   int
+	rows    []uint64
+	live    []uint64 // columns in use
+	peers   []int32  // by column
+	used    int
+	leaving bool // nearly empty: it gets no more peers, see [Index.drain]
 }
 
 func newStripe(c *class, words int) *stripe {
