@@ -39,21 +39,17 @@ type share struct {
 
 // NewCrew starts a crew of a number of processors, that of who calls Each among them. Close ends it.
 func NewCrew(processors int) *Crew {
-	c := &Crew{size: max(1, processors)}
+	c := &Crew{size: 1}
 	c.awake = sync.NewCond(&c.mu)
-	for i := 1; i < processors; i++ {
-		go c.work(i)
-	}
+	c.Grow(processors)
 	return c
 }
 
-// crewOf is the Each of a run on a number of processors, and what ends it. One alone needs no crew.
-func crewOf(processors int) (each func(n int, do func(i int)), end func()) {
-	if processors < 2 {
-		return nil, func() {}
+// Grow makes it a crew of more processors, unless it has as many. It is not called during Each.
+func (c *Crew) Grow(processors int) {
+	for ; c.size < processors; c.size++ {
+		go c.work(c.size)
 	}
-	c := NewCrew(processors)
-	return c.Each, c.Close
 }
 
 // Close ends the crew, after the last call of Each.
@@ -61,6 +57,12 @@ func (c *Crew) Close() { c.begin(&round{}) }
 
 // Each calls do(0) to do(n-1), in any order, and returns when all are done. It is called by one at a time.
 func (c *Crew) Each(n int, do func(i int)) {
+	if c.size == 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
 	r := &round{do: do, shares: make([]share, c.size)}
 	r.left.Store(int64(n))
 	for i := range r.shares {

@@ -8,11 +8,14 @@ import (
 )
 
 // Every task is done once, and all of a round before the next one begins: of few tasks and many, by one and by several,
-// whether the others are awake or asleep.
+// whether the others are awake or asleep, and when more join.
 func TestCrew(t *testing.T) {
 	for processors := range 5 {
 		c := NewCrew(processors)
 		for round := range 3000 {
+			if round%1000 == 999 {
+				c.Grow(processors + round/1000)
+			}
 			n := round % 20
 			done := make([]int, n)
 			var all atomic.Int64

@@ -146,7 +146,7 @@ func pointOf(at []Coordinate) string {
 }
 
 // RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a
-// large one has all of them. With a folder, every run's row is kept there as soon as it is known. A later call of the
+// large one has all of them, and so has the last run. With a folder, every run's row is kept there as soon as it is known. A later call of the
 // same program with the same options and data goes on where this one was interrupted. When ctx ends, it returns its
 // error and the rows known by then.
 //
@@ -170,13 +170,18 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 	all := networkRuns{
 		options: &o, points: points, names: runs, known: known, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points)), once: make([]onceRun, len(points)),
 	}
-	all.data.keep, all.each = all.atOnce, processorsOf(all.atOnce, len(runs))
+	all.data.keep, all.processors.atOnce = all.atOnce, all.atOnce
 	for i, run := range runs {
-		if !known.todo(i, run) {
+		if known.todo(i, run) {
+			all.processors.left.Add(1)
+		} else {
 			all.done[i] = 1
 		}
 	}
-	rows, err := runEach(ctx, runs, all.atOnce, known, all.row)
+	rows, err := runEach(ctx, runs, all.atOnce, known, func(ctx context.Context, i int) (NetworkRow, error) {
+		defer all.processors.left.Add(-1)
+		return all.row(ctx, i)
+	})
 	for _, row := range rows {
 		if row != nil {
 			result.Rows = append(result.Rows, *row)
@@ -208,10 +213,16 @@ func together(peers int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
-// processorsOf is on how many processors each of some runs goes, when atOnce of them go at one time.
-func processorsOf(atOnce, runs int) int {
+// processors are shared by the runs of an experiment.
+type processors struct {
+	atOnce int          // runs
+	left   atomic.Int32 // runs that are not done
+}
+
+// each is how many processors a run has. The last ones have those of runs that are done.
+func (p *processors) each() int {
 	const most = 8 // a run has work for no more of them
-	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(atOnce, runs))))
+	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(p.atOnce, int(p.left.Load())))))
 }
 
 // gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and
@@ -532,9 +543,10 @@ type networkRuns struct {
 	names   []string // of the runs, in the ledger
 	known   *ledger[NetworkRow]
 	atOnce  int
-	each    int // processors that a run has
 	data    recent[*sim.Data]
 	once    []onceRun
+
+	processors processors
 
 	mu   sync.Mutex
 	done []float64 // part of each run
@@ -596,13 +608,14 @@ func (n *networkRuns) run(ctx context.Context, i int) (NetworkRow, error) {
 	if err != nil {
 		return NetworkRow{}, err
 	}
-	each, end := crewOf(n.each)
-	defer end()
+	crew := NewCrew(n.processors.each())
+	defer crew.Close()
 	s, err = sim.New(sim.Config{
 		Like: like, Script: sim.Script{Asks: asks}, Strategy: p.strategy, Params: p.Params, Data: data, Topology: p.Topology, Churn: p.Churn, Loss: p.Loss,
-		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Lines: lines, Rates: p.rates(), Seed: p.Seed, Each: each, Notes: o.Look != nil,
+		Warmup: p.Warmup, Asking: p.Asking, Patience: p.Patience, Queries: p.Queries, All: p.All, Outside: p.Outside, Lines: lines, Rates: p.rates(), Seed: p.Seed, Each: crew.Each, Notes: o.Look != nil,
 		Detail: true, Trace: trace.writer(),
 		Progress: func(now, end time.Duration) bool {
+			crew.Grow(n.processors.each())
 			n.tell(i, now, end, time.Since(began))
 			return look(now, end) && ctx.Err() == nil
 		},

@@ -74,13 +74,19 @@ func RunScenarios(ctx context.Context, o ScenarioOptions) (ScenarioResult, error
 		peers = max(peers, r.of.Peers)
 	}
 	atOnce := o.jobs(together(peers))
-	all := scenarioRuns{options: &o, runs: runs, each: processorsOf(atOnce, len(runs)), done: make([]float64, len(runs))}
+	all := scenarioRuns{options: &o, runs: runs, done: make([]float64, len(runs))}
+	all.processors.atOnce = atOnce
 	for i, id := range ids {
-		if !known.todo(i, id) {
+		if known.todo(i, id) {
+			all.processors.left.Add(1)
+		} else {
 			all.done[i] = 1
 		}
 	}
-	found, err := runEach(ctx, ids, atOnce, known, all.run)
+	found, err := runEach(ctx, ids, atOnce, known, func(ctx context.Context, i int) (scenario.Run, error) {
+		defer all.processors.left.Add(-1)
+		return all.run(ctx, i)
+	})
 	for _, r := range found {
 		if r != nil {
 			result.Runs = append(result.Runs, r)
@@ -151,8 +157,9 @@ func (o *ScenarioOptions) runs() (runs []scenarioRun, ids []string, err error) {
 type scenarioRuns struct {
 	options *ScenarioOptions
 	runs    []scenarioRun
-	each    int // processors that a run has
 	plans   recent[*scenario.Plan]
+
+	processors processors
 
 	mu   sync.Mutex
 	done []float64 // part of each run
@@ -170,10 +177,14 @@ func (n *scenarioRuns) run(ctx context.Context, i int) (scenario.Run, error) {
 		return scenario.Run{}, err
 	}
 	defer trace.drop()
-	each, end := crewOf(n.each)
-	defer end()
+	crew := NewCrew(n.processors.each())
+	defer crew.Close()
 	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
-		Each: each, Progress: func(done float64) { n.tell(i, done) }, Trace: trace.writer(),
+		Each: crew.Each, Trace: trace.writer(),
+		Progress: func(done float64) {
+			crew.Grow(n.processors.each())
+			n.tell(i, done)
+		},
 	})
 	if err != nil {
 		return scenario.Run{}, err
