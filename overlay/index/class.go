@@ -12,7 +12,7 @@ const Rows = 10
 
 const (
 	stripeBytes = 32 << 20 // of rows in a stripe, at most, unless it has only 64 columns
-	maxWords    = 32       // of a row in a stripe
+	maxWords    = 64       // of a row in a stripe
 	newBytes    = 8 << 20  // of rows in a stripe that begins, likewise
 	newWords    = 8        // of a row in a stripe that begins
 	manyPeers   = 512      // of a class, from which on the next peer gets another stripe at once
