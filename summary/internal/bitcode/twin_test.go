@@ -270,3 +270,23 @@ func TestTwinUnlikely(t *testing.T) {
 		}
 	}
 }
+
+// TestTwinLongGaps codes arrays in the Rice code with one long gap, of up to 89 zeros in unary, after other numbers of
+// ones without a gap.
+func TestTwinLongGaps(t *testing.T) {
+	const n, ones = 12_500, 100
+	low := choose(n, ones).low
+	for before := range 8 { // seven bits each
+		for upper := range 90 {
+			words := make([]uint64, wordsFor(n))
+			for i := range ones {
+				at := i
+				if i >= before {
+					at += (upper+1)<<low - 1
+				}
+				words[at/64] |= 1 << (at % 64)
+			}
+			checkTwin(t, words, n)
+		}
+	}
+}
