@@ -9,7 +9,7 @@ import (
 // BenchmarkForgedHeader refuses a signed header of about a kibibyte whose signature is wrong. Nothing is cached of it.
 func BenchmarkForgedHeader(b *testing.B) {
 	o := newOrigin(b, "o", 100)
-	h := *o.stream.Header()
+	h := o.stream.Header()
 	for len(h.Shape.Levels) < 64 {
 		h.Shape.Levels = append(h.Shape.Levels, h.Shape.Levels[0])
 	}

@@ -49,14 +49,14 @@ func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Partial, err err
 	if r, err := n.cfg.headers.Record(parts.Record); err != nil || r.ID != author {
 		return p, errors.Join(errAuthor, err)
 	}
-	none, err := summary.NewPrefix(&h)
+	none, err := summary.NewPrefix(h)
 	if err != nil {
 		return p, err
 	}
 	if _, err := n.cfg.cache.Extend(none, parts.Run); err != nil {
 		return p, err
 	}
-	return inbox.Partial{Way: overlay.Message, Group: group.Of(&h), Parts: &parts}, nil
+	return inbox.Partial{Way: overlay.Message, Group: group.Of(h), Parts: &parts}, nil
 }
 
 // sampleMessage is the ordinary message about a new epoch; nil if it would be too large.

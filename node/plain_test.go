@@ -102,7 +102,7 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 	if err != nil || h.N != len(keys) || h.Origin != string(n.ID()) {
 		t.Fatalf("header %+v, %v", h, err)
 	}
-	none, err := summary.NewPrefix(&h)
+	none, err := summary.NewPrefix(h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestShapeStays(t *testing.T) {
 		if same := reflect.DeepEqual(b.shape, h.Shape); same != c.same {
 			t.Errorf("%d keys: same shape: %v, want %v", c.keys, same, c.same)
 		}
-		h = *b.stream.Header()
+		h = b.stream.Header()
 		if p := b.stream; h.N != c.keys || slices.ContainsFunc(keys[:c.keys], func(k []byte) bool { return !p.Contains(n.hasher.Fingerprint(k)) }) {
 			t.Errorf("%d keys: a summary of %d, or of others", c.keys, h.N)
 		}

@@ -687,13 +687,13 @@ func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool
 	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
 		return false
 	}
-	e := o.directory.Invite(now, from, group.Of(&h).OriginTag())
+	e := o.directory.Invite(now, from, group.Of(h).OriginTag())
 	o.pass()
 	if e == nil || e.Index() < o.directory.Owns() || e.Unwanted(now) {
 		return false
 	}
 	r := o.directory.Take(now, e, PartsReceived{
-		From: from, Way: Direct, Group: group.Of(&h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
+		From: from, Way: Direct, Group: group.Of(h), Envelope: i.Envelope, Record: i.Record, Run: i.Run,
 	})
 	if r.Fault != "" {
 		o.effects.Emit(Report{Peer: from, Fault: r.Fault})

@@ -59,7 +59,7 @@ type Config struct {
 	// OpenRecord verifies a signed address record and says whose it is; required.
 	OpenRecord func(envelope []byte) (PeerID, error)
 	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
-	NewPrefix func(*summary.Header) (*summary.Prefix, error)
+	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
 	// here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
@@ -68,7 +68,7 @@ type Config struct {
 	// EncodeDelta makes the delta between the first parts of two prefixes, ApplyDelta applies one; nil: those of
 	// package summary. A driver supplies a shared cache here.
 	EncodeDelta func(old, next *summary.Prefix, parts int) ([]byte, error)
-	ApplyDelta  func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
+	ApplyDelta  func(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error)
 
 	// Keep returns what is kept in place of a signed header or record that came. That is the same bytes, in memory of
 	// their own or shared with others that keep them. Nil: those that came, for a driver that does not cut them out of

@@ -1,48 +1,42 @@
 package summary
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/venn-p2p/venn/summary/internal/trie"
-)
+// shallowBytes is up to which size a whole stream is kept without any of its chain: to serve part 0 alone all parts are
+// encoded.
+const shallowBytes = 1 << 10
 
 // Compact returns p without its encoded parts, which are about half of its memory. Queries behave the same. Run, Extend
 // and EncodeDelta re-encode the parts, in O(n) time, and Truncate those that it drops. The encoding is canonical, so
-// the bytes are those that came from the origin. The result shares the rest with p.
+// the bytes are those that came from the origin. The result shares the rest with p. Of a small summary, all that is
+// known is in two pieces of memory then, beside the header.
 func (p *Prefix) Compact() *Prefix {
 	if p.compact() || p.held == 0 {
 		return p
 	}
-	if p.single() {
-		return p.pack([2]digest{p.chain[1], p.chain[p.held]})
-	}
 	q := *p
-	q.parts, q.chain = nil, []digest{p.chain[1], p.chain[p.held]}
+	q.compactTo(p.chain[1], p.chain[p.held])
 	return &q
 }
 
-// single says whether p is of one block that is known as one set.
-func (p *Prefix) single() bool { return len(p.tries) == 1 && p.tries[0].Whole() != nil }
-
-// packed is a compact prefix of one block that is known as one set, in one piece of memory: a small summary.
-type packed struct {
-	Prefix
-	ends  [2]digest
-	block trie.Single
-	only  [1]*trie.Block
+// compactTo makes p compact, with the second and the last value of its chain.
+func (p *Prefix) compactTo(second, last digest) {
+	if p.tries == nil && p.Parts() == p.plan.parts && p.bytes <= shallowBytes {
+		p.more = nil
+		return
+	}
+	p.more = &more{rate: p.rate, tries: p.tries, chain: []digest{second, last}}
 }
 
-// pack is Compact for such a prefix. Its set is front itself.
-func (p *Prefix) pack(ends [2]digest) *Prefix {
-	q := &packed{Prefix: *p, ends: ends}
-	q.parts, q.chain = nil, q.ends[:]
-	q.block.Set(p.tries[0].Start, &q.front)
-	q.only[0] = &q.block.Block
-	q.tries = q.only[:]
-	return &q.Prefix
-}
+func (p *Prefix) compact() bool { return p.more == nil || p.parts == nil && p.held > 0 }
 
-func (p *Prefix) compact() bool { return p.parts == nil && p.held > 0 }
+// last is h_held of a compact prefix: zero after the last part of the stream.
+func (p *Prefix) last() digest {
+	if p.more == nil {
+		return digest{}
+	}
+	return p.chain[1]
+}
 
 // whole is p with its encoded parts, verified once more against the header's chain. If that fails, which would be a
 // fault of this package, it is the prefix of no parts, with the error.
@@ -50,25 +44,33 @@ func (p *Prefix) whole() (*Prefix, error) {
 	if !p.compact() {
 		return p, nil
 	}
-	parts, err := encodeParts(p.plan, p.tries, 0, p.held)
+	tries := p.blocks()
+	parts, err := encodeParts(p.plan, tries, 0, p.Parts())
 	if err == nil {
-		q := *p
-		if q.chain, err = verify(Run{Parts: parts, Next: p.chain[1]}, p.header.Chain); err == nil {
-			q.parts = parts
-			return &q, nil
+		chain, err := verify(Run{Parts: parts, Next: p.last()}, p.Header().Chain)
+		if err == nil {
+			return newPrefix(p.header, p.plan, parts, chain, tries), nil
 		}
 	}
 	return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
 }
 
-// first is part 0 of a compact prefix, verified like the parts of whole: those behind it are not encoded.
+// first is part 0 of a compact prefix, verified like the parts of whole: unless p is small, those behind it are not
+// encoded.
 func (p *Prefix) first() (Run, error) {
-	parts, err := encodeParts(p.plan, p.tries, 0, 1)
+	if p.more == nil {
+		q, err := p.whole()
+		if err != nil {
+			return Run{}, err
+		}
+		return q.Run(0, 1)
+	}
+	parts, err := encodeParts(p.plan, p.blocks(), 0, 1)
 	if err != nil {
 		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
 	}
 	r := Run{Parts: parts, Next: p.chain[0]}
-	if _, err := verify(r, p.header.Chain); err != nil {
+	if _, err := verify(r, p.Header().Chain); err != nil {
 		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
 	}
 	return r, nil
@@ -76,28 +78,26 @@ func (p *Prefix) first() (Run, error) {
 
 // nothing is the prefix of no parts.
 func (p *Prefix) nothing() *Prefix {
-	return &Prefix{header: p.header, plan: p.plan, chain: []digest{p.header.Chain}, rate: 1}
+	return newPrefix(p.header, p.plan, nil, []digest{p.Header().Chain}, nil)
 }
 
 // truncateCompact is Truncate of a compact prefix to fewer parts, one at least. The chain value where it ends follows
-// from the parts dropped, so only these are encoded.
+// from the parts dropped, so only these are encoded; all of a small one.
 func (p *Prefix) truncateCompact(parts int) *Prefix {
-	dropped, err := encodeParts(p.plan, p.tries, parts, p.held)
-	if err != nil { // a fault of this package, as in whole
+	if p.more == nil {
+		q, err := p.whole()
+		if err != nil { // a fault of this package
+			return q
+		}
+		return q.Truncate(parts).Compact()
+	}
+	dropped, err := encodeParts(p.plan, p.blocks(), parts, p.Parts())
+	if err != nil { // likewise
 		return p.nothing()
 	}
 	r := Run{First: parts, Parts: dropped, Next: p.chain[1]}
-	q := &Prefix{
-		header: p.header,
-		plan:   p.plan,
-		held:   parts,
-		chain:  []digest{p.chain[0], chainOf(r)[0]},
-		tries:  p.truncateTries(parts),
-		bytes:  p.bytes - r.EncodedBytes(),
-	}
-	q.measureTries()
-	if q.single() {
-		return q.pack([2]digest(q.chain))
-	}
+	q := &Prefix{header: p.header, plan: p.plan, held: int32(parts), bytes: p.bytes - int32(r.EncodedBytes()), more: &more{}}
+	q.know(p.truncateTries(parts))
+	q.compactTo(p.chain[0], chainOf(r)[0])
 	return q
 }

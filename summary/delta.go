@@ -21,7 +21,7 @@ var ErrNoDelta = errors.New("no delta between these")
 // Each of r nodes removed takes about log2(n/r) + 1.44 bits, each of a added among m about log2(m/a) + 1.44.
 func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	parts = min(parts, old.Parts(), next.Parts())
-	if err := sameSeries(old.header, next.header); err != nil {
+	if err := sameSeries(old.Header(), next.Header()); err != nil {
 		return nil, err
 	}
 	if parts <= 0 {
@@ -31,17 +31,18 @@ func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := []byte{version}
-	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Generation)
-	b = binary.BigEndian.AppendUint32(b, old.header.Epoch.Sequence)
+	b, base := []byte{version}, old.Header().Epoch
+	b = binary.BigEndian.AppendUint32(b, base.Generation)
+	b = binary.BigEndian.AppendUint32(b, base.Sequence)
 	b = binary.AppendUvarint(b, uint64(parts))
 	b = append(b, next.chain[1][:]...)
 	b = append(b, next.chain[parts][:]...)
-	for block := range old.tries {
+	olds, nexts := old.blocks(), next.blocks()
+	for block := range olds {
 		for _, r := range old.plan.knowledge(block, parts) {
-			from := old.tries[block].AppendNodes(nil, r.Begin, r.End, r.Level)
-			to := next.tries[block].AppendNodes(nil, r.Begin, r.End, r.Level)
-			b = appendChange(b, from, to, r.Nodes(next.tries[block].Start))
+			from := olds[block].AppendNodes(nil, r.Begin, r.End, r.Level)
+			to := nexts[block].AppendNodes(nil, r.Begin, r.End, r.Level)
+			b = appendChange(b, from, to, r.Nodes(nexts[block].Start))
 		}
 	}
 	if full := (Run{Parts: next.parts[:parts]}).EncodedBytes(); len(b) >= full {
@@ -51,7 +52,7 @@ func EncodeDelta(old, next *Prefix, parts int) ([]byte, error) {
 }
 
 // sameSeries says why there can be no delta between two headers.
-func sameSeries(old, next *Header) error {
+func sameSeries(old, next Header) error {
 	if old.Origin != next.Origin || old.Seed != next.Seed || !old.Shape.equal(next.Shape) {
 		return fmt.Errorf("summary: delta between origins, seeds or shapes: %w", ErrNoDelta)
 	}
@@ -87,15 +88,16 @@ func parseDelta(delta []byte) (base Epoch, parts int, rest []byte, err error) {
 // error, and old stays as it is. The caller has verified the header's signature. ErrNoDelta if it is on another
 // prefix than old or a longer one, or if old and h are not of one series. ErrMalformed or ErrChain if it is not
 // what EncodeDelta wrote. Takes time O(n) and about 24 bytes of memory a key.
-func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
+func ApplyDelta(old *Prefix, h Header, delta []byte) (*Prefix, error) {
 	base, parts, rest, err := parseDelta(delta)
 	if err != nil {
 		return nil, err
 	}
-	if base != old.header.Epoch || parts > old.Parts() {
-		return nil, fmt.Errorf("summary: delta on %d parts of %v, %d of %v held: %w", parts, base, old.Parts(), old.header.Epoch, ErrNoDelta)
+	from := old.Header()
+	if base != from.Epoch || parts > old.Parts() {
+		return nil, fmt.Errorf("summary: delta on %d parts of %v, %d of %v held: %w", parts, base, old.Parts(), from.Epoch, ErrNoDelta)
 	}
-	if err := sameSeries(old.header, h); err != nil {
+	if err := sameSeries(from, h); err != nil {
 		return nil, err
 	}
 	p, err := NewPrefix(h)
@@ -122,9 +124,7 @@ func ApplyDelta(old *Prefix, h *Header, delta []byte) (*Prefix, error) {
 	if chain[1] != d.second {
 		return nil, fmt.Errorf("summary: delta: second value of the chain: %w", ErrChain)
 	}
-	q := &Prefix{header: h, plan: p.plan, parts: encoded, chain: chain, tries: tries}
-	q.measure()
-	return q, nil
+	return newPrefix(p.header, p.plan, encoded, chain, tries), nil
 }
 
 // deltaDecoder makes tries of old ones and a delta.
@@ -147,9 +147,10 @@ func (d *deltaDecoder) tries(b []byte) ([]*trie.Block, error) {
 		var changed regionNodes
 		changed.start = d.plan.blocks[block].start
 		for _, r := range regions {
-			from := d.old.tries[block].AppendNodes(nil, r.Begin, r.End, r.Level)
+			old := d.old.block(block)
+			from := old.AppendNodes(nil, r.Begin, r.End, r.Level)
 			_, most := d.plan.limits(block, r.Begin, r.End, r.Level)
-			nodes, rest, err := decodeChange(b, from, r.Nodes(d.old.tries[block].Start), most)
+			nodes, rest, err := decodeChange(b, from, r.Nodes(old.Start), most)
 			if err != nil {
 				return nil, fmt.Errorf("%w (delta, block %d)", err, block)
 			}

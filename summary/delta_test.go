@@ -16,7 +16,7 @@ func changed(seed uint64, keys []Fingerprint, removed, added int) []Fingerprint 
 func epochs(t testing.TB, before, after []Fingerprint, s Shape) (old, next *Prefix) {
 	t.Helper()
 	old = mustBuild(t, before, s)
-	h := *old.Header()
+	h := old.Header()
 	h.Epoch.Sequence++
 	st, err := Build(after, h)
 	if err != nil {

@@ -41,9 +41,7 @@ func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	}
 	chain := chainOf(Run{Parts: parts})
 	h.Chain = chain[0]
-	p := &Prefix{header: &h, plan: plan, parts: parts, chain: chain, tries: tries}
-	p.measure()
-	return p, nil
+	return newPrefix(encoded(&h), plan, parts, chain, tries), nil
 }
 
 // sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.

@@ -90,7 +90,7 @@ func TestFormatExamples(t *testing.T) {
 }
 
 // exampleGroup is the group that names the summary of h, as package overlay/group has it, too.
-func exampleGroup(h *Header) string {
+func exampleGroup(h Header) string {
 	sum := sha256.Sum256([]byte("venn/origin/1\x00" + h.Origin))
 	tag := binary.BigEndian.Uint64(sum[:]) ^ uint64(h.Seed.Number)*0x9E3779B97F4A7C15
 	return fmt.Sprintf("%016x%08x%08x", tag, h.Epoch.Generation, h.Epoch.Sequence)
@@ -144,6 +144,6 @@ func formatExamples(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "\nThe delta from the 300 fingerprints of `testdata/streams.golden`'s generator (origin `%s`, network \"test\", epoch %v, default shape) to the same without the first, epoch %v:\n\n```\n%x\n```\n", big.header.Origin, big.header.Epoch, changed.header.Epoch, d)
+	fmt.Fprintf(&b, "\nThe delta from the 300 fingerprints of `testdata/streams.golden`'s generator (origin `%s`, network \"test\", epoch %v, default shape) to the same without the first, epoch %v:\n\n```\n%x\n```\n", big.Header().Origin, big.Header().Epoch, changed.Header().Epoch, d)
 	return b.String()
 }

@@ -38,7 +38,7 @@ func (h *Header) check() error {
 }
 
 // AppendBinary appends the canonical form of h, at most 512 bytes. O(bytes).
-func (h *Header) AppendBinary(b []byte) ([]byte, error) {
+func (h Header) AppendBinary(b []byte) ([]byte, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
@@ -98,4 +98,34 @@ func ParseHeader(b []byte) (Header, error) {
 		return Header{}, err
 	}
 	return h, nil
+}
+
+// encoded is the binary form of a header that was checked.
+func encoded(h *Header) string {
+	var memory [512]byte
+	b, err := h.AppendBinary(memory[:0])
+	if err != nil {
+		panic(err) // the caller's fault
+	}
+	return string(b)
+}
+
+// readHeader reads what encoded wrote. The shape is the header's.
+func readHeader(s string, shape Shape) (h Header) {
+	copy(h.Seed.Network[:], s[1:9])
+	h.Seed.Number = number(s[9:])
+	end := 14 + int(s[13])
+	h.Origin = s[14:end]
+	f := s[end:]
+	h.Epoch = Epoch{number(f), number(f[4:])}
+	h.Lifetime = time.Duration(number(f[8:])) * time.Second
+	h.N = int(number(f[12:]))
+	h.Shape = shape
+	copy(h.Chain[:], s[len(s)-len(h.Chain):])
+	return h
+}
+
+// number is the four bytes that s begins with.
+func number(s string) uint32 {
+	return uint32(s[3]) | uint32(s[2])<<8 | uint32(s[1])<<16 | uint32(s[0])<<24
 }

@@ -33,7 +33,7 @@ func Holders(dst []int, prefixes []*Prefix, f Fingerprint) []int {
 
 // probe is a question to block 0 about position x.
 func (p *Prefix) probe(x uint64) trie.Probe {
-	if p.front.End > 0 {
+	if p.front.End() > 0 {
 		return p.front.Probe(x)
 	}
 	return p.tries[0].Probe(x)
@@ -41,6 +41,9 @@ func (p *Prefix) probe(x uint64) trie.Probe {
 
 // containsBeyond is Contains without the first blocks.
 func (p *Prefix) containsBeyond(block int, f Fingerprint) bool {
+	if p.more == nil {
+		return true
+	}
 	for i := block; i < len(p.tries); i++ {
 		if !p.tries[i].Contains(position(f, i)) {
 			return false

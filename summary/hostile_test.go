@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -27,12 +28,15 @@ func FuzzParseHeader(f *testing.F) {
 		if err != nil || !bytes.Equal(again, b) {
 			t.Fatalf("%x became %x, %v", b, again, err)
 		}
-		p, err := NewPrefix(&h)
+		p, err := NewPrefix(h)
 		if err != nil {
 			if !errors.Is(err, ErrLimit) && !errors.Is(err, ErrMalformed) {
 				t.Fatal(err)
 			}
 			return
+		}
+		if got := p.Header(); !reflect.DeepEqual(got, h) {
+			t.Fatalf("header %+v became %+v", h, got)
 		}
 		if p.FalsePositiveRate() != 1 || p.plan.Parts() < 1 || p.plan.Parts() > maxParts {
 			t.Fatalf("%d parts, rate %v", p.plan.Parts(), p.FalsePositiveRate())
@@ -72,9 +76,9 @@ func FuzzExtend(f *testing.F) {
 		b := parts[part]
 		at := int(where) % (len(b) + 1)
 		parts[part] = slices.Replace(slices.Clone(b), at, min(len(b), at+rng.IntN(len(change)+1)), change...)
-		h := *full.Header()
+		h := full.Header()
 		h.Chain = chainOf(Run{Parts: parts})[0]
-		p, err := NewPrefix(&h)
+		p, err := NewPrefix(h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +110,7 @@ func TestAnyByte(t *testing.T) {
 		if !bytes.Equal(header, mustAppend(t, full.Header())) {
 			return errors.New("signature") // of other bytes
 		}
-		p, err := NewPrefix(&h)
+		p, err := NewPrefix(h)
 		if err != nil {
 			return err
 		}
@@ -141,7 +145,7 @@ func TestAnyByte(t *testing.T) {
 	}
 }
 
-func mustAppend(t testing.TB, h *Header) []byte {
+func mustAppend(t testing.TB, h Header) []byte {
 	t.Helper()
 	b, err := h.AppendBinary(nil)
 	if err != nil {
@@ -154,9 +158,9 @@ func mustAppend(t testing.TB, h *Header) []byte {
 func TestClaims(t *testing.T) {
 	for _, real := range []int{600, 1500} {
 		st := mustBuild(t, someKeys(1, real), Shape{Keys: 1000})
-		h := *st.Header()
+		h := st.Header()
 		h.N = 1000
-		p, err := NewPrefix(&h)
+		p, err := NewPrefix(h)
 		if err != nil {
 			t.Fatal(err)
 		}

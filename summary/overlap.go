@@ -20,13 +20,13 @@ import (
 // exactly, the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the other error that goes with them is taken out.
 // O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
-	if a.header.Seed != b.header.Seed {
-		return estimate.Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", a.header.Seed, b.header.Seed, ErrSeed)
+	if s, t := a.Header().Seed, b.Header().Seed; s != t {
+		return estimate.Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", s, t, ErrSeed)
 	}
 	if err := checkConfidence(confidence); err != nil {
 		return estimate.Overlap{}, err
 	}
-	n1, n2 := float64(a.header.N), float64(b.header.N)
+	n1, n2 := float64(a.plan.n), float64(b.plan.n)
 	cuts := commonCuts(a, b)
 	if len(cuts) == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
@@ -92,8 +92,9 @@ func (c *cutting) String() string {
 // commonCuts are the cuttings of the blocks that both prefixes have begun, one for each level.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
-	for block := range min(len(a.tries), len(b.tries)) {
-		regions, start := trie.Common(a.tries[block], b.tries[block])
+	as, bs := a.blocks(), b.blocks()
+	for block := range min(len(as), len(bs)) {
+		regions, start := trie.Common(as[block], bs[block])
 		var levels []int
 		for _, r := range regions {
 			levels = append(levels, r.Level)
@@ -153,7 +154,7 @@ func (c *cutting) array() estimate.Array {
 
 // measure counts the ones of both sides and their AND and estimates.
 func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
-	i, err := c.array().IntersectionKnown(c.count(a.tries[c.block], b.tries[c.block]), n1, n2, confidence)
+	i, err := c.array().IntersectionKnown(c.count(a.block(c.block), b.block(c.block)), n1, n2, confidence)
 	return estimated{i, func(n12 float64) float64 { return c.array().IntersectionKnownDeviation(n1, n2, n12) }}, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/summary/estimate"
+	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
 // trials makes statistical tests quick or thorough.
@@ -98,7 +99,7 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Prefix{header: &h, plan: plan}
+	var tries []*trie.Block
 	for block := range plan.blocks {
 		positions := make([]uint64, len(keys))
 		for i, f := range keys {
@@ -106,11 +107,10 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 		}
 		slices.Sort(positions)
 		if len(plan.knowledge(block, parts)) > 0 {
-			p.tries = append(p.tries, newTrie(plan, parts, block, positions))
+			tries = append(tries, newTrie(plan, parts, block, positions))
 		}
 	}
-	p.measure()
-	return p
+	return newPrefix(encoded(&h), plan, nil, nil, tries)
 }
 
 // TestOverlapSample is what part 0 alone says of 100,000 keys.

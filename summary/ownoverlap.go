@@ -17,7 +17,7 @@ func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estim
 	if err := checkConfidence(confidence); err != nil {
 		return estimate.Overlap{}, err
 	}
-	n1, n2 := float64(len(own)), float64(p.header.N)
+	n1, n2 := float64(len(own)), float64(p.plan.n)
 	tests := testOwn(own, p)
 	if len(tests) == 0 || n1 == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
@@ -39,10 +39,11 @@ type ownTest struct {
 
 // testOwn tests all fingerprints and sums up where the prefix is known at least at each of its levels.
 func testOwn(own []Fingerprint, p *Prefix) []ownTest {
-	if len(p.tries) == 0 {
+	tries := p.blocks()
+	if len(tries) == 0 {
 		return nil
 	}
-	t := p.tries[0]
+	t := tries[0]
 	regions := regionsOf(t)
 	tested, hits := make([]float64, len(regions)), make([]float64, len(regions))
 	for _, f := range own {
@@ -59,7 +60,7 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 		}
 	}
 	others := 1.0 // false positives of the other blocks
-	for _, t := range p.tries[1:] {
+	for _, t := range tries[1:] {
 		others *= t.FalsePositiveRate()
 	}
 	full := fills(t)
@@ -107,7 +108,7 @@ func sumTests(regions []trie.Region, tested, hits, fills []float64, cells float6
 func fills(t *trie.Block) []float64 {
 	var out []float64
 	for _, p := range t.Pieces() {
-		out = append(out, float64(p.Count())/math.Ldexp(float64(p.End-p.Begin), p.Set.Depth))
+		out = append(out, float64(p.Count())/math.Ldexp(float64(p.End-p.Begin), p.Set.Depth()))
 	}
 	return out
 }

@@ -10,22 +10,25 @@ import (
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it.
 type Prefix struct {
-	// Whoever looks at many prefixes reads these: they fit into a line of the processor's cache.
-	header *Header
-	plan   *Plan
-	held   int // parts
-	bytes  int
-	rate   float64
-	tries  []*trie.Block // of the blocks begun
+	header string   // in its binary form
+	plan   *Plan    // it has the number of keys and the shape
+	front  trie.Set // of all cells of block 0; zero if that is not known as one set
+	held   int32    // parts
+	bytes  int32    // of these
+	*more           // nil: compact, the whole stream, small, and front is all that is known
+}
 
-	front trie.Set // that of all cells of block 0, zero if there is none: here it is near for Holders
-	parts [][]byte // nil: compact
-	chain []digest // h_0 to h_held; of a compact prefix h_1 and h_held
+// more is what a small summary without its encoded parts has no need of.
+type more struct {
+	rate  float64       // the false-positive rate
+	tries []*trie.Block // of the blocks begun; nil if front is all of them
+	parts [][]byte      // nil: compact
+	chain []digest      // h_0 to h_held; of a compact prefix h_1 and h_held
 }
 
 // NewPrefix returns the prefix of no parts, which knows only the header. The caller has verified the header's
 // signature.
-func NewPrefix(h *Header) (*Prefix, error) {
+func NewPrefix(h Header) (*Prefix, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
@@ -33,69 +36,121 @@ func NewPrefix(h *Header) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Prefix{header: h, plan: plan, chain: []digest{h.Chain}}
-	p.measure()
-	return p, nil
+	return newPrefix(encoded(&h), plan, nil, []digest{h.Chain}, nil), nil
 }
 
-// measure sets what is derived from the parts.
-func (p *Prefix) measure() {
-	p.held, p.bytes = len(p.parts), Run{Parts: p.parts}.EncodedBytes()
-	p.measureTries()
+// newPrefix is the prefix of some parts, which say what tries say.
+func newPrefix(header string, plan *Plan, parts [][]byte, chain []digest, tries []*trie.Block) *Prefix {
+	p := &Prefix{
+		header: header, plan: plan, held: int32(len(parts)), bytes: int32(Run{Parts: parts}.EncodedBytes()),
+		more: &more{parts: parts, chain: chain},
+	}
+	p.know(tries)
+	return p
 }
 
-func (p *Prefix) measureTries() {
-	if len(p.tries) > 0 {
-		if s := p.tries[0].Whole(); s != nil {
+// know sets what p says: no two copies of one set are kept.
+func (p *Prefix) know(tries []*trie.Block) {
+	p.rate = 1
+	for _, t := range tries {
+		p.rate *= t.FalsePositiveRate()
+	}
+	if len(tries) > 0 {
+		if s := tries[0].Whole(); s != nil {
 			p.front = *s
 		}
 	}
-	p.rate = 1
-	for _, t := range p.tries {
-		p.rate *= t.FalsePositiveRate()
+	if p.front.End() == 0 || len(tries) > 1 {
+		p.tries = tries
 	}
 }
 
-// Header is the header that the parts are verified against. Not to be changed. O(1).
-func (p *Prefix) Header() *Header { return p.header }
+// blocks is what is known of each block begun. Where a prefix has but its front, it makes three pieces of memory.
+func (p *Prefix) blocks() []*trie.Block {
+	if t := p.only(); t != nil {
+		return []*trie.Block{t}
+	}
+	if p.more == nil {
+		return nil
+	}
+	return p.tries
+}
+
+// only is block 0 where a prefix has but its front; nil otherwise.
+func (p *Prefix) only() *trie.Block {
+	if p.front.End() == 0 || p.more != nil && p.tries != nil {
+		return nil
+	}
+	s := new(trie.Single)
+	s.Set(&p.front)
+	return &s.Block
+}
+
+// block is what is known of a block begun.
+func (p *Prefix) block(i int) *trie.Block {
+	if t := p.only(); t != nil {
+		return t
+	}
+	return p.tries[i]
+}
+
+// Header is the header that the parts are verified against. The levels of its shape are not to be changed. O(1), no
+// allocation.
+func (p *Prefix) Header() Header { return readHeader(p.header, p.plan.shape) }
 
 // Plan is the plan of the whole stream. O(1).
 func (p *Prefix) Plan() *Plan { return p.plan }
 
 // Parts is the number of parts held. O(1).
-func (p *Prefix) Parts() int { return p.held }
+func (p *Prefix) Parts() int { return int(p.held) }
 
 // EncodedBytes is the size of the parts held. O(1).
-func (p *Prefix) EncodedBytes() int { return p.bytes }
+func (p *Prefix) EncodedBytes() int { return int(p.bytes) }
 
 // SizeBytes is about the bytes that p takes, including what it shares with other prefixes. Its plan, which all prefixes
 // of as many keys in one shape share, is left out. O(pieces).
 func (p *Prefix) SizeBytes() int {
-	size := 24*len(p.parts) + 32*len(p.chain) + 256
+	size := 32 + trie.SetBytes + len(p.header)
+	if p.front.End() > 0 {
+		size += p.front.SizeBytes() - trie.SetBytes
+	}
+	if p.more == nil {
+		return size
+	}
+	size += 80 + 24*len(p.parts) + 32*len(p.chain)
 	if !p.compact() {
-		size += p.bytes
+		size += int(p.bytes)
 	}
-	for _, t := range p.tries {
-		size += t.SizeBytes()
-	}
-	if p.compact() && p.single() {
-		size -= trie.SetBytes // see packed
+	for i, t := range p.tries {
+		if i > 0 || p.front.End() == 0 {
+			size += t.SizeBytes()
+		}
 	}
 	return size
 }
 
 // FalsePositiveRate is the probability that Contains is true of a random fingerprint: measured from what is held, not
 // predicted. 1 when nothing is known. O(1).
-func (p *Prefix) FalsePositiveRate() float64 { return p.rate }
+func (p *Prefix) FalsePositiveRate() float64 {
+	if p.more == nil {
+		return p.front.FalsePositiveRate()
+	}
+	return p.rate
+}
 
 // Contains reports whether the collection may hold a key of fingerprint f: always true if it does, and with probability
 // FalsePositiveRate if it does not. O(blocks), no allocation.
-func (p *Prefix) Contains(f Fingerprint) bool { return p.containsBeyond(0, f) }
+func (p *Prefix) Contains(f Fingerprint) bool {
+	if p.front.End() > 0 {
+		return p.front.Contains(position(f, 0)) && p.containsBeyond(1, f)
+	}
+	return p.containsBeyond(0, f)
+}
 
 // Run is parts from to to-1, to be served. The parts are not to be changed. ErrLimit if p does not hold them. A compact
 // prefix encodes all its parts first, in O(n); where only part 0 is wanted, that one.
 func (p *Prefix) Run(from, to int) (Run, error) {
-	if from < 0 || from > to || to > p.held {
+	if from < 0 || from > to || to > p.Parts() {
 		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, p.held, ErrLimit)
 	}
 	if p.compact() && from == 0 && to == 1 {
@@ -114,7 +169,7 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 // range of hash space that it extends. ErrLimit: parts that the plan has not, a gap, or sizes beyond the plan.
 // ErrChain: not the origin's parts. ErrMalformed: the origin signed for what no summary can be.
 func (p *Prefix) Extend(r Run) (*Prefix, error) {
-	if r.First < 0 || r.First > p.held || r.end() > p.plan.parts {
+	if r.First < 0 || r.First > p.Parts() || r.end() > p.plan.parts {
 		return nil, fmt.Errorf("summary: parts %d to %d, %d of %d held: %w", r.First, r.end()-1, p.held, p.plan.parts, ErrLimit)
 	}
 	for i, part := range r.Parts {
@@ -126,11 +181,11 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 		return nil, fmt.Errorf("summary: more follows the last part: %w", ErrChain)
 	}
 	if p.compact() {
-		if r.end() <= p.held {
+		if r.end() <= p.Parts() {
 			return p, nil
 		}
-		next := Run{First: p.held, Parts: r.Parts[p.held-r.First:], Next: r.Next}
-		if _, err := verify(next, p.chain[1]); err != nil {
+		next := Run{First: p.Parts(), Parts: r.Parts[p.Parts()-r.First:], Next: r.Next}
+		if _, err := verify(next, p.last()); err != nil {
 			return nil, err // before anything is encoded
 		}
 	}
@@ -143,24 +198,17 @@ func (p *Prefix) Extend(r Run) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.end() <= p.held {
+	held := p.Parts()
+	if r.end() <= held {
 		return given, nil
 	}
-	held := p.held
 	fresh := cloneParts(r.Parts[held-r.First:])
-	d := decoder{plan: p.plan, tries: p.tries}
+	d := decoder{plan: p.plan, tries: p.blocks()}
 	if err := d.decode(held, fresh); err != nil {
 		return nil, err
 	}
-	q := &Prefix{
-		header: p.header,
-		plan:   p.plan,
-		parts:  slices.Concat(p.parts, fresh),
-		chain:  slices.Concat(p.chain[:held], chain[held-r.First:]),
-		tries:  d.tries,
-	}
-	q.measure()
-	return q, nil
+	parts := slices.Concat(p.parts, fresh)
+	return newPrefix(p.header, p.plan, parts, slices.Concat(p.chain[:held], chain[held-r.First:]), d.tries), nil
 }
 
 // cloneParts copies parts into one piece of memory.
@@ -182,28 +230,20 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 	switch {
 	case parts < 0:
 		panic("summary: Truncate to fewer than no parts")
-	case parts >= p.held:
+	case parts >= p.Parts():
 		return p
 	case parts == 0:
 		return p.nothing()
 	case p.compact():
 		return p.truncateCompact(parts)
 	}
-	q := &Prefix{
-		header: p.header,
-		plan:   p.plan,
-		parts:  cloneParts(p.parts[:parts]),
-		chain:  slices.Clone(p.chain[:parts+1]),
-		tries:  p.truncateTries(parts),
-	}
-	q.measure()
-	return q
+	return newPrefix(p.header, p.plan, cloneParts(p.parts[:parts]), slices.Clone(p.chain[:parts+1]), p.truncateTries(parts))
 }
 
 // truncateTries is what the first parts say of each block.
 func (p *Prefix) truncateTries(parts int) []*trie.Block {
 	var tries []*trie.Block
-	for i, t := range p.tries {
+	for i, t := range p.blocks() {
 		if !p.plan.begun(i, parts) {
 			break
 		}

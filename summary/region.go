@@ -15,10 +15,11 @@ func Position(f Fingerprint, block int) uint64 { return position(f, block) }
 // Known returns the regions of a block that p knows, in the order of hash space. It returns none of a block whose first
 // part p lacks. Outside of them every key matches. O(regions).
 func (p *Prefix) Known(block int) []Region {
-	if block >= len(p.tries) {
+	tries := p.blocks()
+	if block >= len(tries) {
 		return nil
 	}
-	t := p.tries[block]
+	t := tries[block]
 	var out []Region
 	for _, r := range regionsOf(t) {
 		// A block starts at no more than log2 of maxKeys, so that cells are whole units.
@@ -30,7 +31,7 @@ func (p *Prefix) Known(block int) []Region {
 // Sample returns the region of block 0 that part 0 brings; false for a prefix without a sample. O(1).
 func (p *Prefix) Sample() (Region, bool) {
 	s := &p.plan.steps[0]
-	if len(p.tries) == 0 || !s.sample {
+	if p.held == 0 || !s.sample {
 		return Region{}, false
 	}
 	l := p.plan.blocks[0]
@@ -44,7 +45,7 @@ type Nodes struct{ w trie.Walker }
 // Reset goes to the first node of a block at a level, in hash space Begin to End-1 in the units of [Region]. The level
 // is at most that of the regions known there. It panics if p knows nothing of the block. O(pieces).
 func (n *Nodes) Reset(p *Prefix, block, level int, begin, end uint64) {
-	n.w.Reset(p.tries[block], spanOf(begin, end, level), level)
+	n.w.Reset(p.block(block), spanOf(begin, end, level), level)
 }
 
 // Next returns the next nodes, some at a time; nil at the end. They are valid until the next call. O(1) a node.
@@ -53,6 +54,9 @@ func (n *Nodes) Next() []uint64 { return n.w.Next() }
 // Has reports whether a block, known there at least as deep as a level, has a node of that level, or one below it.
 // O(1).
 func (n *Nodes) Has(p *Prefix, block, level int, node uint64) bool {
+	if block == 0 && p.front.End() > 0 {
+		return p.front.HasAt(node, level)
+	}
 	return p.tries[block].Has(node, level)
 }
 

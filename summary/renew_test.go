@@ -22,9 +22,9 @@ func TestRenew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := *first.Header()
+	h := first.Header()
 	h.Epoch = later
-	got, err := first.Under(&h)
+	got, err := first.Under(h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,21 +124,24 @@ func checkCompact(t *testing.T, p *Prefix, from int) {
 	}
 }
 
-// TestCompactIsOnePiece: a small summary without its parts is one piece of memory, cut or not, and keeps no other
-// prefix alive.
+// TestCompactIsOnePiece: beside its header and its set, a small summary without its parts is one piece of memory. One that
+// is cut has another for the chain, and that. None keeps another prefix alive.
 func TestCompactIsOnePiece(t *testing.T) {
 	p := mustBuild(t, someKeys(1, 200), Shape{})
 	cut := p.Truncate(p.Parts() - 1)
 	for _, q := range []*Prefix{p, cut} {
-		if !q.single() {
+		if q.only() == nil {
 			t.Fatalf("%d parts are not one set", q.Parts())
 		}
-		if n := testing.AllocsPerRun(10, func() { q.Compact() }); n > 1 {
-			t.Errorf("%d parts: %v pieces of memory", q.Parts(), n)
-		}
+	}
+	if n := testing.AllocsPerRun(10, func() { p.Compact() }); n > 1 {
+		t.Errorf("%v pieces of memory", n)
+	}
+	if n := testing.AllocsPerRun(10, func() { cut.Compact() }); n > 3 {
+		t.Errorf("%d parts: %v pieces of memory", cut.Parts(), n)
 	}
 	for _, c := range []*Prefix{p.Compact(), p.Compact().Truncate(cut.Parts())} {
-		if c.tries[0].Whole() != &c.front {
+		if b := c.only(); b == nil || b.Whole() != &c.front {
 			t.Errorf("%d parts: the set is there twice", c.Parts())
 		}
 	}

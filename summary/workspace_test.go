@@ -46,8 +46,8 @@ func TestDecodingAgain(t *testing.T) {
 		prefixes = append(prefixes, p)
 	}
 	deepest := func(p *Prefix) []uint64 {
-		b := p.tries[0]
-		return b.AppendNodes(nil, 0, 1<<b.Start, int(p.header.Shape.Levels[0]))
+		b := p.block(0)
+		return b.AppendNodes(nil, 0, 1<<b.Start, int(p.Header().Shape.Levels[0]))
 	}
 	for i, p := range prefixes {
 		if !slices.Equal(deepest(p), deepest(mustBuild(t, keys[i], Shape{}))) {

@@ -259,7 +259,7 @@ func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) erro
 		return err
 	}
 	h := old.prefix.Header()
-	if err := sameOrigin(name, h, "the new summary", &b.header); err != nil {
+	if err := sameOrigin(name, h, "the new summary", b.header); err != nil {
 		return err
 	}
 	b.header.Epoch = h.Epoch

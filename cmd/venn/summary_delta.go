@@ -75,7 +75,7 @@ func reportDelta(c *cli.Command, out, kind string, full bool, parts, bytes, n in
 }
 
 // sameOrigin says why a summary cannot follow another.
-func sameOrigin(oldName string, old *summary.Header, nextName string, next *summary.Header) error {
+func sameOrigin(oldName string, old summary.Header, nextName string, next summary.Header) error {
 	if old.Origin != next.Origin {
 		return fmt.Errorf("%s is signed by %s, %s by %s: %w", oldName, peer.ID(old.Origin), nextName, peer.ID(next.Origin), errSigners)
 	}
@@ -137,10 +137,10 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	if err != nil {
 		return fail(err)
 	}
-	if err := sameOrigin(names[0], old.prefix.Header(), names[1], &h); err != nil {
+	if err := sameOrigin(names[0], old.prefix.Header(), names[1], h); err != nil {
 		return nil, err
 	}
-	p, err := summary.ApplyDelta(old.prefix, &h, d.Changes)
+	p, err := summary.ApplyDelta(old.prefix, h, d.Changes)
 	if err != nil {
 		return nil, fmt.Errorf("%s does not apply to %s: %w", names[1], names[0], err)
 	}

@@ -81,11 +81,11 @@ func parseSummary(b []byte) (*openedSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newOpened(f, &h)
+	return newOpened(f, h)
 }
 
 // newOpened holds the parts of f against its header.
-func newOpened(f files.Summary, h *summary.Header) (*openedSummary, error) {
+func newOpened(f files.Summary, h summary.Header) (*openedSummary, error) {
 	p, err := summary.NewPrefix(h)
 	if err != nil {
 		return nil, err

@@ -107,7 +107,7 @@ func openUnsigned(b []byte) (f *openedSummary, signature, err error) {
 	if headerErr != nil {
 		return nil, nil, err
 	}
-	f, err = newOpened(file, &h)
+	f, err = newOpened(file, h)
 	return f, signature, err
 }
 

@@ -70,13 +70,13 @@ func (v view) Fresh(p overlay.PeerID) (age time.Duration, ok bool) {
 	return v.m.Tails.Fresh(v.m.now, p)
 }
 
-// header is that of the summary which answers for a peer.
-func (m *Machine) header(p overlay.PeerID) *summary.Header {
+// header is that of the summary which answers for a peer; false if there is none.
+func (m *Machine) header(p overlay.PeerID) (summary.Header, bool) {
 	held, ok := m.Overlay.Held(p)
 	if !ok {
-		return nil
+		return summary.Header{}, false
 	}
-	return held.Header()
+	return held.Header(), true
 }
 
 // room is how many bytes may go to a linked peer now.

@@ -44,7 +44,7 @@ func New(bytes int) *Cache {
 }
 
 // NewPrefix is summary.NewPrefix(h), without the work if another has made it.
-func (c *Cache) NewPrefix(h *summary.Header) (*summary.Prefix, error) {
+func (c *Cache) NewPrefix(h summary.Header) (*summary.Prefix, error) {
 	if c == nil {
 		return summary.NewPrefix(h)
 	}
@@ -87,13 +87,11 @@ func extends(q, p *summary.Prefix, r summary.Run) bool {
 }
 
 // heads reports whether a header has the same bytes as that of p.
-func heads(h *summary.Header, p *summary.Prefix) bool {
+func heads(h summary.Header, p *summary.Prefix) bool {
 	o := p.Header()
-	if h == o || h.Epoch != o.Epoch || h.Lifetime != o.Lifetime {
-		return h == o
-	}
-	_, err := p.Under(h)
-	return err == nil
+	return h.Seed == o.Seed && h.Origin == o.Origin && h.Epoch == o.Epoch && h.Lifetime == o.Lifetime && h.N == o.N && h.Chain == o.Chain &&
+		h.Shape.Keys == o.Shape.Keys && h.Shape.SampleBytes == o.Shape.SampleBytes && h.Shape.SampleLevel == o.Shape.SampleLevel &&
+		slices.Equal(h.Shape.Levels, o.Shape.Levels)
 }
 
 func (c *Cache) get(key cacheKey) *summary.Prefix {

@@ -122,26 +122,26 @@ func ExampleCache() {
 
 // TestNewPrefix: one prefix of no parts serves all peers with the same header, and nobody with another.
 func TestNewPrefix(t *testing.T) {
-	h := *build(someKeys(1, 5000), 1).Header()
+	h := build(someKeys(1, 5000), 1).Header()
 	c := New(1 << 20)
-	first, err := c.NewPrefix(&h)
+	first, err := c.NewPrefix(h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same, other := h, h
 	other.N++
-	if p, err := c.NewPrefix(&same); err != nil || p != first {
+	if p, err := c.NewPrefix(same); err != nil || p != first {
 		t.Errorf("the same header has another prefix (%v)", err)
 	}
-	if p, err := c.NewPrefix(&other); err != nil || p.Header().N != other.N {
+	if p, err := c.NewPrefix(other); err != nil || p.Header().N != other.N {
 		t.Errorf("another header, %v: %v", p, err)
 	}
 	other.Shape = summary.Shape{}
-	if _, err := c.NewPrefix(&other); err == nil {
+	if _, err := c.NewPrefix(other); err == nil {
 		t.Error("a header that is none has a prefix")
 	}
 	var none *Cache
-	if p, err := none.NewPrefix(&h); err != nil || p == first {
+	if p, err := none.NewPrefix(h); err != nil || p == first {
 		t.Errorf("without a cache: %v", err)
 	}
 }
@@ -170,9 +170,9 @@ func TestLent(t *testing.T) {
 		}
 	}
 	for i := range 500 {
-		other := *full.Header()
+		other := full.Header()
 		other.Epoch.Sequence += uint32(i) + 1
-		if _, err := c.NewPrefix(&other); err != nil {
+		if _, err := c.NewPrefix(other); err != nil {
 			t.Fatal(err)
 		}
 		if i%50 == 0 {

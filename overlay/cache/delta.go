@@ -34,7 +34,7 @@ const (
 	maxApplied = 1 << 14 // successes remembered
 )
 
-func newDeltaKey(old *summary.Prefix, h *summary.Header, parts int) deltaKey {
+func newDeltaKey(old *summary.Prefix, h summary.Header, parts int) deltaKey {
 	return deltaKey{old.Header().Chain, h.Chain, group.Of(old.Header()), group.Of(h), parts}
 }
 
@@ -76,7 +76,7 @@ func (d *deltaCache) put(key deltaKey, delta []byte) {
 
 // ApplyDelta is [summary.ApplyDelta]; without the work if another has applied the same delta to the same prefix of
 // late.
-func (c *Cache) ApplyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
+func (c *Cache) ApplyDelta(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error) {
 	if c == nil {
 		return summary.ApplyDelta(old, h, delta)
 	}

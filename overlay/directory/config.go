@@ -26,9 +26,9 @@ type Config struct {
 
 	OpenHeader func(envelope []byte) (summary.Header, error)
 	OpenRecord func(envelope []byte) (event.PeerID, error)
-	NewPrefix  func(*summary.Header) (*summary.Prefix, error)
+	NewPrefix  func(summary.Header) (*summary.Prefix, error)
 	Extend     func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	ApplyDelta func(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error)
+	ApplyDelta func(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error)
 	Keep       func(signed []byte) []byte // what is kept in place of signed bytes that came; nil: they themselves
 
 	Rand       *rand.Rand

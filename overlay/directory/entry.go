@@ -52,8 +52,9 @@ type Entry struct {
 	judged    uint16 // parts that the estimate was made of; 0: none is, or it is outdated
 	limit     uint16 // parts to hold at most, once memory ran short; 0: no limit
 	state     State
-	old       bool // its summary is under the previous seed
-	seconded  bool // another link than the first has named it since, or the peer itself
+	before    uint8 // see envelope
+	old       bool  // its summary is under the previous seed
+	seconded  bool  // another link than the first has named it since, or the peer itself
 
 	peer  event.PeerID // empty until a record or header came
 	share bounds       // of our collection that the peer holds
@@ -61,7 +62,7 @@ type Entry struct {
 	answers
 	group *addressGroup // nil: none
 
-	envelope    []byte        // signed header of the newest epoch
+	around      []byte        // see envelope: of the newest epoch
 	recordSince summary.Epoch // the epoch that the record came with
 	since       time.Duration // when the newest epoch was first held; its lifetime counts from then
 	touched     time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
@@ -143,9 +144,9 @@ func (e *Entry) At(ep summary.Epoch) *summary.Prefix {
 // Envelope returns the signed header of a prefix that [Entry.At] returned.
 func (e *Entry) Envelope(p *summary.Prefix) []byte {
 	if p == e.Newest() {
-		return e.envelope
+		return e.envelope().of(p)
 	}
-	return e.oldEnvelope
+	return e.oldEnvelope.of(p)
 }
 
 // Past returns the last epoch of a summary that has expired; zero if none has. Nothing up to it is taken in.

@@ -13,7 +13,7 @@ type rare struct {
 	by          event.PeerID    // the link that named the entry first, while it is pending
 	sibling     *Entry          // of the same peer under the other seed; nil: there is none
 	next        *summary.Prefix // in state Replaced, the newer epoch
-	oldEnvelope []byte          // in state Replaced, the signed header of cur
+	oldEnvelope envelope        // in state Replaced, that of cur
 	outdated    time.Duration   // in state Replaced, since when a newer epoch than cur is held
 	bases       []base          // earlier epochs, the oldest first
 	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
@@ -25,7 +25,7 @@ type rare struct {
 var nothing = &rare{}
 
 func (r *rare) empty() bool {
-	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope == nil && r.outdated == 0 && len(r.bases) == 0 &&
+	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope.around == nil && r.outdated == 0 && len(r.bases) == 0 &&
 		r.past == (summary.Epoch{}) && r.forgotten == 0 && r.unwanted == 0
 }
 

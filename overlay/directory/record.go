@@ -62,7 +62,7 @@ func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []e
 
 // recordBytes is the size of what is signed about an entry.
 func (e *Entry) recordBytes() int {
-	return len(e.signed) + len(e.envelope) + len(e.oldEnvelope)
+	return len(e.signed) + len(e.around) + len(e.oldEnvelope.around)
 }
 
 // countRecords counts what is signed about all entries; it is called when some of it has changed.

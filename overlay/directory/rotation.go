@@ -161,7 +161,8 @@ func (d *Directory) disown(now time.Duration, e *Entry) {
 	d.drop(e)
 	d.leaveGroup(e)
 	records := e.recordBytes()
-	e.peer, e.signed, e.envelope = "", nil, nil
+	e.peer, e.signed = "", nil
+	e.setEnvelope(envelope{})
 	d.countRecords(e, records)
 	e.change(func(r *rare) { r.past, r.forgotten = summary.Epoch{}, 0 })
 	e.old = false

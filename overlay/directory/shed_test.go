@@ -33,7 +33,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		}
 		e := d.Add(0, "from", uint64(1000+i))
 		d.settle(e, Held)
-		e.envelope = []byte("header")
+		e.setEnvelope(envelope{[]byte("header"), whole})
 		d.records += e.recordBytes()
 		e.peer, e.cur, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], rng.Int32N(100)
 		d.held += e.memory()

@@ -116,7 +116,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 		return nil, event.FaultSeed
 	case err != nil:
 		return nil, event.FaultHeader
-	case group.Of(&h) != in.Group || e.peer != "" && string(e.peer) != h.Origin:
+	case group.Of(h) != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, event.FaultGroup
 	case !d.accepts(h.Seed):
 		d.disown(now, e)
@@ -129,7 +129,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	if !d.joinGroup(now, e, event.Record{Peer: p, Envelope: in.Record}, true) {
 		return nil, ""
 	}
-	base, err := d.cfg.NewPrefix(&h)
+	base, err := d.cfg.NewPrefix(h)
 	if err != nil {
 		return nil, event.FaultHeader
 	}
@@ -147,7 +147,7 @@ func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	case h.Origin != held.Origin || h.Epoch != held.Epoch:
 		return event.FaultGroup
 	}
-	if _, err := p.Under(&h); err != nil {
+	if _, err := p.Under(h); err != nil {
 		return event.FaultTwin
 	}
 	return ""
@@ -183,14 +183,14 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 }
 
 // renew notes the header and the record of a newer epoch.
-func (d *Directory) renew(now time.Duration, e *Entry, h *summary.Header, in event.PartsReceived) {
+func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in event.PartsReceived) {
 	records := e.recordBytes()
 	e.peer = event.PeerID(h.Origin)
 	if e.next == nil && e.cur != nil {
-		last := e.envelope
+		last := e.envelope()
 		e.change(func(r *rare) { r.oldEnvelope = last })
 	}
-	e.envelope = d.Keep(in.Envelope)
+	e.setEnvelope(d.keepEnvelope(in.Envelope, h))
 	if string(e.signed) != string(in.Record) {
 		e.signed, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
@@ -238,7 +238,7 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 // forgetOld forgets that two epochs were held.
 func (d *Directory) forgetOld(e *Entry) {
 	before := e.recordBytes()
-	e.change(func(r *rare) { r.next, r.oldEnvelope, r.outdated = nil, nil, 0 })
+	e.change(func(r *rare) { r.next, r.oldEnvelope, r.outdated = nil, envelope{}, 0 })
 	d.countRecords(e, before)
 }
 
@@ -272,7 +272,7 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 		}
 		e = d.entries[d.owns-1]
 	}
-	e.envelope = in.Envelope
+	e.setEnvelope(envelope{in.Envelope, whole})
 	if string(e.signed) != string(in.Record) {
 		e.signed, e.recordSince = in.Record, in.Stream.Header().Epoch
 	}

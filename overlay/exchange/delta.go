@@ -105,7 +105,8 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases event.
 	if old == nil || end < 1 || max(old.Header().N, p.Header().N) > directory.MaxDeltaKeys {
 		return nil, nil, partsInstead
 	}
-	if !l.out.allowsWhole(DeltaBytes(nil, e.Envelope(p), nil)) {
+	envelope := e.Envelope(p)
+	if !l.out.allowsWhole(DeltaBytes(nil, envelope, nil)) {
 		return nil, nil, deltaWaits
 	}
 	delta, s = x.deltas.make(x.cfg.EncodeDelta, e.Index(), old, p, end)
@@ -115,7 +116,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, bases event.
 	if e.RecordSince().After(old.Header().Epoch) {
 		record = e.Record().Envelope
 	}
-	n := DeltaBytes(delta, e.Envelope(p), record)
+	n := DeltaBytes(delta, envelope, record)
 	if !l.out.allowsWhole(n) || !x.up.allowsWhole(n) {
 		return nil, nil, deltaWaits
 	}

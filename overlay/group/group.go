@@ -43,7 +43,7 @@ func New(tag uint64, e summary.Epoch) ID {
 }
 
 // Of names the summary that h heads.
-func Of(h *summary.Header) ID { return New(Tag(h.Seed, h.Origin), h.Epoch) }
+func Of(h summary.Header) ID { return New(Tag(h.Seed, h.Origin), h.Epoch) }
 
 // OriginTag is the tag of the origin, see [Tag].
 func (g ID) OriginTag() uint64 { return binary.BigEndian.Uint64(g[:8]) }

@@ -27,7 +27,7 @@ func TestTags(t *testing.T) {
 			}
 		}
 		h := summary.Header{Seed: a, Origin: "origin", Epoch: summary.Epoch{Generation: 1, Sequence: 2}}
-		if g := Of(&h); g.OriginTag() != tag || g.Epoch() != h.Epoch {
+		if g := Of(h); g.OriginTag() != tag || g.Epoch() != h.Epoch {
 			t.Errorf("number %d: group %v", n, g)
 		}
 	}
@@ -50,7 +50,7 @@ func TestFormatExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Of(&h).String(); got != want {
+	if got := Of(h).String(); got != want {
 		t.Errorf("group %s, FORMAT.md has %s", got, want)
 	}
 }

@@ -16,8 +16,8 @@ func (m *Machine) Check() error {
 		switch {
 		case o.tag != tag || !slices.Contains(m.tagged(prefixOf(tag)), tag) || m.peers[o.peer] != o || len(m.peers) != len(m.origins):
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
-		case o.group() != group.Of(o.header):
-			return fmt.Errorf("tails: origin %x has the group %v, not that of its header", tag, o.group())
+		case o.group() != group.New(m.tagOf(o.peer), o.epoch):
+			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())
 		case o.feeder != "" && (l == nil || !l.feeds[tag]):
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
 		case o.feeder != "" && m.links[o.peer] != nil:
@@ -37,7 +37,7 @@ func (m *Machine) Check() error {
 		for tag, o := range m.origins {
 			pos := l.known[tag]
 			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]
-			if o.calm&l.bit != 0 && (!content || pos.epoch == o.header.Epoch && pos.number > o.number()) {
+			if o.calm&l.bit != 0 && (!content || pos.epoch == o.epoch && pos.number > o.number()) {
 				return fmt.Errorf("tails: a later state of %x is to give nothing to do for %s, which is at %+v", tag, p, pos)
 			}
 		}

@@ -110,7 +110,7 @@ func (m *Machine) feederFor(o *origin) (best overlay.PeerID, ok bool) {
 	for _, p := range m.order {
 		l := m.links[p]
 		pos := l.known[o.tag]
-		if pos.epoch != o.header.Epoch || pos.wants || m.now < pos.doubted || pos.number == 0 || pos.number < o.number() {
+		if pos.epoch != o.epoch || pos.wants || m.now < pos.doubted || pos.number == 0 || pos.number < o.number() {
 			continue
 		}
 		_, in := m.cfg.Rate(p)

@@ -54,7 +54,7 @@ func (it *Item) about(tag uint64) bool {
 func (m *Machine) fitting(it *Item) (out []*origin) {
 	out = m.fit[:0]
 	defer func() { m.fit = out }()
-	if m.own.header != nil && it.names(m.own.group()) {
+	if m.header != nil && it.names(m.own.group()) {
 		out = append(out, &m.own)
 	}
 	if !it.Short {

@@ -35,7 +35,7 @@ const (
 type Input interface{ input() }
 
 // Published says that a new epoch of the node's own has been published.
-type Published struct{ Header *summary.Header }
+type Published struct{ Header summary.Header }
 
 // Changed says which fingerprints the node's collection gained and lost since the last Changed or Published.
 type Changed struct{ Added, Removed []summary.Fingerprint }

@@ -98,7 +98,7 @@ func (l *link) know(tag uint64, p position) {
 
 // serve sends a link what is due to it, as far as there is room.
 func (m *Machine) serve(p overlay.PeerID, l *link) {
-	if m.own.header != nil && m.now >= l.pulsed+m.pulse {
+	if m.header != nil && m.now >= l.pulsed+m.pulse {
 		l.owe(m.ownTag(), tell, 0)
 	}
 	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Busy(p) {
@@ -164,12 +164,12 @@ func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes
 	if tag == m.ownTag() {
 		o = &m.own
 	}
-	if o == nil || o.header == nil {
+	if o == nil || o == &m.own && m.header == nil {
 		delete(l.due, tag)
 		return Item{}, 0, false
 	}
 	pos, d := l.known[tag], l.due[tag]
-	same := pos.epoch == o.header.Epoch
+	same := pos.epoch == o.epoch
 	it = m.position(p, o)
 	it.name(o.group())
 	bytes = itemBytes
@@ -224,8 +224,8 @@ func (m *Machine) sent(l *link, tag uint64, it Item) {
 	}
 	pos := l.known[tag]
 	o.calm &^= l.bit
-	if pos.epoch != o.header.Epoch {
-		pos = position{epoch: o.header.Epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}
+	if pos.epoch != o.epoch {
+		pos = position{epoch: o.epoch, direct: pos.direct, fed: pos.fed, wants: pos.wants, knows: pos.knows, doubted: pos.doubted, failed: pos.failed}
 	}
 	pos.told = m.now
 	if len(it.Tails) > 0 {

@@ -20,8 +20,8 @@ type Config struct {
 	Seed   summary.SeedTag                                      // of the network: only tails of summaries under it are traded
 	Sign   func(message []byte) (signature []byte, err error)   // nil: the node makes no tails
 	Verify func(origin string, message, signature []byte) error // required
-	// Header is that of the summary which answers for a peer; nil when there is none. Required.
-	Header func(overlay.PeerID) *summary.Header
+	// Header is that of the summary which answers for a peer; false when there is none. Required.
+	Header func(overlay.PeerID) (summary.Header, bool)
 	// Room is how many bytes may go to a linked peer now. Required.
 	Room func(overlay.PeerID) int
 	// Busy says whether a message to a linked peer is still on its way out of the node. What is due to the peer then waits
@@ -78,6 +78,7 @@ type Machine struct {
 	effects []Effect
 
 	own      origin
+	header   *summary.Header            // of our own; nil before the first was published
 	leaving  bool                       // the node is about to close
 	spent    bool                       // tails of the present epoch bear no more
 	recent   []step                     // changes of the node's own, each since the state before, for tails that cover several
@@ -255,15 +256,15 @@ func (m *Machine) closed(p overlay.PeerID) {
 
 // learned takes in that there may be a newer epoch of an origin.
 func (m *Machine) learned(p overlay.PeerID) {
-	h := m.cfg.Header(p)
-	if h == nil || h.Seed != m.cfg.Seed || p == m.cfg.Self {
+	h, ok := m.cfg.Header(p)
+	if !ok || h.Seed != m.cfg.Seed || p == m.cfg.Self {
 		if o := m.peers[p]; o != nil {
 			m.forget(o.tag)
 		}
 		return
 	}
 	o, feeder := m.peers[p], overlay.PeerID("")
-	if o != nil && o.header.Epoch == h.Epoch {
+	if o != nil && o.epoch == h.Epoch {
 		return
 	}
 	if o != nil {
@@ -272,7 +273,7 @@ func (m *Machine) learned(p overlay.PeerID) {
 	tag := m.tagOf(p)
 	bare := m.bare[tag]
 	m.drop(tag)
-	o = &origin{peer: p, tag: tag, header: h, progress: nothing}
+	o = &origin{peer: p, tag: tag, epoch: h.Epoch, progress: nothing}
 	m.origins[tag], m.peers[p] = o, o
 	at, _ := slices.BinarySearch(m.tags, tag)
 	m.tags = slices.Insert(m.tags, at, tag)
@@ -301,7 +302,7 @@ func (m *Machine) tidy() {
 	}
 	m.tidyAt = m.now + tidyEvery
 	for _, tag := range slices.Sorted(maps.Keys(m.origins)) {
-		if m.cfg.Header(m.origins[tag].peer) == nil {
+		if _, ok := m.cfg.Header(m.origins[tag].peer); !ok {
 			m.forget(tag)
 		}
 	}
@@ -413,7 +414,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
 		m.stir(tag, l)
-		if o := m.origins[tag]; o != nil && o.header.Epoch.After(it.Group.Epoch()) {
+		if o := m.origins[tag]; o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
 	case it.about(l.tag):
@@ -429,7 +430,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure bool) {
 	pos := l.known[o.tag]
 	o.calm &^= l.bit
-	pos.epoch, pos.number = o.header.Epoch, it.Number
+	pos.epoch, pos.number = o.epoch, it.Number
 	if it.Gap {
 		pos.number = 0
 	}
@@ -478,7 +479,7 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 // advanced says that an origin's tails lead to a newer state, and notes that links may lack it.
 func (m *Machine) advanced(o *origin) {
 	added, removed := o.changes()
-	m.emit(Advanced{o.peer, o.header.Epoch, o.number(), added, removed})
+	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
 	m.caughtUp(o)
 	o.change().came = m.now
 	if l := m.links[o.feeder]; l != nil {
@@ -491,14 +492,14 @@ func (m *Machine) advanced(o *origin) {
 		}
 		pos := l.known[o.tag]
 		switch {
-		case pos.epoch == o.header.Epoch && pos.number >= o.number():
+		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:
 			l.owe(o.tag, push, m.now)
 		case p == o.peer || p == o.feeder || pos.direct:
 			o.calm |= l.bit
 		case pos.wants:
 			l.owe(o.tag, push, m.now+m.relay(p))
-		case pos.fed, pos.epoch == o.header.Epoch && pos.told > 0: // who needs more than a rumour has said so since
+		case pos.fed, pos.epoch == o.epoch && pos.told > 0: // who needs more than a rumour has said so since
 			l.rumours[o.tag] = true
 			o.calm |= l.bit
 		default:

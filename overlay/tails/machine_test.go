@@ -47,8 +47,8 @@ type peer struct {
 	*net
 	id      overlay.PeerID
 	machine *tails.Machine
-	header  *summary.Header
-	epochs  map[overlay.PeerID]*summary.Header // that it holds
+	header  summary.Header
+	epochs  map[overlay.PeerID]summary.Header // that it holds
 	links   map[overlay.PeerID]bool
 	keys    map[summary.Fingerprint]bool
 	room    int
@@ -96,13 +96,13 @@ func newLine(t testing.TB) *net {
 
 func (n *net) add(name string) {
 	p := &peer{
-		net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]*summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
+		net: n, id: overlay.PeerID(name), epochs: map[overlay.PeerID]summary.Header{}, links: map[overlay.PeerID]bool{}, advanced: map[overlay.PeerID]tails.Advanced{},
 		keys: map[summary.Fingerprint]bool{}, room: 1 << 20, wake: -1,
 	}
 	p.machine = tails.New(tails.Config{
 		Self: p.id, Verify: verify, Room: func(q overlay.PeerID) int { return n.roomOf(p, q) },
 		Undefended: n.undefended, Sign: func(m []byte) ([]byte, error) { return signature(string(p.id), m), nil },
-		Header: func(q overlay.PeerID) *summary.Header { return p.epochs[q] },
+		Header: func(q overlay.PeerID) (summary.Header, bool) { h, ok := p.epochs[q]; return h, ok },
 		Rate:   func(q overlay.PeerID) (out, in float64) { return n.rate(p.id, q), n.rate(q, p.id) },
 		Hides:  func() bool { return p.hides },
 		Pulse:  func() time.Duration { return time.Second },
@@ -445,7 +445,7 @@ func TestHostileTails(t *testing.T) {
 	a, b, evil := n.peers["a"], n.peers["b"], n.peers["evil"]
 	a.change(fps(0, 2), nil)
 	n.run(time.Second)
-	sign := func(origin string, h *summary.Header, number, from uint32, added []summary.Fingerprint) []byte {
+	sign := func(origin string, h summary.Header, number, from uint32, added []summary.Fingerprint) []byte {
 		tail, err := tails.NewTail(number, from, added, nil).Sign(h, func(m []byte) ([]byte, error) { return signature(origin, m), nil })
 		if err != nil {
 			t.Fatal(err)

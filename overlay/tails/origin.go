@@ -20,10 +20,10 @@ const (
 // origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 48 bytes, and their
 // tag in [Machine.tags].
 type origin struct {
-	peer   overlay.PeerID
-	tag    uint64
-	header *summary.Header
-	calm   uint64 // links that a later state gives nothing to do, by their bits: most of them
+	peer  overlay.PeerID
+	tag   uint64
+	epoch summary.Epoch
+	calm  uint64 // links that a later state gives nothing to do, by their bits: most of them
 	*progress
 }
 
@@ -66,7 +66,7 @@ func (o *origin) change() *progress {
 }
 
 // group names the epoch.
-func (o *origin) group() group.ID { return group.New(o.tag, o.header.Epoch) }
+func (o *origin) group() group.ID { return group.New(o.tag, o.epoch) }
 
 // number is the state that the chain leads to.
 func (o *origin) number() uint32 {

@@ -8,11 +8,11 @@ import (
 const MaxStep = 160
 
 // published begins the states of a new epoch of our own.
-func (m *Machine) published(h *summary.Header) {
+func (m *Machine) published(h summary.Header) {
 	if h.Seed != m.cfg.Seed {
 		return
 	}
-	m.own = origin{peer: m.cfg.Self, tag: m.self, header: h, progress: nothing}
+	m.header, m.own = &h, origin{peer: m.cfg.Self, tag: m.self, epoch: h.Epoch, progress: nothing}
 	m.recent, m.spent = nil, false
 	for _, l := range m.links {
 		l.owe(m.ownTag(), tell, 0)
@@ -22,7 +22,7 @@ func (m *Machine) published(h *summary.Header) {
 // Bears reports whether tails of the present epoch bear the given number of changes more. If not, it is time for a new
 // epoch.
 func (m *Machine) Bears(changes int) bool {
-	return m.cfg.Sign != nil && !m.spent && m.own.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain/2 &&
+	return m.cfg.Sign != nil && !m.spent && m.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain/2 &&
 		len(m.own.chain) < maxSegments-1
 }
 
@@ -67,6 +67,6 @@ func (m *Machine) tail(number, n uint32) (t *Tail, ok bool) {
 			removed = append(removed, f)
 		}
 	}
-	t, err := NewTail(number, number-n, added, removed).Sign(m.own.header, m.cfg.Sign)
+	t, err := NewTail(number, number-n, added, removed).Sign(*m.header, m.cfg.Sign)
 	return t, err == nil
 }

@@ -16,7 +16,7 @@ const (
 // leave tells all links at once that the node closes.
 func (m *Machine) leave() {
 	m.leaving = true
-	if m.own.header == nil {
+	if m.header == nil {
 		return
 	}
 	for _, p := range m.order {

@@ -16,7 +16,7 @@ var ErrSigner = errors.New("tails: signed by another than its origin")
 // Sign returns t signed for the epoch that h heads, to be sent by AppendSigned. The driver's sign returns the signature
 // of a message with the key of the epoch's origin, without key or message: 64 bytes of Ed25519's. summary.ErrLimit if
 // it would be longer than MaxTail: then it is time for another epoch, or for a tail that continues an earlier one.
-func (t *Tail) Sign(h *summary.Header, sign func(message []byte) (signature []byte, err error)) (*Tail, error) {
+func (t *Tail) Sign(h summary.Header, sign func(message []byte) (signature []byte, err error)) (*Tail, error) {
 	tail := t.appendBinary(nil)
 	digest, err := digestOf(h)
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *Tail) AppendSigned(b []byte) []byte {
 // The driver's verify returns an error unless the message is signed with the key of the peer id origin. The signature
 // covers all of the header, so a tail of another epoch, seed or origin fails. summary.ErrLimit for more than MaxTail
 // bytes, ErrSigner when verify says no, and ErrMalformed or ErrVersion for what Sign does not write.
-func OpenTail(signed []byte, h *summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
+func OpenTail(signed []byte, h summary.Header, verify func(origin string, message, signature []byte) error) (*Tail, error) {
 	if len(signed) > MaxTail {
 		return nil, fmt.Errorf("tails: signed tail of %d bytes, at most %d: %w", len(signed), MaxTail, summary.ErrLimit)
 	}
@@ -79,7 +79,7 @@ func OpenTail(signed []byte, h *summary.Header, verify func(origin string, messa
 // header.
 type headerDigest [sha256.Size]byte
 
-func digestOf(h *summary.Header) (headerDigest, error) {
+func digestOf(h summary.Header) (headerDigest, error) {
 	header, err := h.AppendBinary(nil)
 	return sha256.Sum256(header), err
 }

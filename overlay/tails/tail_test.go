@@ -41,7 +41,7 @@ func congruential(n int) []summary.Fingerprint {
 }
 
 // header heads an epoch of a collection.
-func header(t testing.TB, fps []summary.Fingerprint) *summary.Header {
+func header(t testing.TB, fps []summary.Fingerprint) summary.Header {
 	t.Helper()
 	p, err := summary.Build(fps, summary.Header{
 		Seed: summary.Seed{Network: "test"}.Tag(), Origin: "origin", Epoch: summary.Epoch{Generation: 1, Sequence: 2}, Lifetime: time.Hour,
@@ -65,7 +65,7 @@ func verifyTail(_ string, message, signature []byte) error {
 }
 
 // signed is the signed form of t for h.
-func signed(tb testing.TB, t *Tail, h *summary.Header) []byte {
+func signed(tb testing.TB, t *Tail, h summary.Header) []byte {
 	tb.Helper()
 	s, err := t.Sign(h, signTail)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestTailReplay(t *testing.T) {
 		"lifetime": func(h *summary.Header) { h.Lifetime *= 2 },
 	}
 	for name, change := range changes {
-		h := *old
+		h := old
 		change(&h)
 		st, err := summary.Build(keys, h)
 		if err != nil {
@@ -262,7 +262,7 @@ func TestFormatExample(t *testing.T) {
 	hasher := summary.Seed{Network: "example", Number: 1}.Hasher()
 	key := func(i int) summary.Fingerprint { return hasher.Fingerprint(fmt.Appendf(nil, "key %d", i)) }
 	tail := NewTail(3, 1, []summary.Fingerprint{key(10), key(11)}, []summary.Fingerprint{key(0)})
-	got := fmt.Sprintf("\n%x\n%x\n", tail.appendBinary(nil), signed(t, tail, &h))
+	got := fmt.Sprintf("\n%x\n%x\n", tail.appendBinary(nil), signed(t, tail, h))
 	if want := field("32 bytes 07:\n\n```", "```"); got != want {
 		t.Errorf("tails %s, FORMAT.md has %s", got, want)
 	}

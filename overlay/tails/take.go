@@ -10,9 +10,16 @@ import (
 // take takes in tails of an origin. It is false when one of them starts at a state that is not known here. A tail that
 // the origin has not signed is a fault only if it is sure that it should be the origin's.
 func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure bool) bool {
+	if len(signed) == 0 {
+		return true
+	}
+	h, ok := m.cfg.Header(o.peer)
+	if !ok || h.Epoch != o.epoch {
+		return true // they are of an epoch that has gone
+	}
 	before := o.number()
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
-		t, err := OpenTail(b, o.header, m.cfg.Verify)
+		t, err := OpenTail(b, h, m.cfg.Verify)
 		if err != nil {
 			if sure {
 				m.refuse(from, FaultTail)

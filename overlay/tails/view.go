@@ -36,7 +36,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 	}
 	o := m.peers[p]
 	pos, said := l.known[l.tag]
-	if o == nil || !said || pos.epoch != o.header.Epoch || pos.number > o.number() {
+	if o == nil || !said || pos.epoch != o.epoch || pos.number > o.number() {
 		return 0, false
 	}
 	return now - l.heard, true

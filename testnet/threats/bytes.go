@@ -71,7 +71,7 @@ func fullArray(_ context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	signed := *s.Header()
+	signed := s.Header()
 	signed.N = 1
 	if !defended {
 		signed.N = len(fps)
@@ -80,7 +80,7 @@ func fullArray(_ context.Context, defended bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := summary.NewPrefix(&signed)
+	p, err := summary.NewPrefix(signed)
 	if err != nil {
 		return 0, err
 	}

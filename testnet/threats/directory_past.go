@@ -40,7 +40,7 @@ var pastAttacks = []attack{
 }
 
 // past is a directory linked with an honest peer; applyDelta is what it applies deltas by.
-func past(off defence.Off, applyDelta func(*summary.Prefix, *summary.Header, []byte) (*summary.Prefix, error)) *directory.Directory {
+func past(off defence.Off, applyDelta func(*summary.Prefix, summary.Header, []byte) (*summary.Prefix, error)) *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: overlaytest.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10, Undefended: off,
 		OpenHeader: overlaytest.OpenHeader, OpenRecord: overlaytest.OpenRecord,
@@ -103,7 +103,7 @@ func wrongDelta(_ context.Context, defended bool) (float64, error) {
 	}
 	apply := summary.ApplyDelta
 	if !defended {
-		apply = func(from *summary.Prefix, _ *summary.Header, delta []byte) (*summary.Prefix, error) {
+		apply = func(from *summary.Prefix, _ summary.Header, delta []byte) (*summary.Prefix, error) {
 			return summary.ApplyDelta(from, forged.Stream.Header(), delta)
 		}
 	}

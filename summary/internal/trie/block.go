@@ -18,17 +18,16 @@ type Piece struct {
 // Count is the number of nodes in p.
 func (p Piece) Count() int { return p.Set.countCells(p.Begin, p.End) }
 
-// Single is a block that is known as one set, with its piece beside it. It saves two pieces of memory where there are
-// many small blocks. It must not be copied.
+// Single is a block that is known as one set, with its piece beside it: one piece of memory. It must not be copied.
 type Single struct {
 	Block
 	piece [1]Piece
 }
 
-// Set makes s the block that begins at a level and is known as a set.
-func (s *Single) Set(start uint8, set *Set) {
-	s.piece = [1]Piece{{set, set.Begin, set.End}}
-	s.Block = Block{start, s.piece[:]}
+// Set makes s the block that is known as a set of all its cells.
+func (s *Single) Set(set *Set) {
+	s.piece = [1]Piece{{set, 0, set.End()}}
+	s.Block = Block{set.start(), s.piece[:]}
 }
 
 // Region is a range of cells of a block that is known at a level.
@@ -53,7 +52,7 @@ func (b *Block) Pieces() []Piece { return b.pieces }
 func (b *Block) Region(p Piece) Region { return Region{p.Begin, p.End, b.level(p.Set)} }
 
 // level is the level of the nodes of a set.
-func (b *Block) level(s *Set) int { return int(b.Start) + s.Depth }
+func (b *Block) level(s *Set) int { return int(b.Start) + s.Depth() }
 
 // Clone copies b, not its sets.
 func (b *Block) Clone() *Block { return &Block{b.Start, slices.Clone(b.pieces)} }
@@ -63,22 +62,22 @@ func (b *Block) Put(s *Set) {
 	var out []Piece
 	placed := false
 	for _, p := range b.pieces {
-		if p.End <= s.Begin {
+		if p.End <= s.Begin() {
 			out = append(out, p)
 			continue
 		}
-		if p.Begin < s.Begin {
-			out = append(out, Piece{p.Set, p.Begin, s.Begin})
+		if p.Begin < s.Begin() {
+			out = append(out, Piece{p.Set, p.Begin, s.Begin()})
 		}
 		if !placed {
-			out, placed = append(out, Piece{s, s.Begin, s.End}), true
+			out, placed = append(out, Piece{s, s.Begin(), s.End()}), true
 		}
-		if p.End > s.End {
-			out = append(out, Piece{p.Set, max(p.Begin, s.End), p.End})
+		if p.End > s.End() {
+			out = append(out, Piece{p.Set, max(p.Begin, s.End()), p.End})
 		}
 	}
 	if !placed {
-		out = append(out, Piece{s, s.Begin, s.End})
+		out = append(out, Piece{s, s.Begin(), s.End()})
 	}
 	b.pieces = out
 }
@@ -86,16 +85,16 @@ func (b *Block) Put(s *Set) {
 // PutBeneath puts a set where nothing is known of its cells.
 func (b *Block) PutBeneath(s *Set) {
 	var out []Piece
-	at := s.Begin
+	at := s.Begin()
 	for _, p := range b.pieces {
-		if end := min(p.Begin, s.End); at < end {
+		if end := min(p.Begin, s.End()); at < end {
 			out = append(out, Piece{s, at, end})
 		}
 		out = append(out, p)
 		at = max(at, p.End)
 	}
-	if at < s.End {
-		out = append(out, Piece{s, at, s.End})
+	if at < s.End() {
+		out = append(out, Piece{s, at, s.End()})
 	}
 	b.pieces = out
 }
@@ -113,7 +112,7 @@ func (b *Block) Covers(begin, end int) bool {
 // Shared is the set of b that has all of cells begin to end-1 at a level, and no others; nil if there is none.
 func (b *Block) Shared(begin, end, level int) *Set {
 	for _, p := range b.pieces {
-		if s := p.Set; s.Begin == begin && s.End == end && b.level(s) == level {
+		if s := p.Set; s.Begin() == begin && s.End() == end && b.level(s) == level {
 			return s
 		}
 	}
@@ -122,7 +121,7 @@ func (b *Block) Shared(begin, end, level int) *Set {
 
 // Whole is the set that has all cells; nil if there is none.
 func (b *Block) Whole() *Set {
-	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin == 0 {
+	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin() == 0 {
 		return b.pieces[0].Set
 	}
 	return nil
@@ -168,7 +167,7 @@ func (b *Block) FalsePositiveRate() float64 {
 	hit := 0.0
 	for _, p := range b.pieces {
 		unknown -= float64(p.End - p.Begin)
-		hit += float64(p.Count()) / float64(uint64(1)<<p.Set.Depth)
+		hit += float64(p.Count()) / float64(uint64(1)<<p.Set.Depth())
 	}
 	return (unknown + hit) / cells
 }
@@ -200,7 +199,7 @@ func (b *Block) SizeBytes() int {
 	size := 32
 	for i, p := range b.pieces {
 		size += 24
-		cut := p.Begin > p.Set.Begin || p.End < p.Set.End
+		cut := p.Begin > p.Set.Begin() || p.End < p.Set.End()
 		if !cut || !slices.ContainsFunc(b.pieces[:i], func(o Piece) bool { return o.Set == p.Set }) {
 			size += p.Set.SizeBytes()
 		}

@@ -24,7 +24,7 @@ type slowBlock [1 << testStart]*Set
 
 func (b *slowBlock) contains(x uint64) bool {
 	s := b[x>>(64-testStart)]
-	return s == nil || s.Has(x>>(64-testStart-s.Depth), 0)
+	return s == nil || s.Has(x>>(64-testStart-s.Depth()), 0)
 }
 
 // FuzzBlock puts sets over and under others, and compares with a table of cells.
@@ -39,7 +39,7 @@ func FuzzBlock(f *testing.F) {
 			begin := rng.IntN(1 << testStart)
 			s := someSet(rng, begin, begin+1+rng.IntN(1<<testStart-begin), 2+rng.IntN(4))
 			beneath := rng.IntN(3) == 0
-			for cell := s.Begin; cell < s.End; cell++ {
+			for cell := s.Begin(); cell < s.End(); cell++ {
 				if !beneath || slow[cell] == nil {
 					slow[cell] = s
 				}
@@ -111,7 +111,7 @@ func checkWalk(t *testing.T, b *Block, slow *slowBlock) {
 		const deep = testStart + 6 // below all sets
 		for v := range uint64(1) << deep {
 			x := v << (64 - deep)
-			if s := slow[x>>(64-testStart)]; s == nil || !s.Has(x>>(64-testStart-s.Depth), 0) {
+			if s := slow[x>>(64-testStart)]; s == nil || !s.Has(x>>(64-testStart-s.Depth()), 0) {
 				continue
 			}
 			if node := v >> (deep - level); len(want) == 0 || want[len(want)-1] != node {

@@ -19,10 +19,10 @@ const chunk = 256
 // from is a cursor before the first node of a cell or a later one.
 func (s *Set) from(cell int) cursor {
 	c := cursor{s: s, i: s.rank(cell)}
-	if c.i < s.Count {
-		bit := c.i + cell - s.Begin
+	if c.i < int(s.count) {
+		bit := c.i + cell - int(s.begin)
 		c.at = bit / 64
-		c.word = s.unary[c.at] >> (bit % 64) << (bit % 64)
+		c.word = s.word(uint(c.at)) >> (bit % 64) << (bit % 64)
 	}
 	return c
 }
@@ -32,50 +32,51 @@ func group(depth int) int { return min(8, 57/max(1, depth)) }
 
 // lowFrom is the low bits of a group of nodes, from node i on.
 func (s *Set) lowFrom(i int) uint64 {
-	at := uint(i) * uint(s.Depth)
-	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8)
+	at := uint(i) * uint(s.depth)
+	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8)
 }
 
 // fill unpacks as many nodes as fit in dst, and returns their number.
 func (c *cursor) fill(dst []uint64) int {
 	s := c.s
-	dst = dst[:min(len(dst), s.Count-c.i)]
-	word, depth, mask := c.word, s.Depth&63, uint64(1)<<(s.Depth&63)-1
-	cell := uint64(c.at*64 - c.i + s.Begin) // of a one at bit 0 of word, less the ones before it
-	for begin, most := 0, group(depth); begin < len(dst); begin += most {
+	dst = dst[:min(len(dst), int(s.count)-c.i)]
+	w, depth := c.word, s.depth&63
+	mask := uint64(1)<<depth - 1
+	cell := uint64(c.at*64 - c.i + int(s.begin)) // of a one at bit 0 of w, less the ones before it
+	for begin, most := 0, group(int(depth)); begin < len(dst); begin += most {
 		low := s.lowFrom(c.i + begin)
 		some := dst[begin:min(begin+most, len(dst))]
 		for i := range some {
-			for word == 0 {
+			for w == 0 {
 				c.at++
-				word = s.unary[c.at]
+				w = s.word(uint(c.at))
 				cell += 64
 			}
-			some[i] = (cell+uint64(bits.TrailingZeros64(word)))<<depth | low&mask
+			some[i] = (cell+uint64(bits.TrailingZeros64(w)))<<depth | low&mask
 			low >>= depth
 			cell--
-			word &= word - 1
+			w &= w - 1
 		}
 	}
-	c.word = word
+	c.word = w
 	c.i += len(dst)
 	return len(dst)
 }
 
 // countIn passes the next nodes and counts those that are set in words.
 func (c *cursor) countIn(words []uint64, nodes int) (both int) {
-	s, most := c.s, group(c.s.Depth)
+	s, most := c.s, group(int(c.s.depth))
 	for end := c.i + nodes; c.i < end; {
 		for c.word == 0 {
 			c.at++
-			c.word = s.unary[c.at]
+			c.word = s.word(uint(c.at))
 		}
 		word, some := c.word, bits.OnesCount64(c.word)
 		if some > end-c.i {
 			some = end - c.i
 			word &= 1<<selectBit(word, some) - 1
 		}
-		both += s.countWord(words, c.i, most, word, uint64(c.at*64-c.i+s.Begin))
+		both += s.countWord(words, c.i, most, word, uint64(c.at*64-c.i+int(s.begin)))
 		c.word ^= word
 		c.i += some
 	}
@@ -87,7 +88,8 @@ func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 //
 //go:noinline
 func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both int) {
-	depth, mask := s.Depth&63, uint64(1)<<(s.Depth&63)-1
+	depth := uint(s.depth) & 63
+	mask := uint64(1)<<depth - 1
 	for ; word != 0; i += most {
 		low := s.lowFrom(i)
 		for left := most; left > 0 && word != 0; left-- {

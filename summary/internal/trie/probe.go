@@ -1,22 +1,20 @@
 package trie
 
-import "math/bits"
-
 // Probe is a question to a block, asked step by step: whether it contains a position. A step loads what the next one
 // needs, and has no branch that depends on it. A wrong guess would make the processor forget the loads behind it. Who
 // asks many blocks takes one step with all of them before the next.
 type Probe struct {
 	set   *Set // nil: unknown
-	cell  int
-	level int
-	at    int    // a bit in unary: first where one of the cells before begins, then where this one does
+	cell  uint
+	level uint
+	at    uint   // a bit in unary: first where one of the cells before begins, then where this one does
 	word  uint64 // of unary, with that bit; then the low bits of the cell's first node
 }
 
 // Probe is a question to s, a set of all cells.
 func (s *Set) Probe(x uint64) Probe {
-	start := bits.TrailingZeros(uint(s.End))
-	return Probe{set: s, cell: int(x >> (64 - start)), level: start + s.Depth}
+	start := uint(s.start())
+	return Probe{set: s, cell: uint(x >> (64 - start)), level: start + uint(s.depth)}
 }
 
 // Probe is a question to b.
@@ -26,23 +24,23 @@ func (b *Block) Probe(x uint64) Probe {
 	if s == nil {
 		return Probe{}
 	}
-	return Probe{set: s, cell: cell - s.Begin, level: b.level(s)}
+	return Probe{set: s, cell: uint(cell - int(s.begin)), level: uint(b.level(s))}
 }
 
 // LoadAll is the first step, which no other needs. Where the nodes are spread evenly over the cells, it loads the lines
 // that the other steps will load, all at a time.
 func (p *Probe) LoadAll() {
 	if s := p.set; s != nil {
-		nodes := int(uint64(p.cell) * uint64(s.Count) / uint64(s.End-s.Begin)) // before the cell, about
-		p.word = s.unary[(nodes+p.cell)/64] + uint64(s.starts[p.cell/cellsPerStart]) + s.lowBits(nodes)
+		nodes := uint(uint64(p.cell) * uint64(s.count) / uint64(s.end-s.begin)) // before the cell, about
+		p.word = s.word((nodes+p.cell)/64) + uint64(s.groupStart(p.cell)) + s.lowBits(nodes)
 	}
 }
 
 // LoadUnary is the second step. It loads the unary code a little before the cell.
 func (p *Probe) LoadUnary() {
 	if p.set != nil {
-		p.at = int(p.set.starts[p.cell/cellsPerStart])
-		p.word = p.set.unary[p.at/64]
+		p.at = p.set.groupStart(p.cell)
+		p.word = p.set.word(p.at / 64)
 	}
 }
 
@@ -60,11 +58,11 @@ func (p *Probe) Contains(x uint64) bool {
 	if s == nil {
 		return true
 	}
-	for at := p.at; s.unary[at/64]>>(at%64)&1 == 1; at++ {
+	for at := p.at; s.one(at); at++ {
 		if at > p.at {
 			p.word = s.lowBits(at - p.cell)
 		}
-		if p.word == x>>(64-p.level)&(1<<s.Depth-1) {
+		if p.word == x>>((64-p.level)&63)&(1<<(s.depth&63)-1) {
 			return true
 		}
 	}

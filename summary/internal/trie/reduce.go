@@ -4,8 +4,8 @@ package trie
 func (b *Block) Fold(level int) *Block {
 	out := &Block{Start: b.Start}
 	for _, p := range b.pieces {
-		if lower := p.Set.Depth - max(0, level-int(b.Start)); lower > 0 {
-			p.Set = NewSet(p.Set.appendCells(nil, p.Begin, p.End, lower), p.Begin, p.End, p.Set.Depth-lower)
+		if lower := p.Set.Depth() - max(0, level-int(b.Start)); lower > 0 {
+			p.Set = NewSet(p.Set.appendCells(nil, p.Begin, p.End, lower), p.Begin, p.End, p.Set.Depth()-lower)
 		}
 		out.pieces = append(out.pieces, p)
 	}

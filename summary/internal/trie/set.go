@@ -5,81 +5,130 @@ import (
 	"math/bits"
 )
 
-// Set holds the nodes of one level in cells Begin to End-1, in Elias and Fano's code. That is the number of nodes of
-// each cell in unary, and the low Depth bits of each node, packed. It takes Depth+2 bits a node and a little.
-// Immutable.
+// Set holds the nodes of one level in a range of cells, in Elias and Fano's code. That is the number of nodes of each
+// cell in unary, and the low bits of each node, packed. It takes Depth+2 bits a node and a little. Immutable.
 type Set struct {
-	Begin, End int // cells
-	Depth      int // levels below the cells
-	Count      int // nodes
-	unary      []uint64
-	starts     []uint32 // bit in unary where every cellsPerStart-th cell begins
-	low        []byte   // with eight bytes more, so that eight can be read anywhere
+	// The low bits of all nodes; then the places in unary where every cellsPerStart-th cell but the first begins, of four
+	// bytes each, the last one first; then the words of unary, the last one first. Numbers have the least byte first. Eight
+	// bytes can be read wherever low bits are.
+	code       []byte
+	begin, end int32 // cells
+	depth      int32
+	count      int32
 }
 
-const cellsPerStart = 64
+const (
+	cellsPerStart = 64
+	startBytes    = 4
+	wordBytes     = 8
+)
+
+// Begin returns the first cell.
+func (s *Set) Begin() int { return int(s.begin) }
+
+// End returns the first cell after those of s.
+func (s *Set) End() int { return int(s.end) }
+
+// Depth returns how many levels the nodes are below the cells.
+func (s *Set) Depth() int { return int(s.depth) }
+
+// Count returns the number of nodes.
+func (s *Set) Count() int { return int(s.count) }
 
 // NewSet packs the sorted, distinct nodes of cells begin to end-1, depth levels below them. O(nodes + cells).
 func NewSet(nodes []uint64, begin, end, depth int) *Set {
-	s := &Set{Begin: begin, End: end, Depth: depth, Count: len(nodes)}
 	cells := end - begin
-	s.unary = make([]uint64, (len(nodes)+cells+63)/64)
-	s.starts = make([]uint32, (cells+cellsPerStart-1)/cellsPerStart)
-	s.low = make([]byte, (len(nodes)*depth+7)/8+8)
-	mask := uint64(1)<<depth - 1
-	started := 0
+	lowBytes, words, groups := (len(nodes)*depth+7)/8, (len(nodes)+cells+63)/64, (cells+cellsPerStart-1)/cellsPerStart
+	s := &Set{
+		code:  make([]byte, lowBytes+startBytes*(groups-1)+wordBytes*words),
+		begin: int32(begin), end: int32(end), depth: int32(depth), count: int32(len(nodes)),
+	}
+	starts, mask := s.starts(), uint64(1)<<depth-1
+	started := 1
 	unary, at := uint64(0), 0        // the bits of a word, and which one
 	low, held, to := uint64(0), 0, 0 // bits not yet stored, how many, and where to
 	for i, v := range nodes {
 		cell := int(v>>depth) - begin
 		for ; started <= cell/cellsPerStart; started++ {
-			s.starts[started] = uint32(i + started*cellsPerStart)
+			binary.LittleEndian.PutUint32(s.code[int(starts)-startBytes*started:], uint32(i+started*cellsPerStart))
 		}
 		one := i + cell
 		if one/64 != at {
-			s.unary[at] = unary
+			s.setWord(at, unary)
 			unary, at = 0, one/64
 		}
 		unary |= 1 << (one % 64)
 		v &= mask
 		low |= v << held
 		if held += depth; held >= 64 {
-			binary.LittleEndian.PutUint64(s.low[to:], low)
+			binary.LittleEndian.PutUint64(s.code[to:], low)
 			to += 8
 			held -= 64
 			low = v >> (depth - held)
 		}
 	}
-	if len(nodes) > 0 {
-		s.unary[at] = unary
-		binary.LittleEndian.PutUint64(s.low[to:], low)
+	for ; held > 0; held -= 8 { // and nothing of what follows
+		s.code[to] = byte(low)
+		low >>= 8
+		to++
 	}
-	for ; started < len(s.starts); started++ {
-		s.starts[started] = uint32(len(nodes) + started*cellsPerStart)
+	if len(nodes) > 0 {
+		s.setWord(at, unary)
+	}
+	for ; started < groups; started++ {
+		binary.LittleEndian.PutUint32(s.code[int(starts)-startBytes*started:], uint32(len(nodes)+started*cellsPerStart))
 	}
 	return s
 }
 
 // SetBytes is what a set takes in memory beside its code, about.
-const SetBytes = 120
+const SetBytes = 48
 
 // SizeBytes is about what s takes in memory.
-func (s *Set) SizeBytes() int { return 8*len(s.unary) + len(s.low) + 4*len(s.starts) + SetBytes }
+func (s *Set) SizeBytes() int { return len(s.code) + SetBytes }
+
+// word is a word of unary.
+func (s *Set) word(i uint) uint64 {
+	return binary.LittleEndian.Uint64(s.code[uint(len(s.code))-wordBytes*i-wordBytes:])
+}
+
+func (s *Set) setWord(i int, w uint64) {
+	binary.LittleEndian.PutUint64(s.code[len(s.code)-wordBytes*i-wordBytes:], w)
+}
+
+// one reports whether a bit of unary is one.
+func (s *Set) one(at uint) bool { return s.word(at/64)>>(at%64)&1 == 1 }
+
+// starts is where unary begins, behind the starts.
+func (s *Set) starts() uint {
+	return uint(len(s.code)) - wordBytes*uint((uint32(s.count)+uint32(s.end-s.begin)+63)/64)
+}
+
+// groupStart is the bit in unary where the group of a cell begins. Without a jump that depends on the cell: for the first
+// group it reads what stands in that place, and does not use it.
+func (s *Set) groupStart(cell uint) uint {
+	group := cell / cellsPerStart
+	at := binary.LittleEndian.Uint32(s.code[s.starts()-startBytes*group:])
+	if group == 0 {
+		at = 0
+	}
+	return uint(at)
+}
 
 // lowBits are the lower bits of node i.
-func (s *Set) lowBits(i int) uint64 {
-	at := i * s.Depth
-	return binary.LittleEndian.Uint64(s.low[at/8:]) >> (at % 8) & (1<<s.Depth - 1)
+func (s *Set) lowBits(i uint) uint64 {
+	at := i * uint(s.depth)
+	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8) & (1<<(s.depth&63) - 1)
 }
 
 // Has reports whether s has the given node, or one below it. The node is lower levels above those of s, and not above
 // the cells. The node's cell must be in the range. O(1).
 func (s *Set) Has(node uint64, lower int) bool {
-	depth := s.Depth - lower
-	cell := int(node>>depth) - s.Begin
+	depth := (uint(s.depth) - uint(lower)) & 63
+	cell := uint(node>>depth) - uint(s.begin)
 	low := node & (1<<depth - 1)
-	for at := s.cellStart(cell); at/64 < len(s.unary) && s.unary[at/64]>>(at%64)&1 == 1; at++ {
-		if s.lowBits(at-cell)>>lower == low {
+	for at := s.cellStart(cell); s.one(at); at++ {
+		if s.lowBits(at-cell)>>(uint(lower)&63) == low {
 			return true
 		}
 	}
@@ -87,24 +136,24 @@ func (s *Set) Has(node uint64, lower int) bool {
 }
 
 // cellStart is the bit in unary where a cell begins: after as many zeros as there are cells before.
-func (s *Set) cellStart(cell int) int {
-	at := int(s.starts[cell/cellsPerStart])
-	return s.skipCells(at, s.unary[at/64], cell%cellsPerStart)
+func (s *Set) cellStart(cell uint) uint {
+	at := s.groupStart(cell)
+	return s.skipCells(at, s.word(at/64), cell%cellsPerStart)
 }
 
 // skipCells is the bit in unary after some zeros from a bit on, which is in the given word.
-func (s *Set) skipCells(at int, word uint64, zeros int) int {
+func (s *Set) skipCells(at uint, first uint64, zeros uint) uint {
 	if zeros == 0 {
 		return at
 	}
 	i := at / 64
-	w := ^word >> (at % 64) << (at % 64)
-	for c := bits.OnesCount64(w); c < zeros; c = bits.OnesCount64(w) {
+	w := ^first >> (at % 64) << (at % 64)
+	for c := uint(bits.OnesCount64(w)); c < zeros; c = uint(bits.OnesCount64(w)) {
 		zeros -= c
 		i++
-		w = ^s.unary[i]
+		w = ^s.word(i)
 	}
-	return i*64 + selectBit(w, zeros-1) + 1
+	return i*64 + uint(selectBit(w, int(zeros)-1)) + 1
 }
 
 // countCells is the number of nodes in cells begin to end-1.
@@ -112,8 +161,24 @@ func (s *Set) countCells(begin, end int) int { return s.rank(end) - s.rank(begin
 
 // rank is the number of nodes before a cell.
 func (s *Set) rank(cell int) int {
-	if cell -= s.Begin; cell < s.End-s.Begin {
-		return s.cellStart(cell) - cell
+	if cell -= int(s.begin); cell < int(s.end-s.begin) {
+		return int(s.cellStart(uint(cell))) - cell
 	}
-	return s.Count
+	return int(s.count)
+}
+
+// start is the level of the cells of a set of all cells.
+func (s *Set) start() uint8 { return uint8(bits.TrailingZeros32(uint32(s.end))) }
+
+// Contains reports whether there may be a key at position x, for a set of all cells. O(1).
+func (s *Set) Contains(x uint64) bool { return s.Has(x>>((64-uint(s.start())-uint(s.depth))&63), 0) }
+
+// HasAt is [Block.Has] for a set of all cells.
+func (s *Set) HasAt(node uint64, level int) bool {
+	return s.Has(node, int(s.start())+int(s.depth)-level)
+}
+
+// FalsePositiveRate is [Block.FalsePositiveRate] for a set of all cells.
+func (s *Set) FalsePositiveRate() float64 {
+	return float64(s.count) / float64(uint64(1)<<s.depth) / float64(s.end)
 }

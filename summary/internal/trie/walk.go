@@ -70,7 +70,7 @@ func (w *Walker) open() bool {
 		}
 		if count := p.Set.countCells(begin, end); count > 0 {
 			w.whole = up >= 0 && uint64(begin)<<up >= w.span.Begin && uint64(end)<<up <= w.span.End
-			w.nodes, w.left, w.lower = p.Set.from(begin), count, p.Set.Depth-up
+			w.nodes, w.left, w.lower = p.Set.from(begin), count, p.Set.Depth()-up
 			return true
 		}
 	}

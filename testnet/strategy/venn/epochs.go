@@ -125,9 +125,9 @@ func (r *run) make(p strategy.ID, number summary.Epoch, old []*epoch) (*epoch, e
 	if len(old) > 0 && !o.changed {
 		last := old[len(old)-1]
 		e.record, e.first = last.record, last.first
-		h := *e.first.stream.Header()
+		h := e.first.stream.Header()
 		h.Epoch = number
-		e.stream, err = e.first.stream.Under(&h)
+		e.stream, err = e.first.stream.Under(h)
 	} else {
 		e.record, e.first = append(make([]byte, recordOverhead), peerID(p)...), e
 		e.stream, err = r.build(p, number, old)
@@ -186,7 +186,7 @@ func (r *run) build(p strategy.ID, number summary.Epoch, old []*epoch) (*summary
 }
 
 // prefix is the first parts of an epoch: one for all who hold it.
-func (r *run) prefix(h *summary.Header, parts int) *summary.Prefix {
+func (r *run) prefix(h summary.Header, parts int) *summary.Prefix {
 	o := r.origin(idOf(overlay.PeerID(h.Origin)))
 	e := o.epoch(h.Epoch.Sequence)
 	if e.stream.Header().Chain != h.Chain {
@@ -256,7 +256,7 @@ func (r *run) openHeader(envelope []byte) (summary.Header, error) {
 	case ofTwin:
 		e = e.twin
 	}
-	return *e.stream.Header(), nil
+	return e.stream.Header(), nil
 }
 
 // sample is compare.Decode, done once for all who hold an origin's newest parts.
@@ -278,7 +278,7 @@ func (r *run) openRecord(envelope []byte) (overlay.PeerID, error) {
 }
 
 // newPrefix is the prefix of no parts.
-func (r *run) newPrefix(h *summary.Header) (*summary.Prefix, error) { return r.prefix(h, 0), nil }
+func (r *run) newPrefix(h summary.Header) (*summary.Prefix, error) { return r.prefix(h, 0), nil }
 
 // extend is p.Extend(run). All runs are cut from one stream of the origin, so that what they lead to is one prefix too.
 func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error) {
@@ -294,7 +294,7 @@ func (r *run) extend(p *summary.Prefix, run summary.Run) (*summary.Prefix, error
 }
 
 // applyDelta is summary.ApplyDelta: what it leads to is known.
-func (r *run) applyDelta(old *summary.Prefix, h *summary.Header, delta []byte) (*summary.Prefix, error) {
+func (r *run) applyDelta(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error) {
 	base, parts, err := summary.DeltaBase(delta)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (n *notes) published(now time.Duration, s *summary.Prefix) {
 		return
 	}
 	whole := s
-	n.taken.Published = append(n.taken.Published, Published{now, *s.Header(), whole.Parts(), whole.EncodedBytes()})
+	n.taken.Published = append(n.taken.Published, Published{now, s.Header(), whole.Parts(), whole.EncodedBytes()})
 }
 
 func (n *notes) learned(now time.Duration, e overlay.Learned) {

@@ -1,0 +1,37 @@
+package directory
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/summary"
+)
+
+// TestEnvelope: an envelope comes back as it was, wherever the header is in it, and is kept without the header where that
+// is possible.
+func TestEnvelope(t *testing.T) {
+	s := sign(t, event.PeerID("origin"), []summary.Fingerprint{1, 2, 3})
+	header := s.envelope
+	before, after := bytes.Repeat([]byte{1}, 60), bytes.Repeat([]byte{2}, 64)
+	for _, c := range []struct {
+		name   string
+		signed []byte
+		loop   bool
+		kept   int
+	}{
+		{"header alone", header, false, 0},
+		{"signed", slices.Concat(before, header, after), false, len(before) + len(after)},
+		{"twice in it", slices.Concat(before, header, header), false, len(before) + len(header)},
+		{"in another form", before, false, len(before)},
+		{"far behind", slices.Concat(make([]byte, whole), header), false, whole + len(header)},
+		{"shared", slices.Concat(before, header), true, len(before) + len(header)},
+	} {
+		d := &Directory{cfg: Config{Loop: c.loop}}
+		kept := d.keepEnvelope(c.signed, s.stream.Header())
+		if got := kept.of(s.stream); !bytes.Equal(got, c.signed) || len(kept.around) != c.kept {
+			t.Errorf("%s: %d bytes kept, want %d; %x came back, not %x", c.name, len(kept.around), c.kept, got, c.signed)
+		}
+	}
+}
