@@ -31,7 +31,7 @@ func (o *Overlay) focus() {
 		}
 		blur[min(bits.LeadingZeros64(s.place.Distance(o.directory.Place(e))), coverage.MaxDepth)] += e.Rate()
 		if e.Held() != nil {
-			keys, n = keys+float64(e.Held().Header().N), n+1
+			keys, n = keys+float64(e.Held().Plan().N), n+1
 		}
 	}
 	s.sharp = coverage.MaxDepth

@@ -34,7 +34,7 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	for i, e := range found {
 		hits, misses := e.Answers()
 		out[i] = Candidate{
-			Peer: e.Peer(), Record: e.Record(), Rate: e.Rate(), N: e.Held().Header().N,
+			Peer: e.Peer(), Record: e.Record(), Rate: e.Rate(), N: e.Held().Plan().N,
 			Hits: hits, Misses: misses, RTT: e.RTT(), Connected: o.exchange.IsLinked(e.Peer()),
 		}
 	}

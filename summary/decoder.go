@@ -233,8 +233,8 @@ func (d *decoder) nodes(s *step, begin, end int) []uint64 {
 // standard deviations from what n random keys leave there.
 func (p *Plan) limits(block, begin, end, level int) (low, high int) {
 	start := int(p.blocks[block].start)
-	mean := scale(occupied(p.n, level), end-begin, 1<<start)
-	high = min(mean+slack(mean), p.n)
+	mean := scale(occupied(p.N, level), end-begin, 1<<start)
+	high = min(mean+slack(mean), p.N)
 	if most := uint64(end-begin) << (level - start); most < uint64(high) {
 		high = int(most)
 	}

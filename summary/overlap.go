@@ -26,7 +26,7 @@ func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error)
 	if err := checkConfidence(confidence); err != nil {
 		return estimate.Overlap{}, err
 	}
-	n1, n2 := float64(a.plan.n), float64(b.plan.n)
+	n1, n2 := float64(a.plan.N), float64(b.plan.N)
 	cuts := commonCuts(a, b)
 	if len(cuts) == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil

@@ -17,7 +17,7 @@ func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estim
 	if err := checkConfidence(confidence); err != nil {
 		return estimate.Overlap{}, err
 	}
-	n1, n2 := float64(len(own)), float64(p.plan.n)
+	n1, n2 := float64(len(own)), float64(p.plan.N)
 	tests := testOwn(own, p)
 	if len(tests) == 0 || n1 == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil

@@ -25,7 +25,7 @@ const (
 // Plan lists the parts of a stream: what each brings of each block, and its predicted size. It follows from the number
 // of keys and the shape alone, in integer arithmetic.
 type Plan struct {
-	n      int
+	N      int // keys; not to be changed
 	shape  Shape
 	blocks []layout
 	steps  []step
@@ -66,7 +66,7 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 	if err := s.check(n); err != nil {
 		return nil, err
 	}
-	p := &Plan{n: n, shape: s}
+	p := &Plan{N: n, shape: s}
 	pl := planner{Plan: p, planned: &forecast{n: s.Keys}, actual: &forecast{n: n}}
 	p.blocks, p.steps = make([]layout, 0, len(s.Levels)), make([]step, 0, pl.mostSteps())
 	for i := range s.Levels {
@@ -142,9 +142,9 @@ func (p *planner) addStep(l layout, s step) {
 	s.first, s.offset = p.parts, p.bytes
 	switch {
 	case s.sample:
-		s.bytes = sampleBytes(p.n, l, s.to, l.sample)
+		s.bytes = sampleBytes(p.N, l, s.to, l.sample)
 	case s.skip > 0:
-		s.bytes = stepBytes(p.n, l, s.from, s.to, s.skip, 1<<l.start)
+		s.bytes = stepBytes(p.N, l, s.from, s.to, s.skip, 1<<l.start)
 	default:
 		s.bytes = p.actual.step(int(l.start), s.from, s.to)
 	}
@@ -275,7 +275,7 @@ func (p *Plan) expectedFill(block int, known []trie.Region) float64 {
 	cells := float64(int(1) << p.blocks[block].start)
 	hit := 1.0
 	for _, r := range known {
-		fill := -math.Expm1(-math.Ldexp(float64(p.n), -r.Level))
+		fill := -math.Expm1(-math.Ldexp(float64(p.N), -r.Level))
 		hit -= float64(float64(r.End-r.Begin) / cells * (1 - fill))
 	}
 	return hit

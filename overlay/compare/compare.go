@@ -133,7 +133,7 @@ func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, 
 	first := a.count(bits)
 	c.bytes += a.bytes()
 	counts := estimate.Counts{First: first, Second: int(o.nodes), Both: int(o.both)}
-	n1, n2 := float64(c.own.Header().N), float64(o.prefix.Header().N)
+	n1, n2 := float64(c.own.Plan().N), float64(o.prefix.Plan().N)
 	i, err := estimate.Array{Bits: 1 << level, Sample: uint64(bits)}.IntersectionKnown(counts, n1, n2, confidence)
 	return i, err == nil && !i.Saturated
 }

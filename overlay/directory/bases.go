@@ -23,7 +23,7 @@ type base struct {
 
 // keepBase keeps a prefix that is replaced by one of a later epoch.
 func (d *Directory) keepBase(now time.Duration, e *Entry, p *summary.Prefix) {
-	if p == nil || p.Parts() == 0 || p.Header().N > MaxDeltaKeys {
+	if p == nil || p.Parts() == 0 || p.Plan().N > MaxDeltaKeys {
 		return
 	}
 	e.change(func(r *rare) { r.bases = append(r.bases, base{p, now + keepBases}) })
@@ -74,7 +74,7 @@ func bit(at, ep summary.Epoch) event.Bases {
 func (e *Entry) BasesOf(ep summary.Epoch, parts int) event.Bases {
 	var all event.Bases
 	for p := range e.prefixes {
-		if p.Parts() >= parts && p.Header().N <= MaxDeltaKeys {
+		if p.Parts() >= parts && p.Plan().N <= MaxDeltaKeys {
 			all |= bit(p.Header().Epoch, ep)
 		}
 	}

@@ -89,9 +89,9 @@ func (d *Directory) estimateShare(own *summary.Prefix, e *Entry) bool {
 
 func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) {
 	e.judged, e.share = uint16(parts), bounds{}
-	if n := float64(own.Header().N); n > 0 {
+	if n := float64(own.Plan().N); n > 0 {
 		share := func(keys float64) float32 { return float32(min(1, keys/n)) }
-		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Header().N)-keys)) }
+		lacks := func(keys float64) float32 { return float32(max(0, float64(e.answer().Plan().N)-keys)) }
 		e.share = bounds{share(i.Value), share(i.Low), share(i.High)}
 		e.lacks = bounds{lacks(i.Value), lacks(i.High), lacks(i.Low)}
 	}

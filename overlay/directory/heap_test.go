@@ -47,7 +47,7 @@ func TestMemoryOfAnOrigin(t *testing.T) {
 	if size := unsafe.Sizeof(Entry{}); size > 192 {
 		t.Errorf("an entry takes %d bytes, want 192 at most", size)
 	}
-	for _, c := range []struct{ origins, keys, most int }{{1000, 200, 2000}, {120, 12_000, 37_500}} {
+	for _, c := range []struct{ origins, keys, most int }{{1000, 200, 1450}, {120, 12_000, 37_500}} {
 		d := filled(t, c.origins, c.keys)
 		if each := d.Memory() / c.origins; each > c.most {
 			t.Errorf("an origin of %d keys takes %d bytes, want %d at most", c.keys, each, c.most)

@@ -24,7 +24,7 @@ import (
 // as many as take a fraction of a second. Once entries had to go, no new ones are made until an eighth of the memory is
 // free. Those that went would only come back, and those known are a sample of all.
 const (
-	entryMemory  = 600 // bytes of an entry, without records and prefixes: its fields, its header as read, its place in the maps
+	entryMemory  = 400 // bytes of an entry, without records and prefixes: both halves of its fields, its place in the maps
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries: more are not noted
 	moreParts    = 256  // of parts, one byte in this number is freed beyond need

@@ -44,10 +44,10 @@ type use struct{ level, rows uint8 }
 // classOf is the class of a prefix that knows something.
 func classOf(p *summary.Prefix) class {
 	var c class
-	n := float64(max(1, p.Header().N))
-	log := bits.Len(uint(p.Header().N))
+	n := float64(max(1, p.Plan().N))
+	log := bits.Len(uint(p.Plan().N))
 	most := Rows
-	if p.Header().N > largeKeys {
+	if p.Plan().N > largeKeys {
 		most = fewRows
 	}
 	left, ones := most, 0.0
