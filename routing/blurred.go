@@ -18,7 +18,7 @@ import (
 
 // blur says whether a query is to go by what others know well of a range each.
 func (r *Router) blur(q *flight) bool {
-	if !q.poor || q.serves != nil || r.view.Covers().Depth() > 0 {
+	if !q.poor || q.serves != nil {
 		return false
 	}
 	if _, f, ok := r.informant(q); ok && f <= r.cfg.Useless {
@@ -30,19 +30,48 @@ func (r *Router) blur(q *flight) bool {
 }
 
 // worthOf says what it is worth to ask a contact rather than others of the same use: a blurred query has many to choose
-// from. A search for one holder prefers those that are linked, for no connection need be made, and those that may hold
-// the key. If nobody is found, a contact that speaks second for its range is drawn from all. A search for all holders
+// from. A search for one holder prefers those that are linked, for no connection need be made, those that may hold the
+// key, and ranges that may hold it. If nobody is found, a contact that speaks second for its range is drawn from all. A search for all holders
 // asks no second one once somebody is found. So its contacts are drawn from all: a linked one that denies would hide
 // every holder of its range. nil: all alike.
 func (r *Router) worthOf(q *flight) func(i int) float64 {
 	if !q.blurred || q.Mode == All {
 		return nil
 	}
-	linked := r.view.Linked()
+	linked, likelihood := r.view.Linked(), r.likelihood(q)
+	holders := map[coverage.Range]float64{} // expected in each range
+	for i := range q.cover.contacts {
+		c := &q.cover.contacts[i]
+		holders[c.Range()] += likelihood(overlay.PeerID(c.Peer))
+	}
 	return func(i int) float64 {
-		p := overlay.PeerID(q.cover.contacts[i].Peer)
+		c := &q.cover.contacts[i]
+		p := overlay.PeerID(c.Peer)
 		_, connected := slices.BinarySearch(linked, p)
-		return (1 + q.likelihood(p)) / match.Cost(0, connected, r.load[p])
+		return (1 + likelihood(p) + holders[c.Range()]) / match.Cost(0, connected, r.load[p])
+	}
+}
+
+// likelihood returns the probability that a peer holds the key, by what speaks for it here; 0 if nothing does. Where a
+// match says little, the size of a collection says most.
+func (r *Router) likelihood(q *flight) func(overlay.PeerID) float64 {
+	prior, keys, n := r.prior.Share(), 0.0, 0
+	for i := range q.candidates {
+		if c := &q.candidates[i]; c.matched {
+			keys, n = keys+float64(c.keys), n+1
+		}
+	}
+	mean := keys / float64(max(n, 1))
+	return func(p overlay.PeerID) float64 {
+		i, ok := q.index[p]
+		if !ok || q.candidates[i].state != waiting {
+			return 0
+		}
+		c := &q.candidates[i]
+		if !c.matched {
+			return c.p
+		}
+		return match.Posterior(match.Sized(prior, c.keys, mean), c.rate) * c.trust
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/coverage"
@@ -16,14 +17,23 @@ import (
 // anything.
 func blurred(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node) {
 	t.Helper()
+	return blurredBy(t, n, depth, routing.Config{})
+}
+
+// blurredBy is such a network of peers that are configured alike.
+func blurredBy(t *testing.T, n, depth int, cfg routing.Config) (*routingtest.Net, []*routingtest.Node) {
+	t.Helper()
 	net := routingtest.NewNet(1)
 	nodes := make([]*routingtest.Node, n)
 	for i := range nodes {
-		node, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
+		node, err := net.Add(overlay.PeerID(fmt.Sprintf("p%03d", i)), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		nodes[i] = node
+		for k := range 20 {
+			node.Holds[fmt.Sprint("own", k)] = true
+		}
 	}
 	for i, node := range nodes {
 		node.Clear = coverage.Around(overlay.PlaceOf(node.ID), depth)
@@ -40,6 +50,12 @@ func blurred(t *testing.T, n, depth int) (*routingtest.Net, []*routingtest.Node)
 		}
 	}
 	return net, nodes
+}
+
+// hold gives a node the key that is looked for in place of another.
+func hold(node *routingtest.Node) {
+	delete(node.Holds, "own0")
+	node.Holds["k"] = true
 }
 
 // find runs one query at a node.
@@ -74,7 +90,7 @@ func TestBlurredFindsAll(t *testing.T) {
 // TestBlurredFindsAny: a key that one peer anywhere holds is found from anywhere, at two messages a range.
 func TestBlurredFindsAny(t *testing.T) {
 	net, nodes := blurred(t, 64, 3)
-	nodes[17].Holds["k"] = true
+	hold(nodes[17])
 	for i, node := range nodes {
 		if i == 17 {
 			continue
@@ -93,7 +109,7 @@ func TestBlurredFindsAny(t *testing.T) {
 // directory in the end. It does not ask again those who denied.
 func TestBlurredAndDenied(t *testing.T) {
 	net, nodes := blurred(t, 64, 3)
-	nodes[17].Holds["k"] = true
+	hold(nodes[17])
 	home := coverage.Around(overlay.PlaceOf(nodes[17].ID), 3)
 	for i, node := range nodes {
 		node.Boasts = i != 17 && home.Contains(overlay.PlaceOf(node.ID))
@@ -147,6 +163,71 @@ func TestBlurredAsksLinks(t *testing.T) {
 		if linked[coverage.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
 			t.Errorf("%s is asked in place of a linked peer", q.Peer)
 		}
+	}
+}
+
+// TestBlurredAsksTheLikeliest: a search for one holder asks first about the range that is likeliest to hold the key. Who
+// has many keys is likelier to hold one that its summary matches.
+func TestBlurredAsksTheLikeliest(t *testing.T) {
+	for _, large := range []int{9, 17, 40} {
+		net, nodes := blurred(t, 64, 3)
+		nodes[large].Claims["k"] = true
+		for k := range 400 {
+			nodes[large].Holds[fmt.Sprint("other", k)] = true
+		}
+		home := coverage.Around(overlay.PlaceOf(nodes[large].ID), 3)
+		if nodes[0].Clear == home {
+			t.Fatalf("peer %d is in the range of the asker", large)
+		}
+		s, _ := find(net, nodes[0], routing.Any)
+		first := slices.IndexFunc(s.Explain, func(q routing.Reason) bool { return q.Why == routing.Contact })
+		if first < 0 || s.Explain[first].Peer != nodes[large].ID {
+			t.Errorf("peer %d has most keys, asked are %v", large, s.Explain)
+		}
+	}
+}
+
+// TestBlurredAndSilent: a search for one holder asks another peer beside one that does not answer.
+func TestBlurredAndSilent(t *testing.T) {
+	net, nodes := blurred(t, 64, 3)
+	hold(nodes[17])
+	for i, node := range nodes {
+		node.Mute = i%4 == 1 && i != 17
+	}
+	late := 0
+	for i, node := range nodes {
+		if node.Mute || i == 17 {
+			continue
+		}
+		s, _ := find(net, node, routing.Any)
+		if s.Found != 1 {
+			t.Errorf("%s finds nobody", node.ID)
+		}
+		if s.Elapsed > 3*time.Second {
+			late++
+		}
+	}
+	if late > 1 {
+		t.Errorf("%d of 48 searches wait for those who are silent", late)
+	}
+}
+
+// TestBlurredAndIncomplete: a search for all goes by ranges though the asker has nothing of some peers yet. It is not
+// forwarded besides.
+func TestBlurredAndIncomplete(t *testing.T) {
+	net, nodes := blurredBy(t, 64, 3, routing.Config{Incomplete: func() bool { return true }})
+	var want []overlay.PeerID
+	for i := 3; i < 64; i += 12 {
+		nodes[i].Holds["k"] = true
+		want = append(want, nodes[i].ID)
+	}
+	for _, node := range nodes[8:24] {
+		nodes[0].Links = append(nodes[0].Links, node.ID)
+	}
+	nodes[0].Range = nodes[0].Clear
+	s, found := find(net, nodes[0], routing.All)
+	if most := 2 * (7 + len(want) + 1); !slices.Equal(found, want) || s.Messages > most {
+		t.Errorf("found %v with %d messages: want %v, %d messages", found, s.Messages, want, most)
 	}
 }
 

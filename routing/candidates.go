@@ -60,7 +60,7 @@ func (r *Router) matched(q *flight) {
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	v.Record.Peer = v.Peer
 	return r.rested(candidate{
-		record: v.Record, why: Matched, matched: true, rate: v.Rate, trust: r.trust(v),
+		record: v.Record, why: Matched, matched: true, keys: v.N, rate: v.Rate, trust: r.trust(v),
 		cost: match.Cost(v.RTT, v.Connected, r.load[v.Peer]), tie: match.Tie(uint64(q.Fingerprint), string(v.Peer)), namedBy: -1,
 	})
 }

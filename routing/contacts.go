@@ -76,7 +76,10 @@ func (r *Router) askContacts(q *flight) {
 		}
 	}
 	width := r.cfg.Parallel
-	if q.Mode == Any {
+	switch {
+	case q.Mode == Any && q.blurred:
+		width = 1 // there are few ranges, and the likeliest comes first
+	case q.Mode == Any:
 		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
 	}
 	for ; under < width; under++ {
@@ -102,7 +105,7 @@ func (r *Router) askContacts(q *flight) {
 // impatient says from when on others are asked beside a contact that has not answered, in its range too; ok is false when
 // its answer is waited for.
 func (r *Router) impatient(q *flight, a *ask) (from time.Duration, ok bool) {
-	return a.since + contactPatience*r.cfg.HedgeAfter, a.contact > 0 && q.Mode == Any && !q.blurred
+	return a.since + contactPatience*r.cfg.HedgeAfter, a.contact > 0 && q.Mode == Any
 }
 
 // overdue says whether others are asked by now beside a contact that has not answered.

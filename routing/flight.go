@@ -67,6 +67,7 @@ type candidate struct {
 	why      Why
 	matched  bool    // by its summary here
 	sharp    bool    // in the range that the directory knows well
+	keys     int     // that its summary is of, if that matched
 	rate     float64 // of what matched; 1 when nothing did
 	likely   float64 // probability by the summary alone, before trust
 	trust    float64

@@ -38,11 +38,3 @@ func (q *flight) spoken(p overlay.PeerID, now bool) {
 		q.candidates[i].spoken = now
 	}
 }
-
-// likelihood is the probability that a peer holds the key, by what speaks for it here; 0 if nothing does.
-func (q *flight) likelihood(p overlay.PeerID) float64 {
-	if i, ok := q.index[p]; ok && q.candidates[i].state == waiting {
-		return q.candidates[i].p
-	}
-	return 0
-}

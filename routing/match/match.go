@@ -39,6 +39,15 @@ func Posterior(prior, rate float64) float64 {
 	return prior / (prior + float64((1-prior)*rate))
 }
 
+// Sized is the share of peers that hold a wanted key, among those of n keys. prior is the share of all, who have mean
+// keys on average. It is at most a half.
+func Sized(prior float64, n int, mean float64) float64 {
+	if mean <= 0 {
+		return prior
+	}
+	return min(prior*float64(n)/mean, maxPrior)
+}
+
 // Listed is the probability that a peer holds the key when an informant named it. The informant named n peers, and
 // expects falseMatches false ones among all that it knows. own is the false-positive rate of our own prefix of the
 // peer's summary if that matches too, which is evidence of its own; 1 otherwise.

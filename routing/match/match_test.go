@@ -275,3 +275,15 @@ func BenchmarkRank(b *testing.B) {
 		match.Rank(work)
 	}
 }
+
+// TestSized: who has twice as many keys is twice as likely to hold a wanted one, up to even odds.
+func TestSized(t *testing.T) {
+	for _, c := range []struct {
+		n          int
+		mean, want float64
+	}{{100, 100, 0.05}, {200, 100, 0.1}, {50, 100, 0.025}, {0, 100, 0}, {5000, 100, 0.5}, {7, 0, 0.05}} {
+		if got := match.Sized(0.05, c.n, c.mean); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%d of %v keys on average: %v, want %v", c.n, c.mean, got, c.want)
+		}
+	}
+}
