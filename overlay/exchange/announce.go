@@ -112,6 +112,8 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 const (
 	// ownTurnMost is how long it may take at most until another link hears of our own epoch.
 	ownTurnMost = 2 * time.Second
+	// ownTurnFocused is the same where lines have a focus. Few links take more than the first part there.
+	ownTurnFocused = 500 * time.Millisecond
 	// ownTakes is how lately a part must have been sent for the first copy to count as being taken.
 	ownTakes = 3 * time.Second
 	// ownSlowAfter is how long a slow line waits for a faster neighbour to tell, while it has few.
@@ -125,15 +127,20 @@ const (
 // announceOwn announces our own summary to one more link: the fastest first, and the next one when the line can have
 // sent it once. Of equally fast links it prefers one near us, whose focus we are in, then the one that has most of it.
 // The mesh brings it to the others. On a slow line the next one follows while nobody takes the first copy, and when
-// that is out. It is not one that has heard of the summary from elsewhere.
+// that is out. It is not one that has heard of the summary from elsewhere. Where lines have a focus, the next one also
+// follows while the line has bytes to spare: whoever takes the first copy of a large summary takes small ones first.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item) {
 	own := x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
 		return nil, nil
 	}
 	ep, all := own.Epoch()
-	slow, copying := x.slowLine(), x.copying()
-	if copying && x.copies.last > 0 && now-x.copies.last < ownTakes {
+	slow, copying, turn := x.slowLine(), x.copying(), ownTurnMost
+	idle := false
+	if x.focus.places.Depth() > 0 {
+		turn, idle = ownTurnFocused, x.up.spare()
+	}
+	if copying && !idle && x.copies.last > 0 && now-x.copies.last < ownTakes {
 		return nil, nil
 	}
 	best := 0
@@ -162,7 +169,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []event.Item)
 	if to == nil {
 		return nil, nil
 	}
-	x.ownTurn = now + min(x.ownCopy(), ownTurnMost)
+	x.ownTurn = now + min(x.ownCopy(), turn)
 	return to, []event.Item{x.tell(now, to, own, own.Held())}
 }
 
