@@ -76,13 +76,14 @@ func (p *Prefix) blocks() []*trie.Block {
 	return p.tries
 }
 
-// only is block 0 where a prefix has but its front; nil otherwise.
+// only is block 0 where a prefix has but its front; nil otherwise. It has a set of its own, so that who keeps the block
+// does not keep p.
 func (p *Prefix) only() *trie.Block {
 	if p.front.End() == 0 || p.more != nil && p.tries != nil {
 		return nil
 	}
-	s := new(trie.Single)
-	s.Set(&p.front)
+	s, front := new(trie.Single), p.front
+	s.Set(&front)
 	return &s.Block
 }
 
