@@ -188,8 +188,9 @@ func (x *Index) remove(peer int) {
 	}
 }
 
-// drain moves some peers out of a stripe that has become nearly empty, if there is one, and frees it when all have other
-// places. Each takes as long as Set of a new peer, so a call of Set moves only a few.
+// drain moves some peers out of the first stripe that has become nearly empty, if there is one. It frees every such
+// stripe that has no peers left. To move a peer takes as long as Set of a new one. A call of Set that adds or removes a
+// peer, or gives it another class, therefore moves only a few; a call that rewrites a column moves none.
 func (x *Index) drain(g *group) {
 	i := slices.IndexFunc(g.stripes, func(s *stripe) bool { return s.leaving })
 	if i < 0 {
@@ -206,10 +207,13 @@ func (x *Index) drain(g *group) {
 			moves--
 		}
 	}
-	if s.used == 0 {
-		x.bytes -= s.bytes()
-		g.stripes = slices.DeleteFunc(g.stripes, func(t *stripe) bool { return t == s })
-	}
+	g.stripes = slices.DeleteFunc(g.stripes, func(s *stripe) bool {
+		free := s.leaving && s.used == 0
+		if free {
+			x.bytes -= s.bytes()
+		}
+		return free
+	})
 }
 
 func (x *Index) forget(g *group) {

@@ -240,6 +240,41 @@ func TestStripesComeAndGo(t *testing.T) {
 	}
 }
 
+// TestEmptyStripesGo empties a stripe behind another one that peers are leaving. It is freed at once, not when the first
+// has no peers left either.
+func TestEmptyStripesGo(t *testing.T) {
+	var x Index
+	p := build(t, keys(rand.New(rand.NewPCG(10, 10)), 200), summary.Shape{})
+	g := x.group(classOf(p))
+	for _, c := range []struct{ words, peers int }{{4, 64}, {16, 128}, {1, 8}} { // an eighth of the columns of the last two
+		s := newStripe(&g.class, c.words)
+		g.stripes = append(g.stripes, s)
+		x.bytes += s.bytes()
+		for range c.peers {
+			x.entries = append(x.entries, entry{prefix: p, group: g})
+			x.settle(len(x.entries)-1, s)
+		}
+	}
+	first, left, behind := g.stripes[0], g.stripes[1], g.stripes[2]
+	for _, peer := range slices.Concat(left.peers[:1], behind.peers[:8]) {
+		x.Set(int(peer), nil)
+	}
+	if !left.leaving || left.used == 0 || behind.used != 0 {
+		t.Fatalf("peers in the stripes: %d, %d and %d", first.used, left.used, behind.used)
+	}
+	if !slices.Equal(g.stripes, []*stripe{first, left}) || x.bytes != first.bytes()+left.bytes() {
+		t.Errorf("%d stripes, %d bytes counted; want 2, %d", len(g.stripes), x.bytes, first.bytes()+left.bytes())
+	}
+	x.verify(t)
+	for left.used > 0 {
+		x.Set(len(x.entries), p)
+	}
+	if !slices.Equal(g.stripes, []*stripe{first}) || x.bytes != first.bytes() {
+		t.Errorf("%d stripes, %d bytes counted; want 1, %d", len(g.stripes), x.bytes, first.bytes())
+	}
+	x.verify(t)
+}
+
 // TestChanged follows one peer through epochs that differ little. What is new is found at once, and the column is
 // rewritten before more than a sixth of its nodes are stale.
 func TestChanged(t *testing.T) {
