@@ -70,7 +70,7 @@ func (o *Overlay) ask(to Record, q Inquiry) { o.askFor(0, to, q) }
 
 // askFor sends a peer an inquiry for a search; 0: for none.
 func (o *Overlay) askFor(search uint64, to Record, q Inquiry) {
-	o.scope.asked[to.Peer] = true
+	o.scope.asked[to.Peer] = o.now
 	o.effects.Emit(AskPeers{To: to, Inquiry: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.InquiryBytes(q))
 }
@@ -610,7 +610,7 @@ func (o *Overlay) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Intro
 // onPeersNamed takes in an answer to an inquiry.
 func (o *Overlay) onPeersNamed(now time.Duration, in PeersNamed) {
 	s := &o.scope
-	if !s.asked[in.From] {
+	if !o.awaits(in.From) {
 		return
 	}
 	delete(s.asked, in.From)
@@ -708,7 +708,7 @@ func (o *Overlay) introduce(now time.Duration, from PeerID, i Introduction) bool
 
 // onPeersSilent notes that an inquiry was not answered.
 func (o *Overlay) onPeersSilent(in PeersSilent) {
-	if !o.scope.asked[in.From] {
+	if !o.awaits(in.From) {
 		return
 	}
 	delete(o.scope.asked, in.From)

@@ -75,7 +75,7 @@ const (
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now.
 func (o *Overlay) meet(now time.Duration, similar []*directory.Entry) (to Record, ok bool) {
 	m := &o.scope.meeting
-	if o.starting(now) || now < m.next || o.scope.asked[m.last] || len(similar) >= fewAlike && now < m.ended+meetSeldom {
+	if o.starting(now) || now < m.next || o.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
 		return to, false
 	}
 	if m.place == 0 && !o.beginLookup() {

@@ -91,7 +91,7 @@ func TestLookup(t *testing.T) {
 		t.Fatalf("%q is no nearer than we are", to.Peer)
 	}
 	for hop := 1; ; hop++ {
-		o.scope.asked[to.Peer] = true
+		o.scope.asked[to.Peer] = o.now
 		if _, again := o.meet(now, nil); again {
 			t.Fatal("another is asked before the answer has come")
 		}
@@ -128,7 +128,7 @@ func TestLookup(t *testing.T) {
 			if !ok {
 				break
 			}
-			o.scope.asked[to.Peer] = true
+			o.scope.asked[to.Peer] = o.now
 			o.Step(now, PeersSilent{From: to.Peer})
 		}
 		ended = now

@@ -129,7 +129,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 		for range 20 {
 			o.scope.gossip.Asked()
 		}
-		o.scope.asked["friend"], o.scope.seeker.vain = true, 1
+		o.scope.asked["friend"], o.scope.seeker.vain = o.now, 1
 		o.onPeersNamed(0, PeersNamed{From: "friend", Names: Names{Peers: []Named{{Record: r, Depth: depth}}}})
 		if news := o.scope.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
 			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)

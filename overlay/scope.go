@@ -33,8 +33,8 @@ type scope struct {
 	begun   time.Duration
 	fitted  time.Duration            // when the depth last changed
 	links   map[PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	asked   map[PeerID]bool          // whose answers to inquiries are awaited
-	wanted  map[PeerID]bool          // those of them who were asked for contacts that searches want
+	asked   map[PeerID]time.Duration // whose answers to inquiries are awaited, and since when
+	wanted  map[PeerID][]uint64      // those of them who were asked for contacts, and the searches that wait for their answers
 	seeker  seeker
 	meeting meeting
 	told    map[PeerID]summary.Epoch // who has our own summary by an inquiry; bounded
@@ -82,7 +82,7 @@ func newScope(self PeerID) scope {
 	place := exchange.PlaceOf(self)
 	return scope{
 		place: place, vouched: coverage.MaxDepth, sharp: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
-		links: map[PeerID]time.Duration{}, asked: map[PeerID]bool{}, wanted: map[PeerID]bool{}, seeker: newSeeker(),
+		links: map[PeerID]time.Duration{}, asked: map[PeerID]time.Duration{}, wanted: map[PeerID][]uint64{}, seeker: newSeeker(),
 	}
 }
 

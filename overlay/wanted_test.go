@@ -99,7 +99,6 @@ func TestWantedContacts(t *testing.T) {
 	if again, _ := inquiries(o); slices.ContainsFunc(again, func(b AskPeers) bool { return b.To.Peer == asked[0].To.Peer }) {
 		t.Errorf("asks %q again before it has answered", asked[0].To.Peer)
 	}
-	left := len(o.scope.wanted)
 	for i, a := range asked {
 		o.effects.Begin()
 		if i%2 == 0 {
@@ -107,8 +106,8 @@ func TestWantedContacts(t *testing.T) {
 		} else {
 			o.onPeersSilent(PeersSilent{From: a.To.Peer})
 		}
-		if _, named := inquiries(o); len(named) != 1 || named[0] != (ContactsNamed{Awaited: left - i - 1}) {
-			t.Errorf("answer %d: says %v, want %d awaited", i, named, left-i-1)
+		if _, named := inquiries(o); len(named) != 1 || named[0] != (ContactsNamed{Search: 7, Awaited: len(asked) - i - 1}) {
+			t.Errorf("answer %d: says %v, want %d awaited", i, named, len(asked)-i-1)
 		}
 	}
 	meets(o, depth)
@@ -118,6 +117,39 @@ func TestWantedContacts(t *testing.T) {
 	o.onContactsWanted(ContactsWanted{Search: 9, Ask: 1})
 	if asked, _ := inquiries(o); len(asked) != 1 || !slices.Equal(asked[0].Inquiry.Lacks, lacking(o.scope.contacts.Lacks(coverage.ContactsEach, depth), depth)) {
 		t.Errorf("with a contact in every range it asks %v", asked)
+	}
+}
+
+// TestSearchesWaitForTheirOwn: a search for which nobody is left to ask shares the answers that others wait for. It does
+// not wait for peers that were asked long ago.
+func TestSearchesWaitForTheirOwn(t *testing.T) {
+	o := deep(t, wideRanges+1)
+	meets(o, wideRanges)
+	wants := func(search uint64, ask int) (asked []AskPeers, said ContactsNamed) {
+		o.effects.Begin()
+		o.onContactsWanted(ContactsWanted{Search: search, Ask: ask})
+		asked, named := inquiries(o)
+		return asked, named[0]
+	}
+	asked, _ := wants(1, 4)
+	if _, said := wants(2, 1); said != (ContactsNamed{Search: 2, Asked: 1, Awaited: 1}) {
+		t.Errorf("a second search, for which one is asked: %+v", said)
+	}
+	rest, _ := wants(3, 1000)
+	most := 5 + len(rest)
+	if _, said := wants(4, 4); said != (ContactsNamed{Search: 4, Awaited: most}) {
+		t.Errorf("a search with nobody left to ask: %+v, want %d answers shared", said, most)
+	}
+	o.effects.Begin()
+	o.onPeersSilent(PeersSilent{From: asked[0].To.Peer})
+	want := []ContactsNamed{{Search: 1, Awaited: 3}, {Search: 4, Awaited: most - 1}}
+	if _, named := inquiries(o); !slices.Equal(named, want) {
+		t.Errorf("an answer that two wait for: %+v, want %+v", named, want)
+	}
+	o.now += promptTime
+	o.scope.asked[asked[0].To.Peer] = o.now // a round of gossip asks it
+	if _, said := wants(5, 4); said != (ContactsNamed{Search: 5}) {
+		t.Errorf("a search with nobody left to ask waits for those who are slow: %+v", said)
 	}
 }
 

@@ -45,7 +45,7 @@ type covering struct {
 	wants  int           // how often more contacts were wanted
 	wanted bool          // they are waited for
 	gained bool          // and some have come
-	until  time.Duration // at most
+	since  time.Duration // they were last wanted
 }
 
 // cover begins to ask contacts; false when there are none, or they were asked before.
@@ -155,8 +155,11 @@ func (r *Router) nextContact(q *flight) int {
 	key := match.Tie(uint64(q.Fingerprint)^r.salt, "")
 	known := func(i int) bool { return was(i) || q.blurred && first.Contains(q.cover.contacts[i].Place) }
 	i := coverage.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
-	if i >= 0 || waits || q.cover.wanted || q.found > 0 || r.cfg.Undefended.Has(defence.Second) || !everybody(&first) && r.mayWant(q) {
+	if i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
 		return i
+	}
+	if c := &q.cover; c.wanted && !r.wantsLong(q) || !c.wanted && !everybody(&first) && r.mayWant(q) {
+		return -1
 	}
 	return coverage.Next(q.cover.contacts, &second, was, nil, key)
 }
@@ -180,12 +183,27 @@ func (r *Router) wantContacts(q *flight) bool {
 		return false
 	}
 	c.wants++
-	c.wanted, c.gained, c.until = true, false, r.now+r.cfg.AskTimeout
+	c.wanted, c.gained, c.since = true, false, r.now
 	r.emit(WantContacts{ID: q.ID, Ask: wantAsk})
 	return true
 }
 
-// contactsNamed goes on with the queries that want contacts.
+// wantsLong says whether second contacts are asked by now beside the peers that were asked for more.
+func (r *Router) wantsLong(q *flight) bool {
+	return q.Mode == Any && r.now >= q.cover.since+contactPatience*r.cfg.HedgeAfter
+}
+
+// wantsUntil is how long a query waits for more contacts.
+func (r *Router) wantsUntil(q *flight) time.Duration { return q.cover.since + r.cfg.AskTimeout }
+
+// wantsNoLonger ends the wait for more contacts. If none have come, others know no more, or do not say.
+func (q *flight) wantsNoLonger() {
+	if q.cover.wanted = false; !q.cover.gained {
+		q.cover.wants = mostWants
+	}
+}
+
+// contactsNamed goes on with the queries that want contacts. What is named for one serves all.
 func (r *Router) contactsNamed(in ContactsNamed) {
 	if in.Asked > 0 {
 		if q := r.open[in.ID]; q != nil {
@@ -193,20 +211,30 @@ func (r *Router) contactsNamed(in ContactsNamed) {
 		}
 		return
 	}
+	all := r.view.Contacts()
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {
 		q := r.open[id]
 		if q == nil || !q.cover.wanted {
 			continue
 		}
-		for _, c := range r.view.Contacts() {
-			if !slices.ContainsFunc(q.cover.contacts, func(old coverage.Contact) bool { return old.Peer == c.Peer }) {
-				q.cover.contacts, q.cover.gained = append(q.cover.contacts, c), true
-			}
-		}
-		if q.cover.wanted = in.Awaited > 0; !q.cover.wanted && !q.cover.gained {
-			q.cover.wants = mostWants // others know no more
+		q.cover.learn(all)
+		if id == in.ID && in.Awaited == 0 {
+			q.wantsNoLonger()
 		}
 		r.advance(q)
+	}
+}
+
+// learn adds those of some contacts that are not known yet.
+func (c *covering) learn(contacts []coverage.Contact) {
+	known := make(map[string]bool, len(c.contacts))
+	for i := range c.contacts {
+		known[c.contacts[i].Peer] = true
+	}
+	for i := range contacts {
+		if !known[contacts[i].Peer] {
+			c.contacts, c.gained = append(c.contacts, contacts[i]), true
+		}
 	}
 }
 

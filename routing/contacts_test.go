@@ -3,6 +3,7 @@ package routing_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -290,6 +291,42 @@ func TestMoreContacts(t *testing.T) {
 			t.Errorf("%s: more contacts were wanted: %v", c.name, wanted)
 		} else if wanted && s.Messages < 2*6+8+2 { // one contact of each range, four who name others, and the holder
 			t.Errorf("%s: %d messages, those for more contacts are missing", c.name, s.Messages)
+		}
+	}
+}
+
+// TestPeersHoldInquiriesOpen: where those who were asked for more contacts hold the question open, a search asks second
+// contacts beside them. It does not ask for more again, and ends.
+func TestPeersHoldInquiriesOpen(t *testing.T) {
+	for _, c := range []struct {
+		holder bool
+		wants  int           // of two searches, in turn with each of the two contacts of the holder's range denying
+		within time.Duration // each
+	}{{true, 1, time.Second}, {false, 2, 6 * time.Second}} {
+		wants := 0
+		for denies := range 2 {
+			net, nodes := ranged(t, 64, 3, routing.Config{})
+			net.Trace = func(line string) {
+				if strings.Contains(line, "> WantContacts") {
+					wants++
+				}
+			}
+			node, holder := nodes[5], nodes[17]
+			node.Unsaid, holder.Holds["k"] = true, c.holder
+			home := coverage.Around(overlay.PlaceOf(holder.ID), 3)
+			deny := slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return !home.Contains(c.Place) })
+			net.Node(overlay.PeerID(deny[denies].Peer)).Boasts = true
+			left := slices.IndexFunc(node.Ask, func(c coverage.Contact) bool { return !home.Contains(c.Place) })
+			empty := coverage.Around(node.Ask[left].Place, 3)
+			node.Ask = slices.DeleteFunc(node.Ask, func(c coverage.Contact) bool { return empty.Contains(c.Place) })
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any, Deadline: 10 * time.Second})
+			net.Run()
+			if s := node.Done[0].Stats; s.Found == 1 != c.holder || s.Elapsed > c.within {
+				t.Errorf("%+v: %v", c, node.Done[0])
+			}
+		}
+		if wants != c.wants {
+			t.Errorf("%+v: more contacts were wanted %d times", c, wants)
 		}
 	}
 }

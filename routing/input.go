@@ -90,9 +90,9 @@ type Doubted struct{ Peer overlay.PeerID }
 
 // ContactsNamed says that peers were asked for contacts, or that the View may have more of them.
 type ContactsNamed struct {
-	ID      QueryID // for which peers were asked just now
-	Asked   int     // how many; 0: an answer came, or nobody can be asked
-	Awaited int     // answers that may bring more contacts still, for all queries
+	ID      QueryID // that waits
+	Asked   int     // peers asked for it just now; 0: an answer came, or nobody can be asked
+	Awaited int     // answers that it still waits for
 }
 
 // Tick says that time has passed.

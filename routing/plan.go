@@ -95,7 +95,9 @@ func (r *Router) expire(q *flight) {
 			q.conclude(r.now, c.reason, Failed)
 		}
 	}
-	q.cover.wanted = q.cover.wanted && r.now < q.cover.until
+	if q.cover.wanted && r.now >= r.wantsUntil(q) {
+		q.wantsNoLonger()
+	}
 }
 
 // nextLook is when time alone changes something.
@@ -126,7 +128,10 @@ func (r *Router) nextLook(q *flight) time.Duration {
 		}
 	}
 	if q.cover.wanted {
-		at = min(at, q.cover.until)
+		at = min(at, r.wantsUntil(q))
+		if from := q.cover.since + contactPatience*r.cfg.HedgeAfter; q.Mode == Any && r.now < from {
+			at = min(at, from)
+		}
 	}
 	return at
 }

@@ -89,7 +89,7 @@ type PeersSilent struct {
 }
 
 // ContactsWanted says that a search has nobody left to ask about some ranges. It is answered by
-// [ContactsNamed]: at once, and with each answer of a peer.
+// [ContactsNamed]: at once, and with each answer that the search waits for.
 type ContactsWanted struct {
 	Search uint64 // names it in [AskPeers]
 	Ask    int    // how many peers at most are asked for contacts
@@ -97,9 +97,9 @@ type ContactsWanted struct {
 
 // ContactsNamed says that peers were asked for contacts, or that there may be more for the searches that wanted them.
 type ContactsNamed struct {
-	Search  uint64 // for which peers were asked just now
-	Asked   int    // how many; 0: an answer came, or nobody can be asked
-	Awaited int    // answers that are still to come, for all searches
+	Search  uint64 // that waits
+	Asked   int    // peers asked for it just now; 0: an answer came, or nobody can be asked
+	Awaited int    // answers that it still waits for
 }
 
 // ContactAnswered tells how a contact answered a question about a key.

@@ -68,6 +68,7 @@ type Node struct {
 	Range  coverage.Range                   // that it covers; the zero range is everybody
 	Ask    []coverage.Contact               // peers that it can ask about the rest
 	More   []coverage.Contact               // and those that others name once it wants more
+	Unsaid bool                             // those that it asks for more hold the question open
 	Judged []routing.ContactOutcome         // what it said of them
 	Clear  coverage.Range                   // in which it expects few false matches; the zero range: Range
 	Others []coverage.Contact               // peers that it can ask about a range that they know better
@@ -268,12 +269,14 @@ func (n *Node) do(e routing.Effect) {
 
 // want asks others for contacts; nobody, if they know no more.
 func (n *Node) want(e routing.WantContacts) {
-	net, in := n.net, routing.ContactsNamed{}
-	if len(n.More) > 0 {
-		in = routing.ContactsNamed{ID: e.ID, Asked: e.Ask, Awaited: e.Ask}
+	net, in := n.net, routing.ContactsNamed{ID: e.ID}
+	if len(n.More) > 0 || n.Unsaid {
+		in.Asked, in.Awaited = e.Ask, e.Ask
+	}
+	if len(n.More) > 0 && !n.Unsaid {
 		net.at(net.RTT, func() {
 			n.Ask, n.More = append(slices.Clone(n.Ask), n.More...), nil
-			net.Step(n.ID, routing.ContactsNamed{})
+			net.Step(n.ID, routing.ContactsNamed{ID: e.ID})
 		})
 	}
 	net.at(0, func() { net.Step(n.ID, in) })
