@@ -51,7 +51,7 @@ func (o *Overlay) acquaint(now time.Duration) {
 		return
 	}
 	near := len(o.exchange.Meeting()) < topology.RangeLinks
-	to, ok := o.whomToAsk(reachable(similar), near)
+	to, ok := o.whomToAsk(o.reachable(similar), near)
 	if !ok {
 		s.nextAsk = now + neighbourEvery
 		return
@@ -90,10 +90,10 @@ func (o *Overlay) similar() []*directory.Entry {
 	return out[:min(len(out), maxAlike)]
 }
 
-// reachable are those of the entries that can be asked.
-func reachable(all []*directory.Entry) (out []*directory.Entry) {
+// reachable are those of the entries that can be asked now.
+func (o *Overlay) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range all {
-		if e.Record().Envelope != nil && e.DialFails() == 0 {
+		if e.Record().Envelope != nil && e.DialFails() == 0 && !o.awaits(e.Peer()) {
 			out = append(out, e)
 		}
 	}
@@ -123,7 +123,8 @@ func (o *Overlay) Similar(n int) []Alike {
 }
 
 // whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
-// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet.
+// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked whose answer is awaited: of
+// two answers only the first would count.
 func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) {
 	s := &o.scope
 	stranger := s.gossip.Stranger() || len(similar) == 0
@@ -144,7 +145,7 @@ func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool
 	if len(similar) > 0 {
 		return similar[s.gossip.Pick(len(similar), o.cfg.Rand)].Record(), true
 	}
-	all := s.contacts.All()
+	all := slices.DeleteFunc(s.contacts.All(), func(c coverage.Contact) bool { return o.awaits(PeerID(c.Peer)) })
 	if len(all) == 0 {
 		return o.nearby()
 	}
@@ -170,7 +171,7 @@ func (o *Overlay) linkedAlike(similar []*directory.Entry) (out []*directory.Entr
 func (o *Overlay) unaskedLink() (Record, bool) {
 	var all []Record
 	for _, p := range o.exchange.Linked() {
-		if r, ok := o.Record(p); ok && o.scope.links[p] == 0 {
+		if r, ok := o.Record(p); ok && o.scope.links[p] == 0 && !o.awaits(p) {
 			all = append(all, r)
 		}
 	}
@@ -184,7 +185,10 @@ func (o *Overlay) unaskedLink() (Record, bool) {
 // range.
 func (o *Overlay) nearby() (Record, bool) {
 	all := nearest(o.scope.place, o.askable(), topology.RangeLinks)
-	all = slices.DeleteFunc(all, func(l located) bool { _, sought := o.scope.seeker.last[l.Record.Peer]; return sought })
+	all = slices.DeleteFunc(all, func(l located) bool {
+		_, sought := o.scope.seeker.last[l.Record.Peer]
+		return sought || o.awaits(l.Record.Peer)
+	})
 	if len(all) == 0 {
 		return Record{}, false
 	}

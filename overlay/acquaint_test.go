@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -58,7 +59,7 @@ func TestKnownThoughNotReached(t *testing.T) {
 		o.Step(time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i))})
 	}
 	similar := o.similar()
-	if n := len(reachable(similar)); n != origins/2 {
+	if n := len(o.reachable(similar)); n != origins/2 {
 		t.Errorf("%d may be asked, want %d", n, origins/2)
 	}
 	for _, near := range []bool{false, true} {
@@ -129,6 +130,40 @@ func TestLinkedAlikeTakeTurns(t *testing.T) {
 	for p, n := range asked {
 		if n != 2 {
 			t.Errorf("%q was asked %d times in %d rounds of %d", p, n, 2*linked, linked)
+		}
+	}
+}
+
+// TestGossipAsksNobodyTwice: a round asks nobody whose answer is awaited, to a search or to another round.
+func TestGossipAsksNobodyTwice(t *testing.T) {
+	for _, near := range []bool{false, true} {
+		for _, similar := range []bool{false, true} {
+			o := acquainted(t, 6)
+			o.scope.depth = 2
+			o.scope.contacts.SetDepth(2)
+			contacts := meets(o, 2)
+			for _, p := range []PeerID{"id0", "id1", "id2"} {
+				o.Step(0, LinkOpened{Peer: p})
+			}
+			asked := 0
+			for {
+				var alike []*directory.Entry
+				if similar {
+					alike = o.reachable(o.similar())
+				}
+				to, ok := o.whomToAsk(alike, near)
+				if !ok {
+					break
+				}
+				if o.awaits(to.Peer) {
+					t.Fatalf("near %v, similar %v: %q is asked again, after %d others", near, similar, to.Peer, asked)
+				}
+				o.ask(to, Inquiry{})
+				asked++
+			}
+			if contacts == 0 || asked < 3+3 {
+				t.Errorf("near %v, similar %v: only %d were asked", near, similar, asked)
+			}
 		}
 	}
 }
