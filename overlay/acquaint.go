@@ -3,6 +3,7 @@ package overlay
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -724,6 +725,16 @@ func (o *Overlay) onPeersSilent(in PeersSilent) {
 	o.topology.DialFailed(o.now, in.From, o.directory.DialFailed(in.From))
 }
 
+// forgetInquiries gives up answers that were awaited for longer than any driver waits. So the memory of them is bounded
+// where a driver says nothing at all. Nobody is to blame.
+func (o *Overlay) forgetInquiries(now time.Duration) {
+	for _, p := range slices.Sorted(maps.Keys(o.scope.asked)) {
+		if now-o.scope.asked[p] >= inquiryTime {
+			o.onPeersSilent(PeersSilent{From: p, Later: true})
+		}
+	}
+}
+
 // onContactAnswered notes how a contact answered a question about a key.
 func (o *Overlay) onContactAnswered(in ContactAnswered) {
 	switch at, p := exchange.PlaceOf(in.Peer), string(in.Peer); {
@@ -758,6 +769,8 @@ const (
 	nearKnown = 16
 	// maxAlike is the most similar ones that are reckoned with.
 	maxAlike = event.MaxKnown * 3 / 4
+	// inquiryTime is how long an answer is awaited at most. A node gives up after less.
+	inquiryTime = 2 * time.Minute
 	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger.
 	sampleBytes = 1 << 10
 )

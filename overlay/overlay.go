@@ -246,6 +246,7 @@ func (o *Overlay) tick(now time.Duration) {
 			o.nextChoice = now + neighbourEvery
 			o.tidy(now)
 			o.comeBack(now)
+			o.forgetInquiries(now)
 			o.scope.vouched, o.scope.served = o.vouch(), 0
 			o.focus()
 			o.choose(now)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -150,6 +151,40 @@ func TestSearchesWaitForTheirOwn(t *testing.T) {
 	o.scope.asked[asked[0].To.Peer] = o.now // a round of gossip asks it
 	if _, said := wants(5, 4); said != (ContactsNamed{Search: 5}) {
 		t.Errorf("a search with nobody left to ask waits for those who are slow: %+v", said)
+	}
+}
+
+// TestInquiriesAreForgotten: a peer of which the driver says nothing at all is not remembered for ever, and no search
+// waits for it.
+func TestInquiriesAreForgotten(t *testing.T) {
+	o := deep(t, wideRanges+1)
+	meets(o, wideRanges)
+	o.onContactsWanted(ContactsWanted{Search: 1, Ask: 4})
+	asked, _ := inquiries(o)
+	for now := time.Duration(0); now < inquiryTime; now += time.Second {
+		o.Step(now, Tick{})
+		for _, a := range asked {
+			if !o.awaits(a.To.Peer) {
+				t.Fatalf("the answer of %q is given up after %v", a.To.Peer, now)
+			}
+		}
+	}
+	said := []ContactsNamed(nil)
+	for now := inquiryTime; now < inquiryTime+2*neighbourEvery; now += tickEvery {
+		o.Step(now, Tick{})
+		_, named := inquiries(o)
+		said = append(said, named...)
+	}
+	if len(o.scope.asked) != 0 || len(o.scope.wanted) != 0 {
+		t.Errorf("%d inquiries are remembered, %d for searches", len(o.scope.asked), len(o.scope.wanted))
+	}
+	if len(said) != len(asked) || said[len(said)-1] != (ContactsNamed{Search: 1}) {
+		t.Errorf("says %+v", said)
+	}
+	for c := range o.scope.contacts.Each() {
+		if c.Failed > 0 {
+			t.Errorf("%q is blamed", c.Peer)
+		}
 	}
 }
 
