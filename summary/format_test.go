@@ -7,9 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
@@ -96,6 +99,21 @@ func exampleGroup(h Header) string {
 	return fmt.Sprintf("%016x%08x%08x", tag, h.Epoch.Generation, h.Epoch.Sequence)
 }
 
+// riceExample writes the code of n bits that are all alike but some.
+func riceExample(b *strings.Builder, n int, alike uint64, others ...int) {
+	words, ones, what := slices.Repeat([]uint64{alike}, (n+63)/64), len(others), "ones"
+	if alike != 0 {
+		ones, what = n-ones, "all ones but"
+		words[n/64] &= 1<<(n%64) - 1
+	}
+	for _, i := range others {
+		words[i/64] ^= 1 << (i % 64)
+	}
+	places := strings.Trim(fmt.Sprint(others), "[]")
+	fmt.Fprintf(b, "| %d | %s %s | %d | %d | %x |\n", n, what, strings.ReplaceAll(places, " ", ", "), len(others),
+		bitcode.PredictedBytes(n, ones), bitcode.AppendBits(nil, words, n, ones))
+}
+
 func formatExamples(t *testing.T) string {
 	var b strings.Builder
 	seed := Seed{Network: "example", Number: 1}
@@ -111,6 +129,10 @@ func formatExamples(t *testing.T) string {
 			fmt.Fprintf(&b, "| `%s` | %012x | %016x | %016x |\n", key, uint64(f), position(f, 0), position(f, 1))
 		}
 	}
+	b.WriteString("\nArrays that have the Rice code; bits are numbered from 0:\n\n")
+	b.WriteString("| n | bits | few | predicted bytes | code |\n|---|---|---|---|---|\n")
+	riceExample(&b, 5000, 0, 2167, 3563)
+	riceExample(&b, 2000, ^uint64(0), 3, 700, 701, 1999)
 	h := Header{Seed: seed.Tag(), Origin: "\x00\x01origin", Epoch: Epoch{1, 7}, Lifetime: time.Hour}
 	h.Shape = Shape{Keys: 10, SampleBytes: 5, SampleLevel: 7, Levels: []uint8{12, 4}}
 	st, err := Build(fps[:10], h)
