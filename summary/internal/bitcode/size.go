@@ -19,7 +19,7 @@ const (
 const (
 	exactMax  = 1 << 14 // bits, up to which the exact code, about ten times slower, saves the states of rANS
 	riceFrom  = 1 << 10 // bits, beyond which the Rice code takes the place of the exact one where ones are few
-	fewShare  = 15      // ones are few if one bit in as many is one, or less
+	fewShare  = 15      // ones are few if there are fewer than ⌊n/fewShare⌋ of them
 	lanesFrom = 8 << 10 // bytes of code, from which four lanes, for 18 bytes more, are worth it
 
 	spareBytes = 6 // what a lane of rANS takes beyond the entropy, on average
