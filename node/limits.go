@@ -12,8 +12,8 @@ import (
 // ServiceName names the node's streams to the resource manager.
 const ServiceName = "venn"
 
-// Topic is where the summaries of a network are exchanged. It ends with the version of their format, so that peers of
-// different versions are to each other as peers of different networks.
+// Topic is where the summaries of a network are exchanged. It ends with the version of their format. Peers of
+// different versions exchange no summaries. They still link, name peers to each other and answer queries.
 func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
 // The protocols of streams.
