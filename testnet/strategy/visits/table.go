@@ -22,9 +22,9 @@ type slot[V any] struct {
 // groupBits is the logarithm of the number of successive queries that stand beside each other.
 const groupBits = 3
 
-// At is what the table holds about a query; nil: nothing. It is valid until the next Put.
+// At is what the table holds about a query; nil: nothing, as about query 0. It is valid until the next Put.
 func (t *Table[V]) At(q strategy.QueryID) *V {
-	if len(t.slots) == 0 {
+	if len(t.slots) == 0 || q == 0 {
 		return nil
 	}
 	if s := t.find(q); s.query == q {
@@ -33,8 +33,12 @@ func (t *Table[V]) At(q strategy.QueryID) *V {
 	return nil
 }
 
-// Put sets what the table holds about a query, which is not 0. The result is valid until the next call.
+// Put sets what the table holds about a query. The result is valid until the next call. It panics if the query is 0,
+// which marks an empty slot.
 func (t *Table[V]) Put(q strategy.QueryID, value V) *V {
+	if q == 0 {
+		panic("visits: Put of query 0")
+	}
 	if 2*t.n >= len(t.slots) {
 		t.grow()
 	}

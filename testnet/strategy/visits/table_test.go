@@ -34,9 +34,6 @@ func TestTable(t *testing.T) {
 			}
 			for _, q := range []strategy.QueryID{q, q - 1, q + 1} {
 				want, there := twin[q]
-				if q == 0 {
-					continue
-				}
 				if got := table.At(q); (got != nil) != there || there && *got != want {
 					t.Fatalf("%s: query %d: %v, want %d, %v", name, q, got, want, there)
 				}
@@ -48,4 +45,22 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Query 0 marks an empty slot: a table has nothing about it, and takes nothing.
+func TestQueryZero(t *testing.T) {
+	var table visits.Table[int]
+	table.Put(1, 1)
+	if got := table.At(0); got != nil {
+		t.Errorf("query 0: %d", *got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Put of query 0 does not panic")
+		}
+		if got := table.At(0); got != nil {
+			t.Errorf("query 0 after Put: %d", *got)
+		}
+	}()
+	table.Put(0, 2)
 }
