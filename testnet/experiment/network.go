@@ -146,9 +146,9 @@ func pointOf(at []Coordinate) string {
 }
 
 // RunNetwork runs the named experiment. Of small networks there are as many runs at a time as processors; a run of a
-// large one has all of them, and so has the last run. With a folder, every run's row is kept there as soon as it is known. A later call of the
-// same program with the same options and data goes on where this one was interrupted. When ctx ends, it returns its
-// error and the rows known by then.
+// large one has all of them, and so has the last run. With a folder, every run's row is kept there as soon as it is
+// known. A later call of the same program with the same options and data goes on where this one was interrupted. When
+// ctx ends, it returns its error and the rows known by then.
 //
 // Errors before anything long is done match ErrOptions, or are those of the file system.
 func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResult, error) {

@@ -194,8 +194,8 @@ func recordOf(who strategy.ID, e *event) Record {
 	return Record{At: e.at, Kind: uint8(e.kind), Peer: who, Other: other, Bytes: uint32(e.msg.Bytes), Query: e.msg.Query}
 }
 
-// sortEvents sorts events by their time. Those of one time stay in their order, which is that of planning. Few events are inserted one by
-// one, without copying them to compare.
+// sortEvents sorts events by their time. Those of one time stay in their order, which is that of planning. Few events
+// are inserted one by one, without copying them to compare.
 func sortEvents(events []event) {
 	const few = 32
 	if len(events) > few {
