@@ -3,6 +3,7 @@ package coverage
 import (
 	"cmp"
 	"iter"
+	"math/bits"
 	"slices"
 )
 
@@ -122,8 +123,9 @@ func (t *Contacts) bucket(at Place) *[]Contact {
 }
 
 // Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept, but for a
-// depth that was a guess: others may say anything of it. A full bucket gives up its worst. One of an address group that the bucket has already goes
-// only where there is a place free. Those of the own range are no contacts. Denials of an earlier time count again.
+// depth that was a guess: others may say anything of it. A full bucket gives up its worst. One of an address group that
+// the bucket has already goes only where there is a place free. Those of the own range are no contacts. Denials of an
+// earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
 	bucket := t.bucket(c.Place)
 	if bucket == nil || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
@@ -269,6 +271,16 @@ func (t *Contacts) Answered(at Place, peer string, depth int) {
 	})
 }
 
+// Says notes the depth that a linked contact says. It is better than what others say of it, and not as good as an answer.
+func (t *Contacts) Says(at Place, peer string, depth int) {
+	t.change(at, peer, func(c *Contact) bool {
+		if !c.Spoke {
+			c.Depth, c.Guessed = min(max(depth, 0), MaxDepth), false
+		}
+		return false
+	})
+}
+
 // Lives notes that a contact has answered, and that what it says of its depth does not count.
 func (t *Contacts) Lives(at Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed = 0; return false })
@@ -316,52 +328,57 @@ func (t *Contacts) Failed(at Place, peer string) {
 
 // Lacks lists, in order, the ranges of a depth beside ours with fewer contacts than are wanted, or with contacts that
 // cover but one half. The depth is at most that of the buckets. Contacts that did not answer the last question do not
-// count, nor do those caught denying. Contacts that cover more than a range count for every range that they cover. One
-// that claims to cover far more counts as one like others until it has proved right: two liars would else be contacts
-// enough. O(ranges + contacts), times the few that are wide.
+// count, nor do those caught denying. Contacts that cover more than a range count for every range that they cover, as
+// far as that is credible: two liars would else be contacts enough. O(ranges + contacts).
 func (t *Contacts) Lacks(want, depth int) []Range {
 	if t.bits == 0 {
 		return nil
 	}
-	var wide, out []Range
+	const both = 1 | 2
+	here := make([]struct { // by range
+		have   int
+		halves int // a bit for each
+		wide   int // contacts of wider ranges that begin here, less those that end before
+	}, 1<<depth+1)
 	for c := range t.Each() {
-		if t.credible(&c) < depth && c.counts() {
-			wide = append(wide, c.Range())
-		}
-	}
-	for i := range 1 << depth {
-		r := Around(Place(uint64(i)<<(64-depth)), depth)
-		if r.Contains(t.self) {
+		if !c.counts() {
 			continue
 		}
-		have, halves := 0, Set{}
-		for _, list := range t.within(r) {
-			for _, c := range list {
-				if d := t.credible(&c); d >= depth && c.counts() {
-					have++
-					halves.Add(Around(c.Place, min(d, depth+1)))
-				}
-			}
+		i, d := int(c.Place>>(64-depth)), Credible(c.Depth, c.Right, t.bits)
+		switch {
+		case d < depth:
+			n := 1 << (depth - d)
+			i &^= n - 1
+			here[i].wide++
+			here[i+n].wide--
+		case d == depth:
+			here[i].have++
+			here[i].halves = both
+		default:
+			here[i].have++
+			here[i].halves |= 1 << (c.Place >> (63 - depth) & 1)
 		}
-		for _, w := range wide {
-			if w.Covers(r) {
-				have++
-				halves.Add(r)
-			}
-		}
-		if have < want || want > 1 && !halves.Covers(r) {
+	}
+	var out []Range
+	wide := 0
+	for i, h := range here[:1<<depth] {
+		wide += h.wide
+		r := Around(Place(uint64(i)<<(64-depth)), depth)
+		if !r.Contains(t.self) && (h.have+wide < want || want > 1 && wide == 0 && h.halves != both) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// credible is the depth that a contact is taken to have where others are looked for.
-func (t *Contacts) credible(c *Contact) int {
-	if c.Depth <= t.bits-farWider && c.Right == 0 {
-		return t.bits
+// Credible is the depth that a claimed one counts for where a lie would do harm, in a network where ranges are usually
+// of some depth. Who claims to cover far more counts for a usual range. That doubles whenever the number of times that
+// it proved right has doubled.
+func Credible(claimed int, right int32, usual int) int {
+	if claimed > usual-farWider {
+		return claimed
 	}
-	return c.Depth
+	return max(claimed, usual+1-bits.Len32(uint32(right)+1))
 }
 
 // counts says whether a contact can be asked, as far as is known.

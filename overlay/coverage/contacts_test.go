@@ -56,27 +56,41 @@ func TestContacts(t *testing.T) {
 			}
 			check(t, c)
 		}
-		lacks := map[Range]bool{}
-		for _, r := range c.Lacks(ContactsEach, c.bits) {
-			lacks[r] = true
+		for depth := range c.bits + 1 {
+			checkLacks(t, c, depth)
 		}
-		for i := range c.buckets {
-			r, have, halves := c.rangeOf(i), 0, map[int]bool{}
-			for _, x := range c.All() {
-				own := x.Range()
-				if x.Depth <= c.bits-farWider && x.Right == 0 {
-					own = Around(x.Place, c.bits)
-				}
-				if x.Failed == 0 && !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
-					have++
-					for half, at := range []Place{r.first, r.first | 1<<(63-r.depth)} {
-						halves[half] = halves[half] || own.Contains(at) || Around(x.Place, c.bits+1).Contains(at)
-					}
+	}
+}
+
+// checkLacks compares what a table lacks with what a plain count says.
+func checkLacks(t *testing.T, c *Contacts, depth int) {
+	t.Helper()
+	if c.bits == 0 {
+		return
+	}
+	lacks := map[Range]bool{}
+	for _, r := range c.Lacks(ContactsEach, depth) {
+		lacks[r] = true
+	}
+	for i := range 1 << depth {
+		r, have, halves := Around(Place(uint64(i)<<(64-depth)), depth), 0, map[int]bool{}
+		for _, x := range c.All() {
+			own := x.Range()
+			if x.Depth <= c.bits-farWider {
+				own = Around(x.Place, c.bits)
+				for n := x.Right; n > 0 && own.Depth() > x.Depth; n = (n - 1) / 2 {
+					own = own.Parent()
 				}
 			}
-			if want := (have < ContactsEach || !halves[0] || !halves[1]) && !r.Contains(c.self); lacks[r] != want {
-				t.Fatalf("seed %d: %v has %d contacts, and is lacking: %v", seed, r, have, lacks[r])
+			if x.Failed == 0 && !x.Refuted() && (own.Covers(r) || r.Contains(x.Place)) {
+				have++
+				for half, at := range []Place{r.first, r.first | 1<<(63-r.depth)} {
+					halves[half] = halves[half] || own.Contains(at) || Around(x.Place, depth+1).Contains(at)
+				}
 			}
+		}
+		if want := (have < ContactsEach || !halves[0] || !halves[1]) && !r.Contains(c.self); lacks[r] != want {
+			t.Fatalf("depth %d of %d: %v has %d contacts, and is lacking: %v", depth, c.bits, r, have, lacks[r])
 		}
 	}
 }
@@ -271,8 +285,8 @@ func TestSpareContactsComeLast(t *testing.T) {
 	}
 }
 
-// TestBoastsReplaceNobody: who claims to cover everybody does not keep others from being looked for, until it has proved
-// right.
+// TestBoastsReplaceNobody: who claims to cover everybody does not keep others from being looked for. It does so in the
+// more ranges, the more often it has proved right.
 func TestBoastsReplaceNobody(t *testing.T) {
 	c := NewContacts(0)
 	c.SetDepth(5)
@@ -283,10 +297,26 @@ func TestBoastsReplaceNobody(t *testing.T) {
 	if n := len(c.Lacks(1, 5)); n != 1<<5-1-len(boasts) {
 		t.Errorf("%d ranges lack a contact beside two that boast", n)
 	}
-	for _, x := range boasts {
-		c.Proved(x.Place, x.Peer)
+	for _, step := range []struct{ right, lacking int }{{1, 27}, {2, 27}, {3, 23}, {7, 15}, {15, 15}, {31, 0}} {
+		for _, x := range boasts {
+			for have, _ := c.Get(x.Place, x.Peer); int(have.Right) < step.right; have.Right++ {
+				c.Proved(x.Place, x.Peer)
+			}
+		}
+		if n := len(c.Lacks(1, 5)); n != step.lacking {
+			t.Errorf("%d ranges lack a contact beside two that were right %d times, want %d", n, step.right, step.lacking)
+		}
 	}
-	if got := c.Lacks(ContactsEach, 5); len(got) != 0 {
-		t.Errorf("%v lack a contact beside two that cover everybody, and proved it", got)
+}
+
+// BenchmarkLacks is with buckets that are full of contacts that cover a little more than one bucket.
+func BenchmarkLacks(b *testing.B) {
+	c, rng := NewContacts(0), rand.New(rand.NewPCG(1, 1))
+	c.SetDepth(MaxBits)
+	for i := range 4 * MaxContacts {
+		c.Add(Contact{Peer: fmt.Sprint(i), Place: Place(rng.Uint64()), Depth: MaxBits - 1})
+	}
+	for b.Loop() {
+		c.Lacks(ContactsEach, MaxBits)
 	}
 }
