@@ -139,7 +139,7 @@ func (r *Router) candidatesReceived(in CandidatesReceived) {
 		}
 		r.named(q, a, in.Records)
 		if a.contact == 0 {
-			q.answeredFor(placeOf(a.peer), in.Depth)
+			q.answeredFor(placeOf(a.peer), in.Depth, 0)
 		}
 		r.contactAnswered(q, a, in)
 		r.advance(q)

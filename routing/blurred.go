@@ -31,9 +31,9 @@ func (r *Router) blur(q *flight) bool {
 
 // worthOf says what it is worth to ask a contact rather than others of the same use: a blurred query has many to choose
 // from. A search for one holder prefers those that are linked, for no connection need be made, those that may hold the
-// key, and ranges that may hold it. If nobody is found, a contact that speaks second for its range is drawn from all. A search for all holders
-// asks no second one once somebody is found. So its contacts are drawn from all: a linked one that denies would hide
-// every holder of its range. nil: all alike.
+// key, and ranges that may hold it. If nobody is found, a contact that speaks second for its range is drawn from all. A
+// search for all holders asks no second one once somebody is found. So its contacts are drawn from all: a linked one
+// that denies would hide every holder of its range. nil: all alike.
 func (r *Router) worthOf(q *flight) func(i int) float64 {
 	if !q.blurred || q.Mode == All {
 		return nil

@@ -141,7 +141,7 @@ func (r *Router) nextContact(q *flight) int {
 			continue
 		}
 		waits = true
-		if rng := q.cover.contacts[a.contact-1].Range(); !r.overdue(q, a) {
+		if rng := q.hopedOf(a); !r.overdue(q, a) {
 			if first.Covers(rng) {
 				second.Add(rng)
 			}
@@ -248,11 +248,27 @@ func usualDepth(contacts []coverage.Contact) int {
 	return depths[len(depths)/2]
 }
 
+// hopedOf is the range that a contact under way is expected to answer for.
+func (q *flight) hopedOf(a *ask) coverage.Range {
+	c := &q.cover.contacts[a.contact-1]
+	return coverage.Around(c.Place, q.counted(c.Depth, c.Right))
+}
+
+// counted is the depth of the range that a word counts for, of a peer that claims one and was right some times. With
+// All no second one is asked once somebody is found. So a range that is far wider than others counts only as far as it
+// is credible.
+func (q *flight) counted(depth int, right int32) int {
+	if q.Mode != All {
+		return depth
+	}
+	return coverage.Credible(depth, right, q.cover.deep)
+}
+
 // answeredFor notes that a peer has answered for the range of a depth around its place. A range far wider than others
 // is easily claimed, and who covers it hears of changes later than the peers of each part. So its word counts once: it
 // is not the second one.
-func (q *flight) answeredFor(p coverage.Place, depth int) {
-	rng := coverage.Around(p, depth)
+func (q *flight) answeredFor(p coverage.Place, depth int, right int32) {
+	rng := coverage.Around(p, q.counted(depth, right))
 	if q.cover.once.Covers(rng) && depth > q.cover.deep-farWider {
 		q.cover.twice.Add(rng)
 	}
@@ -271,7 +287,7 @@ func (r *Router) contactAnswered(q *flight, a *ask, in CandidatesReceived) {
 		a.names = append(a.names, rec.Peer)
 	}
 	depth := max(a.depth, c.Depth) // no more than it was asked for: a late boast is not believed
-	q.answeredFor(c.Place, depth)
+	q.answeredFor(c.Place, depth, c.Right)
 	r.emit(ContactOutcome{Peer: a.peer, Depth: a.depth})
 	if q.blurred {
 		r.denied(q, coverage.Around(c.Place, depth), a.names)

@@ -331,29 +331,43 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 	}
 }
 
-// TestWidestWordCountsOnce: two contacts that claim to cover everybody and name nobody do not end a search.
+// TestWidestWordCountsOnce: two contacts that claim to cover everybody and name nobody do not end a search, nor a search
+// for all holders that has found one in its own range.
 func TestWidestWordCountsOnce(t *testing.T) {
-	net, nodes := ranged(t, 64, 3, routing.Config{})
-	nodes[17].Holds["k"] = true
-	for _, i := range []int{30, 31} {
-		nodes[i].Range, nodes[i].Boasts = coverage.Range{}, true
-	}
-	found, asked := 0, 0
-	for i, node := range nodes {
-		if i == 17 || i == 30 || i == 31 || node.Range.Contains(overlay.PlaceOf(nodes[17].ID)) {
-			continue
+	for _, mode := range []routing.Mode{routing.Any, routing.All} {
+		net, nodes := ranged(t, 64, 3, routing.Config{})
+		nodes[17].Holds["k"] = true
+		for _, i := range []int{30, 31} {
+			nodes[i].Range, nodes[i].Boasts = coverage.Range{}, true
 		}
-		for _, liar := range []int{30, 31} {
-			p := nodes[liar].ID
-			node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return c.Peer == string(p) })
-			node.Ask = append(node.Ask, coverage.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+		found, want := 0, 0
+		for i, node := range nodes {
+			if i == 17 || i == 30 || i == 31 || node.Range.Contains(overlay.PlaceOf(nodes[17].ID)) {
+				continue
+			}
+			want++
+			for _, liar := range []int{30, 31} {
+				p := nodes[liar].ID
+				node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c coverage.Contact) bool { return c.Peer == string(p) })
+				node.Ask = append(node.Ask, coverage.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+			}
+			near := slices.IndexFunc(nodes, func(n *routingtest.Node) bool {
+				_, knows := node.Knows[n.ID]
+				return knows && !n.Boasts
+			})
+			if mode == routing.All && near >= 0 {
+				nodes[near].Holds["k"] = true
+				want++
+			}
+			net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: mode})
+			net.Run()
+			found += node.Done[0].Stats.Found
+			if near >= 0 {
+				delete(nodes[near].Holds, "k")
+			}
 		}
-		net.Start(node.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: routing.Any})
-		net.Run()
-		found += node.Done[0].Stats.Found
-		asked++
-	}
-	if found != asked {
-		t.Errorf("%d of %d found", found, asked)
+		if found != want {
+			t.Errorf("mode %v: %d of %d found", mode, found, want)
+		}
 	}
 }
