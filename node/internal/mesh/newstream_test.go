@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -15,24 +16,36 @@ import (
 // beginning is a host that sees a peer take on its protocols: those that it has by the first, second and third try.
 type beginning struct {
 	host.Host
-	has [3][]protocol.ID
-	try int
+	has    [3][]protocol.ID
+	try    int
+	tried  func(try int) // called while a stream is negotiated; may be nil
+	opened []*namedStream
 }
 
 type namedStream struct {
 	network.Stream
-	id protocol.ID
+	id    protocol.ID
+	reset bool
 }
 
-func (s namedStream) Protocol() protocol.ID { return s.id }
-func (s namedStream) Reset() error          { return nil }
+func (s *namedStream) Protocol() protocol.ID { return s.id }
+
+func (s *namedStream) Reset() error {
+	s.reset = true
+	return nil
+}
 
 func (h *beginning) NewStream(_ context.Context, _ peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	has := h.has[h.try]
 	h.try++
+	if h.tried != nil {
+		h.tried(h.try)
+	}
 	for _, id := range ids {
 		if slices.Contains(has, id) {
-			return namedStream{id: id}, nil
+			s := &namedStream{id: id}
+			h.opened = append(h.opened, s)
+			return s, nil
 		}
 	}
 	return nil, multistream.ErrNotSupported[protocol.ID]{Protos: ids}
@@ -58,5 +71,30 @@ func TestNewestProtocol(t *testing.T) {
 				t.Errorf("%v, %v, want %q", s, err, got)
 			}
 		})
+	}
+}
+
+// TestClosingMeanwhile: a stream that is negotiated while the mesh begins to close is reset.
+func TestClosingMeanwhile(t *testing.T) {
+	both := []protocol.ID{"new", "old"}
+	for closing, has := range map[int][3][]protocol.ID{
+		1: {both, both, both},
+		2: {nil, {"old"}, both},
+	} {
+		m := new(Mesh)
+		h := &beginning{has: has, tried: func(try int) { m.closing.Store(m.closing.Load() || try == closing) }}
+		s, err := watchedHost{h, m}.NewStream(t.Context(), "p", both...)
+		if !errors.Is(err, errClosing) || s != nil || h.try != closing || len(h.opened) != 1 || !h.opened[0].reset {
+			t.Errorf("closing at try %d: %v, %v after %d tries", closing, s, err, h.try)
+		}
+		if _, err := (watchedHost{h, m}).NewStream(t.Context(), "p", both...); !errors.Is(err, errClosing) || h.try != closing {
+			t.Errorf("closed at try %d: %v after %d tries", closing, err, h.try)
+		}
+	}
+	// The stream of an older protocol is reset as well.
+	m := new(Mesh)
+	h := &beginning{has: [3][]protocol.ID{nil, {"old"}, both}, tried: func(try int) { m.closing.Store(try == 3) }}
+	if _, err := (watchedHost{h, m}).NewStream(t.Context(), "p", both...); !errors.Is(err, errClosing) || !h.opened[0].reset || !h.opened[1].reset {
+		t.Errorf("closing at try 3: %v", err)
 	}
 }

@@ -39,22 +39,35 @@ func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.I
 // partial messages for as long as it lasts. Peers begin with the newest, so one that has an older one and not the
 // newest is an older peer.
 func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
-	if h.m.closing.Load() {
-		return nil, errClosing
-	}
-	s, err := h.Host.NewStream(ctx, p, ids[0])
+	s, err := h.open(ctx, p, ids[0])
 	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
 		return s, err
 	}
-	older, err := h.Host.NewStream(ctx, p, ids[1:]...)
+	older, err := h.open(ctx, p, ids[1:]...)
 	if err != nil {
 		return nil, err
 	}
-	if s, err := h.Host.NewStream(ctx, p, ids[0]); err == nil {
+	s, err = h.open(ctx, p, ids[0])
+	if err == nil || errors.Is(err, errClosing) {
 		_ = older.Reset()
-		return s, nil
+		return s, err
 	}
 	return older, nil
+}
+
+// open opens a stream unless the mesh closes. To negotiate takes seconds, in which the mesh may begin to close. The
+// stream has its protocol before closing is looked at again, and hangUp sets closing before it looks for streams. So one
+// of the two resets it.
+func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
+	if h.m.closing.Load() {
+		return nil, errClosing
+	}
+	s, err := h.Host.NewStream(ctx, p, ids...)
+	if err == nil && h.m.closing.Load() {
+		_ = s.Reset()
+		return nil, errClosing
+	}
+	return s, err
 }
 
 // watch has a stream wait until pubsub has dealt with the peer's stream before, whose end pubsub may only be about to
