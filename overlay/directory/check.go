@@ -70,8 +70,8 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want((e.cur != nil) == (e.state == Held || e.state == Replaced), "a prefix answers")
 	want((e.next != nil) == (e.state == Replaced), "a newer epoch is held")
 	want(e.next == nil || e.next.Header().Epoch.After(e.cur.Header().Epoch), "the newer epoch is no newer")
-	want(e.cur == nil || e.peer != "", "it has no author")
-	want(e.next != nil || e.oldEnvelope.around == nil, "the envelope of an older epoch is kept")
+	want(e.cur == nil || e.peer != "" && !e.envelope().empty(), "it has no author")
+	want((e.next == nil) == e.oldEnvelope.empty(), "the envelope of an older epoch is kept, or is missing")
 	r := e.rare
 	want((r == nothing) == r.empty() && nothing.empty(), "its rare half is not as it should be")
 	want(e.by == "" || e.state.pending() || e.state == Named, "it says who named it first")

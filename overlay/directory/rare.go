@@ -25,7 +25,7 @@ type rare struct {
 var nothing = &rare{}
 
 func (r *rare) empty() bool {
-	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope.around == nil && r.outdated == 0 && len(r.bases) == 0 &&
+	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope.empty() && r.outdated == 0 && len(r.bases) == 0 &&
 		r.past == (summary.Epoch{}) && r.forgotten == 0 && r.unwanted == 0
 }
 
