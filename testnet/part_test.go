@@ -82,8 +82,9 @@ func TestParts(t *testing.T) {
 		found := func(rep *Report) bool {
 			return rep.QueryErrors == 0 && *rep.FindOne.Recall >= 0.9 && *rep.FindAll.Recall >= 0.9
 		}
-		for range 3 { // a machine that is busy with something else loses seconds
+		for range 3 { // a machine that is busy with something else loses seconds; see goodRun
 			reports = runParts(t, cfg, 3, func(int) context.Context { return t.Context() }, unchanged)
+			never(t, reports[0])
 			if found(reports[0]) {
 				break
 			}
@@ -93,7 +94,7 @@ func TestParts(t *testing.T) {
 		if rep.Parts != 3 || rep.Part != "" || rep.Interrupted != "" || rep.Phase != Closing {
 			t.Errorf("%d parts, part %q, interrupted %q while %s", rep.Parts, rep.Part, rep.Interrupted, rep.Phase)
 		}
-		if rep.Peers != 8 || rep.Queries != whole.Queries || rep.FindAll.Queries != whole.FindAll.Queries || rep.WrongHolders > 0 {
+		if rep.Peers != 8 || rep.Queries != whole.Queries || rep.FindAll.Queries != whole.FindAll.Queries {
 			t.Errorf("%d peers, %d queries, %d errors, want what one process has: %+v", rep.Peers, rep.Queries, rep.QueryErrors, whole)
 		}
 		if !found(rep) || rep.PubsubBytes == 0 || rep.SummaryBytes == 0 || rep.EpochsPublished < 8 {

@@ -32,7 +32,7 @@ func patient(c Config) Config {
 }
 
 // goodRun returns the report of a good run, or of the third. A machine that is busy with something else loses seconds of
-// which short runs have few.
+// which short runs have few. That is no excuse for what must never happen, in any run.
 func goodRun(t *testing.T, cfg Config, good func(*Report) bool) *Report {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -40,11 +40,23 @@ func goodRun(t *testing.T, cfg Config, good func(*Report) bool) *Report {
 		if err != nil {
 			t.Fatal(err)
 		}
+		never(t, rep)
 		if try == 3 || good(rep) {
 			return rep
 		}
 		t.Logf("run %d: %d queries, %d errors, find one %.3f, find all %.3f, %d epochs of %d peers, refused %v",
 			try, rep.Queries, rep.QueryErrors, *rep.FindOne.Recall, *rep.FindAll.Recall, rep.EpochsPublished, rep.Peers, rep.Refused)
+	}
+}
+
+// never holds a run to what must not happen on a busy machine either.
+func never(t *testing.T, rep *Report) {
+	t.Helper()
+	if rep.WrongHolders > 0 {
+		t.Errorf("%d peers were named as holders that hold nothing of the kind", rep.WrongHolders)
+	}
+	if rep.Wronged > 0 {
+		t.Errorf("%d messages of honest peers were refused: %v", rep.Wronged, rep.Refused)
 	}
 }
 
@@ -70,7 +82,7 @@ func TestRun(t *testing.T) {
 			if want := []Phase{Starting, Meshing, Spreading, Querying, Closing}; !slices.Equal(phases, want) {
 				t.Errorf("phases %q, want %q", phases, want)
 			}
-			if rep.Queries != 40 || rep.WrongHolders > 0 || !found(rep) {
+			if rep.Queries != 40 || !found(rep) {
 				t.Errorf("%d queries, find one %+v, find all %+v", rep.Queries, rep.FindOne, rep.FindAll)
 			}
 			if rep.LinkBudgetUse <= 0 || rep.LinkBudgetUse > 1 || rep.PubsubBytes == 0 || rep.ConnectionsMax < 2 {
