@@ -104,8 +104,9 @@ type node struct {
 	last     time.Duration // when the last one was published
 	notes    *notes
 	touched  touched
-	denies   bool // see deny
-	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
+	denies   bool             // see deny
+	older    bool             // of the version before: it knows neither audits, inquiries about peers nor tails
+	unasked  []overlay.PeerID // peers that an older one's machine wants to ask; it has yet to hear that they are not asked
 }
 
 // query is a query that the machine has open.
@@ -231,6 +232,11 @@ func (v *node) renew(now time.Duration) {
 func (v *node) step(now time.Duration, in any) {
 	for _, e := range v.machine.Step(now, in) {
 		v.do(now, e)
+	}
+	if len(v.unasked) > 0 {
+		p := v.unasked[0]
+		v.unasked = v.unasked[1:]
+		v.step(now, overlay.PeersSilent{From: p, Later: true})
 	}
 }
 
@@ -368,6 +374,7 @@ func (v *node) do(now time.Duration, e core.Effect) {
 		v.answerParts(e)
 	case overlay.AskPeers:
 		if v.older {
+			v.unasked = append(v.unasked, e.To.Peer)
 			return
 		}
 		v.send(idOf(e.To.Peer), inquiry{e.Inquiry}, streamBytes+overlay.InquiryBytes(e.Inquiry), v.queries[routing.QueryID(e.Search)].id)
