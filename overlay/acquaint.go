@@ -515,7 +515,8 @@ func (o *Overlay) namesOf(q Inquiry, from PeerID, most int) []Named {
 	for l := range o.askable() {
 		i, wanted := lacks(l.place)
 		_, has := byRange[i]
-		if !wanted || l.Record.Peer == from || has && o.cfg.Rand.IntN(2) == 0 {
+		isOut := func(n Named) bool { return n.Record.Peer == l.Record.Peer }
+		if !wanted || l.Record.Peer == from || slices.ContainsFunc(out, isOut) || has && o.cfg.Rand.IntN(2) == 0 {
 			continue
 		}
 		if !has {

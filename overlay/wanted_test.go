@@ -249,3 +249,19 @@ func TestWidestAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestWidestAreNamedOnce: who is named for covering far more than an asker is not named for its own range, too.
+func TestWidestAreNamedOnce(t *testing.T) {
+	const depth = wideRanges
+	o := deep(t, depth)
+	o.cfg.MaxOrigins = littleRoom // its range stands still
+	peer := PeerID("wide")
+	for i := 0; o.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
+		peer = PeerID(fmt.Sprint("wide", i))
+	}
+	o.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, false)
+	q := Inquiry{Depth: depth, Lacks: lacking([]coverage.Range{coverage.Around(exchange.PlaceOf(peer), depth)}, depth)}
+	if named := o.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
+		t.Errorf("names %v", named)
+	}
+}
