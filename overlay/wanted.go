@@ -11,8 +11,8 @@ import (
 // A contact for every range costs more than most searches need: the records of 127 take 30 kB. So beforehand a peer
 // learns of contacts in each wide range alone. A search that has asked these, and has found nobody, wants more: those
 // of the ranges that are left, in place of those that did not answer, and then a second one for each range. A few peers
-// are asked for them at once. What they name is kept, for later searches. A search waits for those asked for it alone: a
-// peer that holds an inquiry open does not delay the others. When nobody is left to ask, it shares what is under way.
+// are asked for them at once. What they name is kept, for later searches. A search waits for those asked for it, and for
+// those asked for others shortly before. So a peer that holds an inquiry open does not delay all later searches.
 
 // promptTime is how long after an inquiry a search may begin to wait for the answer.
 const promptTime = 2 * time.Second
@@ -34,11 +34,9 @@ func (o *Overlay) onContactsWanted(in ContactsWanted) {
 			o.askFor(in.Search, to, q)
 		}
 	}
-	if asked == 0 {
-		for p, searches := range s.wanted {
-			if o.prompt(p) && !slices.Contains(searches, in.Search) {
-				s.wanted[p] = append(searches, in.Search)
-			}
+	for p, searches := range s.wanted {
+		if o.prompt(p) && !slices.Contains(searches, in.Search) {
+			s.wanted[p] = append(searches, in.Search)
 		}
 	}
 	o.effects.Emit(ContactsNamed{Search: in.Search, Asked: asked, Awaited: o.awaitedBy(in.Search)})

@@ -107,7 +107,7 @@ func TestWantedContacts(t *testing.T) {
 		} else {
 			o.onPeersSilent(PeersSilent{From: a.To.Peer})
 		}
-		if _, named := inquiries(o); len(named) != 1 || named[0] != (ContactsNamed{Search: 7, Awaited: len(asked) - i - 1}) {
+		if _, named := inquiries(o); len(named) != 2 || named[0] != (ContactsNamed{Search: 7, Awaited: len(asked) - i - 1}) || named[1].Search != 8 {
 			t.Errorf("answer %d: says %v, want %d awaited", i, named, len(asked)-i-1)
 		}
 	}
@@ -121,9 +121,9 @@ func TestWantedContacts(t *testing.T) {
 	}
 }
 
-// TestSearchesWaitForTheirOwn: a search for which nobody is left to ask shares the answers that others wait for. It does
-// not wait for peers that were asked long ago.
-func TestSearchesWaitForTheirOwn(t *testing.T) {
+// TestSearchesShareAnswers: a search waits for the peers asked for it and for those asked for others shortly before. It
+// does not wait for peers that were asked long ago.
+func TestSearchesShareAnswers(t *testing.T) {
 	o := deep(t, wideRanges+1)
 	meets(o, wideRanges)
 	wants := func(search uint64, ask int) (asked []AskPeers, said ContactsNamed) {
@@ -133,8 +133,8 @@ func TestSearchesWaitForTheirOwn(t *testing.T) {
 		return asked, named[0]
 	}
 	asked, _ := wants(1, 4)
-	if _, said := wants(2, 1); said != (ContactsNamed{Search: 2, Asked: 1, Awaited: 1}) {
-		t.Errorf("a second search, for which one is asked: %+v", said)
+	if _, said := wants(2, 1); said != (ContactsNamed{Search: 2, Asked: 1, Awaited: 5}) {
+		t.Errorf("a second search, which shares what was asked for the first: %+v", said)
 	}
 	rest, _ := wants(3, 1000)
 	most := 5 + len(rest)
@@ -143,9 +143,11 @@ func TestSearchesWaitForTheirOwn(t *testing.T) {
 	}
 	o.effects.Begin()
 	o.onPeersSilent(PeersSilent{From: asked[0].To.Peer})
-	want := []ContactsNamed{{Search: 1, Awaited: 3}, {Search: 4, Awaited: most - 1}}
+	want := []ContactsNamed{
+		{Search: 1, Awaited: 3}, {Search: 2, Awaited: 4}, {Search: 3, Awaited: most - 1}, {Search: 4, Awaited: most - 1},
+	}
 	if _, named := inquiries(o); !slices.Equal(named, want) {
-		t.Errorf("an answer that two wait for: %+v, want %+v", named, want)
+		t.Errorf("an answer that all wait for: %+v, want %+v", named, want)
 	}
 	o.now += promptTime
 	o.scope.asked[asked[0].To.Peer] = o.now // a round of gossip asks it

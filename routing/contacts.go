@@ -23,6 +23,9 @@ const (
 	oneMoreEach = 8
 	// contactPatience is how many times as long a contact may take as a confirmation: mostly a connection is made first.
 	contactPatience = 2
+	// wantPatience is how many times as long those who are asked for more contacts may take: a second contact that is
+	// asked too soon is asked in vain.
+	wantPatience = 4
 	// wantAsk is how many peers are asked at a time for more contacts, mostWants how often a query may want more.
 	wantAsk   = 4
 	wantCost  = wantAsk * askCost
@@ -158,7 +161,10 @@ func (r *Router) nextContact(q *flight) int {
 	if i >= 0 || waits || q.found > 0 || r.cfg.Undefended.Has(defence.Second) {
 		return i
 	}
-	if c := &q.cover; c.wanted && !r.wantsLong(q) || !c.wanted && !everybody(&first) && r.mayWant(q) {
+	if from, ok := r.wantsLong(q); q.cover.wanted && (!ok || r.now < from) {
+		return -1
+	}
+	if !q.cover.wanted && !everybody(&first) && r.mayWant(q) {
 		return -1
 	}
 	return coverage.Next(q.cover.contacts, &second, was, nil, key)
@@ -188,9 +194,10 @@ func (r *Router) wantContacts(q *flight) bool {
 	return true
 }
 
-// wantsLong says whether second contacts are asked by now beside the peers that were asked for more.
-func (r *Router) wantsLong(q *flight) bool {
-	return q.Mode == Any && r.now >= q.cover.since+contactPatience*r.cfg.HedgeAfter
+// wantsLong says from when on second contacts are asked beside the peers that were asked for more; ok is false when
+// these are waited for.
+func (r *Router) wantsLong(q *flight) (from time.Duration, ok bool) {
+	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == Any
 }
 
 // wantsUntil is how long a query waits for more contacts.

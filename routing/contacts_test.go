@@ -302,7 +302,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 		holder bool
 		wants  int           // of two searches, in turn with each of the two contacts of the holder's range denying
 		within time.Duration // each
-	}{{true, 1, time.Second}, {false, 2, 6 * time.Second}} {
+	}{{true, 1, 3 * time.Second}, {false, 2, 6 * time.Second}} {
 		wants := 0
 		for denies := range 2 {
 			net, nodes := ranged(t, 64, 3, routing.Config{})

@@ -129,7 +129,7 @@ func (r *Router) nextLook(q *flight) time.Duration {
 	}
 	if q.cover.wanted {
 		at = min(at, r.wantsUntil(q))
-		if from := q.cover.since + contactPatience*r.cfg.HedgeAfter; q.Mode == Any && r.now < from {
+		if from, ok := r.wantsLong(q); ok && r.now < from {
 			at = min(at, from)
 		}
 	}
