@@ -271,16 +271,6 @@ func (t *Contacts) Answered(at Place, peer string, depth int) {
 	})
 }
 
-// Says notes the depth that a linked contact says. It is better than what others say of it, and not as good as an answer.
-func (t *Contacts) Says(at Place, peer string, depth int) {
-	t.change(at, peer, func(c *Contact) bool {
-		if !c.Spoke {
-			c.Depth, c.Guessed = min(max(depth, 0), MaxDepth), false
-		}
-		return false
-	})
-}
-
 // Lives notes that a contact has answered, and that what it says of its depth does not count.
 func (t *Contacts) Lives(at Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed = 0; return false })
