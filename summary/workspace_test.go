@@ -65,7 +65,7 @@ func decodeWhole(full *Prefix, fps []Fingerprint) error {
 		for i := range broken {
 			broken[i] ^= byte(i + 1)
 		}
-		d := decoder{plan: p.plan, tries: p.tries}
+		d := decoder{plan: p.plan, tries: p.blocks()}
 		_ = d.decode(k, [][]byte{broken}) // it may be well-formed by chance
 		p, err = p.Extend(r)
 	}
