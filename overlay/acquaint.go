@@ -124,8 +124,8 @@ func (o *Overlay) Similar(n int) []Alike {
 }
 
 // whomToAsk chooses who is asked in this round. A link costs no connection: each is asked once before any stranger. A
-// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked whose answer is awaited: of
-// two answers only the first would count.
+// peer that knows nobody alike asks contacts. Any other does not: its like are found where they meet. Nobody is asked
+// whose answer is awaited: of two answers only the first would count.
 func (o *Overlay) whomToAsk(similar []*directory.Entry, near bool) (Record, bool) {
 	s := &o.scope
 	stranger := s.gossip.Stranger() || len(similar) == 0
@@ -540,7 +540,7 @@ func (o *Overlay) widest(q Inquiry, from PeerID, n int) (out []Named) {
 	asker := exchange.PlaceOf(from)
 	var all []located
 	for l := range o.askable() {
-		if l.Depth+farWider <= min(q.Depth, coverage.MaxBits) && l.Record.Peer != from && lacksIn(q, coverage.Around(l.place, l.Depth)) {
+		if l.Depth+coverage.FarWider <= min(q.Depth, coverage.MaxBits) && l.Record.Peer != from && lacksIn(q, coverage.Around(l.place, l.Depth)) {
 			all = append(all, l)
 		}
 	}
@@ -758,9 +758,8 @@ const (
 	leastAlike = 1.0 / 64
 	// wideRanges is the greatest depth of the ranges in each of which contacts are looked for before a search needs them.
 	wideRanges = 5
-	// widestNamed is how many peers an answer names for covering much more than the asker, and farWider by how many bits.
+	// widestNamed is how many peers an answer names for covering far more than the asker.
 	widestNamed = 2
-	farWider    = 3
 	// secondContacts is in how many ranges a second contact is looked for at a time.
 	secondContacts = 2
 	// emptyFirst is how many inquiries in a row ask for contacts in the same empty ranges alone.

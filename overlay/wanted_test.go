@@ -224,7 +224,7 @@ func TestWidestAreNamed(t *testing.T) {
 			strong = append(strong, c)
 		}
 	}
-	for _, c := range []struct{ depth, want int }{{depth, 2}, {farWider + 1, 2}, {farWider, 1}, {farWider - 1, 0}} {
+	for _, c := range []struct{ depth, want int }{{depth, 2}, {coverage.FarWider + 1, 2}, {coverage.FarWider, 1}, {coverage.FarWider - 1, 0}} {
 		q := Inquiry{Depth: c.depth, Lacks: lacking(lacks[:1], depth)}
 		if c.depth != depth {
 			q.Lacks = []byte{0xff, 0xff}[:(1<<c.depth+7)/8]
@@ -232,7 +232,7 @@ func TestWidestAreNamed(t *testing.T) {
 		named := o.namesOf(q, "asker", 16)
 		wide := 0
 		for _, n := range named {
-			if n.Depth+farWider <= c.depth {
+			if n.Depth+coverage.FarWider <= c.depth {
 				wide++
 			}
 		}

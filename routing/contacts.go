@@ -30,8 +30,6 @@ const (
 	wantAsk   = 4
 	wantCost  = wantAsk * askCost
 	mostWants = 4
-	// farWider is by how many bits a range is far wider than those of most contacts.
-	farWider = 3
 	// contactMatches is how many false matches are expected among the names that a contact gives.
 	contactMatches = 1
 )
@@ -276,7 +274,7 @@ func (q *flight) counted(depth int, right int32) int {
 // is not the second one.
 func (q *flight) answeredFor(p coverage.Place, depth int, right int32) {
 	rng := coverage.Around(p, q.counted(depth, right))
-	if q.cover.once.Covers(rng) && depth > q.cover.deep-farWider {
+	if q.cover.once.Covers(rng) && depth > q.cover.deep-coverage.FarWider {
 		q.cover.twice.Add(rng)
 	}
 	q.cover.once.Add(rng)

@@ -37,6 +37,8 @@ const (
 	MaxBits = 10
 	// MaxContacts is the most contacts that a table holds.
 	MaxContacts = ContactsEach << MaxBits
+	// FarWider is by how many bits a range is far wider than those of most peers.
+	FarWider = 3
 	// deniedMost is how often a contact may deny a holder that is there. For every deniedOf times that it was right, it
 	// may do so once more. Then it is asked no more, and kept until a better one comes, so that it does not come back
 	// with a clean record.
@@ -44,8 +46,6 @@ const (
 	deniedOf   = 8
 	// failedMost is how many questions in a row may bring no answer before a contact is forgotten.
 	failedMost = 2
-	// farWider is by how many bits a range is far wider than those of most peers.
-	farWider = 3
 	// maxCaught is of how many peers outside of the table the denials are kept.
 	maxCaught = MaxContacts
 )
@@ -365,7 +365,7 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 // of some depth. Who claims to cover far more counts for a usual range. That doubles whenever the number of times that
 // it proved right has doubled.
 func Credible(claimed int, right int32, usual int) int {
-	if claimed > usual-farWider {
+	if claimed > usual-FarWider {
 		return claimed
 	}
 	return max(claimed, usual+1-bits.Len32(uint32(right)+1))

@@ -76,7 +76,7 @@ func checkLacks(t *testing.T, c *Contacts, depth int) {
 		r, have, halves := Around(Place(uint64(i)<<(64-depth)), depth), 0, map[int]bool{}
 		for _, x := range c.All() {
 			own := x.Range()
-			if x.Depth <= c.bits-farWider {
+			if x.Depth <= c.bits-FarWider {
 				own = Around(x.Place, c.bits)
 				for n := x.Right; n > 0 && own.Depth() > x.Depth; n = (n - 1) / 2 {
 					own = own.Parent()
