@@ -93,7 +93,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
 
 // heard notes what a peer says it holds of an origin.
 func (x *Exchange) heard(l *link, e *origin, it event.Item) {
-	t, epoch := l.trade(e.Index()), it.Group.Epoch()
+	epoch := it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		x.endAsk(e) // it can't send what it has replaced
 		b := l.blame(e.Index())
@@ -105,6 +105,7 @@ func (x *Exchange) heard(l *link, e *origin, it event.Item) {
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
 		e.newerSince, e.newerThan = x.now, epoch
 	}
+	t := l.trade(e.Index())
 	if t.claims(epoch, it.Have) {
 		x.wake(e)
 	}

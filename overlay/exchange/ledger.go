@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -19,43 +21,73 @@ type trade struct {
 }
 
 // ledger is the trades of a link, by directory index. There is one for every link and every peer known, and these are
-// most of the memory of a directory of small summaries. So a trade is a few bytes, and pages of the table without a
-// trade don't exist. Pages are small: a link into another range has trades about the two ends of the link alone.
-type ledger []*[ledgerPage]trade
+// much of the memory of a directory of small summaries. So a trade is a few bytes, and only those that there are take
+// any.
+type ledger []page
 
-const ledgerPage = 8
+// page is the trades of 64 directory indexes.
+type page struct {
+	there  uint64  // which of them have a trade, by bits
+	trades []trade // those, in order
+}
 
-// at returns the trade of a directory index, to be changed.
+// place is where a page has, or would have, the trade of a directory index, and that index's bit.
+func (p *page) place(i int) (at int, bit uint64) {
+	bit = 1 << (i % 64)
+	return bits.OnesCount64(p.there & (bit - 1)), bit
+}
+
+// find returns the trade of a directory index; nil if there is none.
+func (t ledger) find(i int) *trade {
+	if i/64 >= len(t) {
+		return nil
+	}
+	p := &t[i/64]
+	at, bit := p.place(i)
+	if p.there&bit == 0 {
+		return nil
+	}
+	return &p.trades[at]
+}
+
+// at returns the trade of a directory index, to be changed until the next call of at or forget.
 func (t *ledger) at(i int) *trade {
-	for i/ledgerPage >= len(*t) {
-		*t = append(*t, nil)
+	for i/64 >= len(*t) {
+		*t = append(*t, page{})
 	}
-	page := &(*t)[i/ledgerPage]
-	if *page == nil {
-		*page = new([ledgerPage]trade)
+	p := &(*t)[i/64]
+	at, bit := p.place(i)
+	if p.there&bit == 0 {
+		if n := len(p.trades); n == cap(p.trades) { // grown by little: pages live long, and there are many
+			p.trades = append(make([]trade, 0, n+n/4+2), p.trades...)
+		}
+		p.trades, p.there = slices.Insert(p.trades, at, trade{}), p.there|bit
 	}
-	return &(*page)[i%ledgerPage]
+	return &p.trades[at]
 }
 
 // known is a copy of a trade, for reading; zero where nothing is traded.
 func (t ledger) known(i int) trade {
-	if i/ledgerPage >= len(t) || t[i/ledgerPage] == nil {
-		return trade{}
+	if found := t.find(i); found != nil {
+		return *found
 	}
-	return t[i/ledgerPage][i%ledgerPage]
+	return trade{}
 }
 
 // forget drops what was exchanged about a directory index.
 func (t ledger) forget(i int) {
-	if i/ledgerPage < len(t) && t[i/ledgerPage] != nil {
-		t[i/ledgerPage][i%ledgerPage] = trade{}
+	if t.find(i) == nil {
+		return
 	}
+	p := &t[i/64]
+	at, bit := p.place(i)
+	p.trades, p.there = slices.Delete(p.trades, at, at+1), p.there&^bit
 }
 
 // renewed notes that a newer epoch is held here, which the peer has not heard of.
 func (t ledger) renewed(i int) {
-	if i/ledgerPage < len(t) && t[i/ledgerPage] != nil {
-		t[i/ledgerPage][i%ledgerPage].toldHave = 0
+	if found := t.find(i); found != nil {
+		found.toldHave = 0
 	}
 }
 
