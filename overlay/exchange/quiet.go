@@ -50,7 +50,17 @@ func (x *Exchange) wake(e *origin) {
 func (x *Exchange) hush(e *origin, until time.Duration) {
 	e.quiet = until
 	x.lookout.awake.remove(e.Index())
+	if q := &x.lookout.quiet; len(*q) == cap(*q) { // before it grows
+		*q = slices.DeleteFunc(*q, func(r rest) bool { return !x.counts(r) })
+		heap.Init(q)
+	}
 	heap.Push(&x.lookout.quiet, rest{until, e.Index()})
+}
+
+// counts says whether a rest is still what its origin waits for.
+func (x *Exchange) counts(r rest) bool {
+	e := x.origins[r.index]
+	return e != nil && e.quiet == r.until && mayAsk(e)
 }
 
 // rouse wakes the origins that have been quiet for long enough, and drops the rests that count no longer.
@@ -58,13 +68,12 @@ func (x *Exchange) rouse(now time.Duration) {
 	q := &x.lookout.quiet
 	for len(*q) > 0 {
 		r := (*q)[0]
-		e := x.origins[r.index]
-		rests := e != nil && e.quiet == r.until && mayAsk(e)
-		if rests && now < r.until {
+		counts := x.counts(r)
+		if counts && now < r.until {
 			return
 		}
 		heap.Pop(q)
-		if rests {
+		if counts {
 			x.lookout.awake.add(r.index)
 		}
 	}

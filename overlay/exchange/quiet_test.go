@@ -1,0 +1,39 @@
+package exchange
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+)
+
+// TestRestsAreFew: an origin that wakes and rests again and again leaves no rests behind, though the first to end is far
+// away.
+func TestRestsAreFew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	w := &world{d: emptyDirectory(rng), rng: rng}
+	w.x = New(Config{Self: "self", Up: 1e6, Down: 1e6, Share: 1.0 / 3, Rand: rng}, &w.out, w.d.Owned()...)
+	e := &directory.Entry{}
+	w.x.Added(e, coverage.Place(0))
+	o := w.x.origins[e.Index()]
+	for i := range 1000 {
+		w.x.wake(o)
+		w.x.hush(o, time.Hour+time.Duration(i))
+	}
+	if n := cap(w.x.lookout.quiet); n > 8 {
+		t.Errorf("room for %d rests of one origin", n)
+	}
+	if got := w.x.nextRouse(); got > time.Hour+999 {
+		t.Errorf("it is looked at again after %v", got)
+	}
+	w.x.rouse(time.Hour + 998)
+	if w.x.lookout.awake.has(e.Index()) {
+		t.Error("it is looked at before its last rest ends")
+	}
+	w.x.rouse(time.Hour + 999)
+	if !w.x.lookout.awake.has(e.Index()) {
+		t.Error("it is not looked at when its last rest ends")
+	}
+}
