@@ -10,13 +10,14 @@ import (
 // Check says what is wrong with the machine's state, for tests.
 func (m *Machine) Check() error {
 	held := 0
-	for tag, o := range m.origins {
+	for i, o := range m.origins.list {
+		tag := m.origins.tags[i]
 		held += o.held
 		l := m.links[o.feeder]
 		switch {
-		case o.tag != tag || !slices.Contains(m.tagged(prefixOf(tag)), tag) || m.peers[o.peer] != o || len(m.peers) != len(m.origins):
+		case o.tag != tag || !slices.Contains(m.origins.tagged(prefixOf(tag)), o) || m.of(o.peer) != o:
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
-		case o.group() != group.New(m.tagOf(o.peer), o.epoch):
+		case o.group() != group.New(group.Tag(m.cfg.Seed, string(o.peer)), o.epoch):
 			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())
 		case o.feeder != "" && (l == nil || !l.feeds[tag]):
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
@@ -34,7 +35,8 @@ func (m *Machine) Check() error {
 		return fmt.Errorf("tails: %d changes held, counted %d of %d", held, m.held, m.cfg.MaxChanges)
 	}
 	for p, l := range m.links {
-		for tag, o := range m.origins {
+		for _, o := range m.origins.list {
+			tag := o.tag
 			pos := l.known[tag]
 			content := p == o.peer || p == o.feeder || pos.direct || !pos.wants && l.rumours[tag]
 			if o.calm&l.bit != 0 && (!content || pos.epoch == o.epoch && pos.number > o.number()) {
@@ -42,7 +44,7 @@ func (m *Machine) Check() error {
 			}
 		}
 		for tag := range l.feeds {
-			if o := m.origins[tag]; o == nil || o.feeder != p {
+			if o := m.origins.at(tag); o == nil || o.feeder != p {
 				return fmt.Errorf("tails: %s is noted to feed %x, and does not", p, tag)
 			}
 		}
@@ -50,8 +52,8 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %s is not in order", p)
 		}
 	}
-	if !slices.IsSorted(m.tags) || len(m.tags) != len(m.origins) {
-		return fmt.Errorf("tails: tags %x of %d origins", m.tags, len(m.origins))
+	if !slices.IsSorted(m.origins.tags) || len(m.origins.tags) != len(m.origins.list) {
+		return fmt.Errorf("tails: tags %x of %d origins", m.origins.tags, len(m.origins.list))
 	}
 	if !nothing.empty() {
 		return fmt.Errorf("tails: what origins without tails share was changed: %+v", nothing)

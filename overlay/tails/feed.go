@@ -58,7 +58,8 @@ func (m *Machine) feed(o *origin, p overlay.PeerID) {
 	delete(m.bare, o.tag)
 	o.change().feeder, o.calm = p, 0
 	l := m.links[p]
-	l.feeds[o.tag], l.remind[o.tag] = true, true
+	l.feeds.add(o.tag)
+	l.remind.add(o.tag)
 	l.owe(o.tag, ask, m.now)
 }
 

@@ -2,7 +2,6 @@ package tails
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -58,37 +57,26 @@ func (m *Machine) fitting(it *Item) (out []*origin) {
 		out = append(out, &m.own)
 	}
 	if !it.Short {
-		if o := m.origins[it.Group.OriginTag()]; o != nil && it.names(o.group()) {
+		if o := m.origins.at(it.Group.OriginTag()); o != nil && it.names(o.group()) {
 			out = append(out, o)
 		}
 		return out
 	}
-	for _, tag := range m.tagged(prefix(it.Group[:3])) {
-		if o := m.origins[tag]; it.names(o.group()) {
+	for _, o := range m.origins.tagged(prefix(it.Group[:3])) {
+		if it.names(o.group()) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// tagged are the tags of origins that begin with a prefix.
-func (m *Machine) tagged(p prefix) []uint64 {
-	first := uint64(p[0])<<56 | uint64(p[1])<<48 | uint64(p[2])<<40
-	at, _ := slices.BinarySearch(m.tags, first)
-	end := at
-	for end < len(m.tags) && prefixOf(m.tags[end]) == p {
-		end++
-	}
-	return m.tags[at:end]
-}
-
-// tagOf is the tag of a peer. It is a hash: what is known already is not hashed again.
+// tagOf is the tag of a peer.
 func (m *Machine) tagOf(p overlay.PeerID) uint64 {
-	if o := m.peers[p]; o != nil {
-		return o.tag
-	}
 	if l := m.links[p]; l != nil {
 		return l.tag
 	}
 	return group.Tag(m.cfg.Seed, string(p))
 }
+
+// of returns what is known of a peer's tails; nil if nothing is.
+func (m *Machine) of(p overlay.PeerID) *origin { return m.origins.at(m.tagOf(p)) }

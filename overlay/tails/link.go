@@ -31,9 +31,19 @@ type link struct {
 	lag     time.Duration // that its messages wait in the driver, see waited
 	known   map[uint64]position
 	due     map[uint64]duty
-	rumours map[uint64]bool // origins that have advanced since its last rumour, and that it hears of from others
-	feeds   map[uint64]bool // origins that it feeds us
-	remind  map[uint64]bool // the ones to remind it of, some time after their latest tail
+	rumours tagSet // origins that have advanced since its last rumour, and that it hears of from others
+	feeds   tagSet // origins that it feeds us
+	remind  tagSet // the ones to remind it of, some time after their latest tail
+}
+
+// tagSet is a set of origins. Most are empty, and take nothing.
+type tagSet map[uint64]bool
+
+func (s *tagSet) add(tag uint64) {
+	if *s == nil {
+		*s = tagSet{}
+	}
+	(*s)[tag] = true
 }
 
 // position is the state of an origin that a peer has reached.
@@ -160,7 +170,7 @@ func (m *Machine) turns(l *link) []uint64 {
 // itemFor is what a link is to be sent of an origin; ok is false when nothing is, or not yet. A tail that was to wait
 // for others goes with the first message.
 func (m *Machine) itemFor(p overlay.PeerID, l *link, tag uint64) (it Item, bytes int, ok bool) {
-	o := m.origins[tag]
+	o := m.origins.at(tag)
 	if tag == m.ownTag() {
 		o = &m.own
 	}
@@ -218,7 +228,7 @@ func (m *Machine) position(p overlay.PeerID, o *origin) Item {
 
 // sent notes what a link was sent.
 func (m *Machine) sent(l *link, tag uint64, it Item) {
-	o := m.origins[tag]
+	o := m.origins.at(tag)
 	if tag == m.ownTag() {
 		o, l.pulsed = &m.own, m.now
 	}

@@ -78,14 +78,12 @@ type Machine struct {
 	effects []Effect
 
 	own      origin
-	header   *summary.Header            // of our own; nil before the first was published
-	leaving  bool                       // the node is about to close
-	spent    bool                       // tails of the present epoch bear no more
-	recent   []step                     // changes of the node's own, each since the state before, for tails that cover several
-	origins  map[uint64]*origin         // by tag
-	peers    map[overlay.PeerID]*origin // the same
-	tags     []uint64                   // of origins, in order
-	held     int                        // changes of others
+	header   *summary.Header // of our own; nil before the first was published
+	leaving  bool            // the node is about to close
+	spent    bool            // tails of the present epoch bear no more
+	recent   []step          // changes of the node's own, each since the state before, for tails that cover several
+	origins  origins
+	held     int // changes of others
 	holders  map[summary.Fingerprint][]overlay.PeerID
 	links    map[overlay.PeerID]*link
 	order    []overlay.PeerID // of links, sorted
@@ -135,7 +133,7 @@ func New(cfg Config) *Machine {
 		cfg.Rate = func(overlay.PeerID) (out, in float64) { return fastRate, fastRate }
 	}
 	return &Machine{
-		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: nothing}, origins: map[uint64]*origin{}, peers: map[overlay.PeerID]*origin{},
+		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self, progress: nothing},
 		holders: map[summary.Fingerprint][]overlay.PeerID{}, links: map[overlay.PeerID]*link{},
 		lagging: map[uint64]*origin{}, bare: map[uint64]bool{}, woken: -1,
 	}
@@ -184,7 +182,6 @@ func (m *Machine) opened(in LinkOpened) {
 	m.back(in.Peer)
 	l := &link{
 		tag: group.Tag(m.cfg.Seed, string(in.Peer)), known: map[uint64]position{}, due: map[uint64]duty{}, pulsed: -m.cfg.Pulse(),
-		rumours: map[uint64]bool{}, feeds: map[uint64]bool{}, remind: map[uint64]bool{},
 	}
 	l.lot = lot(in.Peer, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
@@ -193,13 +190,13 @@ func (m *Machine) opened(in LinkOpened) {
 	m.links[in.Peer] = l
 	at, _ := slices.BinarySearch(m.order, in.Peer)
 	m.order = slices.Insert(m.order, at, in.Peer)
-	for tag, o := range m.origins {
+	for _, o := range m.origins.list {
 		o.calm &^= l.bit
 		if o.number() > 0 {
-			l.owe(tag, tell, 0)
+			l.owe(o.tag, tell, 0)
 		}
 	}
-	if o := m.origins[l.tag]; o != nil {
+	if o := m.origins.at(l.tag); o != nil {
 		m.unfeed(o) // it sends us its tails itself
 		delete(m.bare, l.tag)
 	}
@@ -228,7 +225,7 @@ func (m *Machine) lost(p overlay.PeerID) {
 		pos.told, pos.knows = 0, false
 		l.known[tag] = pos
 		m.stir(tag, l)
-		if o := m.origins[tag]; l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
+		if o := m.origins.at(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
 			l.owe(tag, ask, l.again)
 		}
 	}
@@ -244,11 +241,11 @@ func (m *Machine) closed(p overlay.PeerID) {
 	at, _ := slices.BinarySearch(m.order, p)
 	m.order = slices.Delete(m.order, at, at+1)
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
-		o := m.origins[tag]
+		o := m.origins.at(tag)
 		o.leaveFeeder()
 		m.uncover(o)
 	}
-	if o := m.origins[l.tag]; o != nil {
+	if o := m.origins.at(l.tag); o != nil {
 		m.uncover(o)
 		m.admit(o)
 	}
@@ -258,25 +255,23 @@ func (m *Machine) closed(p overlay.PeerID) {
 func (m *Machine) learned(p overlay.PeerID) {
 	h, ok := m.cfg.Header(p)
 	if !ok || h.Seed != m.cfg.Seed || p == m.cfg.Self {
-		if o := m.peers[p]; o != nil {
+		if o := m.of(p); o != nil {
 			m.forget(o.tag)
 		}
 		return
 	}
-	o, feeder := m.peers[p], overlay.PeerID("")
+	tag := m.tagOf(p)
+	o, feeder := m.origins.at(tag), overlay.PeerID("")
 	if o != nil && o.epoch == h.Epoch {
 		return
 	}
 	if o != nil {
 		feeder = o.feeder
 	}
-	tag := m.tagOf(p)
 	bare := m.bare[tag]
 	m.drop(tag)
 	o = &origin{peer: p, tag: tag, epoch: h.Epoch, progress: nothing}
-	m.origins[tag], m.peers[p] = o, o
-	at, _ := slices.BinarySearch(m.tags, tag)
-	m.tags = slices.Insert(m.tags, at, tag)
+	m.origins.put(o)
 	switch l := m.links[p]; {
 	case l != nil: // it sends what we lack
 		l.owe(tag, ask, 0)
@@ -301,16 +296,16 @@ func (m *Machine) tidy() {
 		return
 	}
 	m.tidyAt = m.now + tidyEvery
-	for _, tag := range slices.Sorted(maps.Keys(m.origins)) {
-		if _, ok := m.cfg.Header(m.origins[tag].peer); !ok {
-			m.forget(tag)
+	for _, o := range slices.Clone(m.origins.list) {
+		if _, ok := m.cfg.Header(o.peer); !ok {
+			m.forget(o.tag)
 		}
 	}
 }
 
 // forget drops an origin and its tails, and has its feeder stop.
 func (m *Machine) forget(tag uint64) {
-	o := m.origins[tag]
+	o := m.origins.at(tag)
 	if o == nil {
 		return
 	}
@@ -324,19 +319,15 @@ func (m *Machine) forget(tag uint64) {
 
 // drop takes an origin out of all that is noted of it.
 func (m *Machine) drop(tag uint64) {
-	o := m.origins[tag]
+	o := m.origins.at(tag)
 	if o == nil {
 		return
 	}
 	m.held -= o.held
 	m.show(o, nil)
-	delete(m.origins, tag)
-	delete(m.peers, o.peer)
+	m.origins.remove(tag)
 	delete(m.lagging, tag)
 	delete(m.bare, tag)
-	if at, known := slices.BinarySearch(m.tags, tag); known {
-		m.tags = slices.Delete(m.tags, at, at+1)
-	}
 	for _, l := range m.links {
 		delete(l.due, tag)
 		delete(l.rumours, tag)
@@ -391,10 +382,10 @@ func (m *Machine) received(in Received) {
 func (m *Machine) item(from overlay.PeerID, l *link, it Item) {
 	if it.about(l.tag) {
 		l.hides, l.heard = it.Hides, m.now
-		if o := m.origins[l.tag]; o != nil && o.left != it.Left {
+		if o := m.origins.at(l.tag); o != nil && o.left != it.Left {
 			o.change().left = it.Left
 		}
-	} else if o := m.origins[it.Group.OriginTag()]; it.Left && o != nil {
+	} else if o := m.origins.at(it.Group.OriginTag()); it.Left && o != nil {
 		m.hear(l, o)
 	}
 	fit := m.fitting(&it)
@@ -414,7 +405,7 @@ func (m *Machine) unknown(from overlay.PeerID, l *link, it Item) {
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
 		l.know(tag, pos)
 		m.stir(tag, l)
-		if o := m.origins[tag]; o != nil && o.epoch.After(it.Group.Epoch()) {
+		if o := m.origins.at(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
 	case it.about(l.tag):
@@ -483,7 +474,7 @@ func (m *Machine) advanced(o *origin) {
 	m.caughtUp(o)
 	o.change().came = m.now
 	if l := m.links[o.feeder]; l != nil {
-		l.remind[o.tag] = true
+		l.remind.add(o.tag)
 	}
 	for _, p := range m.order {
 		l := m.links[p]
@@ -500,7 +491,7 @@ func (m *Machine) advanced(o *origin) {
 		case pos.wants:
 			l.owe(o.tag, push, m.now+m.relay(p))
 		case pos.fed, pos.epoch == o.epoch && pos.told > 0: // who needs more than a rumour has said so since
-			l.rumours[o.tag] = true
+			l.rumours.add(o.tag)
 			o.calm |= l.bit
 		default:
 			l.owe(o.tag, tell, m.now+m.waitFor(o, p))
@@ -510,7 +501,7 @@ func (m *Machine) advanced(o *origin) {
 
 // stir notes that a later state of an origin may give something to do for a link.
 func (m *Machine) stir(tag uint64, l *link) {
-	if o := m.origins[tag]; o != nil {
+	if o := m.origins.at(tag); o != nil {
 		o.calm &^= l.bit
 	}
 }

@@ -27,7 +27,7 @@ func (m *Machine) leave() {
 
 // unreachable tells all links that a peer cannot be reached.
 func (m *Machine) unreachable(p overlay.PeerID) {
-	o := m.peers[p]
+	o := m.of(p)
 	if o == nil || m.links[p] != nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (m *Machine) hear(l *link, o *origin) {
 // back takes in that a peer is linked again. When links heard that it was gone stays known: a peer that comes and goes
 // would make its links send word of it each time.
 func (m *Machine) back(p overlay.PeerID) {
-	if o := m.peers[p]; o != nil && (o.left || o.doubt > 0) {
+	if o := m.of(p); o != nil && (o.left || o.doubt > 0) {
 		o.left, o.doubt = false, 0
 	}
 }

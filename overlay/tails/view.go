@@ -13,7 +13,7 @@ func (m *Machine) Added(f summary.Fingerprint) []overlay.PeerID { return m.holde
 
 // Removed says whether a peer's tails say that it no longer has a fingerprint, or the peer that it leaves.
 func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
-	o := m.peers[p]
+	o := m.of(p)
 	if o == nil {
 		return false
 	}
@@ -23,7 +23,7 @@ func (m *Machine) Removed(p overlay.PeerID, f summary.Fingerprint) bool {
 
 // Left says whether a peer has said that it leaves, and has not come back since.
 func (m *Machine) Left(p overlay.PeerID) bool {
-	o := m.peers[p]
+	o := m.of(p)
 	return o != nil && o.left
 }
 
@@ -34,7 +34,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 	if l == nil || l.hides {
 		return 0, false
 	}
-	o := m.peers[p]
+	o := m.of(p)
 	pos, said := l.known[l.tag]
 	if o == nil || !said || pos.epoch != o.epoch || pos.number > o.number() {
 		return 0, false
@@ -45,7 +45,7 @@ func (m *Machine) Fresh(now time.Duration, p overlay.PeerID) (age time.Duration,
 // State is the number of a peer's state that is known, and how many fingerprints were added and removed since its
 // summary.
 func (m *Machine) State(p overlay.PeerID) (number uint32, added, removed int) {
-	o := m.peers[p]
+	o := m.of(p)
 	if p == m.cfg.Self {
 		o = &m.own
 	}
