@@ -37,6 +37,9 @@ func TestStrategySystem(t *testing.T) {
 		t.Run(c.strategy.Name, func(t *testing.T) {
 			cfg := patient(few(TCP))
 			cfg.Peers, cfg.Queries, cfg.Warmup = 8, c.queries, 2*time.Second
+			if c.recall > 0 { // it comes to rest, and is waited for
+				cfg.Warmup = time.Minute
+			}
 			got, err := Compare(t.Context(), cfg, StrategySystem(c.strategy))
 			if err != nil {
 				t.Fatal(err)

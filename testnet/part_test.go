@@ -84,7 +84,9 @@ func TestParts(t *testing.T) {
 		}
 		for range 3 { // a machine that is busy with something else loses seconds; see goodRun
 			reports = runParts(t, cfg, 3, func(int) context.Context { return t.Context() }, unchanged)
-			never(t, reports[0])
+			for _, rep := range reports {
+				never(t, rep)
+			}
 			if found(reports[0]) {
 				break
 			}

@@ -31,8 +31,9 @@ func patient(c Config) Config {
 	return c
 }
 
-// goodRun returns the report of a good run, or of the third. A machine that is busy with something else loses seconds of
-// which short runs have few. That is no excuse for what must never happen, in any run.
+// goodRun returns the report of a good run, or of the third. In a good run no link carries more than its budget. A
+// machine that is busy with something else loses seconds, and short runs have few. What is sent late then adds up. That
+// is no excuse for what must never happen, in any run.
 func goodRun(t *testing.T, cfg Config, good func(*Report) bool) *Report {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -41,12 +42,27 @@ func goodRun(t *testing.T, cfg Config, good func(*Report) bool) *Report {
 			t.Fatal(err)
 		}
 		never(t, rep)
-		if try == 3 || good(rep) {
+		if *rep.GoroutinesLeft > 0 {
+			t.Errorf("%d goroutines are left", *rep.GoroutinesLeft)
+		}
+		if good(rep) && budgeted(rep) {
 			return rep
 		}
-		t.Logf("run %d: %d queries, %d errors, find one %.3f, find all %.3f, %d epochs of %d peers, refused %v",
-			try, rep.Queries, rep.QueryErrors, *rep.FindOne.Recall, *rep.FindAll.Recall, rep.EpochsPublished, rep.Peers, rep.Refused)
+		t.Logf("run %d: %d queries, %d errors, find one %.3f, find all %.3f, %d epochs of %d peers, refused %v, budget use %.3f, adds %+v",
+			try, rep.Queries, rep.QueryErrors, *rep.FindOne.Recall, *rep.FindAll.Recall, rep.EpochsPublished, rep.Peers, rep.Refused,
+			rep.LinkBudgetUse, rep.Adds)
+		if try == 3 {
+			if !budgeted(rep) {
+				t.Errorf("more than the budget of a link was used: %v, adds %+v", rep.LinkBudgetUse, rep.Adds)
+			}
+			return rep
+		}
 	}
+}
+
+// budgeted says whether all links carried no more than their budgets.
+func budgeted(rep *Report) bool {
+	return rep.LinkBudgetUse <= 1 && (rep.Adds == nil || rep.Adds.All.BudgetUse <= 1)
 }
 
 // never holds a run to what must not happen on a busy machine either.
@@ -57,6 +73,9 @@ func never(t *testing.T, rep *Report) {
 	}
 	if rep.Wronged > 0 {
 		t.Errorf("%d messages of honest peers were refused: %v", rep.Wronged, rep.Refused)
+	}
+	if rep.Adds != nil && rep.Adds.All.Wrong > 0 {
+		t.Errorf("%d peers were named as holders of new keys that do not hold them", rep.Adds.All.Wrong)
 	}
 }
 
@@ -85,11 +104,8 @@ func TestRun(t *testing.T) {
 			if rep.Queries != 40 || !found(rep) {
 				t.Errorf("%d queries, find one %+v, find all %+v", rep.Queries, rep.FindOne, rep.FindAll)
 			}
-			if rep.LinkBudgetUse <= 0 || rep.LinkBudgetUse > 1 || rep.PubsubBytes == 0 || rep.ConnectionsMax < 2 {
+			if rep.LinkBudgetUse <= 0 || rep.PubsubBytes == 0 || rep.ConnectionsMax < 2 {
 				t.Errorf("budget use %v, %d bytes by pubsub, %d connections", rep.LinkBudgetUse, rep.PubsubBytes, rep.ConnectionsMax)
-			}
-			if *rep.GoroutinesLeft != 0 {
-				t.Errorf("%d goroutines left", *rep.GoroutinesLeft)
 			}
 			checkTable(t, rep)
 			checkJSON(t, rep)
