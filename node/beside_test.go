@@ -89,6 +89,11 @@ func newApplications(t *testing.T, withVenn bool) *applications {
 	for _, x := range a.all {
 		go a.listen(t.Context(), x)
 	}
+	for end := time.Now().Add(opTime); !a.formed(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the application's DHT or its mesh is not formed within %v", opTime)
+		}
+	}
 	for _, x := range a.all[1:] {
 		s, err := a.all[0].host.NewStream(t.Context(), x.host.ID(), echoID)
 		if err != nil {
@@ -97,6 +102,21 @@ func newApplications(t *testing.T, withVenn bool) *applications {
 		go a.echo(t.Context(), s)
 	}
 	return a
+}
+
+// formed says whether every DHT knows all others, and all are in one mesh of the application's gossipsub.
+func (a *applications) formed() bool {
+	for _, x := range a.all {
+		if x.dht.RoutingTable().Size() < besides-1 {
+			return false
+		}
+		for _, y := range a.all {
+			if x != y && !x.host.ConnManager().IsProtected(y.host.ID(), "pubsub:application") {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func newApplication(t *testing.T) *application {

