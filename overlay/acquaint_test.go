@@ -58,13 +58,13 @@ func TestKnownThoughNotReached(t *testing.T) {
 	for i := range origins / 2 {
 		o.Step(time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i))})
 	}
-	similar := o.similar()
-	if n := len(o.reachable(similar)); n != origins/2 {
+	similar := o.scope.similar()
+	if n := len(o.scope.reachable(similar)); n != origins/2 {
 		t.Errorf("%d may be asked, want %d", n, origins/2)
 	}
 	for _, near := range []bool{false, true} {
-		q := o.inquiry("friend")
-		q.Near, q.Known = near, o.knownTo(similar, near)
+		q := o.scope.inquiry("friend")
+		q.Near, q.Known = near, o.scope.knownTo(similar, near)
 		if len(q.Known) != origins {
 			t.Errorf("%d are said to be known, want %d", len(q.Known), origins)
 		}
@@ -123,7 +123,7 @@ func TestLinkedAlikeTakeTurns(t *testing.T) {
 	}
 	asked := map[PeerID]int{}
 	for round := range 2 * linked {
-		to := o.linkedAlike(o.similar())[0].Peer()
+		to := o.scope.linkedAlike(o.scope.similar())[0].Peer()
 		asked[to]++
 		o.scope.links[to] = time.Duration(2+round) * time.Second
 	}
@@ -149,13 +149,13 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 			for {
 				var alike []*directory.Entry
 				if similar {
-					alike = o.reachable(o.similar())
+					alike = o.scope.reachable(o.scope.similar())
 				}
-				to, ok := o.whomToAsk(alike, near)
+				to, ok := o.scope.whomToAsk(alike, near)
 				if !ok {
 					break
 				}
-				if o.awaits(to.Peer) {
+				if o.scope.awaits(to.Peer) {
 					t.Fatalf("near %v, similar %v: %q is asked again, after %d others", near, similar, to.Peer, asked)
 				}
 				o.ask(to, Inquiry{})
@@ -184,7 +184,7 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 	if sought == nil || !sought.Near || !sought.Nearer {
 		t.Fatalf("asked %+v", sought)
 	}
-	if bar := o.least(o.similar()); sought.Least != bar || bar > 1<<15 {
+	if bar := o.scope.least(o.scope.similar()); sought.Least != bar || bar > 1<<15 {
 		t.Errorf("peers that hold %d/65536 are of interest, want %d", sought.Least, bar)
 	}
 	if len(sought.Known) == 0 || sought.Known[0].Sequence == 0 {

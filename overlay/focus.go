@@ -20,16 +20,15 @@ const (
 	sharpMatches = 2
 )
 
-// focus fits the range that the line is for first to what lines carry, and says how far it is filled.
-func (o *Overlay) focus() {
-	s := &o.scope
+// refocus fits the range that the line is for first to what lines carry, and says how far it is filled.
+func (s *scope) refocus() {
 	keys, n := 0.0, 0
 	var blur [coverage.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
-	for _, e := range o.directory.Others() {
+	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() {
 			continue
 		}
-		blur[min(bits.LeadingZeros64(s.place.Distance(o.directory.Place(e))), coverage.MaxDepth)] += e.Rate()
+		blur[min(bits.LeadingZeros64(s.place.Distance(s.directory.Place(e))), coverage.MaxDepth)] += e.Rate()
 		if e.Held() != nil {
 			keys, n = keys+float64(e.Held().Plan().N), n+1
 		}
@@ -45,28 +44,23 @@ func (o *Overlay) focus() {
 	case s.depth > 0:
 		s.focus = 0 // memory is what there is little of
 	case n >= fewKnown:
-		m := coverage.Means{Rate: o.exchange.LinesIn(), Wire: keys / float64(n) * usefulBits / 8, Fill: focusFill.Seconds()}
-		s.focus = coverage.Depth(s.focus, m, float64(o.directory.Known()+1))
+		m := coverage.Means{Rate: s.exchange.LinesIn(), Wire: keys / float64(n) * usefulBits / 8, Fill: focusFill.Seconds()}
+		s.focus = coverage.Depth(s.focus, m, float64(s.directory.Known()+1))
 	}
-	o.exchange.SetFocus(coverage.Around(s.place, s.focus), s.sharp <= s.focus)
 }
 
-// Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
-func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.sharp) }
-
-// Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are
-// none where lines carry enough of everybody's summary.
-func (o *Overlay) Peers() []coverage.Contact {
-	if o.scope.focus == 0 {
+// focusPeers lists the peers to ask about ranges as wide as our focus, see [Overlay.Peers].
+func (s *scope) focusPeers() []coverage.Contact {
+	if s.focus == 0 {
 		return nil
 	}
 	var out []coverage.Contact
-	for _, e := range o.directory.Others() {
+	for _, e := range s.directory.Others() {
 		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 {
 			continue
 		}
 		out = append(out, coverage.Contact{
-			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: o.directory.Place(e), Depth: o.scope.focus,
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: s.directory.Place(e), Depth: s.focus,
 		})
 	}
 	return out

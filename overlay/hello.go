@@ -14,7 +14,7 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 		return
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), MaxHelloRecords)] {
-		if o.scope.depth > 0 && !o.ownRange().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
+		if o.scope.depth > 0 && !o.scope.ownRange().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
 			o.learnPeer(now, in.Peer, Named{Record: r, Depth: in.Hello.Depth})
 			continue
 		}
@@ -27,9 +27,9 @@ func (o *Overlay) onHello(now time.Duration, in HelloReceived) {
 	o.scope.changed = true
 	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer))
 	o.act(now)
-	if e := o.directory.Lookup(in.Peer); e != nil && !o.starting(now) {
-		if _, said := o.depthOf(e); said {
-			o.keepContact(e) // it covers more than we: a search asks it first
+	if e := o.directory.Lookup(in.Peer); e != nil && !o.scope.starting(now) {
+		if _, said := o.scope.depthOf(e); said {
+			o.scope.keepContact(e) // it covers more than we: a search asks it first
 		}
 	}
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {

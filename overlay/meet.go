@@ -73,12 +73,12 @@ const (
 )
 
 // meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now.
-func (o *Overlay) meet(now time.Duration, similar []*directory.Entry) (to Record, ok bool) {
-	m := &o.scope.meeting
-	if o.starting(now) || now < m.next || o.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
+func (s *scope) meet(now time.Duration, similar []*directory.Entry) (to Record, ok bool) {
+	m := &s.meeting
+	if s.starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
 		return to, false
 	}
-	if m.place == 0 && !o.beginLookup() {
+	if m.place == 0 && !s.beginLookup() {
 		return to, false
 	}
 	best := located{}
@@ -88,7 +88,7 @@ func (o *Overlay) meet(now time.Duration, similar []*directory.Entry) (to Record
 			best, least = l, d
 		}
 	}
-	for l := range o.askable() {
+	for l := range s.askable() {
 		consider(l)
 	}
 	for _, l := range m.named {
@@ -115,14 +115,14 @@ func (m *meeting) pause() time.Duration {
 }
 
 // moved begins with the lookups again once our collection has another place than the one looked up.
-func (o *Overlay) moved(now time.Duration) {
-	m := &o.scope.meeting
+func (s *scope) moved(now time.Duration) {
+	m := &s.meeting
 	begun := m.lookups
 	if m.place != 0 {
 		begun++
 	}
 	for hash := range min(begun, len(m.least)) {
-		if least, ok := o.cfg.Sample(o.Own()).Least(hash); ok && least != m.least[hash] {
+		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok && least != m.least[hash] {
 			m.place, m.lookups, m.next, m.ended = 0, 0, min(m.next, now+meetAgain), 0
 			return
 		}
@@ -130,16 +130,16 @@ func (o *Overlay) moved(now time.Duration) {
 }
 
 // beginLookup begins to look up a meeting place. It is false while nothing is published.
-func (o *Overlay) beginLookup() bool {
-	m := &o.scope.meeting
+func (s *scope) beginLookup() bool {
+	m := &s.meeting
 	hash := m.lookups % 2
-	least, ok := o.cfg.Sample(o.Own()).Least(hash)
+	least, ok := s.cfg.Sample(s.own()).Least(hash)
 	if !ok {
 		return false
 	}
 	m.least[hash] = least
 	m.place, m.named, m.asked, m.last = meetingPlace(least), nil, map[PeerID]bool{}, ""
-	m.reached = m.place.Distance(o.scope.place)
+	m.reached = m.place.Distance(s.place)
 	return true
 }
 
@@ -147,9 +147,9 @@ func (o *Overlay) beginLookup() bool {
 func meetingPlace(least uint64) coverage.Place { return coverage.Place(max(least, 1)) }
 
 // meetingPlaces are those of our collection. There are none while nothing is published.
-func (o *Overlay) meetingPlaces() (out []coverage.Place) {
-	for hash := range len(o.scope.meeting.least) {
-		if least, ok := o.cfg.Sample(o.Own()).Least(hash); ok {
+func (s *scope) meetingPlaces() (out []coverage.Place) {
+	for hash := range len(s.meeting.least) {
+		if least, ok := s.cfg.Sample(s.own()).Least(hash); ok {
 			out = append(out, meetingPlace(least))
 		}
 	}
@@ -158,33 +158,33 @@ func (o *Overlay) meetingPlaces() (out []coverage.Place) {
 
 // meetNamed takes in a peer that was named by another, if it is nearer to the place that is looked up. An answer names
 // such peers first, so what comes after the first few is not opened.
-func (o *Overlay) meetNamed(from PeerID, r Record) {
-	m := &o.scope.meeting
+func (s *scope) meetNamed(from PeerID, r Record) {
+	m := &s.meeting
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {
 		return
 	}
 	l := located{Named{Record: r}, exchange.PlaceOf(r.Peer)}
-	if m.place.Distance(l.place) >= m.reached || r.Peer == o.cfg.Self {
+	if m.place.Distance(l.place) >= m.reached || r.Peer == s.cfg.Self {
 		return
 	}
 	m.opened++
-	if p, err := o.cfg.OpenRecord(r.Envelope); err == nil && p == r.Peer {
+	if p, err := s.cfg.OpenRecord(r.Envelope); err == nil && p == r.Peer {
 		m.named = append(m.named, l)
 	}
 }
 
 // meetAnswered notes that a peer has answered about the place that is looked up, before the peers that it names.
-func (o *Overlay) meetAnswered(from PeerID) {
-	m := &o.scope.meeting
+func (s *scope) meetAnswered(from PeerID) {
+	m := &s.meeting
 	if m.place != 0 && from == m.last {
 		m.reached, m.opened = min(m.reached, m.place.Distance(exchange.PlaceOf(from))), 0
 	}
 }
 
 // nearerThanWe names peers nearer to a place than we are, to who looks it up.
-func (o *Overlay) nearerThanWe(place coverage.Place, from PeerID) (nearer []Named) {
-	own := place.Distance(o.scope.place)
-	for _, l := range nearest(place, o.askable(), meetNamed) {
+func (s *scope) nearerThanWe(place coverage.Place, from PeerID) (nearer []Named) {
+	own := place.Distance(s.place)
+	for _, l := range nearest(place, s.askable(), meetNamed) {
 		if l.Record.Peer != from && place.Distance(l.place) < own {
 			nearer = append(nearer, l.Named)
 		}
@@ -193,8 +193,8 @@ func (o *Overlay) nearerThanWe(place coverage.Place, from PeerID) (nearer []Name
 }
 
 // visit remembers a peer that asked here for its like, if its summary is known.
-func (o *Overlay) visit(now time.Duration, from PeerID) {
-	e := o.directory.Lookup(from)
+func (s *scope) visit(now time.Duration, from PeerID) {
+	e := s.directory.Lookup(from)
 	if e == nil || e.Old() {
 		return
 	}
@@ -203,15 +203,18 @@ func (o *Overlay) visit(now time.Duration, from PeerID) {
 		return
 	}
 	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take more memory
-	m := &o.scope.meeting
+	m := &s.meeting
 	m.visitors = slices.DeleteFunc(m.visitors, func(v visitor) bool { return v.peer == from || now >= v.until })
-	if len(m.visitors) >= maxVisitors && !o.cfg.Undefended.Has(defence.Crowds) {
+	if len(m.visitors) >= maxVisitors && !s.cfg.Undefended.Has(defence.Crowds) {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}
 	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + visitFor})
-	bytes := 0
+}
+
+// visitorBytes is the memory that the visitors take.
+func (m *meeting) visitorBytes() (bytes int) {
 	for i := range m.visitors {
 		bytes += m.visitors[i].memory()
 	}
-	o.directory.Beside(bytes)
+	return bytes
 }

@@ -82,7 +82,7 @@ func TestLookup(t *testing.T) {
 	o.scope.contacts.SetDepth(1)
 	now := time.Minute
 	m := &o.scope.meeting
-	to, ok := o.meet(now, nil)
+	to, ok := o.scope.meet(now, nil)
 	if !ok {
 		t.Fatal("nobody is asked, though one is known")
 	}
@@ -91,8 +91,8 @@ func TestLookup(t *testing.T) {
 		t.Fatalf("%q is no nearer than we are", to.Peer)
 	}
 	for hop := 1; ; hop++ {
-		o.scope.asked[to.Peer] = o.now
-		if _, again := o.meet(now, nil); again {
+		o.scope.asked[to.Peer] = o.scope.now
+		if _, again := o.scope.meet(now, nil); again {
 			t.Fatal("another is asked before the answer has come")
 		}
 		var names []Named
@@ -102,7 +102,7 @@ func TestLookup(t *testing.T) {
 		}
 		names = append(names, Named{Record: Record{Peer: "forged", Envelope: []byte("not its own")}})
 		o.Step(now, PeersNamed{From: to.Peer, Names: Names{Peers: names[:16]}})
-		if to, ok = o.meet(now, nil); !ok {
+		if to, ok = o.scope.meet(now, nil); !ok {
 			if hop > mostHops {
 				t.Errorf("%d peers were asked", hop)
 			}
@@ -124,11 +124,11 @@ func TestLookup(t *testing.T) {
 			t.Errorf("after %d lookups the next comes in %v", m.lookups, wait)
 		}
 		for now = m.next; ; {
-			to, ok := o.meet(now, nil)
+			to, ok := o.scope.meet(now, nil)
 			if !ok {
 				break
 			}
-			o.scope.asked[to.Peer] = o.now
+			o.scope.asked[to.Peer] = o.scope.now
 			o.Step(now, PeersSilent{From: to.Peer})
 		}
 		ended = now
@@ -163,7 +163,7 @@ func TestNewcomerMeets(t *testing.T) {
 		place := acquainted(t, 0)
 		asked := 0
 		step := func(o *Overlay, self PeerID, now time.Duration) {
-			o.now = now
+			o.scope.now = now
 			o.effects.Begin()
 			o.exchange.Refill(now)
 			o.acquaint(now)
@@ -187,7 +187,7 @@ func TestNewcomerMeets(t *testing.T) {
 		early, late := knowing(t, "early", interest, interest, alike), knowing(t, "late", interest, randomKeys(6, 100), fewAlike)
 		knows(t, early, randomKeys(6, 100), "stranger", fewAlike)
 		early.scope.depth, late.scope.depth = 1, 1
-		if n := len(early.similar()); n != alike {
+		if n := len(early.scope.similar()); n != alike {
 			t.Fatalf("%d alike are known, want %d", n, alike)
 		}
 		for now := time.Second; now < until; now += time.Second {
@@ -210,19 +210,19 @@ func TestNewcomerMeets(t *testing.T) {
 func TestLookupOpensFew(t *testing.T) {
 	o := acquainted(t, 8)
 	o.scope.depth = 1
-	to, ok := o.meet(time.Minute, nil)
+	to, ok := o.scope.meet(time.Minute, nil)
 	if !ok {
 		t.Fatal("nobody is asked, though one is known")
 	}
 	opened := 0
 	o.cfg.OpenRecord = func(b []byte) (PeerID, error) { opened++; return PeerID(b), nil }
 	m := &o.scope.meeting
-	o.meetAnswered(to.Peer)
+	o.scope.meetAnswered(to.Peer)
 	for i, nearer := 0, 0; nearer < 2*meetNamed; i++ {
 		p := PeerID(fmt.Sprint("named", i))
 		if m.place.Distance(PlaceOf(p)) < m.reached {
 			nearer++
-			o.meetNamed(to.Peer, Record{Peer: p, Envelope: []byte(p)})
+			o.scope.meetNamed(to.Peer, Record{Peer: p, Envelope: []byte(p)})
 		}
 	}
 	if opened != meetNamed || len(m.named) != meetNamed {

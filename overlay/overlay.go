@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -35,8 +34,9 @@ func New(cfg Config) (*Overlay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	o := &Overlay{scope: newScope(cfg.Self), cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology())}
+	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), topology: topology.New(cfg.topology())}
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory.Owned()...)
+	o.scope = newScope(&o.cfg, o.directory, o.exchange)
 	return o, nil
 }
 
@@ -47,7 +47,7 @@ func (o *Overlay) Step(now time.Duration, in Input) []Effect {
 		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
 	}
 	o.effects.Begin()
-	o.now = now
+	o.now, o.scope.now = now, now
 	if !o.begun {
 		o.begun = true
 		o.exchange.Begin(now)
@@ -152,7 +152,7 @@ func (o *Overlay) act(now time.Duration) {
 func (o *Overlay) publish(now time.Duration, in Published) {
 	if e := o.directory.Publish(now, in); e != nil {
 		o.exchange.Published(now, e.Index())
-		o.moved(now)
+		o.scope.moved(now)
 	}
 }
 
@@ -247,13 +247,13 @@ func (o *Overlay) tick(now time.Duration) {
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)
-			o.scope.vouched, o.scope.served = o.vouch(), 0
+			o.scope.vouched, o.scope.served = o.scope.vouch(), 0
 			o.focus()
 			o.choose(now)
 			o.refreshLinks(now)
 		}
 		o.acquaint(now)
-		slow := o.slowStart(now)
+		slow := o.scope.slowStart(now)
 		o.exchange.Round(now, func() bool { return o.directory.Short() || slow() })
 		for _, i := range o.exchange.Asked() {
 			o.directory.Asked(now, i)
@@ -283,7 +283,7 @@ func (o *Overlay) choose(now time.Duration) {
 	}
 	o.topology.Choose(now, topology.Known{
 		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
-		Idle: o.exchange.Idle, Within: o.withinRange(), Starting: o.starting(now),
+		Idle: o.exchange.Idle, Within: o.scope.withinRange(), Starting: o.scope.starting(now),
 	})
 	o.act(now)
 }
@@ -305,14 +305,8 @@ func (o *Overlay) nextWake() time.Duration {
 		return o.nextTick
 	}
 	at := min(o.nextChoice, o.exchange.Due())
-	if o.scope.depth > 0 || o.seeking(o.now) {
+	if o.scope.depth > 0 || o.scope.seeking(o.now) {
 		at = min(at, o.scope.nextAsk)
 	}
 	return max(o.nextTick, at)
-}
-
-// Check returns every invariant of the machines that does not hold, joined. It looks at all that is known; tests call
-// it after every step.
-func (o *Overlay) Check() error {
-	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check())
 }

@@ -15,7 +15,7 @@ import (
 func TestReckoned(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	o.scope.size = 1000
-	if got := o.reckoned(); got != 1000 {
+	if got := o.scope.reckoned(); got != 1000 {
 		t.Errorf("without links %v", got)
 	}
 	says := func(p PeerID, network int) {
@@ -27,7 +27,7 @@ func TestReckoned(t *testing.T) {
 	}
 	for _, c := range []struct{ size, want float64 }{{1000, 900}, {850, 850}, {700, 800}, {1600, 1600}, {4000, 4000}} {
 		o.scope.size = c.size
-		if got := o.reckoned(); got != c.want {
+		if got := o.scope.reckoned(); got != c.want {
 			t.Errorf("own count %v, links say 800: reckoned %v, want %v", c.size, got, c.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestReckoned(t *testing.T) {
 			}
 		}
 		says(PeerID(fmt.Sprint("liar", i)), said)
-		if got := o.reckoned(); got != 800 {
+		if got := o.scope.reckoned(); got != 800 {
 			t.Errorf("%d of %d links lie %d: reckoned %v, want 800", i%3+1, i%3+4, said, got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestSecondContactsComeLater(t *testing.T) {
 		if !slices.Contains(o.scope.contacts.Lacks(1, depth), bucket) {
 			continue
 		}
-		for _, r := range o.lacks() {
+		for _, r := range o.scope.lacks() {
 			if r.Contains(o.scope.place) {
 				t.Fatalf("our own range lacks a contact")
 			}
@@ -71,7 +71,7 @@ func TestSecondContactsComeLater(t *testing.T) {
 		}
 		o.scope.contacts.Add(coverage.Contact{Peer: p, Place: place, Depth: depth})
 	}
-	if n := len(o.lacks()); n != secondContacts {
+	if n := len(o.scope.lacks()); n != secondContacts {
 		t.Errorf("%d ranges lack a second contact at a time, want %d", n, secondContacts)
 	}
 }
@@ -92,13 +92,13 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 		}
 	}
 	for range emptyFirst {
-		if got := o.lacks(); !slices.Equal(got, []coverage.Range{empty}) {
+		if got := o.scope.lacks(); !slices.Equal(got, []coverage.Range{empty}) {
 			t.Fatalf("asked for %v, want the empty range alone", got)
 		}
 	}
 	asked := map[coverage.Range]bool{}
 	for range 100 {
-		got := o.lacks()
+		got := o.scope.lacks()
 		if got[0] != empty || len(got) != 1+secondContacts {
 			t.Fatalf("asked for %v, want the empty range and %d more", got, secondContacts)
 		}
@@ -118,18 +118,18 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	o.scope.depth = depth
 	o.scope.contacts.SetDepth(depth)
-	o.directory.SetRange(o.ownRange())
+	o.directory.SetRange(o.scope.ownRange())
 	inBucket := map[coverage.Range]int{}
 	for i := range 60 {
 		r := Record{Peer: PeerID(fmt.Sprint("peer", i))}
 		r.Envelope = []byte(r.Peer)
 		bucket := coverage.Around(coverage.Place(group.OriginTag(string(r.Peer))), depth)
-		own := bucket == o.ownRange()
+		own := bucket == o.scope.ownRange()
 		inBucket[bucket]++
 		for range 20 {
 			o.scope.gossip.Asked()
 		}
-		o.scope.asked["friend"], o.scope.seeker.vain = o.now, 1
+		o.scope.asked["friend"], o.scope.seeker.vain = o.scope.now, 1
 		o.onPeersNamed(0, PeersNamed{From: "friend", Names: Names{Peers: []Named{{Record: r, Depth: depth}}}})
 		if news := o.scope.gossip.Asked() < time.Minute; news != (own || inBucket[bucket] == 1) {
 			t.Errorf("%q, number %d of range %v (ours %v): news %v", r.Peer, inBucket[bucket], bucket, own, news)

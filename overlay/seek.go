@@ -48,44 +48,44 @@ func (s *seeker) due(now time.Duration, p PeerID) (since time.Duration, ok bool)
 }
 
 // seeking says whether a peer with little room still looks for those nearest to it.
-func (o *Overlay) seeking(now time.Duration) bool {
-	return o.cfg.MaxOrigins < littleRoom && now-o.scope.begun < seekFor && !o.scope.seeker.over
+func (s *scope) seeking(now time.Duration) bool {
+	return s.cfg.MaxOrigins < littleRoom && now-s.begun < seekFor && !s.seeker.over
 }
 
 // seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest
 // before all. Then, when the last question brought nobody, come the nearest of the others.
-func (o *Overlay) seek(now time.Duration) (to Record, ok bool) {
-	s := &o.scope.seeker
-	s.over = s.over || s.at > 0 && o.scope.depth > 0 && !o.starting(now)
-	if !o.seeking(now) || len(s.last) >= seekMost {
+func (s *scope) seek(now time.Duration) (to Record, ok bool) {
+	k := &s.seeker
+	k.over = k.over || k.at > 0 && s.depth > 0 && !s.starting(now)
+	if !s.seeking(now) || len(k.last) >= seekMost {
 		return to, false
 	}
 	best := now
 	consider := func(r Record) {
-		if since, due := s.due(now, r.Peer); due && since < best {
+		if since, due := k.due(now, r.Peer); due && since < best {
 			to, best = r, since
 		}
 	}
-	for _, p := range o.exchange.Linked() {
-		if r, known := o.Record(p); known {
+	for _, p := range s.exchange.Linked() {
+		if r, known := s.record(p); known {
 			consider(r)
 		}
 	}
 	var strange []Record
-	for _, l := range nearest(o.scope.place, o.askable(), topology.RangeLinks) {
-		if _, met := s.last[l.Record.Peer]; met {
+	for _, l := range nearest(s.place, s.askable(), topology.RangeLinks) {
+		if _, met := k.last[l.Record.Peer]; met {
 			consider(l.Record)
-		} else if !o.exchange.IsLinked(l.Record.Peer) {
+		} else if !s.exchange.IsLinked(l.Record.Peer) {
 			strange = append(strange, l.Record)
 		}
 	}
-	if best > 0 && now >= s.next && s.vain > 0 && len(strange) > 0 {
-		to, s.next = strange[0], now+seekNewEvery
+	if best > 0 && now >= k.next && k.vain > 0 && len(strange) > 0 {
+		to, k.next = strange[0], now+seekNewEvery
 	}
 	if to.Peer == "" {
 		return to, false
 	}
-	s.vain++
-	s.last[to.Peer], s.at = now, now
+	k.vain++
+	k.last[to.Peer], k.at = now, now
 	return to, true
 }

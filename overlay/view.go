@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/coverage"
@@ -78,13 +80,7 @@ func (o *Overlay) Linked() []PeerID { return o.exchange.Linked() }
 func (o *Overlay) Links() int { return o.exchange.Links() }
 
 // Record returns the certified addresses of a peer.
-func (o *Overlay) Record(p PeerID) (Record, bool) {
-	e := o.directory.Lookup(p)
-	if e == nil || e.Record().Envelope == nil {
-		return Record{}, false
-	}
-	return e.Record(), true
-}
+func (o *Overlay) Record(p PeerID) (Record, bool) { return o.scope.record(p) }
 
 // Held returns the prefix that answers queries about a peer.
 func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
@@ -94,6 +90,47 @@ func (o *Overlay) Held(p PeerID) (*summary.Prefix, bool) {
 	}
 	return e.Held(), true
 }
+
+// Alike is a peer and how much of our collection it holds, as estimated.
+type Alike struct {
+	Peer  PeerID
+	Share estimate.Interval // at [Confidence]
+	Keys  int               // that it holds in all
+}
+
+// Similar returns the peers that hold the most of our collection, of all whose summaries are known: the most similar
+// first, at most n. Where the directory cannot hold everybody, gossip brings the similar.
+func (o *Overlay) Similar(n int) []Alike {
+	var out []Alike
+	for _, e := range o.directory.Others() {
+		if e != nil && e.Held() != nil && e.Judged() && !e.Covered() {
+			out = append(out, Alike{e.Peer(), e.Share(), e.Held().Header().N})
+		}
+	}
+	slices.SortFunc(out, func(a, b Alike) int {
+		return cmp.Or(cmp.Compare(b.Share.Value, a.Share.Value), cmp.Compare(a.Peer, b.Peer))
+	})
+	return out[:min(len(out), n)]
+}
+
+// Vouched is the depth of the widest range around this peer for which it can vouch. All origins of that range that it
+// heard of are known, and they are not far fewer than there should be.
+func (o *Overlay) Vouched() int { return o.scope.vouched }
+
+// Covers is the range for which this peer can vouch.
+func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
+
+// Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
+func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.sharp) }
+
+// Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
+// for it comes one other peer of each half of a range, if one is known. It counts for that half, and is asked for what
+// those chosen leave over. Contacts that turn out deeper than they were said to be may all be of one half.
+func (o *Overlay) Contacts() []coverage.Contact { return o.scope.contactsAndSpare() }
+
+// Peers are the known peers to ask about a range as wide as our focus around their places, in a fixed order. There are
+// none where lines carry enough of everybody's summary.
+func (o *Overlay) Peers() []coverage.Contact { return o.scope.focusPeers() }
 
 // Own returns this node's own summary, nil before the first [Published].
 func (o *Overlay) Own() *summary.Prefix { return o.directory.Own().Held() }

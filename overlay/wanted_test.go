@@ -26,7 +26,7 @@ func meets(o *Overlay, depth int) int {
 	for ; len(o.scope.contacts.Lacks(1, depth)) > 0; i++ {
 		p := PeerID(fmt.Sprint("contact", i))
 		if slices.ContainsFunc(o.scope.contacts.Lacks(1, depth), func(r coverage.Range) bool { return r.Contains(exchange.PlaceOf(p)) }) {
-			o.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, false)
+			o.scope.addContact(Record{Peer: p, Envelope: []byte(p)}, o.scope.depth, false)
 		}
 	}
 	return i
@@ -50,7 +50,7 @@ func inquiries(o *Overlay) (out []AskPeers, named []ContactsNamed) {
 func TestContactsOfWideRanges(t *testing.T) {
 	const depth = wideRanges + 3
 	o := deep(t, depth)
-	first := o.lacks()
+	first := o.scope.lacks()
 	if want := 1<<wideRanges - 1 + 1<<(depth-wideRanges) - 1; len(first) != want {
 		t.Errorf("asks for %d ranges, want %d", len(first), want)
 	}
@@ -61,7 +61,7 @@ func TestContactsOfWideRanges(t *testing.T) {
 	}
 	meets(o, wideRanges)
 	for range 100 {
-		if rest := o.lacks(); len(rest) > 1<<(depth-wideRanges)-1+secondContacts {
+		if rest := o.scope.lacks(); len(rest) > 1<<(depth-wideRanges)-1+secondContacts {
 			t.Fatalf("with a contact in each wide range it asks for %d more", len(rest))
 		}
 	}
@@ -149,8 +149,8 @@ func TestSearchesShareAnswers(t *testing.T) {
 	if _, named := inquiries(o); !slices.Equal(named, want) {
 		t.Errorf("an answer that all wait for: %+v, want %+v", named, want)
 	}
-	o.now += promptTime
-	o.scope.asked[asked[0].To.Peer] = o.now // a round of gossip asks it
+	o.scope.now += promptTime
+	o.scope.asked[asked[0].To.Peer] = o.scope.now // a round of gossip asks it
 	if _, said := wants(5, 4); said != (ContactsNamed{Search: 5}) {
 		t.Errorf("a search with nobody left to ask waits for those who are slow: %+v", said)
 	}
@@ -166,7 +166,7 @@ func TestInquiriesAreForgotten(t *testing.T) {
 	for now := time.Duration(0); now < inquiryTime; now += time.Second {
 		o.Step(now, Tick{})
 		for _, a := range asked {
-			if !o.awaits(a.To.Peer) {
+			if !o.scope.awaits(a.To.Peer) {
 				t.Fatalf("the answer of %q is given up after %v", a.To.Peer, now)
 			}
 		}
@@ -229,7 +229,7 @@ func TestWidestAreNamed(t *testing.T) {
 		if c.depth != depth {
 			q.Lacks = []byte{0xff, 0xff}[:(1<<c.depth+7)/8]
 		}
-		named := o.namesOf(q, "asker", 16)
+		named := o.scope.namesOf(q, "asker", 16)
 		wide := 0
 		for _, n := range named {
 			if n.Depth+coverage.FarWider <= c.depth {
@@ -258,12 +258,12 @@ func TestWidestAreNamedOnce(t *testing.T) {
 	o := deep(t, depth)
 	o.cfg.MaxOrigins = littleRoom // its range stands still
 	peer := PeerID("wide")
-	for i := 0; o.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
+	for i := 0; o.scope.ownRange().Contains(exchange.PlaceOf(peer)); i++ {
 		peer = PeerID(fmt.Sprint("wide", i))
 	}
-	o.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, false)
+	o.scope.addContact(Record{Peer: peer, Envelope: []byte(peer)}, 0, false)
 	q := Inquiry{Depth: depth, Lacks: lacking([]coverage.Range{coverage.Around(exchange.PlaceOf(peer), depth)}, depth)}
-	if named := o.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
+	if named := o.scope.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
 		t.Errorf("names %v", named)
 	}
 }

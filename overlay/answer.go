@@ -1,0 +1,216 @@
+package overlay
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay/compare"
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/summary"
+)
+
+const (
+	// widestNamed is how many peers an answer names for covering far more than the asker.
+	widestNamed = 2
+	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger.
+	sampleBytes = 1 << 10
+)
+
+// answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
+// it lacks, and the summaries of those like it.
+func (s *scope) answer(from PeerID, q Inquiry) Names {
+	out := Names{Depth: s.vouched}
+	asker := exchange.PlaceOf(from)
+	known := make(map[uint32]uint16, len(q.Known))
+	for _, k := range q.Known {
+		known[k.Place] = k.Sequence
+	}
+	if q.Near {
+		s.seeker.asks(from)
+		within := uint64(math.MaxUint64)
+		if q.Nearer {
+			within = nearness(asker, known)
+		}
+		out.Peers = s.namesNear(coverage.Around(asker, q.Depth), within, asker, from, known)
+	}
+	if q.Meet != 0 {
+		out.Peers = append(out.Peers, s.nearerThanWe(q.Meet, from)...)
+	}
+	out.Peers = append(out.Peers, s.namesOf(q, from, event.MaxNamed-len(out.Peers))...)
+	out.Similar = s.alike(from, q, known)
+	return out
+}
+
+// namesNear are the peers of an asker's range, nearest first, that it does not know, no farther from it than within.
+func (s *scope) namesNear(own coverage.Range, within uint64, asker coverage.Place, from PeerID, known map[uint32]uint16) []Named {
+	news := func(l located) bool {
+		_, knows := known[uint32(l.place>>32)]
+		return !knows && l.Record.Peer != from && own.Contains(l.place) && asker.Distance(l.place) <= within
+	}
+	all := func(yield func(located) bool) {
+		for l := range s.askable() {
+			if news(l) && !yield(l) {
+				return
+			}
+		}
+		self := located{Named{Record: s.directory.Own().Record(), Depth: s.depth}, s.place}
+		if self.Record.Envelope != nil && news(self) {
+			yield(self)
+		}
+	}
+	var out []Named
+	for _, l := range nearest(asker, all, event.MaxNamed/2) {
+		out = append(out, l.Named)
+	}
+	return out
+}
+
+// nearness is the distance within which a peer is of use to an asker: nearer than the farthest of the nearKnown that
+// the asker knows.
+func nearness(asker coverage.Place, known map[uint32]uint16) uint64 {
+	if len(known) < nearKnown {
+		return math.MaxUint64
+	}
+	distances := make([]uint64, 0, len(known))
+	for p := range known {
+		distances = append(distances, asker.Distance(coverage.Place(p)<<32))
+	}
+	slices.Sort(distances)
+	return distances[nearKnown-1]
+}
+
+// namesOf are peers of the ranges that an asker lacks, one of each, beginning anywhere. Before them come the few widest
+// that cover any of these ranges and far more than the asker.
+func (s *scope) namesOf(q Inquiry, from PeerID, most int) []Named {
+	depth := min(max(q.Depth, 0), coverage.MaxBits)
+	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
+		return nil
+	}
+	lacks := func(p coverage.Place) (int, bool) {
+		i := int(uint64(p) >> (64 - depth))
+		return i, q.Lacks[i/8]&(0x80>>(i%8)) != 0
+	}
+	if depth == 0 {
+		return nil
+	}
+	byRange := map[int]Named{}
+	var order []int
+	out := s.widest(q, from, min(most, widestNamed))
+	for l := range s.askable() {
+		i, wanted := lacks(l.place)
+		_, has := byRange[i]
+		isOut := func(n Named) bool { return n.Record.Peer == l.Record.Peer }
+		if !wanted || l.Record.Peer == from || slices.ContainsFunc(out, isOut) || has && s.cfg.Rand.IntN(2) == 0 {
+			continue
+		}
+		if !has {
+			order = append(order, i)
+		}
+		byRange[i] = l.Named
+	}
+	s.cfg.Rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for _, i := range order[:min(len(order), most-len(out))] {
+		out = append(out, byRange[i])
+	}
+	return out
+}
+
+// widest are up to n of the peers that cover far more than an asker, and ranges that it lacks: the widest first, of
+// equals the one nearest to the asker. So not all ask the same. There are none while others may not know their range.
+func (s *scope) widest(q Inquiry, from PeerID, n int) (out []Named) {
+	if s.starting(s.now) {
+		return nil
+	}
+	asker := exchange.PlaceOf(from)
+	var all []located
+	for l := range s.askable() {
+		if l.Depth+coverage.FarWider <= min(q.Depth, coverage.MaxBits) && l.Record.Peer != from && lacksIn(q, coverage.Around(l.place, l.Depth)) {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b located) int {
+		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(asker.Distance(a.place), asker.Distance(b.place)), cmp.Compare(a.Record.Peer, b.Record.Peer))
+	})
+	for _, l := range all {
+		if len(out) < n && (len(out) == 0 || out[0].Record.Peer != l.Record.Peer) {
+			out = append(out, l.Named)
+		}
+	}
+	return out
+}
+
+// alike are the summaries of the peers most like an asker. They hold more of its collection than the least similar one
+// that it keeps. It needs the asker's summary.
+func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introduction {
+	asker := s.directory.Lookup(from)
+	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
+		return nil
+	}
+	var samples compare.Samples
+	samples.SetOwn(asker.Held())
+	n, least := float64(asker.Held().Header().N), float64(q.Least)/math.MaxUint16
+	var all []coverage.Likeness
+	entries, visitors := map[coverage.Place]*directory.Entry{}, map[coverage.Place]*visitor{}
+	consider := func(p coverage.Place, held *summary.Prefix) bool {
+		common, ok := samples.With(s.cfg.Sample(held), Confidence)
+		share := common.Value / max(1, n)
+		if !ok || common.Low <= 0 || share <= least {
+			return false
+		}
+		all = append(all, coverage.Likeness{Place: p, Overlap: share})
+		return true
+	}
+	for _, e := range s.directory.Others() {
+		if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
+			continue
+		}
+		p := s.directory.Place(e)
+		if seq, knows := known[uint32(p>>32)]; knows {
+			ep, _ := e.Epoch()
+			if int16(uint16(ep.Sequence)-seq) <= 0 {
+				continue
+			}
+		}
+		if consider(p, e.Held()) {
+			entries[p] = e
+		}
+	}
+	for i := range s.meeting.visitors {
+		v := &s.meeting.visitors[i]
+		_, knows := known[uint32(v.place>>32)]
+		if e := s.directory.Lookup(v.peer); q.Meet == 0 || knows || v.peer == from || s.now >= v.until || e != nil && e.Held() != nil {
+			continue
+		}
+		if consider(v.place, v.prefix) {
+			visitors[v.place] = v
+		}
+	}
+	none := func(coverage.Place) bool { return false }
+	var out []Introduction
+	for _, l := range coverage.Introduce(exchange.PlaceOf(from), least, none, all) {
+		if v := visitors[l.Place]; v != nil {
+			out = append(out, v.says)
+		} else if i, ok := introduction(entries[l.Place]); ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// introduction is the first parts of what is held of an entry.
+func introduction(e *directory.Entry) (Introduction, bool) {
+	p := e.Newest()
+	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {
+		return Introduction{}, false
+	}
+	end := 1
+	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
+		end++
+	}
+	run, err := p.Run(0, end)
+	return Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, err == nil
+}

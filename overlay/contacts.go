@@ -1,0 +1,161 @@
+package overlay
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/exchange"
+)
+
+const (
+	// wideRanges is the greatest depth of the ranges in each of which contacts are looked for before a search needs them.
+	wideRanges = 5
+	// secondContacts is in how many ranges a second contact is looked for at a time.
+	secondContacts = 2
+	// emptyFirst is how many inquiries in a row ask for contacts in the same empty ranges alone.
+	emptyFirst = 4
+)
+
+// keepContact makes a contact of an entry's peer, if its range has place for one.
+func (s *scope) keepContact(e *directory.Entry) {
+	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
+		depth, said := s.depthOf(e)
+		s.addContact(e.Record(), depth, !said)
+	}
+}
+
+// depthOf is the depth of the range that an entry's peer covers. It is what the peer says if it is linked, covers more
+// than we and knows about as many origins as it should. Else it is a guess: as ours.
+func (s *scope) depthOf(e *directory.Entry) (depth int, said bool) {
+	h, linked := s.exchange.Said(e.Peer())
+	if linked && h.Depth < s.depth && float64(h.Origins+1) >= filledTo*math.Ldexp(s.size, -h.Depth) {
+		return h.Depth, true
+	}
+	return s.depth, false
+}
+
+func (s *scope) addContact(r Record, depth int, guessed bool) bool {
+	if s.depth == 0 || r.Peer == s.cfg.Self {
+		return false
+	}
+	group := ""
+	if s.cfg.Group != nil {
+		group = s.cfg.Group(r)
+	}
+	return s.contacts.Add(coverage.Contact{
+		Peer: string(r.Peer), Record: s.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer), Depth: depth, Group: group,
+		Guessed: guessed,
+	})
+}
+
+// contactsAndSpare lists the contacts, see [Overlay.Contacts].
+func (s *scope) contactsAndSpare() []coverage.Contact {
+	out := s.contacts.All()
+	if s.depth == 0 {
+		return out
+	}
+	spare := map[coverage.Range]coverage.Contact{}
+	for _, e := range s.directory.Others() {
+		if e == nil || e.Covered() || e.Record().Envelope == nil || e.DialFails() > 0 || e.Refuted() {
+			continue
+		}
+		place := s.directory.Place(e)
+		c := coverage.Contact{
+			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: s.depth + 1,
+			Denials: s.contacts.Denials(place, string(e.Peer())), Spare: true,
+		}
+		if _, chosen := s.contacts.Get(place, c.Peer); chosen || c.Refuted() || s.ownRange().Contains(c.Place) {
+			continue
+		}
+		at, some := spare[c.Range()]
+		if !some || s.place.Distance(c.Place) < s.place.Distance(at.Place) {
+			spare[c.Range()] = c
+		}
+	}
+	for _, half := range slices.SortedFunc(maps.Keys(spare), func(a, b coverage.Range) int { return cmp.Compare(a.First(), b.First()) }) {
+		out = append(out, spare[half])
+	}
+	return out
+}
+
+// lacks lists, for the next inquiry, the ranges in which somebody is to be named to us: one in each wide range in which
+// we know nobody. Once there are none, or a few inquiries did not change them, there are besides a few wide ranges in
+// which we know one alone. The second can wait, but not for a range that stays empty.
+func (s *scope) lacks() []coverage.Range {
+	depth := s.wideDepth()
+	none := s.contacts.Lacks(1, depth)
+	if s.emptyAsked++; !slices.Equal(none, s.empty) {
+		s.empty, s.emptyAsked = none, 1
+	}
+	if len(none) > 0 && s.emptyAsked <= emptyFirst {
+		return s.someOf(none)
+	}
+	one := slices.DeleteFunc(s.contacts.Lacks(coverage.ContactsEach, depth), func(r coverage.Range) bool { return slices.Contains(none, r) })
+	s.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })
+	return s.someOf(append(slices.Clip(none), one[:min(len(one), secondContacts)]...))
+}
+
+// wideDepth is the depth of the ranges in each of which contacts are looked for beforehand. Those of all narrower ranges
+// would cost more than most searches need: see wanted.go.
+func (s *scope) wideDepth() int { return min(s.depth, wideRanges) }
+
+// someOf draws, for each of some wide ranges, a range of our own depth in it without a contact. It adds those without a
+// contact that this peer needs before others: near its own range, and where it looks for its like.
+func (s *scope) someOf(wide []coverage.Range) []coverage.Range {
+	depth := min(s.depth, coverage.MaxBits)
+	if depth == s.wideDepth() {
+		return wide
+	}
+	var out []coverage.Range
+	empty := s.contacts.Lacks(1, depth)
+	for _, w := range wide {
+		first, _ := slices.BinarySearchFunc(empty, w, byFirst)
+		end := first
+		for end < len(empty) && w.Covers(empty[end]) {
+			end++
+		}
+		if end > first {
+			out = append(out, empty[first+s.cfg.Rand.IntN(end-first)])
+		}
+	}
+	near, meeting := coverage.Around(s.place, s.wideDepth()), s.meetingPlaces()
+	for _, r := range empty {
+		if near.Covers(r) || slices.ContainsFunc(meeting, r.Contains) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// byFirst orders ranges by where they begin.
+func byFirst(a, b coverage.Range) int { return cmp.Compare(a.First(), b.First()) }
+
+// lacking is a bitmap of ranges of a depth.
+func lacking(ranges []coverage.Range, depth int) []byte {
+	if len(ranges) == 0 {
+		return nil
+	}
+	depth = min(depth, coverage.MaxBits)
+	b := make([]byte, (1<<depth+7)/8)
+	for _, r := range ranges {
+		i := uint64(r.First()) >> (64 - depth)
+		b[i/8] |= 0x80 >> (i % 8)
+	}
+	return b
+}
+
+// lacksIn says whether an asker lacks a contact anywhere in a range that is no deeper than its own.
+func lacksIn(q Inquiry, r coverage.Range) bool {
+	depth := min(q.Depth, coverage.MaxBits)
+	first := int(uint64(r.First()) >> (64 - depth))
+	for i := first; i < first+1<<(depth-r.Depth()); i++ {
+		if q.Lacks[i/8]&(0x80>>(i%8)) != 0 {
+			return true
+		}
+	}
+	return false
+}

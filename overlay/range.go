@@ -1,0 +1,73 @@
+package overlay
+
+import (
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+	"github.com/venn-p2p/venn/overlay/directory"
+	"github.com/venn-p2p/venn/overlay/exchange"
+)
+
+// chooseDepth fits the own range to what there is for it.
+func (o *Overlay) chooseDepth(now time.Duration) {
+	for _, p := range o.directory.Refused() {
+		o.scope.notes(p, false)
+	}
+	if !o.scope.fit(now) {
+		return
+	}
+	o.directory.SetRange(o.scope.ownRange())
+	o.exchange.SetRange(o.scope.ownRange())
+	for _, p := range o.exchange.Linked() {
+		o.hello(now, p, exchange.NoRecords)
+	}
+}
+
+// forgetOutside forgets the peers outside of the range with nothing held, once the depth stands still. Those of use are
+// contacts.
+func (o *Overlay) forgetOutside(now time.Duration) {
+	s := &o.scope
+	if !s.outside || o.scope.starting(now) {
+		return
+	}
+	s.outside = false
+	for _, e := range o.directory.Others() {
+		if e == nil || e.Held() != nil || o.exchange.IsLinked(e.Peer()) || o.topology.IsNeighbour(e.Peer()) {
+			continue
+		}
+		if p := o.directory.Place(e); !o.scope.ownRange().Contains(p) {
+			o.scope.keepContact(e)
+			s.notes(p, e.Record().Envelope != nil)
+			o.directory.Remove(e.Index())
+		}
+	}
+	o.pass()
+}
+
+// keepToRoom forgets the entries that there is no room for. The peers are remembered as far as they are of use.
+func (o *Overlay) keepToRoom() {
+	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
+		if e.Held() != nil {
+			o.scope.notes(o.directory.Place(e), true)
+		}
+		o.scope.keepContact(e)
+	})
+	o.pass()
+}
+
+// comeBack has all links tell again what there was no room for, once there is room.
+func (o *Overlay) comeBack(now time.Duration) {
+	if !o.directory.Missed() {
+		return
+	}
+	for _, p := range o.exchange.Linked() {
+		o.hello(now, p, exchange.NoneAndAgain)
+	}
+}
+
+// focus has the line carry summaries of the focus first.
+func (o *Overlay) focus() {
+	s := &o.scope
+	s.refocus()
+	o.exchange.SetFocus(coverage.Around(s.place, s.focus), s.sharp <= s.focus)
+}
