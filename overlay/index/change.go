@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 
 	"github.com/venn-p2p/venn/summary"
@@ -13,8 +14,8 @@ const staleShare = 6
 // change brings a column up to date by adding the nodes that are new. It does nothing and says false when too much has
 // changed, or more or less of hash space is known.
 func (x *Index) change(e *entry, p *summary.Prefix) bool {
-	c := &e.group.class
-	limit := p.Header().N / staleShare
+	c := &e.stripe.group.class
+	limit := min(p.Plan().N/staleShare, math.MaxUint16)
 	gone := int(e.gone)
 	var added [Rows][]uint64
 	for b := range c.used {
@@ -37,7 +38,7 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 			}
 		}
 	}
-	e.prefix, e.gone = p, int32(gone)
+	e.prefix, e.gone = p, uint16(gone)
 	return true
 }
 

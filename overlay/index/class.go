@@ -30,6 +30,9 @@ const (
 	fewRows   = 6
 )
 
+// An entry numbers its column by 16 bits.
+const _ = uint16(64*maxWords - 1)
+
 // class is what columns of one stripe have in common.
 type class struct {
 	blocks  [Rows]use

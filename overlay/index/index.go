@@ -23,26 +23,27 @@ type Index struct {
 	asked     int
 }
 
-// entry is one peer.
+// entry is one peer. It takes 24 bytes.
 type entry struct {
 	prefix *summary.Prefix // nil: none
-	group  *group
-	stripe *stripe // nil: loose
-	rate   float64 // of the prefix when its column was written
-	col    int32   // in the stripe, or in the group's loose ones
-	gone   int32   // nodes that went since then
+	stripe *stripe         // with no columns: the peer is loose
+	rate   float32         // of the prefix when its column was written
+	col    uint16          // in the stripe, or among the loose ones
+	gone   uint16          // nodes that went since then
 }
+
+func (e *entry) loose() bool { return e.stripe.words == 0 }
 
 // group is the peers of a class.
 type group struct {
 	class   class
 	stripes []*stripe
-	loose   []int32 // peers of no stripe
+	loose   stripe // the peers without a column: its own has no rows
 }
 
 // peers counts the peers of a group.
 func (g *group) peers() int {
-	n := len(g.loose)
+	n := len(g.loose.peers)
 	for _, s := range g.stripes {
 		n += s.used
 	}
@@ -62,10 +63,10 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 		}
 	case e.prefix == nil:
 		x.insert(peer, p)
-		x.drain(x.entries[peer].group)
+		x.drain(x.entries[peer].stripe.group)
 	case e.grown(p):
 		e.prefix = p
-	case e.stripe != nil && e.group.class == classOf(p):
+	case !e.loose() && e.stripe.group.class == classOf(p):
 		if !x.change(e, p) {
 			x.write(e, p)
 		}
@@ -81,10 +82,10 @@ func (e *entry) grown(p *summary.Prefix) bool {
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {
 		return false
 	}
-	if e.stripe == nil { // it has no column, but it may get one of its class
-		return e.group.class == classOf(p)
+	if e.loose() { // it has no column, but it may get one of its class
+		return e.stripe.group.class == classOf(p)
 	}
-	return 4*p.FalsePositiveRate() > e.rate
+	return 4*p.FalsePositiveRate() > float64(e.rate)
 }
 
 // Prefix is the prefix of a peer, nil if it has none.
@@ -98,27 +99,26 @@ func (x *Index) Prefix(peer int) *summary.Prefix {
 func (x *Index) insert(peer int, p *summary.Prefix) {
 	e := &x.entries[peer]
 	g := x.group(classOf(p))
-	*e = entry{prefix: p, group: g}
+	*e = entry{prefix: p, stripe: &g.loose, col: uint16(len(g.loose.peers))}
 	for _, s := range g.stripes {
 		if !s.full() && !s.leaving {
 			x.settle(peer, s)
 			return
 		}
 	}
-	e.col = int32(len(g.loose))
-	g.loose = append(g.loose, int32(peer))
+	g.loose.peers = append(g.loose.peers, int32(peer))
 	words, atOnce := g.class.words(g.peers())
-	if !atOnce && 4*len(g.loose) < 64*words {
+	if !atOnce && 4*len(g.loose.peers) < 64*words {
 		return
 	}
 	x.join(g)
-	s := newStripe(&g.class, words)
+	s := newStripe(g, words)
 	g.stripes = append(g.stripes, s)
 	x.bytes += s.bytes()
-	for _, peer := range g.loose {
+	for _, peer := range g.loose.peers {
 		x.settle(int(peer), s)
 	}
-	g.loose = nil
+	g.loose.peers = nil
 }
 
 // join makes one stripe of two of equal width, as long as there are two. All are full but those that are
@@ -133,7 +133,7 @@ func (x *Index) join(g *group) {
 		x.bytes += j.bytes() - s.bytes() - t.bytes()
 		for col, peer := range j.peers {
 			e := &x.entries[peer]
-			e.stripe, e.col = j, int32(col)
+			e.stripe, e.col = j, uint16(col)
 		}
 		g.stripes[i-1] = j
 		g.stripes = slices.Delete(g.stripes, i, i+1)
@@ -143,15 +143,15 @@ func (x *Index) join(g *group) {
 // settle gives a peer a column of a stripe.
 func (x *Index) settle(peer int, s *stripe) {
 	e := &x.entries[peer]
-	e.stripe, e.col = s, int32(s.take(peer))
+	e.stripe, e.col = s, uint16(s.take(peer))
 	x.write(e, e.prefix)
 }
 
 // write rewrites a peer's column.
 func (x *Index) write(e *entry, p *summary.Prefix) {
-	x.column = e.group.class.column(x.column, p)
+	x.column = e.stripe.group.class.column(x.column, p)
 	e.stripe.write(int(e.col), x.column)
-	e.prefix, e.rate, e.gone = p, p.FalsePositiveRate(), 0
+	e.prefix, e.rate, e.gone = p, float32(p.FalsePositiveRate()), 0
 }
 
 func (x *Index) group(c class) *group {
@@ -161,6 +161,7 @@ func (x *Index) group(c class) *group {
 			x.groups = map[class]*group{}
 		}
 		g = &group{class: c}
+		g.loose.group = g
 		x.groups[c] = g
 		x.order = append(x.order, g)
 	}
@@ -170,20 +171,21 @@ func (x *Index) group(c class) *group {
 func (x *Index) remove(peer int) {
 	e := x.entries[peer]
 	x.entries[peer] = entry{}
-	g := e.group
-	if e.stripe == nil {
-		last := len(g.loose) - 1
-		if moved := g.loose[last]; int(e.col) < last {
-			g.loose[e.col] = moved
+	g := e.stripe.group
+	if e.loose() {
+		peers := g.loose.peers
+		last := len(peers) - 1
+		if moved := peers[last]; int(e.col) < last {
+			peers[e.col] = moved
 			x.entries[moved].col = e.col
 		}
-		g.loose = g.loose[:last]
+		g.loose.peers = peers[:last]
 	} else {
 		e.stripe.release(int(e.col))
 		e.stripe.leaving = e.stripe.leaving || 8*e.stripe.used < len(e.stripe.peers)
 	}
 	x.drain(g)
-	if len(g.stripes) == 0 && len(g.loose) == 0 {
+	if g.peers() == 0 && len(g.stripes) == 0 {
 		x.forget(g)
 	}
 }
@@ -234,7 +236,7 @@ func (x *Index) match(f summary.Fingerprint) {
 		x.acc, x.part = make([]uint64, maxWords), make([]uint64, maxWords)
 	}
 	for _, g := range x.order {
-		x.hits = append(x.hits, g.loose...)
+		x.hits = append(x.hits, g.loose.peers...)
 		if len(g.stripes) == 0 {
 			continue
 		}
@@ -294,7 +296,7 @@ func (x *Index) Memory() int {
 }
 
 // entrySize is the bytes of an entry, and of its place among the loose ones.
-const entrySize = 40 + 4
+const entrySize = 24 + 4
 
 // All calls found with the candidates of each key, for many keys in one call. The slice is valid until the next.
 func (x *Index) All(fs []summary.Fingerprint, found func(key int, peers []int)) {

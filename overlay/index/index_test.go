@@ -121,21 +121,21 @@ func (x *Index) verify(t *testing.T) {
 	t.Helper()
 	seen := 0
 	for _, g := range x.order {
-		if x.groups[g.class] != g || len(g.loose)+len(g.stripes) == 0 {
+		if x.groups[g.class] != g || len(g.loose.peers)+len(g.stripes) == 0 {
 			t.Errorf("group %+v is empty or unknown", g.class)
 		}
-		for col, peer := range g.loose {
-			if e := x.entries[peer]; e.stripe != nil || int(e.col) != col || e.group != g {
+		for col, peer := range g.loose.peers {
+			if e := x.entries[peer]; e.stripe != &g.loose || int(e.col) != col || g.loose.group != g {
 				t.Errorf("loose peer %d: %+v", peer, e)
 			}
 		}
-		seen += len(g.loose)
+		seen += len(g.loose.peers)
 		for _, s := range g.stripes {
 			used := 0
 			for col, peer := range s.peers {
 				if s.live[col/64]>>(col%64)&1 == 1 {
 					used++
-					if e := x.entries[peer]; e.stripe != s || int(e.col) != col || e.group != g {
+					if e := x.entries[peer]; e.stripe != s || int(e.col) != col || s.group != g {
 						t.Errorf("peer %d in column %d: %+v", peer, col, e)
 					}
 				}
@@ -247,11 +247,11 @@ func TestEmptyStripesGo(t *testing.T) {
 	p := build(t, keys(rand.New(rand.NewPCG(10, 10)), 200), summary.Shape{})
 	g := x.group(classOf(p))
 	for _, c := range []struct{ words, peers int }{{4, 64}, {16, 128}, {1, 8}} { // an eighth of the columns of the last two
-		s := newStripe(&g.class, c.words)
+		s := newStripe(g, c.words)
 		g.stripes = append(g.stripes, s)
 		x.bytes += s.bytes()
 		for range c.peers {
-			x.entries = append(x.entries, entry{prefix: p, group: g})
+			x.entries = append(x.entries, entry{prefix: p, stripe: &g.loose})
 			x.settle(len(x.entries)-1, s)
 		}
 	}

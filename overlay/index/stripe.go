@@ -7,6 +7,7 @@ import (
 
 // stripe is the columns of up to 64·words peers of one class: rows of words, one after the other.
 type stripe struct {
+	group   *group
 	words   int
 	rows    []uint64
 	live    []uint64 // columns in use
@@ -15,11 +16,12 @@ type stripe struct {
 	leaving bool // nearly empty: it gets no more peers, see [Index.drain]
 }
 
-func newStripe(c *class, words int) *stripe {
+func newStripe(g *group, words int) *stripe {
 	w := words
 	return &stripe{
+		group: g,
 		words: w,
-		rows:  make([]uint64, w*(c.rows()+c.extra())),
+		rows:  make([]uint64, w*(g.class.rows()+g.class.extra())),
 		live:  make([]uint64, w),
 		peers: make([]int32, 64*w),
 	}
@@ -28,6 +30,7 @@ func newStripe(c *class, words int) *stripe {
 // joined is one stripe of two full ones of equal width: first the columns of s, then those of t.
 func joined(s, t *stripe) *stripe {
 	j := &stripe{
+		group: s.group,
 		words: 2 * s.words,
 		rows:  make([]uint64, 0, 2*len(s.rows)),
 		live:  slices.Concat(s.live, t.live),
@@ -153,4 +156,4 @@ func (s *stripe) and(acc []uint64, rows []int) {
 	}
 }
 
-func (s *stripe) bytes() int { return 8*len(s.rows) + 8*len(s.live) + 4*len(s.peers) + 96 }
+func (s *stripe) bytes() int { return 8*len(s.rows) + 8*len(s.live) + 4*len(s.peers) + 104 }
