@@ -41,7 +41,7 @@ func Build(fps []Fingerprint, h Header) (*Prefix, error) {
 	}
 	chain := chainOf(Run{Parts: parts})
 	h.Chain = chain[0]
-	return newPrefix(encoded(&h), plan, parts, chain, tries), nil
+	return newPrefix(kept(&h), plan, parts, chain, tries), nil
 }
 
 // sortedPositions is where fingerprints lie in a block, without duplicates: the mix is a bijection.

@@ -100,28 +100,31 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// encoded is the binary form of a header that was checked.
-func encoded(h *Header) string {
-	var memory [512]byte
-	b, err := h.AppendBinary(memory[:0])
-	if err != nil {
-		panic(err) // the caller's fault
-	}
-	return string(b)
+// keptBytes is what a prefix keeps of a header beside the origin.
+const keptBytes = 8 + 4*4 + sha256.Size
+
+// kept is what a prefix keeps of a header that was checked: all that its plan does not say.
+func kept(h *Header) string {
+	b := make([]byte, 0, maxOrigin+keptBytes)
+	b = append(b, h.Origin...)
+	b = append(b, h.Seed.Network[:]...)
+	b = binary.BigEndian.AppendUint32(b, h.Seed.Number)
+	b = binary.BigEndian.AppendUint32(b, h.Epoch.Generation)
+	b = binary.BigEndian.AppendUint32(b, h.Epoch.Sequence)
+	b = binary.BigEndian.AppendUint32(b, uint32(h.Lifetime/time.Second))
+	return string(append(b, h.Chain[:]...))
 }
 
-// readHeader reads what encoded wrote. The shape is the header's.
-func readHeader(s string, shape Shape) (h Header) {
-	copy(h.Seed.Network[:], s[1:9])
-	h.Seed.Number = number(s[9:])
-	end := 14 + int(s[13])
-	h.Origin = s[14:end]
-	f := s[end:]
-	h.Epoch = Epoch{number(f), number(f[4:])}
-	h.Lifetime = time.Duration(number(f[8:])) * time.Second
-	h.N = int(number(f[12:]))
-	h.Shape = shape
-	copy(h.Chain[:], s[len(s)-len(h.Chain):])
+// readHeader is the header of which kept returned s. The plan is the header's.
+func readHeader(s string, plan *Plan) (h Header) {
+	end := len(s) - keptBytes
+	h.Origin, s = s[:end], s[end:]
+	copy(h.Seed.Network[:], s)
+	h.Seed.Number = number(s[8:])
+	h.Epoch = Epoch{number(s[12:]), number(s[16:])}
+	h.Lifetime = time.Duration(number(s[20:])) * time.Second
+	copy(h.Chain[:], s[24:])
+	h.N, h.Shape = plan.N, plan.shape
 	return h
 }
 

@@ -10,7 +10,7 @@ import (
 // Prefix holds the verified first parts of a stream. It approximates the origin's collection, better with each part.
 // It is immutable; Extend returns another that shares memory with it.
 type Prefix struct {
-	header string   // in its binary form
+	header string   // what plan does not say of it, see kept
 	plan   *Plan    // it has the number of keys and the shape
 	front  trie.Set // of all cells of block 0; zero if that is not known as one set
 	held   int32    // parts
@@ -36,7 +36,7 @@ func NewPrefix(h Header) (*Prefix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPrefix(encoded(&h), plan, nil, []digest{h.Chain}, nil), nil
+	return newPrefix(kept(&h), plan, nil, []digest{h.Chain}, nil), nil
 }
 
 // newPrefix is the prefix of some parts, which say what tries say.
@@ -97,7 +97,7 @@ func (p *Prefix) block(i int) *trie.Block {
 
 // Header is the header that the parts are verified against. The levels of its shape are not to be changed. O(1), no
 // allocation.
-func (p *Prefix) Header() Header { return readHeader(p.header, p.plan.shape) }
+func (p *Prefix) Header() Header { return readHeader(p.header, p.plan) }
 
 // Plan is the plan of the whole stream. O(1).
 func (p *Prefix) Plan() *Plan { return p.plan }

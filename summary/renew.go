@@ -3,13 +3,17 @@ package summary
 import "fmt"
 
 // Under returns p under the header of another epoch of the same collection, that is, of the same parts; both share
-// them. The error is ErrChain if h differs in more than Epoch and Lifetime. Takes time O(1).
+// them. The error is ErrChain if h differs in more than Epoch and Lifetime, and ErrLimit if no header has such a lifetime.
+// Takes time O(1).
 func (p *Prefix) Under(h Header) (*Prefix, error) {
 	old := p.Header()
 	if h.Chain != old.Chain || h.N != old.N || sameSeries(old, h) != nil {
 		return nil, fmt.Errorf("summary: %v under the header of another collection: %w", old.Epoch, ErrChain)
 	}
+	if err := h.check(); err != nil {
+		return nil, err
+	}
 	q := *p
-	q.header = encoded(&h)
+	q.header = kept(&h)
 	return &q, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+	"time"
 )
 
 // A renewed stream is the one that building the same collection under the other epoch gives, and its parts extend each
@@ -56,5 +57,10 @@ func TestRenew(t *testing.T) {
 	}
 	if _, err := first.Under(other.Header()); !errors.Is(err, ErrChain) {
 		t.Errorf("under the header of another collection: %v", err)
+	}
+	brief := want.Header()
+	brief.Lifetime = time.Millisecond
+	if _, err := first.Under(brief); !errors.Is(err, ErrLimit) {
+		t.Errorf("under a lifetime of a millisecond: %v", err)
 	}
 }
