@@ -118,6 +118,5 @@ func (Wake) effect()     {}
 // The faults that are reported.
 const (
 	FaultTail overlay.Fault = "tail"       // not signed by its origin for that epoch, or malformed
-	FaultRate overlay.Fault = "tail rate"  // more tails of an origin than one may make
 	FaultLong overlay.Fault = "tail chain" // more changes than the tails of an epoch may carry
 )

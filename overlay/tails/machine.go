@@ -436,12 +436,16 @@ func (m *Machine) about(from overlay.PeerID, l *link, o *origin, it Item, sure b
 		return
 	}
 	before := o.number()
-	applied := it.Number <= before || m.take(from, o, it.Tails, sure)
+	applied := it.Number <= before || m.now < o.waits || m.take(from, o, it.Tails, sure)
 	if pos.failed && o.number() > before {
 		pos.failed = false
 		l.know(o.tag, pos)
 	}
 	switch needs := !it.Direct && !it.Fed && !it.Wants && len(it.Tails) == 0; {
+	case it.Number > o.number() && m.now < o.waits: // it is asked again then
+		if from == o.peer || from == o.feeder {
+			l.owe(o.tag, ask, o.waits)
+		}
 	case it.Number > o.number() && !applied: // something is missing between
 		l.owe(o.tag, gap, m.now)
 	case it.Number > o.number():

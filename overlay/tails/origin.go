@@ -15,6 +15,9 @@ const (
 	// tailsPerSecond is how many tails of one origin are taken in, tailBurst how many after a pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
+	// rateAfter is how long no tails are taken in of an origin of which more came, roomAfter the same if there is no room.
+	rateAfter = time.Second
+	roomAfter = 10 * time.Second
 )
 
 // origin is what is known of one peer's tails, all of one epoch. Most origins have none: they take 48 bytes, and their
@@ -38,6 +41,7 @@ type progress struct {
 	tokens float64       // tails that may come now
 	filled time.Duration
 	came   time.Duration // when its tails last led to a later state
+	waits  time.Duration // no tails are taken in before then
 
 	feeder overlay.PeerID // the link that sends us each tail; none if the origin itself does, or nobody
 	rival  overlay.PeerID // who says to hold behind
@@ -53,7 +57,7 @@ var nothing = &progress{tokens: tailBurst}
 
 func (p *progress) empty() bool {
 	return p.chain == nil && p.held == 0 && p.state == nil && p.doubt == 0 && p.told == 0 && p.tokens == tailBurst && p.filled == 0 &&
-		p.came == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && !p.again && !p.left
+		p.came == 0 && p.waits == 0 && p.feeder == "" && p.rival == "" && p.lags == 0 && p.asked == 0 && p.behind == 0 && !p.again && !p.left
 }
 
 // change returns the half of an origin about its tails, to be changed.

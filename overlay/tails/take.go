@@ -17,7 +17,7 @@ func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure boo
 	if !ok || h.Epoch != o.epoch {
 		return true // they are of an epoch that has gone
 	}
-	before := o.number()
+	before, follows := o.number(), true
 	for _, b := range signed[:min(len(signed), MaxItemTails)] {
 		t, err := OpenTail(b, h, m.cfg.Verify)
 		if err != nil {
@@ -30,21 +30,39 @@ func (m *Machine) take(from overlay.PeerID, o *origin, signed [][]byte, sure boo
 		if t.Number() <= o.number() {
 			continue
 		}
-		if !o.allow(m.now) {
-			m.refuse(from, FaultRate)
+		if _, follows = o.before(t.From()); !follows || !m.admits(from, o, t) {
 			break
 		}
-		if ok, fits := m.install(o, t); !fits {
-			m.refuse(from, FaultLong)
-			break
-		} else if !ok {
-			return false
-		}
+		m.install(o, t)
 	}
 	if o.number() > before {
 		m.advanced(o)
 	}
-	return true
+	return follows
+}
+
+// admits says whether there is room for a tail now. If not, none of the origin's tails are taken in for a while. Who
+// sent it is to blame only if no peer would take it: nobody knows how much room another has, and what was sent to a
+// machine while it was paused comes at once.
+func (m *Machine) admits(from overlay.PeerID, o *origin, t *Tail) bool {
+	n, _ := o.before(t.From())
+	held := t.Len()
+	for _, t := range o.chain[:n] {
+		held += t.Len()
+	}
+	wait := roomAfter
+	switch {
+	case !o.allow(m.now):
+		wait = rateAfter
+	case n >= maxSegments || held > maxChain:
+		m.emit(Report{from, FaultLong})
+	case m.held-o.held+held <= m.cfg.MaxChanges:
+		return true
+	}
+	m.refused++
+	o.change().waits = m.now + wait
+	m.forgive(o)
+	return false
 }
 
 // mute has nothing taken from a link for a while.
@@ -59,29 +77,16 @@ func (m *Machine) refuse(from overlay.PeerID, f overlay.Fault) {
 	m.emit(Report{from, f})
 }
 
-// install puts a verified tail in its place. ok is false when it does not start at a state in force, fits when there is
-// no room.
-func (m *Machine) install(o *origin, t *Tail) (ok, fits bool) {
-	n, ok := o.before(t.From())
-	if !ok {
-		return false, true
-	}
-	held := t.Len()
-	for _, t := range o.chain[:n] {
-		held += t.Len()
-	}
-	if n >= maxSegments || held > maxChain || m.held-o.held+held > m.cfg.MaxChanges {
-		return false, false
-	}
-	m.held += held - o.held
-	continues := t.From() == o.number() && o.state != nil
+// install puts a verified tail, which starts at a state in force, in its place.
+func (m *Machine) install(o *origin, t *Tail) {
+	continues, before := t.From() == o.number() && o.state != nil, o.held
 	o.extend(t)
+	m.held += o.held - before
 	if continues {
 		m.showMore(o, t)
 	} else {
 		m.show(o, fold(o.chain))
 	}
-	return true, true
 }
 
 // showMore changes what an origin's tails say by one that continues them.
