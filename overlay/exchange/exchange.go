@@ -66,7 +66,7 @@ type origin struct {
 	newerSince time.Duration // and when
 	deltaBytes int           // of the last delta; 0: there was none
 	ask        *ask          // the one outstanding ask; noAsk, never nil
-	step       step          // what to ask for next
+	step       *step         // what to ask for next; nil until it is planned
 	fetchAt    time.Duration // no direct fetch before then
 	refusals   int           // in a row, by links that should hold it
 	quiet      time.Duration // nobody offered more when last looked; not looked again before then

@@ -222,9 +222,10 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	if weight == 0 {
 		return false
 	}
-	m := &of.e.step
-	if m.prefix != p || int(m.most) != most {
-		*m = x.nextStep(p, most)
+	m := of.e.step
+	if m == nil || m.prefix != p || int(m.most) != most {
+		m = x.nextStep(p, most)
+		of.e.step = m
 	}
 	of.end, of.bytes = int(m.end), int(m.bytes)+rpcOverhead+runOverhead
 	of.value = weight * m.fall / float64(m.bytes)
@@ -240,14 +241,14 @@ type step struct {
 	fall      float64 // of the false-positive rate
 }
 
-func (x *Exchange) nextStep(p *summary.Prefix, most int) step {
+func (x *Exchange) nextStep(p *summary.Prefix, most int) *step {
 	plan, from := p.Plan(), p.Parts()
 	end, limit := from+1, min(maxRunBytes, int(x.down.rate))
 	for end < most && plan.EncodedBytes(end+1)-plan.EncodedBytes(from) <= limit {
 		end++
 	}
 	bytes := max(1, plan.EncodedBytes(end)-plan.EncodedBytes(from))
-	return step{p, uint16(most), uint16(end), uint32(bytes), plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)}
+	return &step{p, uint16(most), uint16(end), uint32(bytes), plan.FalsePositiveRate(from) - plan.FalsePositiveRate(end)}
 }
 
 // take turns an offer into an ask: of the link with the least waiting, or of the origin itself.

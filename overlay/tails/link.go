@@ -48,16 +48,15 @@ func (s *tagSet) add(tag uint64) {
 
 // position is the state of an origin that a peer has reached.
 type position struct {
-	epoch  summary.Epoch
-	number uint32
-	told   time.Duration // when our position was last sent to it
-	direct bool          // it is linked with the origin
-	fed    bool          // another feeds it
-	wants  bool          // we feed it
-	knows  bool          // that we need no word from it
-
+	epoch   summary.Epoch
+	told    time.Duration // when our position was last sent to it
 	doubted time.Duration // until then it is not believed to hold more than we
-	failed  bool          // it was not believed, and has not brought any tails since
+	number  uint32
+	failed  bool // it was not believed, and has not brought any tails since
+	direct  bool // it is linked with the origin
+	fed     bool // another feeds it
+	wants   bool // we feed it
+	knows   bool // that we need no word from it
 }
 
 // duty is what a link is to be sent of an origin, and not before when.
