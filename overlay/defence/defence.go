@@ -37,6 +37,8 @@ const (
 	Crowds
 	// Queues that one link alone waits in do not make the driver look behind: it is paced by the median link.
 	Queues
+	// Places for tails that came before their epoch are taken from the link that holds the most of them.
+	Places
 )
 
 // Has says whether a defence is switched off.

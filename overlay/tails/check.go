@@ -34,6 +34,9 @@ func (m *Machine) Check() error {
 	if held != m.held || held > m.cfg.MaxChanges {
 		return fmt.Errorf("tails: %d changes held, counted %d of %d", held, m.held, m.cfg.MaxChanges)
 	}
+	if len(m.early) > maxHeld+maxTold {
+		return fmt.Errorf("tails: %d items wait for their epochs", len(m.early))
+	}
 	for p, l := range m.links {
 		for _, o := range m.origins.list {
 			tag := o.tag

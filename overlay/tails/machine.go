@@ -58,11 +58,6 @@ const (
 	tidyEvery = time.Minute
 	// muteFor is how long nothing is taken from a peer that sent a wrong tail.
 	muteFor = 10 * time.Second
-	// heldFor is how long tails of an epoch that is not known yet are kept, maxHeld how many of them.
-	heldFor = 3 * time.Second
-	maxHeld = 64
-	// maxTold is how many items, with tails or without, are kept for as long.
-	maxTold = 256
 
 	messageBytes  = 2              // around items
 	overheadBytes = 40             // of headers below the stream, that a message costs a line at least
@@ -107,13 +102,6 @@ type Machine struct {
 
 // step is what changed between two states of the node's own.
 type step struct{ added, removed []summary.Fingerprint }
-
-// early is an item that came before the epoch that it speaks of.
-type early struct {
-	from  overlay.PeerID
-	item  Item
-	until time.Duration
-}
 
 // New returns a machine that knows nobody. It panics when something required is missing.
 func New(cfg Config) *Machine {
@@ -333,34 +321,6 @@ func (m *Machine) drop(tag uint64) {
 		delete(l.rumours, tag)
 		delete(l.feeds, tag)
 		delete(l.remind, tag)
-	}
-}
-
-// keep holds an item of an epoch that is not known yet for a moment.
-func (m *Machine) keep(from overlay.PeerID, it Item) {
-	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
-	most := maxTold
-	if len(it.Tails) > 0 {
-		most = maxHeld
-	}
-	if it.Number > 0 && len(it.Tails) <= MaxItemTails && len(m.early) < most {
-		m.early = append(m.early, early{from, it, m.now + heldFor})
-	}
-}
-
-// retry takes in the items that came before their epoch.
-func (m *Machine) retry(o *origin) {
-	waiting := m.early
-	m.early = nil
-	for _, e := range waiting {
-		l := m.links[e.from]
-		switch {
-		case m.now >= e.until || l == nil:
-		case !e.item.names(o.group()):
-			m.early = append(m.early, e)
-		default:
-			m.about(e.from, l, o, e.item, true)
-		}
 	}
 }
 

@@ -437,6 +437,44 @@ func TestEarlyTails(t *testing.T) {
 	}
 }
 
+// TestEarlyTailsHaveRoom: a link that sends items of epochs that nobody knows, as many as it can, keeps no room from the
+// early tails of another link. Without the defence it does.
+func TestEarlyTailsHaveRoom(t *testing.T) {
+	for _, off := range []defence.Off{0, defence.Places} {
+		n := newNet(t, "")
+		n.undefended = off
+		for _, name := range []string{"a", "b", "c"} {
+			n.add(name)
+		}
+		n.link("a", "b")
+		n.link("c", "b")
+		a, b := n.peers["a"], n.peers["b"]
+		tail, err := tails.NewTail(1, 0, fps(0, 3), nil).Sign(a.header, func(m []byte) ([]byte, error) { return signature("a", m), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		flood := func() {
+			for i := range 2 * tails.MaxItems {
+				it := tails.Item{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
+				if i%2 == 0 {
+					it.Tails = [][]byte{{1}}
+				}
+				b.step(tails.Received{From: "c", Items: []tails.Item{it}})
+			}
+		}
+		flood()
+		b.step(tails.Received{From: "a", Items: []tails.Item{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail.AppendSigned(nil)}}}})
+		flood()
+		b.learn(a)
+		if num, _, _ := b.machine.State("a"); (num == 1) != (off == 0) {
+			t.Errorf("undefended: %v: b is at state %d of a", off != 0, num)
+		}
+		if err := b.machine.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestHostileTails sends tails that are forged, replayed, of another epoch, or of nobody: none changes what is known.
 func TestHostileTails(t *testing.T) {
 	n := newNet(t, "a b evil")

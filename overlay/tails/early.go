@@ -1,0 +1,71 @@
+package tails
+
+import (
+	"slices"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/defence"
+)
+
+// early is an item that came before the epoch that it speaks of.
+type early struct {
+	from  overlay.PeerID
+	item  Item
+	until time.Duration
+}
+
+const (
+	// heldFor is how long items of an epoch that is not known yet are kept.
+	heldFor = 3 * time.Second
+	// maxHeld is how many items with tails are kept for as long, and maxTold how many without.
+	maxHeld = 64
+	maxTold = 256
+)
+
+// keep holds an item of an epoch that is not known yet for a moment. Where there is no room, the link that holds the
+// most places gives its oldest one. So no link keeps the items of others out.
+func (m *Machine) keep(from overlay.PeerID, it Item) {
+	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
+	if it.Number == 0 || len(it.Tails) > MaxItemTails {
+		return
+	}
+	most, tailed := maxTold, len(it.Tails) > 0
+	if tailed {
+		most = maxHeld
+	}
+	all, places, greedy := 0, map[overlay.PeerID]int{from: 1}, from
+	for _, e := range m.early {
+		if len(e.item.Tails) > 0 != tailed {
+			continue
+		}
+		all++
+		if places[e.from]++; places[e.from] > places[greedy] {
+			greedy = e.from
+		}
+	}
+	if all >= most {
+		if greedy == from || m.cfg.Undefended.Has(defence.Places) {
+			return
+		}
+		oldest := slices.IndexFunc(m.early, func(e early) bool { return e.from == greedy && len(e.item.Tails) > 0 == tailed })
+		m.early = slices.Delete(m.early, oldest, oldest+1)
+	}
+	m.early = append(m.early, early{from, it, m.now + heldFor})
+}
+
+// retry takes in the items that came before their epoch.
+func (m *Machine) retry(o *origin) {
+	waiting := m.early
+	m.early = nil
+	for _, e := range waiting {
+		l := m.links[e.from]
+		switch {
+		case m.now >= e.until || l == nil:
+		case !e.item.names(o.group()):
+			m.early = append(m.early, e)
+		default:
+			m.about(e.from, l, o, e.item, true)
+		}
+	}
+}
