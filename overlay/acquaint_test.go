@@ -191,3 +191,31 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 		t.Errorf("%+v are said to be known: the one alike, with its epoch, is not", sought.Known)
 	}
 }
+
+// TestSeekingAsksNobodyTwice: who looks for its range asks nobody whose answer is awaited.
+func TestSeekingAsksNobodyTwice(t *testing.T) {
+	for _, linked := range []bool{true, false} {
+		o := acquainted(t, 2)
+		o.cfg.MaxOrigins = littleRoom - 1
+		if linked {
+			o.Step(0, LinkOpened{Peer: "id0"})
+			o.Step(0, LinkOpened{Peer: "id1"})
+		} else {
+			o.scope.seeker.vain = 1 // so that peers without a connection are asked
+		}
+		o.ask(Record{Peer: "id0"}, Inquiry{})
+		asked := 0
+		for now := time.Second; now < stillAfter; now += seekNewEvery {
+			if to, ok := o.scope.seek(now); ok {
+				if o.scope.awaits(to.Peer) {
+					t.Fatalf("linked %v: %q is asked again", linked, to.Peer)
+				}
+				o.ask(to, Inquiry{})
+				asked++
+			}
+		}
+		if asked != 1 {
+			t.Errorf("linked %v: %d were asked, want the one whose answer is not awaited", linked, asked)
+		}
+	}
+}

@@ -72,7 +72,8 @@ const (
 	visitFor      = 3 * meetSeldom
 )
 
-// meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now.
+// meet chooses whom to ask about the meeting place of our collection; ok is false when nobody is to be asked now. For the
+// answer of the nearest peer to something else it waits a little, and then passes over that peer.
 func (s *scope) meet(now time.Duration, similar []*directory.Entry) (to Record, ok bool) {
 	m := &s.meeting
 	if s.starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+meetSeldom {
@@ -97,6 +98,12 @@ func (s *scope) meet(now time.Duration, similar []*directory.Entry) (to Record, 
 	if best.Record.Peer == "" || len(m.asked) >= mostHops {
 		m.place, m.lookups = 0, m.lookups+1
 		m.next, m.ended = now+m.pause(), now
+		return to, false
+	}
+	if p := best.Record.Peer; s.awaits(p) {
+		if !s.prompt(p) {
+			m.asked[p] = true
+		}
 		return to, false
 	}
 	m.asked[best.Record.Peer], m.last = true, best.Record.Peer

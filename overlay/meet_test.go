@@ -154,6 +154,40 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestMeetingAsksNobodyTwice: a lookup waits for what the nearest peer answers to another question, and goes on without
+// it when that takes too long.
+func TestMeetingAsksNobodyTwice(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		o := acquainted(t, 3)
+		o.scope.depth = 1
+		first, ok := o.scope.meet(0, nil)
+		if !ok {
+			t.Fatal("nobody is asked about the meeting place")
+		}
+		m := &o.scope.meeting
+		m.place, m.last = 0, "" // as if it had not begun
+		o.ask(first, Inquiry{})
+		if to, ok := o.scope.meet(0, nil); ok {
+			t.Errorf("%q is asked while the answer of %q is awaited", to.Peer, first.Peer)
+		}
+		now := promptTime
+		if answers {
+			o.Step(time.Millisecond, PeersNamed{From: first.Peer})
+			now = time.Millisecond
+		}
+		o.scope.now = now
+		to, ok := o.scope.meet(now, nil)
+		for range 3 { // it takes note first that the answer is late
+			if !ok {
+				to, ok = o.scope.meet(now, nil)
+			}
+		}
+		if ok && o.scope.awaits(to.Peer) || answers != (to.Peer == first.Peer) {
+			t.Errorf("answers %v: %q is asked then, and was %q", answers, to.Peer, first.Peer)
+		}
+	}
+}
+
 // TestNewcomerMeets: a peer that joins long after another finds it at a meeting place, whether or not the other knows
 // enough of its like. All that they ask is answered by one peer, which keeps no more than its visitors.
 func TestNewcomerMeets(t *testing.T) {

@@ -53,7 +53,8 @@ func (s *scope) seeking(now time.Duration) bool {
 }
 
 // seek chooses whom to ask for peers nearer to us. Peers with a connection come first, those not asked for longest
-// before all. Then, when the last question brought nobody, come the nearest of the others.
+// before all. Then, when the last question brought nobody, come the nearest of the others. Nobody is asked whose answer
+// is awaited.
 func (s *scope) seek(now time.Duration) (to Record, ok bool) {
 	k := &s.seeker
 	k.over = k.over || k.at > 0 && s.depth > 0 && !s.starting(now)
@@ -62,7 +63,7 @@ func (s *scope) seek(now time.Duration) (to Record, ok bool) {
 	}
 	best := now
 	consider := func(r Record) {
-		if since, due := k.due(now, r.Peer); due && since < best {
+		if since, due := k.due(now, r.Peer); due && since < best && !s.awaits(r.Peer) {
 			to, best = r, since
 		}
 	}
@@ -75,7 +76,7 @@ func (s *scope) seek(now time.Duration) (to Record, ok bool) {
 	for _, l := range nearest(s.place, s.askable(), topology.RangeLinks) {
 		if _, met := k.last[l.Record.Peer]; met {
 			consider(l.Record)
-		} else if !s.exchange.IsLinked(l.Record.Peer) {
+		} else if !s.exchange.IsLinked(l.Record.Peer) && !s.awaits(l.Record.Peer) {
 			strange = append(strange, l.Record)
 		}
 	}
