@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,11 +15,15 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// helloing is a hello under way to a peer. While it is, only the latest of further ones is kept.
-type helloing struct{ next *overlay.Hello }
+// helloing is a hello under way on a link. While it is, only the latest of further ones is kept.
+type helloing struct {
+	next *overlay.Hello
+	stop context.CancelFunc // the link has ended: the hello is not tried again
+}
 
 type saidHello struct {
 	peer peer.ID
+	of   *helloing
 	rtt  time.Duration
 	err  error
 }
@@ -34,16 +39,31 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 		under.next = &h
 		return
 	}
-	l.hellos[p] = &helloing{}
+	ctx, stop := context.WithCancel(l.n.ctx)
+	under := &helloing{stop: stop}
+	l.hellos[p] = under
 	msg := wire.AppendHello(nil, h)
 	l.n.tasks.Run(func() {
-		rtt, err := l.n.helloAgain(p, msg)
-		l.n.in.Result(l.n.ctx, saidHello{p, rtt, err})
+		defer stop()
+		rtt, err := l.n.helloAgain(ctx, p, msg)
+		l.n.in.Result(l.n.ctx, saidHello{p, under, rtt, err})
 	})
+}
+
+// saidNoMore ends the hello under way on a link that has ended. On a new link with the peer it would come after the
+// hello of that, and its failure would end that.
+func (l *loop) saidNoMore(p peer.ID) {
+	if under := l.hellos[p]; under != nil {
+		under.stop()
+		delete(l.hellos, p)
+	}
 }
 
 func (l *loop) saidHello(s saidHello) {
 	under := l.hellos[s.peer]
+	if under != s.of { // of a link that has ended
+		return
+	}
 	delete(l.hellos, s.peer)
 	if s.err != nil {
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
@@ -53,7 +73,7 @@ func (l *loop) saidHello(s saidHello) {
 		l.n.host.Peerstore().RecordLatency(s.peer, s.rtt)
 		l.step(overlay.RoundTrip{Peer: overlay.PeerID(s.peer), RTT: s.rtt})
 	}
-	if under != nil && under.next != nil && l.links[s.peer] {
+	if under.next != nil && l.links[s.peer] {
 		l.sayHello(s.peer, *under.next)
 	}
 }
@@ -78,24 +98,22 @@ func (l *loop) rejected(p peer.ID) {
 // Without one, nothing is traded on the link.
 var helloPauses = []time.Duration{250 * time.Millisecond, time.Second, 3 * time.Second, 5 * time.Second}
 
-// helloAgain sends a hello, again and again for some ten seconds while the connection lasts.
-func (n *Node) helloAgain(p peer.ID, msg []byte) (rtt time.Duration, err error) {
-	for _, pause := range helloPauses {
-		if rtt, err = n.hello(p, msg); err == nil || !n.reached(p) {
+// helloAgain sends a hello, again and again for some ten seconds while the connection and ctx last.
+func (n *Node) helloAgain(ctx context.Context, p peer.ID, msg []byte) (rtt time.Duration, err error) {
+	for _, wait := range helloPauses {
+		if rtt, err = n.hello(ctx, p, msg); err == nil || !n.reached(p) {
 			return rtt, err
 		}
-		select {
-		case <-time.After(pause):
-		case <-n.ctx.Done():
+		if pause(ctx, wait); ctx.Err() != nil {
 			return 0, err
 		}
 	}
-	return n.hello(p, msg)
+	return n.hello(ctx, p, msg)
 }
 
 // hello sends a hello and waits for the other end to close the stream, which takes one round trip.
-func (n *Node) hello(p peer.ID, msg []byte) (rtt time.Duration, err error) {
-	s, err := n.streams.Open(n.ctx, p, HelloID)
+func (n *Node) hello(ctx context.Context, p peer.ID, msg []byte) (rtt time.Duration, err error) {
+	s, err := n.streams.Open(ctx, p, HelloID)
 	if err != nil {
 		return 0, err
 	}

@@ -241,7 +241,7 @@ func (l *loop) unlink(p peer.ID) {
 		return
 	}
 	delete(l.links, p)
-	delete(l.hellos, p)
+	l.saidNoMore(p)
 	links.Release(l.n.host, p)
 	l.dropped(p)
 	l.step(overlay.LinkClosed{Peer: overlay.PeerID(p)})
