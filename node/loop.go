@@ -44,6 +44,8 @@ type loop struct {
 	tails     tailer
 	watchers  map[*watcher]bool
 	ticks     int
+	sleep     sleep
+	wall      func() time.Time
 }
 
 func newLoop(n *Node, m *core.Machine) *loop {
@@ -60,7 +62,9 @@ func newLoop(n *Node, m *core.Machine) *loop {
 		asks:       make(map[peer.ID]*confirming),
 		learned:    make(map[overlay.Way]int),
 		watchers:   make(map[*watcher]bool),
+		wall:       time.Now,
 	}
+	_ = l.sleep.since(l.wall(), n.now())
 	l.publisher, l.previous = newPublishers(n)
 	return l
 }
@@ -128,6 +132,7 @@ func (l *loop) tick() {
 	l.ticks++
 	l.n.mesh.Credit(tick)
 	l.n.mesh.Retry()
+	l.awake()
 	l.stirred()
 	if l.ticks%4 == 1 {
 		s := l.status()

@@ -88,6 +88,9 @@ func (s *Schedule) Moved(now time.Duration) {
 	}
 }
 
+// Slept notes that the last epoch is older than the times given say: the clock has stood still for a while.
+func (s *Schedule) Slept(d time.Duration) { s.last -= d }
+
 // Due says whether a new epoch should begin now.
 func (s *Schedule) Due(now time.Duration) bool {
 	switch {

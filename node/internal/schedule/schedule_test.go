@@ -56,3 +56,20 @@ func TestSchedule(t *testing.T) {
 		})
 	}
 }
+
+// TestSlept: an epoch is renewed when it is old, whatever part of that time the clock stood still.
+func TestSlept(t *testing.T) {
+	for _, slept := range []time.Duration{0, renewal / 3, renewal, 100 * 365 * 24 * time.Hour} {
+		p := Schedule{}
+		p.Changed(0, 1)
+		p.Begin(time.Second)
+		p.Slept(slept)
+		awake := max(0, renewal-slept)
+		if awake > 0 && p.Due(time.Second+awake-1) {
+			t.Errorf("slept %v: due after less than %v", slept, awake)
+		}
+		if !p.Due(time.Second + awake) {
+			t.Errorf("slept %v: not due after %v", slept, awake)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package node
+
+import "time"
+
+// leastSleep is the least time that counts as sleep: a wall clock that is corrected goes on by less.
+const leastSleep = 10 * time.Second
+
+// sleep notices that the machine has slept. The cores' clock stands still meanwhile, as the monotonic clocks of most
+// systems do. The wall clock goes on. So a wall clock that is set forward counts as sleep, too.
+type sleep struct{ ahead time.Duration } // of the wall clock, when last looked
+
+// since is for how long the machine has slept since the last call; of the first call it says nothing.
+func (s *sleep) since(wall time.Time, core time.Duration) time.Duration {
+	slept := time.Duration(wall.UnixNano()) - core - s.ahead
+	s.ahead += slept
+	if slept < leastSleep {
+		return 0
+	}
+	return slept
+}
+
+// awake takes in that the machine may have slept. Others' clocks have gone on, and they drop what is too old. They take
+// in no epoch that they have dropped.
+func (l *loop) awake() {
+	slept := l.sleep.since(l.wall(), l.n.now())
+	if slept == 0 {
+		return
+	}
+	l.n.log.Debug("slept", "for", slept)
+	l.publisher.schedule.Slept(slept)
+	if l.previous != nil {
+		l.previous.schedule.Slept(slept)
+	}
+}

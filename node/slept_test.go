@@ -1,0 +1,60 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/node/internal/schedule"
+)
+
+// TestSlept: a node that has slept publishes a new epoch at once, for others have dropped the one before.
+func TestSlept(t *testing.T) {
+	n := newNode(t)
+	add(t, n, []byte("k"))
+	epochs := func() int {
+		s, err := n.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Epochs
+	}
+	eventually(t, "the first epoch", func() bool { return epochs() == 1 })
+	set := func(ahead time.Duration) {
+		if err := n.view(t.Context(), func(l *loop) {
+			l.wall = func() time.Time { return time.Now().Add(ahead) }
+			l.awake()
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(schedule.Lifetime)
+	eventually(t, "an epoch after an hour's sleep", func() bool { return epochs() == 2 })
+	set(-schedule.Lifetime) // a clock that is set back
+	set(-schedule.Lifetime + 2*leastSleep)
+	time.Sleep(4 * tick)
+	if got := epochs(); got != 2 {
+		t.Errorf("%d epochs after a short sleep", got)
+	}
+}
+
+// TestSleep: slow corrections of the wall clock are no sleep, however many there are.
+func TestSleep(t *testing.T) {
+	var s sleep
+	wall, core := time.Unix(1_700_000_000, 0), 3*time.Second
+	s.since(wall, core)
+	for i := range 1000 {
+		wall, core = wall.Add(tick+leastSleep/2), core+tick
+		if got := s.since(wall, core); got != 0 {
+			t.Fatalf("step %d: slept %v", i, got)
+		}
+	}
+	for _, slept := range []time.Duration{time.Hour, leastSleep, 24 * time.Hour} {
+		if got := s.since(wall.Add(slept), core); got != slept {
+			t.Errorf("slept %v, not %v", got, slept)
+		}
+		wall = wall.Add(slept)
+	}
+	if got := s.since(wall.Add(-time.Hour), core); got != 0 {
+		t.Errorf("a clock set back: slept %v", got)
+	}
+}
