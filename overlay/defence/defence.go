@@ -39,6 +39,8 @@ const (
 	Queues
 	// Places for tails that came before their epoch are taken from the link that holds the most of them.
 	Places
+	// Requests of one peer for parts take no more of the places where they wait than they leave free.
+	Requests
 )
 
 // Has says whether a defence is switched off.

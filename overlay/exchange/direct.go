@@ -3,6 +3,7 @@ package exchange
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/defence"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 )
@@ -23,12 +24,27 @@ const (
 // budgets allow.
 func (x *Exchange) Request(now time.Duration, in event.PartsRequested, of *directory.Entry) {
 	x.at(now)
-	if of == nil || len(x.requests) >= maxRequests || in.First < 0 || in.End <= in.First {
+	if of == nil || !x.mayWait(in.From) || in.First < 0 || in.End <= in.First {
 		x.refuse(in)
 		return
 	}
 	x.requests = append(x.requests, request{in, x.origins[of.Index()], now + requestWait})
 	x.answerRequests(now)
+}
+
+// mayWait says whether there is room for one more request of a peer. A peer may have as many waiting as there is room
+// left for: one that never says hello leaves room for others.
+func (x *Exchange) mayWait(p event.PeerID) bool {
+	left := maxRequests - len(x.requests)
+	if x.cfg.Undefended.Has(defence.Requests) {
+		return left > 0
+	}
+	for _, r := range x.requests {
+		if r.in.From == p {
+			left--
+		}
+	}
+	return left > 0
 }
 
 func (x *Exchange) refuse(in event.PartsRequested) {
