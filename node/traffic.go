@@ -13,8 +13,8 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-// Traffic returns what went over streams since New, by peer and protocol. Beyond 4,096 pairs of peer and protocol,
-// those that are connected no more are forgotten.
+// Traffic returns what went over streams since New, by peer and protocol. Beyond 4,096 peers, those
+// that are connected no more are forgotten. No more than 16,384 are remembered.
 func (n *Node) Traffic() []Traffic {
 	all := n.counters.ByPeer()
 	out := make([]Traffic, len(all))

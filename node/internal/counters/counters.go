@@ -19,17 +19,12 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-type trafficKey struct {
-	peer     peer.ID
-	protocol protocol.ID
-}
-
 // Counters counts what the node refuses, drops, sends and receives. It is safe for concurrent use.
 type Counters struct {
 	mu      sync.Mutex
 	refused map[string]uint64 // by reason
 	dropped map[string]uint64 // by queue
-	traffic map[trafficKey]*Traffic
+	traffic map[peer.ID]map[protocol.ID]*Traffic
 	totals  map[protocol.ID]*Traffic
 	tails   uint64 // bytes
 }
@@ -39,7 +34,7 @@ func New() *Counters {
 	return &Counters{
 		refused: make(map[string]uint64),
 		dropped: make(map[string]uint64),
-		traffic: make(map[trafficKey]*Traffic),
+		traffic: make(map[peer.ID]map[protocol.ID]*Traffic),
 		totals:  make(map[protocol.ID]*Traffic),
 	}
 }
@@ -60,18 +55,41 @@ func (c *Counters) Drop(queue string) {
 
 // Count counts bytes on a stream.
 func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
+	if sent == 0 && received == 0 { // a stream has failed: its peer may have been forgotten
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := trafficKey{p, id}
-	if c.traffic[k] == nil {
-		c.traffic[k] = &Traffic{Peer: p, Protocol: id}
-	}
 	if c.totals[id] == nil {
 		c.totals[id] = &Traffic{Protocol: id}
 	}
-	for _, t := range []*Traffic{c.traffic[k], c.totals[id]} {
+	for _, t := range []*Traffic{c.of(p, id), c.totals[id]} {
 		t.Sent += uint64(sent)
 		t.Received += uint64(received)
+	}
+}
+
+// of is the traffic of a protocol with a peer. c.mu is held.
+func (c *Counters) of(p peer.ID, id protocol.ID) *Traffic {
+	all := c.traffic[p]
+	if all == nil {
+		c.makeRoom()
+		all = make(map[protocol.ID]*Traffic)
+		c.traffic[p] = all
+	}
+	if all[id] == nil {
+		all[id] = &Traffic{Peer: p, Protocol: id}
+	}
+	return all[id]
+}
+
+// makeRoom drops the traffic of some peer, whichever comes first, if there are too many. c.mu is held.
+func (c *Counters) makeRoom() {
+	for p := range c.traffic {
+		if len(c.traffic) < mostTrafficPeers {
+			return
+		}
+		delete(c.traffic, p)
 	}
 }
 
@@ -89,16 +107,20 @@ func (c *Counters) Tails() uint64 {
 	return c.tails
 }
 
-// maxTrafficPeers bounds the peers whose traffic is counted apart. Beyond it, the counts of peers that left are
-// dropped.
-const maxTrafficPeers = 4096
+const (
+	// maxTrafficPeers is how many peers' traffic is counted apart when peers leave. Beyond it, that of those that leave is
+	// dropped.
+	maxTrafficPeers = 4096
+	// mostTrafficPeers is the same at any time.
+	mostTrafficPeers = 4 * maxTrafficPeers
+)
 
 // Forget drops the traffic of a peer that left, if there are too many.
 func (c *Counters) Forget(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.traffic) > maxTrafficPeers {
-		maps.DeleteFunc(c.traffic, func(k trafficKey, _ *Traffic) bool { return k.peer == p })
+		delete(c.traffic, p)
 	}
 }
 
@@ -107,8 +129,10 @@ func (c *Counters) ByPeer() []Traffic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make([]Traffic, 0, len(c.traffic))
-	for _, t := range c.traffic {
-		out = append(out, *t)
+	for _, all := range c.traffic {
+		for _, t := range all {
+			out = append(out, *t)
+		}
 	}
 	slices.SortFunc(out, func(a, b Traffic) int {
 		if d := strings.Compare(string(a.Peer), string(b.Peer)); d != 0 {
