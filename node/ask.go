@@ -64,7 +64,7 @@ func (n *Node) serveQuery(s *streams.Stream) error {
 	q.Within = min(q.Within, maxWithin)
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within+time.Second)
 	defer cancel()
-	r := reply{make(chan any, 16), ctx}
+	r := reply{make(chan any, maxAnswers), ctx}
 	if !n.in.OfferRequest(s.Peer, asked{s.Peer, q, n.holds(q.Key, n.links.Linked(s.Peer)), r}) {
 		return streams.ErrBusy
 	}
@@ -146,8 +146,8 @@ func (n *Node) askFailed(id routing.QueryID, to overlay.PeerID, err error) {
 	n.in.Result(n.ctx, routing.AskFailed{ID: id, Peer: to})
 }
 
-// maxAnswers bounds the messages of one answer.
-const maxAnswers = 256
+// maxAnswers is the most messages of one answer: one for each holder, and the last.
+const maxAnswers = routing.MaxNamesAll + 1
 
 // query sends a query and reads answers until the final one. Size is the bytes of an answer, with those of the question
 // at the first.

@@ -1,0 +1,58 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+)
+
+// TestManyAnswers: a search for all holders that are found faster than they are sent loses none.
+func TestManyAnswers(t *testing.T) {
+	n, asker := newNode(t), newNode(t)
+	connect(t, asker, n)
+	found := make(chan []overlay.Record, 1)
+	began := make(chan struct{})
+	go func() {
+		<-began
+		var all []overlay.Record
+		q := wire.Query{Kind: routing.Search, Mode: routing.All, Key: []byte("k"), Origin: "origin", Budget: 10, Hops: 1, Within: time.Minute}
+		if err := asker.query(n.ID(), q, func(a wire.Answer, _ int) { all = append(all, a.Records...) }); err != nil {
+			t.Error(err)
+		}
+		found <- all
+	}()
+	err := n.view(t.Context(), func(l *loop) { // the loop finds them at once, when it goes on
+		close(began)
+		for late := time.After(time.Minute); ; {
+			select {
+			case <-late:
+				t.Error("no question came")
+				return
+			case in := <-l.n.in.Requests:
+				l.n.in.TookRequest(in.From)
+				if q, ok := in.What.(asked); ok {
+					answerAll(l, q.reply)
+					return
+				}
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := <-found; len(all) != routing.MaxNamesAll {
+		t.Errorf("%d of %d holders came", len(all), routing.MaxNamesAll)
+	}
+}
+
+// answerAll gives a search all the answers that there may be.
+func answerAll(l *loop, r reply) {
+	id := l.expect(r)
+	for _, p := range keysOf("p", routing.MaxNamesAll) {
+		l.answer(id, wire.Answer{Records: []overlay.Record{{Peer: overlay.PeerID(p)}}}, false)
+	}
+	l.answer(id, wire.Answer{Final: true}, true)
+}
