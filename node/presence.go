@@ -90,9 +90,11 @@ func gone(ctx context.Context, reach func() error) bool {
 		err := reach()
 		over := ctx.Err() != nil
 		switch {
-		case errors.Is(err, syscall.ECONNREFUSED) || err != nil && over:
+		case errors.Is(err, syscall.ECONNREFUSED):
 			return true
-		case err == nil && (over || looks >= lostLooks):
+		case over: // without room for a dial it was not looked for
+			return err != nil && !errors.Is(err, errFull)
+		case err == nil && looks >= lostLooks:
 			return false
 		}
 		pause(ctx, lostTime/(lostLooks+2))

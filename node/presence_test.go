@@ -220,6 +220,7 @@ func TestGone(t *testing.T) {
 		"refuses":             {1, syscall.ECONNREFUSED, true, 1},
 		"back late":           {lostLooks + 1, errors.New("no route"), false, lostLooks + 3},
 		"never there":         {1000, errors.New("no route"), true, lostLooks + 4},
+		"no room for a dial":  {1000, errFull, false, lostLooks + 4},
 		"back as it is given": {lostLooks + 2, errors.New("no route"), false, lostLooks + 4},
 	} {
 		synctest.Test(t, func(t *testing.T) {
