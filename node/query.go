@@ -21,7 +21,7 @@ type QueryOptions struct {
 	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
 	Fresh   time.Duration // how old knowledge of linked peers may be before they are asked; 0: 3 s, negative: they are always asked
 	Budget  int           // messages that may be spent, requests and answers; 0 or less: 128, of All 640
-	Timeout time.Duration // 0 or less: 10 s; at most what is left of the context
+	Timeout time.Duration // 0 or less: 10 s; at most what is left of the context, and 49 days
 }
 
 const queryTime = 10 * time.Second
@@ -56,7 +56,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	if t, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, time.Until(t))
 	}
-	q.Deadline = n.now() + timeout
+	q.Deadline = n.now() + min(timeout, wire.MaxWithin)
 	r := &Results{more: make(chan struct{}), done: make(chan struct{})}
 	if err := n.in.Command(ctx, n.ctx, startQuery{q, n.holds(key, true), r}); err != nil {
 		return nil, err

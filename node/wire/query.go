@@ -39,13 +39,16 @@ func AppendQuery(b []byte, q Query) []byte {
 	b = appendFixed64(b, 3, q.Nonce)
 	b = appendBytes(b, 4, []byte(q.Origin))
 	b = appendBytes(b, 5, q.Key)
-	b = appendUint(b, 6, uint64(max(q.Want, 0)))
-	b = appendUint(b, 7, uint64(max(q.Budget, 0)))
+	b = appendUint(b, 6, count(q.Want))
+	b = appendUint(b, 7, count(q.Budget))
 	b = appendUint(b, 8, milliseconds(q.Within))
 	b = appendUint(b, 9, uint64(q.Hops))
 	b = appendBytes(b, 10, markBytes(q.Visited))
 	return appendUint(b, 11, freshField(q.Fresh))
 }
+
+// count is a number that is not below 0, as far as it fits in a field.
+func count(n int) uint64 { return uint64(min(max(n, 0), math.MaxInt32)) }
 
 // freshField is how old knowledge may be, as it travels: milliseconds and one, so that 0 leaves it to the receiver. 1
 // says that no knowledge will do.
@@ -155,7 +158,7 @@ type Answer struct {
 // AppendAnswer appends the message to b: at most MaxAnswerRecords records.
 func AppendAnswer(b []byte, a Answer) []byte {
 	b = appendRecords(b, 1, a.Records)
-	b = appendUint(b, 2, uint64(max(a.Messages, 0)))
+	b = appendUint(b, 2, count(a.Messages))
 	b = appendBool(b, 3, a.Final)
 	b = appendUint(b, 4, uint64(a.Depth))
 	return appendUint(b, 5, milliseconds(a.AsOf+time.Millisecond-1))

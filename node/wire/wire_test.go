@@ -153,6 +153,18 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestLargeNumbers: numbers that the receiver would refuse travel as the largest that it takes.
+func TestLargeNumbers(t *testing.T) {
+	q, err := ParseQuery(AppendQuery(nil, Query{Key: []byte("k"), Want: math.MaxInt, Budget: math.MaxInt}))
+	if err != nil || q.Want != math.MaxInt32 || q.Budget != math.MaxInt32 {
+		t.Errorf("%+v, %v", q, err)
+	}
+	a, err := ParseAnswer(AppendAnswer(nil, Answer{Messages: math.MaxInt}))
+	if err != nil || a.Messages != math.MaxInt32 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // TestLaterVersion appends fields that this version does not know, one of every wire type.
 func TestLaterVersion(t *testing.T) {
 	for _, k := range kinds {
