@@ -224,7 +224,7 @@ func (s *Store) each(ctx context.Context, prefix string, namesOnly bool, f func(
 		return fmt.Errorf("store: %w", err)
 	}
 	defer func() { _ = results.Close() }()
-	for r, ok := results.NextSync(); ok; r, ok = results.NextSync() {
+	for r, ok := results.NextSync(); ok && ctx.Err() == nil; r, ok = results.NextSync() {
 		if r.Error != nil {
 			return fmt.Errorf("store: %w", r.Error)
 		}

@@ -499,3 +499,21 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysEndWithContext: who lists keys and gives up waits for no more of them.
+func TestKeysEndWithContext(t *testing.T) {
+	s := open(t, memory())
+	add(t, s, "a", "b", "c")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n, last := 0, error(nil)
+	for _, err := range s.Keys(ctx) {
+		cancel()
+		if last = err; err == nil {
+			n++
+		}
+	}
+	if n != 1 || !errors.Is(last, context.Canceled) {
+		t.Errorf("%d keys after the end, %v", n, last)
+	}
+}
