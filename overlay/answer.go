@@ -16,8 +16,10 @@ import (
 const (
 	// widestNamed is how many peers an answer names for covering far more than the asker.
 	widestNamed = 2
-	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger.
+	// sampleBytes is how much of a summary an introduction carries, unless a first part is larger. A summary with a first
+	// part of more than mostSample is not passed on: the answer would be too long, for which the asker blames us.
 	sampleBytes = 1 << 10
+	mostSample  = 2 << 10
 )
 
 // answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
@@ -212,5 +214,8 @@ func introduction(e *directory.Entry) (Introduction, bool) {
 		end++
 	}
 	run, err := p.Run(0, end)
-	return Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, err == nil
+	if err != nil || run.EncodedBytes() > mostSample {
+		return Introduction{}, false
+	}
+	return Introduction{Envelope: e.Envelope(p), Record: e.Record().Envelope, Run: run}, true
 }

@@ -23,7 +23,13 @@ func randomKeys(seed uint64, n int) []summary.Fingerprint {
 // visit has a peer ask at a meeting place, with its summary, and returns what it is answered.
 func visit(t *testing.T, o *Overlay, now time.Duration, from PeerID, fps []summary.Fingerprint, place coverage.Place) Names {
 	t.Helper()
-	s := sign(t, from, fps)
+	return visitOf(t, o, now, sign(t, from, fps), place)
+}
+
+// visitOf is visit of the origin of a summary.
+func visitOf(t *testing.T, o *Overlay, now time.Duration, s signed, place coverage.Place) Names {
+	t.Helper()
+	from := PeerID(s.record)
 	run, err := s.stream.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +78,36 @@ func TestVisitorsMeet(t *testing.T) {
 	o.directory.Beside(0)
 	if visitors := taken - o.Memory(); visitors < 800*maxVisitors || visitors > 4000*maxVisitors {
 		t.Errorf("%d visitors are counted as %d bytes", maxVisitors, visitors)
+	}
+}
+
+// TestHugeSample: a summary with a first part that makes an answer too long is not passed on. Others alike are.
+func TestHugeSample(t *testing.T) {
+	o := acquainted(t, 1)
+	interest := randomKeys(5, 20_000)
+	visit(t, o, time.Second, "early", interest, 0)
+	h := summary.Header{
+		Seed: tag, Origin: "huge", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour, Shape: summary.DefaultShape(len(interest)),
+	}
+	h.Shape.SampleBytes = 8 << 10
+	stream, err := summary.Build(interest, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope, err := stream.Header().AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	visitOf(t, o, time.Second, signed{stream, envelope, []byte("huge")}, 1<<60)
+	if _, ok := o.Held("huge"); !ok {
+		t.Fatal("its summary is not known")
+	}
+	names := visit(t, o, 2*time.Second, "late", interest, 1<<60)
+	if len(names.Similar) != 1 || string(names.Similar[0].Record) != "early" {
+		for _, i := range names.Similar {
+			t.Errorf("introduced to %s by %d bytes", i.Record, i.Run.EncodedBytes())
+		}
+		t.Error("want the one with a small sample")
 	}
 }
 
