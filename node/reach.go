@@ -281,6 +281,7 @@ func (n *Node) watch() error {
 						n.replaced(ev.Peer, ev.Conn)
 					}
 				case event.EvtPeerProtocolsUpdated:
+					n.mesh.Updated(ev)
 					if slices.Contains(ev.Added, HelloID) {
 						n.identified(ev.Peer)
 					}

@@ -1,7 +1,6 @@
 package mesh
 
 import (
-	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
@@ -16,9 +15,7 @@ import (
 
 // meet has pubsub open a stream to a peer, unless it has one.
 func (m *Mesh) meet(p peer.ID) {
-	if err := m.protocols.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}}); err != nil {
-		m.cfg.Log.Debug("pubsub does not learn of a peer", "peer", p, "err", err)
-	}
+	m.Updated(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}})
 }
 
 // answer has pubsub open a stream to each peer that has one to us, until it has. Pubsub tries once, and does not hear of
@@ -53,20 +50,39 @@ func (m *Mesh) unanswered() (out []peer.ID) {
 	return out
 }
 
-// EventBus is the host's, but nobody who subscribes hears that a peer was identified.
-func (h watchedHost) EventBus() event.Bus { return meetings{h.Host.EventBus()} }
+// Updated has pubsub hear that a peer has other protocols than before.
+func (m *Mesh) Updated(ev event.EvtPeerProtocolsUpdated) {
+	if err := m.protocols.Emit(ev); err != nil {
+		m.cfg.Log.Debug("pubsub does not learn of a peer", "peer", ev.Peer, "err", err)
+	}
+}
 
-type meetings struct{ event.Bus }
+// EventBus is the host's, but nobody who subscribes hears that a peer was identified. Pubsub hears of peers' protocols
+// from the mesh alone, on a bus of its own. On the host's the mesh would wait for each subscriber that lags.
+func (h watchedHost) EventBus() event.Bus { return meetings{h.Host.EventBus(), h.m.bus} }
+
+type meetings struct {
+	event.Bus
+	ours event.Bus
+}
 
 // Subscribe subscribes to all but the end of identifications.
 func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.Subscription, error) {
-	if several, ok := types.([]any); ok {
-		types = slices.DeleteFunc(slices.Clone(several), func(t any) bool {
-			_, identified := t.(*event.EvtPeerIdentificationCompleted)
-			return identified
-		})
+	several, ok := types.([]any)
+	if !ok {
+		return b.Bus.Subscribe(types, options...)
 	}
-	return b.Bus.Subscribe(types, options...)
+	var rest []any
+	for _, t := range several {
+		switch t.(type) {
+		case *event.EvtPeerIdentificationCompleted:
+		case *event.EvtPeerProtocolsUpdated:
+			return b.ours.Subscribe(t, options...) // what pubsub subscribes to besides is the end of identifications
+		default:
+			rest = append(rest, t)
+		}
+	}
+	return b.Bus.Subscribe(rest, options...)
 }
 
 // Network is the host's, but without the peers that are connected already.

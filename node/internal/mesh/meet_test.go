@@ -11,10 +11,15 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
@@ -44,10 +49,9 @@ func newHost(t *testing.T) host.Host {
 	return h
 }
 
-// TestAnswered: a peer that is not linked and has opened a stream of pubsub gets one, also if the first try fails.
-func TestAnswered(t *testing.T) {
-	h, far := &failing{Host: newHost(t)}, newHost(t)
-	h.left.Store(1)
+// started returns a mesh on a host, without links. It ends with the test.
+func started(t *testing.T, h host.Host) *Mesh {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running tasks.Group
 	m := New(Config{
@@ -66,6 +70,14 @@ func TestAnswered(t *testing.T) {
 	if err := m.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// TestAnswered: a peer that is not linked and has opened a stream of pubsub gets one, also if the first try fails.
+func TestAnswered(t *testing.T) {
+	h, far := &failing{Host: newHost(t)}, newHost(t)
+	h.left.Store(1)
+	ctx, m := t.Context(), started(t, h)
 	ps, err := pubsub.NewGossipSub(ctx, far, Gossip(false), pubsub.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
@@ -113,5 +125,64 @@ func TestUnanswered(t *testing.T) {
 	m.catalogues.opened("p", false)
 	if len(m.unanswered()) != 1 {
 		t.Error("not tried again")
+	}
+}
+
+// TestLaggingSubscriber: a program on the host that subscribes to events and does not read them keeps no mesh waiting.
+func TestLaggingSubscriber(t *testing.T) {
+	h := newHost(t)
+	sub, err := h.EventBus().Subscribe(new(event.EvtPeerProtocolsUpdated), eventbus.BufSize(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sub.Close() })
+	m := started(t, h)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 100 {
+			m.meet("peer")
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Error("the mesh waits for the subscriber")
+	}
+}
+
+// TestPlainPeerThatLeaves: nothing is kept of a peer that takes no stream of ours, once its own has ended.
+func TestPlainPeerThatLeaves(t *testing.T) {
+	h, far := newHost(t), newHost(t)
+	m := started(t, h)
+	subscription := &pb.RPC{Subscriptions: []*pb.RPC_SubOpts{{Topicid: proto.String("topic"), Subscribe: proto.Bool(true)}}}
+	rpc, err := proto.Marshal(subscription)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if err := far.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := far.NewStream(t.Context(), h.ID(), PlainID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write(protowire.AppendBytes(nil, rpc)); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the subscription is known", func() bool { return m.plain.is(far.ID()) })
+		_ = far.Network().ClosePeer(h.ID())
+		until(t, "nothing is kept", func() bool { return m.Remembered() == 0 })
+	}
+}
+
+// until waits until ok returns true.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within a minute: %s", what)
+		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -84,7 +85,8 @@ type Mesh struct {
 	mu       sync.Mutex
 	incoming map[peer.ID]*rpcStream // the latest stream of each peer
 
-	protocols event.Emitter // what pubsub learns of peers
+	bus       event.Bus     // on which pubsub learns of peers
+	protocols event.Emitter // what it learns
 }
 
 // outgoing is a partial message for one peer; or, without a group, the word that the peer misbehaved; or an ordinary
@@ -109,7 +111,8 @@ func New(cfg Config) *Mesh {
 // Start joins the topic. Close must follow, whether it fails or not.
 func (m *Mesh) Start() (err error) {
 	ctx := m.cfg.Done
-	if m.protocols, err = m.cfg.Host.EventBus().Emitter(new(event.EvtPeerProtocolsUpdated)); err != nil {
+	m.bus = eventbus.NewBus()
+	if m.protocols, err = m.bus.Emitter(new(event.EvtPeerProtocolsUpdated)); err != nil {
 		return fmt.Errorf("mesh: event bus: %w", err)
 	}
 	ext := &extension{
@@ -383,7 +386,6 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if len(rpc.GetControl().GetGraft()) > 0 {
 		m.cfg.Link(from) // it grafts only links; its hello may still be on the way, and a graft refused is never repeated
 	}
-	m.plain.subscribed(from, m.cfg.Topic, rpc.GetSubscriptions())
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
 		m.catalogues.again(from)

@@ -101,8 +101,12 @@ func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
 func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.incoming[p] == s {
-		delete(m.incoming, p)
+	if m.incoming[p] != s {
+		return
+	}
+	delete(m.incoming, p)
+	if !m.catalogues.isOpen(p) { // else pubsub says so when its own stream to the peer ends
+		m.plain.left(p)
 	}
 }
 
@@ -111,9 +115,10 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.incoming[from]
-	if s == nil {
+	if s == nil { // its stream has ended meanwhile
 		return
 	}
+	m.plain.subscribed(from, m.cfg.Topic, subs)
 	for _, sub := range subs {
 		switch {
 		case sub.GetTopicid() != m.cfg.Topic:
