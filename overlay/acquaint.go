@@ -291,10 +291,8 @@ func sortKnown(all []KnownOrigin) []KnownOrigin {
 // knownTo lists the similar, and of a peer that looks for others of its range those that it knows there, by place.
 func (s *scope) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 	var out []KnownOrigin
-	listed := map[*directory.Entry]bool{}
 	list := func(e *directory.Entry) {
-		if !listed[e] && len(out) < event.MaxKnown {
-			listed[e] = true
+		if len(out) < event.MaxKnown {
 			ep, _ := e.Epoch()
 			out = append(out, KnownOrigin{Place: uint32(s.directory.Place(e) >> 32), Sequence: uint16(ep.Sequence)})
 		}
@@ -303,7 +301,7 @@ func (s *scope) knownTo(similar []*directory.Entry, near bool) []KnownOrigin {
 		list(e)
 	}
 	for _, e := range s.directory.Others() {
-		if near && e != nil && e.Record().Envelope != nil && s.ownRange().Contains(s.directory.Place(e)) {
+		if near && e != nil && e.Record().Envelope != nil && s.ownRange().Contains(s.directory.Place(e)) && !slices.Contains(similar, e) {
 			list(e)
 		}
 	}

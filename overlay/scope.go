@@ -174,11 +174,14 @@ func (s *scope) starting(now time.Duration) bool {
 	return s.cfg.MaxOrigins < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
 }
 
+// usualRoom is how many places stand on the stack when origins are counted.
+const usualRoom = 256
+
 // ownEstimate is how many origins there seem to be, by the places known near ours. Anybody can make up places, so those
 // with nothing signed held count for little more than the others.
 func (s *scope) ownEstimate() float64 {
-	signed := make([]coverage.Place, 0, s.directory.Len()+nearestMost)
-	var told []coverage.Place
+	var room [2 * usualRoom]coverage.Place // on the stack
+	signed, told := room[:0:usualRoom], room[usualRoom:usualRoom]
 	for _, n := range s.nearest {
 		if n.signed {
 			signed = append(signed, n.place)

@@ -209,6 +209,7 @@ func (c *Samples) array(level, size int) *ownArray {
 	}
 	if a != nil {
 		c.bytes -= a.bytes()
+		size = max(size, min(64*len(a.words)*3/2, 1<<level)) // samples of all sizes come
 	}
 	a = &ownArray{words: make([]uint64, (size+63)/64), ones: map[int]int{}}
 	var n summary.Nodes

@@ -325,11 +325,11 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 		return nil
 	}
 	const both = 1 | 2
-	here := make([]struct { // by range
-		have   int
-		halves int // a bit for each
-		wide   int // contacts of wider ranges that begin here, less those that end before
-	}, 1<<depth+1)
+	var room [1<<usualDepth + 1]lack
+	here := room[:]
+	if depth > usualDepth {
+		here = make([]lack, 1<<depth+1)
+	}
 	for c := range t.Each() {
 		if !c.counts() {
 			continue
@@ -360,6 +360,16 @@ func (t *Contacts) Lacks(want, depth int) []Range {
 	}
 	return out
 }
+
+// lack is what [Contacts.Lacks] counts of a range.
+type lack struct {
+	have   int
+	halves int // a bit for each
+	wide   int // contacts of wider ranges that begin here, less those that end before
+}
+
+// usualDepth is that of the ranges that fit on the stack.
+const usualDepth = 5
 
 // Credible is the depth that a claimed one counts for where a lie would do harm, in a network where ranges are usually
 // of some depth. Who claims to cover far more counts for a usual range. That doubles whenever the number of times that

@@ -84,8 +84,9 @@ func Origins(self Place, places []Place) float64 {
 	for n += sharing[depth]; n < countable; n += sharing[depth] {
 		depth--
 	}
+	var room [4 * countable]Place // on the stack
 	for {
-		near := make([]Place, 0, n)
+		near := room[:0]
 		for _, p := range places {
 			if sharedBits(self, p) >= depth {
 				near = append(near, p)
@@ -95,7 +96,6 @@ func Origins(self Place, places []Place) float64 {
 			return math.Ldexp(float64(len(near)), depth)
 		}
 		depth--
-		n += sharing[depth]
 	}
 }
 

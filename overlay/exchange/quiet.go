@@ -29,14 +29,22 @@ func (r rests) Len() int           { return len(r) }
 func (r rests) Less(i, j int) bool { return r[i].until < r[j].until }
 func (r rests) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 
-// Push appends a rest, as package heap wants it.
-func (r *rests) Push(v any) { *r = append(*r, v.(rest)) }
+// Push and Pop are what package heap asks for. They would allocate for each rest: see add and drop.
+func (r *rests) Push(any) {}
+func (r *rests) Pop() any { return nil }
 
-// Pop removes the last rest, as package heap wants it.
-func (r *rests) Pop() any {
-	last := (*r)[len(*r)-1]
-	*r = (*r)[:len(*r)-1]
-	return last
+func (r *rests) add(v rest) {
+	*r = append(*r, v)
+	heap.Fix(r, len(*r)-1)
+}
+
+// drop removes the first.
+func (r *rests) drop() {
+	last := len(*r) - 1
+	r.Swap(0, last)
+	if *r = (*r)[:last]; last > 0 {
+		heap.Fix(r, 0)
+	}
 }
 
 // wake has an origin looked at in the next plan.
@@ -50,11 +58,12 @@ func (x *Exchange) wake(e *origin) {
 func (x *Exchange) hush(e *origin, until time.Duration) {
 	e.quiet = until
 	x.lookout.awake.remove(e.Index())
-	if q := &x.lookout.quiet; len(*q) == cap(*q) { // before it grows
+	q := &x.lookout.quiet
+	if len(*q) == cap(*q) { // before it grows
 		*q = slices.DeleteFunc(*q, func(r rest) bool { return !x.counts(r) })
 		heap.Init(q)
 	}
-	heap.Push(&x.lookout.quiet, rest{until, e.Index()})
+	q.add(rest{until, e.Index()})
 }
 
 // counts says whether a rest is still what its origin waits for.
@@ -72,7 +81,7 @@ func (x *Exchange) rouse(now time.Duration) {
 		if counts && now < r.until {
 			return
 		}
-		heap.Pop(q)
+		q.drop()
 		if counts {
 			x.lookout.awake.add(r.index)
 		}
