@@ -25,7 +25,7 @@ const (
 // answers is what confirmations have said of a peer's claims, of late. Those count whose match was true with
 // probability sureMatch at least.
 type answers struct {
-	hits, misses int32
+	hits, misses uint16
 	faded        time.Duration
 }
 
@@ -35,12 +35,15 @@ func (a *answers) add(hits, misses int) {
 	for hits+misses > maxAnswers {
 		hits, misses = halved(hits, misses)
 	}
-	a.hits, a.misses = int32(hits), int32(misses)
+	a.hits, a.misses = uint16(hits), uint16(misses)
 }
+
+// any says whether there are answers.
+func (a *answers) any() bool { return a.hits+a.misses > 0 }
 
 func (a *answers) halve() {
 	hits, misses := halved(int(a.hits), int(a.misses))
-	a.hits, a.misses = int32(hits), int32(misses)
+	a.hits, a.misses = uint16(hits), uint16(misses)
 }
 
 // halved makes answers count half. One hit always stays, so that a peer that has proved useful is not forgotten before
@@ -48,10 +51,12 @@ func (a *answers) halve() {
 func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
 // fade halves answers that were not halved for a time.
-func (a *answers) fade(now, unless time.Duration) {
-	if now >= a.faded+unless {
-		a.halve()
-		a.faded = now
+func (e *Entry) fade(now, unless time.Duration) {
+	if e.any() && now >= e.faded+unless {
+		e.change(func(r *rare) {
+			r.halve()
+			r.faded = now
+		})
 	}
 }
 
@@ -83,7 +88,12 @@ func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
 		return false
 	}
 	before := e.Refuted()
-	e.add(hits, misses)
+	e.change(func(r *rare) {
+		if !r.any() {
+			r.faded = e.since
+		}
+		r.add(hits, misses)
+	})
 	if refuted = e.Refuted(); refuted != before {
 		d.sigma = unknownSigma
 	}
@@ -93,7 +103,7 @@ func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
 // RoundTrip notes a measured round trip to a peer.
 func (d *Directory) RoundTrip(p event.PeerID, rtt time.Duration) {
 	if e := d.Lookup(p); e != nil {
-		e.rtt = rtt
+		e.change(func(r *rare) { r.rtt = rtt })
 	}
 }
 
@@ -101,7 +111,7 @@ func (d *Directory) RoundTrip(p event.PeerID, rtt time.Duration) {
 func (d *Directory) DialFailed(p event.PeerID) *Entry {
 	e := d.Lookup(p)
 	if e != nil {
-		e.dialFails++
+		e.change(func(r *rare) { r.dialFails++ })
 	}
 	return e
 }

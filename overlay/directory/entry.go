@@ -42,36 +42,43 @@ func (s State) gone() bool { return s == Foreign || s == Expired }
 
 // Entry is what is known of one origin's summary. Others read it by its methods; only its [Directory] changes it.
 type Entry struct {
-	// What a look at all entries asks of each fits into a line of the processor's cache.
+	// What a look at all entries asks of each comes first: 32 bytes, in one line of the processor's cache.
 	tag uint64
 	*rare
-	cur       *summary.Prefix // answers queries
-	signed    []byte          // the peer's record; nil: none came
-	dialFails int32
-	index     int32
-	judged    uint16 // parts that the estimate was made of; 0: none is, or it is outdated
-	limit     uint16 // parts to hold at most, once memory ran short; 0: no limit
-	state     State
-	before    uint8 // see envelope
-	old       bool  // its summary is under the previous seed
-	seconded  bool  // another link than the first has named it since, or the peer itself
+	cur      *summary.Prefix // answers queries
+	index    int32
+	judged   uint16 // parts that the estimate was made of; 0: none is, or it is outdated
+	state    State
+	seconded bool // another link than the first has named it since, or the peer itself
 
-	peer  event.PeerID // empty until a record or header came
-	share bounds       // of our collection that the peer holds
-	lacks bounds       // keys that it holds and we do not
-	answers
+	signed     []byte // the peer's record; nil: none came
+	limit      uint16 // parts to hold at most, once memory ran short; 0: no limit
+	before     uint8  // see envelope
+	old        bool   // its summary is under the previous seed
+	shareUntil stamp  // a new epoch after this outdates the estimate
+	around     []byte // see envelope: of the newest epoch
+
+	peer  event.PeerID  // empty until a record or header came
+	share bounds        // of our collection that the peer holds
+	lacks bounds        // keys that it holds and we do not
 	group *addressGroup // nil: none
 
-	around      []byte        // see envelope: of the newest epoch
 	recordSince summary.Epoch // the epoch that the record came with
 	since       time.Duration // when the newest epoch was first held; its lifetime counts from then
 	touched     time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
-	shareUntil  time.Duration // a new epoch after this outdates the estimate
-	rtt         time.Duration
 }
 
 // bounds is an estimate's interval as an entry keeps it.
 type bounds struct{ value, low, high float32 }
+
+// stamp is a time in hundredths of a second, for what does no harm if it is forgotten after 497 days.
+type stamp uint32
+
+func stampOf(t time.Duration) stamp { return stamp(t / stampUnit) }
+
+func (s stamp) time() time.Duration { return time.Duration(s) * stampUnit }
+
+const stampUnit = 10 * time.Millisecond
 
 // Confidence is the level of the intervals of overlap.
 const Confidence = 0.95

@@ -99,8 +99,8 @@ func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) 
 
 // outdateShare has the overlap estimated again after a new epoch of either side, unless that was done of late.
 func (e *Entry) outdateShare(now time.Duration) {
-	if now >= e.shareUntil {
-		e.judged, e.shareUntil = 0, now+shareKept
+	if now >= e.shareUntil.time() {
+		e.judged, e.shareUntil = 0, stampOf(now+shareKept)
 	}
 }
 

@@ -19,6 +19,9 @@ type rare struct {
 	past        summary.Epoch   // the last one of a summary that has expired: nothing up to it is taken in again
 	forgotten   time.Duration   // in state Expired, when the entry goes
 	unwanted    time.Duration   // nothing is learned of it before then: its group is full
+	rtt         time.Duration   // 0: not measured
+	dialFails   int32           // in a row
+	answers
 }
 
 // nothing is the empty half that entries share. It is never written.
@@ -26,7 +29,7 @@ var nothing = &rare{}
 
 func (r *rare) empty() bool {
 	return r.by == "" && r.sibling == nil && r.next == nil && r.oldEnvelope.empty() && r.outdated == 0 && len(r.bases) == 0 &&
-		r.past == (summary.Epoch{}) && r.forgotten == 0 && r.unwanted == 0
+		r.past == (summary.Epoch{}) && r.forgotten == 0 && r.unwanted == 0 && r.rtt == 0 && r.dialFails == 0 && !r.any()
 }
 
 // change changes the rare half of an entry.

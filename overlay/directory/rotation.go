@@ -140,7 +140,7 @@ func (d *Directory) tellSibling(e *Entry) {
 	}
 	if s.cur != nil && s.Covered() { // the peer has changed
 		d.keepSample(s)
-		e.answers, e.rtt = s.answers, s.rtt
+		e.change(func(r *rare) { r.answers, r.rtt = s.answers, s.rtt })
 	}
 	d.setAnswer(s)
 	d.change(Reopened, s)

@@ -35,7 +35,9 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		d.settle(e, Held)
 		e.setEnvelope(envelope{[]byte("header"), whole})
 		d.records += e.recordBytes()
-		e.peer, e.cur, e.misses = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))], rng.Int32N(100)
+		e.peer, e.cur = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))]
+		misses := rng.Int32N(100)
+		e.change(func(r *rare) { r.misses = uint16(misses) })
 		d.held += e.memory()
 		d.origins++
 		d.setAnswer(e)
@@ -118,10 +120,12 @@ func TestUsefulOnesStay(t *testing.T) {
 	for _, useful := range []int{10, 90} {
 		d := crowd(t, 100, 300)
 		for i, e := range d.Others() {
-			e.hits, e.misses = 0, 0
-			if i < useful {
-				e.hits = 1
-			}
+			e.change(func(r *rare) {
+				r.answers = answers{}
+				if i < useful {
+					r.hits = 1
+				}
+			})
 		}
 		d.cfg.Memory = d.Memory() * 3 / 5
 		d.Shed(0, nobody)

@@ -194,7 +194,10 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	if string(e.signed) != string(in.Record) {
 		e.signed, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
-	e.dialFails, e.since = 0, now
+	e.since = now
+	if e.dialFails > 0 {
+		e.change(func(r *rare) { r.dialFails = 0 })
+	}
 	e.outdateShare(now)
 	e.fade(now, fadeAgain)
 	d.countRecords(e, records)
