@@ -4,6 +4,7 @@ package compare
 
 import (
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/venn-p2p/venn/summary"
@@ -104,8 +105,8 @@ func changes(before, after []uint64) []ownChange {
 // Set makes a prefix that of one of the others; nil removes it. A longer or shorter prefix of an epoch costs nothing:
 // the sample is the same.
 func (c *Samples) Set(other int, p *summary.Prefix) {
-	for len(c.others) <= other {
-		c.others = append(c.others, compared{})
+	for len(c.others) <= other { // by an eighth, so that little stands empty
+		c.others = slices.Concat(c.others, make([]compared, 8+len(c.others)/8))
 	}
 	o := &c.others[other]
 	if p != nil && o.prefix != nil && p.Header().Chain == o.prefix.Header().Chain && min(p.Parts(), o.prefix.Parts()) > 0 {

@@ -22,7 +22,8 @@ func (d *Directory) Check(now time.Duration) error {
 		if e == nil {
 			continue
 		}
-		want(e.Index() == i+d.owns && d.byTag[e.tag] == e.Index(), "entry %d: index %d, by its tag %d", i+d.owns, e.index, d.byTag[e.tag])
+		tagged, _ := d.byTag.index(e.tag)
+		want(e.Index() == i+d.owns && tagged == e.Index(), "entry %d: index %d, by its tag %d", i+d.owns, e.index, tagged)
 		errs = append(errs, d.checkEntry(e, now))
 		held += e.memory()
 		records += e.recordBytes()

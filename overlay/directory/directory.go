@@ -15,9 +15,9 @@ import (
 // Directory is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Directory struct {
 	cfg     Config
-	entries []*Entry       // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
-	owns    int            // how many are our own
-	byTag   map[uint64]int // origin tag → index
+	entries []*Entry // by index; nil: free. The first are our own: 0, and 1 under the previous seed if there is one
+	owns    int      // how many are our own
+	byTag   tags     // indexes
 	free    []int
 	links   map[event.PeerID]*link
 	changes []Change
@@ -77,9 +77,10 @@ type link struct {
 func New(cfg Config) *Directory {
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self, rare: nothing}
 	d := &Directory{
-		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, byTag: map[uint64]int{own.tag: 0}, links: map[event.PeerID]*link{},
+		cfg: cfg, bans: newBans(&cfg), entries: []*Entry{own}, owns: 1, links: map[event.PeerID]*link{},
 		groups: map[string]*addressGroup{}, due: agenda.New(dueTasks), sigma: unknownSigma,
 	}
+	d.byTag.put(own.tag, own.index)
 	d.startRotation()
 	return d
 }
@@ -166,7 +167,7 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 		return true
 	}
 	return d.pending < MaxPending && l.brought < MaxPendingLink &&
-		(d.isTag(tag, l) || len(d.byTag) <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
+		(d.isTag(tag, l) || d.byTag.len() <= 2*d.cfg.MaxOrigins && !d.pendingFull() && !d.Short())
 }
 
 // create makes an entry without a summary.
@@ -175,7 +176,7 @@ func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s S
 	e.change(func(r *rare) { r.by = from })
 	e.seconded = d.isOf(from, tag)
 	d.entries[e.index] = e
-	d.byTag[tag] = e.Index()
+	d.byTag.put(tag, e.index)
 	d.pairUp(e)
 	d.sigma = unknownSigma
 	d.change(Added, e)
@@ -188,7 +189,7 @@ func (d *Directory) freeIndex() int32 {
 		d.free = d.free[:n-1]
 		return int32(i)
 	}
-	d.entries = append(d.entries, nil)
+	d.entries = append(roomy(d.entries), nil)
 	return int32(len(d.entries) - 1)
 }
 
@@ -229,7 +230,7 @@ func (d *Directory) Remove(i int) {
 	d.drop(e)
 	d.records -= e.recordBytes()
 	d.leaveGroup(e)
-	delete(d.byTag, e.tag)
+	d.byTag.remove(e.tag)
 	d.part(e)
 	d.entries[i] = nil
 	d.free = append(d.free, i)
@@ -241,7 +242,7 @@ func (d *Directory) Entry(i int) *Entry { return d.entries[i] }
 
 // Tagged returns the entry of an origin tag, nil if there is none.
 func (d *Directory) Tagged(tag uint64) *Entry {
-	i, ok := d.byTag[tag]
+	i, ok := d.byTag.index(tag)
 	if !ok {
 		return nil
 	}

@@ -24,7 +24,7 @@ import (
 // as many as take a fraction of a second. Once entries had to go, no new ones are made until an eighth of the memory is
 // free. Those that went would only come back, and those known are a sample of all.
 const (
-	entryMemory  = 400 // bytes of an entry, without records and prefixes: both halves of its fields, its place in the maps
+	entryMemory  = 330 // bytes of an entry, without records and prefixes: both halves of its fields, its place in the tables
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries: more are not noted
 	moreParts    = 256  // of parts, one byte in this number is freed beyond need
@@ -102,7 +102,7 @@ func (d *Directory) Beside(bytes int) { d.beside = bytes }
 // Memory returns about how many bytes the directory takes: the entries, the prefixes (parts and decoded form), the
 // index, and what is kept beside.
 func (d *Directory) Memory() int {
-	n := d.beside + d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*len(d.byTag) + d.records + d.bans.memory()
+	n := d.beside + d.held + d.index.Memory() + d.overlap.SizeBytes() + entryMemory*d.byTag.len() + d.records + d.bans.memory()
 	if d.previous != nil {
 		n += d.previous.index.Memory() + d.previous.overlap.SizeBytes()
 	}

@@ -52,8 +52,8 @@ func (g *group) peers() int {
 
 // Set makes a prefix that of a peer, in place of the one before; nil, or one of no parts, removes it.
 func (x *Index) Set(peer int, p *summary.Prefix) {
-	for len(x.entries) <= peer {
-		x.entries = append(x.entries, entry{})
+	for len(x.entries) <= peer { // by an eighth, so that little stands empty
+		x.entries = slices.Concat(x.entries, make([]entry, 8+len(x.entries)/8))
 	}
 	e := &x.entries[peer]
 	switch {
