@@ -93,6 +93,7 @@ var layers = []layer{
 	{"testnet/strategies", []string{"testnet/strategy/..."}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/wire", "testnet/strategy", "testnet/strategy/links", "testnet/holdings", "testnet/judge", "testnet/link", "testnet/workload", "testnet/fault"}},
 	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/strategy"}},
+	{"testnet/heap", nil},
 	{"testnet/statistics", nil},
 	{"testnet/experiment/report", []string{"testnet/statistics"}},
 	{"testnet/scenario", []string{"summary/...", "testnet/statistics", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},

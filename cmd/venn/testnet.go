@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/experiment"
+	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/workload"
@@ -111,13 +110,11 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if os.Getenv("GOGC") == "" {
-		percent := gcPercent
-		if c.Float("adds") > 0 {
-			percent = addsGCPercent
-		}
-		defer debug.SetGCPercent(debug.SetGCPercent(percent))
+	percent := gcPercent
+	if c.Float("adds") > 0 {
+		percent = addsGCPercent
 	}
+	defer heap.Grow(percent)()
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newProgress(stderr, 0)
 	tell := func(p testnet.Progress) { show.update(stage{what: string(p.Phase), done: p.Done, total: p.Total}) }

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/scenario"
@@ -166,7 +166,7 @@ func RunNetwork(ctx context.Context, name string, o NetworkOptions) (NetworkResu
 		return result, err
 	}
 	defer known.close()
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent(points)))
+	defer heap.Grow(gcPercent(points))()
 	all := networkRuns{
 		options: &o, points: points, names: runs, known: known, atOnce: o.jobs(runsAtOnce(points)), done: make([]float64, len(points)), once: make([]onceRun, len(points)),
 	}
@@ -226,7 +226,7 @@ func (p *processors) each() int {
 }
 
 // gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and
-// others double.
+// others double. The environment's GOGC wins.
 func gcPercent(points []setting) int {
 	const large = 20_000 // peers
 	if slices.ContainsFunc(points, func(p setting) bool { return p.Peers > large }) {
