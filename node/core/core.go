@@ -68,6 +68,7 @@ func New(o overlay.Config, r routing.Config, t tails.Config) (*Machine, error) {
 
 // Step takes in an overlay.Input, a tails.Input, a routing.Input or a Tick (for all), and returns what is to be done.
 func (m *Machine) Step(now time.Duration, in any) []Effect {
+	clear(m.effects) // nothing keeps what they hold
 	m.effects, m.now = m.effects[:0], now
 	switch in := in.(type) {
 	case Tick:

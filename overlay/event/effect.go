@@ -132,8 +132,9 @@ type Effects struct {
 	steps int
 }
 
-// Begin starts a new step: the effects of the one before are gone.
+// Begin starts a new step: the effects of the one before are gone, and nothing keeps what they hold.
 func (e *Effects) Begin() {
+	clear(e.list)
 	e.list = e.list[:0]
 	e.steps++
 }
