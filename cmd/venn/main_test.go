@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    status,
+			"tries":     tries,
 			"interrupt": interrupt,
 			"truncate":  truncate,
 		},
@@ -46,6 +48,23 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("venn %q ended with %d, want %d", args[1:], got, want)
 	}
+}
+
+// tries REGEXP ARGS... runs venn with these arguments until its stdout matches, three times at most: on a machine that is
+// busy with something else, a short run may miss something. It must succeed each time.
+func tries(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: tries REGEXP ARGS...")
+	}
+	expression, err := regexp.Compile(args[0])
+	ts.Check(err)
+	for range 3 {
+		ts.Check(ts.Exec("venn", args[1:]...))
+		if expression.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("venn %q says no %q in three runs", args[1:], args[0])
 }
 
 // interrupt TEXT ARGS... It runs venn with these arguments, interrupts it when it says TEXT on stderr, and waits for
