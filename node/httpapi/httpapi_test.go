@@ -42,14 +42,16 @@ func newNode(t *testing.T, opts ...node.Option) *node.Node {
 
 func add(t *testing.T, n *node.Node, keys ...string) {
 	t.Helper()
+	var all [][]byte // one summary has them all
 	for _, k := range keys {
 		key, err := ParseKey(k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Add(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
+		all = append(all, key)
+	}
+	if _, err := n.Add(t.Context(), all...); err != nil {
+		t.Fatal(err)
 	}
 }
 
