@@ -81,8 +81,8 @@ func (n *Node) closeStore() error {
 
 const (
 	saveEvery = 10 * time.Second // the peers known
-	saveTime  = time.Second
-	maxWarm   = 8 // peers of the last run that are dialled at the start
+	saveTime  = 5 * time.Second  // to save them: a busy machine may need it
+	maxWarm   = 8                // peers of the last run that are dialled at the start
 )
 
 // warm returns the peers of the last run to begin with: its neighbours, then others.
