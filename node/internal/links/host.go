@@ -14,6 +14,9 @@ const (
 	neighbourhood = 50
 )
 
+// identify begins the protocols by which two hosts tell each other who they are.
+const identify = "/ipfs/id/"
+
 // Keep tells the host's connection manager of a link. It protects that of a neighbour.
 func Keep(h host.Host, p peer.ID, neighbour bool) {
 	if neighbour {
@@ -33,7 +36,8 @@ func Release(h host.Host, p peer.ID) {
 
 // Foreign reports whether anybody besides the node and its pubsub uses the connections with p. The signs are a
 // protection, a tag or a stream of another protocol. topic is that of the node's pubsub, own says which protocols are
-// the node's. The node's own protection of p must have been taken back.
+// the node's. The node's own protection of p must have been taken back. Identify is no sign: every connection has its
+// streams, and on a slow line or a busy machine they come late.
 func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) bool) bool {
 	if protected(h, p, topic) {
 		return true
@@ -47,7 +51,7 @@ func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) boo
 	}
 	for _, c := range h.Network().ConnsToPeer(p) {
 		for _, s := range c.GetStreams() {
-			if !own(string(s.Protocol())) {
+			if id := string(s.Protocol()); !own(id) && !strings.HasPrefix(id, identify) {
 				return true
 			}
 		}
