@@ -12,6 +12,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 	kad "github.com/libp2p/go-libp2p-kad-dht"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 	"golang.org/x/sync/errgroup"
@@ -60,11 +61,29 @@ func open(p testnet.Place, announce announcer) (testnet.Peer, error) {
 // Join connects to some peers and fills the routing table.
 func (n *node) Join(ctx context.Context) error {
 	for _, p := range n.place.Begin {
-		if err := n.place.Host.Connect(ctx, p); err != nil {
+		if err := n.connect(ctx, p); err != nil {
 			return fmt.Errorf("dht: %w", err)
 		}
 	}
 	return n.refresh(ctx)
+}
+
+const (
+	connectAgain = 6 * time.Second // after a failure, when libp2p dials again
+	connectTries = 3
+)
+
+// connect connects to a peer. Both dials fail when that peer, which is filling its own routing table, dials at the same
+// moment.
+func (n *node) connect(ctx context.Context, p peer.AddrInfo) (err error) {
+	for try := 1; ; try++ {
+		if err = n.place.Host.Connect(ctx, p); err == nil || try == connectTries {
+			return err
+		}
+		if err := sleep(ctx, connectAgain); err != nil {
+			return err
+		}
+	}
 }
 
 // refresh looks for itself and for peers in every bucket, and ends when that is done. A peer that nobody has linked to
