@@ -28,7 +28,7 @@ func knowing(t *testing.T, self PeerID, own, others []summary.Fingerprint, origi
 	t.Helper()
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{Self: self})
 	s := sign(t, self, own)
-	o.Step(0, Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
+	step(t, o, 0, Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
 	knows(t, o, others, "id", origins)
 	if n := o.Origins(); n != origins {
 		t.Fatalf("%d of %d origins are known", n, origins)
@@ -46,7 +46,7 @@ func knows(t *testing.T, o *Overlay, fps []summary.Fingerprint, name string, ori
 			t.Fatal(err)
 		}
 		o.ask(Record{Peer: "friend"}, Inquiry{})
-		o.Step(0, PeersNamed{From: "friend", Names: Names{Similar: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+		step(t, o, 0, PeersNamed{From: "friend", Names: Names{Similar: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}})
 	}
 }
 
@@ -56,7 +56,7 @@ func TestKnownThoughNotReached(t *testing.T) {
 	const origins = 8
 	o := acquainted(t, origins)
 	for i := range origins / 2 {
-		o.Step(time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i))})
+		step(t, o, time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i))})
 	}
 	similar := o.scope.similar()
 	if n := len(o.scope.reachable(similar)); n != origins/2 {
@@ -118,7 +118,7 @@ func TestLinkedAlikeTakeTurns(t *testing.T) {
 	o := acquainted(t, linked+1)
 	for i := range linked {
 		p := PeerID(fmt.Sprint("id", i))
-		o.Step(0, LinkOpened{Peer: p})
+		step(t, o, 0, LinkOpened{Peer: p})
 		o.scope.links[p] = time.Second
 	}
 	asked := map[PeerID]int{}
@@ -143,7 +143,7 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 			o.scope.contacts.SetDepth(2)
 			contacts := meets(o, 2)
 			for _, p := range []PeerID{"id0", "id1", "id2"} {
-				o.Step(0, LinkOpened{Peer: p})
+				step(t, o, 0, LinkOpened{Peer: p})
 			}
 			asked := 0
 			for {
@@ -172,10 +172,10 @@ func TestGossipAsksNobodyTwice(t *testing.T) {
 func TestSeekersAskForTheirLike(t *testing.T) {
 	o := acquainted(t, 1)
 	o.cfg.MaxOrigins = littleRoom - 1
-	o.Step(0, LinkOpened{Peer: "id0"})
+	step(t, o, 0, LinkOpened{Peer: "id0"})
 	var sought *Inquiry
 	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
-		for _, e := range o.Step(now, Tick{}) {
+		for _, e := range step(t, o, now, Tick{}) {
 			if a, ok := e.(AskPeers); ok {
 				sought = &a.Inquiry
 			}

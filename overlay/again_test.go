@@ -14,21 +14,21 @@ import (
 // asked announce all again.
 func TestRefusedLinesComeBack(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 6)), Config{MaxOrigins: 8})
-	linked(o, "liar")
-	linked(o, "honest")
+	linked(t, o, "liar")
+	linked(t, o, "honest")
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
 	line := CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20}
 	for i := range uint64(64) {
-		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		step(t, o, 0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
-	o.Step(0, line)
+	step(t, o, 0, line)
 	if o.directory.Tagged(group.OriginTag("x")) != nil {
 		t.Fatal("there is room for one more")
 	}
 	again := false
 	in := Input(LinkClosed{Peer: "liar"})
 	for now := time.Second; now < 2*time.Minute && !again; now += time.Second {
-		again = slices.ContainsFunc(o.Step(now, in), func(e Effect) bool {
+		again = slices.ContainsFunc(step(t, o, now, in), func(e Effect) bool {
 			h, ok := e.(SayHello)
 			return ok && h.To == "honest" && h.Hello.Again
 		})
@@ -37,21 +37,21 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	if !again {
 		t.Fatal("nobody is asked for what was refused")
 	}
-	o.Step(2*time.Minute, line)
+	step(t, o, 2*time.Minute, line)
 	if o.directory.Tagged(group.OriginTag("x")) == nil {
 		t.Error("there is no room for it yet")
 	}
 
 	told := alone(t, rand.New(rand.NewPCG(1, 7)), Config{})
-	linked(told, "asker")
-	linked(told, "source")
+	linked(t, told, "asker")
+	linked(t, told, "source")
 	run, err := x.stream.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := func(until time.Duration, in Input) (n int) {
 		for now := until - 10*time.Second; now <= until; now += time.Second {
-			for _, e := range told.Step(now, in) {
+			for _, e := range step(t, told, now, in) {
 				if c, ok := e.(SendCatalogue); ok && c.To == "asker" {
 					n += len(c.Items)
 				}
@@ -61,8 +61,8 @@ func TestRefusedLinesComeBack(t *testing.T) {
 		return n
 	}
 	line.From = "source"
-	told.Step(0, line)
-	told.Step(time.Second/2, Tick{})
+	step(t, told, 0, line)
+	step(t, told, time.Second/2, Tick{})
 	parts := PartsReceived{From: "source", Way: Pubsub, Group: line.Items[0].Group, Envelope: x.envelope, Record: x.record, Run: run, Bytes: 500}
 	if n := lines(11*time.Second, parts); n != 1 {
 		t.Fatalf("told %d lines", n)

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -25,7 +26,7 @@ const (
 // answer names peers to one that asks: near its place, nearer than we to the place that it looks up, in the ranges that
 // it lacks, and the summaries of those like it.
 func (s *scope) answer(from PeerID, q Inquiry) Names {
-	out := Names{Depth: s.vouched}
+	out := Names{Depth: s.seen.vouched}
 	asker := exchange.PlaceOf(from)
 	known := make(map[uint32]uint16, len(q.Known))
 	for _, k := range q.Known {
@@ -166,29 +167,16 @@ func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introdu
 		all = append(all, coverage.Likeness{Place: p, Overlap: share})
 		return true
 	}
-	for _, e := range s.directory.Others() {
-		if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
-			continue
-		}
-		p := s.directory.Place(e)
-		if seq, knows := known[uint32(p>>32)]; knows {
-			ep, _ := e.Epoch()
-			if int16(uint16(ep.Sequence)-seq) <= 0 {
-				continue
-			}
-		}
+	for p, e := range s.unknownTo(asker, known) {
 		if consider(p, e.Held()) {
 			entries[p] = e
 		}
 	}
-	for i := range s.meeting.visitors {
-		v := &s.meeting.visitors[i]
-		_, knows := known[uint32(v.place>>32)]
-		if e := s.directory.Lookup(v.peer); q.Meet == 0 || knows || v.peer == from || s.now >= v.until || e != nil && e.Held() != nil {
-			continue
-		}
-		if consider(v.place, v.prefix) {
-			visitors[v.place] = v
+	if q.Meet != 0 {
+		for v := range s.visitorsFor(from, known) {
+			if consider(v.place, v.prefix) {
+				visitors[v.place] = v
+			}
 		}
 	}
 	none := func(coverage.Place) bool { return false }
@@ -201,6 +189,26 @@ func (s *scope) alike(from PeerID, q Inquiry, known map[uint32]uint16) []Introdu
 		}
 	}
 	return out
+}
+
+// unknownTo yields, by place, the entries that an asker can be introduced to: it knows none of their summaries, or an
+// earlier epoch.
+func (s *scope) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter.Seq2[coverage.Place, *directory.Entry] {
+	return func(yield func(coverage.Place, *directory.Entry) bool) {
+		for _, e := range s.directory.Others() {
+			if e == nil || e.Held() == nil || e.Old() || e == asker || e.Record().Envelope == nil || e.DialFails() > 0 {
+				continue
+			}
+			p := s.directory.Place(e)
+			ep, _ := e.Epoch()
+			if seq, knows := known[uint32(p>>32)]; knows && int16(uint16(ep.Sequence)-seq) <= 0 {
+				continue
+			}
+			if !yield(p, e) {
+				return
+			}
+		}
+	}
 }
 
 // introduction is the first parts of what is held of an entry.

@@ -31,6 +31,9 @@ func (s *scope) check() error {
 		}
 	}
 	errs = append(errs, s.contacts.Check())
+	if now := s.look(surveyed{s.directory.Version(), s.depth, s.size}); now.of == s.seen.of {
+		want(now == s.seen, "a survey brings %+v, remembered %+v", now, s.seen)
+	}
 	for c := range s.contacts.Each() {
 		want(!s.ownRange().Contains(c.Place), "contact %q is of the own range", c.Peer)
 		want(c.Place == exchange.PlaceOf(PeerID(c.Peer)), "contact %q is at %v", c.Peer, c.Place)
@@ -59,7 +62,7 @@ func (s *scope) check() error {
 func (s *scope) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "range %v of %.0f origins, vouched %d, sharp %d, focus %d, %d visitors, asked %q\n",
-		s.ownRange(), s.size, s.vouched, s.sharp, s.focus, len(s.meeting.visitors), slices.Sorted(maps.Keys(s.asked)))
+		s.ownRange(), s.size, s.seen.vouched, s.seen.sharp, s.focus, len(s.meeting.visitors), slices.Sorted(maps.Keys(s.asked)))
 	for c := range s.contacts.Each() {
 		fmt.Fprintf(&b, "%q %v, %d right, %d denials, %d failed\n", c.Peer, c.Range(), c.Right, c.Denials, c.Failed)
 	}

@@ -12,30 +12,31 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-func linked(o *Overlay, p PeerID) {
-	o.Step(0, LinkOpened{Peer: p})
-	o.Step(0, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
-	o.Step(0, Grafted{Peer: p})
+func linked(t testing.TB, o *Overlay, p PeerID) {
+	t.Helper()
+	step(t, o, 0, LinkOpened{Peer: p})
+	step(t, o, 0, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
+	step(t, o, 0, Grafted{Peer: p})
 }
 
 // A link that announces made-up origins, without end, leaves room for what others announce, and is forgotten with them.
 func TestFloodOfOrigins(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	linked(o, "liar")
-	linked(o, "honest")
+	linked(t, o, "liar")
+	linked(t, o, "honest")
 	for i := range uint64(3 * directory.MaxPending) {
-		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		step(t, o, 0, CatalogueReceived{From: "liar", Items: []Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	if o.directory.Pending() != directory.MaxPendingLink {
 		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	o.Step(0, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
+	step(t, o, 0, CatalogueReceived{From: "honest", Items: []Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
 	if o.directory.Tagged(group.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
-	o.Step(time.Second, LinkClosed{Peer: "liar"})
-	o.Step(time.Minute, Tick{})
+	step(t, o, time.Second, LinkClosed{Peer: "liar"})
+	step(t, o, time.Minute, Tick{})
 	if n := o.directory.Known(); n > 1 {
 		t.Errorf("%d origins are remembered, want the honest one", n)
 	}
@@ -44,13 +45,13 @@ func TestFloodOfOrigins(t *testing.T) {
 // Origins near us that somebody made up don't make the network seem large.
 func TestMadeUpPlaces(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})
-	linked(o, "liar")
+	linked(t, o, "liar")
 	for i := range uint64(64) {
 		g := group.New(group.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
-		o.Step(0, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
+		step(t, o, 0, CatalogueReceived{From: "liar", Items: []Item{{Group: g, Have: 9}}, Bytes: 20})
 	}
 	for now := time.Second; now < time.Minute; now += time.Second {
-		o.Step(now, Tick{})
+		step(t, o, now, Tick{})
 	}
 	if o.scope.depth != 0 || o.scope.size > 2*hearsay {
 		t.Errorf("depth %d in a network of %.0f by estimate", o.scope.depth, o.scope.size)
@@ -62,9 +63,9 @@ func TestBoastOfSize(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 5)), Config{})
 	for i := range 4 {
 		p, now := PeerID(fmt.Sprint("liar", i)), time.Duration(i)*time.Second
-		o.Step(now, LinkOpened{Peer: p})
-		o.Step(now, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
-		o.Step(now+time.Second/2, Tick{})
+		step(t, o, now, LinkOpened{Peer: p})
+		step(t, o, now, HelloReceived{Peer: p, Hello: Hello{Up: 10_000_000, Down: 10_000_000, Session: 1, Network: 1<<31 - 1}})
+		step(t, o, now+time.Second/2, Tick{})
 		if o.scope.depth != 0 {
 			t.Fatalf("depth %d on the word of %d links", o.scope.depth, i+1)
 		}
@@ -75,17 +76,17 @@ func TestBoastOfSize(t *testing.T) {
 func TestManyIdentities(t *testing.T) {
 	const limit, identities = 50_000, 500
 	o := alone(t, rand.New(rand.NewPCG(1, 2)), Config{Memory: limit})
-	linked(o, "sybil")
+	linked(t, o, "sybil")
 	var all []signed
 	for i := range identities {
 		s := sign(t, PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
 		all = append(all, s)
-		o.Step(0, CatalogueReceived{From: "sybil", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		step(t, o, 0, CatalogueReceived{From: "sybil", Items: []Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	most := 0
 	for now := time.Second; now < time.Minute; now += time.Second {
 		var asked []Item
-		for _, e := range o.Step(now, Tick{}) {
+		for _, e := range step(t, o, now, Tick{}) {
 			if c, ok := e.(SendCatalogue); ok {
 				asked = append(asked, c.Items...)
 			}
@@ -93,7 +94,7 @@ func TestManyIdentities(t *testing.T) {
 		for _, it := range asked {
 			for _, s := range all {
 				if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
-					o.Step(now, PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
+					step(t, o, now, PartsReceived{From: "sybil", Group: it.Group, Envelope: s.envelope, Record: s.record, Run: run, Bytes: 500})
 				}
 			}
 		}
@@ -110,18 +111,18 @@ func TestManyIdentities(t *testing.T) {
 // A header of a kilobyte that is wrong costs little to refuse.
 func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 3)), Config{})
-	linked(o, "p")
+	linked(t, o, "p")
 	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
 	group := group.Of(x.stream.Header())
-	o.Step(0, CatalogueReceived{From: "p", Items: []Item{{Group: group, Have: 1}}, Bytes: 20})
-	o.Step(time.Second, Tick{})
+	step(t, o, 0, CatalogueReceived{From: "p", Items: []Item{{Group: group, Have: 1}}, Bytes: 20})
+	step(t, o, time.Second, Tick{})
 	huge := append([]byte(nil), x.envelope...)
 	copy(huge[1+8+4+1+1+12:], []byte{0xff, 0xff, 0xff, 0xff}) // 2^32-1 keys
 	refused := 0
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 100 {
-		for _, e := range o.Step(time.Second, PartsReceived{From: "p", Group: group, Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}, Bytes: 300}) {
+		for _, e := range step(t, o, time.Second, PartsReceived{From: "p", Group: group, Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}, Bytes: 300}) {
 			if f, ok := e.(Report); ok && f.Fault == FaultHeader {
 				refused++
 			}

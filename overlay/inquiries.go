@@ -33,7 +33,7 @@ func (o *Overlay) askFor(search uint64, to Record, q Inquiry) {
 func (o *Overlay) onPeersAsked(now time.Duration, in PeersAsked) {
 	s, q := &o.scope, in.Inquiry
 	if s.served++; s.served > maxServed || !o.exchange.Spare() {
-		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: s.vouched}})
+		o.effects.Emit(AnswerPeers{To: in.From, Request: in.Request, Names: Names{Depth: s.seen.vouched}})
 		return
 	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -216,6 +217,25 @@ func (s *scope) visit(now time.Duration, from PeerID) {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}
 	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + visitFor})
+}
+
+// visitorsFor yields the visitors that another can be introduced to: it does not know them, and no summary of theirs is
+// held beside.
+func (s *scope) visitorsFor(from PeerID, known map[uint32]uint16) iter.Seq[*visitor] {
+	return func(yield func(*visitor) bool) {
+		for i := range s.meeting.visitors {
+			v := &s.meeting.visitors[i]
+			if _, knows := known[uint32(v.place>>32)]; knows || v.peer == from || s.now >= v.until {
+				continue
+			}
+			if e := s.directory.Lookup(v.peer); e != nil && e.Held() != nil {
+				continue
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // visitorBytes is the memory that the visitors take.

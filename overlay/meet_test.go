@@ -35,7 +35,7 @@ func visitOf(t *testing.T, o *Overlay, now time.Duration, s signed, place covera
 		t.Fatal(err)
 	}
 	q := Inquiry{Depth: 7, Meet: place, Own: []Introduction{{Envelope: s.envelope, Record: s.record, Run: run}}}
-	for _, e := range o.Step(now, PeersAsked{From: from, Inquiry: q}) {
+	for _, e := range step(t, o, now, PeersAsked{From: from, Inquiry: q}) {
 		if a, ok := e.(AnswerPeers); ok {
 			return a.Names
 		}
@@ -137,7 +137,7 @@ func TestLookup(t *testing.T) {
 			names = append(names, Named{Record: Record{Peer: p, Envelope: []byte(p)}})
 		}
 		names = append(names, Named{Record: Record{Peer: "forged", Envelope: []byte("not its own")}})
-		o.Step(now, PeersNamed{From: to.Peer, Names: Names{Peers: names[:16]}})
+		step(t, o, now, PeersNamed{From: to.Peer, Names: Names{Peers: names[:16]}})
 		if to, ok = o.scope.meet(now, nil); !ok {
 			if hop > mostHops {
 				t.Errorf("%d peers were asked", hop)
@@ -165,7 +165,7 @@ func TestLookup(t *testing.T) {
 				break
 			}
 			o.scope.asked[to.Peer] = o.scope.now
-			o.Step(now, PeersSilent{From: to.Peer})
+			step(t, o, now, PeersSilent{From: to.Peer})
 		}
 		ended = now
 	}
@@ -183,7 +183,7 @@ func TestLookup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Step(now, Published{Envelope: own.envelope, Record: own.record, Stream: next})
+		step(t, o, now, Published{Envelope: own.envelope, Record: own.record, Stream: next})
 		if m.place != 0 || m.lookups != 0 || m.next > now+meetAgain {
 			t.Errorf("with another collection the lookups do not begin again: %+v", m)
 		}
@@ -232,7 +232,7 @@ func TestNewcomerMeets(t *testing.T) {
 	for _, alike := range []int{0, fewAlike} {
 		place := acquainted(t, 0)
 		asked := 0
-		step := func(o *Overlay, self PeerID, now time.Duration) {
+		round := func(o *Overlay, self PeerID, now time.Duration) {
 			o.scope.now = now
 			o.effects.Begin()
 			o.exchange.Refill(now)
@@ -243,7 +243,7 @@ func TestNewcomerMeets(t *testing.T) {
 					continue
 				}
 				asked++
-				for _, a := range place.Step(now, PeersAsked{From: self, Inquiry: ask.Inquiry}) {
+				for _, a := range step(t, place, now, PeersAsked{From: self, Inquiry: ask.Inquiry}) {
 					if a, ok := a.(AnswerPeers); ok {
 						o.onPeersNamed(now, PeersNamed{From: ask.To.Peer, Names: a.Names})
 					}
@@ -261,12 +261,12 @@ func TestNewcomerMeets(t *testing.T) {
 			t.Fatalf("%d alike are known, want %d", n, alike)
 		}
 		for now := time.Second; now < until; now += time.Second {
-			step(early, "early", now)
+			round(early, "early", now)
 			if now == joins {
 				t.Logf("%d alike: %d questions in %v", alike, asked, now)
 			}
 			if now >= joins {
-				step(late, "late", now)
+				round(late, "late", now)
 			}
 		}
 		if e := late.directory.Lookup("early"); e == nil || e.Held() == nil {

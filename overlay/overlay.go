@@ -247,7 +247,8 @@ func (o *Overlay) tick(now time.Duration) {
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)
-			o.scope.vouched, o.scope.served = o.scope.vouch(), 0
+			o.scope.survey()
+			o.scope.served = 0
 			o.focus()
 			o.choose(now)
 			o.refreshLinks(now)

@@ -69,5 +69,5 @@ func (o *Overlay) comeBack(now time.Duration) {
 func (o *Overlay) focus() {
 	s := &o.scope
 	s.refocus()
-	o.exchange.SetFocus(coverage.Around(s.place, s.focus), s.sharp <= s.focus)
+	o.exchange.SetFocus(coverage.Around(s.place, s.focus), s.seen.sharp <= s.focus)
 }

@@ -19,8 +19,8 @@ func TestReckoned(t *testing.T) {
 		t.Errorf("without links %v", got)
 	}
 	says := func(p PeerID, network int) {
-		o.Step(0, LinkOpened{Peer: p})
-		o.Step(0, HelloReceived{Peer: p, Hello: Hello{Network: network}})
+		step(t, o, 0, LinkOpened{Peer: p})
+		step(t, o, 0, HelloReceived{Peer: p, Hello: Hello{Network: network}})
 	}
 	for i := range 3 {
 		says(PeerID(fmt.Sprint("link", i)), 800)
@@ -35,7 +35,7 @@ func TestReckoned(t *testing.T) {
 	for i, said := range []int{410, 410, 410, 1600, 1600, 1600} {
 		if i == 3 {
 			for j := range 3 {
-				o.Step(0, LinkClosed{Peer: PeerID(fmt.Sprint("liar", j))})
+				step(t, o, 0, LinkClosed{Peer: PeerID(fmt.Sprint("liar", j))})
 			}
 		}
 		says(PeerID(fmt.Sprint("liar", i)), said)

@@ -24,8 +24,7 @@ type scope struct {
 	place    coverage.Place
 	depth    int     // of the own range: what is outside is not wanted
 	focus    int     // of the range that the line is for first; 0: for all alike
-	sharp    int     // of the range in which few false matches are expected
-	vouched  int     // of the range for which we can vouch
+	seen     survey  // of all entries
 	size     float64 // origins in the whole network, by estimate
 	nearest  []noted // the nearest of all ever heard of and not kept; at most nearestMost
 	contacts *coverage.Contacts
@@ -86,7 +85,7 @@ func newScope(cfg *Config, d *directory.Directory, x *exchange.Exchange) scope {
 	place := exchange.PlaceOf(cfg.Self)
 	return scope{
 		cfg: cfg, directory: d, exchange: x,
-		place: place, vouched: coverage.MaxDepth, sharp: coverage.MaxDepth, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
+		place: place, seen: survey{vouched: coverage.MaxDepth, sharp: coverage.MaxDepth}, contacts: coverage.NewContacts(place), told: map[PeerID]summary.Epoch{},
 		links: map[PeerID]time.Duration{}, asked: map[PeerID]time.Duration{}, wanted: map[PeerID][]uint64{}, seeker: newSeeker(),
 	}
 }

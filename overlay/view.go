@@ -115,13 +115,13 @@ func (o *Overlay) Similar(n int) []Alike {
 
 // Vouched is the depth of the widest range around this peer for which it can vouch. All origins of that range that it
 // heard of are known, and they are not far fewer than there should be.
-func (o *Overlay) Vouched() int { return o.scope.vouched }
+func (o *Overlay) Vouched() int { return o.scope.seen.vouched }
 
 // Covers is the range for which this peer can vouch.
 func (o *Overlay) Covers() coverage.Range { return coverage.Around(o.scope.place, o.Vouched()) }
 
 // Sharp is the widest range around this peer that it can vouch for and in which few false matches are expected.
-func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.sharp) }
+func (o *Overlay) Sharp() coverage.Range { return coverage.Around(o.scope.place, o.scope.seen.sharp) }
 
 // Contacts are the peers that can be asked about other ranges, in a fixed order. None at depth 0. After those chosen
 // for it comes one other peer of each half of a range, if one is known. It counts for that half, and is asked for what

@@ -164,7 +164,7 @@ func TestInquiriesAreForgotten(t *testing.T) {
 	o.onContactsWanted(ContactsWanted{Search: 1, Ask: 4})
 	asked, _ := inquiries(o)
 	for now := time.Duration(0); now < inquiryTime; now += time.Second {
-		o.Step(now, Tick{})
+		step(t, o, now, Tick{})
 		for _, a := range asked {
 			if !o.scope.awaits(a.To.Peer) {
 				t.Fatalf("the answer of %q is given up after %v", a.To.Peer, now)
@@ -173,7 +173,7 @@ func TestInquiriesAreForgotten(t *testing.T) {
 	}
 	said := []ContactsNamed(nil)
 	for now := inquiryTime; now < inquiryTime+2*neighbourEvery; now += tickEvery {
-		o.Step(now, Tick{})
+		step(t, o, now, Tick{})
 		_, named := inquiries(o)
 		said = append(said, named...)
 	}

@@ -45,11 +45,33 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := o.Check(); err != nil {
+			t.Errorf("at the end: %v", err)
+		}
+	})
 	return o
+}
+
+// fewEntries is up to how many entries of its directory an overlay is held to its invariants after every step: each
+// check looks at all.
+const fewEntries = 128
+
+// step gives an overlay an input, and holds it to its invariants.
+func step(t testing.TB, o *Overlay, now time.Duration, in Input) []Effect {
+	t.Helper()
+	effects := o.Step(now, in)
+	if o.directory.Len() <= fewEntries {
+		if err := o.Check(); err != nil {
+			t.Fatalf("at %v, after %T: %v", now, in, err)
+		}
+	}
+	return effects
 }
 
 // world is an overlay with links and origins. A seed decides what is known and offered.
 type world struct {
+	t       testing.TB
 	o       *Overlay
 	rng     *rand.Rand
 	origins []signed
@@ -60,7 +82,7 @@ type world struct {
 func newWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	rate := uint64(100_000 << rng.IntN(8))
-	w := &world{o: alone(t, rng, Config{Up: rate, Down: rate}), rng: rng}
+	w := &world{t: t, o: alone(t, rng, Config{Up: rate, Down: rate}), rng: rng}
 	keys := func(n int) (fps []summary.Fingerprint) {
 		for i := range n {
 			f := summary.Fingerprint(i)<<20 | 7 // some that all hold
@@ -72,16 +94,16 @@ func newWorld(t testing.TB, seed uint64) *world {
 		return fps
 	}
 	own := sign(t, "self", keys(500))
-	w.o.Step(0, Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+	step(t, w.o, 0, Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
 	for i := range 3 + rng.IntN(10) {
 		w.origins = append(w.origins, sign(t, PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
 	}
 	for i := range 1 + rng.IntN(4) {
 		p := PeerID(fmt.Sprint("link", i))
 		w.links = append(w.links, p)
-		w.o.Step(0, LinkOpened{Peer: p})
-		w.o.Step(0, HelloReceived{Peer: p, Hello: Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
-		w.o.Step(0, Grafted{Peer: p})
+		step(t, w.o, 0, LinkOpened{Peer: p})
+		step(t, w.o, 0, HelloReceived{Peer: p, Hello: Hello{Up: uint64(100_000 << rng.IntN(8)), Down: rate, Session: 1}})
+		step(t, w.o, 0, Grafted{Peer: p})
 	}
 	return w
 }
@@ -116,16 +138,16 @@ func (w *world) step(effects []Effect) []Effect {
 	w.now += time.Duration(rng.IntN(300)) * time.Millisecond
 	var out []Effect
 	for _, in := range answers {
-		out = append(out, w.o.Step(w.now, in)...)
+		out = append(out, step(w.t, w.o, w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
 	item := Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
-	out = append(out, w.o.Step(w.now, CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []Item{item}, Bytes: 100})...)
+	out = append(out, step(w.t, w.o, w.now, CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
-		out = append(out, w.o.Step(w.now, Outcome{Peer: PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+		out = append(out, step(w.t, w.o, w.now, Outcome{Peer: PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
 	}
 	if rng.IntN(10) == 0 {
-		out = append(out, w.o.Step(w.now, RoundTrip{Peer: PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+		out = append(out, step(w.t, w.o, w.now, RoundTrip{Peer: PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
 	}
-	return append(out, w.o.Step(w.now, Tick{})...)
+	return append(out, step(w.t, w.o, w.now, Tick{})...)
 }

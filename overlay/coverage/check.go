@@ -23,12 +23,14 @@ func (t *Contacts) Check() error {
 		for i, c := range list {
 			want(r.Contains(c.Place) && c.Peer != "", "contact %q at %v is among those of %v", c.Peer, c.Place, r)
 			want(find(list, c.Peer) == i, "contact %q of %v is there twice", c.Peer, r)
+			want(c.Failed < failedMost, "contact %q of %v failed %d times in a row", c.Peer, r, c.Failed)
 		}
 		sorted := slices.Clone(list)
 		t.sort(sorted)
 		want(slices.EqualFunc(list, sorted, func(a, b Contact) bool { return a.Peer == b.Peer }), "the contacts of %v are not in order", r)
 	}
 	want(n == t.n, "%d contacts, counted %d", n, t.n)
+	want(len(t.buckets) == 0 && t.bits == 0 || len(t.buckets) == 1<<t.bits, "%d buckets at depth %d", len(t.buckets), t.bits)
 	want(len(t.order) == len(t.caught) && len(t.order) <= maxCaught, "%d peers were caught, %d in order", len(t.caught), len(t.order))
 	return errors.Join(errs...)
 }

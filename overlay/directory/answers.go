@@ -72,7 +72,7 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 		return
 	}
 	d.due.By(dueFade, now+fadeEvery)
-	d.sigma = unknownSigma
+	d.touch()
 	for _, e := range d.Others() {
 		if e != nil {
 			e.fade(now, fadeAgain)
@@ -95,7 +95,7 @@ func (d *Directory) Outcome(p event.PeerID, hits, misses int) (refuted bool) {
 		r.add(hits, misses)
 	})
 	if refuted = e.Refuted(); refuted != before {
-		d.sigma = unknownSigma
+		d.touch()
 	}
 	return misses > 0 && refuted
 }
@@ -112,6 +112,7 @@ func (d *Directory) DialFailed(p event.PeerID) *Entry {
 	e := d.Lookup(p)
 	if e != nil {
 		e.change(func(r *rare) { r.dialFails++ })
+		d.touch()
 	}
 	return e
 }

@@ -17,7 +17,7 @@ func (d *Directory) Check(now time.Duration) error {
 			errs = append(errs, fmt.Errorf("directory: "+format, args...))
 		}
 	}
-	held, records, named, pending, origins, groups := 0, 0, 0, 0, 0, map[string]int{}
+	held, signed, named, pending, origins, groups := 0, 0, 0, 0, 0, map[string]int{}
 	for i, e := range d.Others() {
 		if e == nil {
 			continue
@@ -26,7 +26,7 @@ func (d *Directory) Check(now time.Duration) error {
 		want(e.Index() == i+d.owns && tagged == e.Index(), "entry %d: index %d, by its tag %d", i+d.owns, e.index, tagged)
 		errs = append(errs, d.checkEntry(e, now))
 		held += e.memory()
-		records += e.recordBytes()
+		signed += e.signedBytes()
 		if e.state == Named {
 			named++
 		}
@@ -40,7 +40,7 @@ func (d *Directory) Check(now time.Duration) error {
 			groups[e.group.name]++
 		}
 	}
-	want(held == d.held && records == d.records, "%d bytes of prefixes and %d of records, counted %d and %d", held, records, d.held, d.records)
+	want(held == d.held && signed == d.signed, "%d bytes of prefixes and %d signed, counted %d and %d", held, signed, d.held, d.signed)
 	want(pending == d.pending && origins == d.origins, "%d pending and %d origins, counted %d and %d", pending, origins, d.pending, d.origins)
 	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
 	for g, n := range groups {

@@ -25,7 +25,7 @@ type Directory struct {
 	pending int // entries that no summary has come of
 	origins int // peers with at least a sample held
 	held    int // bytes of prefixes of others
-	records int // bytes of what is signed about others
+	signed  int // bytes of what is signed about others: records and envelopes
 	beside  int // bytes that the caller keeps beside the directory
 	groups  map[string]*addressGroup
 	ignored int   // lines not taken in because there was no room
@@ -44,6 +44,7 @@ type Directory struct {
 	crowded bool // memory is full of samples: no new origin is asked for
 
 	due         agenda.Agenda
+	version     uint64        // see Version
 	sigma       float64       // see FalseMatches; unknownSigma when it has changed
 	estimate    bool          // there may be overlap to estimate
 	lastLearned time.Duration // when a new origin was last learned
@@ -85,11 +86,21 @@ func New(cfg Config) *Directory {
 	return d
 }
 
+// Version is another number after every change of which entries there are, of what is held of them, and of which peers
+// can be dialled: who looks at all entries need not look again before. It is never 0.
+func (d *Directory) Version() uint64 { return d.version + 1 }
+
+// touch notes such a change, or one of whose claims are believed.
+func (d *Directory) touch() {
+	d.version++
+	d.sigma = unknownSigma
+}
+
 // Open notes that there is a connection to a peer.
 func (d *Directory) Open(p event.PeerID) {
 	l := &link{tag: group.Tag(d.cfg.Seed, string(p))}
 	d.links[p] = l
-	d.sigma = unknownSigma
+	d.touch()
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
 		e.change(func(r *rare) { r.unwanted = 0 })
 		d.change(Reopened, e)
@@ -101,7 +112,7 @@ func (d *Directory) Open(p event.PeerID) {
 func (d *Directory) Close(p event.PeerID) {
 	e := d.Lookup(p)
 	delete(d.links, p)
-	d.sigma = unknownSigma
+	d.touch()
 	if e != nil && e.group != nil && e.group.entries > d.cfg.MaxGroup {
 		d.Remove(e.Index())
 	}
@@ -150,7 +161,7 @@ func (d *Directory) await(now time.Duration, from event.PeerID, tag uint64) *Ent
 		d.unname(e)
 		e.state, e.touched = Pending, now
 		e.change(func(r *rare) { r.by = from })
-		d.sigma = unknownSigma
+		d.touch()
 	}
 	d.pending++
 	if l, linked := d.links[from]; linked {
@@ -178,7 +189,7 @@ func (d *Directory) create(now time.Duration, from event.PeerID, tag uint64, s S
 	d.entries[e.index] = e
 	d.byTag.put(tag, e.index)
 	d.pairUp(e)
-	d.sigma = unknownSigma
+	d.touch()
 	d.change(Added, e)
 	return e
 }
@@ -214,7 +225,7 @@ func (d *Directory) drop(e *Entry) {
 		d.origins--
 	}
 	d.change(Withdrawn, e)
-	d.sigma = unknownSigma
+	d.touch()
 	d.held -= e.memory()
 	e.cur = nil
 	d.forgetOld(e)
@@ -228,7 +239,7 @@ func (d *Directory) Remove(i int) {
 	e := d.entries[i]
 	d.settle(e, Empty)
 	d.drop(e)
-	d.records -= e.recordBytes()
+	d.signed -= e.signedBytes()
 	d.leaveGroup(e)
 	d.byTag.remove(e.tag)
 	d.part(e)

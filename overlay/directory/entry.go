@@ -51,7 +51,7 @@ type Entry struct {
 	state    State
 	seconded bool // another link than the first has named it since, or the peer itself
 
-	signed     []byte // the peer's record; nil: none came
+	record     []byte // the peer's, signed; nil: none came
 	limit      uint16 // parts to hold at most, once memory ran short; 0: no limit
 	before     uint8  // see envelope
 	old        bool   // its summary is under the previous seed
@@ -105,10 +105,10 @@ func (e *Entry) Peer() event.PeerID { return e.peer }
 
 // Record returns the peer's addresses; its envelope is nil while none are known.
 func (e *Entry) Record() event.Record {
-	if e.signed == nil {
+	if e.record == nil {
 		return event.Record{}
 	}
-	return event.Record{Peer: e.peer, Envelope: e.signed}
+	return event.Record{Peer: e.peer, Envelope: e.record}
 }
 
 // RecordSince returns the epoch that the record came with: who holds that epoch has the record.
@@ -201,8 +201,8 @@ func (e *Entry) RTT() time.Duration { return e.rtt }
 // DialFails returns how many dials of the peer failed since it was last heard of.
 func (e *Entry) DialFails() int { return int(e.dialFails) }
 
-// Weight returns how much a fall of the peer's false-positive rate matters. It is 1 for a stranger, up to 2 for a peer
-// like us, and less for one whose claims failed.
+// Weight returns how much a fall of the peer's false-positive rate matters. It is 1 for a peer that has nothing in
+// common with us, up to 2 for one like us, and less for one whose claims failed.
 func (e *Entry) Weight() float64 {
 	kept := float64(1+e.hits) / float64(1+e.hits+e.misses)
 	return (1 + float64(e.share.value)) * kept

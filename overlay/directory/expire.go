@@ -55,9 +55,9 @@ func (d *Directory) outlive(now time.Duration, e *Entry) {
 	last, _ := e.Epoch()
 	forgotten := now + e.Newest().Header().Lifetime
 	e.change(func(r *rare) { r.past, r.forgotten = last, forgotten })
-	before := e.recordBytes()
-	e.signed = nil
-	d.countRecords(e, before)
+	before := e.signedBytes()
+	e.record = nil
+	d.countSigned(e, before)
 	d.settle(e, Expired)
 	d.drop(e)
 }

@@ -61,6 +61,16 @@ func filled(t testing.TB, origins, keys int, unsigned bool) *Directory {
 	return d
 }
 
+// wire is the bytes of the summaries held, as they came.
+func (d *Directory) wire() (bytes int) {
+	for _, e := range d.Others() {
+		if e != nil && e.cur != nil {
+			bytes += e.cur.EncodedBytes()
+		}
+	}
+	return bytes
+}
+
 // TestMemoryOfAnOrigin holds what an origin takes, on the heap and as counted, to what BenchmarkMemory finds.
 func TestMemoryOfAnOrigin(t *testing.T) {
 	if size := unsafe.Sizeof(Entry{}); size > 160 {
@@ -98,8 +108,10 @@ func BenchmarkMemory(b *testing.B) {
 				b.ReportMetric(float64(after-before)/float64(c.origins), "heap-B/origin")
 				b.ReportMetric(float64(d.held)/float64(c.origins), "prefix-B/origin")
 				b.ReportMetric(float64(d.index.Memory())/float64(c.origins), "index-B/origin")
+				b.ReportMetric(float64(d.held+d.index.Memory())/float64(d.wire()), "of-the-wire")
+				b.ReportMetric(float64(d.wire())/float64(c.origins), "wire-B/origin")
 				b.ReportMetric(float64(d.overlap.SizeBytes())/float64(c.origins), "overlap-B/origin")
-				b.ReportMetric(float64(d.records)/float64(c.origins), "records-B/origin")
+				b.ReportMetric(float64(d.signed)/float64(c.origins), "records-B/origin")
 				runtime.KeepAlive(d)
 			}
 		})

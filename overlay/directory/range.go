@@ -13,7 +13,10 @@ import (
 // useful: see package coverage. Lines about origins outside of the range are not taken in.
 
 // SetRange says which places are wanted. At first all are.
-func (d *Directory) SetRange(r coverage.Range) { d.within, d.sigma = r, unknownSigma }
+func (d *Directory) SetRange(r coverage.Range) {
+	d.within = r
+	d.touch()
+}
 
 // Range returns the places that are wanted.
 func (d *Directory) Range() coverage.Range { return d.within }
@@ -131,12 +134,12 @@ func (d *Directory) Meet(now time.Duration, from event.PeerID, r event.Record) b
 	if e == nil {
 		e = d.nameNew(now, from, tag)
 	}
-	if e == nil || e.signed != nil || e.peer != "" && e.peer != r.Peer || d.isOwn(e) || !d.joinGroup(now, e, r, false) {
+	if e == nil || e.record != nil || e.peer != "" && e.peer != r.Peer || d.isOwn(e) || !d.joinGroup(now, e, r, false) {
 		return false
 	}
-	before := e.recordBytes()
-	e.peer, e.signed = r.Peer, d.Keep(r.Envelope)
-	d.countRecords(e, before)
+	before := e.signedBytes()
+	e.peer, e.record = r.Peer, d.Keep(r.Envelope)
+	d.countSigned(e, before)
 	return true
 }
 
@@ -147,8 +150,8 @@ func (d *Directory) Average() (memory, wire float64, n int) {
 		if e != nil && e.cur != nil {
 			n++
 			first := e.cur.Plan().EncodedBytes(1)
-			memory += float64(entryMemory + e.recordBytes() + decoded*first)
-			wire += float64(e.recordBytes() + first)
+			memory += float64(entryMemory + e.signedBytes() + decoded*first)
+			wire += float64(e.signedBytes() + first)
 		}
 	}
 	return memory / float64(max(n, 1)), wire / float64(max(n, 1)), n

@@ -14,7 +14,7 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 		return ""
 	}
 	e := d.Lookup(r.Peer)
-	if e != nil && string(e.signed) == string(r.Envelope) {
+	if e != nil && string(e.record) == string(r.Envelope) {
 		d.second(e, from)
 		return ""
 	}
@@ -26,9 +26,9 @@ func (d *Directory) LearnRecord(now time.Duration, from event.PeerID, r event.Re
 		e = d.name(now, from, group.Tag(d.cfg.Seed, string(p)))
 	}
 	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r, false) {
-		before := e.recordBytes()
-		e.peer, e.signed = p, d.Keep(r.Envelope)
-		d.countRecords(e, before)
+		before := e.signedBytes()
+		e.peer, e.record = p, d.Keep(r.Envelope)
+		d.countSigned(e, before)
 		e.recordSince, _ = e.Epoch()
 	}
 	return ""
@@ -46,7 +46,7 @@ func (d *Directory) Keep(signed []byte) []byte {
 func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []event.Record {
 	others := make([]event.Record, 0, len(d.entries))
 	for _, e := range d.Others() {
-		if e != nil && e.signed != nil && e.dialFails == 0 && !e.Covered() {
+		if e != nil && e.record != nil && e.dialFails == 0 && !e.Covered() {
 			others = append(others, e.Record())
 		}
 	}
@@ -60,14 +60,14 @@ func (d *Directory) SomeRecords(most, room int, size func(event.Record) int) []e
 	return others[:n]
 }
 
-// recordBytes is the size of what is signed about an entry.
-func (e *Entry) recordBytes() int {
-	return len(e.signed) + len(e.around) + len(e.oldEnvelope.around)
+// signedBytes is the size of what is signed about an entry: its record and envelopes.
+func (e *Entry) signedBytes() int {
+	return len(e.record) + len(e.around) + len(e.oldEnvelope.around)
 }
 
-// countRecords counts what is signed about all entries; it is called when some of it has changed.
-func (d *Directory) countRecords(e *Entry, before int) {
+// countSigned counts what is signed about all entries; it is called when some of it has changed.
+func (d *Directory) countSigned(e *Entry, before int) {
 	if !d.isOwn(e) {
-		d.records += e.recordBytes() - before
+		d.signed += e.signedBytes() - before
 	}
 }

@@ -160,10 +160,10 @@ func (d *Directory) keepSample(e *Entry) {
 func (d *Directory) disown(now time.Duration, e *Entry) {
 	d.drop(e)
 	d.leaveGroup(e)
-	records := e.recordBytes()
-	e.peer, e.signed = "", nil
+	before := e.signedBytes()
+	e.peer, e.record = "", nil
 	e.setEnvelope(envelope{})
-	d.countRecords(e, records)
+	d.countSigned(e, before)
 	e.change(func(r *rare) { r.past, r.forgotten = summary.Epoch{}, 0 })
 	e.old = false
 	if !e.state.pending() {

@@ -15,7 +15,7 @@ func (d *Directory) second(e *Entry, from event.PeerID) {
 		return
 	}
 	e.seconded = true
-	d.sigma = unknownSigma
+	d.touch()
 }
 
 // isOf says whether a tag is a linked peer's own.

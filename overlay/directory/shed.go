@@ -71,7 +71,7 @@ func (d *Directory) shedParts(goal int) bool {
 func (d *Directory) dropPart(e *Entry) {
 	e.limit, d.trimmed = uint16(e.cur.Parts()-1), true
 	d.shrink(e, d.compacted(e.cur.Truncate(e.Limit())))
-	d.sigma = unknownSigma
+	d.touch()
 }
 
 // shedEntries forgets whole entries until the goal is reached.
@@ -103,5 +103,5 @@ func (d *Directory) shedEntries(goal int, keep func(event.PeerID) bool) {
 
 // entryMemory is what an entry takes, with its part of the index and of the comparison.
 func (d *Directory) entryMemory(e *Entry) int {
-	return e.memory() + entryMemory + e.recordBytes() + (d.index.Memory()+d.overlap.SizeBytes())/d.byTag.len()
+	return e.memory() + entryMemory + e.signedBytes() + (d.index.Memory()+d.overlap.SizeBytes())/d.byTag.len()
 }

@@ -34,7 +34,7 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 		e := d.Add(0, "from", uint64(1000+i))
 		d.settle(e, Held)
 		e.setEnvelope(envelope{[]byte("header"), whole})
-		d.records += e.recordBytes()
+		d.signed += e.signedBytes()
 		e.peer, e.cur = event.PeerID(fmt.Sprint("peer", i)), some[rng.IntN(len(some))]
 		misses := rng.Int32N(100)
 		e.change(func(r *rare) { r.misses = uint16(misses) })

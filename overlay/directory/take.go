@@ -22,7 +22,7 @@ type Result struct {
 // Take verifies a run or a delta of an entry and takes it in. Whoever calls it has made sure that it was asked for.
 func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Result {
 	if in.Delta != nil && len(in.Record) == 0 {
-		in.Record = e.signed
+		in.Record = e.record
 	}
 	onTheWay := Result{End: in.Run.First + len(in.Run.Parts)}
 	base := e.At(in.Group.Epoch())
@@ -175,7 +175,8 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 		d.tellSibling(e)
 	}
 	e.touched = now
-	d.sigma, d.estimate = unknownSigma, true
+	d.touch()
+	d.estimate = true
 	d.due.By(dueExpiry, e.expires())
 	d.due.By(dueCompact, now+compactAfter)
 	d.change(Grown, e)
@@ -184,15 +185,15 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 
 // renew notes the header and the record of a newer epoch.
 func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in event.PartsReceived) {
-	records := e.recordBytes()
+	signed := e.signedBytes()
 	e.peer = event.PeerID(h.Origin)
 	if e.next == nil && e.cur != nil {
 		last := e.envelope()
 		e.change(func(r *rare) { r.oldEnvelope = last })
 	}
 	e.setEnvelope(d.keepEnvelope(in.Envelope, h))
-	if string(e.signed) != string(in.Record) {
-		e.signed, e.recordSince = d.Keep(in.Record), h.Epoch
+	if string(e.record) != string(in.Record) {
+		e.record, e.recordSince = d.Keep(in.Record), h.Epoch
 	}
 	e.since = now
 	if e.dialFails > 0 {
@@ -200,7 +201,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	}
 	e.outdateShare(now)
 	e.fade(now, fadeAgain)
-	d.countRecords(e, records)
+	d.countSigned(e, signed)
 	d.change(Renewed, e)
 }
 
@@ -240,9 +241,9 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 
 // forgetOld forgets that two epochs were held.
 func (d *Directory) forgetOld(e *Entry) {
-	before := e.recordBytes()
+	before := e.signedBytes()
 	e.change(func(r *rare) { r.next, r.oldEnvelope, r.outdated = nil, envelope{}, 0 })
-	d.countRecords(e, before)
+	d.countSigned(e, before)
 }
 
 // overdue says whether a newer epoch is to answer although it is not as deep, because the older one has been outdated
@@ -276,8 +277,8 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 		e = d.entries[d.owns-1]
 	}
 	e.setEnvelope(envelope{in.Envelope, whole})
-	if string(e.signed) != string(in.Record) {
-		e.signed, e.recordSince = in.Record, in.Stream.Header().Epoch
+	if string(e.record) != string(in.Record) {
+		e.record, e.recordSince = in.Record, in.Stream.Header().Epoch
 	}
 	d.keepBase(now, e, e.cur)
 	e.cur, e.since, e.touched, e.state = in.Stream, now, now, Held

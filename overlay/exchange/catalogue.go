@@ -13,7 +13,7 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.equals = x.fastest()
 	asks := x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n, first := len(x.order), 0 // the class up to which nothing waits for the first copy of our own summary
+	n, first := len(x.order), 0 // the urgency up to which nothing waits for the first copy of our own summary
 	if x.equals {
 		first = 1
 	}
@@ -74,14 +74,14 @@ func (x *Exchange) Line(from event.PeerID, i int, it event.Item) bool {
 		x.fault(l, event.FaultCatalogue)
 		return false
 	}
-	x.heard(l, e, it)
+	x.noteClaim(l, e, it)
 	if it.Want > it.Have {
 		x.enqueue(l, e, it)
 	}
 	return true
 }
 
-// ServeAtOnce sends a link what it asked for, if the line has bytes to spare.
+// ServeAtOnce sends a link what it wants, if the line has bytes to spare.
 func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
 	l := x.links[p]
 	x.up.refill(now)
@@ -91,8 +91,8 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p event.PeerID) {
 	}
 }
 
-// heard notes what a peer says it holds of an origin.
-func (x *Exchange) heard(l *link, e *origin, it event.Item) {
+// noteClaim notes what a peer says it holds of an origin.
+func (x *Exchange) noteClaim(l *link, e *origin, it event.Item) {
 	epoch := it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		x.endAsk(e) // it can't send what it has replaced
@@ -125,14 +125,14 @@ func (e *origin) unpublished(it event.Item) bool {
 	return at.After(ep) || at == ep && int(max(it.Have, it.Want)) > parts
 }
 
-// enqueue notes an ask. An ask for an epoch that is no longer held is forgotten: the peer will hear of the newer one.
+// enqueue notes a want. One of an epoch that is no longer held is forgotten: the peer will be told of the newer one.
 func (x *Exchange) enqueue(l *link, e *origin, it event.Item) {
 	if e.At(it.Group.Epoch()) == nil {
 		return
 	}
 	w := l.wants[e.Index()]
 	if w == nil {
-		if len(l.queue) >= maxAsks {
+		if len(l.queue) >= maxWants {
 			x.fault(l, event.FaultTooManyAsk)
 			return
 		}

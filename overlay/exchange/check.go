@@ -69,7 +69,7 @@ func (l *link) check(now time.Duration) error {
 		want(queued[i], "a want is not queued")
 	}
 	want(l.out.last <= now, "its budget is of a later time")
-	want(len(l.queue) <= maxAsks, "its queue is too long")
+	want(len(l.queue) <= maxWants, "its queue is too long")
 	if len(wrong) == 0 {
 		return nil
 	}

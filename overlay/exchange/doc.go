@@ -10,10 +10,11 @@
 //
 // The words used here, one meaning each:
 //
-//   - A link is a connected peer. It is in the mesh if pubsub says so: announcements go to mesh links only.
+//   - A link is a connected peer. It is heard once it has said hello. It is in the mesh if pubsub says so.
+//     Announcements go to mesh links and, where our range is not everybody, to all links whose range meets it.
 //   - A trade is the exchange of one link and us about one origin: what it claims to hold, and what we announced to it.
 //     The trades of a link are its ledger.
-//   - An item is a line of a catalogue: an announcement of what the sender holds or an ask.
+//   - An item is a line of a catalogue: what the sender holds of an origin, and up to where it wants more.
 //   - An ask is ours: parts of an origin that a link, or the origin itself, was asked for and that have not come. A
 //     want is theirs: parts that a link asked us for.
 //   - An offer is a way to get more of an origin, with its value; the planner turns the best offers into asks.

@@ -36,7 +36,7 @@ type link struct {
 	cursor    int           // directory index last looked at for announcements
 
 	asked  map[int]summary.Epoch // by directory index: the first epoch that it was asked for. What is older was never asked for
-	queue  []int                 // directory indexes that the peer asked for, in order of arrival
+	queue  []int                 // directory indexes that the peer wants, in order of arrival
 	wants  map[int]*want
 	blames map[int]*blame
 	credit credit
@@ -52,7 +52,7 @@ type want struct {
 	of        summary.Epoch
 	from, end uint16
 	bases     event.Bases   // epochs that it holds, to as many parts as it wants
-	at        time.Duration // when it asked, or was last sent something
+	at        time.Duration // when it said so, or was last sent something
 }
 
 // blame is what speaks against asking a peer about an origin.
@@ -63,14 +63,14 @@ type blame struct {
 }
 
 const (
-	// maxAsks is the most origins that one link may ask for at a time.
-	maxAsks = 1024
+	// maxWants is the most origins that one link may want at a time.
+	maxWants = 1024
 	// patience with a peer that announced and did not deliver, before it is asked about that origin again.
 	shunFor = 5 * time.Second
 	// forgiveAfter is how long after a peer may be asked again its failures still count.
 	forgiveAfter = 8 * shunFor
-	// staleAsk is when an ask that could not be served is forgotten: the asker has turned to somebody else by then.
-	staleAsk = 8 * time.Second
+	// staleWant is when a want that could not be served is forgotten: the peer has turned to somebody else by then.
+	staleWant = 8 * time.Second
 )
 
 // trade returns the link's trade about directory index i, to be changed.
@@ -87,7 +87,7 @@ func (l *link) forget(i int) {
 	delete(l.blames, i)
 }
 
-// unwant forgets what the peer asks for of an origin. Without wants there is no map: most links have none most of the
+// unwant forgets what the peer wants of an origin. Without wants there is no map: most links have none most of the
 // time.
 func (l *link) unwant(i int) {
 	if delete(l.wants, i); len(l.wants) == 0 {

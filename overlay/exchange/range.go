@@ -30,7 +30,7 @@ func (x *Exchange) meets(l *link) bool {
 	return x.within.Covers(l.reach()) || l.reach().Covers(x.within)
 }
 
-// tells reports whether a link hears what is held here.
+// tells reports whether a link gets announcements of what is held here.
 func (x *Exchange) tells(l *link) bool {
 	return l.heard && (l.mesh || x.within.Depth() > 0 && x.meets(l))
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// serve sends a link the parts that it asked for, as far as its budget and the line's carry. It goes class by class, in
-// the order of asking within a class.
+// serve sends a link the parts that it wants, as far as its budget and the line's carry. It takes the wants from one
+// urgency to another, equally urgent ones in the order of arrival.
 func (x *Exchange) serve(l *link, first, last int) {
-	for class := first; class <= last; class++ {
+	for urgency := first; urgency <= last; urgency++ {
 		kept := l.queue[:0]
 		for _, i := range l.queue {
-			if w := l.wants[i]; w != nil && x.class(w, i) == class {
+			if w := l.wants[i]; w != nil && x.urgency(w, i) == urgency {
 				for x.servePart(l, i, w) && l.hello.Down == 0 { // a train
 				}
 			}
@@ -24,10 +24,10 @@ func (x *Exchange) serve(l *link, first, last int) {
 	}
 }
 
-// class ranks what is asked. 0 is our own summary, which nobody else can send first. 1 is a sample of another's or a
+// urgency ranks a want. 0 is our own summary, which nobody else can send first. 1 is a sample of another's or a
 // delta. 3 is deeper parts. Where nobody has a faster line that could send the samples, deeper parts of our own summary
 // come after them: 2.
-func (x *Exchange) class(w *want, index int) int {
+func (x *Exchange) urgency(w *want, index int) int {
 	switch {
 	case index == 0 && (w.from == 0 || !x.equals):
 		return 0
@@ -47,7 +47,7 @@ func (x *Exchange) servePart(l *link, i int, w *want) (more bool) {
 	if e != nil {
 		p = e.At(w.of)
 	}
-	if p == nil || int(w.from) >= p.Parts() || x.now-w.at >= staleAsk {
+	if p == nil || int(w.from) >= p.Parts() || x.now-w.at >= staleWant {
 		l.unwant(i)
 		return false
 	}

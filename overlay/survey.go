@@ -1,0 +1,55 @@
+package overlay
+
+import (
+	"math/bits"
+
+	"github.com/venn-p2p/venn/overlay/coverage"
+)
+
+// sharpMatches is how many false matches are expected at most of the sharp range.
+const sharpMatches = 2
+
+// survey is what follows from a look at all entries.
+type survey struct {
+	of      surveyed
+	vouched int     // depth of the range for which we can vouch
+	sharp   int     // depth of the range in which few false matches are expected
+	held    int     // entries with anything held
+	keys    float64 // of their collections, in all
+}
+
+// surveyed is all that a survey depends on.
+type surveyed struct {
+	version uint64 // of the directory
+	depth   int
+	size    float64
+}
+
+// survey looks at all entries, unless nothing has changed since it last did. O(entries) after a change.
+func (s *scope) survey() {
+	if of := (surveyed{s.directory.Version(), s.depth, s.size}); of != s.seen.of {
+		s.seen = s.look(of)
+	}
+}
+
+// look is the survey of all entries as they are.
+func (s *scope) look(of surveyed) survey {
+	out := survey{of: of, vouched: s.vouch(), sharp: coverage.MaxDepth}
+	var blur [coverage.MaxDepth + 1]float64 // false matches, by how many first bits origins share with us
+	for _, e := range s.directory.Others() {
+		if e == nil || e.Gone() || e.Covered() {
+			continue
+		}
+		blur[min(bits.LeadingZeros64(s.place.Distance(s.directory.Place(e))), coverage.MaxDepth)] += e.Rate()
+		if e.Held() != nil {
+			out.keys, out.held = out.keys+float64(e.Held().Plan().N), out.held+1
+		}
+	}
+	for depth, sum := coverage.MaxDepth, 0.0; depth >= out.vouched; depth-- {
+		if sum += blur[depth]; sum > sharpMatches {
+			break
+		}
+		out.sharp = depth
+	}
+	return out
+}
