@@ -88,6 +88,19 @@ func TestScenarioCommands(t *testing.T) {
 	if code, out, stderr := run(t, "scenario", "check", file); code != 0 || out != "" {
 		t.Errorf("%d, %q, %q", code, out, stderr)
 	}
+	for bad, want := range map[string]string{
+		"question = \"?\"\npeers = 10\nstrategies = [\"nothing\"]":      "unknown strategy \"nothing\"",
+		"question = \"?\"\npeers = 10\n[parameters]\nnothing = 1":       ":4: parameters.nothing: is none of",
+		"question = \"?\"\npeers = 10\n[collections]\nkeys = 100000000": "at most",
+	} {
+		other := filepath.Join(t.TempDir(), "bad.toml")
+		if err := os.WriteFile(other, []byte(bad), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := run(t, "scenario", "check", other); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, %q, want %s", bad, code, stderr, want)
+		}
+	}
 	bad := filepath.Join(t.TempDir(), "bad.toml")
 	if err := os.WriteFile(bad, []byte("peers = 7\n"), 0o666); err != nil {
 		t.Fatal(err)

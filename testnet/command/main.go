@@ -35,7 +35,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...st
 	root := &cli.Command{
 		Name: args[0], Usage: "run strategies in scenarios, in the simulator and on real hosts",
 		Writer: stdout, ErrWriter: stderr, ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		Commands: []*cli.Command{Play(own...), Scenario(), Trace()},
+		Commands: []*cli.Command{Play(own...), Scenario(own...), Trace()},
 	}
 	marksUsage(root)
 	err := root.Run(ctx, args)

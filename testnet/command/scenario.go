@@ -17,6 +17,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/experiment"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/scenarios"
+	"github.com/venn-p2p/venn/testnet/strategies"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // IsScenario says whether an argument names a scenario: a file of one, or one that the program comes with.
@@ -40,8 +42,8 @@ func loadScenario(name string) (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// Scenario is the command about scenarios.
-func Scenario() *cli.Command {
+// Scenario is the command about scenarios. They may name strategies of one's own, too.
+func Scenario(own ...strategy.Strategy) *cli.Command {
 	return &cli.Command{
 		Name:  "scenario",
 		Usage: "what networks go through: list, show, check and explain scenarios",
@@ -57,8 +59,10 @@ func Scenario() *cli.Command {
 			{Name: "show", Usage: "print the file of one of them", ArgsUsage: "NAME", Action: showScenario},
 			{
 				Name: "check", Usage: "check files; silent when they are good", ArgsUsage: "FILE…",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "a JSON object a line: file, and error where there is one"}},
-				Action: checkScenarios,
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "a JSON object a line: file, and error where there is one"}},
+				Action: func(_ context.Context, c *cli.Command) error {
+					return checkScenarios(c, own)
+				},
 			},
 			{
 				Name: "explain", Usage: "say in words what a scenario does", ArgsUsage: "FILE",
@@ -109,13 +113,13 @@ func showScenario(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-func checkScenarios(_ context.Context, c *cli.Command) error {
+func checkScenarios(c *cli.Command, own []strategy.Strategy) error {
 	if c.Args().Len() == 0 {
 		return usage("check wants a file")
 	}
 	var faults []error
 	for _, name := range c.Args().Slice() {
-		err := checkScenario(name)
+		err := checkScenario(name, own)
 		if err != nil {
 			faults = append(faults, err)
 		}
@@ -136,10 +140,18 @@ func checkScenarios(_ context.Context, c *cli.Command) error {
 	return errors.Join(faults...)
 }
 
-func checkScenario(name string) error {
+// checkScenario checks a scenario that own strategies play, too, whether or not it names them.
+func checkScenario(name string, own []strategy.Strategy) error {
 	s, err := loadScenario(name)
 	if err != nil {
 		return err
+	}
+	chosen, err := strategy.Find(append(slices.Clone(own), strategies.Named()...), s.Strategies...)
+	if err != nil {
+		return UsageError{fmt.Errorf("scenario %s: %w", s.Name, err)}
+	}
+	if err := s.Heeded(append(chosen, own...)); err != nil {
+		return UsageError{err}
 	}
 	if _, err := s.Plan(0); err != nil {
 		return UsageError{err}

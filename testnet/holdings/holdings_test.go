@@ -2,6 +2,7 @@ package holdings_test
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -139,4 +140,21 @@ func FuzzReadLog(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A file that is no table is refused before it fills the memory.
+func TestReadLogWithoutLines(t *testing.T) {
+	known := func(string) (uint32, bool) { return 0, true }
+	peer := func(string) (int32, bool) { return 0, true }
+	_, err := holdings.ReadLog(io.MultiReader(strings.NewReader("1,0,0\n"), zeros{}), time.Minute, peer, known)
+	if err == nil || !strings.Contains(err.Error(), "a line has more than") {
+		t.Error(err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }

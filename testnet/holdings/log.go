@@ -1,6 +1,7 @@
 package holdings
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,9 +17,31 @@ type Logged[P ~int32] struct {
 	Key   uint32
 }
 
+// maxLine and maxLogged are the longest line of a log, in bytes, and the most queries.
+const (
+	maxLine   = 1 << 16
+	maxLogged = 10_000_000
+)
+
+// shortLines passes on what it reads until a line is too long: a file that is no table may have no end of line at all.
+type shortLines struct {
+	r    io.Reader
+	line int // bytes of the line that has not ended
+}
+
+func (s *shortLines) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p[:min(len(p), maxLine)])
+	if end := bytes.LastIndexByte(p[:n], '\n'); end >= 0 {
+		s.line = n - end - 1
+	} else if s.line += n; s.line > maxLine {
+		return 0, fmt.Errorf("a line has more than %d bytes", maxLine)
+	}
+	return n, err
+}
+
 // ReadLog reads queries from a table of seconds, peer and key, none after an end. Errors name the line.
 func ReadLog[P ~int32](r io.Reader, end time.Duration, peer func(string) (P, bool), key func(string) (uint32, bool)) (out []Logged[P], err error) {
-	table := csv.NewReader(r)
+	table := csv.NewReader(&shortLines{r: r})
 	table.Comment, table.FieldsPerRecord = '#', 3
 	for {
 		row, err := table.Read()
@@ -29,6 +52,9 @@ func ReadLog[P ~int32](r io.Reader, end time.Duration, peer func(string) (P, boo
 			return nil, err
 		}
 		line, _ := table.FieldPos(0)
+		if len(out) == maxLogged {
+			return nil, fmt.Errorf("line %d: more than %d queries", line, maxLogged)
+		}
 		seconds, err := strconv.ParseFloat(row[0], 64)
 		if err != nil || !(seconds >= 0 && seconds <= end.Seconds()) {
 			return nil, fmt.Errorf("line %d: %q is no time from 0 to %v seconds", line, row[0], end.Seconds())

@@ -11,6 +11,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
+// What a scenario may ask for: a plan keeps all of it in memory.
+const (
+	maxQueries = 10_000_000 // of all crowds, too
+	maxSize    = 1 << 28    // of collections: each of their numbers
+)
+
 // check returns every fault.
 func (s *Scenario) check() (faults []error) {
 	fault := func(bad bool, key, format string, args ...any) {
@@ -38,8 +44,9 @@ func (s *Scenario) check() (faults []error) {
 	}
 
 	c := s.Collections
-	for name, n := range map[string]int{"keys": c.Keys, "size": c.Size, "copies": c.Copies, "chunk": c.Chunk} {
-		fault(n < 1, "collections."+name, "%d is not 1 or more", n)
+	fault(c.Chunk < 1, "collections.chunk", "%d is not 1 or more", c.Chunk)
+	for name, n := range map[string]int{"keys": c.Keys, "size": c.Size, "copies": c.Copies} {
+		fault(n < 1 || n > maxSize, "collections."+name, "%d is not from 1 to %d", n, maxSize)
 	}
 	share("collections.outside", c.Outside)
 	fault(!(c.Zipf >= 0 && c.Zipf <= 10), "collections.zipf", "%v is not from 0 to 10", c.Zipf)
@@ -57,7 +64,7 @@ func (s *Scenario) check() (faults []error) {
 	oneOf("links.kind", s.Links.Kind, string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw))
 	fault(s.Links.Degree < 1 || s.Links.Degree > 1000, "links.degree", "%d is not from 1 to 1000", s.Links.Degree)
 	oneOf("queries.rule", s.Queries.Rule, holdings.Rules...)
-	fault(s.Queries.Number < 1 || s.Queries.Number > 10_000_000, "queries.number", "%d is not from 1 to 10000000", s.Queries.Number)
+	fault(s.Queries.Number < 1 || s.Queries.Number > maxQueries, "queries.number", "%d is not from 1 to %d", s.Queries.Number, maxQueries)
 	positive("queries.zipf", s.Queries.Zipf)
 	fault(!(s.Sessions.Shape >= 0.1 && s.Sessions.Shape <= 10), "sessions.shape", "%v is not from 0.1 to 10", s.Sessions.Shape)
 	share("changes.share", s.Changes.Share)
@@ -69,13 +76,14 @@ func (s *Scenario) check() (faults []error) {
 	for i, a := range s.Adversaries {
 		key := fmt.Sprintf("adversaries.%d.", i)
 		oneOf(key+"kind", a.Kind, kinds(AdversaryDocs)...)
-		fault(a.Number < 1 || s.Peers > 0 && a.Number >= s.Peers, key+"number", "%d is not from 1 to less than all peers", a.Number)
+		fault(a.Number < 1 || s.Peers > 0 && a.Number >= s.Peers, key+"number", "%d is not at least 1 and fewer than all peers", a.Number)
 		fault(a.Identities < 0 || a.Identities > maxIdentities, key+"identities", "%d is not from 1 to %d", a.Identities, maxIdentities)
 		fault(a.Identities > 0 && !a.invents(), key+"identities", "adversaries of kind %s make up nobody", a.Kind)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Windows)) {
 		w := s.Windows[name]
 		fault(w[1] <= w[0], "windows."+name, "ends at %v, began at %v", w[1], w[0])
+		fault(time.Duration(w[0]) > s.End(), "windows."+name, "begins at %v, after the end at %v", w[0], s.End())
 	}
 	s.checkAnswers(fault)
 	return faults
@@ -111,7 +119,7 @@ func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positi
 }
 
 func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share func(string, float64), oneOf func(string, string, ...string), classes map[string]bool) {
-	cut := false
+	cut, crowds := false, 0
 	for i, e := range s.Events {
 		key := fmt.Sprintf("events.%d.", i)
 		oneOf(key+"kind", e.Kind, kinds(Events)...)
@@ -133,7 +141,11 @@ func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share f
 			fault(cut && i > 0 && e.At == s.Events[i-1].At && s.Events[i-1].Kind == Partition, key+"at", "a partition heals later than it begins")
 			cut = false
 		case Crowd:
-			fault(e.Queries < 1, key+"queries", "%d is not 1 or more", e.Queries)
+			bad := e.Queries < 1 || e.Queries > maxQueries-crowds
+			fault(bad, key+"queries", "%d is not from 1 to %d, in all crowds", e.Queries, maxQueries)
+			if !bad {
+				crowds += e.Queries
+			}
 		case Slow:
 			fault(e.Down == 0 && e.Up == 0, key+"down", "how slow, down or up?")
 		case Clock:

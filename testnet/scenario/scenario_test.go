@@ -56,10 +56,14 @@ func TestMistakes(t *testing.T) {
 		head + "[answers.planetp]\nrecall=[0.0, 1.0]": "name.toml:3: answers.planetp: the scenario does not run",
 		head + "[answers.venn]\nrecal=[0.0, 1.0]":     "name.toml:4: answers.venn.recal: is none of",
 		head + "[[events]]\nat=\"2s\"\nkind=\"heal\"": "name.toml:5: events.0.kind: there is no partition",
-		head + "[[events]]\nat=\"9s\"\nkind=\"partition\"\n[[events]]\nkind=\"heal\"":      "name.toml:6: events.1.at: 0s comes before",
-		head + "[[events]]\nkind=\"kill\"\nshare=0.1\n[[events]]\nkind=\"slow\"\nshare=.1": "toml:8: ",
-		head + "[[adversaries]]\nkind=\"liar\"\nnumber=10":                                 "name.toml:5: adversaries.0.number",
-		head + "[windows]\ncut=[\"9s\", \"3s\"]":                                           "name.toml:4: windows.cut",
+		head + "[[events]]\nat=\"9s\"\nkind=\"partition\"\n[[events]]\nkind=\"heal\"":                     "name.toml:6: events.1.at: 0s comes before",
+		head + "[[events]]\nkind=\"kill\"\nshare=0.1\n[[events]]\nkind=\"slow\"\nshare=.1":                "toml:8: ",
+		head + "[[adversaries]]\nkind=\"liar\"\nnumber=10":                                                "name.toml:5: adversaries.0.number",
+		head + "[collections]\nkeys = 5000000000000000000":                                                "name.toml:4: collections.keys: 5000000000000000000 is not from 1",
+		head + "[[events]]\nkind=\"crowd\"\nqueries=1000000000":                                           "name.toml:5: events.0.queries: 1000000000 is not from 1",
+		head + "[[events]]\nkind=\"crowd\"\nqueries=6000000\n[[events]]\nkind=\"crowd\"\nqueries=6000000": "name.toml:8: events.1.queries: 6000000",
+		head + "[windows]\nlate=[\"1h\", \"2h\"]":                                                         "name.toml:4: windows.late: begins at 1h0m0s, after the end",
+		head + "[windows]\ncut=[\"9s\", \"3s\"]":                                                          "name.toml:4: windows.cut",
 	} {
 		_, err := scenario.Parse("dir/name.toml", text)
 		if !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) {

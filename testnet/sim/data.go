@@ -88,15 +88,19 @@ func (c *Clusters) defaults() {
 // NewClusters draws collections. Keys that nobody drew are left out.
 func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 	c.defaults()
+	const most = 1 << 28 // keys
+	if max(c.Peers, c.Keys, c.Size, c.Copies) > most {
+		return nil, fmt.Errorf("%w: clusters %+v: at most %d of each", ErrData, c, most)
+	}
 	if c.Peers < 1 || c.Keys < 1 || c.Size < 1 || c.Copies < 1 || c.Outside < 0 || c.Outside > 1 || c.Zipf < 0 {
 		return nil, fmt.Errorf("%w: clusters %+v", ErrData, c)
 	}
 	interests := (c.Peers + c.Size - 1) / c.Size
 	within := max(2*c.Keys, c.Size*c.Keys/c.Copies) // keys of an interest: enough to draw a collection without trouble
-	universe := interests * within
-	if universe > 1<<28 {
-		return nil, fmt.Errorf("%w: %d keys, at most %d", ErrData, universe, 1<<28)
+	if within > most/interests {                    // the product may overflow
+		return nil, fmt.Errorf("%w: %d interests with %d keys each, at most %d keys in all", ErrData, interests, within, most)
 	}
+	universe := interests * within
 	spread := rng.Perm(universe) // what is popular with all belongs to any interest
 	collections := make([][]uint32, c.Peers)
 	seen := map[uint32]bool{}
