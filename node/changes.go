@@ -13,8 +13,8 @@ import (
 const atOnce = 1 << 14
 
 // Add takes in keys, each of 1 to wire.MaxKey bytes, and says how many are new. It hashes in the caller's goroutine.
-// Others learn of the keys within a second, by a tail or a new summary, which is made in the background. On error, of
-// the key store or of ctx, the keys before are held.
+// Others learn of the keys within a second, by a tail or a new summary, which is made in the background. If a key has
+// another length, none is taken in. On error, of the key store or of ctx, the keys before are held.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	store := keystore.InBatches(n.keys)
 	fps := make([]summary.Fingerprint, 0, min(len(keys), atOnce))

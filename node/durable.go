@@ -20,7 +20,13 @@ import (
 // store), under the seed of the network, and Close closes it. The datastore stays the caller's. Without it, and without
 // WithStore, a restart forgets all.
 func WithDatastore(d ds.Batching, opts ...store.Option) Option {
-	return func(c *config) error { c.datastore, c.datastoreOpts = d, opts; return nil }
+	return func(c *config) error {
+		if d == nil {
+			return errors.New("node: WithDatastore of nil")
+		}
+		c.datastore, c.datastoreOpts = d, opts
+		return nil
+	}
 }
 
 // WithStore is WithDatastore for a store that is open already and stays the caller's. New fails if its seed is not that

@@ -19,7 +19,7 @@ import (
 
 var (
 	// ErrNoIntersect says that a peer takes no part in joins.
-	ErrNoIntersect = errors.New("node: takes no part in joins")
+	ErrNoIntersect = errors.New("node: takes no part in joins (WithIntersect, content.joins)")
 	// ErrNoList says that the node's key store cannot list its keys.
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )

@@ -105,6 +105,9 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h == nil {
+		return nil, errors.New("node: no host")
+	}
 	if slices.Contains(h.Mux().Protocols(), HelloID) {
 		return nil, ErrHost
 	}

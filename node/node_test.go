@@ -200,6 +200,19 @@ func TestOptionsAreChecked(t *testing.T) {
 	if _, err := New(h, WithNeighbours(9, 1, 1)); err == nil {
 		t.Error("more than half of the neighbours by overlap are accepted")
 	}
+	for want, option := range map[string]Option{
+		"option 0 is nil":                       nil,
+		"10, 100 bit/s, must be 0":              WithBandwidth(10, 100), // meant as Mbit/s
+		"bootstrap peer 0 at []: empty peer ID": WithBootstrap(peer.AddrInfo{}),
+		"WithDatastore of nil":                  WithDatastore(nil),
+	} {
+		if _, err := New(h, option); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := New(nil); err == nil {
+		t.Error("a node without a host")
+	}
 	nodeOn(t, h).Close() // what failed has left nothing behind
 }
 

@@ -66,7 +66,10 @@ func newConfig(opts []Option) (config, error) {
 		random:         rand.Uint64(),
 	}
 	var errs []error
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			return c, fmt.Errorf("node: option %d is nil", i)
+		}
 		errs = append(errs, o(&c))
 	}
 	if c.log == nil {
@@ -92,10 +95,21 @@ func WithNetwork(name string, number uint32) Option {
 	}
 }
 
-// WithBandwidth declares what this peer can send and receive, in bit/s. Default 0, 0: not declared, which counts as
-// overlay.UndeclaredRate, 10 Mbit/s.
+// leastRate is the slowest line that may be declared. Less is a mistake: a rate in Mbit/s.
+const leastRate = 8000
+
+// WithBandwidth declares what this peer can send and receive, in bit/s: 8,000 or more. Default 0, 0: not declared, which
+// counts as overlay.UndeclaredRate, 10 Mbit/s.
 func WithBandwidth(up, down uint64) Option {
-	return func(c *config) error { c.up, c.down = up, down; return nil }
+	return func(c *config) error {
+		for _, rate := range []uint64{up, down} {
+			if rate > 0 && rate < leastRate {
+				return fmt.Errorf("node: bandwidth %d, %d bit/s, must be 0 (not declared) or %d or more", up, down, leastRate)
+			}
+		}
+		c.up, c.down = up, down
+		return nil
+	}
 }
 
 // WithSummaryShare sets the share of the slower end's declared rate that summaries may use on a link, above 0 and at
@@ -202,10 +216,18 @@ func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
-// WithBootstrap names peers to connect to at the start, and again every 5 s while there is no link. Options add up.
-// Default: none.
+// WithBootstrap names peers to connect to at the start, and again every 5 s while there is no link. Each has an ID; one
+// without addresses is dialled at those of the host's peerstore. Options add up. Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
-	return func(c *config) error { c.bootstrap = append(c.bootstrap, peers...); return nil }
+	return func(c *config) error {
+		for i, p := range peers {
+			if err := p.ID.Validate(); err != nil {
+				return fmt.Errorf("node: bootstrap peer %d at %v: %w", i, p.Addrs, err)
+			}
+		}
+		c.bootstrap = append(c.bootstrap, peers...)
+		return nil
+	}
 }
 
 // WithSummaryCache shares decoded, verified summaries with other nodes of the process. The node looks for a key in each

@@ -73,8 +73,8 @@ type Content struct {
 
 // Limits bounds what the daemon uses.
 type Limits struct {
-	Up          int64   `toml:"up" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 100 Mbit/s."`
-	Down        int64   `toml:"down" doc:"Rate of the line from peers, in bit/s; 0: not declared."`
+	Up          int64   `toml:"up" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
+	Down        int64   `toml:"down" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
 	Share       float64 `toml:"share" doc:"Share of a link's rate that summaries may use, above 0 and at most 1."`
 	Connections int     `toml:"connections" doc:"Connections that the peer makes, and links that it takes, at most; 13 or more."`
 	Memory      int     `toml:"memory" doc:"Bytes of others' summaries kept at most."`
@@ -269,8 +269,9 @@ func (c Config) Check() error {
 		}
 	}
 	fault(len(c.Addresses.Listen) > 0, "addresses.listen is empty")
-	fault(c.Limits.Up >= 0, "limits.up is %d, must be 0 or more", c.Limits.Up)
-	fault(c.Limits.Down >= 0, "limits.down is %d, must be 0 or more", c.Limits.Down)
+	for key, rate := range map[string]int64{"up": c.Limits.Up, "down": c.Limits.Down} {
+		fault(rate == 0 || rate >= 8000, "limits.%s is %d bit/s, must be 0 (not declared) or 8000 or more", key, rate)
+	}
 	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
 	fault(c.Limits.Connections >= 13, "limits.connections is %d, must be 13 or more", c.Limits.Connections)
 	fault(c.Limits.Memory >= 1<<16, "limits.memory is %d bytes, must be 65536 or more", c.Limits.Memory)

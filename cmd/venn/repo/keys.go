@@ -133,9 +133,24 @@ func (e entry) set(text string) (err error) {
 		e.value.Set(reflect.ValueOf(list))
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s: %q is no %s", ErrConfig, e.name(), text, e.value.Kind())
+		return fmt.Errorf("%w: %s: %q is no %s", ErrConfig, e.name(), text, word(e.value.Kind()))
 	}
 	return nil
+}
+
+// word is a kind of value in words.
+func word(k reflect.Kind) string {
+	switch k {
+	case reflect.Int, reflect.Int64, reflect.Uint32, reflect.Uint64:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Slice:
+		return "list"
+	}
+	return k.String()
 }
 
 // isLiteral says whether text is meant as TOML: a string in quotes, or a list in brackets.
@@ -147,7 +162,7 @@ func isLiteral(text string, kind reflect.Kind) bool {
 func (e entry) setLiteral(text string) error {
 	value := reflect.New(reflect.MapOf(reflect.TypeFor[string](), e.value.Type()))
 	if _, err := toml.Decode("x = "+text, value.Interface()); err != nil {
-		return fmt.Errorf("%w: %s: %s is no %s in TOML", ErrConfig, e.name(), text, e.value.Kind())
+		return fmt.Errorf("%w: %s: %s is no %s in TOML", ErrConfig, e.name(), text, word(e.value.Kind()))
 	}
 	v := value.Elem().MapIndex(reflect.ValueOf("x"))
 	e.value.Set(v)

@@ -111,6 +111,7 @@ func TestBadConfigs(t *testing.T) {
 		"[limits]\nconnections = 12":           "limits.connections is 12, must be 13",
 		"[limits]\nshare = 2.0":                "limits.share",
 		"[limits]\nup = -1":                    "up",
+		"[limits]\nup = 100":                   "limits.up is 100 bit/s, must be 0 (not declared) or 8000 or more",
 		"[limits]\nup = \"fast\"":              "up",
 		"[network]\nname = \"\"":               "network.name",
 		"[network]\nprevious_until = \"soon\"": "network.previous_until",
@@ -175,7 +176,7 @@ func ExampleConfig_Set() {
 	fmt.Println(c.Set("limits.up", "fast"))
 	// Output:
 	// <nil> 1000000
-	// configuration: limits.up: "fast" is no int64
+	// configuration: limits.up: "fast" is no whole number
 }
 
 // TestDefaultPort: the peer in the default folder listens on the default port, others on free ones; so does one whose
