@@ -43,6 +43,10 @@ func (r *Report) writeOutcome(b *strings.Builder) {
 	if r.ConvergenceSeconds != nil {
 		converged = fmt.Sprintf("%.1f s", *r.ConvergenceSeconds)
 	}
+	latency := "–"
+	if r.FindOne.Queries+r.FindAll.Queries > 0 {
+		latency = fmt.Sprintf("p50 %.0f ms, p99 %.0f ms", r.LatencyMillis.P50, r.LatencyMillis.P99)
+	}
 	rows(b, [][2]string{
 		{"time in all", fmt.Sprintf("%.1f s", r.WallSeconds)},
 		{"every peer knows every other after", converged},
@@ -50,7 +54,7 @@ func (r *Report) writeOutcome(b *strings.Builder) {
 		{"queries like", r.QueriesLike},
 		{"find one: recall", fmt.Sprintf("%s   (%d of %d queries answered)", ratio(r.FindOne.Recall), r.FindOne.Answered, r.FindOne.Queries)},
 		{"find all: recall", fmt.Sprintf("%s   (%d queries)", ratio(r.FindAll.Recall), r.FindAll.Queries)},
-		{"latency", fmt.Sprintf("p50 %.0f ms, p99 %.0f ms", r.LatencyMillis.P50, r.LatencyMillis.P99)},
+		{"latency", latency},
 	})
 	if r.QueryErrors > 0 || r.WrongHolders > 0 {
 		rows(b, [][2]string{{"query errors, wrong holders", fmt.Sprintf("%d, %d", r.QueryErrors, r.WrongHolders)}})
@@ -99,9 +103,13 @@ func (r *Report) writeTraffic(b *strings.Builder) {
 	if r.GoroutinesLeft != nil {
 		left = fmt.Sprint(*r.GoroutinesLeft)
 	}
+	messages := "–"
+	if r.FindOne.Queries+r.FindAll.Queries > 0 {
+		messages = fmt.Sprintf("%.2f", r.MessagesPerQuery)
+	}
 	b.WriteString("\n")
 	rows(b, [][2]string{
-		{"messages per query", fmt.Sprintf("%.2f", r.MessagesPerQuery)},
+		{"messages per query", messages},
 		{"summaries sent per peer", fmt.Sprintf("%.1f kB", r.SummaryBytes/1000)},
 		{"parts by pubsub, directly", fmt.Sprintf("%.1f MB, %.1f MB", float64(r.PubsubBytes)/1e6, float64(r.DirectBytes)/1e6)},
 		{"epochs published", fmt.Sprint(r.EpochsPublished)},

@@ -152,8 +152,11 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	}
 	for _, flag := range networkFlags() {
 		if name := flag.Names()[0]; c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run %s: no flag -%s: that is for experiments on networks or collections", strings.Join(names, " "), name)}
+			return usageError{fmt.Errorf("experiment run %s: no flag --%s: that is for experiments on networks or collections", strings.Join(names, " "), name)}
 		}
+	}
+	if err := noAnswers(c, strings.Join(names, " ")); err != nil {
+		return err
 	}
 	work, out, err := workOf(c)
 	if err != nil {
@@ -183,6 +186,16 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	}
 	if n := result.Count(experiment.Differs); n > 0 {
 		return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
+	}
+	return nil
+}
+
+// noAnswers refuses the flags about the answers of scenarios.
+func noAnswers(c *cli.Command, names string) error {
+	for _, name := range []string{"answers", "write-answers"} {
+		if c.IsSet(name) {
+			return usageError{fmt.Errorf("experiment run %s: flag --%s is for scenarios", names, name)}
+		}
 	}
 	return nil
 }

@@ -21,18 +21,21 @@ func isCollection(name string) bool {
 
 // runCollection runs an experiment on collections, of the Debian data unless other is named.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
+	if err := noAnswers(c, name); err != nil {
+		return err
+	}
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
-	for _, flag := range []string{"keys", "strategy", "fix", "queries", "queries-like", "all", "topology", "split", "record", "trace", "warmup", "patience"} {
+	for _, flag := range []string{"keys", "strategy", "fix", "queries", "queries-like", "all", "topology", "split", "record", "trace", "warmup", "asking", "patience", "links", "free"} {
 		if c.IsSet(flag) {
-			return usageError{fmt.Errorf("experiment run %s: flag -%s is for experiments on networks", name, flag)}
+			return usageError{fmt.Errorf("experiment run %s: flag --%s is for experiments on networks", name, flag)}
 		}
 	}
 	if c.IsSet("peers") && c.Int("peers") < 3 {
-		return usageError{fmt.Errorf("flag -peers: %d, want 3 or more", c.Int("peers"))}
+		return usageError{fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers"))}
 	}
 	sweeps := sweepsOf(c)
 	if c.IsSet("sweep") && len(sweeps) != 1 {
-		return usageError{fmt.Errorf("experiment run %s: flag -sweep: %d sweeps, want one", name, len(sweeps))}
+		return usageError{fmt.Errorf("experiment run %s: flag --sweep: %d sweeps, want one", name, len(sweeps))}
 	}
 	sweep := strings.Join(sweeps, "")
 	work, out, err := workOf(c)

@@ -90,6 +90,9 @@ func isNetwork(name string) bool {
 
 // runNetwork runs an experiment on simulated networks.
 func runNetwork(ctx context.Context, c *cli.Command, name string) error {
+	if err := noAnswers(c, name); err != nil {
+		return err
+	}
 	options, err := networkOptions(c)
 	if err != nil {
 		return usageError{err}
@@ -109,7 +112,7 @@ func runNetwork(ctx context.Context, c *cli.Command, name string) error {
 	recorder := runRecorder{name: c.String("record")}
 	if c.IsSet("record") {
 		if recorder.name == "" {
-			return usageError{errors.New("flag -record: names no file")}
+			return usageError{errors.New("flag --record: names no file")}
 		}
 		options.Look = recorder.look
 	}
@@ -142,15 +145,23 @@ func networkOptions(c *cli.Command) (experiment.NetworkOptions, error) {
 	}
 	for name, n := range map[string]int{"peers": o.Peers, "keys": o.Keys, "queries": o.Queries} {
 		if c.IsSet(name) && n < 1 {
-			return o, fmt.Errorf("flag -%s: want 1 or more", name)
+			return o, fmt.Errorf("flag --%s: want 1 or more", name)
 		}
 	}
 	if c.IsSet("sweep") && len(o.Sweeps) == 0 {
-		return o, errors.New("flag -sweep: has no points")
+		return o, errors.New("flag --sweep: has no points")
 	}
-	for name, d := range map[string]time.Duration{"warmup": o.Warmup, "patience": o.Patience} {
+	for _, name := range []string{"peers", "keys"} {
+		swept := func(s string) bool {
+			return strings.HasPrefix(s, name+"=") || name == "peers" && strings.HasPrefix(s, "size=")
+		}
+		if c.IsSet(name) && slices.ContainsFunc(slices.Concat(o.Sweeps, o.Fixed), swept) {
+			return o, fmt.Errorf("%s is given twice, by --%s too", name, name)
+		}
+	}
+	for name, d := range map[string]time.Duration{"warmup": o.Warmup, "asking": o.Asking, "patience": o.Patience} {
 		if c.IsSet(name) && d <= 0 {
-			return o, fmt.Errorf("flag -%s: want more than 0", name)
+			return o, fmt.Errorf("flag --%s: want more than 0", name)
 		}
 	}
 	if c.IsSet("strategy") {

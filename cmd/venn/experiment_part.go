@@ -32,7 +32,7 @@ func workOf(c *cli.Command) (w experiment.Work, out string, err error) {
 	out = c.String("out")
 	if w.Jobs = c.Int("jobs"); !c.IsSet("part") {
 		if out == toStdout {
-			return w, "", usageError{errors.New("flag -out: only a part of the runs (--part) goes to stdout")}
+			return w, "", usageError{errors.New("flag --out: only a part of the runs (--part) goes to stdout")}
 		}
 		return w, out, nil
 	}
@@ -41,9 +41,9 @@ func workOf(c *cli.Command) (w experiment.Work, out string, err error) {
 	}
 	switch {
 	case c.Bool("json"):
-		return w, "", usageError{errors.New("flag -part: a part prints no rows, --json is for the call without it")}
+		return w, "", usageError{errors.New("flag --part: a part prints no rows, --json is for the call without it")}
 	case out == "":
-		return w, "", usageError{errors.New("flag -part: say with --out which folder takes what is found, or --out - for lines on stdout")}
+		return w, "", usageError{errors.New("flag --part: say with --out which folder takes what is found, or --out - for lines on stdout")}
 	case out == toStdout:
 		w.Lines, out = c.Root().Writer, ""
 	}

@@ -17,13 +17,13 @@ import (
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	for _, flag := range networkFlags() {
 		if name := flag.Names()[0]; name != "strategy" && name != "trace" && c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run %s: no flag -%s: a scenario's file says that", strings.Join(names, " "), name)}
+			return usageError{fmt.Errorf("experiment run %s: no flag --%s: a scenario's file says that", strings.Join(names, " "), name)}
 		}
 	}
 	folder := c.String("write-answers")
 	for _, name := range []string{"strategy", "trials", "seed", "part", "json"} {
 		if folder != "" && c.IsSet(name) {
-			return usageError{fmt.Errorf("flag -write-answers: answers are those of the files as they are, without -%s", name)}
+			return usageError{fmt.Errorf("flag --write-answers: answers are those of the files as they are, without --%s", name)}
 		}
 	}
 	of, err := command.Scenarios(names)

@@ -21,8 +21,11 @@ var threatsInfo = experiment.Info{Name: "threats", Title: "attacks and faults, e
 func runThreats(ctx context.Context, c *cli.Command) error {
 	for _, flag := range append(networkFlags(), &cli.StringFlag{Name: "out"}, &cli.IntFlag{Name: "trials"}, &cli.Uint64Flag{Name: "seed"}) {
 		if name := flag.Names()[0]; c.IsSet(name) {
-			return usageError{fmt.Errorf("experiment run threats: no flag -%s", name)}
+			return usageError{fmt.Errorf("experiment run threats: no flag --%s", name)}
 		}
+	}
+	if err := noAnswers(c, threatsInfo.Name); err != nil {
+		return err
 	}
 	var part experiment.Part
 	if c.IsSet("part") {

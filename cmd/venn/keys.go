@@ -45,7 +45,7 @@ func keysCommand() *cli.Command {
 				Name: "rm", Usage: "say that the peer no longer holds keys", ArgsUsage: "KEY…|-", Description: keyHelp,
 				Flags: []cli.Flag{jsonFlag("as a JSON object: keys, changed")},
 				Action: func(ctx context.Context, c *cli.Command) error {
-					return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, 0, "remove") })
+					return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "remove") })
 				},
 			},
 			{
@@ -106,7 +106,7 @@ func addKeys(ctx context.Context, c *cli.Command) error {
 	}
 	switch {
 	case from == "":
-		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, 0, "add") })
+		return withKeys(c, func(cl *client, in io.Reader) error { return changeKeys(ctx, c, cl, in, "add") })
 	case (from == "dir" || from == "kubo") && c.Bool("follow"):
 		return follow(ctx, c, from)
 	case from == "dir":
@@ -137,7 +137,7 @@ func addFrom(ctx context.Context, c *cli.Command, source func(ctx context.Contex
 		_ = w.CloseWithError(err)
 	}()
 	defer func() { _ = r.Close() }()
-	return changeKeys(ctx, c, cl, r, 0, "add")
+	return changeKeys(ctx, c, cl, r, "add")
 }
 
 func importKeys(ctx context.Context, c *cli.Command) error {
@@ -148,11 +148,11 @@ func importKeys(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	var in []io.Reader
+	var in []keyList
 	size, known := int64(0), true
 	for _, name := range c.Args().Slice() {
 		if name == "-" {
-			in, known = append(in, c.Root().Reader), false
+			in, known = append(in, keyList{"", c.Root().Reader}), false
 			continue
 		}
 		f, err := os.Open(name)
@@ -165,12 +165,18 @@ func importKeys(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 		size, known = size+info.Size(), known && info.Mode().IsRegular()
-		in = append(in, f, strings.NewReader("\n"))
+		in = append(in, keyList{name, f})
 	}
 	if !known {
 		size = 0
 	}
-	return changeKeys(ctx, c, cl, io.MultiReader(in...), size, "add")
+	return changeLists(ctx, c, cl, in, size, "add")
+}
+
+// keyList are keys, one a line.
+type keyList struct {
+	name string // of the file, for errors; "": none
+	io.Reader
 }
 
 // The most keys and bytes of a request: enough to make up for the wait for the disk.
@@ -179,18 +185,37 @@ const (
 	requestBytes = 8 << 20
 )
 
-// changeKeys sends keys, one a line, and says what came of it. size is how many bytes in has; 0: not known.
-func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, size int64, what string) error {
+// changeKeys sends keys, one a line, and says what came of it.
+func changeKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader, what string) error {
+	return changeLists(ctx, c, cl, []keyList{{"", in}}, 0, what)
+}
+
+// changeLists sends one list after the other, up to the first error, and says what came of it. size is how many bytes
+// the lists have; 0: not known.
+func changeLists(ctx context.Context, c *cli.Command, cl *client, lists []keyList, size int64, what string) error {
 	bar := newProgress(c.Root().ErrWriter, quietTime)
+	var total httpapi.Changed
+	var err error
 	var read atomic.Int64
-	counted := telling{in, func(n int) { read.Add(int64(n)) }}
-	total, err := sendKeys(ctx, cl, counted, what, ofKeys(c), func(keys int) {
-		s := stage{what: "keys", done: keys}
-		if size > 0 {
-			s.share = min(1, float64(read.Load())/float64(size))
+	for _, list := range lists {
+		counted := telling{list, func(n int) { read.Add(int64(n)) }}
+		var did httpapi.Changed
+		did, err = sendKeys(ctx, cl, counted, what, ofKeys(c), func(keys int) {
+			s := stage{what: "keys", done: total.Keys + keys}
+			if size > 0 {
+				s.share = min(1, float64(read.Load())/float64(size))
+			}
+			bar.update(s)
+		})
+		total.Keys += did.Keys
+		total.Changed += did.Changed
+		if err != nil {
+			if list.name != "" {
+				err = fmt.Errorf("%s: %w", list.name, err)
+			}
+			break
 		}
-		bar.update(s)
-	})
+	}
 	bar.end()
 	if err != nil && total.Keys == 0 {
 		return err

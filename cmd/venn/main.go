@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -91,10 +92,37 @@ func app(stdout, stderr io.Writer) *cli.Command {
 
 // marksUsageErrors makes a command and those below it say which of their errors are of usage.
 func marksUsageErrors(c *cli.Command) {
-	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{err} }
+	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{clearer{err}} }
 	for _, sub := range c.Commands {
 		marksUsageErrors(sub)
 	}
+}
+
+// clearer is an error of the command line's parser, in the words of the help: flags with both dashes, no names of Go's.
+type clearer struct{ error }
+
+func (c clearer) Unwrap() error { return c.error }
+
+var (
+	oneDash  = regexp.MustCompile(`\b(flag|not defined:) -([a-z0-9][a-z0-9-]+)`)
+	badParse = regexp.MustCompile(`strconv\.Parse(\w+): parsing ".*": (invalid syntax|value out of range)`)
+)
+
+func (c clearer) Error() string {
+	text := oneDash.ReplaceAllString(c.error.Error(), "$1 --$2")
+	return badParse.ReplaceAllStringFunc(text, func(found string) string {
+		switch parts := badParse.FindStringSubmatch(found); {
+		case parts[2] == "value out of range":
+			return "out of range"
+		case parts[1] == "Int":
+			return "want a whole number"
+		case parts[1] == "Uint":
+			return "want a whole number, 0 or more"
+		case parts[1] == "Bool":
+			return "want true or false"
+		}
+		return "want a number"
+	})
 }
 
 // noSuchCommand is what venn does without a command of its.

@@ -17,6 +17,7 @@ const (
 	quietTime = 2 * time.Second        // what ends sooner needs no progress
 	barWidth  = 20                     // characters
 	barFrom   = 72                     // characters of a terminal: a narrower one shows no bar
+	leastGain = 0.01                   // of the whole: less foretells nothing about the time left
 )
 
 // stage is how far one thing is.
@@ -143,7 +144,7 @@ func (p *progress) text(after time.Duration) string {
 	if s.done > 0 {
 		text += fmt.Sprintf("  %s/s", threeDigits(float64(s.done)/after.Seconds()))
 	}
-	if gained := part - p.first; gained > 0 && part < 1 {
+	if gained := part - p.first; gained >= leastGain && part < 1 {
 		left := time.Duration(float64(after) * (1 - part) / gained)
 		text += fmt.Sprintf("  %v left", left.Round(time.Second))
 	}

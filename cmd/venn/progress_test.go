@@ -47,6 +47,11 @@ func TestProgress(t *testing.T) {
 		"\r\x1b[Kkeys              2 of 4  1/s  2s left\n"; got != want {
 		t.Errorf("on a narrow terminal\n%q want\n%q", got, want)
 	}
+	p = start(0, 0)
+	steps(p, stage{what: "keys", total: 1000}, 5*time.Second, 0, 9, 10)
+	if got := out.String(); strings.Count(got, "left") != 1 || !strings.HasSuffix(got, "keys              10 of 1000  1/s  16m30s left\n") {
+		t.Errorf("less than a hundredth is said to foretell the rest: %q", got)
+	}
 	p = start(100, 0)
 	steps(p, stage{what: "keys", total: 4}, time.Second, 1, 2)
 	p.end()

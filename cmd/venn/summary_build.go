@@ -340,10 +340,10 @@ func goodEpoch(text string) error {
 func parseSeed(c *cli.Command) (summary.Seed, error) {
 	text, network := strings.ToLower(c.String("seed")), c.String("network")
 	if len(text) < 1 || len(text) > 64 || strings.Trim(text, "0123456789abcdef") != "" {
-		return summary.Seed{}, fmt.Errorf("flag -seed: %q, want 1 to 64 hexadecimal digits", c.String("seed"))
+		return summary.Seed{}, fmt.Errorf("flag --seed: %q, want 1 to 64 hexadecimal digits", c.String("seed"))
 	}
 	if network == "" || len(network) > 64 {
-		return summary.Seed{}, fmt.Errorf("flag -network: name of %d bytes, want 1 to 64", len(network))
+		return summary.Seed{}, fmt.Errorf("flag --network: name of %d bytes, want 1 to 64", len(network))
 	}
 	if len(text) > 8 {
 		return summary.Seed{Network: network + "/" + text}, nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -46,8 +47,8 @@ loopback.
    venn testnet --strategy venn,planetp,kademlia    ways of finding holders, side by side, on the same peers
 
 How to read the report: a recall of 1 means that all that could be found was found. A probe asks a peer whether it holds
-a key; a false one learns that it doesn't. "expected false" is how many peers without the key have summaries that, as
-far as they are held, do not rule it out.
+a key; a false one learns that it doesn't. "false" under "held of others" is how many peers without the
+key have summaries that, as far as they are held, do not rule it out.
 
 With --adds, one peer of each class of link waits for a new key of another as find --wait does, for 10 s at most.
 With more than 24 new keys a second, 24 are drawn. p50 and p99 are times from the end of the holder's add until the
@@ -117,13 +118,28 @@ func runTestnet(ctx context.Context, c *cli.Command) error {
 	defer heap.Grow(percent)()
 	stdout, stderr := c.Root().Writer, c.Root().ErrWriter
 	show := newProgress(stderr, 0)
-	tell := func(p testnet.Progress) { show.update(stage{what: string(p.Phase), done: p.Done, total: p.Total}) }
+	var known atomic.Bool
+	tell := func(p testnet.Progress) {
+		s := stage{what: string(p.Phase), done: p.Done, total: p.Total}
+		if p.Phase == testnet.Spreading && p.Done >= p.Total { // what is waited for now is the time, not the summaries
+			if known.CompareAndSwap(false, true) {
+				show.update(s)
+			}
+			s = stage{what: "warm-up goes on"}
+		}
+		show.update(s)
+	}
 	printed := false
 	if c.IsSet("scenario") {
 		return playScenario(ctx, c, show, tell)
 	}
 	if c.Bool("against-simulator") {
-		return usageError{errors.New("flag -against-simulator: goes with --scenario")}
+		return usageError{errors.New("flag --against-simulator: goes with --scenario")}
+	}
+	if c.IsSet("out") {
+		if err := canWrite(c.String("out")); err != nil {
+			return err
+		}
 	}
 	cfg := testnet.Config{
 		Peers: c.Int("peers"), Data: c.String("data"), Chunk: uint64(c.Int64("chunk")), Queries: c.Int("queries"), QueriesLike: c.String("queries-like"),

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -96,6 +98,18 @@ func writeSystems(c *cli.Command, r *testnet.Comparison) error {
 	}
 	slices.SortStableFunc(figures, func(a, b experiment.Figure) int { return strings.Compare(a.Quantity, b.Quantity) })
 	return addRun(c, "systems side by side on real peers", testnetCase(c, r.Peers, r.Transport), r.Seed, figures)
+}
+
+// canWrite makes a folder and says whether files can be made there: better before a run than after it.
+func canWrite(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".try-")
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 func addRun(c *cli.Command, title, of string, seed uint64, figures []experiment.Figure) error {

@@ -32,7 +32,7 @@ var goesWithScenario = []string{"scenario", "against-simulator", "strategy", "se
 func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func(testnet.Progress)) error {
 	for _, f := range c.FlagNames() {
 		if !slices.Contains(goesWithScenario, f) {
-			return usageError{fmt.Errorf("flag -%s does not go with --scenario", f)}
+			return usageError{fmt.Errorf("flag --%s does not go with --scenario", f)}
 		}
 	}
 	of, err := command.Scenarios([]string{c.String("scenario")})

@@ -33,8 +33,12 @@ export function bytes(n) {
 /** count writes a whole number with thousands apart. @param {number} n */
 export const count = (n) => Math.round(n || 0).toLocaleString("en-US");
 
-/** percent writes a share. @param {number} x */
-export const percent = (x) => `${(100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0)} %`;
+/** percent writes a share, a small one with two digits. @param {number} x */
+export const percent = (x) => {
+  const p = 100 * x;
+  const places = p >= 9.95 || !(p > 1e-6) ? 0 : p >= 0.0995 ? 1 : 1 - Math.floor(Math.log10(p));
+  return `${p.toFixed(places)} %`;
+};
 
 /** rate writes a false-positive rate that is given in bits. @param {number} bits */
 export const rate = (bits) => {
