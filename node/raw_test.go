@@ -30,9 +30,10 @@ import (
 
 // raw is a peer without a core: it says and answers what a test wants.
 type raw struct {
-	t  testing.TB
-	h  host.Host
-	ps *pubsub.PubSub
+	t   testing.TB
+	h   host.Host
+	ps  *pubsub.PubSub
+	sub *pubsub.Subscription
 
 	mu       sync.Mutex
 	answer   func(overlay.Item) *wire.Parts // what to send to a peer that asks by pubsub; nil: nothing
@@ -54,19 +55,19 @@ func newRaw(t testing.TB, n *Node) *raw {
 	return r
 }
 
-// join begins the raw peer's pubsub.
-func (r *raw) join() {
+// join begins the raw peer's pubsub, with options besides its own.
+func (r *raw) join(options ...pubsub.Option) {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r.t.Cleanup(cancel)
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	ps, err := pubsub.NewGossipSub(ctx, r.h,
+	ps, err := pubsub.NewGossipSub(ctx, r.h, append(options,
 		pubsub.WithPartialMessagesExtension(&partialmessages.PartialMessagesExtension[struct{}]{
 			Logger: quiet, GroupTTLByHeatbeat: 4, OnEmitGossip: func(_ string, _ []byte, _ []peer.ID, s map[peer.ID]struct{}) { clear(s) },
 			OnIncomingRPC:                   r.incoming,
 			PeerInitiatedGroupLimitPerTopic: 1 << 14, PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		Gossip(true), pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))
+		Gossip(true), pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))...)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func (r *raw) join() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := topic.Subscribe(); err != nil {
+	if r.sub, err = topic.Subscribe(); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -170,15 +170,18 @@ func features(f pubsub.GossipSubFeature, id protocol.ID) bool {
 }
 
 // gossipParams are pubsub's, but a pruned peer may come back after 10 s (default: a minute). A network that forms
-// around a few known peers prunes many at first.
+// around a few known peers prunes many at first. And nobody waits to dial the peers that a message of pubsub names: the
+// node dials by rules of its own.
 func gossipParams() pubsub.GossipSubParams {
 	p := pubsub.DefaultGossipSubParams()
 	p.PruneBackoff = 10 * time.Second
+	p.Connectors = 0
 	return p
 }
 
 // scores makes a peer that sent invalid messages leave the mesh, and after ten within a few minutes be ignored. Nothing
-// else counts; in particular many peers may share an address.
+// else counts; in particular many peers may share an address. No score is above 0, so peers that a prune names are not
+// read.
 func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
 	params := &pubsub.PeerScoreParams{
 		AppSpecificScore: func(peer.ID) float64 { return 0 },
@@ -193,7 +196,7 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 			SkipAtomicValidation:           true,
 		}},
 	}
-	thresholds := &pubsub.PeerScoreThresholds{GossipThreshold: -20, PublishThreshold: -50, GraylistThreshold: -100}
+	thresholds := &pubsub.PeerScoreThresholds{GossipThreshold: -20, PublishThreshold: -50, GraylistThreshold: -100, AcceptPXThreshold: 1}
 	return params, thresholds
 }
 
