@@ -3,12 +3,14 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -282,8 +284,19 @@ type Changed struct {
 	Changed int `json:"changed"` // of them: added or removed
 }
 
+// addKeys is strict about its parameters: a "private" that is not understood must not publish the keys.
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
-	if r.URL.Query().Get("private") == "true" { // a form, as curl -d says it sends, would take the body
+	parameters := r.URL.Query() // a form, as curl -d says it sends, would take the body
+	for name := range parameters {
+		if name != "line" && name != "private" {
+			return fault{http.StatusBadRequest, fmt.Errorf("no parameter %q: there are line and private", name)}
+		}
+	}
+	private, err := yesOrNo(parameters, "private")
+	if err != nil {
+		return err
+	}
+	if private {
 		return a.change(w, r, a.Node.AddPrivate)
 	}
 	return a.change(w, r, a.Node.Add)
@@ -398,21 +411,40 @@ func numberParameter(r *http.Request, name string) (int, error) {
 	return n, nil
 }
 
-// findOptions reads what a query is to find.
-func findOptions(r *http.Request) (key []byte, o node.QueryOptions, err error) {
+// yesOrNo is a parameter that is true or false; false where there is none.
+func yesOrNo(parameters url.Values, name string) (bool, error) {
+	if !parameters.Has(name) {
+		return false, nil
+	}
+	yes, err := strconv.ParseBool(parameters.Get(name))
+	if err != nil {
+		return false, fault{http.StatusBadRequest, fmt.Errorf("%s: %q is neither true nor false", name, parameters.Get(name))}
+	}
+	return yes, nil
+}
+
+// maxMillis is the longest time that a parameter may say: a year.
+const maxMillis = 365 * 24 * 60 * 60 * 1000
+
+// durationParameter is a parameter in milliseconds; 0 where there is none.
+func durationParameter(r *http.Request, name string) (time.Duration, error) {
+	ms, err := numberParameter(r, name)
+	if err == nil && ms > maxMillis {
+		err = fault{http.StatusBadRequest, fmt.Errorf("%s: %d is above %d, a year", name, ms, maxMillis)}
+	}
+	return time.Duration(ms) * time.Millisecond, err
+}
+
+// findOptions reads what a query is to find, and how long to wait until somebody has the key.
+func findOptions(r *http.Request) (key []byte, o node.QueryOptions, wait time.Duration, err error) {
 	if key, err = ParseKey(r.FormValue("key")); err != nil {
-		return nil, o, err
+		return nil, o, 0, err
 	}
-	number := func(name string) int {
-		n, err2 := numberParameter(r, name)
-		if err == nil {
-			err = err2
-		}
-		return n
-	}
-	o.Want, o.Budget = number("count"), number("budget")
-	o.Timeout = time.Duration(number("timeout_ms")) * time.Millisecond
-	o.All = r.FormValue("all") == "true"
-	number("wait_ms") // that it is one; see awaited
-	return key, o, err
+	var errs [5]error
+	o.Want, errs[0] = numberParameter(r, "count")
+	o.Budget, errs[1] = numberParameter(r, "budget")
+	o.Timeout, errs[2] = durationParameter(r, "timeout_ms")
+	o.All, errs[3] = yesOrNo(r.Form, "all")
+	wait, errs[4] = durationParameter(r, "wait_ms")
+	return key, o, wait, cmp.Or(errs[:]...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -54,7 +53,7 @@ type Asked struct {
 
 // find answers with a line for each provider as it is found, this node included, and one for how the query went.
 func (a *api) find(w http.ResponseWriter, r *http.Request) error {
-	key, o, err := findOptions(r)
+	key, o, wait, err := findOptions(r)
 	if err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.waitBegun(r.Context())
 	if !own {
-		a.await(r, key)
+		a.await(r, key, wait)
 	}
 	results, err := a.Node.Query(r.Context(), key, o)
 	if err != nil {
@@ -93,13 +92,12 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// await waits, as long as the request says, until somebody has a key.
-func (a *api) await(r *http.Request, key []byte) {
-	ms, _ := strconv.Atoi(r.FormValue("wait_ms"))
-	if ms <= 0 {
+// await waits until somebody has a key, or the time is over.
+func (a *api) await(r *http.Request, key []byte, wait time.Duration) {
+	if wait <= 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
 	for range a.Node.Watch(ctx, key) {
 		return

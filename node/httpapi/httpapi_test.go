@@ -147,15 +147,23 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/v1/find", "key=nobody", "", false},
 		{"GET", "/api/v1/find", "key=hex:x", "", true},
 		{"GET", "/api/v1/find", "key=a&count=-1", "", true},
+		{"GET", "/api/v1/find", "key=a&all=maybe", "", true},
+		{"GET", "/api/v1/find", "key=a&wait_ms=9223372036854775807", "", true}, // nanoseconds that overflow
+		{"GET", "/api/v1/find", "key=a&timeout_ms=9223372036854775807", "", true},
 		{"POST", "/api/v1/cover", "top=2", "there\nboth\nnobody\n", false},
 		{"POST", "/api/v1/cover", "top=0", "there", true},
 		{"POST", "/api/v1/cover", "", "hex:0", true},
 		{"GET", "/api/v1/join", "peer=" + there.ID().String(), "", false},
 		{"GET", "/api/v1/join", "others=true", "", true},
+		{"GET", "/api/v1/join", "peer=" + there.ID().String() + "&others=2", "", true},
 		{"GET", "/api/v1/join", "peer=nobody", "", true},
 		{"GET", "/api/v1/keys", "", "", false},
 		{"POST", "/api/v1/keys/add", "", "one\ntwo\n", false},
 		{"POST", "/api/v1/keys/add", "private=true", "three", false},
+		{"POST", "/api/v1/keys/add", "private=1", "three", false},
+		{"POST", "/api/v1/keys/add", "private=yes", "published by mistake", true},
+		{"POST", "/api/v1/keys/add", "privat=true", "published by mistake", true},
+		{"POST", "/api/v1/keys/add", "private", "published by mistake", true},
 		{"POST", "/api/v1/keys/add", "", "hex:0", true},
 		{"POST", "/api/v1/keys/remove", "line=20000", "one", false},
 		{"POST", "/api/v1/keys/has", "line=0", "one", true},
@@ -206,6 +214,9 @@ func TestOpenAPI(t *testing.T) {
 				t.Errorf("%s %s?%s: %v in %s", call.method, call.path, call.parameters, err, answer)
 			}
 		}
+	}
+	if here.Has([]byte("published by mistake")) {
+		t.Error("keys whose parameters were not understood are held")
 	}
 	if ended != 1 || c.Level.Level() != slog.LevelDebug {
 		t.Errorf("ended %d times, want once; level %v, want debug", ended, c.Level.Level())

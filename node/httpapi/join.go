@@ -28,7 +28,11 @@ func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.FormValue("others") != "true" && !slices.Contains(peers, a.Node.ID()) {
+	others, err := yesOrNo(r.URL.Query(), "others")
+	if err != nil {
+		return err
+	}
+	if !others && !slices.Contains(peers, a.Node.ID()) {
 		peers = append(peers, a.Node.ID())
 	}
 	begun := time.Now()

@@ -10,8 +10,8 @@ import (
 // uiBytes is how much history the view keeps: a day or so of somebody looking.
 const uiBytes = 4 << 20
 
-// withUI adds a view of what this peer knows at /ui/, which changes nothing. watch, which returns when ctx ends, asks
-// the node while somebody looks.
+// withUI adds a view of what this peer knows at /ui/, where / leads, too. It changes nothing. watch, which returns when
+// ctx ends, asks the node while somebody looks.
 func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, watch func() error) {
 	feed := view.NewFeed(view.Header{Source: "daemon", Network: d.cfg.Network.Name, Program: d.opts.Version}, uiBytes)
 	w := view.NewWatch(feed, true)
@@ -19,6 +19,7 @@ func (d *daemon) withUI(ctx context.Context, h http.Handler) (all http.Handler, 
 	context.AfterFunc(ctx, feed.Close) // so that viewers do not hold up the end
 	mux := http.NewServeMux()
 	mux.Handle("/", h)
+	mux.Handle("GET /{$}", http.RedirectHandler("/ui/", http.StatusTemporaryRedirect))
 	mux.Handle("/ui/", http.StripPrefix("/ui", view.Handler(view.Config{Source: feed, Hosts: d.cfg.HTTP.Names, Ask: w.Ask})))
 	return mux, func() error { w.Run(ctx); return nil }
 }

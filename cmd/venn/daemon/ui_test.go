@@ -33,6 +33,9 @@ func TestUI(t *testing.T) {
 	if got := ask(http.MethodGet, "/ui", "").StatusCode; got != http.StatusOK {
 		t.Errorf("GET /ui: %d", got)
 	}
+	if got := ask(http.MethodGet, "/", ""); got.StatusCode != http.StatusOK || got.Request.URL.Path != "/ui/" {
+		t.Errorf("GET /: %d at %s", got.StatusCode, got.Request.URL)
+	}
 	if got := ask(http.MethodGet, "/ui/", "evil.example").StatusCode; got != http.StatusForbidden {
 		t.Errorf("GET /ui/ under a foreign name: %d", got)
 	}
