@@ -440,3 +440,44 @@ func TestAgesTravel(t *testing.T) {
 		}
 	}
 }
+
+// TestVisitNamesWhatItCannotAsk: a peer whose budget for another's search is used up names the likely holders that it
+// has not asked. With budget enough it asks all, and names nobody.
+func TestVisitNamesWhatItCannotAsk(t *testing.T) {
+	for _, c := range []struct{ budget, probes, named int }{{2, 1, 2}, {4, 2, 1}, {6, 3, 0}} {
+		p := newPlace(t, 1, "", routing.Config{})
+		p.links("a-b")
+		for _, id := range []overlay.PeerID{"x", "y", "z"} {
+			p.node(id).Claims["k"] = true
+			p.node("b").Knows[id] = 0.0001
+		}
+		p.node("unlikely").Claims["k"] = true
+		p.node("b").Knows["unlikely"] = 0.5
+		p.node("alone")
+		p.find("alone", "k") // makes the key known to the net
+		var last string
+		probes := 0
+		p.Trace = func(s string) {
+			if strings.Contains(s, "b > Confirm") {
+				probes++
+			}
+			if strings.Contains(s, "b > Answer #99") {
+				last = s
+			}
+		}
+		p.Step("b", routing.Asked{
+			Request: 99, From: "a", Origin: "a", Nonce: 1, Kind: routing.Search, Key: []byte("k"), Fingerprint: routingtest.Fingerprint([]byte("k")),
+			Want: 1, Budget: c.budget, Hops: 1, Deadline: p.Now() + 10*time.Second,
+		})
+		p.Run()
+		named := 0
+		for _, id := range []string{"x", "y", "z"} {
+			if strings.Contains(last, id) {
+				named++
+			}
+		}
+		if probes != c.probes || named != c.named || strings.Contains(last, "unlikely") {
+			t.Errorf("budget %d: %d asked, %d named, want %d and %d: %s", c.budget, probes, named, c.probes, c.named, last)
+		}
+	}
+}

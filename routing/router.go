@@ -187,6 +187,9 @@ func (r *Router) end(q *flight, why End) {
 		}
 	}
 	if q.serves != nil {
+		if why == OutOfBudget {
+			r.nameUnasked(q)
+		}
 		r.finishServing(q)
 		return
 	}

@@ -175,6 +175,16 @@ func (r *Router) passOn(q *flight, c *child, records []overlay.Record) {
 	r.returned(q, c, unsure)
 }
 
+// nameUnasked sends on the matches that the budget was too small to ask, as far as they are likelier true than not.
+// Whoever asked confirms them.
+func (r *Router) nameUnasked(q *flight) {
+	for _, i := range q.order {
+		if c := &q.candidates[i]; c.state == waiting && c.matched && c.standing == sound && c.p >= evenOdds {
+			r.pass(q, c.record)
+		}
+	}
+}
+
 // finishServing sends the last answer.
 func (r *Router) finishServing(q *flight) {
 	s := q.serves
