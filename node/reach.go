@@ -170,7 +170,7 @@ func (l *loop) dialed(d dialed) {
 		return
 	}
 	l.n.log.Debug("no connection", "peer", d.peer, "err", d.err)
-	l.step(overlay.DialFailed{Peer: overlay.PeerID(d.peer)})
+	l.step(overlay.DialFailed{Peer: overlay.PeerID(d.peer), Here: errors.Is(d.err, errFull)})
 }
 
 // protect keeps the connection of a neighbour.

@@ -77,6 +77,18 @@ func TestKnownThoughNotReached(t *testing.T) {
 	}
 }
 
+// TestNoRoomToDial: who was not dialled, because there was no room for a connection, is asked as before.
+func TestNoRoomToDial(t *testing.T) {
+	const origins = 4
+	o := acquainted(t, origins)
+	for i := range origins {
+		o.Step(time.Second, DialFailed{Peer: PeerID(fmt.Sprint("id", i)), Here: true})
+	}
+	if n := len(o.scope.reachable(o.scope.similar())); n != origins {
+		t.Errorf("%d may be asked, want %d", n, origins)
+	}
+}
+
 // tagAt is the tag of the entry at the place with the given first bits.
 func tagAt(o *Overlay, place uint32) uint64 {
 	for _, e := range o.directory.Others() {

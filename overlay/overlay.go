@@ -87,7 +87,11 @@ func (o *Overlay) take(now time.Duration, in Input) {
 			o.exchange.FetchFailed(now, in.From, e.Index())
 		}
 	case DialFailed:
-		o.topology.DialFailed(now, in.Peer, o.directory.DialFailed(in.Peer))
+		e := o.directory.Lookup(in.Peer)
+		if !in.Here {
+			e = o.directory.DialFailed(in.Peer)
+		}
+		o.topology.DialFailed(now, in.Peer, e)
 	case Charged:
 		o.exchange.Charge(in.Peer, in.Bytes)
 	case Outcome:

@@ -76,7 +76,10 @@ type FetchFailed struct {
 }
 
 // DialFailed says that a peer could not be reached by any certified address.
-type DialFailed struct{ Peer PeerID }
+type DialFailed struct {
+	Peer PeerID
+	Here bool // there was no room for a connection: the peer is not to blame
+}
 
 // Charged counts bytes of the summary protocols that the driver sent to a peer unasked (pubsub's own control messages).
 type Charged struct {

@@ -179,7 +179,7 @@ func (t *Topology) DialFailed(now time.Duration, p event.PeerID, e *directory.En
 		t.lose(p)
 	}
 	if e != nil {
-		t.retry[e.Index()] = now + time.Duration(min(e.DialFails(), 6))*redialAfter
+		t.retry[e.Index()] = now + time.Duration(min(max(e.DialFails(), 1), 6))*redialAfter
 	}
 }
 
