@@ -30,9 +30,11 @@ func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
 
+// joinTime is for one join that is served.
+var joinTime = 10 * time.Minute
+
 const (
-	joinTime = 10 * time.Minute // for one that is served
-	maxJoin  = 1 << 30          // bytes of keys that one peer may send
+	maxJoin = 1 << 30 // bytes of keys that one peer may send
 
 	maxJoinKeys = 1 << 25 // that a peer may claim to have; the filters are planned for this number
 	maxJoinNew  = 1 << 16 // of these, more than twice those of its summary
@@ -218,6 +220,8 @@ func (n *Node) serveJoin(s *streams.Stream) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	// A peer that sends, or reads, a byte a minute would keep all others waiting.
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	set, err := n.listed(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -89,4 +90,27 @@ func TestHostileJoin(t *testing.T) {
 	if got, err := r.exchange(n, JoinID, request(wire.JoinRequest{})); err != nil || len(got) == 0 {
 		t.Errorf("afterwards: %x, %v", got, err)
 	}
+}
+
+// TestSlowJoin: a peer that begins a join and does not go on keeps others from theirs for a bounded time.
+func TestSlowJoin(t *testing.T) {
+	defer func(d time.Duration) { joinTime = d }(joinTime)
+	joinTime = time.Second
+	a, b := newNode(t, WithIntersect()), newNode(t)
+	add(t, a, keysOf("k", 10)...)
+	connect(t, b, a)
+	slow, err := b.streams.Open(t.Context(), a.ID(), JoinID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slow.End(nil) })
+	p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
+	if err := slow.Send(wire.AppendJoinRequest(nil, wire.JoinRequest{Params: p, Filter: 100})); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the slow join is served", func() bool { return len(a.joining) == 1 })
+	eventually(t, "another is", func() bool {
+		size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(t.Context())
+		return err == nil && size.Keys == 10
+	})
 }
