@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 )
 
-// helloing is a hello under way on a link. While it is, only the latest of further ones is kept.
+// helloing is a hello under way on a link. While it is, further ones wait as one.
 type helloing struct {
 	next *overlay.Hello
 	stop context.CancelFunc // the link has ended: the hello is not tried again
@@ -36,7 +36,7 @@ type gotHello struct {
 // sayHello sends a hello when the one before has arrived.
 func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 	if under := l.hellos[p]; under != nil {
-		under.next = &h
+		under.wait(h)
 		return
 	}
 	ctx, stop := context.WithCancel(l.n.ctx)
@@ -48,6 +48,17 @@ func (l *loop) sayHello(p peer.ID, h overlay.Hello) {
 		rtt, err := l.n.helloAgain(ctx, p, msg)
 		l.n.in.Result(l.n.ctx, saidHello{p, under, rtt, err})
 	})
+}
+
+// wait keeps the latest hello, with what those before it asked for and brought: that is not said again.
+func (u *helloing) wait(h overlay.Hello) {
+	if u.next != nil {
+		h.Again = h.Again || u.next.Again
+		if len(h.Records) == 0 {
+			h.Records = u.next.Records
+		}
+	}
+	u.next = &h
 }
 
 // saidNoMore ends the hello under way on a link that has ended. On a new link with the peer it would come after the

@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
+	"github.com/venn-p2p/venn/node/wire"
+	"github.com/venn-p2p/venn/overlay"
 )
 
 // TestHelloOfFormerLink: a hello that fails after its link has ended is not said again on the next link with the peer,
@@ -56,5 +58,53 @@ func TestHelloOfFormerLink(t *testing.T) {
 	}
 	if s, err := n.Status(t.Context()); err != nil || s.Links != 1 {
 		t.Errorf("%d links, %v", s.Links, err)
+	}
+}
+
+// TestHellosThatWait: of hellos that wait for one under way the latest is said, and what those before it ask for and
+// bring.
+func TestHellosThatWait(t *testing.T) {
+	n, m := newNode(t), newHost(t)
+	release, hellos := make(chan struct{}), make(chan overlay.Hello, 10)
+	m.SetStreamHandler(HelloID, func(s network.Stream) {
+		<-release
+		b, err := io.ReadAll(s)
+		_ = s.Close()
+		if err != nil || len(b) == 0 {
+			return
+		}
+		if h, err := wire.ParseHello(b[1:]); err == nil { // after its length
+			hellos <- h
+		}
+	})
+	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "they are linked", func() bool { return n.links.Linked(m.ID()) })
+	records := []overlay.Record{{Peer: "p", Envelope: []byte("e")}}
+	if err := n.view(t.Context(), func(l *loop) {
+		if l.hellos[m.ID()] == nil {
+			t.Error("no hello is under way")
+		}
+		l.sayHello(m.ID(), overlay.Hello{Again: true, Origins: 100})
+		l.sayHello(m.ID(), overlay.Hello{Records: records, Origins: 101})
+		l.sayHello(m.ID(), overlay.Hello{Origins: 102})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	for {
+		select {
+		case h := <-hellos:
+			if h.Origins < 100 { // the one that was under way
+				continue
+			}
+			if h.Origins != 102 || !h.Again || len(h.Records) != 1 {
+				t.Errorf("%+v", h)
+			}
+			return
+		case <-time.After(time.Minute):
+			t.Fatal("no hello")
+		}
 	}
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -110,7 +111,9 @@ func TestSlowJoin(t *testing.T) {
 	}
 	eventually(t, "the slow join is served", func() bool { return len(a.joining) == 1 })
 	eventually(t, "another is", func() bool {
-		size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(ctx)
 		return err == nil && size.Keys == 10
 	})
 }
