@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/overlay"
 )
@@ -23,6 +25,9 @@ func TestPassingIsNotMet(t *testing.T) {
 	if err != nil || !slices.Equal(has, []bool{true}) {
 		t.Fatal(has, err)
 	}
+	for _, ends := range [][2]*Node{{a, b}, {b, a}} { // as when the host has changed and tells so before it is identified
+		updated(t, ends[0], ends[1].ID(), HelloID, PubsubID)
+	}
 	connect(t, a, c)
 	met(t, a, c)
 	for _, ends := range [][2]*Node{{a, b}, {b, a}} {
@@ -32,6 +37,19 @@ func TestPassingIsNotMet(t *testing.T) {
 	}
 	a.in.LinkWanted(b.ID())
 	met(t, a, b)
+}
+
+// updated tells a node that a peer has protocols that it had not.
+func updated(t *testing.T, n *Node, p peer.ID, added ...protocol.ID) {
+	t.Helper()
+	emitter, err := n.host.EventBus().Emitter(new(event.EvtPeerProtocolsUpdated))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = emitter.Close() }()
+	if err := emitter.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: added}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // met waits until two nodes know of each other's subscription.

@@ -281,7 +281,9 @@ func (n *Node) watch() error {
 						n.replaced(ev.Peer, ev.Conn)
 					}
 				case event.EvtPeerProtocolsUpdated:
-					n.mesh.Updated(ev)
+					if n.links.Linked(ev.Peer) { // others are met when they are
+						n.mesh.Updated(ev)
+					}
 					if slices.Contains(ev.Added, HelloID) {
 						n.identified(ev.Peer)
 					}
