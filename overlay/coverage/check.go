@@ -15,9 +15,9 @@ func (t *Contacts) Check() error {
 		}
 	}
 	n := 0
-	for b, list := range t.buckets {
+	for b := range 1 << t.bits {
+		list, r := t.list[t.begin(b):t.begin(b+1)], t.rangeOf(b)
 		n += len(list)
-		r := t.rangeOf(b)
 		want(len(list) <= ContactsEach, "%d contacts of %v", len(list), r)
 		want(len(list) == 0 || !r.Contains(t.self), "contacts of the own range %v", r)
 		for i, c := range list {
@@ -29,8 +29,8 @@ func (t *Contacts) Check() error {
 		t.sort(sorted)
 		want(slices.EqualFunc(list, sorted, func(a, b Contact) bool { return a.Peer == b.Peer }), "the contacts of %v are not in order", r)
 	}
-	want(n == t.n, "%d contacts, counted %d", n, t.n)
-	want(len(t.buckets) == 0 && t.bits == 0 || len(t.buckets) == 1<<t.bits, "%d buckets at depth %d", len(t.buckets), t.bits)
+	want(n == len(t.list), "%d contacts in buckets, of %d", n, len(t.list))
+	want(t.bits > 0 || n == 0, "%d contacts without ranges", n)
 	want(len(t.order) == len(t.caught) && len(t.order) <= maxCaught, "%d peers were caught, %d in order", len(t.caught), len(t.order))
 	return errors.Join(errs...)
 }

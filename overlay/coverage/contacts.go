@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // Contact is a peer that can be asked about a range beside ours.
@@ -52,15 +53,14 @@ const (
 
 // Contacts is a bounded table of contacts. Every range of the own depth has a bucket of a few. Which contacts a peer
 // keeps of a range depends on both, not on the order of arrival. So the load of one range is spread over all that cover
-// it. A contact is found by its place and its peer. It takes about 90 bytes, beside its record and its name. Make a
-// table with [NewContacts].
+// it. A contact is found by its place and its peer. It takes about 90 bytes, beside its record and its name. A range
+// without contacts takes nothing. Make a table with [NewContacts].
 type Contacts struct {
-	self    Place
-	bits    int              // the depth of the buckets
-	buckets [][]Contact      // by range, in order; none at depth 0
-	n       int              // contacts
-	caught  map[string]int32 // denials of peers outside of the table; at most maxCaught
-	order   []string         // those of caught, the earliest first
+	self   Place
+	bits   int              // the depth of the buckets; 0: there are none
+	list   []Contact        // by bucket, in the order of their ranges, and best first
+	caught map[string]int32 // denials of peers outside of the table; at most maxCaught
+	order  []string         // those of caught, the earliest first
 }
 
 // NewContacts returns an empty table of a peer at a place.
@@ -75,11 +75,8 @@ func (t *Contacts) SetDepth(depth int) {
 	if depth == t.bits {
 		return
 	}
-	all := t.All()
-	t.bits, t.buckets, t.n = depth, nil, 0
-	if depth > 0 {
-		t.buckets = make([][]Contact, 1<<depth)
-	}
+	all := t.list
+	t.bits, t.list = depth, nil
 	for _, c := range all {
 		if !c.Spoke {
 			c.Depth = max(c.Depth, depth)
@@ -89,37 +86,33 @@ func (t *Contacts) SetDepth(depth int) {
 }
 
 // Len is the number of contacts.
-func (t *Contacts) Len() int { return t.n }
+func (t *Contacts) Len() int { return len(t.list) }
 
 // All returns the contacts, by bucket and best first.
-func (t *Contacts) All() []Contact {
-	return slices.AppendSeq(slices.Grow([]Contact(nil), t.n), t.Each())
-}
+func (t *Contacts) All() []Contact { return slices.Clone(t.list) }
 
 // Each yields the contacts, by bucket and best first. The table must not change meanwhile.
-func (t *Contacts) Each() iter.Seq[Contact] {
-	return func(yield func(Contact) bool) {
-		for _, list := range t.buckets {
-			for _, c := range list {
-				if !yield(c) {
-					return
-				}
-			}
-		}
-	}
-}
+func (t *Contacts) Each() iter.Seq[Contact] { return slices.Values(t.list) }
 
 // rangeOf is the range of a bucket.
 func (t *Contacts) rangeOf(bucket int) Range {
 	return Around(Place(uint64(bucket)<<(64-t.bits)), t.bits)
 }
 
-// bucket is that of the range with a place, nil at depth 0.
-func (t *Contacts) bucket(at Place) *[]Contact {
-	if t.bits == 0 {
-		return nil
-	}
-	return &t.buckets[at>>(64-t.bits)]
+// bucketAt is the number of the bucket of a place.
+func (t *Contacts) bucketAt(at Place) int { return int(at >> (64 - t.bits)) }
+
+// begin is where the contacts of a bucket begin in the list, or would.
+func (t *Contacts) begin(bucket int) int {
+	return sort.Search(len(t.list), func(i int) bool { return t.bucketAt(t.list[i].Place) >= bucket })
+}
+
+// bucket is the contacts of the bucket with a place, and where they begin in the list. They are valid until the list
+// changes.
+func (t *Contacts) bucket(at Place) (contacts []Contact, begin int) {
+	number := t.bucketAt(at)
+	begin = t.begin(number)
+	return t.list[begin:t.begin(number+1)], begin
 }
 
 // Add takes a contact into its bucket and says whether it was taken. Of one that is known already all is kept, but for a
@@ -127,29 +120,29 @@ func (t *Contacts) bucket(at Place) *[]Contact {
 // the bucket has already goes only where there is a place free. Those of the own range are no contacts. Denials of an
 // earlier time count again.
 func (t *Contacts) Add(c Contact) bool {
-	bucket := t.bucket(c.Place)
-	if bucket == nil || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
+	if t.bits == 0 || Around(c.Place, t.bits).Contains(t.self) || c.Peer == "" {
 		return false
 	}
-	if i := find(*bucket, c.Peer); i >= 0 {
-		if known := &(*bucket)[i]; known.Guessed && !c.Guessed {
+	bucket, begin := t.bucket(c.Place)
+	if i := find(bucket, c.Peer); i >= 0 {
+		if known := &bucket[i]; known.Guessed && !c.Guessed {
 			known.Depth, known.Guessed = c.Depth, false
-			t.sort(*bucket)
+			t.sort(bucket)
 		}
 		return true
 	}
 	c.Denials = max(c.Denials, t.caught[c.Peer])
 	var memory [ContactsEach + 1]Contact
-	list := append(append(memory[:0], *bucket...), c)
+	list := append(append(memory[:0], bucket...), c)
 	t.sort(list)
 	if len(list) <= ContactsEach {
-		*bucket = slices.Clone(list)
-		t.n++
+		t.list = slices.Insert(t.list, begin, c)
+		copy(t.list[begin:], list)
 		return true
 	}
 	worst := list[ContactsEach]
 	t.remember(worst.Peer, worst.Denials)
-	copy(*bucket, list)
+	copy(bucket, list)
 	return worst.Peer != c.Peer
 }
 
@@ -213,53 +206,34 @@ func mix(x uint64) uint64 {
 
 // Empty says whether there is no contact in a range.
 func (t *Contacts) Empty(r Range) bool {
-	for _, list := range t.within(r) {
-		if slices.ContainsFunc(list, func(c Contact) bool { return r.Contains(c.Place) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// within returns the buckets that a range has a part of.
-func (t *Contacts) within(r Range) [][]Contact {
-	if t.bits == 0 {
-		return nil
-	}
-	first := int(r.First() >> (64 - t.bits))
-	return t.buckets[first : first+1<<max(0, t.bits-r.Depth())]
+	first := t.bucketAt(r.First())
+	last := first + 1<<max(0, t.bits-r.Depth())
+	return !slices.ContainsFunc(t.list[t.begin(first):t.begin(last)], func(c Contact) bool { return r.Contains(c.Place) })
 }
 
 // Get returns the contact at a place that is a peer.
 func (t *Contacts) Get(at Place, peer string) (Contact, bool) {
-	bucket := t.bucket(at)
-	if bucket == nil {
-		return Contact{}, false
-	}
-	i := find(*bucket, peer)
+	bucket, _ := t.bucket(at)
+	i := find(bucket, peer)
 	if i < 0 {
 		return Contact{}, false
 	}
-	return (*bucket)[i], true
+	return bucket[i], true
 }
 
 // change changes a contact, and forgets it if do says so. It is false when there is none.
 func (t *Contacts) change(at Place, peer string, do func(*Contact) (drop bool)) bool {
-	bucket := t.bucket(at)
-	if bucket == nil {
-		return false
-	}
-	i := find(*bucket, peer)
+	bucket, begin := t.bucket(at)
+	i := find(bucket, peer)
 	if i < 0 {
 		return false
 	}
-	if c := &(*bucket)[i]; do(c) {
+	if c := &bucket[i]; do(c) {
 		t.remember(peer, c.Denials)
-		*bucket = slices.Delete(*bucket, i, i+1)
-		t.n--
+		t.list = slices.Delete(t.list, begin+i, begin+i+1)
 		return true
 	}
-	t.sort(*bucket)
+	t.sort(bucket)
 	return true
 }
 
