@@ -38,41 +38,31 @@ func (r *Router) worthOf(q *flight) func(i int) float64 {
 	if !q.blurred || q.Mode == All {
 		return nil
 	}
-	linked, likelihood := r.view.Linked(), r.likelihood(q)
+	linked := r.view.Linked()
 	holders := map[coverage.Range]float64{} // expected in each range
 	for i := range q.cover.contacts {
 		c := &q.cover.contacts[i]
-		holders[c.Range()] += likelihood(overlay.PeerID(c.Peer))
+		holders[c.Range()] += q.likelihood(overlay.PeerID(c.Peer))
 	}
 	return func(i int) float64 {
 		c := &q.cover.contacts[i]
 		p := overlay.PeerID(c.Peer)
 		_, connected := slices.BinarySearch(linked, p)
-		return (1 + likelihood(p) + holders[c.Range()]) / match.Cost(0, connected, r.load[p])
+		return (1 + q.likelihood(p) + holders[c.Range()]) / match.Cost(0, connected, r.load[p])
 	}
 }
 
-// likelihood returns the probability that a peer holds the key, by what speaks for it here; 0 if nothing does. Where a
-// match says little, the size of a collection says most.
-func (r *Router) likelihood(q *flight) func(overlay.PeerID) float64 {
-	prior, keys, n := r.prior.Share(), 0.0, 0
-	for i := range q.candidates {
-		if c := &q.candidates[i]; c.matched {
-			keys, n = keys+float64(c.keys), n+1
-		}
+// likelihood is the probability that a peer holds the key, by what speaks for it here; 0 if nothing does.
+func (q *flight) likelihood(p overlay.PeerID) float64 {
+	i, ok := q.index[p]
+	if !ok || q.candidates[i].state != waiting {
+		return 0
 	}
-	mean := keys / float64(max(n, 1))
-	return func(p overlay.PeerID) float64 {
-		i, ok := q.index[p]
-		if !ok || q.candidates[i].state != waiting {
-			return 0
-		}
-		c := &q.candidates[i]
-		if !c.matched {
-			return c.p
-		}
-		return match.Posterior(match.Sized(prior, c.keys, mean), c.rate) * c.trust
+	c := &q.candidates[i]
+	if !c.matched {
+		return c.p
 	}
+	return float64(c.sized * c.trust)
 }
 
 // inRange are the names that are of the range which a contact was asked about.
@@ -86,7 +76,7 @@ func (r *Router) denied(q *flight, known coverage.Range, names []overlay.PeerID)
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
-		case c.state != waiting || c.why != Matched || c.rate <= sureRate:
+		case c.state != waiting || c.why != Matched || c.sure():
 		case !known.Contains(placeOf(c.record.Peer)) || slices.Contains(names, c.record.Peer):
 		default:
 			q.passOver(c)

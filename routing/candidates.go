@@ -51,11 +51,32 @@ func (r *Router) matched(q *flight) {
 		q.index[v.Peer] = len(q.candidates)
 		q.candidates = append(q.candidates, c)
 	}
+	q.size(prior)
 	if n := q.room() / 2; len(q.candidates) > n {
 		q.keepLikeliest(n)
 	}
 	r.rank(q)
 }
+
+// size weighs matches by the size of their collections, too. Where a match says little, that says most. The best of
+// many matches are mostly of small collections, which soon have low rates.
+func (q *flight) size(prior float64) {
+	keys := 0.0
+	for i := range q.candidates {
+		keys += float64(q.candidates[i].keys)
+	}
+	mean := keys / float64(max(len(q.candidates), 1))
+	for i := range q.candidates {
+		c := &q.candidates[i]
+		if c.sized = c.likely; c.keys > 0 {
+			c.sized = match.Posterior(match.Sized(prior, c.keys, mean), c.rate)
+		}
+	}
+}
+
+// sure says whether a match is as likely true as not, and not for the size of the collection alone, which is easily
+// claimed. A poor directory goes by such matches: one that fails costs as much as a true one spares, the informant.
+func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *flight) candidate {
 	v.Record.Peer = v.Peer

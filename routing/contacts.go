@@ -130,7 +130,7 @@ func (q *flight) contactsAsked() int {
 // nobody is found, for those that one alone has. No second contact is asked while the first may still answer, or a peer
 // that it named.
 func (r *Router) nextContact(q *flight) int {
-	asked, waits := make(map[int]bool, len(q.asks)), q.probing > 0 || q.next(r.bound(q)) >= 0
+	asked, waits := make(map[int]bool, len(q.asks)), q.probing > 0 || q.next(r.wary(q)) >= 0
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.asks {
 		a := &q.asks[i]

@@ -67,9 +67,10 @@ type candidate struct {
 	why      Why
 	matched  bool    // by its summary here
 	sharp    bool    // in the range that the directory knows well
-	keys     int     // that its summary is of, if that matched
 	rate     float64 // of what matched; 1 when nothing did
 	likely   float64 // probability by the summary alone, before trust
+	keys     int     // that its summary is of, if that matched
+	sized    float64 // likely, by the size of its collection, too
 	trust    float64
 	p        float64 // probability that it holds the key
 	cost     float64

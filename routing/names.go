@@ -39,7 +39,7 @@ func (r *Router) waitsInVain(q *flight) {
 
 // hopeful reports whether a peer is asked, or can be, that more speaks for than a name in doubt.
 func (r *Router) hopeful(q *flight) bool {
-	if i := q.next(r.bound(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
+	if i := q.next(r.wary(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
 		return true
 	}
 	if q.probing == 0 || !slices.ContainsFunc(q.voices, func(v voice) bool { return v.doubtful() }) {

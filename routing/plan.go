@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// sureRate is the highest false-positive rate at which a poor directory goes by its own matches. At the prior of
-	// one holder in twenty, such a match is as likely true as not.
+	// sureRate is the highest false-positive rate at which a poor directory goes by a match. At the prior of one holder
+	// in twenty, such a match is as likely true as not.
 	sureRate = 0.05
 	// maxAsks is the most informants of a query, maxAnswers the most of them that answer and are not in doubt.
 	maxAsks    = 6
@@ -21,7 +21,8 @@ const (
 	wrongNames = 8
 	// worthRepeating is the probability from which a confirmation that failed is tried once more.
 	worthRepeating = 0.1
-	// evenOdds is the probability of the best candidate below which an Any query asks two at once.
+	// evenOdds is the probability of the best candidate below which an Any query asks two at once, and of a match below
+	// which a poor directory does not go by it.
 	evenOdds = 0.5
 
 	// maxPatience is the longest wait before a hedge.
@@ -171,7 +172,7 @@ func (r *Router) informant(q *flight) (peer overlay.PeerID, falseMatches float64
 	if answers >= maxAnswers {
 		return "", 0, false
 	}
-	if best, f, ok := r.bestInformed(q); ok && f <= clearlyBetter*r.view.FalseMatches() {
+	if best, f, ok := r.bestInformed(q); ok && f <= r.clearly() {
 		return best, f, true
 	}
 	if len(q.asks) == 0 {
@@ -195,38 +196,33 @@ func (q *flight) informed(falseMatches float64) bool {
 	return false
 }
 
-// bound is the false-positive rate up to which the own directory's matches are gone by.
-func (r *Router) bound(q *flight) float64 {
+// wary says whether of the own directory's matches only the sure ones are gone by.
+func (r *Router) wary(q *flight) bool {
 	switch {
 	case !q.poor, q.blurred && q.cover.over:
-		return 1
-	case q.blurred:
-		return sureRate
-	}
-	if q.informed(r.cfg.Useless) {
-		return sureRate
+		return false
+	case q.blurred, q.informed(r.cfg.Useless):
+		return true
 	}
 	for _, a := range q.asks {
 		if a.contact == 0 && a.state == asking {
-			return sureRate
+			return true
 		}
 	}
-	if _, _, more := r.informant(q); more && q.spent+askCost <= q.Budget {
-		return sureRate
-	}
-	return 1
+	_, _, more := r.informant(q)
+	return more && q.spent+askCost <= q.Budget
 }
 
 // next is the index of the best candidate to confirm, -1 for none.
-func (q *flight) next(bound float64) int {
+func (q *flight) next(wary bool) int {
 	for len(q.order) > 0 && q.candidates[q.order[0]].state != waiting {
 		q.order = q.order[1:]
 	}
 	for _, i := range q.order {
 		c := &q.candidates[i]
-		sure := c.why != Matched || c.rate <= bound || c.sharp
+		good := !wary || c.why != Matched || c.sure() || c.sharp
 		trusted := c.trust >= match.MinTrust || q.Mode == Any
-		if c.state == waiting && !c.spoken && sure && trusted {
+		if c.state == waiting && !c.spoken && good && trusted {
 			return i
 		}
 	}
@@ -252,9 +248,9 @@ func (r *Router) width(q *flight, best *candidate) int {
 
 // probe asks candidates for confirmation.
 func (r *Router) probe(q *flight) {
-	bound := r.bound(q)
+	wary := r.wary(q)
 	for {
-		i := q.next(bound)
+		i := q.next(wary)
 		if i < 0 {
 			return
 		}

@@ -109,7 +109,7 @@ func (r *Router) judgeVoices(q *flight) {
 // bestInformed is the linked peer that expects the fewest false matches, among those that a query may ask. It must also
 // say that it knows at least nine tenths as many peers as others do. One that has named holders before comes first if
 // it knows clearly more than we. One that is in doubt is not believed; its claims count only when nobody else makes
-// any.
+// any. A peer that may hold the key itself is better by the probability of that: its own name is confirmed by naming it.
 func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64, ok bool) {
 	var tiers [3][]overlay.Informant
 	for _, v := range r.view.Informants() {
@@ -119,14 +119,20 @@ func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64
 		}
 	}
 	tie := r.tieFor(q)
+	clearly := r.clearly()
+	least := 0.0 // questions wasted on its false matches, less the one that its own name may save
 	for _, all := range tiers {
 		most := r.mostOrigins(all)
 		for _, v := range all {
 			if v.Origins < most-most/10 {
 				continue
 			}
-			if !ok || v.FalseMatches < falseMatches || v.FalseMatches == falseMatches && tie(v.Peer) < tie(p) {
-				p, falseMatches, ok = v.Peer, v.FalseMatches, true
+			waste := v.FalseMatches
+			if waste <= clearly {
+				waste -= q.likelihood(v.Peer)
+			}
+			if !ok || waste < least || waste == least && tie(v.Peer) < tie(p) {
+				p, falseMatches, least, ok = v.Peer, v.FalseMatches, waste, true
 			}
 		}
 		if ok {
@@ -136,9 +142,12 @@ func (r *Router) bestInformed(q *flight) (p overlay.PeerID, falseMatches float64
 	return p, falseMatches, ok && q.askOf(p) == nil && !q.excluded(r.cfg.Self, p)
 }
 
+// clearly is the most false matches of a peer that knows clearly more than we.
+func (r *Router) clearly() float64 { return clearlyBetter * r.view.FalseMatches() }
+
 // tier is 0 for an informant that has named holders and knows clearly more than we, 1 for others, 2 for one in doubt.
 func (r *Router) tier(v overlay.Informant) int {
-	proved := r.proved(v.Peer) && v.FalseMatches <= clearlyBetter*r.view.FalseMatches() && !r.cfg.Undefended.Has(defence.Boasts)
+	proved := r.proved(v.Peer) && v.FalseMatches <= r.clearly() && !r.cfg.Undefended.Has(defence.Boasts)
 	if proved {
 		return 0
 	}

@@ -1,0 +1,90 @@
+package routing_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routingtest"
+)
+
+// informed is a network of a poor node, informants that know all well, and forty peers that the node knows hardly. All
+// hold a hundred keys.
+func informed(t *testing.T, informants ...overlay.PeerID) (net *routingtest.Net, poor *routingtest.Node) {
+	t.Helper()
+	net = routingtest.NewNet(1)
+	add := func(id overlay.PeerID) *routingtest.Node {
+		node, err := net.Add(id, routing.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(node, 100)
+		return node
+	}
+	poor = add("poor")
+	poor.Links = slices.Sorted(slices.Values(informants))
+	for _, id := range informants {
+		add(id)
+		poor.Knows[id] = 0.9
+	}
+	for i := range 40 {
+		p := add(overlay.PeerID(fmt.Sprintf("p%02d", i)))
+		poor.Knows[p.ID] = 0.9
+		for _, id := range informants {
+			net.Node(id).Knows[p.ID] = 1e-6
+		}
+	}
+	return net, poor
+}
+
+// holds lets a node hold a number of keys that nobody asks for.
+func holds(n *routingtest.Node, keys int) {
+	clear(n.Holds)
+	for i := range keys {
+		n.Holds[fmt.Sprint(n.ID, " ", i)] = true
+	}
+}
+
+// TestSureBySize: a poor directory goes by a match that is as likely true as not. A small collection holds few keys, so
+// a match of the same rate is less likely true.
+func TestSureBySize(t *testing.T) {
+	for keys, want := range map[int]routing.Why{100: routing.Matched, 20: routing.Informant} {
+		net, poor := informed(t, "informant")
+		poor.Knows["p07"] = 0.03
+		holds(net.Node("p07"), keys)
+		net.Node("p07").Claims["k"] = true
+		if s, _ := find(net, poor, routing.Any); s.Explain[0].Why != want {
+			t.Errorf("%d keys: %v comes first, want %v", keys, s.Explain[0], want)
+		}
+	}
+}
+
+// TestInformantMayHold: of two linked peers that know as much, the one that may hold the key itself is asked for
+// candidates. One that hardly knows more than the asker is not asked, though it may hold the key.
+func TestInformantMayHold(t *testing.T) {
+	for _, c := range []struct {
+		holds, unknowing, want overlay.PeerID
+	}{
+		{"a", "", "a"},
+		{"b", "", "b"},
+		{"b", "b", "a"},
+		{"a", "a", "b"},
+	} {
+		net, poor := informed(t, "a", "b")
+		net.Node(c.holds).Holds["k"] = true
+		for _, p := range []overlay.PeerID{"a", "b"} {
+			poor.Knows[p] = 1e-6 // the other one does not match
+		}
+		poor.Knows[c.holds] = 0.2
+		if c.unknowing != "" {
+			for p := range net.Node(c.unknowing).Knows {
+				net.Node(c.unknowing).Knows[p] = 0.6
+			}
+		}
+		if s, _ := find(net, poor, routing.All); s.Explain[0].Why != routing.Informant || s.Explain[0].Peer != c.want {
+			t.Errorf("%q holds the key, %q knows little: %v comes first, want %q", c.holds, c.unknowing, s.Explain[0], c.want)
+		}
+	}
+}
