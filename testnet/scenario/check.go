@@ -13,8 +13,10 @@ import (
 
 // What a scenario may ask for: a plan keeps all of it in memory.
 const (
-	maxQueries = 10_000_000 // of all crowds, too
-	maxSize    = 1 << 28    // of collections: each of their numbers
+	maxQueries = 10_000_000       // of all crowds, too
+	maxSize    = 1 << 28          // of collections: each of their numbers
+	maxChanges = 20_000_000       // of collections, about
+	longest    = 1000 * time.Hour // of a run, and of what an event says
 )
 
 // check returns every fault.
@@ -36,7 +38,15 @@ func (s *Scenario) check() (faults []error) {
 	for name, share := range map[string]float64{"loss": s.Loss, "reordered": s.Reordered, "duplicated": s.Duplicated} {
 		fault(!(share >= 0 && share <= 0.5), name, "%v is not from 0 to 0.5", share)
 	}
-	fault(s.End() > 1000*time.Hour, "asking", "the run takes %v, at most 1000h", s.End())
+	short := func(key string, d Duration, most time.Duration) {
+		fault(time.Duration(d) > most, key, "%v is above %v", d, most)
+	}
+	short("warmup", s.Warmup, longest)
+	short("asking", s.Asking, longest)
+	short("patience", s.Patience, longest)
+	fault(s.End() > longest, "asking", "the run takes %v, at most %v", s.End(), longest)
+	short("sessions.median", s.Sessions.Median, sim.MaxSession)
+	short("sessions.away", s.Sessions.Away, sim.MaxSession)
 	names := map[string]bool{}
 	for _, n := range s.Strategies {
 		fault(names[n], "strategies", "%q twice", n)
@@ -72,14 +82,8 @@ func (s *Scenario) check() (faults []error) {
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		fault(!(s.Parameters[name] >= 0 && s.Parameters[name] <= 1e12), "parameters."+name, "%v is not from 0 to 1e12", s.Parameters[name])
 	}
-	s.checkEvents(fault, share, oneOf, classes)
-	for i, a := range s.Adversaries {
-		key := fmt.Sprintf("adversaries.%d.", i)
-		oneOf(key+"kind", a.Kind, kinds(AdversaryDocs)...)
-		fault(a.Number < 1 || s.Peers > 0 && a.Number >= s.Peers, key+"number", "%d is not at least 1 and fewer than all peers", a.Number)
-		fault(a.Identities < 0 || a.Identities > maxIdentities, key+"identities", "%d is not from 1 to %d", a.Identities, maxIdentities)
-		fault(a.Identities > 0 && !a.invents(), key+"identities", "adversaries of kind %s make up nobody", a.Kind)
-	}
+	s.checkEvents(fault, share, oneOf, short, classes)
+	s.checkAdversaries(fault, oneOf)
 	for _, name := range slices.Sorted(maps.Keys(s.Windows)) {
 		w := s.Windows[name]
 		fault(w[1] <= w[0], "windows."+name, "ends at %v, began at %v", w[1], w[0])
@@ -87,6 +91,18 @@ func (s *Scenario) check() (faults []error) {
 	}
 	s.checkAnswers(fault)
 	return faults
+}
+
+func (s *Scenario) checkAdversaries(fault func(bool, string, string, ...any), oneOf func(string, string, ...string)) {
+	number, identities := 0, 0 // of those before
+	for i, a := range s.Adversaries {
+		key := fmt.Sprintf("adversaries.%d.", i)
+		oneOf(key+"kind", a.Kind, kinds(AdversaryDocs)...)
+		fault(a.Number < 1 || a.Number > sim.MaxPeers || s.Peers > 0 && number+a.Number >= s.Peers, key+"number", "%d is not from 1 to less than all peers", a.Number)
+		fault(a.Identities < 0 || a.Identities > maxIdentities-identities, key+"identities", "%d is not from 1 to %d in all", a.Identities, maxIdentities)
+		fault(a.Identities > 0 && !a.invents(), key+"identities", "adversaries of kind %s make up nobody", a.Kind)
+		number, identities = min(sim.MaxPeers, number+max(0, a.Number)), min(maxIdentities, identities+max(0, a.Identities))
+	}
 }
 
 func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positive func(string, float64)) {
@@ -118,7 +134,7 @@ func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positi
 	}
 }
 
-func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share func(string, float64), oneOf func(string, string, ...string), classes map[string]bool) {
+func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share func(string, float64), oneOf func(string, string, ...string), short func(string, Duration, time.Duration), classes map[string]bool) {
 	cut, crowds := false, 0
 	for i, e := range s.Events {
 		key := fmt.Sprintf("events.%d.", i)
@@ -127,6 +143,9 @@ func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share f
 		fault(time.Duration(e.At) > s.End(), key+"at", "%v is after the end at %v", e.At, s.End())
 		fault(e.Of != "" && !classes[e.Of], key+"of", "there is no class of lines %q", e.Of)
 		share(key+"share", e.Share)
+		for name, d := range map[string]Duration{"back": e.Back, "over": e.Over, "lasts": e.Lasts, "by": e.By} {
+			short(key+name, d, longest)
+		}
 		switch e.Kind {
 		case Kill, Join, Slow, Clock, Older:
 			fault(e.Share == 0, key+"share", "which share of the peers?")

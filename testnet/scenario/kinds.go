@@ -67,7 +67,7 @@ var AdversaryDocs = []Doc{
 // ghosts is how many identities an adversary makes up that is not asked for more.
 const ghosts = 32
 
-// maxIdentities is how many identities all adversaries of a kind make up at most.
+// maxIdentities is how many identities all adversaries make up at most.
 const maxIdentities = 1_000_000
 
 // invents says whether an adversary makes up identities.

@@ -127,6 +127,9 @@ func (p *Plan) hold() error {
 		}
 	}
 	held := len(p.Keys)
+	if n := p.changes(); n > maxChanges {
+		return p.source.fault("changes.share", "%.0f changes of collections, at most %d", n, maxChanges)
+	}
 	for i := range p.newKeys() {
 		p.Keys = append(p.Keys, madeUp(p.Seed, held+i))
 	}
@@ -138,6 +141,11 @@ func (p *Plan) hold() error {
 	}
 	p.Data = p.Data.Under(fps)
 	return nil
+}
+
+// changes is how many changes of collections there are at most, about.
+func (p *Plan) changes() float64 {
+	return p.Changes.Share * float64(p.Data.Holdings()) * p.End().Minutes()
 }
 
 // newKeys is how many keys that nobody holds at the start changes take in at most.

@@ -64,6 +64,13 @@ func TestMistakes(t *testing.T) {
 		head + "[[events]]\nkind=\"crowd\"\nqueries=6000000\n[[events]]\nkind=\"crowd\"\nqueries=6000000": "name.toml:8: events.1.queries: 6000000",
 		head + "[windows]\nlate=[\"1h\", \"2h\"]":                                                         "name.toml:4: windows.late: begins at 1h0m0s, after the end",
 		head + "[windows]\ncut=[\"9s\", \"3s\"]":                                                          "name.toml:4: windows.cut",
+		head + "warmup = \"2000000h\"\nasking = \"2000000h\"":                                             "name.toml:3: warmup: 2000000h0m0s",
+		head + "[[events]]\nkind=\"crowd\"\nqueries=1000000000000":                                        "name.toml:5: events.0.queries",
+		head + "[[events]]\nkind=\"clock\"\nshare=1.0\nby=\"2562047h\"":                                   "name.toml:6: events.0.by",
+		head + "[[events]]\nkind=\"kill\"\nshare=1.0\nback=\"2562047h\"":                                  "name.toml:6: events.0.back",
+		head + "[sessions]\nmedian=\"2562047h\"":                                                          "name.toml:4: sessions.median",
+		head + strings.Repeat("[[adversaries]]\nkind=\"ghosts\"\nnumber=1\nidentities=600000\n", 2):       "adversaries.1.identities",
+		head + strings.Repeat("[[adversaries]]\nkind=\"liar\"\nnumber=5\n", 2):                            "adversaries.1.number",
 	} {
 		_, err := scenario.Parse("dir/name.toml", text)
 		if !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) {
@@ -98,6 +105,14 @@ func TestMistakesInFiles(t *testing.T) {
 		if _, err = s.Plan(0); !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "s.toml:4: ") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// More changes than fit in memory are refused before they are drawn.
+func TestTooManyChanges(t *testing.T) {
+	const text = "question=\"?\"\npeers=4\nasking=\"900h\"\n[collections]\nkeys=10000\n[changes]\nshare=1.0\nnew=1.0\n"
+	if _, err := parse(t, text).Plan(0); !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), "changes.share") {
+		t.Error(err)
 	}
 }
 

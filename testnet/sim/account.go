@@ -23,7 +23,7 @@ type sums struct{ messages, bytes, probes, wasted int }
 func newAccount(s *Sim) account {
 	a := account{sim: s}
 	if s.cfg.Detail {
-		a.watch = &watch{kinds: map[reflect.Type]*Sent{}}
+		a.watch = &watch{end: s.end, kinds: map[reflect.Type]*Sent{}}
 	}
 	return a
 }

@@ -128,12 +128,17 @@ func (c *Config) check() error {
 	fault(c.Like != "" && !slices.Contains(holdings.Rules, c.Like), "queries like %q: there are %v", c.Like, holdings.Rules)
 	fault(c.Queries < 0, "%d queries", c.Queries)
 	fault(c.Churn.Median < 0 || c.Churn.Away < 0, "a median of churn is below 0")
+	fault(c.Churn.Median > MaxSession || c.Churn.Away > MaxSession, "a median of churn is above %v", MaxSession)
 	fault(c.Churn.Shape < 0.1 || c.Churn.Shape > 10, "shape %v of churn, not in [0.1, 10]", c.Churn.Shape)
 	return errors.Join(append(faults, c.Topology.Check())...)
 }
 
 // MaxPeers is the most peers of a run.
 const MaxPeers = 1 << 20
+
+// MaxSession is the longest median of sessions and of absences. A peer's history, which begins many of them before the
+// run, is within the range of time.Duration.
+const MaxSession = 10_000 * time.Hour
 
 // end is when the last query has ended.
 func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }

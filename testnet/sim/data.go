@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -85,20 +86,27 @@ func (c *Clusters) defaults() {
 	setDefault(&c.Copies, 5)
 }
 
+const (
+	maxKeys = 1 << 28 // of made-up collections, those that nobody draws included
+
+	// drawsInVain is after how many draws in a row of what it has a collection takes the interest's keys in their order.
+	// There are that many only where popularity falls very steeply.
+	drawsInVain = 1 << 14
+)
+
 // NewClusters draws collections. Keys that nobody drew are left out.
 func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 	c.defaults()
-	const most = 1 << 28 // keys
-	if max(c.Peers, c.Keys, c.Size, c.Copies) > most {
-		return nil, fmt.Errorf("%w: clusters %+v: at most %d of each", ErrData, c, most)
-	}
-	if c.Peers < 1 || c.Keys < 1 || c.Size < 1 || c.Copies < 1 || c.Outside < 0 || c.Outside > 1 || c.Zipf < 0 {
+	if c.Peers < 1 || c.Keys < 1 || c.Size < 1 || c.Copies < 1 || !(c.Outside >= 0 && c.Outside <= 1) || !(c.Zipf >= 0) {
 		return nil, fmt.Errorf("%w: clusters %+v", ErrData, c)
+	}
+	if c.Peers > MaxPeers || c.Keys > maxKeys || c.Size > maxKeys || c.Peers*c.Keys > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: clusters %+v: at most %d peers, %d keys and peers of an interest, %d holdings", ErrData, c, MaxPeers, maxKeys, math.MaxInt32)
 	}
 	interests := (c.Peers + c.Size - 1) / c.Size
 	within := max(2*c.Keys, c.Size*c.Keys/c.Copies) // keys of an interest: enough to draw a collection without trouble
-	if within > most/interests {                    // the product may overflow
-		return nil, fmt.Errorf("%w: %d interests with %d keys each, at most %d keys in all", ErrData, interests, within, most)
+	if within > maxKeys/interests {                 // the product may overflow
+		return nil, fmt.Errorf("%w: %d interests with %d keys each, at most %d keys in all", ErrData, interests, within, maxKeys)
 	}
 	universe := interests * within
 	spread := rng.Perm(universe) // what is popular with all belongs to any interest
@@ -107,14 +115,23 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 	for p := range collections {
 		clear(seen)
 		first := p % interests * within
-		for len(seen) < c.Keys {
+		for next, vain := uint32(first), 0; len(seen) < c.Keys; {
 			k := uint32(first + holdings.Rank(within, c.Zipf, rng))
 			if rng.Float64() < c.Outside {
 				k = uint32(spread[holdings.Rank(universe, c.Zipf, rng)])
 			}
-			if !seen[k] {
-				seen[k] = true
-				collections[p] = append(collections[p], k)
+			steep := vain > drawsInVain
+			if steep {
+				k, next = next, next+1
+			}
+			if seen[k] {
+				vain++
+				continue
+			}
+			seen[k] = true
+			collections[p] = append(collections[p], k)
+			if !steep {
+				vain = 0
 			}
 		}
 		slices.Sort(collections[p])

@@ -33,7 +33,7 @@ type Outcome struct {
 	Wasted   int // probes
 }
 
-// Second is what all peers sent in a second of the run, by when it arrives.
+// Second is what all peers sent in a second of the run, by when it arrives. What would arrive after the end is in none.
 type Second struct {
 	Upkeep   int64 // bytes, to connect included
 	Query    int64 // bytes
@@ -52,13 +52,17 @@ const connectingKind = "connect"
 
 // watch notes what a run shows in detail.
 type watch struct {
+	end     time.Duration
 	seconds []Second
 	kinds   map[reflect.Type]*Sent
 	connect Sent
 }
 
-// at is a second of the run.
+// at is a second of the run. What comes after its end is in none: the result is forgotten then.
 func (w *watch) at(t time.Duration) *Second {
+	if t > w.end {
+		return &Second{}
+	}
 	i := int(max(0, t) / time.Second)
 	for len(w.seconds) <= i {
 		w.seconds = append(w.seconds, Second{})

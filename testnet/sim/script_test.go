@@ -94,7 +94,8 @@ func TestDetail(t *testing.T) {
 	for _, q := range r.Detail.Queries {
 		messages, bytes = messages+int64(q.Messages), bytes+int64(q.Bytes)
 	}
-	if want := int64(r.UpkeepBytesPerPeer*40 + 0.5); upkeep != want || kinds != want {
+	// What is under way at the end is in no second.
+	if want := int64(r.UpkeepBytesPerPeer*40 + 0.5); upkeep > want || upkeep < want-want/1000 || kinds != want {
 		t.Errorf("upkeep %d by second, %d by kind, want %d", upkeep, kinds, want)
 	}
 	if float64(messages)/100 != r.MessagesPerQuery || float64(bytes)/100 != r.QueryBytes {
