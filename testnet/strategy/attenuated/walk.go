@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // walk walks queries from peer to peer, to where filters match.
 type walk struct {
 	host strategy.Host
-	hops int // of a query
+	hops int                // of a query
+	came visits.Visits[int] // how far walkers had gone when they came by last
 }
 
 // walker is a query on its way.
@@ -58,7 +60,14 @@ func (m *walk) step(now time.Duration, in strategy.Input, next func(*walker) []s
 	}
 }
 
+// arrive takes in a walker. One that comes a second time goes nowhere: each has gone further than before when it comes
+// again.
 func (m *walk) arrive(now time.Duration, w walker, next func(*walker) []strategy.ID) {
+	if far, _ := m.came.At(now, w.query.ID); *far < len(w.visited) {
+		*far = len(w.visited)
+	} else {
+		return
+	}
 	if w.asker != m.host.Self() && m.host.Look(w.query.ID, w.query.Key) {
 		hit := strategy.Message{Body: hit{len(w.visited) - 1}, Bytes: strategy.Overhead + 16 + 8, Query: w.query.ID}
 		m.host.Send(w.asker, hit)

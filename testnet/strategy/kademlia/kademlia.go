@@ -402,14 +402,17 @@ func (k *peer) receive(from strategy.ID, m strategy.Message) {
 	}
 }
 
-// answered takes in what a peer answered, or that it can't.
+// answered takes in what a peer answered, or that it can't: the first that comes of it.
 func (k *peer) answered(lookup uint32, from strategy.ID, state state, b nearest) {
 	l, open := k.lookups[lookup]
 	if !open {
 		return
 	}
-	l.open--
 	i := slices.IndexFunc(l.contacts, func(c contact) bool { return c.peer == from })
+	if l.contacts[i].state != asked {
+		return
+	}
+	l.open--
 	l.contacts[i].state = state
 	hops := l.contacts[i].hops + 1
 	k.hear(l, b.peers, hops)

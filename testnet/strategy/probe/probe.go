@@ -2,6 +2,8 @@
 package probe
 
 import (
+	"slices"
+
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -22,7 +24,7 @@ type probing struct {
 	asked   int
 	hops    int
 	rest    []strategy.ID // to be asked yet
-	waiting int           // for answers
+	waiting []strategy.ID // for the answers of these
 	found   bool
 }
 
@@ -64,13 +66,13 @@ func (p *Prober) Asking(q strategy.QueryID) bool { return p.open[q] != nil }
 // next asks whoever is due, or ends the query.
 func (p *Prober) next(q strategy.QueryID) {
 	o := p.open[q]
-	for len(o.rest) > 0 && (o.query.All || o.waiting == 0 && !o.found) && (p.Most == 0 || o.asked < p.Most) {
+	for len(o.rest) > 0 && (o.query.All || len(o.waiting) == 0 && !o.found) && (p.Most == 0 || o.asked < p.Most) {
 		p.host.Send(o.rest[0], strategy.Message{Body: Ask{o.query.Key}, Bytes: AskBytes, Query: q})
+		o.waiting = append(o.waiting, o.rest[0])
 		o.rest = o.rest[1:]
 		o.asked++
-		o.waiting++
 	}
-	if o.waiting > 0 {
+	if len(o.waiting) > 0 {
 		return
 	}
 	delete(p.open, q)
@@ -109,12 +111,17 @@ func (p *Prober) Step(in strategy.Input) bool {
 	return false
 }
 
+// answered takes in an answer. One that comes a second time says nothing new.
 func (p *Prober) answered(q strategy.QueryID, from strategy.ID, has bool) {
 	o, open := p.open[q]
 	if !open {
 		return
 	}
-	o.waiting--
+	at := slices.Index(o.waiting, from)
+	if at < 0 {
+		return
+	}
+	o.waiting = slices.Delete(o.waiting, at, at+1)
 	if has {
 		o.found = true
 		p.host.Found(q, from, o.hops)

@@ -43,17 +43,41 @@ type peer struct {
 
 // passed is what a peer remembers of a query whose walkers came by.
 type passed struct {
+	last   *[walkers]int32 // what each walker was at last, see again; nil: none came
 	looked bool
 	sent   []strategy.ID // neighbours that got one
 	enough bool          // an own query has found what it wants
 }
 
+// What a walker does at each step, in this order.
+const (
+	arrives = iota
+	checks
+	goesOn
+	doings // how many there are
+)
+
+// again says whether a message about a walker comes a second time: each is of a later step or a later doing than those
+// before it.
+func (p *passed) again(doing int, w *walker) bool {
+	if p.last == nil {
+		p.last = &[walkers]int32{}
+	}
+	at := int32(doings*w.hops + doing)
+	if at <= p.last[w.number] {
+		return true
+	}
+	p.last[w.number] = at
+	return false
+}
+
 // walker is on its way. One that checks is at the peer that sent the check.
 type walker struct {
-	query strategy.Query
-	asker strategy.ID
-	hops  int // so far
-	left  int // further steps
+	query  strategy.Query
+	asker  strategy.ID
+	number int // of the query's walkers
+	hops   int // so far
+	left   int // further steps
 }
 
 type (
@@ -90,7 +114,7 @@ func (r *peer) start(now time.Duration, q strategy.Query) {
 		n = max(1, min(n, steps/check))
 		w.left = max(1, steps/n)
 	}
-	for range n {
+	for w.number = range n {
 		r.pass(now, w, w.asker)
 	}
 }
@@ -121,11 +145,13 @@ func (r *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	case walker:
 		r.arrive(now, b, from)
 	case ask:
-		if v, known := r.seen.At(now, m.Query); known && !v.enough {
+		if v, known := r.seen.At(now, m.Query); known && !v.enough && !v.again(checks, &b.walker) {
 			r.host.Send(from, strategy.Message{Body: on(b), Bytes: talkBytes, Query: m.Query})
 		}
 	case on:
-		r.pass(now, b.walker, r.host.Self())
+		if v, _ := r.seen.At(now, m.Query); !v.again(goesOn, &b.walker) {
+			r.pass(now, b.walker, r.host.Self())
+		}
 	case hit:
 		r.host.Found(m.Query, from, b.hops)
 		v, _ := r.seen.At(now, m.Query)
@@ -136,6 +162,9 @@ func (r *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 // arrive takes in a walker: it looks, and goes on.
 func (r *peer) arrive(now time.Duration, w walker, from strategy.ID) {
 	v, _ := r.seen.At(now, w.query.ID)
+	if v.again(arrives, &w) {
+		return
+	}
 	if !v.looked && w.asker != r.host.Self() {
 		v.looked = true
 		if r.host.Look(w.query.ID, w.query.Key) {
