@@ -86,7 +86,8 @@ func student(freedom int) float64 {
 	}
 	const z = 1.959964
 	v := float64(freedom)
-	return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v)
+	return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v) +
+		(3*math.Pow(z, 7)+19*math.Pow(z, 5)+17*z*z*z-15*z)/(384*v*v*v)
 }
 
 // Next is the interval in which the mean of as many other trials would lie with 95 % confidence.
