@@ -42,7 +42,7 @@ type scenarioRun struct {
 	trial    int
 }
 
-// id names all that the run follows from but the data, whose contents are noted.
+// id names all that the run follows from. Of the files that the scenario names it has what is in them.
 func (r scenarioRun) id(inside string) string {
 	return runID(struct {
 		Scenario, Text, Contents, Strategy string
@@ -135,13 +135,12 @@ func (o *ScenarioOptions) runs() (runs []scenarioRun, ids []string, err error) {
 			return nil, nil, fmt.Errorf("%w: %w", ErrOptions, err)
 		}
 		inside := ""
-		if d := s.Collections.Data; d != scenario.Clusters {
-			if d != debian {
-				d = s.Path(d)
-			}
-			if inside, err = contents(d); err != nil {
+		for _, file := range s.Files() {
+			sum, err := contents(file)
+			if err != nil {
 				return nil, nil, err
 			}
+			inside += sum
 		}
 		for trial := range s.Trials {
 			for _, by := range chosen {
@@ -168,7 +167,7 @@ type scenarioRuns struct {
 func (n *scenarioRuns) run(ctx context.Context, i int) (scenario.Run, error) {
 	r := n.runs[i]
 	n.plans.keep = 8
-	plan, err := n.plans.get(fmt.Sprint(r.of.Name, r.trial), func() (*scenario.Plan, error) { return r.of.Plan(r.trial) })
+	plan, err := n.plans.get(fmt.Sprintf("%s %d", r.of.Name, r.trial), func() (*scenario.Plan, error) { return r.of.Plan(r.trial) })
 	if err != nil {
 		return scenario.Run{}, err
 	}

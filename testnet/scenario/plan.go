@@ -111,7 +111,7 @@ func (p *Plan) hold() error {
 		p.Data = d
 	} else {
 		from := workload.Config{Peers: p.Peers, Chunk: uint64(c.Chunk), Rand: rng}
-		if c.Data != "debian" {
+		if c.Data != debian {
 			from.Path = p.Path(c.Data)
 		}
 		d, err := workload.Load(from)

@@ -254,8 +254,11 @@ func (s *Scenario) defaults() {
 	}
 }
 
-// Clusters are the collections that are made up.
-const Clusters = "clusters"
+// Clusters are the collections that are made up; debian names the data that the program holds.
+const (
+	Clusters = "clusters"
+	debian   = "debian"
+)
 
 // The rules by which queries are drawn, as package holdings has them.
 const (
@@ -281,6 +284,19 @@ func (s *Scenario) open(name string) (io.ReadCloser, error) {
 		return s.files.Open(name)
 	}
 	return os.Open(s.Path(name))
+}
+
+// Files are the files and folders that the scenario names, without those that the program holds.
+func (s *Scenario) Files() (paths []string) {
+	if d := s.Collections.Data; d != Clusters && d != debian {
+		paths = append(paths, s.Path(d))
+	}
+	for _, name := range []string{s.Latency.Matrix, s.Queries.Log} {
+		if name != "" && s.files == nil {
+			paths = append(paths, s.Path(name))
+		}
+	}
+	return paths
 }
 
 // Path is that of a file or folder that the scenario names.
