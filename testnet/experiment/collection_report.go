@@ -127,12 +127,12 @@ func decimals(rows []CollectionRow, quantity string) int {
 	return 3
 }
 
-// cell is the value with its standard error.
+// cell is the value with the half of its 95 % interval.
 func (r CollectionRow) cell(decimals int) string {
 	if r.Trials < 2 {
 		return fixed(r.Value, decimals)
 	}
-	return fixed(r.Value, decimals) + " ± " + fixed(r.Error, decimals)
+	return fixed(r.Value, decimals) + " ± " + fixed(r.mean().Half, decimals)
 }
 
 // write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of
@@ -178,7 +178,7 @@ func (o *CollectionOptions) parameters(name string, rows []CollectionRow) [][2]s
 	out := [][2]string{
 		{"collections", o.Data},
 		{"peers", peers},
-		{"trials", fmt.Sprintf("%d; a value is their mean ± its standard error", o.Trials)},
+		{"trials", fmt.Sprintf("%d; a value is their mean ± the half of its 95 %% interval, by Student's t distribution", o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},
 		{"program", program()},
 	}

@@ -186,6 +186,33 @@ func TestDataChanges(t *testing.T) {
 	}
 }
 
+// ± is the half of the 95 % interval, as in all tables of experiments.
+func TestCollectionInterval(t *testing.T) {
+	found := func(x float64) *[]measure { return &[]measure{{Case: "a", Quantity: "q", Value: x}} }
+	rows := collectionRows(make([]collectionSetting, 3), []*[]measure{found(1), found(2), found(3)})
+	if cells := collectionTable(rows).Rows[0]; cells[1] != "2.0000 ± 2.4843" {
+		t.Errorf("%v", cells)
+	}
+}
+
+// What is compared with sketches of a number of bytes has no more of them, its header included.
+func TestCutFits(t *testing.T) {
+	all, err := loadCollections(debian, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bytes := range []int{256, 512, 1024, 1100, 4096} {
+		run := collectionRun{collections: all, collectionSetting: collectionSetting{Bytes: bytes}}
+		for i := range all.fps {
+			p := run.cut(i)
+			header, err := p.Header().AppendBinary(nil)
+			if err != nil || p.Parts() < 1 || len(header)+p.EncodedBytes() > bytes {
+				t.Errorf("peer %d: %d bytes of header and %d of %d parts, want %d at most, %v", i, len(header), p.EncodedBytes(), p.Parts(), bytes, err)
+			}
+		}
+	}
+}
+
 // The sketches beside ours work as their papers say.
 func TestSketches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -48,18 +48,18 @@ func (c *collectionRun) overlaps() {
 }
 
 // cut is as much of a peer's summary as there is room for, with its header, in the shape that nodes publish. They
-// publish no sample below a kibibyte: for fewer bytes it is made smaller, to see what that would bring.
+// publish no sample below a kibibyte: where that has no room it is made smaller, to see what that would bring.
 func (c *collectionRun) cut(peer int) *summary.Prefix {
-	const usual = 1024 // bytes of the sample
 	p := c.prefixes()[peer]
 	room := c.Bytes - len(must(p.Header().AppendBinary(nil)))
-	if c.Bytes <= usual {
+	for target := room; p.Truncate(1).EncodedBytes() > room && target > 0; target -= 8 { // what is built may be longer
 		shape := summary.DefaultShape(len(c.fps[peer]))
-		shape.SampleBytes = c.Bytes
+		shape.SampleBytes = target
 		p = must(summary.Build(c.fps[peer], summary.Header{Origin: "peer", Epoch: summary.Epoch{Generation: 1}, Shape: shape}))
-		return p.Truncate(1)
+		p = p.Truncate(1)
 	}
 	parts := max(1, p.Plan().PartsWithin(room))
+	parts = min(parts, p.Parts())
 	for parts > 1 && p.Truncate(parts).EncodedBytes() > room { // the plan only predicts
 		parts--
 	}
