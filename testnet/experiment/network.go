@@ -92,7 +92,7 @@ type NetworkRow struct {
 	Covered              *float64 `json:"covered"`                  // share of the peers that a query asked or knew of; nil: the strategy cannot tell
 	DirectoryBytes       *float64 `json:"directory_bytes_per_peer"` // what a peer keeps about others, as on the wire; nil: the strategy does not say
 	Allowed              float64  `json:"upkeep_allowed,omitempty"` // bytes a second that a peer might send for upkeep, to connect left out; 0: as the strategy has it
-	Hops                 float64  `json:"hops"`
+	Hops                 float64  `json:"hops"`                     // of the queries that found a holder, as the latencies are; 0: none did
 	LatencyP50           float64  `json:"latency_ms_p50"`
 	LatencyP99           float64  `json:"latency_ms_p99"`
 	TraceHash            string   `json:"trace_hash"`
@@ -412,23 +412,42 @@ func (o *NetworkOptions) sizes() (places [][]value) {
 	return append(places, []value{{sweepPeers, float64(o.Peers)}})
 }
 
+// says reports whether a sweep is over what has this name, or it is fixed.
+func (o *NetworkOptions) says(name string) bool {
+	return slices.ContainsFunc(slices.Concat(o.Sweeps, o.Fixed), func(s string) bool {
+		of, _, _ := strings.Cut(s, "=")
+		return strings.TrimSpace(of) == name
+	})
+}
+
+// heeds says whether the rows of a strategy depend on what has this name.
+func heeds(s *strategy.Strategy, name string) bool {
+	switch {
+	case name == degreeName:
+		return !s.Connects
+	case ofNetworks(name):
+		return true
+	}
+	return s.Heeds(name)
+}
+
 // heeded refuses to sweep what a strategy ignores: its rows would all be the same.
 func (o *NetworkOptions) heeded(name string) error {
-	if ofNetworks(name) {
-		return nil
-	}
 	var heed, ignore []string
 	for _, s := range o.Strategies {
-		if s.Heeds(name) {
+		if heeds(&s, name) {
 			heed = append(heed, s.Name)
 		} else {
 			ignore = append(ignore, s.Name)
 		}
 	}
-	if len(ignore) > 0 {
-		return fmt.Errorf("%w: sweep over %s, which %s ignore: name strategies that do not, as %s", ErrOptions, name, strings.Join(ignore, ", "), strings.Join(heed, ", "))
+	switch {
+	case len(ignore) == 0:
+		return nil
+	case len(heed) == 0:
+		return fmt.Errorf("%w: sweep over %s, which %s ignore", ErrOptions, name, strings.Join(ignore, ", "))
 	}
-	return nil
+	return fmt.Errorf("%w: sweep over %s, which %s ignore: name strategies that do not, as %s", ErrOptions, name, strings.Join(ignore, ", "), strings.Join(heed, ", "))
 }
 
 // fixed are the values of all runs; none is that of a sweep. At least one strategy heeds each.
@@ -461,7 +480,7 @@ func (p *setting) set(v value) {
 		p.Churn.Median = time.Duration(v.x * float64(time.Second))
 	case "loss":
 		p.Loss = v.x
-	case "degree":
+	case degreeName:
 		p.Topology.Degree = int(v.x)
 	case "outside":
 		p.Outside = v.x
@@ -469,7 +488,7 @@ func (p *setting) set(v value) {
 		p.Churn.Killed, p.Churn.KilledAt = v.x, p.Warmup/2
 	case strongName:
 		p.Params.Strong = v.x
-	case "rewire":
+	case rewireName:
 		p.Topology.Rewire = v.x
 	default:
 		p.Params.Set(v.Name, v.x)
@@ -494,8 +513,9 @@ func (o *NetworkOptions) check(name string) error {
 	if o.Links != "" {
 		_, err := link.ParseMix(o.Links)
 		fault(err != nil, "%w", err)
-		fault(slices.ContainsFunc(slices.Concat(o.Sweeps, o.Fixed), func(s string) bool { return strings.HasPrefix(s, strongName+"=") }), "classes of lines, and a share of strong ones: say one")
+		fault(o.says(strongName), "classes of lines, and a share of strong ones: say one")
 	}
+	fault(o.says(rewireName) && o.Topology.Kind != sim.SmallWorld, "%s is of a topology of the kind %s", rewireName, sim.SmallWorld)
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)
 	}
@@ -715,6 +735,9 @@ func (p setting) like(data *sim.Data) (rule string, asks []sim.Ask, err error) {
 		func(text string) (uint32, bool) { n, ok := below(text, data.Keys()); return uint32(n), ok })
 	if err != nil {
 		return "", nil, fmt.Errorf("%w: %s: %w", ErrOptions, p.Like, err)
+	}
+	if len(logged) == 0 {
+		return "", nil, fmt.Errorf("%w: %s: no query is in it", ErrOptions, p.Like)
 	}
 	for _, q := range logged {
 		asks = append(asks, sim.Ask{At: q.At, Peer: q.Asker, Key: q.Key})

@@ -13,6 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/experiment/report"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // write writes the rows as a table, the plots, and the report that holds all of them. Of the runs runs some may be
@@ -96,7 +97,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 	if o.Links != "" {
 		out = append(out, [2]string{"lines", o.Links})
 	}
-	if slices.ContainsFunc(r.Rows, func(x NetworkRow) bool { return x.Allowed > 0 }) {
+	if r.Experiment == Scale && !o.says(strategy.Upkeep.Name) && slices.ContainsFunc(r.Rows, func(x NetworkRow) bool { return x.Allowed > 0 }) {
 		out = append(out, [2]string{"upkeep of the others", "as many bytes a second as venn sent in the same network, and to connect besides"})
 	}
 	for _, f := range o.Fixed {
@@ -179,7 +180,7 @@ func (m networkMeasure) mean(trials []NetworkRow) string {
 	if mean.N == 0 {
 		return unknown
 	}
-	if len(trials) == 1 {
+	if mean.N == 1 {
 		return fixed(mean.Value, m.decimals)
 	}
 	return fixed(mean.Value, m.decimals) + " ±" + fixed(mean.Half, m.decimals)
@@ -424,14 +425,22 @@ var networkMeasures = []networkMeasure{
 	{"covered", "share of the peers covered by a query", "COVERED", false, 4, func(r NetworkRow) float64 { return known(r.Covered) }},
 	{"directory", "directory per peer, kB", "DIRECTORY KB", true, 1, func(r NetworkRow) float64 { return known(r.DirectoryBytes) / 1000 }},
 	{"bytes", "bytes per query", "BYTES/QUERY", true, 0, func(r NetworkRow) float64 { return r.QueryBytes }},
-	{"hops", "hops to the first holder", "HOPS", false, 2, func(r NetworkRow) float64 { return r.Hops }},
-	{"latency-p50", "latency, median, ms", "P50 MS", true, 0, func(r NetworkRow) float64 { return r.LatencyP50 }},
-	{"latency-p99", "latency, 99th percentile, ms", "P99 MS", true, 0, func(r NetworkRow) float64 { return r.LatencyP99 }},
+	{"hops", "hops to the first holder", "HOPS", false, 2, func(r NetworkRow) float64 { return r.ofAnswers(r.Hops) }},
+	{"latency-p50", "latency, median, ms", "P50 MS", true, 0, func(r NetworkRow) float64 { return r.ofAnswers(r.LatencyP50) }},
+	{"latency-p99", "latency, 99th percentile, ms", "P99 MS", true, 0, func(r NetworkRow) float64 { return r.ofAnswers(r.LatencyP99) }},
 	{"load", "load: 99th percentile of peers / mean", "", false, 1, func(r NetworkRow) float64 { return r.LoadP99 }},
 }
 
 // unknown stands for a quantity that a strategy does not say.
 const unknown = "–"
+
+// ofAnswers is a quantity of the queries that found a holder; not a number where none did.
+func (r NetworkRow) ofAnswers(x float64) float64 {
+	if r.Recall == 0 {
+		return math.NaN()
+	}
+	return x
+}
 
 // known is a quantity; not a number if it is not known.
 func known(x *float64) float64 {

@@ -130,9 +130,15 @@ func TestNetworkRefuses(t *testing.T) {
 		"falls apart":       func(o *NetworkOptions) { o.Topology.Split = 2 },
 		"no classes":        func(o *NetworkOptions) { o.Links = "fast:1" },
 		"classes twice":     func(o *NetworkOptions) { o.Links, o.Fixed = "1mbit:1", []string{"strong=0.1"} },
-		"free of nothing":   func(o *NetworkOptions) { o.Free = true },
-		"negative trials":   func(o *NetworkOptions) { o.Trials = -1 },
-		"negative queries":  func(o *NetworkOptions) { o.Queries = -1 },
+		"classes and space": func(o *NetworkOptions) { o.Links, o.Fixed = "1mbit:1", []string{" strong = 0.1"} },
+		"nobody is strong":  func(o *NetworkOptions) { o.Sweeps = []string{"strong=0,0.1"} },
+		"nothing rewired": func(o *NetworkOptions) {
+			o.Topology.Kind, o.Sweeps = sim.SmallWorld, []string{"rewire=0,0.1"}
+		},
+		"no small world":   func(o *NetworkOptions) { o.Sweeps = []string{"rewire=0.1,0.5"} },
+		"free of nothing":  func(o *NetworkOptions) { o.Free = true },
+		"negative trials":  func(o *NetworkOptions) { o.Trials = -1 },
+		"negative queries": func(o *NetworkOptions) { o.Queries = -1 },
 	} {
 		o := small(t)
 		o.Progress = func(NetworkStatus) { t.Errorf("%s: something ran", name) }
@@ -258,7 +264,7 @@ func TestScale(t *testing.T) {
 			if row.Allowed != 0 || row.Recall < 0.99 || row.Covered == nil || *row.Covered < 0.5 || *row.Covered > 1 {
 				t.Errorf("%+v", row)
 			}
-			paced = row.UpkeepBytesPerPeer / row.VirtualSeconds
+			paced = row.pace()
 		case "kademlia":
 			if row.Allowed != paced || row.Covered != nil {
 				t.Errorf("%d peers: %v B/s allowed, venn sent %v; covered %v", row.Peers, row.Allowed, paced, row.Covered)
@@ -283,6 +289,46 @@ func TestScale(t *testing.T) {
 	o.Free, o.Trials, o.Out, o.Sweeps = true, 1, "", []string{"peers=30"}
 	if r, err = RunNetwork(t.Context(), Scale, o); err != nil || r.Rows[1].Allowed != 0 || r.Rows[1].Recall < 0.95 || len(r.Slopes) > 0 {
 		t.Errorf("free: %+v, %v", r.Rows, err)
+	}
+}
+
+// What half of the peers send who are left is what each of the others' may send.
+func TestScaleWhereManyAreGone(t *testing.T) {
+	o := NetworkOptions{Keys: 20, Queries: 50, Trials: 1, Sweeps: []string{"peers=40"}, Fixed: []string{"killed=0.5", "churn=0"}}
+	o.Strategies = []strategy.Strategy{venn.Strategy, planetp.Strategy}
+	r, err := RunNetwork(t.Context(), Scale, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := r.Rows[0].UpkeepBytesPerPeer * 40 / 20 / r.Rows[0].VirtualSeconds
+	if allowed := r.Rows[1].Allowed; r.Rows[0].Online != 20 || allowed < 0.99*sent || allowed > 1.01*sent {
+		t.Errorf("%v B/s allowed, those of venn who are left send %v; %v are online", allowed, sent, r.Rows[0].Online)
+	}
+}
+
+// The report says that venn bounds upkeep where it does, and not where a number is given.
+func TestWhatBoundsUpkeep(t *testing.T) {
+	rows := []NetworkRow{{Allowed: 500}}
+	for _, test := range []struct {
+		name  string
+		fixed []string
+		want  bool
+	}{{Scale, nil, true}, {Scale, []string{"upkeep=500"}, false}, {Routing, []string{"upkeep=500"}, false}} {
+		o := NetworkOptions{Fixed: test.fixed, Data: clustered}
+		said := slices.ContainsFunc(o.parameters(NetworkResult{Experiment: test.name, Rows: rows}), func(p [2]string) bool { return strings.Contains(p[1], "as venn") })
+		if said != test.want {
+			t.Errorf("%s, %v: said %v", test.name, test.fixed, said)
+		}
+	}
+}
+
+// A run that finds nothing has neither hops nor latencies: 0 would be the best of all.
+func TestNothingFound(t *testing.T) {
+	trials := []NetworkRow{{Recall: 0}, {Recall: 1, Hops: 2, LatencyP50: 100, LatencyP99: 300}}
+	for _, m := range networkMeasures {
+		if want := map[string]string{"hops": "2.00", "latency-p50": "100", "latency-p99": "300"}[m.name]; want != "" && (m.mean(trials) != want || m.mean(trials[:1]) != unknown) {
+			t.Errorf("%s: %s of both, %s of the one that finds nothing", m.name, m.mean(trials), m.mean(trials[:1]))
+		}
 	}
 }
 
@@ -478,7 +524,10 @@ func TestIgnoredParameters(t *testing.T) {
 		"fixed, none heeds": {func(o *NetworkOptions) { o.Fixed = []string{"bits=10"} }, `"bits"`},
 		"one's own":         {func(o *NetworkOptions) { o.Strategies, o.Sweeps = []strategy.Strategy{mine}, []string{"luck=1,7"} }, ""},
 		"out of range":      {func(o *NetworkOptions) { o.Strategies, o.Sweeps = []strategy.Strategy{mine}, []string{"luck=8"} }, "not from 0 to 7"},
-		"swept twice":       {func(o *NetworkOptions) { o.Sweeps = []string{"loss=0", "loss=0.1"} }, "twice"},
+		"links chosen": {func(o *NetworkOptions) {
+			o.Strategies, o.Sweeps = []strategy.Strategy{venn.Strategy}, []string{"degree=6,8"}
+		}, "degree, which venn ignore"},
+		"swept twice": {func(o *NetworkOptions) { o.Sweeps = []string{"loss=0", "loss=0.1"} }, "twice"},
 	} {
 		o := small(t)
 		test.set(&o)
@@ -537,7 +586,7 @@ func TestQueriesLike(t *testing.T) {
 	for p := range 20 { // who holds the key asks nothing
 		text += fmt.Sprintf("%d,%d,100\n", 1+p%5, p)
 	}
-	for text, good := range map[string]bool{text: true, text + "99,0,1\n": false} {
+	for text, good := range map[string]bool{text: true, text + "99,0,1\n": false, "": false, "# nothing\n": false} {
 		if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

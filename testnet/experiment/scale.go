@@ -15,8 +15,8 @@ import (
 )
 
 // Scale runs venn in networks of several sizes and, in the same networks, a DHT and a gossip of whole filters. The
-// others may send as many bytes a second for upkeep as venn has sent there, to connect included. What they take to
-// connect comes on top.
+// others may send as many bytes a second for upkeep, while they are there, as venn's peers have sent there, to connect
+// included. What they take to connect comes on top.
 
 const (
 	// leastScale is the smallest network of Scale's own sweep.
@@ -65,8 +65,13 @@ func (n *networkRuns) pace(ctx context.Context, p *setting) error {
 	if err != nil {
 		return err
 	}
-	p.Params.Upkeep = row.UpkeepBytesPerPeer / row.VirtualSeconds
+	p.Params.Upkeep = row.pace()
 	return nil
+}
+
+// pace is the bytes a second that a peer sent for upkeep while it was there, to connect included.
+func (r NetworkRow) pace() float64 {
+	return r.UpkeepBytesPerPeer * float64(r.Peers) / max(1, r.Online) / r.VirtualSeconds
 }
 
 // lines are the classes of the peers' lines; nil: all have the same.

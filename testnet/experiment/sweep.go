@@ -14,8 +14,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// strongName is the variable that has peers of two kinds.
-const strongName = "strong"
+// Names of variables that mean more than a value: of peers of two kinds, and of the topology.
+const (
+	strongName = "strong"
+	degreeName = "degree"
+	rewireName = "rewire"
+)
+
+const aboveZero = 1e-9 // the least value of what is at its default at 0
 
 // Variable is what a sweep can vary.
 type Variable struct {
@@ -37,15 +43,15 @@ var (
 		{Name: "keys", Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
 		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
 		{Name: "loss", Unit: "share of messages lost, 0 to 0.5", axis: "share of messages lost", high: 0.5},
-		{Name: "degree", Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
-		{Name: "outside", Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: 1e-9, high: 1},
+		{Name: degreeName, Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
+		{Name: "outside", Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: aboveZero, high: 1},
 		{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", axis: "share of peers killed", high: 0.99},
-		{Name: strongName, Unit: "share of peers with a line of 100 Mbit/s and room for everybody; the others have 1 Mbit/s", axis: "share of strong peers", high: 1},
-		{Name: "rewire", Unit: "share of links that go anywhere in a small world, 0 to 1", axis: "share of links rewired", high: 1},
+		{Name: strongName, Unit: "share of peers with a line of 100 Mbit/s and room for everybody, above 0 up to 1; the others have 1 Mbit/s", axis: "share of strong peers", low: aboveZero, high: 1},
+		{Name: rewireName, Unit: "share of links that go anywhere in a small world, above 0 up to 1", axis: "share of links rewired", low: aboveZero, high: 1},
 	}
 	collectionPeers = Variable{Name: "peers", Unit: "peers that the data is dealt to", axis: "peers", whole: true, low: 3, high: 10_000}
 	neighbourSweeps = []Variable{collectionPeers, {Name: "slots", Unit: "neighbours of a peer", axis: "neighbours of a peer", whole: true, low: 1, high: 1000}}
-	overlapSweeps   = []Variable{collectionPeers, {Name: "bytes", Unit: "bytes of a sketch", axis: "bytes of a sketch", whole: true, low: 64, high: 1 << 20}}
+	overlapSweeps   = []Variable{collectionPeers, {Name: "bytes", Unit: "bytes of a sketch", axis: "bytes of a sketch", whole: true, low: 256, high: 1 << 20}}
 	budgetSweeps    = []Variable{
 		collectionPeers,
 		{Name: "share", Unit: "share of everybody's summaries that a peer has room for, up to 1", axis: "room for summaries, share of all in full", low: 1e-6, high: 1},
