@@ -17,7 +17,19 @@ func (a Array) cardinality(t, confidence float64) Interval {
 		return saturated(a.fullBelow(1-confidence), confidence)
 	}
 	n := a.elements(t)
-	return around(n, a.covariance(a.loadOf(t)), confidence).clip(n, math.Inf(1))
+	i := around(n, a.covariance(a.loadOf(t)), confidence).clip(n, math.Inf(1))
+	if t == 0 {
+		i.High = a.unseen(1 - confidence)
+	}
+	return i
+}
+
+// unseen is the number of elements that set none of the bits counted with probability alpha: 0 where all are counted.
+// The normal interval knows of no such elements, for it takes the deviation at the value.
+func (a Array) unseen(alpha float64) float64 {
+	hits := float64(max(a.Hashes, 1) * max(a.Blocks, 1))
+	counted := a.counted() / float64(max(a.Blocks, 1)) / float64(a.Bits) // share of a block
+	return math.Log(alpha) / float64(hits*math.Log1p(-counted))
 }
 
 // cardinalityDeviation is the standard deviation of [Array.Cardinality]'s value for a set of n elements (delta method).

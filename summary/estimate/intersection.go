@@ -41,6 +41,9 @@ func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 		return saturated(0, confidence), nil
 	}
 	i := around(a.common(c), a.intersectionVariance(a.loads(c)), confidence)
+	if c.Both == 0 {
+		i.High = max(i.High, a.unseen(1-confidence))
+	}
 	one, other := a.cardinality(float64(c.First), confidence), a.cardinality(float64(c.Second), confidence)
 	return i.clip(min(one.Value, other.Value), min(one.High, other.High)), nil
 }
