@@ -474,7 +474,7 @@ func (p *setting) set(v value) {
 	switch v.Name {
 	case "peers":
 		p.Peers = int(v.x)
-	case "keys":
+	case keysName:
 		p.Keys = int(v.x)
 	case "churn":
 		p.Churn.Median = time.Duration(v.x * float64(time.Second))
@@ -482,7 +482,7 @@ func (p *setting) set(v value) {
 		p.Loss = v.x
 	case degreeName:
 		p.Topology.Degree = int(v.x)
-	case "outside":
+	case outsideName:
 		p.Outside = v.x
 	case "killed":
 		p.Churn.Killed, p.Churn.KilledAt = v.x, p.Warmup/2
@@ -515,6 +515,8 @@ func (o *NetworkOptions) check(name string) error {
 		fault(err != nil, "%w", err)
 		fault(o.says(strongName), "classes of lines, and a share of strong ones: say one")
 	}
+	fault(o.says(keysName) && o.Data != clustered, "%s is of collections that are made up, and those of %s are as they are", keysName, o.Data)
+	fault(o.says(outsideName) && (o.Data != clustered || o.Like != holdings.Interest), "%s is of queries by interest, of collections that are made up", outsideName)
 	fault(o.says(rewireName) && o.Topology.Kind != sim.SmallWorld, "%s is of a topology of the kind %s", rewireName, sim.SmallWorld)
 	if err := o.Topology.Check(); err != nil {
 		fault(true, "%w", err)

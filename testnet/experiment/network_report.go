@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/testnet/experiment/report"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/statistics"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -81,6 +82,10 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 	if o.All {
 		want = "all holders"
 	}
+	queries := fmt.Sprintf("%d of every run, for %s, like %s", o.Queries, want, o.Like)
+	if holdings.CheckRule(o.Like) != nil {
+		queries = fmt.Sprintf("those of the log %s, for %s", o.Like, want)
+	}
 	topology := o.Topology
 	setDefault(&topology.Kind, "random")
 	out := [][2]string{
@@ -88,7 +93,7 @@ func (o *NetworkOptions) parameters(r NetworkResult) [][2]string {
 		{"collections", o.Data},
 		{"keys of every peer", strconv.Itoa(o.Keys)},
 		{"topology", string(topology.Kind)},
-		{"queries", fmt.Sprintf("%d of every run, for %s, like %s", o.Queries, want, o.Like)},
+		{"queries", queries},
 		{"virtual time", fmt.Sprintf("%.0f s before the first query, %.0f s of queries, %.0f s after", o.Warmup.Seconds(), o.Asking.Seconds(), o.Patience.Seconds())},
 		{"trials", strconv.Itoa(o.Trials)},
 		{"seed", strconv.FormatUint(o.Seed, 10)},

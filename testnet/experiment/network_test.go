@@ -135,6 +135,9 @@ func TestNetworkRefuses(t *testing.T) {
 		"nothing rewired": func(o *NetworkOptions) {
 			o.Topology.Kind, o.Sweeps = sim.SmallWorld, []string{"rewire=0,0.1"}
 		},
+		"keys of data":     func(o *NetworkOptions) { o.Data, o.Sweeps = debian, []string{"keys=10,20"} },
+		"no interests":     func(o *NetworkOptions) { o.Data, o.Fixed = debian, []string{"outside=1"} },
+		"other queries":    func(o *NetworkOptions) { o.Like, o.Sweeps = holdings.Zipf, []string{"outside=0.1,1"} },
 		"no small world":   func(o *NetworkOptions) { o.Sweeps = []string{"rewire=0.1,0.5"} },
 		"free of nothing":  func(o *NetworkOptions) { o.Free = true },
 		"negative trials":  func(o *NetworkOptions) { o.Trials = -1 },
@@ -318,6 +321,16 @@ func TestWhatBoundsUpkeep(t *testing.T) {
 		said := slices.ContainsFunc(o.parameters(NetworkResult{Experiment: test.name, Rows: rows}), func(p [2]string) bool { return strings.Contains(p[1], "as venn") })
 		if said != test.want {
 			t.Errorf("%s, %v: said %v", test.name, test.fixed, said)
+		}
+	}
+}
+
+// The report does not say how many queries there are where a log says it.
+func TestQueriesInReport(t *testing.T) {
+	for like, want := range map[string]string{holdings.Zipf: "50 of every run, for one holder, like zipf", "log.csv": "those of the log log.csv, for one holder"} {
+		o := NetworkOptions{Like: like, Queries: 50, Data: clustered}
+		if p := o.parameters(NetworkResult{Rows: []NetworkRow{{}}}); !slices.Contains(p, [2]string{"queries", want}) {
+			t.Errorf("%v, want %q", p, want)
 		}
 	}
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Names of variables that mean more than a value: of peers of two kinds, and of the topology.
+// Names of variables that not all networks and strategies heed.
 const (
-	strongName = "strong"
-	degreeName = "degree"
-	rewireName = "rewire"
+	keysName    = "keys"
+	outsideName = "outside"
+	strongName  = "strong"
+	degreeName  = "degree"
+	rewireName  = "rewire"
 )
 
 const aboveZero = 1e-9 // the least value of what is at its default at 0
@@ -40,11 +42,11 @@ var (
 	sweepPeers    = Variable{Name: "peers", Unit: "peers of the network; size is the same", axis: "peers", whole: true, low: 2, high: sim.MaxPeers}
 	networkSweeps = []Variable{
 		sweepPeers,
-		{Name: "keys", Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
+		{Name: keysName, Unit: "keys of every peer", axis: "keys of every peer", whole: true, low: 1, high: most},
 		{Name: "churn", Unit: "median session, as a duration like 10m; 0 for none", axis: "median session", time: true, high: most},
 		{Name: "loss", Unit: "share of messages lost, 0 to 0.5", axis: "share of messages lost", high: 0.5},
 		{Name: degreeName, Unit: "links of a peer at the start", axis: "links of a peer", whole: true, low: 1, high: most},
-		{Name: "outside", Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: aboveZero, high: 1},
+		{Name: outsideName, Unit: "share of queries for what any peer holds, not one of the asker's interest, above 0 up to 1", axis: "share of queries outside of interests", low: aboveZero, high: 1},
 		{Name: "killed", Unit: "share of peers killed at once halfway through the warm-up, below 1", axis: "share of peers killed", high: 0.99},
 		{Name: strongName, Unit: "share of peers with a line of 100 Mbit/s and room for everybody, above 0 up to 1; the others have 1 Mbit/s", axis: "share of strong peers", low: aboveZero, high: 1},
 		{Name: rewireName, Unit: "share of links that go anywhere in a small world, above 0 up to 1", axis: "share of links rewired", low: aboveZero, high: 1},
