@@ -100,11 +100,35 @@ func (c *catalog) deal(n int, rng *rand.Rand) *catalog {
 		order[i] = i
 	}
 	for i, f := range c.files {
-		share := float64(len(f.holders)) / float64(len(c.peers))
-		f.holders = draw(order, max(1, int(math.Round(share*float64(n)))), rng)
+		f.holders = draw(order, c.dealt(&f, n), rng)
 		out.files[i] = f
 	}
 	return out
+}
+
+// dealt is how many of n peers hold a file that is dealt to them.
+func (c *catalog) dealt(f *file, n int) int {
+	share := float64(len(f.holders)) / float64(len(c.peers))
+	return max(1, int(math.Round(share*float64(n))))
+}
+
+// checkDealing refuses to deal the files to n peers where check would refuse what comes of it: before it is made.
+func (c *catalog) checkDealing(n int, chunk uint64) error {
+	if n <= len(c.peers) {
+		return nil
+	}
+	holdings := uint64(0)
+	for i := range c.files {
+		f := &c.files[i]
+		if holdings += min(f.keys(chunk), MaxKeys) * uint64(c.dealt(f, n)); holdings > MaxHoldings {
+			return tooMany(holdings)
+		}
+	}
+	return nil
+}
+
+func tooMany(holdings uint64) error {
+	return fmt.Errorf("workload: %w: %d holdings, at most %d; choose larger chunks or fewer peers", ErrLimit, holdings, MaxHoldings)
 }
 
 // draw takes k distinct elements of order by chance and returns them sorted; order stays a permutation.
@@ -135,7 +159,7 @@ func (c *catalog) check(chunk uint64) error {
 		}
 	}
 	if holdings > MaxHoldings {
-		return fmt.Errorf("workload: %w: %d holdings, at most %d; choose larger chunks or fewer peers", ErrLimit, holdings, MaxHoldings)
+		return tooMany(holdings)
 	}
 	if i := slices.Index(holds, false); i >= 0 {
 		return fmt.Errorf("workload: %w: peer %q holds nothing", ErrEmpty, c.peers[i])

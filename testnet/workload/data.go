@@ -43,6 +43,9 @@ func Load(cfg Config) (*Data, error) {
 		return nil, err
 	}
 	if cfg.Peers != 0 {
+		if err := c.checkDealing(cfg.Peers, cfg.Chunk); err != nil {
+			return nil, err
+		}
 		c = c.resize(cfg.Peers, cfg.Rand)
 	}
 	if err := c.check(cfg.Chunk); err != nil {

@@ -3,8 +3,13 @@ package workload
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -132,6 +137,26 @@ func holders(d *Data) []int {
 		}
 	}
 	return n
+}
+
+// Files are not dealt to more peers than their holders fit in memory: 3,000 files that one peer holds would have
+// 786,432,000 holders of 262,144 peers.
+func TestTooManyToDeal(t *testing.T) {
+	text := "# peers: a\n"
+	for i := range 3000 {
+		text += fmt.Sprintf("%064x\tf\t1\t0\n", i)
+	}
+	path := filepath.Join(t.TempDir(), "one.tsv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Load(Config{Path: path, Peers: MaxPeers, Rand: rng(1)})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; !errors.Is(err, ErrLimit) || took > 64<<20 {
+		t.Errorf("%v after %d bytes", err, took)
+	}
 }
 
 func TestSameSeedSameData(t *testing.T) {
