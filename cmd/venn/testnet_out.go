@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/experiment"
 )
 
-const outUsage = "write rows, plots and a report to folder `DIR`: runs that differ in their seed alone are trials, and have intervals"
+const outUsage = "write rows, plots and a report to folder `DIR`: runs that differ in their seed alone are trials, and have intervals; one of the same seed takes the other's place"
 
 // incidental are flags that change nothing of what a run finds.
 var incidental = []string{"seed", "out", "json", "hold", "view", "record", "timeout", "strategy"}

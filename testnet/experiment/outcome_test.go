@@ -92,7 +92,8 @@ func TestAddRun(t *testing.T) {
 		}
 		return files
 	}
-	add("5 peers", 1, 0.5)
+	add("5 peers", 1, 0.1)
+	add("5 peers", 1, 0.5) // in its place
 	add("5 peers", 2, 0.7)
 	if files := add("9 peers", 1, 0.9); len(files) != 5 {
 		t.Errorf("wrote %v", files)

@@ -31,7 +31,8 @@ type Figure struct {
 }
 
 // AddRun adds a run to those that a folder has, and writes rows, plots with intervals over the trials, and a report of
-// all. It makes the folder, and returns the files. A run that is cut short is not to be added.
+// all. It takes the place of one of the same case and seed: the two are no independent trials. AddRun makes the folder,
+// and returns the files. A run that is cut short is not to be added.
 func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	m.Figures = slices.DeleteFunc(slices.Clone(m.Figures), func(f Figure) bool { return math.IsNaN(f.Value) || math.IsInf(f.Value, 0) })
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -42,7 +43,8 @@ func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs = append(runs, m)
+	same := func(r Measured) bool { return r.Case == m.Case && r.Seed == m.Seed }
+	runs = append(slices.DeleteFunc(runs, same), m)
 	var lines bytes.Buffer
 	for _, r := range runs {
 		b, err := json.Marshal(r)
