@@ -46,6 +46,23 @@ func TestVennForwards(t *testing.T) {
 	}
 }
 
+// What is sent for searches counts as that and not as upkeep, at whichever peer and however late it is sent.
+func TestSearchesAreNoUpkeep(t *testing.T) {
+	r := simtest.Run(t, sim.Config{
+		Strategy: venn.Strategy, Data: simtest.Clusters(t, 100, 40), Queries: 150, All: true, Detail: true, Loss: 0.05,
+		Warmup: 5 * time.Second, Asking: 10 * time.Second, Params: strategy.Params{Origins: 12},
+	})
+	if r.MessagesPerQuery < 20 {
+		t.Errorf("%v messages a query: none had to be forwarded", r.MessagesPerQuery)
+	}
+	for _, k := range r.Detail.Upkeep {
+		switch k.Name {
+		case "haveask", "haveanswer", "ask", "names":
+			t.Errorf("%d messages of kind %s, %d bytes, are said to be upkeep", k.Messages, k.Name, k.Bytes)
+		}
+	}
+}
+
 // budgeted is what all peers sent that counts against budgets: not connections, audits, and the framing of messages.
 func budgeted(r *sim.Report) (bytes int64) {
 	for _, k := range r.Detail.Upkeep {
